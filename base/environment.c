@@ -1,0 +1,22 @@
+/* base/environment.c: log and cancel callbacks
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/environment.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+void environment_log(const environment *e, const char *format, ...)
+{
+    if (!e->log)
+        return;
+    char sentence[240];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    e->log(e->log_user, sentence);
+}
+
+int environment_cancelled(const environment *e)
+{
+    return e->cancel && e->cancel(e->cancel_user);
+}

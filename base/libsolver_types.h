@@ -1,0 +1,112 @@
+/* base/libsolver_types.h: statuses, scalar types and views shared by libsolver's public headers
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LIBSOLVER_TYPES_H
+#define LIBSOLVER_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define LIBSOLVER_API __attribute__((visibility("default")))
+#else
+#define LIBSOLVER_API
+#endif
+
+/* Every function that can fail returns a status.  0: solved.  > 0: a solution is there, and the value is the
+ * most severe remark on it (the values are bits; all that apply are in libsolver_solve_info.remarks).  < 0:
+ * there is no solution; the objects involved stay usable.  A call never prints, exits or raises a signal. */
+#define LIBSOLVER_STATUS_LIST(X) \
+    X(OK, 0, "success") \
+    X(PERTURBED, 1, "a pivot was perturbed; the solution was refined to the tolerance") \
+    X(INACCURATE, 2, "the backward error is above the tolerance") \
+    X(SINGULAR, 4, \
+      "the matrix is singular; the solution is one of many if the right-hand side is consistent") \
+    X(INVALID, -1, "invalid argument") \
+    X(NONFINITE, -2, "a value is infinite or not a number") \
+    X(NOT_POSITIVE_DEFINITE, -3, "the matrix is not positive definite") \
+    X(OUT_OF_MEMORY, -4, "out of host memory") \
+    X(OUT_OF_DEVICE_MEMORY, -5, "out of device memory") \
+    X(PATTERN_MISMATCH, -6, "the matrix does not have the pattern that was analysed") \
+    X(NOT_BUILT, -7, "this build of the library does not contain what was asked for") \
+    X(CUDA, -8, "a CUDA call failed") \
+    X(CANCELLED, -9, "cancelled by the caller") \
+    X(INTERNAL, -10, "internal error; please report it")
+
+typedef enum libsolver_status {
+#define LIBSOLVER_STATUS_ENTRY(name, value, sentence) LIBSOLVER_##name = value,
+    LIBSOLVER_STATUS_LIST(LIBSOLVER_STATUS_ENTRY)
+#undef LIBSOLVER_STATUS_ENTRY
+} libsolver_status;
+
+/* "OK", "SINGULAR", ...; a static string, "UNKNOWN" for a value that is no status. */
+LIBSOLVER_API const char *libsolver_status_name(libsolver_status status);
+/* One sentence for people; a static string. */
+LIBSOLVER_API const char *libsolver_status_sentence(libsolver_status status);
+
+/* Scalars: D double, S float, Z double complex, C float complex (pairs real, imaginary as in C99 and
+ * Fortran). */
+typedef enum libsolver_type {
+    LIBSOLVER_D = 0,
+    LIBSOLVER_S = 1,
+    LIBSOLVER_Z = 2,
+    LIBSOLVER_C = 3
+} libsolver_type;
+
+/* A = A^T, or A = A^H (the same for real types). */
+typedef enum libsolver_symmetry { LIBSOLVER_SYMMETRIC = 0, LIBSOLVER_HERMITIAN = 1 } libsolver_symmetry;
+
+/* Which entries a matrix view holds.  LOWER: row >= column, UPPER: row <= column, an entry on the other side
+ * is INVALID. FULL: every entry with its mirror image, which must be equal (conjugate when Hermitian),
+ * otherwise INVALID. */
+typedef enum libsolver_storage {
+    LIBSOLVER_LOWER = 0,
+    LIBSOLVER_UPPER = 1,
+    LIBSOLVER_FULL = 2
+} libsolver_storage;
+
+/* COMPRESSED: by columns (the rows of the opposite triangle are the same thing for a symmetric matrix).
+ * TRIPLETS: one row and one column index for each entry, in any order. */
+typedef enum libsolver_format { LIBSOLVER_COMPRESSED = 0, LIBSOLVER_TRIPLETS = 1 } libsolver_format;
+
+typedef enum libsolver_index { LIBSOLVER_INT32 = 0, LIBSOLVER_INT64 = 1 } libsolver_index;
+typedef enum libsolver_place { LIBSOLVER_HOST = 0, LIBSOLVER_DEVICE = 1 } libsolver_place;
+typedef enum libsolver_layout { LIBSOLVER_COLUMN_MAJOR = 0, LIBSOLVER_ROW_MAJOR = 1 } libsolver_layout;
+
+/* A sparse symmetric matrix of order n, seen where it lies: nothing is owned, and nothing of it is kept after
+ * a call. A zeroed struct means: double, symmetric, lower triangle compressed by columns, base 0, 32-bit
+ * indices, on the host. Entries of a column may come in any order; duplicates are summed; a diagonal entry
+ * that is absent is zero. */
+typedef struct libsolver_matrix {
+    int64_t n;                    /* order */
+    int64_t nnz;                  /* TRIPLETS: number of entries.  COMPRESSED: not read */
+    const void *pointers;         /* COMPRESSED: n + 1 starts of columns.  TRIPLETS: nnz column indices */
+    const void *indices;          /* row index of each entry */
+    const void *values;           /* one for each entry; may be NULL where only the pattern is needed */
+    libsolver_type type;          /* of the values */
+    libsolver_symmetry symmetry;  /* */
+    libsolver_storage storage;    /* */
+    libsolver_format format;      /* */
+    libsolver_index pointer_type; /* of pointers */
+    libsolver_index index_type;   /* of indices */
+    int base;                     /* 0 or 1: the index of the first row and column, and the first pointer */
+    libsolver_place place;        /* of the three arrays */
+} libsolver_matrix;
+
+/* A dense block of vectors: rows x columns, entry (i, j) at values[i + j ld] (column-major, ld >= rows) or
+ * values[i ld + j] (row-major, ld >= columns). */
+typedef struct libsolver_vectors {
+    void *values;
+    int64_t rows, columns, ld;
+    libsolver_type type;
+    libsolver_layout layout;
+    libsolver_place place;
+} libsolver_vectors;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,35 @@
+/* base/memory.h: counted, 64-byte aligned memory from the caller's allocator
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include <stdint.h>
+#include <stddef.h>
+#include <stdatomic.h>
+
+#define MEMORY_ALIGNMENT 64
+
+/* All memory of the library comes through one of these.  Safe to use from several threads if the two
+ * callbacks are. */
+typedef struct memory {
+    void *(*allocate)(void *user, size_t bytes); /* NULL: malloc */
+    void (*release)(void *user, void *block);    /* NULL: free */
+    void *user;
+    int64_t limit;                /* bytes that may be in use at a time, 0: no limit */
+    _Atomic int64_t in_use, peak; /* bytes */
+    _Atomic int64_t calls;        /* successful allocations so far */
+    _Atomic int64_t wanted;       /* bytes of the latest request that failed */
+} memory;
+
+void memory_init(memory *m, void *(*allocate)(void *, size_t), void (*release)(void *, void *), void *user,
+                 int64_t limit);
+
+/* count * size bytes (at least 1), uninitialised, aligned to 64; NULL when they cannot be had or the product
+ * overflows. */
+void *memory_new(memory *m, int64_t count, size_t size);
+/* The same, zeroed. */
+void *memory_zeroed(memory *m, int64_t count, size_t size);
+/* NULL is allowed. */
+void memory_free(memory *m, void *block);
+
+#endif

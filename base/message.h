@@ -1,0 +1,31 @@
+/* base/message.h: the last message of an object, with the place where it arose
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef BASE_MESSAGE_H
+#define BASE_MESSAGE_H
+
+#include "libsolver_types.h"
+
+typedef struct message {
+    char text[240];
+} message;
+
+/* Writes "what (file:line)" and returns the status, so that a failure is one line:
+ *     return FAIL(m, LIBSOLVER_INVALID, "row %d is out of range", i);
+ * m may be NULL. */
+#define FAIL(m, status, ...) message_set(m, status, __FILE__, __LINE__, __VA_ARGS__)
+
+/* Passes a status up unless it is OK. */
+#define TRY(call) \
+    do { \
+        const libsolver_status try_status_ = (call); \
+        if (try_status_ != LIBSOLVER_OK) \
+            return try_status_; \
+    } while (0)
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+libsolver_status
+message_set(message *m, libsolver_status status, const char *file, int line, const char *format, ...);
+
+#endif

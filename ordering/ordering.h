@@ -1,0 +1,99 @@
+/* ordering/ordering.h: everything that depends on the pattern only; no floating-point values of A
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The order of calls:  graph -> compress -> amd / metis -> expand -> forest (etree, postorder, counts,
+ * fundamental supernodes)
+ * -> partition (relaxed supernodes of a backend) -> rows of each supernode. */
+#ifndef ORDERING_ORDERING_H
+#define ORDERING_ORDERING_H
+
+#include "base/memory.h"
+#include "libsolver_types.h"
+
+/* Lower triangle of a symmetric matrix by columns: rows of column j are row[start[j] .. start[j+1]),
+ * ascending, each once, the diagonal first and always present. */
+typedef struct pattern {
+    int32_t n;
+    int64_t *start; /* n + 1 */
+    int32_t *row;   /* start[n] */
+} pattern;
+
+/* Undirected graph without loops: each edge stored at both ends, neighbours ascending.  weight: vertices of
+ * the original graph that each stands for (NULL: one each). */
+typedef struct graph {
+    int32_t n;
+    int64_t *start;    /* n + 1 */
+    int32_t *neighbor; /* start[n] */
+    int32_t *weight;   /* n or NULL */
+} graph;
+
+/* graph of a pattern.  Owned by the caller; graph_free. */
+libsolver_status graph_build(memory *m, const pattern *a, graph *g);
+void graph_free(memory *m, graph *g);
+
+/* Merges vertices with equal closed neighbourhoods (adj(v) + v), as the unknowns of a mesh node have
+ * [Ashcraft 1995]. class_of: length g->n, out, the vertex of `compressed` that stands for each.  When nothing
+ * is merged, compressed gets n = -1 and no memory. */
+libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of);
+
+/* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD.  metis: METIS_NodeND with fixed
+ * seed, weights honoured. Connected components, vertices of degree 0 and n = 0 are fine. */
+libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
+libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
+
+/* perm of the original graph from one of the compressed graph: classes in order, members ascending inside a
+ * class. */
+libsolver_status order_expand(memory *m, int32_t n, const int32_t *class_of, int32_t classes,
+                              const int32_t *compressed_perm, int32_t *perm);
+
+/* Elimination forest of P A P^T and its fundamental supernodes, in postorder: column k of the forest is row
+ * perm[k] of A. Supernode s has columns [first[s], first[s+1]); its front has `rows[s]` rows, pivot columns
+ * included. */
+typedef struct forest {
+    int32_t n, supernodes;
+    int32_t *perm;       /* n: postordered */
+    int32_t *parent;     /* n: column's parent in the elimination tree, -1 at a root; parent[j] > j */
+    int32_t *count;      /* n: entries of column j of L, diagonal included */
+    int32_t *first;      /* supernodes + 1 */
+    int32_t *rows;       /* supernodes: count of its first column */
+    int32_t *above;      /* supernodes: parent supernode, -1 at a root; above[s] > s */
+    int64_t factor_nnz;  /* sum of count */
+    double factor_flops; /* sum of count^2 */
+    int32_t levels;      /* supernodes on the longest path */
+} forest;
+
+/* perm: any permutation of A's rows; postordered inside (children by size, Liu's order for the stack). */
+libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, forest *f);
+void forest_free(memory *m, forest *f);
+/* Only factor_nnz and factor_flops of a permutation, for choosing one. */
+libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, int64_t *factor_nnz,
+                             double *factor_flops);
+
+/* Relaxed supernodes: fundamental ones merged with their parents where that lowers the predicted time.
+ * Same meaning as in forest, but supernodes hold explicit zeros, and row lists are there. */
+typedef struct partition {
+    int32_t n, supernodes;
+    int32_t *perm;      /* n: column k is row perm[k] of A */
+    int32_t *first;     /* supernodes + 1 */
+    int32_t *above;     /* supernodes: parent, -1 at a root; above[s] > s, postordered */
+    int64_t *row_start; /* supernodes + 1 */
+    int32_t *row; /* rows of the front of s: row[row_start[s] .. row_start[s+1]), ascending; its pivot columns
+                     first */
+    int64_t stored_nnz; /* sum of k (k + 1) / 2 + k (m - k) over fronts of m rows and k pivots */
+} partition;
+
+/* Predicted seconds of one front with k pivot columns and m rows, for the backend that asks. */
+typedef double (*front_cost)(int64_t k, int64_t m);
+
+libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost, partition *p);
+void partition_free(memory *m, partition *p);
+
+/* Validators for debug builds and tests: NULL if all invariants hold, otherwise what is broken (a static
+ * string). */
+const char *pattern_check(const pattern *a);
+const char *graph_check(const graph *g);
+const char *permutation_check(memory *m, int32_t n, const int32_t *perm);
+const char *forest_check(const forest *f);
+const char *partition_check(const partition *p);
+
+#endif

@@ -1,0 +1,313 @@
+/* solver/libsolver.h: sparse symmetric systems A x = b by Cholesky (A = L L^T) and LDL^T, on the CPU and on
+ * the GPU SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Three calls solve a system (simple level):
+ *
+ *     libsolver_factor *F;
+ *     libsolver_factor_matrix(&A, NULL, &F);    // analyse and factorize, options NULL: the defaults
+ *     libsolver_solve(F, &b, &x);               // solve, refine, check: > 0 and < 0 are remarks and errors
+ *     libsolver_factor_free(F);
+ *
+ * and the phases can be had one by one (explicit level), when one pattern has many values or one factor many
+ * solves:
+ *
+ *     libsolver_context_create(&options, &context);      // where to run, whose memory, whom to tell
+ *     libsolver_analyze(context, &A, &options, &S);      // pattern only: ordering, elimination tree, memory
+ *     libsolver_factorize(S, &A, &F);                    // values; one analysis serves many factors
+ *     libsolver_refactorize(F, &A);                      // new values, nothing is allocated
+ *     libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &b, &x);  // one pass, nothing checked, nothing
+ * allocated libsolver_refine(F, W, &b, &x, errors);            // iterative refinement and the backward error
+ * of each column
+ *
+ * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of
+ * threads.  A factor may be solved with by any number of threads if each brings its own workspace; factorize
+ * and refactorize want it alone.
+ *
+ * Results.  The same input gives the same bits on every run and for any number of threads (one BLAS build,
+ * one CPU model, one number of right-hand sides in a call).
+ *
+ * Memory.  A context must outlive its analyses, an analysis its factors, a factor its workspaces.  Every
+ * *_free takes NULL. */
+#ifndef LIBSOLVER_H
+#define LIBSOLVER_H
+
+#include "libsolver_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LIBSOLVER_VERSION_MAJOR 0
+#define LIBSOLVER_VERSION_MINOR 1
+#define LIBSOLVER_VERSION_PATCH 0
+
+typedef struct libsolver_context libsolver_context;
+typedef struct libsolver_analysis libsolver_analysis;
+typedef struct libsolver_factor libsolver_factor;
+typedef struct libsolver_workspace libsolver_workspace;
+
+/* ---- Options
+ * -------------------------------------------------------------------------------------------------- */
+
+typedef enum libsolver_backend {
+    LIBSOLVER_BACKEND_AUTO = 0, /* the one with the shorter predicted time */
+    LIBSOLVER_BACKEND_CPU = 1,
+    LIBSOLVER_BACKEND_GPU = 2 /* never replaced silently: NOT_BUILT or CUDA if it cannot be had */
+} libsolver_backend;
+
+typedef enum libsolver_kind {
+    LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails or is not tried */
+    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails */
+    LIBSOLVER_KIND_INDEFINITE = 2 /* LDL^T with 1x1 and 2x2 pivots */
+} libsolver_kind;
+
+typedef enum libsolver_ordering {
+    LIBSOLVER_ORDERING_AUTO = 0,  /* AMD or nested dissection, by predicted time */
+    LIBSOLVER_ORDERING_AMD = 1,   /* approximate minimum degree (SuiteSparse) */
+    LIBSOLVER_ORDERING_ND = 2,    /* nested dissection */
+    LIBSOLVER_ORDERING_METIS = 3, /* METIS's nested dissection */
+    LIBSOLVER_ORDERING_NATURAL = 4,
+    LIBSOLVER_ORDERING_USER = 5 /* options.permutation */
+} libsolver_ordering;
+
+typedef enum libsolver_choice { LIBSOLVER_AUTO = 0, LIBSOLVER_ON = 1, LIBSOLVER_OFF = 2 } libsolver_choice;
+
+typedef enum libsolver_purpose {
+    LIBSOLVER_PURPOSE_DEFAULT = 0, /* prepared factors of at most 1.5 times the size of L */
+    LIBSOLVER_PURPOSE_FEW = 1,     /* few solves a factor: read the factor as it is */
+    LIBSOLVER_PURPOSE_LATENCY = 2  /* very many solves: no limit to preparation */
+} libsolver_purpose;
+
+/* Filled by libsolver_options_default; the reserved tail must stay zero. */
+typedef struct libsolver_options {
+    /* read by libsolver_context_create (and libsolver_factor_matrix) */
+    libsolver_backend backend;
+    int device;   /* CUDA device number */
+    void *stream; /* cudaStream_t on which the GPU backend works */
+    int threads;  /* CPU threads, 0: as OpenMP says */
+    void *(*allocate)(void *user,
+                      size_t bytes); /* NULL: malloc.  Alignment as malloc's; called from several threads */
+    void (*release)(void *user, void *block); /* NULL: free.  Both or none */
+    void *memory_user;
+    int64_t memory_limit; /* host bytes in use by this context, 0: none; OUT_OF_MEMORY above it */
+    void (*log)(void *user, const char *sentence); /* NULL: silence */
+    void *log_user;
+    int (*cancel)(void *user); /* polled about once a front and once a refinement step; nonzero: CANCELLED */
+    void *cancel_user;
+
+    /* read by libsolver_analyze (and libsolver_factor_matrix) and kept for what follows */
+    libsolver_kind kind;
+    libsolver_ordering ordering;
+    const int64_t
+        *permutation; /* ORDERING_USER: length n, permutation[k] = the row eliminated k-th, 0-based; copied */
+    libsolver_choice
+        matching; /* scaling and ordering by maximum-product matching, for hard indefinite matrices */
+    libsolver_choice scaling; /* equilibration; AUTO is ON */
+    double pivot_threshold;   /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
+    libsolver_purpose purpose;
+    int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine; 0: only check; default
+                         10 */
+    double tolerance; /* wanted backward error; default 1e-14 (5e-6 in single precision) when 0 */
+    libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always can */
+
+    int64_t reserved[16];
+} libsolver_options;
+
+/* Defaults as stated above; all enums at their zero. */
+LIBSOLVER_API void libsolver_options_default(libsolver_options *options);
+
+/* "MAJOR.MINOR.PATCH" of the library that is linked. */
+LIBSOLVER_API const char *libsolver_version(void);
+
+/* ---- Simple level
+ * --------------------------------------------------------------------------------------------- */
+
+/* Analyses and factorizes A (values wanted).  options: NULL for the defaults.  *factor owns everything behind
+ * it; it is not NULL, even after a failure, unless memory ran out at once, so that its message can be read;
+ * free it in every case. INVALID, NONFINITE, NOT_POSITIVE_DEFINITE (KIND_SPD), OUT_OF_MEMORY, NOT_BUILT,
+ * CANCELLED, CUDA; SINGULAR > 0 is usable. */
+LIBSOLVER_API libsolver_status libsolver_factor_matrix(const libsolver_matrix *a,
+                                                       const libsolver_options *options,
+                                                       libsolver_factor **factor);
+
+/* Solves A X = B for n x columns blocks of the factor's type, refines with at most options.refine_steps steps
+ * and checks: OK means that the componentwise backward error of every column
+ * (libsolver_solve_info.backward_error) is at most the tolerance. X may be B.  Uses the factor's own
+ * workspace, which grows at the first call with more columns; a second call on it at the same time is refused
+ * (INVALID): concurrent callers use libsolver_solve_plain and libsolver_refine with their workspaces.
+ * SINGULAR, INACCURATE, PERTURBED; INVALID, NONFINITE (in B), OUT_OF_MEMORY, CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_solve(libsolver_factor *factor, const libsolver_vectors *b,
+                                               const libsolver_vectors *x);
+
+LIBSOLVER_API void libsolver_factor_free(libsolver_factor *factor);
+
+/* The sentence on the latest failed call on this object, with its place; "" if there is none.  Valid until
+ * the next call. */
+LIBSOLVER_API const char *libsolver_factor_message(const libsolver_factor *factor);
+LIBSOLVER_API const char *libsolver_context_message(const libsolver_context *context);
+
+/* ---- Explicit level
+ * ------------------------------------------------------------------------------------------- */
+
+/* Where to run and with what.  options: NULL for the defaults.  INVALID, OUT_OF_MEMORY, NOT_BUILT, CUDA. */
+LIBSOLVER_API libsolver_status libsolver_context_create(const libsolver_options *options,
+                                                        libsolver_context **context);
+LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
+
+/* Ordering, elimination tree, supernodes and the plan of the factorization, from A's pattern.  a->values may
+ * be NULL: values are not needed here.  Duplicates, order, base, triangle: see libsolver_matrix.  The message
+ * of a failure is the context's. INVALID (sizes, indices, a wrong triangle, a permutation that is none),
+ * OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
+                                                 const libsolver_options *options,
+                                                 libsolver_analysis **analysis);
+LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
+
+/* Factorizes P S A S P^T = L L^T or L D L^T (P: permutation, S: scaling).  a: the matrix given to analyze
+ * with values, or the same with pointers and indices NULL when only the values are new.  *factor is an object
+ * also after a numerical failure, and refactorize may be tried on it; it is NULL after INVALID,
+ * PATTERN_MISMATCH and OUT_OF_MEMORY (the message is the context's). SINGULAR > 0: zero pivots were met and
+ * skipped.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *analysis,
+                                                   const libsolver_matrix *a, libsolver_factor **factor);
+
+/* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen
+ * anew.  Allocates only when the new values delay more pivots than there is room for (counted in
+ * libsolver_factor_info.growths).  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH,
+ * NONFINITE) the old factor stays valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED)
+ * solves are refused until a refactorize succeeds. */
+LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
+
+/* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1:   L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S
+ * P^T L^-T B. L, D and LT in this order are ALL; between them vectors are in elimination order.  Cholesky has
+ * D = I. */
+typedef enum libsolver_part {
+    LIBSOLVER_PART_ALL = 0,
+    LIBSOLVER_PART_L = 1,
+    LIBSOLVER_PART_D = 2,
+    LIBSOLVER_PART_LT = 3
+} libsolver_part;
+
+/* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x columns with
+ * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates nothing.
+ * INVALID, SINGULAR (zero pivots were skipped), CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
+                                                     libsolver_workspace *workspace,
+                                                     const libsolver_vectors *b, const libsolver_vectors *x);
+
+/* Refines X of A X = B until the backward error of each column is at the level of rounding, stops falling or
+ * refine_steps is reached; the best X seen is kept.  backward_error: NULL or length columns.  The status is
+ * libsolver_solve's.  X must not be B. */
+LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
+                                                libsolver_workspace *workspace, const libsolver_vectors *b,
+                                                const libsolver_vectors *x, double *backward_error);
+
+/* Memory that solves of up to `columns` right-hand sides at a time write to; wider blocks are solved in
+ * panels of that many. A workspace belongs to its factor and serves one caller at a time.  columns >= 1.
+ * INVALID, OUT_OF_MEMORY. */
+LIBSOLVER_API libsolver_status libsolver_workspace_create(const libsolver_factor *factor, int64_t columns,
+                                                          libsolver_workspace **workspace);
+/* Bytes that libsolver_workspace_create would take. */
+LIBSOLVER_API int64_t libsolver_workspace_bytes(const libsolver_factor *factor, int64_t columns);
+LIBSOLVER_API void libsolver_workspace_free(libsolver_workspace *workspace);
+
+/* ---- What is known
+ * -------------------------------------------------------------------------------------------- */
+
+/* After analyze. */
+typedef struct libsolver_analysis_info {
+    int64_t n, nnz;      /* order; entries of the lower triangle with the diagonal, duplicates summed */
+    int64_t factor_nnz;  /* entries of L with the diagonal, no padding, pivoting not foreseen */
+    double factor_flops; /* sum over columns of (entries in the column)^2 */
+    int64_t supernodes;  /* fundamental ones */
+    int64_t levels;      /* longest path of supernodes from a leaf to a root */
+    libsolver_ordering ordering; /* the one used */
+    int64_t host_bytes;          /* predicted peak of factorize, what the analysis holds included */
+    int64_t device_bytes;
+    int64_t reserved[8];
+} libsolver_analysis_info;
+
+LIBSOLVER_API void libsolver_analysis_query(const libsolver_analysis *analysis,
+                                            libsolver_analysis_info *info);
+
+/* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that factorizes. */
+LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int64_t *permutation);
+
+/* Signs of the eigenvalues, counted on D.  certain: no pivot was perturbed and none lies so near to the
+ * rounding errors made (zero pivots: so far above them) that its sign could be wrong. */
+typedef struct libsolver_inertia_counts {
+    int64_t positive, negative, zero; /* sum to n */
+    int certain;
+    double smallest_pivot; /* least |eigenvalue| of a nonzero 1x1 or 2x2 pivot block, of the scaled matrix */
+} libsolver_inertia_counts;
+
+/* INVALID if there is no factor, or for complex symmetric matrices, where it is not defined. */
+LIBSOLVER_API libsolver_status libsolver_inertia(const libsolver_factor *factor,
+                                                 libsolver_inertia_counts *counts);
+
+/* After factorize or refactorize. */
+typedef struct libsolver_factor_info {
+    libsolver_status status;             /* of the last (re)factorize */
+    libsolver_kind kind;                 /* SPD: Cholesky, INDEFINITE: LDL^T */
+    libsolver_backend backend_factorize; /* what ran where */
+    libsolver_backend backend_solve;     /* */
+    int threads;                         /* */
+    int64_t factor_nnz;                  /* as stored, with padding and delayed columns */
+    int64_t fronts;                      /* supernodes of the backend's partition */
+    int64_t two_by_two;                  /* 2x2 pivots */
+    int64_t delayed;                     /* columns passed to a parent, each time counted */
+    int64_t perturbed;                   /* */
+    int64_t growths;                     /* times a planned space was too small for delayed columns */
+    int64_t failed_column; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise -1 */
+    int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
+    int64_t host_bytes_peak;          /* of the context so far */
+    int64_t allocations;              /* successful ones of the context so far */
+    int64_t reserved[8];
+} libsolver_factor_info;
+
+LIBSOLVER_API void libsolver_info(const libsolver_factor *factor, libsolver_factor_info *info);
+
+/* After a solve in a workspace (NULL: the factor's own). */
+typedef struct libsolver_solve_info {
+    int remarks;           /* bits SINGULAR, INACCURATE, PERTURBED, all that apply */
+    double backward_error; /* largest over the columns [Arioli, Demmel, Duff 1989]; NaN before a refine or
+                              solve */
+    double backward_error_initial; /* before refinement */
+    int steps;                     /* refinement steps made (the most of any column) */
+    int64_t reserved[4];
+} libsolver_solve_info;
+
+LIBSOLVER_API void libsolver_solve_query(const libsolver_factor *factor, const libsolver_workspace *workspace,
+                                         libsolver_solve_info *info);
+
+/* L by columns, in elimination order (rows and columns 0-based), unit diagonal left out for LDL^T and kept
+ * for Cholesky. Call with NULL arrays for the number of entries; then pointers n + 1, indices and values that
+ * many.  The columns of delayed pivots stand where they were eliminated: order[k] (length n, may be NULL) is
+ * the row of A eliminated k-th. */
+LIBSOLVER_API libsolver_status libsolver_get_factor_l(const libsolver_factor *factor, int64_t *entries,
+                                                      int64_t *pointers, int64_t *indices, void *values,
+                                                      int64_t *order);
+/* D, block diagonal: diagonal[k] = D(k,k), subdiagonal[k] = D(k+1,k), nonzero for the first column of a 2x2
+ * pivot.  Length n each, of the factor's type, in elimination order.  Ones and zeros for Cholesky. */
+LIBSOLVER_API libsolver_status libsolver_get_factor_d(const libsolver_factor *factor, void *diagonal,
+                                                      void *subdiagonal);
+/* s_i, length n, real type of the factor: the scaled matrix is S A S. */
+LIBSOLVER_API libsolver_status libsolver_get_scaling(const libsolver_factor *factor, void *scaling);
+
+/* ---- Devices
+ * -------------------------------------------------------------------------------------------------- */
+
+typedef struct libsolver_device {
+    char name[256];
+    int compute_major, compute_minor, multiprocessors;
+    int64_t bytes;
+} libsolver_device;
+
+/* CUDA devices that can be used.  count: how many there are (0 is no error); devices: NULL or room for
+ * `capacity` of them. NOT_BUILT in a build without CUDA (count is 0 then). */
+LIBSOLVER_API libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
