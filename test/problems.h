@@ -1,0 +1,43 @@
+/* test/problems.h: patterns with known structure, random ones from a seed, and an allocator that fails on
+ * demand SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_PROBLEMS_H
+#define TEST_PROBLEMS_H
+
+#include "ordering/ordering.h"
+
+/* The same numbers from the same seed on every machine. */
+typedef struct random_stream {
+    uint64_t state;
+} random_stream;
+
+random_stream random_seeded(uint64_t seed);
+/* Teardown of a test: prints the latest seed, the one that failed if the test did. */
+int print_last_seed(void **state);
+uint64_t random_next(random_stream *r);
+/* 0 .. bound - 1 */
+int32_t random_below(random_stream *r, int32_t bound);
+/* A random permutation of 0 .. n-1. */
+void random_permutation(random_stream *r, int32_t n, int32_t *perm);
+
+/* Each entry below the diagonal with the given probability. */
+pattern problem_random(int32_t n, double density, random_stream *r);
+/* x by y by z points, each joined to the nearest in each direction: 5 points in two dimensions (z = 1), 7 in
+ * three. */
+pattern problem_grid(int32_t x, int32_t y, int32_t z);
+/* 0 - 1 - ... - n-1 */
+pattern problem_path(int32_t n);
+/* hub joined to all others */
+pattern problem_star(int32_t n, int32_t hub);
+pattern problem_diagonal(int32_t n);
+pattern problem_complete(int32_t n);
+/* Each vertex of b becomes `copies` vertices, joined to one another and to all copies of its neighbours. */
+pattern problem_blown_up(const pattern *b, int32_t copies);
+void problem_free(pattern *a);
+
+/* Allocations succeed `left` times, then fail. */
+typedef struct rationed {
+    int64_t left;
+} rationed;
+void memory_rationed(memory *m, rationed *r, int64_t left);
+
+#endif
