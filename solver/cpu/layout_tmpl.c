@@ -141,14 +141,14 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
 {
     if (m <= t->m && k <= t->k)
         return LIBSOLVER_OK;
-    memory *memory = &f->plan->env->memory;
-    memory_free(memory, t->work);
-    memory_free(memory, t->magnitude);
-    memory_free(memory, t->slot);
+    memory *from = &f->plan->env->memory;
+    memory_free(from, t->work);
+    memory_free(from, t->magnitude);
+    memory_free(from, t->slot);
     t->m = t->k = 0;
-    t->work = memory_new(memory, f->cholesky ? 0 : front_ldlt_work(m, k), sizeof(scalar));
-    t->magnitude = memory_new(memory, m, sizeof(real));
-    t->slot = memory_new(memory, 3 * m, sizeof(int32_t));
+    t->work = memory_new(from, f->cholesky ? 0 : front_ldlt_work(m, k), sizeof(scalar));
+    t->magnitude = memory_new(from, m, sizeof(real));
+    t->slot = memory_new(from, 3 * m, sizeof(int32_t));
     if (!t->work || !t->magnitude || !t->slot)
         return LIBSOLVER_OUT_OF_MEMORY;
     t->m = m;
