@@ -36,8 +36,10 @@ void graph_free(memory *m, graph *g);
  * is merged, compressed gets n = -1 and no memory. */
 libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of);
 
-/* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD.  metis: METIS_NodeND with fixed
- * seed, weights honoured. Connected components, vertices of degree 0 and n = 0 are fine. */
+/* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD, which knows no weights (for classes
+ * of one size that makes no difference).  metis: METIS_NodeND with fixed seed, weights honoured; its effects
+ * on the host are in metis.c; NOT_BUILT without METIS, and for more edges than its integers can count.
+ * Connected components, vertices of degree 0 and n = 0 are fine. */
 libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
 libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
 
