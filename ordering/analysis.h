@@ -34,10 +34,10 @@ typedef struct front_size {
     int32_t k, m;
 } front_size;
 
-/* order(t): t-th node of the postorder that minimises the stack of the multifrontal method, where a front of
- * size(s) lies beside its children's contribution blocks.  n: number of fronts. */
+/* place(s): place of front s in the postorder that minimises the stack of the multifrontal method, where a
+ * front lies beside the contribution blocks of its children.  n: number of fronts. */
 libsolver_status stack_postorder(memory *m, int32_t n, const int32_t *above, const front_size *size,
-                                 int32_t *order);
+                                 int32_t *place);
 
 /* Children of each node as lists in ascending order: head(v), next(head(v)), ... -1; the roots are the
  * children of node n.  head: n + 1. */
@@ -45,12 +45,12 @@ void tree_children(int32_t n, const int32_t *above, int32_t *head, int32_t *next
 /* Sorts one of them by descending key, equal keys left in their order; returns its new head.  O(q log q). */
 int32_t tree_sort(int32_t head, int32_t *next, const double *key);
 
-/* Greedy merging of fronts into their parents.  size: on return of each merged front, valid where merged is
- * 0; merged(s): nonzero when s lies in the front of above(s). */
+/* Merges fronts into their parents where that pays.  merged(s): nonzero when s now lies in the front of
+ * above(s), otherwise size(s) is that of the front which s and the fronts merged into it have become. */
 libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost, front_size *size,
                               unsigned char *merged);
 
-/* Row lists of all fronts of p; everything else of p is there, the lengths in row_start included. */
+/* Fills the row lists of p, of which everything else is there, their lengths in row_start included. */
 libsolver_status front_rows(memory *m, const graph *g, const partition *p);
 
 #endif

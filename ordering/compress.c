@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/ordering.h"
 
-/* A compressed graph is made when it has at most this fraction of the vertices.  An ordering's time falls
+/* A compressed graph is made when it has fewer than this fraction of the vertices.  An ordering's time falls
  * about in that proportion, and making and expanding the compressed graph costs a few percent of it. */
 #define COMPRESSED_FRACTION 0.9
 

@@ -23,7 +23,7 @@ static libsolver_status columns_build(memory *m, const pattern *a, const int32_t
     graph g = {.n = -1};
     *c = (columns){memory_new(m, n, sizeof(int32_t)), memory_new(m, n, sizeof(int32_t)),
                    memory_new(m, n, sizeof(int32_t))};
-    int32_t *work = memory_new(m, 4 * (int64_t)n + 1, sizeof(int32_t));
+    int32_t *work = memory_new(m, 6 * (int64_t)n + 1, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (!c->perm || !c->parent || !c->count || !work)
         goto done;
@@ -31,11 +31,11 @@ static libsolver_status columns_build(memory *m, const pattern *a, const int32_t
     if (status != LIBSOLVER_OK)
         goto done;
 
-    int32_t *rank = work, *work1 = work + n, *work2 = work1 + n, *work3 = work2 + n;
-    int32_t *parent = c->count, *number = work1;
+    int32_t *rank = work, *parent = rank + n, *number = parent + n;
+    int32_t *work1 = number + n, *work2 = work1 + n, *work3 = work2 + n;
     permutation_invert(n, perm, rank);
     etree_build(&g, perm, rank, parent, work1);
-    etree_postorder(n, parent, number, work2, work3);
+    etree_postorder(n, parent, number, work1, work2);
     for (int32_t j = 0; j < n; j++) {
         c->perm[number[j]] = perm[j];
         c->parent[number[j]] = parent[j] == -1 ? -1 : number[parent[j]];
@@ -50,6 +50,7 @@ done:
     return status;
 }
 
+/* nnz(L) and the sum of squared counts */
 static int64_t sum_counts(int32_t n, const int32_t *count, double *flops)
 {
     int64_t nnz = 0;
@@ -92,20 +93,21 @@ static void supernodes_free(memory *m, supernodes *s)
     *s = (supernodes){0};
 }
 
-/* Column j + 1 continues j's supernode if j is its only child and L(:,j+1) is L(:,j) without row j. */
+/* Column j continues the supernode of j - 1 if j - 1 is its only child and L(:,j) is L(:,j-1) without row
+ * j - 1. */
 static libsolver_status supernodes_find(memory *m, int32_t n, const columns *c, supernodes *s)
 {
     *s = (supernodes){.of = memory_zeroed(m, n, sizeof(int32_t))};
     if (!s->of)
         return LIBSOLVER_OUT_OF_MEMORY;
-    int32_t *children = s->of;
+    int32_t *children = s->of; /* of column j, until j's supernode is known */
     for (int32_t j = 0; j < n; j++)
         if (c->parent[j] != -1)
             children[c->parent[j]]++;
     for (int32_t j = 0; j < n; j++) {
-        const int joins =
+        const int continues =
             j > 0 && c->parent[j - 1] == j && children[j] == 1 && c->count[j] == c->count[j - 1] - 1;
-        s->number += !joins;
+        s->number += !continues;
         s->of[j] = s->number - 1;
     }
     s->first = memory_new(m, s->number, sizeof(int32_t));
@@ -121,32 +123,32 @@ static libsolver_status supernodes_find(memory *m, int32_t n, const columns *c, 
             s->first[t] = j;
             s->size[t].m = c->count[j];
         }
-        s->above[t] = c->parent[j] == -1 ? -1 : s->of[c->parent[j]]; /* the last column's parent stays */
+        s->above[t] = c->parent[j] == -1 ? -1 : s->of[c->parent[j]]; /* that of the last column stays */
     }
     return LIBSOLVER_OK;
 }
 
-/* f from its supernodes, taken in the given order.  The parent of a supernode's last column is the first
+/* f from its supernodes, each moved to its place.  The parent of a supernode's last column is the first
  * column of the supernode above, because a column with two children or more begins a supernode. */
-static void number_columns(const columns *c, const supernodes *s, const int32_t *order, forest *f)
+static void number_columns(const columns *c, const supernodes *s, const int32_t *place, forest *f)
 {
-    int32_t *place = s->of; /* of each supernode in the order */
-    permutation_invert(s->number, order, place);
     f->first[0] = 0;
     for (int32_t t = 0; t < s->number; t++) {
-        const front_size size = s->size[order[t]];
-        const int32_t old = s->first[order[t]], new = f->first[t], above = s->above[order[t]];
-        f->first[t + 1] = new + size.k;
-        f->rows[t] = size.m;
-        f->above[t] = above == -1 ? -1 : place[above];
-        for (int32_t i = 0; i < size.k; i++) {
-            f->perm[new + i] = c->perm[old + i];
-            f->parent[new + i] = new + i + 1;
-            f->count[new + i] = size.m - i;
-        }
+        f->first[place[t] + 1] = s->size[t].k;
+        f->rows[place[t]] = s->size[t].m;
+        f->above[place[t]] = s->above[t] == -1 ? -1 : place[s->above[t]];
     }
     for (int32_t t = 0; t < s->number; t++)
-        f->parent[f->first[t + 1] - 1] = f->above[t] == -1 ? -1 : f->first[f->above[t]];
+        f->first[t + 1] += f->first[t];
+    for (int32_t t = 0; t < s->number; t++) {
+        const int32_t new = f->first[place[t]], k = s->size[t].k, above = f->above[place[t]];
+        for (int32_t i = 0; i < k; i++) {
+            f->perm[new + i] = c->perm[s->first[t] + i];
+            f->parent[new + i] = new + i + 1;
+            f->count[new + i] = s->size[t].m - i;
+        }
+        f->parent[new + k - 1] = above == -1 ? -1 : f->first[above];
+    }
 }
 
 /* Supernodes on the longest path.  height: workspace, one for each. */
@@ -170,17 +172,17 @@ libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, 
     const int32_t n = a->n;
     columns c;
     supernodes s = {0};
-    int32_t *order = NULL;
+    int32_t *place = NULL;
     *f = (forest){.n = n};
     TRY(columns_build(m, a, perm, &c));
     libsolver_status status = supernodes_find(m, n, &c, &s);
     if (status != LIBSOLVER_OK)
         goto done;
-    f->supernodes = s.number;
-    order = memory_new(m, s.number, sizeof(int32_t));
-    status = order ? stack_postorder(m, s.number, s.above, s.size, order) : LIBSOLVER_OUT_OF_MEMORY;
+    place = memory_new(m, s.number, sizeof(int32_t));
+    status = place ? stack_postorder(m, s.number, s.above, s.size, place) : LIBSOLVER_OUT_OF_MEMORY;
     if (status != LIBSOLVER_OK)
         goto done;
+    f->supernodes = s.number;
     f->perm = memory_new(m, n, sizeof(int32_t));
     f->parent = memory_new(m, n, sizeof(int32_t));
     f->count = memory_new(m, n, sizeof(int32_t));
@@ -190,13 +192,13 @@ libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, 
     status = LIBSOLVER_OUT_OF_MEMORY;
     if (!f->perm || !f->parent || !f->count || !f->first || !f->rows || !f->above)
         goto done;
-    number_columns(&c, &s, order, f);
+    number_columns(&c, &s, place, f);
     f->factor_nnz = sum_counts(n, f->count, &f->factor_flops);
-    f->levels = tree_levels(s.number, f->above, order);
+    f->levels = tree_levels(s.number, f->above, place);
     status = LIBSOLVER_OK;
     assert(forest_check(f) == NULL);
 done:
-    memory_free(m, order);
+    memory_free(m, place);
     supernodes_free(m, &s);
     columns_free(m, &c);
     if (status != LIBSOLVER_OK)

@@ -2,13 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 #include <assert.h>
+#include <string.h>
 
-/* The merged fronts, numbered like the last supernode of each. */
+/* The merged fronts, numbered in the order of the last supernode of each. */
 typedef struct fronts {
     int32_t number;
     int32_t *of;      /* front of each fundamental supernode */
     int32_t *above;   /* parent of each front */
-    int32_t *order;   /* their final order */
+    int32_t *place;   /* of each front in the final order */
     front_size *size; /* of each front */
 } fronts;
 
@@ -16,7 +17,7 @@ static void fronts_free(memory *m, fronts *t)
 {
     memory_free(m, t->of);
     memory_free(m, t->above);
-    memory_free(m, t->order);
+    memory_free(m, t->place);
     memory_free(m, t->size);
 }
 
@@ -27,7 +28,7 @@ static libsolver_status fronts_find(memory *m, const forest *f, front_cost cost,
                   memory_new(m, n, sizeof(int32_t)), memory_new(m, n, sizeof(front_size))};
     unsigned char *merged = memory_new(m, n, 1);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!t->of || !t->above || !t->order || !t->size || !merged)
+    if (!t->of || !t->above || !t->place || !t->size || !merged)
         goto done;
     for (int32_t s = 0; s < n; s++)
         t->size[s] = (front_size){f->first[s + 1] - f->first[s], f->rows[s]};
@@ -39,13 +40,13 @@ static libsolver_status fronts_find(memory *m, const forest *f, front_cost cost,
             t->size[t->number] = t->size[s];
             t->of[s] = t->number++;
         }
-    for (int32_t s = n - 1; s >= 0; s--)
+    for (int32_t s = n - 1; s >= 0; s--) /* parents before children: merged ones follow their parents */
         if (merged[s])
             t->of[s] = t->of[f->above[s]];
     for (int32_t s = 0; s < n; s++)
         if (!merged[s])
             t->above[t->of[s]] = f->above[s] == -1 ? -1 : t->of[f->above[s]];
-    status = stack_postorder(m, t->number, t->above, t->size, t->order);
+    status = stack_postorder(m, t->number, t->above, t->size, t->place);
 done:
     memory_free(m, merged);
     if (status != LIBSOLVER_OK)
@@ -53,32 +54,29 @@ done:
     return status;
 }
 
-/* Columns by front; inside a front they keep the forest's order, so that every column still comes before its
- * parent in the elimination tree. */
+/* Everything of p but its rows.  Inside a front the columns keep the forest's order, so that each still comes
+ * before its parent in the elimination tree. */
 static void number_columns(const forest *f, const fronts *t, partition *p)
 {
-    int32_t *place = t->above; /* of each front in the final order, once its parent is copied */
     p->first[0] = 0;
     p->row_start[0] = 0;
     for (int32_t s = 0; s < t->number; s++) {
-        const front_size size = t->size[t->order[s]];
-        p->first[s + 1] = p->first[s] + size.k;
-        p->row_start[s + 1] = p->row_start[s] + size.m;
-        p->above[s] = t->above[t->order[s]];
-        p->stored_nnz += (int64_t)size.k * (size.k + 1) / 2 + (int64_t)size.k * (size.m - size.k);
+        const int64_t k = t->size[s].k, m = t->size[s].m;
+        p->first[t->place[s] + 1] = t->size[s].k;
+        p->row_start[t->place[s] + 1] = m;
+        p->above[t->place[s]] = t->above[s] == -1 ? -1 : t->place[t->above[s]];
+        p->stored_nnz += k * (k + 1) / 2 + k * (m - k);
     }
-    permutation_invert(t->number, t->order, place);
-    int32_t *next = t->order; /* of each front, place of its next column */
     for (int32_t s = 0; s < t->number; s++) {
-        if (p->above[s] != -1)
-            p->above[s] = place[p->above[s]];
-        next[s] = p->first[s];
+        p->first[s + 1] += p->first[s];
+        p->row_start[s + 1] += p->row_start[s];
     }
-    for (int32_t s = 0; s < f->supernodes; s++) {
-        const int32_t front = place[t->of[s]];
+    /* first(s) is where the next column of front s goes, in the end where those of s + 1 begin */
+    for (int32_t s = 0; s < f->supernodes; s++)
         for (int32_t j = f->first[s]; j < f->first[s + 1]; j++)
-            p->perm[next[front]++] = f->perm[j];
-    }
+            p->perm[p->first[t->place[t->of[s]]]++] = f->perm[j];
+    memmove(p->first + 1, p->first, (size_t)t->number * sizeof(int32_t));
+    p->first[0] = 0;
 }
 
 /* O(nnz + rows log(rows)), rows the sum of the fronts' orders. */

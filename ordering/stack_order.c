@@ -5,8 +5,9 @@
 
 void tree_children(int32_t n, const int32_t *above, int32_t *head, int32_t *next)
 {
-    for (int32_t v = 0; v <= n; v++)
+    for (int32_t v = 0; v < n; v++)
         head[v] = -1;
+    head[n] = -1;
     for (int32_t s = n - 1; s >= 0; s--) {
         const int32_t v = above[s] == -1 ? n : above[s];
         next[s] = head[v];
@@ -72,14 +73,15 @@ static void sort_children(int32_t n, const front_size *size, int32_t *head, int3
     }
 }
 
-/* O(n log n) for the sorts. */
+/* A subtree of nodes(s) fronts takes the places begin(s) .. begin(s) + nodes(s) - 1, its root the last.
+ * O(n log n) for the sorts. */
 libsolver_status stack_postorder(memory *m, int32_t n, const int32_t *above, const front_size *size,
-                                 int32_t *order)
+                                 int32_t *place)
 {
     int32_t *head = memory_new(m, (int64_t)n + 1, sizeof(int32_t));
     int32_t *next = memory_new(m, n, sizeof(int32_t));
-    int32_t *nodes = memory_new(m, n, sizeof(int32_t));              /* in each subtree */
-    int32_t *begin = memory_new(m, (int64_t)n + 1, sizeof(int32_t)); /* first place of each subtree */
+    int32_t *nodes = memory_new(m, n, sizeof(int32_t));
+    int32_t *begin = memory_new(m, (int64_t)n + 1, sizeof(int32_t));
     double *drop = memory_new(m, n, sizeof(double));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (!head || !next || !nodes || !begin || !drop)
@@ -91,15 +93,15 @@ libsolver_status stack_postorder(memory *m, int32_t n, const int32_t *above, con
         for (int32_t c = head[s]; c != -1; c = next[c])
             nodes[s] += nodes[c];
     }
-    begin[n] = 0;
+    begin[n] = 0; /* node n stands above all roots */
     for (int32_t s = n; s >= 0; s--) {
-        int32_t place = begin[s];
+        int32_t free_place = begin[s];
         for (int32_t c = head[s]; c != -1; c = next[c]) {
-            begin[c] = place;
-            place += nodes[c];
+            begin[c] = free_place;
+            free_place += nodes[c];
         }
         if (s < n)
-            order[place] = s;
+            place[s] = free_place;
     }
     status = LIBSOLVER_OK;
 done:

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t last_seed;
 
@@ -133,6 +134,51 @@ pattern problem_blown_up(const pattern *b, int32_t copies)
         a.start[j + 1] = nnz;
     }
     return a;
+}
+
+pattern problem_known(int i)
+{
+    switch (i) {
+    case 0:
+    case 1:
+    case 2:
+        return problem_diagonal(i);
+    case 3:
+        return problem_diagonal(7);
+    case 4:
+        return problem_path(2);
+    case 5:
+        return problem_path(60);
+    case 6:
+        return problem_star(40, 0);
+    case 7:
+        return problem_star(40, 20);
+    case 8:
+        return problem_star(40, 39);
+    case 9:
+        return problem_grid(8, 7, 1);
+    case 10:
+        return problem_grid(4, 4, 3);
+    default:
+        return problem_complete(30);
+    }
+}
+
+void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DENSE_LARGEST][DENSE_LARGEST])
+{
+    int32_t rank[DENSE_LARGEST];
+    memset(l, 0, DENSE_LARGEST * DENSE_LARGEST);
+    for (int32_t k = 0; k < a->n; k++)
+        rank[perm[k]] = k;
+    for (int32_t j = 0; j < a->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t u = rank[j], v = rank[a->row[p]];
+            l[u > v ? u : v][u > v ? v : u] = 1;
+        }
+    for (int32_t k = 0; k < a->n; k++)
+        for (int32_t j = k + 1; j < a->n; j++)
+            for (int32_t i = j; i < a->n; i++)
+                l[i][j] |= l[i][k] & l[j][k];
 }
 
 static void *rationed_allocate(void *user, size_t bytes)

@@ -34,6 +34,16 @@ pattern problem_complete(int32_t n);
 pattern problem_blown_up(const pattern *b, int32_t copies);
 void problem_free(pattern *a);
 
+/* The patterns above with at most 64 rows that have special structure, n = 0, 1, 2 among them: 0 <= i <
+ * KNOWN_PROBLEMS. */
+#define KNOWN_PROBLEMS 12
+pattern problem_known(int i);
+
+/* l[i][j] is 1 where the factor of A(perm,perm) is not zero, otherwise 0, by eliminating one column after the
+ * other.  For n <= DENSE_LARGEST. */
+#define DENSE_LARGEST 64
+void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DENSE_LARGEST][DENSE_LARGEST]);
+
 /* Allocations succeed `left` times, then fail. */
 typedef struct rationed {
     int64_t left;

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 #include "ordering/analysis.h"
 #include "problems.h"
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef libsolver_status (*ordering)(memory *, const graph *, int32_t *);
 
@@ -127,7 +127,7 @@ static void metis_reduces_fill(void **state)
     problem_free(&grid);
 }
 
-static void metis_honours_weights(void **state)
+static void metis_orders_compressed_graphs(void **state)
 {
     (void)state;
     require_metis();
@@ -187,6 +187,43 @@ static void metis_leaves_the_host_alone(void **state)
     problem_free(&a);
 }
 
+typedef struct call {
+    const graph *g;
+    int32_t perm[3600];
+    libsolver_status status;
+} call;
+
+static void *order_in_thread(void *argument)
+{
+    call *c = argument;
+    c->status = order_metis(&m, c->g, c->perm);
+    return NULL;
+}
+
+static void metis_called_from_threads_gives_the_same(void **state)
+{
+    (void)state;
+    require_metis();
+    static call calls[5];
+    pattern a = problem_grid(60, 60, 1);
+    graph g;
+    pthread_t thread[5];
+    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    for (int i = 0; i < 5; i++)
+        calls[i].g = &g;
+    order_in_thread(&calls[0]);
+    for (int i = 1; i < 5; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, order_in_thread, &calls[i]), 0);
+    for (int i = 1; i < 5; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(calls[i].status, LIBSOLVER_OK);
+        assert_memory_equal(calls[i].perm, calls[0].perm, sizeof calls[0].perm);
+    }
+    graph_free(&m, &g);
+    problem_free(&a);
+}
+
 static void each_failed_allocation_is_reported(void **state)
 {
     (void)state;
@@ -227,8 +264,9 @@ int main(void)
         cmocka_unit_test_setup(amd_reduces_fill, fresh_memory),
         cmocka_unit_test_setup_teardown(metis_gives_permutations, fresh_memory, print_last_seed),
         cmocka_unit_test_setup(metis_reduces_fill, fresh_memory),
-        cmocka_unit_test_setup(metis_honours_weights, fresh_memory),
+        cmocka_unit_test_setup(metis_orders_compressed_graphs, fresh_memory),
         cmocka_unit_test_setup(metis_leaves_the_host_alone, fresh_memory),
+        cmocka_unit_test_setup(metis_called_from_threads_gives_the_same, fresh_memory),
         cmocka_unit_test_setup(each_failed_allocation_is_reported, fresh_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,12 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "ordering/analysis.h"
 #include "problems.h"
-#include <stdlib.h>
 #include <string.h>
-
-#define LARGEST 64
 
 static memory m;
 
@@ -38,22 +34,12 @@ static double plausible(int64_t k, int64_t rows)
  * front's rows, true entries or zeros. */
 static void check_partition(const pattern *a, const forest *f, const partition *p)
 {
-    static unsigned char l[LARGEST][LARGEST], front[LARGEST][LARGEST];
-    int32_t rank[LARGEST], front_of[LARGEST];
+    static unsigned char l[DENSE_LARGEST][DENSE_LARGEST], front[DENSE_LARGEST][DENSE_LARGEST];
+    int32_t front_of[DENSE_LARGEST];
     assert_null(partition_check(p));
     assert_null(permutation_check(&m, a->n, p->perm));
-    permutation_invert(a->n, p->perm, rank);
-    memset(l, 0, sizeof l);
+    dense_elimination(a, p->perm, l);
     memset(front, 0, sizeof front);
-    for (int32_t j = 0; j < a->n; j++)
-        for (int64_t q = a->start[j]; q < a->start[j + 1]; q++) {
-            const int32_t u = rank[j], v = rank[a->row[q]];
-            l[u > v ? u : v][u > v ? v : u] = 1;
-        }
-    for (int32_t k = 0; k < a->n; k++)
-        for (int32_t j = k + 1; j < a->n; j++)
-            for (int32_t i = j; i < a->n; i++)
-                l[i][j] |= l[i][k] & l[j][k];
     int64_t true_nnz = 0, held_nnz = 0;
     for (int32_t s = 0; s < p->supernodes; s++)
         for (int32_t j = p->first[s]; j < p->first[s + 1]; j++) {
@@ -122,7 +108,7 @@ static void partitions_of_random_patterns(void **state)
         const int32_t n = random_below(&r, 61);
         const double density = (double)random_below(&r, 100) / 100;
         pattern a = problem_random(n, density * density * density, &r);
-        int32_t perm[LARGEST];
+        int32_t perm[DENSE_LARGEST];
         random_permutation(&r, n, perm);
         check_costs(&a, perm);
         problem_free(&a);
@@ -132,19 +118,16 @@ static void partitions_of_random_patterns(void **state)
 static void partitions_of_known_patterns(void **state)
 {
     (void)state;
-    pattern problems[] = {problem_diagonal(0),  problem_diagonal(1),   problem_diagonal(2),
-                          problem_path(2),      problem_path(60),      problem_star(40, 0),
-                          problem_star(40, 39), problem_star(40, 20),  problem_diagonal(7),
-                          problem_complete(30), problem_grid(8, 7, 1), problem_grid(4, 4, 3)};
-    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
-        int32_t perm[LARGEST];
-        for (int32_t k = 0; k < problems[i].n; k++)
+    for (int i = 0; i < KNOWN_PROBLEMS; i++) {
+        pattern a = problem_known(i);
+        int32_t perm[DENSE_LARGEST];
+        for (int32_t k = 0; k < a.n; k++)
             perm[k] = k;
-        check_costs(&problems[i], perm);
-        for (int32_t k = 0; k < problems[i].n; k++)
-            perm[k] = problems[i].n - 1 - k;
-        check_costs(&problems[i], perm);
-        problem_free(&problems[i]);
+        check_costs(&a, perm);
+        for (int32_t k = 0; k < a.n; k++)
+            perm[k] = a.n - 1 - k;
+        check_costs(&a, perm);
+        problem_free(&a);
     }
 }
 
