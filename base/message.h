@@ -23,10 +23,10 @@ typedef struct message {
     } while (0)
 
 /* The same where there is something to free: sets `status` and goes to `done`. */
-#define TRY_DONE(call)                                                                                                 \
-    do {                                                                                                               \
-        if ((status = (call)) != LIBSOLVER_OK)                                                                         \
-            goto done;                                                                                                 \
+#define TRY_DONE(call) \
+    do { \
+        if ((status = (call)) != LIBSOLVER_OK) \
+            goto done; \
     } while (0)
 
 #if defined(__GNUC__)

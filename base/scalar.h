@@ -1,7 +1,8 @@
 /* base/scalar.h: the scalar type of a *_tmpl.c file, chosen by -DPREC_s, _d, _c or _z
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * scalar: entries of the matrix.  real: magnitudes.  NAME(f): f_d and so on. */
+ * scalar: entries of the matrix.  real: magnitudes.  wide: sums of products that must be better than scalar.
+ * NAME(f): f_d and so on. */
 #ifndef BASE_SCALAR_H
 #define BASE_SCALAR_H
 
@@ -12,6 +13,7 @@
 
 #if defined(PREC_d)
 typedef double scalar;
+typedef long double wide;
 typedef double real;
 #define NAME(f) f##_d
 #define SCALAR_TYPE LIBSOLVER_D
@@ -19,6 +21,7 @@ typedef double real;
 #define EPS DBL_EPSILON
 #elif defined(PREC_s)
 typedef float scalar;
+typedef double wide;
 typedef float real;
 #define NAME(f) f##_s
 #define SCALAR_TYPE LIBSOLVER_S
@@ -26,6 +29,7 @@ typedef float real;
 #define EPS FLT_EPSILON
 #elif defined(PREC_z)
 typedef double _Complex scalar;
+typedef long double _Complex wide;
 typedef double real;
 #define NAME(f) f##_z
 #define SCALAR_TYPE LIBSOLVER_Z
@@ -33,6 +37,7 @@ typedef double real;
 #define EPS DBL_EPSILON
 #elif defined(PREC_c)
 typedef float _Complex scalar;
+typedef double _Complex wide;
 typedef float real;
 #define NAME(f) f##_c
 #define SCALAR_TYPE LIBSOLVER_C
@@ -43,13 +48,31 @@ typedef float real;
 #endif
 
 #if SCALAR_COMPLEX
-static inline real scalar_abs(scalar a) { return (real)cabs(a); }
-static inline real scalar_real(scalar a) { return (real)creal(a); }
-static inline int scalar_finite(scalar a) { return isfinite(creal(a)) && isfinite(cimag(a)); }
+static inline real scalar_abs(scalar a)
+{
+    return (real)cabs(a);
+}
+static inline real scalar_real(scalar a)
+{
+    return (real)creal(a);
+}
+static inline int scalar_finite(scalar a)
+{
+    return isfinite(creal(a)) && isfinite(cimag(a));
+}
 #else
-static inline real scalar_abs(scalar a) { return a < 0 ? -a : a; }
-static inline real scalar_real(scalar a) { return a; }
-static inline int scalar_finite(scalar a) { return isfinite(a); }
+static inline real scalar_abs(scalar a)
+{
+    return a < 0 ? -a : a;
+}
+static inline real scalar_real(scalar a)
+{
+    return a;
+}
+static inline int scalar_finite(scalar a)
+{
+    return isfinite(a);
+}
 #endif
 
 #endif

@@ -13,8 +13,6 @@ static libsolver_status check_built(const libsolver_matrix *a, const libsolver_o
         return FAIL(why, LIBSOLVER_NOT_BUILT, "this version solves real systems in double precision only");
     if (o->backend == LIBSOLVER_BACKEND_GPU)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "this version has no GPU backend");
-    if (o->matching == LIBSOLVER_ON)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "this version has no matching");
     return LIBSOLVER_OK;
 }
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/choose_ordering.h"
 
-/* Predicted seconds, from `libsolver bench` on two cores of an AMD EPYC 9004: flops and entries of a factorization with ten
- * solves, and METIS by the edges it works on. */
+/* Predicted seconds, from `libsolver bench` on two cores of an AMD EPYC 9004: flops and entries of a
+ * factorization with ten solves, and METIS by the edges it works on. */
 #define SECONDS_A_FLOP 5e-11
 #define SECONDS_AN_ENTRY 2e-8
 #define METIS_SECONDS_AN_EDGE 1.3e-6
@@ -56,7 +56,8 @@ static libsolver_status order_auto(const choice *c, int32_t *perm, libsolver_ord
     libsolver_status status = other ? order(c, order_metis, other) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK)
         status = forest_cost(c->m, c->a, other, &metis_nnz, &metis_flops);
-    if (status == LIBSOLVER_OK && predicted_seconds(metis_nnz, metis_flops) < predicted_seconds(amd_nnz, amd_flops)) {
+    if (status == LIBSOLVER_OK &&
+        predicted_seconds(metis_nnz, metis_flops) < predicted_seconds(amd_nnz, amd_flops)) {
         for (int32_t k = 0; k < c->a->n; k++)
             perm[k] = other[k];
         *used = LIBSOLVER_ORDERING_METIS;
@@ -66,14 +67,15 @@ static libsolver_status order_auto(const choice *c, int32_t *perm, libsolver_ord
 }
 
 /* The caller's permutation, checked. */
-static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutation, int32_t *perm, message *why)
+static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutation, int32_t *perm,
+                                   message *why)
 {
     if (!permutation && n > 0)
         return FAIL(why, LIBSOLVER_INVALID, "the ordering is the user's, but there is no permutation");
     for (int32_t k = 0; k < n; k++) {
         if (permutation[k] < 0 || permutation[k] >= n)
-            return FAIL(why, LIBSOLVER_INVALID, "permutation[%d] is %lld, not a row of a matrix of order %d", k,
-                        (long long)permutation[k], n);
+            return FAIL(why, LIBSOLVER_INVALID, "permutation[%d] is %lld, not a row of a matrix of order %d",
+                        k, (long long)permutation[k], n);
         perm[k] = (int32_t)permutation[k];
     }
     unsigned char *seen = memory_zeroed(m, n, 1);
@@ -87,8 +89,8 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
     return status;
 }
 
-libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options, int32_t *perm,
-                                 libsolver_ordering *used, message *why)
+libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options,
+                                 int32_t *perm, libsolver_ordering *used, message *why)
 {
     choice c = {.m = &env->memory, .a = a, .compressed = {.n = -1}};
     libsolver_status status = LIBSOLVER_OK;

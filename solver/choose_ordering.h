@@ -7,8 +7,9 @@
 #include "ordering/ordering.h"
 #include "solver/libsolver.h"
 
-/* perm, length a->n: the row eliminated k-th.  used: the method.  INVALID (the caller's permutation), NOT_BUILT, OUT_OF_MEMORY. */
-libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options, int32_t *perm,
-                                 libsolver_ordering *used, message *why);
+/* perm, length a->n: the row eliminated k-th.  used: the method.  INVALID (the caller's permutation),
+ * NOT_BUILT, OUT_OF_MEMORY. */
+libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options,
+                                 int32_t *perm, libsolver_ordering *used, message *why);
 
 #endif

@@ -55,7 +55,10 @@ void libsolver_context_free(libsolver_context *context)
     memory_free(&m, context);
 }
 
-const char *libsolver_context_message(const libsolver_context *context) { return context ? context->last.text : ""; }
+const char *libsolver_context_message(const libsolver_context *context)
+{
+    return context ? context->last.text : "";
+}
 
 void context_message(libsolver_context *context, const message *why)
 {

@@ -18,7 +18,8 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     if (s->input.full)
         f->mirrored = memory_new(m, nnz, scalar_bytes(s->type));
     if (!f->incoming || (s->input.full && !f->mirrored))
-        return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes", (long long)m->wanted);
+        return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
+                    (long long)m->wanted);
     return s->backend->create(s->plan, &f->last, &f->numeric);
 }
 
@@ -30,15 +31,21 @@ static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a
     f->last.text[0] = 0;
     TRY(input_matches(&s->input, a, &f->last));
     if (a->type != s->type || a->symmetry != s->symmetry)
-        return FAIL(&f->last, LIBSOLVER_PATTERN_MISMATCH, "the type or symmetry is not the one that was analysed");
+        return FAIL(&f->last, LIBSOLVER_PATTERN_MISMATCH,
+                    "the type or symmetry is not the one that was analysed");
     if (!a->values && s->input.entries > 0)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the matrix has no values");
     TRY(input_values_d(&s->input, a->values, f->incoming, f->mirrored, &f->last));
     f->usable = 0;
     s->backend->set_values(f->numeric, f->incoming);
     const backend_options how = {
-        .positive_definite = o->kind == LIBSOLVER_KIND_SPD ? 1 : o->kind == LIBSOLVER_KIND_INDEFINITE ? 0 : -1,
-        .equilibrate = o->scaling != LIBSOLVER_OFF,
+        .positive_definite = o->kind == LIBSOLVER_KIND_SPD          ? 1
+                             : o->kind == LIBSOLVER_KIND_INDEFINITE ? 0
+                                                                    : -1,
+        .scaling = o->matching == LIBSOLVER_ON   ? BACKEND_MATCH
+                   : o->scaling == LIBSOLVER_OFF ? BACKEND_UNSCALED
+                                                 : BACKEND_EQUILIBRATE,
+        .may_match = o->matching == LIBSOLVER_AUTO,
         .pivot_threshold = o->pivot_threshold,
     };
     f->status = s->backend->factorize(f->numeric, &how, &f->report, &f->last);
@@ -52,7 +59,8 @@ static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a
     return f->status;
 }
 
-libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolver_matrix *a, libsolver_factor **factor)
+libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolver_matrix *a,
+                                     libsolver_factor **factor)
 {
     if (factor)
         *factor = NULL;
@@ -67,7 +75,8 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
         status = factorize(f, a);
     if (status < 0)
         context_message(s->context, &f->last);
-    if (status == LIBSOLVER_INVALID || status == LIBSOLVER_PATTERN_MISMATCH || status == LIBSOLVER_OUT_OF_MEMORY)
+    if (status == LIBSOLVER_INVALID || status == LIBSOLVER_PATTERN_MISMATCH ||
+        status == LIBSOLVER_OUT_OF_MEMORY)
         libsolver_factor_free(f);
     else
         *factor = f;
@@ -122,4 +131,7 @@ void libsolver_factor_free(libsolver_factor *f)
     libsolver_context_free(own);
 }
 
-const char *libsolver_factor_message(const libsolver_factor *f) { return f ? f->last.text : ""; }
+const char *libsolver_factor_message(const libsolver_factor *f)
+{
+    return f ? f->last.text : "";
+}

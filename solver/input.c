@@ -42,8 +42,8 @@ static int64_t count_entries(const libsolver_matrix *a, message *why)
     for (int64_t j = 0; j <= a->n; j++) {
         const int64_t here = index_at(a->pointers, a->pointer_type, j);
         if (here < before || (j == 0 && here != a->base)) {
-            FAIL(why, LIBSOLVER_INVALID, "pointers[%lld] is %lld, expected %s %lld", (long long)j, (long long)here,
-                 j == 0 ? "the base" : "at least", (long long)before);
+            FAIL(why, LIBSOLVER_INVALID, "pointers[%lld] is %lld, expected %s %lld", (long long)j,
+                 (long long)here, j == 0 ? "the base" : "at least", (long long)before);
             return -1;
         }
         before = here;
@@ -56,7 +56,8 @@ static int64_t count_entries(const libsolver_matrix *a, message *why)
 }
 
 /* Rows and columns of all entries, 0-based and checked. */
-static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32_t *row, int32_t *column, message *why)
+static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32_t *row, int32_t *column,
+                               message *why)
 {
     int64_t j = -1, end = 0;
     for (int64_t e = 0; e < entries; e++) {
@@ -67,11 +68,13 @@ static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32
             while (e >= end)
                 end = index_at(a->pointers, a->pointer_type, ++j + 1) - a->base;
         if (i < 0 || i >= a->n || j < 0 || j >= a->n)
-            return FAIL(why, LIBSOLVER_INVALID, "entry %lld has row %lld and column %lld, outside the order %lld",
-                        (long long)e, (long long)i + a->base, (long long)j + a->base, (long long)a->n);
+            return FAIL(why, LIBSOLVER_INVALID,
+                        "entry %lld has row %lld and column %lld, outside the order %lld", (long long)e,
+                        (long long)i + a->base, (long long)j + a->base, (long long)a->n);
         if ((a->storage == LIBSOLVER_LOWER && i < j) || (a->storage == LIBSOLVER_UPPER && i > j))
-            return FAIL(why, LIBSOLVER_INVALID, "entry %lld (row %lld, column %lld) is not in the %s triangle",
-                        (long long)e, (long long)i + a->base, (long long)j + a->base,
+            return FAIL(why, LIBSOLVER_INVALID,
+                        "entry %lld (row %lld, column %lld) is not in the %s triangle", (long long)e,
+                        (long long)i + a->base, (long long)j + a->base,
                         a->storage == LIBSOLVER_LOWER ? "lower" : "upper");
         row[e] = (int32_t)i;
         column[e] = (int32_t)j;
@@ -79,13 +82,19 @@ static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32
     return LIBSOLVER_OK;
 }
 
-static int32_t lower_row(int32_t i, int32_t j) { return i > j ? i : j; }
-static int32_t lower_column(int32_t i, int32_t j) { return i > j ? j : i; }
+static int32_t lower_row(int32_t i, int32_t j)
+{
+    return i > j ? i : j;
+}
+static int32_t lower_column(int32_t i, int32_t j)
+{
+    return i > j ? j : i;
+}
 
 /* sorted := the entries by column of the lower triangle, rows ascending inside: two stable counting sorts.
  * count: n + 1 workspace, half: entries workspace. */
-static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const int32_t *column, int64_t *count,
-                         int64_t *half, int64_t *sorted)
+static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const int32_t *column,
+                         int64_t *count, int64_t *half, int64_t *sorted)
 {
     for (int by_column = 0; by_column < 2; by_column++) {
         memset(count, 0, sizeof(int64_t) * ((size_t)n + 1));
@@ -103,8 +112,8 @@ static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const i
 
 /* The pattern from sorted entries: duplicates get one place, every column begins with its diagonal.
  * Without a place to write to (a->row NULL) only the entries are counted. */
-static int64_t merge(const input *in, const int32_t *row, const int32_t *column, const int64_t *sorted, pattern *a,
-                     int64_t *target)
+static int64_t merge(const input *in, const int32_t *row, const int32_t *column, const int64_t *sorted,
+                     pattern *a, int64_t *target)
 {
     int64_t next = 0, k = 0;
     for (int32_t j = 0; j < a->n; j++) {
@@ -143,9 +152,10 @@ static libsolver_status check_mirrored(memory *m, const input *in, message *why)
     for (int32_t j = 0; j < in->a.n && status == LIBSOLVER_OK; j++)
         for (int64_t p = in->a.start[j] + 1; p < in->a.start[j + 1] && status == LIBSOLVER_OK; p++)
             if (sides[p] != 3)
-                status = FAIL(why, LIBSOLVER_INVALID,
-                              "not symmetric: of the entries (%d, %d) and (%d, %d), 0-based, only one is stored",
-                              in->a.row[p], j, j, in->a.row[p]);
+                status =
+                    FAIL(why, LIBSOLVER_INVALID,
+                         "not symmetric: of the entries (%d, %d) and (%d, %d), 0-based, only one is stored",
+                         in->a.row[p], j, j, in->a.row[p]);
     memory_free(m, sides);
     return status;
 }
@@ -156,7 +166,8 @@ static uint64_t fingerprint(const libsolver_matrix *a, int64_t entries)
     uint64_t h = 1469598103934665603u ^ (uint64_t)a->format ^ (uint64_t)a->storage << 8;
     const int64_t pointers = a->format == LIBSOLVER_TRIPLETS ? entries : a->n + 1;
     for (int64_t k = 0; k < pointers; k++)
-        h = (h ^ (uint64_t)(index_at(a->pointers, a->pointer_type, k) - a->base)) * 1099511628211u + (h >> 29);
+        h = (h ^ (uint64_t)(index_at(a->pointers, a->pointer_type, k) - a->base)) * 1099511628211u +
+            (h >> 29);
     for (int64_t k = 0; k < entries; k++)
         h = (h ^ (uint64_t)(index_at(a->indices, a->index_type, k) - a->base)) * 1099511628211u + (h >> 29);
     return h;
@@ -171,8 +182,10 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
     const int32_t n = in->a.n = (int32_t)a->n;
     in->full = a->storage == LIBSOLVER_FULL;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    int32_t *row = memory_new(m, in->entries, sizeof(int32_t)), *column = memory_new(m, in->entries, sizeof(int32_t));
-    int64_t *half = memory_new(m, in->entries, sizeof(int64_t)), *sorted = memory_new(m, in->entries, sizeof(int64_t));
+    int32_t *row = memory_new(m, in->entries, sizeof(int32_t)),
+            *column = memory_new(m, in->entries, sizeof(int32_t));
+    int64_t *half = memory_new(m, in->entries, sizeof(int64_t)),
+            *sorted = memory_new(m, in->entries, sizeof(int64_t));
     in->target = memory_new(m, in->entries, sizeof(int64_t));
     in->a.start = memory_new(m, (int64_t)n + 1, sizeof(int64_t));
     if (!row || !column || !half || !sorted || !in->target || !in->a.start)
@@ -212,7 +225,8 @@ libsolver_status input_matches(const input *in, const libsolver_matrix *a, messa
 {
     TRY(check_fields(a, why));
     if (a->n != in->a.n)
-        return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "the order is %lld, %d was analysed", (long long)a->n, in->a.n);
+        return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "the order is %lld, %d was analysed", (long long)a->n,
+                    in->a.n);
     if (!a->pointers && !a->indices)
         return LIBSOLVER_OK;
     const int64_t entries = count_entries(a, why);

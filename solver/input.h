@@ -24,8 +24,9 @@ void input_free(memory *m, input *in);
  * PATTERN_MISMATCH, INVALID. */
 libsolver_status input_matches(const input *in, const libsolver_matrix *a, message *why);
 
-/* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for FULL views, otherwise NULL.
- * NONFINITE, INVALID (a FULL view that is not symmetric). */
-libsolver_status input_values_d(const input *in, const double *values, double *sum, double *mirrored, message *why);
+/* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for FULL views,
+ * otherwise NULL. NONFINITE, INVALID (a FULL view that is not symmetric). */
+libsolver_status input_values_d(const input *in, const double *values, double *sum, double *mirrored,
+                                message *why);
 
 #endif

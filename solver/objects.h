@@ -21,8 +21,8 @@ struct libsolver_analysis {
     libsolver_options options;
     libsolver_type type;
     libsolver_symmetry symmetry;
-    input input;      /* pattern of A in the caller's order, and where each entry given goes */
-    forest forest;    /* elimination forest and fundamental supernodes */
+    input input;                 /* pattern of A in the caller's order, and where each entry given goes */
+    forest forest;               /* elimination forest and fundamental supernodes */
     libsolver_ordering ordering; /* the one used */
     const backend *backend;
     void *plan;
@@ -47,7 +47,7 @@ struct libsolver_factor {
     int usable;                       /* numeric holds a factor of the values given last */
     libsolver_status status;
     backend_report report;
-    libsolver_workspace *workspace;   /* the factor's own */
+    libsolver_workspace *workspace; /* the factor's own */
     message last;
 };
 

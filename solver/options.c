@@ -11,7 +11,10 @@ void libsolver_options_default(libsolver_options *options)
 }
 
 /* An enum field beyond its last value. */
-static int beyond(int value, int last) { return value < 0 || value > last; }
+static int beyond(int value, int last)
+{
+    return value < 0 || value > last;
+}
 
 libsolver_status options_check(const libsolver_options *o, message *why)
 {

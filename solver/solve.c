@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Right-hand sides that the factor's own workspace grows to; wider blocks are solved in panels of that many. */
+/* Right-hand sides that the factor's own workspace grows to; wider blocks are solved in panels of that many.
+ */
 #define OWN_COLUMNS 32
 
-libsolver_status libsolver_workspace_create(const libsolver_factor *f, int64_t columns, libsolver_workspace **workspace)
+libsolver_status libsolver_workspace_create(const libsolver_factor *f, int64_t columns,
+                                            libsolver_workspace **workspace)
 {
     if (workspace)
         *workspace = NULL;
@@ -44,10 +46,10 @@ void libsolver_workspace_free(libsolver_workspace *w)
     memory_free(&w->factor->context->env.memory, w);
 }
 
-/* Why a call on this factor cannot be served.  A const factor's message may be written: it is not part of its value, and a
- * caller of concurrent solves does not read it. */
-static libsolver_status check(const libsolver_factor *f, const libsolver_workspace *w, const libsolver_vectors *b,
-                              const libsolver_vectors *x, message *why)
+/* Why a call on this factor cannot be served.  A const factor's message may be written: it is not part of its
+ * value, and a caller of concurrent solves does not read it. */
+static libsolver_status check(const libsolver_factor *f, const libsolver_workspace *w,
+                              const libsolver_vectors *b, const libsolver_vectors *x, message *why)
 {
     if (!f->usable)
         return FAIL(why, LIBSOLVER_INVALID, "there is no factor: the last factorization failed");
@@ -59,12 +61,13 @@ static libsolver_status check(const libsolver_factor *f, const libsolver_workspa
         const char *name = i == 0 ? "b" : "x";
         const int64_t n = f->analysis->input.a.n;
         if (v->rows != n || v->columns < 0 || v->columns != b->columns)
-            return FAIL(why, LIBSOLVER_INVALID, "%s is %lld x %lld, expected %lld x %lld", name, (long long)v->rows,
-                        (long long)v->columns, (long long)n, (long long)b->columns);
+            return FAIL(why, LIBSOLVER_INVALID, "%s is %lld x %lld, expected %lld x %lld", name,
+                        (long long)v->rows, (long long)v->columns, (long long)n, (long long)b->columns);
         if ((unsigned)v->layout > LIBSOLVER_ROW_MAJOR || (unsigned)v->place > LIBSOLVER_DEVICE)
             return FAIL(why, LIBSOLVER_INVALID, "a field of %s has no legal value", name);
         if (v->ld < (v->layout == LIBSOLVER_COLUMN_MAJOR ? v->rows : v->columns))
-            return FAIL(why, LIBSOLVER_INVALID, "the leading dimension %lld of %s is too small", (long long)v->ld, name);
+            return FAIL(why, LIBSOLVER_INVALID, "the leading dimension %lld of %s is too small",
+                        (long long)v->ld, name);
         if (v->type != f->analysis->type)
             return FAIL(why, LIBSOLVER_INVALID, "%s has not the factor's type", name);
         if (v->place == LIBSOLVER_DEVICE)
@@ -81,7 +84,8 @@ static libsolver_status check_finite(const libsolver_vectors *b, message *why)
     for (int64_t j = 0; j < b->columns; j++)
         for (int64_t i = 0; i < b->rows; i++)
             if (!isfinite(values[b->layout == LIBSOLVER_COLUMN_MAJOR ? i + j * b->ld : i * b->ld + j]))
-                return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)i, (long long)j);
+                return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)i,
+                            (long long)j);
     return LIBSOLVER_OK;
 }
 
@@ -93,11 +97,15 @@ static libsolver_status take(libsolver_workspace *w, message *why)
     return LIBSOLVER_OK;
 }
 
-static void give_back(libsolver_workspace *w) { atomic_flag_clear(&w->busy); }
+static void give_back(libsolver_workspace *w)
+{
+    atomic_flag_clear(&w->busy);
+}
 
 /* Solves and refines, or only refines, in a workspace that has been taken. */
 static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w, int solve_first,
-                               const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error, message *why)
+                               const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error,
+                               message *why)
 {
     const libsolver_options *o = &f->analysis->options;
     const int single = f->analysis->type == LIBSOLVER_S || f->analysis->type == LIBSOLVER_C;
@@ -112,13 +120,15 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
     w->info.backward_error = r.final;
     w->info.backward_error_initial = r.initial;
     w->info.steps = r.steps;
-    w->info.remarks = (f->report.zero > 0 ? LIBSOLVER_SINGULAR : 0) | (r.final <= tolerance ? 0 : LIBSOLVER_INACCURATE) |
+    w->info.remarks = (f->report.zero > 0 ? LIBSOLVER_SINGULAR : 0) |
+                      (r.final <= tolerance ? 0 : LIBSOLVER_INACCURATE) |
                       (f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : 0);
     if (w->info.remarks & LIBSOLVER_SINGULAR)
-        return FAIL(why, LIBSOLVER_SINGULAR, "%lld pivots are zero; backward error %.1e", (long long)f->report.zero, r.final);
+        return FAIL(why, LIBSOLVER_SINGULAR, "%lld pivots are zero; backward error %.1e",
+                    (long long)f->report.zero, r.final);
     if (w->info.remarks & LIBSOLVER_INACCURATE)
-        return FAIL(why, LIBSOLVER_INACCURATE, "backward error %.1e after %d refinement steps, wanted %.1e", r.final, r.steps,
-                    tolerance);
+        return FAIL(why, LIBSOLVER_INACCURATE, "backward error %.1e after %d refinement steps, wanted %.1e",
+                    r.final, r.steps, tolerance);
     return w->info.remarks & LIBSOLVER_PERTURBED ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
 }
 
@@ -131,7 +141,8 @@ static libsolver_status widen(libsolver_factor *f, int64_t columns)
     libsolver_workspace *wider = NULL;
     const libsolver_status status = libsolver_workspace_create(f, wanted, &wider);
     if (status != LIBSOLVER_OK)
-        return FAIL(&f->last, status, "the workspace wanted %lld more bytes", (long long)f->context->env.memory.wanted);
+        return FAIL(&f->last, status, "the workspace wanted %lld more bytes",
+                    (long long)f->context->env.memory.wanted);
     atomic_flag_test_and_set(&wider->busy);
     libsolver_workspace_free(f->workspace);
     f->workspace = wider;
@@ -153,8 +164,9 @@ libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b
     return status;
 }
 
-libsolver_status libsolver_solve_plain(const libsolver_factor *f, libsolver_part part, libsolver_workspace *workspace,
-                                       const libsolver_vectors *b, const libsolver_vectors *x)
+libsolver_status libsolver_solve_plain(const libsolver_factor *f, libsolver_part part,
+                                       libsolver_workspace *workspace, const libsolver_vectors *b,
+                                       const libsolver_vectors *x)
 {
     static const int parts[] = {BACKEND_L | BACKEND_D | BACKEND_LT, BACKEND_L, BACKEND_D, BACKEND_LT};
     if (!f || !b || !x || part < LIBSOLVER_PART_ALL || part > LIBSOLVER_PART_LT)
@@ -167,8 +179,9 @@ libsolver_status libsolver_solve_plain(const libsolver_factor *f, libsolver_part
     return status == LIBSOLVER_OK && f->report.zero > 0 ? LIBSOLVER_SINGULAR : status;
 }
 
-libsolver_status libsolver_refine(const libsolver_factor *f, libsolver_workspace *workspace, const libsolver_vectors *b,
-                                  const libsolver_vectors *x, double *backward_error)
+libsolver_status libsolver_refine(const libsolver_factor *f, libsolver_workspace *workspace,
+                                  const libsolver_vectors *b, const libsolver_vectors *x,
+                                  double *backward_error)
 {
     if (!f || !b || !x)
         return LIBSOLVER_INVALID;
@@ -182,7 +195,8 @@ libsolver_status libsolver_refine(const libsolver_factor *f, libsolver_workspace
     return status;
 }
 
-void libsolver_solve_query(const libsolver_factor *f, const libsolver_workspace *workspace, libsolver_solve_info *info)
+void libsolver_solve_query(const libsolver_factor *f, const libsolver_workspace *workspace,
+                           libsolver_solve_info *info)
 {
     const libsolver_workspace *w = workspace ? workspace : f->workspace;
     memset(info, 0, sizeof *info);

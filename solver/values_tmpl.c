@@ -4,7 +4,8 @@
 #include "solver/input.h"
 #include <string.h>
 
-libsolver_status NAME(input_values)(const input *in, const scalar *values, scalar *sum, scalar *mirrored, message *why)
+libsolver_status NAME(input_values)(const input *in, const scalar *values, scalar *sum, scalar *mirrored,
+                                    message *why)
 {
     const pattern *a = &in->a;
     const int64_t nnz = a->start[a->n];
@@ -20,12 +21,12 @@ libsolver_status NAME(input_values)(const input *in, const scalar *values, scala
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             if (!scalar_finite(sum[p]))
-                return FAIL(why, LIBSOLVER_NONFINITE, "the entry in row %d, column %d (0-based) is not finite", a->row[p],
-                            j);
+                return FAIL(why, LIBSOLVER_NONFINITE,
+                            "the entry in row %d, column %d (0-based) is not finite", a->row[p], j);
             if (mirrored && a->row[p] != j && mirrored[p] != sum[p])
                 return FAIL(why, LIBSOLVER_INVALID,
-                            "not symmetric: the entries (%d, %d) and (%d, %d), 0-based, differ", a->row[p], j, j,
-                            a->row[p]);
+                            "not symmetric: the entries (%d, %d) and (%d, %d), 0-based, differ", a->row[p], j,
+                            j, a->row[p]);
         }
     return LIBSOLVER_OK;
 }

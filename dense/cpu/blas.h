@@ -17,34 +17,35 @@
 #define BLAS(f) c##f##_
 #endif
 
-void BLAS(gemm)(const char *, const char *, const int *, const int *, const int *, const scalar *, const scalar *,
-                const int *, const scalar *, const int *, const scalar *, scalar *, const int *);
-void BLAS(trsm)(const char *, const char *, const char *, const char *, const int *, const int *, const scalar *,
-                const scalar *, const int *, scalar *, const int *);
-void BLAS(gemv)(const char *, const int *, const int *, const scalar *, const scalar *, const int *, const scalar *,
-                const int *, const scalar *, scalar *, const int *);
+void BLAS(gemm)(const char *, const char *, const int *, const int *, const int *, const scalar *,
+                const scalar *, const int *, const scalar *, const int *, const scalar *, scalar *,
+                const int *);
+void BLAS(trsm)(const char *, const char *, const char *, const char *, const int *, const int *,
+                const scalar *, const scalar *, const int *, scalar *, const int *);
+void BLAS(gemv)(const char *, const int *, const int *, const scalar *, const scalar *, const int *,
+                const scalar *, const int *, const scalar *, scalar *, const int *);
 void BLAS(trsv)(const char *, const char *, const char *, const int *, const scalar *, const int *, scalar *,
                 const int *);
 
 /* C := alpha op(A) op(B) + beta C,  C m x n, inner size k */
-static inline void gemm(char ta, char tb, int m, int n, int k, scalar alpha, const scalar *a, int lda, const scalar *b,
-                        int ldb, scalar beta, scalar *c, int ldc)
+static inline void gemm(char ta, char tb, int m, int n, int k, scalar alpha, const scalar *a, int lda,
+                        const scalar *b, int ldb, scalar beta, scalar *c, int ldc)
 {
     if (m > 0 && n > 0)
         BLAS(gemm)(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
 }
 
 /* B := alpha op(A)^-1 B (side L) or alpha B op(A)^-1 (side R),  B m x n */
-static inline void trsm(char side, char uplo, char trans, char diag, int m, int n, scalar alpha, const scalar *a,
-                        int lda, scalar *b, int ldb)
+static inline void trsm(char side, char uplo, char trans, char diag, int m, int n, scalar alpha,
+                        const scalar *a, int lda, scalar *b, int ldb)
 {
     if (m > 0 && n > 0)
         BLAS(trsm)(&side, &uplo, &trans, &diag, &m, &n, &alpha, a, &lda, b, &ldb);
 }
 
 /* y := alpha op(A) x + beta y,  A m x n */
-static inline void gemv(char trans, int m, int n, scalar alpha, const scalar *a, int lda, const scalar *x, scalar beta,
-                        scalar *y)
+static inline void gemv(char trans, int m, int n, scalar alpha, const scalar *a, int lda, const scalar *x,
+                        scalar beta, scalar *y)
 {
     const int one = 1;
     if (m > 0 && n > 0)

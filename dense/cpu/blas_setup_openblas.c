@@ -1,8 +1,8 @@
 /* dense/cpu/blas_setup_openblas.c: the library's private copy of OpenBLAS is to use one thread for each call
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * It is OpenBLAS built for OpenMP, since the serial build of Debian 12 (0.3.21, without locks) gives wrong results when several
- * threads call it at the same time. */
+ * It is OpenBLAS built for OpenMP, since the serial build of Debian 12 (0.3.21, without locks) gives wrong
+ * results when several threads call it at the same time. */
 #include "dense/cpu/blas_setup.h"
 #include <omp.h>
 #include <pthread.h>

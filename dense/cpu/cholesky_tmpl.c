@@ -6,7 +6,8 @@
 /* Columns factorized by plain loops; they stay in the first cache. */
 #define INNER_BLOCK 32
 
-/* Cholesky of the n x n lower triangle a by plain loops.  Returns n or the first column whose pivot is refused. */
+/* Cholesky of the n x n lower triangle a by plain loops.  Returns n or the first column whose pivot is
+ * refused. */
 static int triangle(int n, scalar *a, int lda, const real *diagonal)
 {
     for (int j = 0; j < n; j++) {
@@ -38,7 +39,8 @@ static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *pa
     trsm('R', 'L', 'T', 'N', i1 - i0, end - j, 1, panel + j + (int64_t)j * m, m, a, m);
 }
 
-/* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in steps of INNER_BLOCK. */
+/* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in steps of
+ * INNER_BLOCK. */
 static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *diagonal)
 {
     const int large = front_is_large(m, j1 - j0);

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* A contribution block of order r is kept in block columns of CB_BLOCK columns; a block column holds its rows from its own
- * diagonal block down, by columns:
+/* A contribution block of order r is kept in block columns of CB_BLOCK columns; a block column holds its rows
+ * from its own diagonal block down, by columns:
  *
  *      +--+               block column b: (r - b CB_BLOCK) rows, up to CB_BLOCK columns;
  *      |  |--+            inside its diagonal block the upper triangle is undefined.
@@ -23,7 +23,10 @@ static inline int64_t cb_entries(int64_t r)
 }
 
 /* Leading dimension of the block column of column j. */
-static inline int cb_ld(int r, int j) { return r - j / CB_BLOCK * CB_BLOCK; }
+static inline int cb_ld(int r, int j)
+{
+    return r - j / CB_BLOCK * CB_BLOCK;
+}
 
 /* Offset such that entry (i, j), i >= j, lies at cb_column(r, j) + i. */
 static inline int64_t cb_column(int r, int j)

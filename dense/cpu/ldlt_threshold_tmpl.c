@@ -1,5 +1,5 @@
-/* dense/cpu/ldlt_threshold_tmpl.c: LDL^T with threshold partial pivoting, one pivot at a time  [Duff, Reid 1983]
- * SPDX-License-Identifier: BSD-3-Clause
+/* dense/cpu/ldlt_threshold_tmpl.c: LDL^T with threshold partial pivoting, one pivot at a time  [Duff, Reid
+ * 1983] SPDX-License-Identifier: BSD-3-Clause
  *
  * The last resort inside a front, for the few columns on which blocks have failed. */
 #include "dense/cpu/ldlt.h"
@@ -81,10 +81,10 @@ static int column_is_zero(int m, int p, int c, const scalar *x, const real *magn
     return 1;
 }
 
-/* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner, -1: zero column.
- * x, y: workspace of m scalars each. */
-static int offered_pivot(int m, int k, int p, int c, const scalar *panel, const real *magnitude, real u, real zero,
-                         int *partner, scalar *x, scalar *y)
+/* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner, -1: zero
+ * column. x, y: workspace of m scalars each. */
+static int offered_pivot(int m, int k, int p, int c, const scalar *panel, const real *magnitude, real u,
+                         real zero, int *partner, scalar *x, scalar *y)
 {
     whole_column(m, p, c, panel, x);
     if (column_is_zero(m, p, c, x, magnitude, zero))
@@ -111,8 +111,10 @@ static int offered_pivot(int m, int k, int p, int c, const scalar *panel, const 
     return 2;
 }
 
-/* Columns [p + pivots, k) -= L W^T for the pivots in columns p.. of the panel; w: what L D was, rows [p, m), stride m. */
-static void update_candidates(int m, int k, int p, int pivots, scalar *panel, const scalar *w, real *magnitude)
+/* Columns [p + pivots, k) -= L W^T for the pivots in columns p.. of the panel; w: what L D was, rows [p, m),
+ * stride m. */
+static void update_candidates(int m, int k, int p, int pivots, scalar *panel, const scalar *w,
+                              real *magnitude)
 {
     for (int q = 0; q < pivots; q++) {
         const scalar *l = panel + (int64_t)(p + q) * m, *wq = w + (int64_t)q * m;
@@ -128,7 +130,8 @@ static void update_candidates(int m, int k, int p, int pivots, scalar *panel, co
 }
 
 /* Divides the columns at p by their pivot, keeping L D in w, and updates the other candidates. */
-static void eliminate(int m, int k, int p, int pivots, scalar *panel, scalar *d, scalar *e, real *magnitude, scalar *w)
+static void eliminate(int m, int k, int p, int pivots, scalar *panel, scalar *d, scalar *e, real *magnitude,
+                      scalar *w)
 {
     scalar *l0 = panel + (int64_t)p * m, *l1 = l0 + m;
     const int first = p + pivots;
@@ -154,8 +157,8 @@ static void eliminate(int m, int k, int p, int pivots, scalar *panel, scalar *d,
     update_candidates(m, k, p, pivots, panel, w, magnitude);
 }
 
-int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
-                         real u, real zero, scalar *work, front_report *report)
+int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
+                         real *magnitude, real u, real zero, scalar *work, front_report *report)
 {
     scalar *x = work, *y = work + m; /* reused as L D once the pivot is chosen */
     int c = p;

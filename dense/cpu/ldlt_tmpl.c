@@ -1,14 +1,15 @@
-/* dense/cpu/ldlt_tmpl.c: LDL^T of the candidates of a front by a-posteriori threshold pivoting  [Duff, Hogg, Lopez 2020]
- * SPDX-License-Identifier: BSD-3-Clause
+/* dense/cpu/ldlt_tmpl.c: LDL^T of the candidates of a front by a-posteriori threshold pivoting  [Duff, Hogg,
+ * Lopez 2020] SPDX-License-Identifier: BSD-3-Clause
  *
- * Blocks of columns are factorized with pivoting inside their diagonal block only; then |L| <= 1/u is checked, the columns
- * before the first that fails are kept, the others are put back and moved to the end of the candidates:
+ * Blocks of columns are factorized with pivoting inside their diagonal block only; then |L| <= 1/u is
+ * checked, the columns before the first that fails are kept, the others are put back and moved to the end of
+ * the candidates:
  *
  *      0       p      p+nb        q      k
  *      | done  | block | waiting  | failed |
  *
- * The failed ones are tried once more when other pivots have changed them, then one at a time by plain threshold pivoting;
- * what is left is delayed. */
+ * The failed ones are tried once more when other pivots have changed them, then one at a time by plain
+ * threshold pivoting; what is left is delayed. */
 #include "dense/cpu/ldlt.h"
 #include "dense/cpu/blas.h"
 #include <string.h>
@@ -19,7 +20,8 @@ typedef struct front {
     int32_t *index;
     scalar *d, *e;
     real *magnitude, u;
-    scalar *backup; /* m x LDLT_BLOCK: the block's columns before elimination, rows p..m-1, leading dimension m - p */
+    scalar *backup; /* m x LDLT_BLOCK: the block's columns before elimination, rows p..m-1, leading dimension
+                       m - p */
     scalar *w;      /* m x LDLT_BLOCK: L D below the block, leading dimension m - p - nb */
 } front;
 
@@ -57,7 +59,8 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
     const int rows = f->m - p - nb, ld = f->m - p;
     const real limit = 1 / f->u;
     for (int c = 0; c < found; c++)
-        memcpy(f->w + (int64_t)c * rows, f->backup + nb + (int64_t)order[c] * ld, sizeof(scalar) * (size_t)rows);
+        memcpy(f->w + (int64_t)c * rows, f->backup + nb + (int64_t)order[c] * ld,
+               sizeof(scalar) * (size_t)rows);
     trsm('R', 'L', 'T', 'U', rows, found, 1, b, nb, f->w, rows);
     for (int c = 0; c < found; c++) {
         const int pivots = f->e[p + c] != 0 ? 2 : 1;
@@ -109,21 +112,24 @@ static void restore_failed(front *f, int p, int nb, int accepted, const scalar *
         for (int i = 0; i < failed; i++) {
             const scalar l = b[accepted + i + c * nb];
             const scalar next = f->e[p + c] != 0 ? b[accepted + i + (c + 1) * nb] * f->e[p + c] : 0;
-            const scalar before = c > 0 && f->e[p + c - 1] != 0 ? b[accepted + i + (c - 1) * nb] * f->e[p + c - 1] : 0;
+            const scalar before =
+                c > 0 && f->e[p + c - 1] != 0 ? b[accepted + i + (c - 1) * nb] * f->e[p + c - 1] : 0;
             w[i + c * failed] = l * f->d[p + c] + next + before;
         }
     for (int j = 0; j < failed; j++) {
         scalar *column = f->panel + p + (int64_t)(p + accepted + j) * m;
         for (int i = accepted + j; i < nb; i++)
             column[i] = original(f, ld, order[i], order[accepted + j]);
-        memcpy(column + nb, f->backup + nb + (int64_t)order[accepted + j] * ld, sizeof(scalar) * (size_t)rows);
+        memcpy(column + nb, f->backup + nb + (int64_t)order[accepted + j] * ld,
+               sizeof(scalar) * (size_t)rows);
     }
     scalar *corner = f->panel + p + accepted + (int64_t)(p + accepted) * m;
-    NAME(update_trapezoid)(failed + rows, failed, accepted, f->panel + p + accepted + (int64_t)p * m, m, w, failed, 1,
-                           corner, m);
+    NAME(update_trapezoid)
+    (failed + rows, failed, accepted, f->panel + p + accepted + (int64_t)p * m, m, w, failed, 1, corner, m);
     for (int c = 0; c < accepted; c++)
         for (int i = 0; i < failed; i++)
-            f->magnitude[p + accepted + i] += scalar_abs(b[accepted + i + c * nb]) * scalar_abs(w[i + c * failed]);
+            f->magnitude[p + accepted + i] +=
+                scalar_abs(b[accepted + i + c * nb]) * scalar_abs(w[i + c * failed]);
 }
 
 /* Tries the nb candidates from p.  Returns how many of them, now first in the block, are eliminated. */
@@ -181,8 +187,8 @@ static int pass(front *f, int p, front_report *report)
     return p;
 }
 
-void NAME(front_ldlt)(int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude, real u,
-                      int may_delay, scalar *work, front_report *report)
+void NAME(front_ldlt)(int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
+                      real u, int may_delay, scalar *work, front_report *report)
 {
     front f = {m, k, panel, index, d, e, magnitude, u, work, NULL};
     f.w = work + front_ldlt_work(m, k) / 2;
@@ -191,7 +197,8 @@ void NAME(front_ldlt)(int m, int k, scalar *panel, int32_t *index, scalar *d, sc
         p = pass(&f, p, report);
     if (p < k)
         p = NAME(ldlt_threshold)(m, k, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, report);
-    if (p < k && !may_delay) /* without rows below, 1/4 is always reached, by the largest entry [Bunch, Parlett 1971] */
+    if (p < k && !may_delay) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
+                                Parlett 1971] */
         p = NAME(ldlt_threshold)(m, k, p, panel, index, d, e, magnitude, (real)0.25, 0, work, report);
     report->eliminated = p;
 }

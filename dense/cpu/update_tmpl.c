@@ -5,25 +5,26 @@
 #include <omp.h>
 #include <string.h>
 
-/* Columns of the strips into which the triangle at the top of a trapezoid is cut: the flops wasted above the diagonal fall
- * with it, the speed of gemm rises. */
+/* Columns of the strips into which the triangle at the top of a trapezoid is cut: the flops wasted above the
+ * diagonal fall with it, the speed of gemm rises. */
 #define STRIP 32
 
-void NAME(update_trapezoid)(int rows, int columns, int inner, const scalar *l, int ldl, const scalar *w, int ldw,
-                            scalar beta, scalar *c, int ldc)
+void NAME(update_trapezoid)(int rows, int columns, int inner, const scalar *l, int ldl, const scalar *w,
+                            int ldw, scalar beta, scalar *c, int ldc)
 {
     if (inner == 0 && beta == 1)
         return;
     const int square = columns < rows ? columns : rows;
     for (int j = 0; j < square; j += STRIP) {
         const int width = j + STRIP < columns ? STRIP : columns - j;
-        gemm('N', 'T', square - j, width, inner, -1, l + j, ldl, w + j, ldw, beta, c + j + (int64_t)j * ldc, ldc);
+        gemm('N', 'T', square - j, width, inner, -1, l + j, ldl, w + j, ldw, beta, c + j + (int64_t)j * ldc,
+             ldc);
     }
     gemm('N', 'T', rows - square, columns, inner, -1, l + square, ldl, w, ldw, beta, c + square, ldc);
 }
 
-void NAME(front_update_columns)(int m, scalar *panel, int p0, int p1, const scalar *w, int ldw, int w_row, int from,
-                                int to)
+void NAME(front_update_columns)(int m, scalar *panel, int p0, int p1, const scalar *w, int ldw, int w_row,
+                                int from, int to)
 {
     const int inner = p1 - p0;
     const scalar *l = panel + (int64_t)p0 * m;
@@ -45,8 +46,10 @@ void NAME(front_update_columns)(int m, scalar *panel, int p0, int p1, const scal
 #pragma omp taskwait
 }
 
-/* W := L D for rows of L, pivots [p0, p1) that split no 2x2 pivot.  W: rows x (p1 - p0), leading dimension rows. */
-static void times_d(int rows, int p0, int p1, const scalar *l, int ldl, const scalar *d, const scalar *e, scalar *w)
+/* W := L D for rows of L, pivots [p0, p1) that split no 2x2 pivot.  W: rows x (p1 - p0), leading dimension
+ * rows. */
+static void times_d(int rows, int p0, int p1, const scalar *l, int ldl, const scalar *d, const scalar *e,
+                    scalar *w)
 {
     for (int p = p0; p < p1; p++) {
         const scalar *l0 = l + (int64_t)p * ldl;
@@ -67,8 +70,9 @@ static void times_d(int rows, int p0, int p1, const scalar *l, int ldl, const sc
 }
 
 /* One tile of the contribution block:  C := -L(rows i..) (D) L(rows j..)^T over all p pivots. */
-static void contribution_tile(int rows, int columns, int on_diagonal, int p, const scalar *li, const scalar *lj, int m,
-                              const scalar *d, const scalar *e, scalar *c, int ldc, scalar *w)
+static void contribution_tile(int rows, int columns, int on_diagonal, int p, const scalar *li,
+                              const scalar *lj, int m, const scalar *d, const scalar *e, scalar *c, int ldc,
+                              scalar *w)
 {
     if (!d) {
         if (on_diagonal)
@@ -90,12 +94,13 @@ static void contribution_tile(int rows, int columns, int on_diagonal, int p, con
     }
 }
 
-void NAME(front_contribution)(int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e, scalar *cb,
-                              scalar *scratch, int64_t scratch_stride)
+void NAME(front_contribution)(int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
+                              scalar *cb, scalar *scratch, int64_t scratch_stride)
 {
     const int r = m - p, delayed = k - p;
     for (int j = 0; j < delayed; j++) /* already updated in the panel */
-        memcpy(cb + cb_column(r, j) + j, panel + (int64_t)(p + j) * m + p + j, sizeof(scalar) * (size_t)(r - j));
+        memcpy(cb + cb_column(r, j) + j, panel + (int64_t)(p + j) * m + p + j,
+               sizeof(scalar) * (size_t)(r - j));
     if (p == 0) {
         for (int j = delayed; j < r; j++)
             memset(cb + cb_column(r, j) + j, 0, sizeof(scalar) * (size_t)(r - j));

@@ -1,8 +1,8 @@
-/* solver/cpu/assemble_tmpl.c: the front of a supernode from entries of A and its children's contribution blocks
- * SPDX-License-Identifier: BSD-3-Clause
+/* solver/cpu/assemble_tmpl.c: the front of a supernode from entries of A and its children's contribution
+ * blocks SPDX-License-Identifier: BSD-3-Clause
  *
- * The candidates of a front are its own k0 columns, then those that its children delayed; a row at place t of the planned front
- * is at t, or, if t >= k0, behind the delayed columns. */
+ * The candidates of a front are its own k0 columns, then those that its children delayed; a row at place t of
+ * the planned front is at t, or, if t >= k0, behind the delayed columns. */
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
@@ -34,7 +34,8 @@ static void add_candidates(const numeric *f, const node *v, int32_t c)
             break; /* ascending behind the delayed ones, which are all candidates */
         const scalar *from = child->cb + cb_column(r, j);
         int i = j;
-        if (j < delayed) /* a delayed column stands behind the front's own columns, so these pairs may change sides */
+        if (j < delayed) /* a delayed column stands behind the front's own columns, so these pairs may change
+                            sides */
             for (; i < r; i++) {
                 const int32_t ti = up[i], row = ti > tj ? ti : tj, column = ti > tj ? tj : ti;
                 v->panel[row + (int64_t)column * v->m] += from[i];

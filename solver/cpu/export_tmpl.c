@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* Fills the arrays given elimination: the place of each row of P A P^T in the elimination order. */
-static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers, int64_t *indices, scalar *values)
+static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers, int64_t *indices,
+                 scalar *values)
 {
     int64_t next = 0, column = 0;
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
@@ -20,8 +21,8 @@ static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers
     pointers[column] = next;
 }
 
-libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int64_t *pointers, int64_t *indices,
-                                    void *values, int64_t *order)
+libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int64_t *pointers,
+                                    int64_t *indices, void *values, int64_t *order)
 {
     const numeric *f = numeric_;
     const int32_t n = f->plan->a.n;

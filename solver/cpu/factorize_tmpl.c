@@ -4,8 +4,11 @@
 #include <omp.h>
 #include <string.h>
 
-/* Once the candidates are permuted, the children's `up` and index follow.  slot: 3 m integers, the first k of which say where
- * each row stood before. */
+/* The pivot threshold when a smaller one has left pivots whose sign is uncertain. */
+#define CAREFUL_THRESHOLD 0.5
+
+/* Once the candidates are permuted, the children's `up` and index follow.  slot: 3 m integers, the first k of
+ * which say where each row stood before. */
 static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
 {
     const node *v = &f->node[s];
@@ -62,13 +65,15 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     TRY(NAME(cpu_assemble)(f, s, t->magnitude));
     for (int i = 0; i < v->k; i++)
         t->slot[i] = i;
-    NAME(front_ldlt)(v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, v->m > v->k, t->work,
-                     &t->report);
+    NAME(front_ldlt)
+    (v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, v->m > v->k, t->work,
+     &t->report);
     v->p = t->report.eliminated;
     t->delayed += v->k - v->p;
     if (v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH);
+        NAME(front_contribution)
+        (v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH);
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);
@@ -83,7 +88,8 @@ static void work_on(numeric *f, int32_t s)
         return;
     libsolver_status status = environment_cancelled(f->plan->env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
-        status = f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
+        status =
+            f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
     if (status != LIBSOLVER_OK)
         atomic_store(&f->stop, status);
 }
@@ -181,39 +187,59 @@ static libsolver_status finish(numeric *f, backend_report *report)
     return report->growths > 0 ? replan_solves(f) : LIBSOLVER_OK;
 }
 
-/* One factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row. */
-static libsolver_status factorize_as(numeric *f, int cholesky, const backend_options *options, backend_report *report,
-                                     message *why)
+/* Growth by delayed columns up to which a factorization goes on when another scaling could be tried: this
+ * many times the planned size, and bytes. */
+#define GROWTH_FACTOR 8
+#define GROWTH_BYTES ((int64_t)64 << 20)
+
+/* One factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS. */
+static libsolver_status attempt(numeric *f, int cholesky, const backend_options *options,
+                                backend_report *report)
+{
+    *report = (backend_report){.failed_row = -1};
+    TRY(NAME(cpu_layout)(f, cholesky));
+    TRY(NAME(cpu_scale)(f, options->scaling));
+    f->pivot_threshold = (real)options->pivot_threshold;
+    f->growth_limit = options->may_match ? GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES : 0;
+    atomic_store(&f->failed, INT32_MAX);
+    atomic_store(&f->stop, LIBSOLVER_OK);
+    atomic_store(&f->growths, 0);
+    atomic_store(&f->grown, 0);
+    for (int t = 0; t < f->threads; t++) {
+        f->scratch[t].report = (front_report){.smallest = INFINITY};
+        f->scratch[t].delayed = 0;
+    }
+    factorize_tree(f);
+    TRY((libsolver_status)atomic_load(&f->stop));
+    const int32_t failed = atomic_load(&f->failed);
+    if (failed < INT32_MAX) {
+        report->failed_row = f->plan->part.perm[f->plan->part.first[failed] + f->node[failed].p];
+        return LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    }
+    return finish(f, report);
+}
+
+/* LDL^T, again with other means when it comes out badly. */
+static libsolver_status factorize_indefinite(numeric *f, const backend_options *options,
+                                             backend_report *report)
 {
     const environment *env = f->plan->env;
-    *report = (backend_report){.failed_row = -1};
-    libsolver_status status = NAME(cpu_layout)(f, cholesky);
-    if (status == LIBSOLVER_OK) {
-        NAME(cpu_scale)(f, options->equilibrate);
-        f->pivot_threshold = (real)options->pivot_threshold;
-        atomic_store(&f->failed, INT32_MAX);
-        atomic_store(&f->stop, LIBSOLVER_OK);
-        atomic_store(&f->growths, 0);
-        for (int t = 0; t < f->threads; t++) {
-            f->scratch[t].report = (front_report){.smallest = INFINITY};
-            f->scratch[t].delayed = 0;
-        }
-        factorize_tree(f);
-        status = (libsolver_status)atomic_load(&f->stop);
+    backend_options o = *options;
+    libsolver_status status = attempt(f, 0, &o, report);
+    if (status == TOO_MANY_DELAYS) {
+        environment_log(env, "too many delayed pivots: scaling by matching instead of equilibration");
+        o.scaling = BACKEND_MATCH;
+        o.may_match = 0;
+        status = attempt(f, 0, &o, report);
     }
-    const int32_t failed = atomic_load(&f->failed);
-    if (status == LIBSOLVER_OK && failed < INT32_MAX) {
-        const int32_t column = f->plan->part.first[failed] + f->node[failed].p;
-        report->failed_row = f->plan->part.perm[column];
-        return FAIL(why, LIBSOLVER_NOT_POSITIVE_DEFINITE, "the pivot of row %lld is not positive",
-                    (long long)report->failed_row);
+    if (status == LIBSOLVER_OK && report->uncertain > 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
+        /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
+        environment_log(env, "%lld pivots of uncertain sign: pivoting again with threshold %g",
+                        (long long)report->uncertain, CAREFUL_THRESHOLD);
+        o.pivot_threshold = CAREFUL_THRESHOLD;
+        o.may_match = 0;
+        status = attempt(f, 0, &o, report);
     }
-    if (status == LIBSOLVER_OK)
-        status = finish(f, report);
-    if (status == LIBSOLVER_OUT_OF_MEMORY)
-        return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
-    if (status == LIBSOLVER_CANCELLED)
-        return FAIL(why, status, "the factorization was cancelled");
     return status;
 }
 
@@ -232,19 +258,21 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
                                      message *why)
 {
     numeric *f = numeric_;
-    if (options->positive_definite == 0)
-        return factorize_as(f, 0, options, report, why);
-    const int64_t row = nonpositive_diagonal(f);
+    const environment *env = f->plan->env;
     libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
-    if (row < 0)
-        status = factorize_as(f, 1, options, report, why);
-    else if (options->positive_definite == 1) {
-        *report = (backend_report){.failed_row = row};
-        return FAIL(why, status, "the diagonal entry of row %lld is not positive", (long long)row);
+    *report = (backend_report){.failed_row = -1};
+    if (options->positive_definite != 0) {
+        report->failed_row = nonpositive_diagonal(f);
+        if (report->failed_row < 0)
+            status = attempt(f, 1, options, report);
+        if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
+            return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
     }
-    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite < 0) {
-        environment_log(f->plan->env, "not positive definite: LDL^T instead of Cholesky");
-        status = factorize_as(f, 0, options, report, why);
-    }
+    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
+        status = factorize_indefinite(f, options, report);
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
+    if (status == LIBSOLVER_CANCELLED)
+        return FAIL(why, status, "the factorization was cancelled");
     return status;
 }

@@ -1,8 +1,8 @@
 /* solver/cpu/layout_tmpl.c: where fronts and contribution blocks lie
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Everything has a planned place, with room for as many delayed columns as the last factorization had (and a quarter more).
- * A front that needs more takes memory of its own; the next factorization plans for it. */
+ * Everything has a planned place, with room for as many delayed columns as the last factorization had (and a
+ * quarter more). A front that needs more takes memory of its own; the next factorization plans for it. */
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
@@ -83,7 +83,8 @@ libsolver_status NAME(cpu_layout)(numeric *f, int cholesky)
     f->slots_entries = held / (int64_t)sizeof(scalar);
     for (int t = 0; t < f->threads && status == LIBSOLVER_OK; t++) {
         f->scratch[t].m = 0; /* what it holds may be for the other kind */
-        status = NAME(cpu_scratch_reserve)(f, &f->scratch[t], plan->largest_front + room, plan->largest_front + room);
+        status = NAME(cpu_scratch_reserve)(f, &f->scratch[t], plan->largest_front + room,
+                                           plan->largest_front + room);
     }
     if (status == LIBSOLVER_OK && !cholesky && !f->tile_scratch) {
         f->tile_scratch = memory_new(m, (int64_t)f->threads * FRONT_TASK_SCRATCH, sizeof(scalar));
@@ -96,19 +97,25 @@ done:
     return status;
 }
 
+/* Memory of its own for a front or a contribution block.  kept: it stays for the life of the factor. */
+static libsolver_status grow(numeric *f, int64_t bytes, int kept, void **block)
+{
+    const int64_t grown = atomic_fetch_add(&f->grown, kept ? bytes : 0) + bytes;
+    if (f->growth_limit > 0 && grown > f->growth_limit)
+        return TOO_MANY_DELAYS;
+    f->growths++;
+    *block = memory_new(&f->plan->env->memory, bytes, 1);
+    return *block ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+}
+
 libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k)
 {
     node *v = &f->node[s];
-    char *block = f->blocks + v->block;
-    if (m > v->planned_m) {
-        block = v->own_block = memory_new(&f->plan->env->memory, block_bytes(f->cholesky, m, k), 1);
-        if (!block)
-            return LIBSOLVER_OUT_OF_MEMORY;
-        f->growths++;
-    }
+    if (m > v->planned_m)
+        TRY(grow(f, block_bytes(f->cholesky, m, k), 1, &v->own_block));
     v->m = m;
     v->k = k;
-    v->panel = (scalar *)block;
+    v->panel = v->own_block ? v->own_block : (void *)(f->blocks + v->block);
     if (f->cholesky) {
         v->d = v->e = NULL;
         v->index = f->plan->part.row + f->plan->part.row_start[s];
@@ -126,13 +133,9 @@ libsolver_status NAME(cpu_place_contribution)(numeric *f, int32_t s)
 {
     node *v = &f->node[s];
     const int64_t r = v->m - v->p, entries = slot_entries(f->cholesky, r);
-    v->cb = f->slots + v->slot;
-    if (entries > v->slot_entries) {
-        v->cb = v->own_cb = memory_new(&f->plan->env->memory, entries, sizeof(scalar));
-        if (!v->cb)
-            return LIBSOLVER_OUT_OF_MEMORY;
-        f->growths++;
-    }
+    if (entries > v->slot_entries)
+        TRY(grow(f, entries * (int64_t)sizeof(scalar), 0, &v->own_cb));
+    v->cb = v->own_cb ? v->own_cb : (void *)(f->slots + v->slot);
     v->cb_magnitude = (real *)(v->cb + cb_entries(r));
     return LIBSOLVER_OK;
 }

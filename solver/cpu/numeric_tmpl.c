@@ -20,6 +20,8 @@ static void destroy(void *numeric_)
     memory_free(m, f->scale);
     memory_free(m, f->largest);
     memory_free(m, f->row_sum);
+    matching_free(m, f->matching);
+    memory_free(m, f->magnitude);
     memory_free(m, f->node);
     memory_free(m, f->order);
     memory_free(m, f->blocks);
@@ -49,8 +51,8 @@ static libsolver_status create(const void *plan_, message *why, void **out)
         f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
         f->pending = memory_new(m, supernodes, sizeof(int32_t));
         f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
-        if (f->value && f->scale && f->largest && f->row_sum && f->node && f->order && f->scratch && f->pending &&
-            f->solve_slot)
+        if (f->value && f->scale && f->largest && f->row_sum && f->node && f->order && f->scratch &&
+            f->pending && f->solve_slot)
             return LIBSOLVER_OK;
     }
     destroy(f);
@@ -83,7 +85,8 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     for (int32_t s = 0; s < plan->part.supernodes; s++)
         entries += (int64_t)plan_rows(plan, s) * plan_pivots(plan, s);
     const int64_t scratch_entries =
-        plan->tasks.threads * (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
+        plan->tasks.threads *
+        (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
     *host_bytes = (entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar) +
                   rows * 2 * (int64_t)sizeof(int32_t);
     *device_bytes = 0;
@@ -104,7 +107,10 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
     return status;
 }
 
-static void discard(void *plan) { cpu_plan_free(plan); }
+static void discard(void *plan)
+{
+    cpu_plan_free(plan);
+}
 
 const backend NAME(cpu_backend) = {
     .name = "cpu",

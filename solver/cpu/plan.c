@@ -3,8 +3,9 @@
 #include "solver/cpu/plan.h"
 #include "dense/cpu/contribution.h"
 
-/* Predicted seconds of a front with k pivots and m rows: a fixed cost, gemm whose rate grows with k, and moving the
- * contribution block once.  Fitted to `libsolver bench` on two cores of an AMD EPYC 9004 with OpenBLAS 0.3.21. */
+/* Predicted seconds of a front with k pivots and m rows: a fixed cost, gemm whose rate grows with k, and
+ * moving the contribution block once.  Fitted to `libsolver bench` on two cores of an AMD EPYC 9004 with
+ * OpenBLAS 0.3.21. */
 static double front_seconds(int64_t k, int64_t m)
 {
     const double dk = (double)k, dm = (double)m, dr = dm - dk;
@@ -13,7 +14,8 @@ static double front_seconds(int64_t k, int64_t m)
 }
 
 /* a := lower triangle of P A P^T, and the place of each entry of A in it. */
-static libsolver_status permute_pattern(memory *m, const pattern *from, const int32_t *perm, pattern *a, int64_t *place)
+static libsolver_status permute_pattern(memory *m, const pattern *from, const int32_t *perm, pattern *a,
+                                        int64_t *place)
 {
     const int32_t n = from->n;
     int32_t *inverse = memory_new(m, n, sizeof(int32_t));
@@ -118,7 +120,8 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
         plan->child = memory_new(m, plan->part.supernodes, sizeof(int32_t));
         plan->sibling = memory_new(m, plan->part.supernodes, sizeof(int32_t));
-        status = plan->position && plan->child && plan->sibling ? index_fronts(m, plan) : LIBSOLVER_OUT_OF_MEMORY;
+        status =
+            plan->position && plan->child && plan->sibling ? index_fronts(m, plan) : LIBSOLVER_OUT_OF_MEMORY;
     }
     if (status == LIBSOLVER_OK)
         status = schedule_build(m, &plan->part, problem->env->threads, &plan->tasks);

@@ -1,5 +1,5 @@
-/* solver/cpu/refine_tmpl.c: iterative refinement and the componentwise backward error  [Arioli, Demmel, Duff 1989]
- * SPDX-License-Identifier: BSD-3-Clause
+/* solver/cpu/refine_tmpl.c: iterative refinement and the componentwise backward error  [Arioli, Demmel, Duff
+ * 1989] SPDX-License-Identifier: BSD-3-Clause
  *
  * All vectors are unscaled, in the plan's order, and kept by rows (see workspace). */
 #include "solver/cpu/numeric.h"
@@ -16,42 +16,44 @@ typedef struct group {
     const numeric *f;
     workspace *w;
     int c;
-    double error[GROUP];    /* of the best solution so far */
+    double error[GROUP];       /* of the best solution so far */
     unsigned char done[GROUP]; /* converged or stagnated */
 } group;
 
-/* residual := b - A x,  bound := |A||x| + |b| */
+/* residual := b - A x, summed in wide: a row with many entries would otherwise be measured by the rounding
+ * errors made here; bound := |A||x| + |b| */
 static void residual(const group *g)
 {
     const pattern *a = &g->f->plan->a;
     const workspace *w = g->w;
     const int c = g->c;
-    memcpy(w->residual, w->rhs, sizeof(scalar) * (size_t)a->n * (size_t)c);
-    for (int64_t i = 0; i < (int64_t)a->n * c; i++)
+    for (int64_t i = 0; i < (int64_t)a->n * c; i++) {
+        w->residual[i] = w->rhs[i];
         w->bound[i] = scalar_abs(w->rhs[i]);
+    }
     for (int32_t j = 0; j < a->n; j++) {
         const int64_t cj = (int64_t)j * c;
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int64_t ci = (int64_t)a->row[p] * c;
             const scalar value = g->f->value[p];
             for (int q = 0; q < c; q++) {
-                const scalar product = value * w->solution[cj + q];
+                const wide product = (wide)value * w->solution[cj + q];
                 w->residual[ci + q] -= product;
-                w->bound[ci + q] += scalar_abs(product);
+                w->bound[ci + q] += scalar_abs((scalar)product);
             }
             if (ci == cj)
                 continue;
             for (int q = 0; q < c; q++) {
-                const scalar product = value * w->solution[ci + q];
+                const wide product = (wide)value * w->solution[ci + q];
                 w->residual[cj + q] -= product;
-                w->bound[cj + q] += scalar_abs(product);
+                w->bound[cj + q] += scalar_abs((scalar)product);
             }
         }
     }
 }
 
-/* Backward error omega1 + omega2 of column q: rows whose bound is large against what x and b could have made of it are measured
- * against it, the others against the norms. */
+/* Backward error omega1 + omega2 of column q: rows whose bound is large against what x and b could have made
+ * of it are measured against it, the others against the norms. */
 static double column_error(const group *g, int q)
 {
     const numeric *f = g->f;
@@ -62,7 +64,7 @@ static double column_error(const group *g, int q)
         norm = fmax(norm, (double)scalar_abs(w->solution[(int64_t)i * g->c + q]));
     for (int32_t i = 0; i < n; i++) {
         const int64_t at = (int64_t)i * g->c + q;
-        const double r = (double)scalar_abs(w->residual[at]), b = (double)scalar_abs(w->rhs[at]);
+        const double r = (double)scalar_abs((scalar)w->residual[at]), b = (double)scalar_abs(w->rhs[at]);
         const double bound = (double)w->bound[at], row = (double)f->row_sum[i] * norm;
         if (!(isfinite(r) && isfinite(row)))
             return INFINITY;
@@ -92,21 +94,24 @@ static int measure(group *g, double tolerance, int first)
             for (int64_t i = q; i < (int64_t)n * g->c; i += g->c)
                 w->best[i] = w->solution[i];
         }
-        g->done[q] = error <= tolerance || (!first && !(error <= LEAST_PROGRESS * before)) || !isfinite(error);
+        g->done[q] =
+            error <= tolerance || (!first && !(error <= LEAST_PROGRESS * before)) || !isfinite(error);
         more += !g->done[q];
     }
     return more;
 }
 
-/* w->x := A^-1 r */
-static void solve(const group *g, const scalar *r)
+/* w->x := A^-1 r, with r = b or r = residual */
+static void solve(const group *g, int of_residual)
 {
     const numeric *f = g->f;
     workspace *w = g->w;
     const int c = g->c;
     for (int32_t i = 0; i < f->plan->a.n; i++)
         for (int q = 0; q < c; q++)
-            w->x[(int64_t)i * c + q] = r[(int64_t)i * c + q] * f->scale[i];
+            w->x[(int64_t)i * c + q] =
+                (of_residual ? (scalar)w->residual[(int64_t)i * c + q] : w->rhs[(int64_t)i * c + q]) *
+                f->scale[i];
     NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, c);
     for (int32_t i = 0; i < f->plan->a.n; i++)
         for (int q = 0; q < c; q++)
@@ -117,7 +122,7 @@ static void solve(const group *g, const scalar *r)
 static void step(const group *g)
 {
     const int c = g->c;
-    solve(g, g->w->residual);
+    solve(g, 1);
     for (int32_t i = 0; i < g->f->plan->a.n; i++)
         for (int q = 0; q < c; q++)
             if (!g->done[q])
@@ -125,7 +130,8 @@ static void step(const group *g)
 }
 
 libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
-                                  const libsolver_vectors *x, backend_refinement *refinement, double *backward_error)
+                                  const libsolver_vectors *x, backend_refinement *refinement,
+                                  double *backward_error)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
@@ -139,7 +145,7 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
         group g = {.f = f, .w = w, .c = (int)(b->columns - first < width ? b->columns - first : width)};
         NAME(cpu_load)(n, g.c, b, first, row, NULL, w->rhs);
         if (refinement->solve_first) {
-            solve(&g, w->rhs);
+            solve(&g, 0);
             memcpy(w->solution, w->x, sizeof(scalar) * (size_t)n * (size_t)g.c);
         } else
             NAME(cpu_load)(n, g.c, x, first, row, NULL, w->solution);

@@ -43,22 +43,51 @@ static void diagonal_entries(numeric *f)
                 f->largest[j] = f->scale[j] * scalar_abs(f->value[p]) * f->scale[j];
 }
 
-void NAME(cpu_scale)(numeric *f, int equilibrate)
+/* Equilibration: Cholesky gets a unit diagonal, which bounds every other entry; LDL^T the largest entry 1 in
+ * every row. */
+static void equilibrate(numeric *f)
 {
-    const int32_t n = f->plan->a.n;
-    for (int32_t i = 0; i < n; i++)
-        f->scale[i] = 1;
-    /* Cholesky: a unit diagonal bounds every other entry.  LDL^T: every row gets the largest entry 1. */
-    const int sweeps = !equilibrate ? 0 : f->cholesky ? 1 : SWEEPS;
-    for (int sweep = 0; sweep <= sweeps; sweep++) {
+    for (int sweep = f->cholesky ? SWEEPS - 1 : 0; sweep < SWEEPS; sweep++) {
         if (f->cholesky)
             diagonal_entries(f);
         else
             row_maxima(f);
-        if (sweep == sweeps)
-            break;
-        for (int32_t i = 0; i < n; i++)
+        for (int32_t i = 0; i < f->plan->a.n; i++)
             if (f->largest[i] > 0)
                 f->scale[i] = power_of_two((double)f->scale[i] / sqrt((double)f->largest[i]));
     }
+}
+
+/* Scaling by matching.  The first call takes its memory. */
+static libsolver_status scale_by_matching(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    const int32_t n = f->plan->a.n;
+    if (!f->matching) {
+        TRY(matching_create(m, &f->plan->a, &f->matching));
+    }
+    if (!f->magnitude && !(f->magnitude = memory_new(m, numeric_nnz(f) + n, sizeof(double))))
+        return LIBSOLVER_OUT_OF_MEMORY;
+    double *log2_scale = f->magnitude + numeric_nnz(f);
+    for (int64_t p = 0; p < numeric_nnz(f); p++)
+        f->magnitude[p] = (double)scalar_abs(f->value[p]);
+    matching_scale(f->matching, f->magnitude, log2_scale);
+    for (int32_t i = 0; i < n; i++)
+        f->scale[i] = power_of_two(exp2(log2_scale[i]));
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
+{
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        f->scale[i] = 1;
+    if (scaling == BACKEND_MATCH && !f->cholesky)
+        TRY(scale_by_matching(f));
+    else if (scaling != BACKEND_UNSCALED)
+        equilibrate(f);
+    if (f->cholesky)
+        diagonal_entries(f);
+    else
+        row_maxima(f);
+    return LIBSOLVER_OK;
 }

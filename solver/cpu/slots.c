@@ -1,9 +1,9 @@
 /* solver/cpu/slots.c: places for contribution blocks under a schedule
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * need(q, s): entries that the subtree of s uses in arena q.  Inside a range, children come one after the other, so the second
- * may reuse everything of the first but its block; different ranges and upper supernodes may run at the same time, so they lie
- * side by side:
+ * need(q, s): entries that the subtree of s uses in arena q.  Inside a range, children come one after the
+ * other, so the second may reuse everything of the first but its block; different ranges and upper supernodes
+ * may run at the same time, so they lie side by side:
  *
  *      children in sequence    | block 1 | block 2 | ... subtree 3 ... |
  *      children at once        | ... subtree 1 ... | ... subtree 2 ... |
@@ -13,11 +13,11 @@
 
 /* State of a parent while its children are placed, for both arenas. */
 typedef struct placement {
-    int64_t need[2]; /* of the whole subtree so far */
-    int64_t base[2]; /* where the current run of children in sequence begins */
-    int64_t used[2]; /* blocks of the run's earlier children */
+    int64_t need[2];  /* of the whole subtree so far */
+    int64_t base[2];  /* where the current run of children in sequence begins */
+    int64_t used[2];  /* blocks of the run's earlier children */
     int64_t reach[2]; /* need of the run, from base */
-    int32_t run;     /* range of the run, -1: none, or an upper child */
+    int32_t run;      /* range of the run, -1: none, or an upper child */
 } placement;
 
 /* Finishes the current run: what follows lies beside it. */
@@ -31,7 +31,8 @@ static void close_run(placement *p)
 }
 
 /* Puts child c, complete, below p; start: its place relative to its parent's in both arenas. */
-static void place_child(placement *p, int32_t run, const placement *child, int64_t block, int depth, int64_t start[2])
+static void place_child(placement *p, int32_t run, const placement *child, int64_t block, int depth,
+                        int64_t start[2])
 {
     if (run < 0 || run != p->run)
         close_run(p);
@@ -72,7 +73,8 @@ libsolver_status slots_plan(memory *m, const partition *part, const schedule *ta
         const int q = depth[s] & 1;
         if (size[s] > place[s].need[q])
             place[s].need[q] = size[s];
-        place_child(&place[part->above[s] < 0 ? n : part->above[s]], run_of[s], &place[s], size[s], depth[s], start[s]);
+        place_child(&place[part->above[s] < 0 ? n : part->above[s]], run_of[s], &place[s], size[s], depth[s],
+                    start[s]);
     }
     close_run(&place[n]);
     /* top-down: absolute places; start becomes absolute */

@@ -1,9 +1,10 @@
 /* solver/cpu/solve_tmpl.c: forward and back substitution over the tree, blocks of right-hand sides
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A block of c right-hand sides is kept by rows: row i at x + i c, so that a gathered row is one run of memory and, as a
- * column-major matrix, the block is its own transpose (c x rows).  Forward, every front adds what its children pass up, solves
- * for its pivots and passes its other rows up; the order of all sums is that of the tree, whatever the threads do. */
+ * A block of c right-hand sides is kept by rows: row i at x + i c, so that a gathered row is one run of
+ * memory and, as a column-major matrix, the block is its own transpose (c x rows).  Forward, every front adds
+ * what its children pass up, solves for its pivots and passes its other rows up; the order of all sums is
+ * that of the tree, whatever the threads do. */
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/blas.h"
 #include <omp.h>

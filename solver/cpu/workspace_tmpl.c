@@ -2,15 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/numeric.h"
 
-/* Vectors of n entries that refinement needs besides x. */
-#define REFINEMENT_VECTORS 4
-
 int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
 {
     const numeric *f = numeric_;
     const int64_t n = f->plan->a.n;
-    const int64_t rows = (1 + REFINEMENT_VECTORS) * n + f->solve_entries + (int64_t)f->threads * f->tallest;
-    return (int64_t)sizeof(workspace) + columns * (rows * (int64_t)sizeof(scalar) + n * (int64_t)sizeof(real)) +
+    const int64_t rows = 4 * n + f->solve_entries + (int64_t)f->threads * f->tallest;
+    return (int64_t)sizeof(workspace) +
+           columns * (rows * (int64_t)sizeof(scalar) + n * (int64_t)(sizeof(real) + sizeof(wide))) +
            f->plan->part.supernodes * (int64_t)sizeof(int32_t);
 }
 
@@ -27,7 +25,7 @@ libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t column
     w->solution = memory_new(m, n, sizeof(scalar));
     w->best = memory_new(m, n, sizeof(scalar));
     w->rhs = memory_new(m, n, sizeof(scalar));
-    w->residual = memory_new(m, n, sizeof(scalar));
+    w->residual = memory_new(m, n, sizeof(wide));
     w->bound = memory_new(m, n, sizeof(real));
     w->pending = memory_new(m, f->plan->part.supernodes, sizeof(int32_t));
     if (!w->x || !w->solution || !w->best || !w->rhs || !w->residual || !w->bound || !w->pending ||
@@ -103,8 +101,8 @@ void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, co
             values[row[i] * dr + q * dc] = from[(int64_t)i * c + q] * (scale ? scale[i] : 1);
 }
 
-void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *order,
-                               scalar *to)
+void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
+                               const int32_t *order, scalar *to)
 {
     int64_t dr, dc;
     const scalar *values = entry(from, first, &dr, &dc);
