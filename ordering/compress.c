@@ -59,41 +59,6 @@ static int32_t find_classes(const graph *g, uint64_t *hash, int32_t *first)
     return classes;
 }
 
-/* The first members of the classes and the edges among them are the compressed graph: a vertex next to any
- * member of a class is next to all of them. */
-static libsolver_status quotient(memory *m, const graph *g, const int32_t *first, int32_t classes,
-                                 int32_t *class_of, graph *q)
-{
-    int64_t edges = 0;
-    for (int32_t v = 0; v < g->n; v++)
-        for (int64_t p = g->start[v]; first[v] == v && p < g->start[v + 1]; p++)
-            edges += first[g->neighbor[p]] == g->neighbor[p];
-    *q = (graph){.n = classes};
-    q->start = memory_new(m, (int64_t)classes + 1, sizeof(int64_t));
-    q->neighbor = memory_new(m, edges, sizeof(int32_t));
-    q->weight = memory_zeroed(m, classes, sizeof(int32_t));
-    if (!q->start || !q->neighbor || !q->weight) {
-        graph_free(m, q);
-        return LIBSOLVER_OUT_OF_MEMORY;
-    }
-    int32_t c = 0;
-    for (int32_t v = 0; v < g->n; v++) {
-        class_of[v] = first[v] == v ? c++ : class_of[first[v]];
-        q->weight[class_of[v]] += g->weight ? g->weight[v] : 1;
-    }
-    edges = 0;
-    for (int32_t v = 0; v < g->n; v++) {
-        if (first[v] != v)
-            continue;
-        q->start[class_of[v]] = edges;
-        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
-            if (first[g->neighbor[p]] == g->neighbor[p])
-                q->neighbor[edges++] = class_of[g->neighbor[p]];
-    }
-    q->start[classes] = edges;
-    return LIBSOLVER_OK;
-}
-
 /* O(n + nnz), but for hashes that agree by chance. */
 libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of)
 {
@@ -104,8 +69,11 @@ libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, in
     if (hash && first) {
         const int32_t classes = find_classes(g, hash, first);
         status = LIBSOLVER_OK;
-        if (classes < COMPRESSED_FRACTION * g->n)
-            status = quotient(m, g, first, classes, class_of, compressed);
+        if (classes < COMPRESSED_FRACTION * g->n) {
+            for (int32_t v = 0, c = 0; v < g->n; v++)
+                class_of[v] = first[v] == v ? c++ : class_of[first[v]];
+            status = graph_merge(m, g, class_of, classes, compressed);
+        }
     }
     memory_free(m, hash);
     memory_free(m, first);

@@ -36,6 +36,9 @@ void graph_free(memory *m, graph *g);
  * than a tenth of the vertices would go, compressed gets n = -1 and no memory. */
 libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of);
 
+/* The graph in which the vertices v of each class_of[v] in [0, classes) are one, with weights.  O(n + nnz). */
+libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of, int32_t classes, graph *merged);
+
 /* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD, which knows no weights (for classes
  * of one size that makes no difference).  metis: METIS_NodeND with fixed seed, weights honoured; its effects
  * on the host are in metis.c; NOT_BUILT without METIS, and for more edges than its integers can count.

@@ -4,6 +4,7 @@
 #include "solver/cpu/backend.h"
 #include "solver/objects.h"
 #include "solver/options.h"
+#include <math.h>
 #include <string.h>
 
 /* What this build cannot do. */
@@ -16,17 +17,52 @@ static libsolver_status check_built(const libsolver_matrix *a, const libsolver_o
     return LIBSOLVER_OK;
 }
 
+/* Part of the rows without a positive diagonal entry from which rows are paired to 2x2 pivots when the caller leaves it open. */
+#define PAIRED_PART 0.25
+
+/* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and many rows need a 2x2 pivot or
+ * the caller wants it.  Otherwise *magnitude stays NULL. */
+static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a, double **magnitude, message *why)
+{
+    const libsolver_options *o = &s->options;
+    const pattern *p = &s->input.a;
+    memory *m = &s->context->env.memory;
+    *magnitude = NULL;
+    if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->matching == LIBSOLVER_OFF)
+        return LIBSOLVER_OK;
+    const int64_t nnz = p->start[p->n];
+    double *values = memory_new(m, nnz, sizeof(double));
+    double *mirrored = s->input.full ? memory_new(m, nnz, sizeof(double)) : NULL;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (values && (mirrored || !s->input.full))
+        status = input_values_d(&s->input, a->values, values, mirrored, why);
+    memory_free(m, mirrored);
+    int64_t zero = 0;
+    for (int32_t j = 0; j < p->n && status == LIBSOLVER_OK; j++)
+        zero += values[p->start[j]] == 0;
+    if (status != LIBSOLVER_OK || !(o->matching == LIBSOLVER_ON || zero > PAIRED_PART * p->n)) {
+        memory_free(m, values);
+        return status;
+    }
+    for (int64_t k = 0; k < nnz; k++)
+        values[k] = fabs(values[k]);
+    *magnitude = values;
+    return LIBSOLVER_OK;
+}
+
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
 {
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
+    double *magnitude = NULL;
+    TRY(read_magnitudes(s, a, &magnitude, why));
     int32_t *perm = memory_new(&env->memory, s->input.a.n, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (!perm)
         goto done;
-    TRY_DONE(choose_ordering(env, &s->input.a, &s->options, perm, &s->ordering, why));
+    TRY_DONE(choose_ordering(env, &s->input.a, magnitude, &s->options, perm, &s->ordering, why));
     TRY_DONE(forest_build(&env->memory, &s->input.a, perm, &s->forest));
     if (environment_cancelled(env)) {
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
@@ -35,6 +71,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry};
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
+    memory_free(&env->memory, magnitude);
     memory_free(&env->memory, perm);
     return status;
 }

@@ -1,6 +1,7 @@
 /* solver/choose_ordering.c: the elimination order that the options ask for
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/choose_ordering.h"
+#include "solver/matching.h"
 
 /* Predicted seconds, from `libsolver bench` on two cores of an AMD EPYC 9004: flops and entries of a
  * factorization with ten solves, and METIS by the edges it works on. */
@@ -17,6 +18,7 @@ typedef struct choice {
     const pattern *a;
     graph g, compressed; /* compressed.n = -1: nothing to compress */
     int32_t *class_of;
+    int paired; /* the compressed graph is one of 2x2 pivots */
 } choice;
 
 static double predicted_seconds(int64_t factor_nnz, double flops)
@@ -40,12 +42,35 @@ static libsolver_status order(const choice *c, libsolver_status (*method)(memory
     return status;
 }
 
+/* AMD finds indistinguishable vertices itself. */
+static libsolver_status order_by_amd(const choice *c, int32_t *perm)
+{
+    return c->paired ? order(c, order_amd, perm) : order_amd(c->m, &c->g, perm);
+}
+
+/* Compresses the pairs of a matching. */
+static libsolver_status merge_pairs(choice *c, const double *magnitude)
+{
+    matching *w = NULL;
+    TRY(matching_create(c->m, c->a, &w));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    double *scale = memory_new(c->m, c->a->n, sizeof(double));
+    if (scale) {
+        matching_scale(w, magnitude, scale);
+        const int32_t classes = matching_pairs(w, c->class_of);
+        status = graph_merge(c->m, &c->g, c->class_of, classes, &c->compressed);
+    }
+    memory_free(c->m, scale);
+    matching_free(c->m, w);
+    return status;
+}
+
 /* AMD, and METIS where it is likely to pay; the one with the shorter predicted time. */
 static libsolver_status order_auto(const choice *c, int32_t *perm, libsolver_ordering *used)
 {
     int64_t amd_nnz, metis_nnz;
     double amd_flops, metis_flops;
-    TRY(order_amd(c->m, &c->g, perm));
+    TRY(order_by_amd(c, perm));
     TRY(forest_cost(c->m, c->a, perm, &amd_nnz, &amd_flops));
     *used = LIBSOLVER_ORDERING_AMD;
     const graph *g = c->compressed.n < 0 ? &c->g : &c->compressed;
@@ -89,7 +114,7 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
     return status;
 }
 
-libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options,
+libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
                                  int32_t *perm, libsolver_ordering *used, message *why)
 {
     choice c = {.m = &env->memory, .a = a, .compressed = {.n = -1}};
@@ -106,11 +131,14 @@ libsolver_status choose_ordering(environment *env, const pattern *a, const libso
     if (!c.class_of)
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY_DONE(graph_build(c.m, a, &c.g));
-    if (options->ordering != LIBSOLVER_ORDERING_AMD) /* AMD finds indistinguishable vertices itself */
+    c.paired = magnitude != NULL;
+    if (c.paired)
+        TRY_DONE(merge_pairs(&c, magnitude));
+    else if (options->ordering != LIBSOLVER_ORDERING_AMD) /* AMD finds indistinguishable vertices itself */
         TRY_DONE(graph_compress(c.m, &c.g, &c.compressed, c.class_of));
     switch (options->ordering) {
     case LIBSOLVER_ORDERING_AMD:
-        status = order_amd(c.m, &c.g, perm);
+        status = order_by_amd(&c, perm);
         break;
     case LIBSOLVER_ORDERING_ND:
     case LIBSOLVER_ORDERING_METIS:

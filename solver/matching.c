@@ -223,3 +223,22 @@ int32_t matching_scale(matching *w, const double *magnitude, double *log2_scale)
         log2_scale[i] = (w->u[i] + w->v[i] - largest[i]) / 2;
     return assigned;
 }
+
+int32_t matching_pairs(const matching *w, int32_t *class_of)
+{
+    int32_t classes = 0;
+    for (int32_t i = 0; i < w->n; i++)
+        class_of[i] = -1;
+    for (int32_t start = 0; start < w->n; start++) {
+        /* along the cycle (or, where rows are unmatched, path) through start; 1x1 cycles and leftovers stay single */
+        for (int32_t i = start, partner; i >= 0 && class_of[i] < 0; i = partner >= 0 ? w->row_of[partner] : -1) {
+            partner = w->row_of[i];
+            class_of[i] = classes++;
+            if (partner >= 0 && class_of[partner] < 0)
+                class_of[partner] = class_of[i];
+            else
+                partner = -1;
+        }
+    }
+    return classes;
+}

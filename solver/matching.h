@@ -28,4 +28,8 @@ void matching_free(memory *m, matching *matching);
  * matching. */
 int32_t matching_scale(matching *matching, const double *magnitude, double *log2_scale);
 
+/* Pairs of rows to be eliminated together as 2x2 pivots, from the matching found last: its cycles are cut into pairs, an odd one
+ * leaves a single row [Duff, Pralet 2005].  class_of: length n, out; returns the number of classes (pairs and single rows). */
+int32_t matching_pairs(const matching *matching, int32_t *class_of);
+
 #endif
