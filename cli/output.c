@@ -106,3 +106,12 @@ int output_close(output *o, bool keep, failure *f)
     *o = (output){0};
     return keep && !written ? f->code : 0;
 }
+
+int output_store(const char *path, const char *text, size_t length, failure *f)
+{
+    output o;
+    if (output_open(&o, path, f))
+        return f->code;
+    output_text(&o, text, length);
+    return output_close(&o, true, f);
+}

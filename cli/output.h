@@ -21,6 +21,9 @@ int output_open(output *o, const char *path, failure *f);
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
+/* All of it: opens, writes text, closes. */
+int output_store(const char *path, const char *text, size_t length, failure *f);
+
 #endif
 void output_print(output *o, const char *format, ...);
 void output_text(output *o, const char *text, size_t length);
@@ -28,5 +31,8 @@ void output_text(output *o, const char *text, size_t length);
 /* Closes; keep: puts the file at its path, otherwise nothing is left of it.  A failed write is reported here.
  */
 int output_close(output *o, bool keep, failure *f);
+
+/* All of it: opens, writes text, closes. */
+int output_store(const char *path, const char *text, size_t length, failure *f);
 
 #endif
