@@ -21,9 +21,6 @@ int output_open(output *o, const char *path, failure *f);
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
-/* All of it: opens, writes text, closes. */
-int output_store(const char *path, const char *text, size_t length, failure *f);
-
 #endif
 void output_print(output *o, const char *format, ...);
 void output_text(output *o, const char *text, size_t length);
