@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* 1234567 -> "1.23 M": three digits and a prefix. */
+/* 1234567, "flop" -> "1.23 Mflop": three digits, a prefix, a unit. */
 typedef struct short_number {
-    char text[24];
+    char text[32];
 } short_number;
 
-static short_number shorten(double value, double step, const char *const *prefixes)
+static short_number shorten(double value, double step, const char *const *prefixes, const char *unit)
 {
     short_number s;
     while (value >= 0.9995 * step && prefixes[1]) {
@@ -17,20 +17,27 @@ static short_number shorten(double value, double step, const char *const *prefix
         prefixes++;
     }
     int digits = value >= 99.95 || value == floor(value) ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(s.text, sizeof s.text, "%.*f%s", digits, value, *prefixes);
+    snprintf(s.text, sizeof s.text, "%.*f%s%s%s", digits, value, **prefixes || *unit ? " " : "", *prefixes,
+             unit);
     return s;
 }
 
-static short_number count(double value)
+static short_number count(double value, const char *unit)
 {
-    static const char *const prefixes[] = {"", " k", " M", " G", " T", " P", NULL};
-    return shorten(value, 1000, prefixes);
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", NULL};
+    return shorten(value, 1000, prefixes, unit);
 }
 
 static short_number bytes(double value)
 {
-    static const char *const prefixes[] = {" bytes", " KiB", " MiB", " GiB", " TiB", NULL};
-    return shorten(value, 1024, prefixes);
+    static const char *const prefixes[] = {"bytes", "KiB", "MiB", "GiB", "TiB", NULL};
+    return shorten(value, 1024, prefixes, "");
+}
+
+static short_number duration(double seconds)
+{
+    static const char *const prefixes[] = {"us", "ms", "s", NULL};
+    return shorten(1e6 * seconds, 1000, prefixes, "");
 }
 
 static const char *plural(int64_t n)
@@ -84,17 +91,18 @@ static void print_solution(const report *r, FILE *to)
     fputc('\n', to);
 }
 
-static void print_seconds(const report_seconds *s, FILE *to)
+static void print_times(const report_seconds *s, FILE *to)
 {
     const struct {
         const char *phase;
         double seconds;
     } parts[] = {{"read", s->read},   {"analyze", s->analyze}, {"factorize", s->factorize},
                  {"solve", s->solve}, {"total", s->total},     {NULL, 0}};
-    fprintf(to, "seconds   ");
+    fprintf(to, "time      ");
     for (int k = 0; parts[k].phase; k++)
         if (!isnan(parts[k].seconds))
-            fprintf(to, " %s %.3g%s", parts[k].phase, parts[k].seconds, parts[k + 1].phase ? "," : "");
+            fprintf(to, " %s %s%s", parts[k].phase, duration(parts[k].seconds).text,
+                    parts[k + 1].phase ? "," : "");
     fputc('\n', to);
 }
 
@@ -120,16 +128,15 @@ static void print_verdict(const report *r, FILE *to)
 
 void report_text(const report *r, FILE *to)
 {
-    if (!r->matrix)
+    if (!r->analyzed)
         return;
     print_matrix(r, to);
-    if (r->analyzed)
-        print_analysis(&r->analysis, to);
+    print_analysis(&r->analysis, to);
     if (r->factorized)
         print_factor(r, to);
     if (r->solved)
         print_solution(r, to);
-    print_seconds(&r->seconds, to);
+    print_times(&r->seconds, to);
     if (r->solved)
         print_verdict(r, to);
 }
