@@ -53,7 +53,7 @@ static const struct option_entry {
     {"--threads", "T", BOTH, VALUE_COUNT, 1, offsetof(settings, threads),
      "CPU threads; default as OpenMP says"},
     {"--refine", "N", BOTH, VALUE_COUNT, 0, offsetof(settings, refine), "refinement steps at most"},
-    {"--tol", "E", BOTH, VALUE_REAL, 1, offsetof(settings, tolerance),
+    {"--tol", "E", BOTH, VALUE_REAL, 0.5, offsetof(settings, tolerance),
      "wanted backward error; default 1e-14, in single precision 5e-6"},
     {"--matching", "auto|on|off", BOTH, VALUE_CHOICE, 0, offsetof(settings, matching),
      "scaling and ordering by a maximum-product matching"},
