@@ -47,7 +47,8 @@ typedef struct front_report {
  * of the first pivot refused. */
 int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal);
 
-/* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u, 1x1 and 2x2 pivots.
+/* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u (at a root max(1/u, 4)), 1x1 and 2x2
+ * pivots.
  * index, length m, is permuted with the rows (only its first k move).  d and e, length k: D(j,j) and
  * D(j+1,j).  A zero pivot has d = e = 0 and a zero column of L.  magnitude, length m: on entry what was
  * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h]. may_delay:

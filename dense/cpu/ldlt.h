@@ -20,7 +20,7 @@
 
 static inline int is_noise(real entry, real gi, real gj, real level)
 {
-    return (double)entry <= (double)level * sqrt((double)gi * (double)gj);
+    return (double)entry <= (double)level * (sqrt((double)gi) * sqrt((double)gj)); /* gi gj may overflow */
 }
 
 /* A 2x2 pivot [a b; b c] that may be inverted: its determinant has not been lost to cancellation. */

@@ -72,7 +72,7 @@ int NAME(ldlt_block)(int n, scalar *b, int *order, scalar *d, scalar *e, real *g
         if (row != column) {
             /* the largest entry is off the diagonal: a 2x2 pivot, or a diagonal entry nearly as large */
             const scalar a = b[column + column * n], c = b[row + row * n], off = b[row + column * n];
-            if (scalar_abs(a * c - off * off) >= (real)0.5 * scalar_abs(off) * scalar_abs(off)) {
+            if (scalar_abs((a / off) * (c / off) - 1) >= (real)0.5) {
                 swap_rows(n, b, p, column, order, g);
                 swap_rows(n, b, p + 1, row, order, g); /* row > column >= p: not moved by the first swap */
                 d[p] = b[p + p * n];

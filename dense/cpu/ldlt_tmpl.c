@@ -53,7 +53,17 @@ static void permute_block_rows(front *f, int p, int nb, const int *order)
     memcpy(f->index + p, variable, sizeof(int32_t) * (size_t)nb);
 }
 
-/* Below the block: W := A21 L11^-T, L21 := W D^-1.  Returns the leading pivots of which |L21| <= 1/u. */
+/* Largest |L11| below the pivots of column c; complete pivoting keeps it <= 4, which may be more than 1/u. */
+static real largest_inside(int nb, const scalar *b, int c, int pivots)
+{
+    real largest = 0;
+    for (int j = c; j < c + pivots; j++)
+        for (int i = c + pivots; i < nb; i++)
+            largest = scalar_abs(b[i + j * nb]) > largest ? scalar_abs(b[i + j * nb]) : largest;
+    return largest;
+}
+
+/* Below the block: W := A21 L11^-T, L21 := W D^-1.  Returns the leading pivots of which |L| <= 1/u. */
 static int columns_below(front *f, int p, int nb, int found, const scalar *b, const int *order)
 {
     const int rows = f->m - p - nb, ld = f->m - p;
@@ -67,7 +77,7 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
         const scalar *w0 = f->w + (int64_t)c * rows, *w1 = w0 + rows;
         scalar *l0 = f->panel + p + nb + (int64_t)(p + c) * f->m, *l1 = l0 + f->m;
         const scalar d0 = f->d[p + c], e = f->e[p + c];
-        real largest = 0;
+        real largest = largest_inside(nb, b, c, pivots);
         if (pivots == 1) {
             const scalar inverse = 1 / d0;
             for (int i = 0; i < rows; i++) {
