@@ -201,6 +201,18 @@ static int assign(matching *w, int32_t j0)
     return 1;
 }
 
+/* v(j) := min_i c(i,j) - u(i), the largest that is feasible */
+static void make_feasible(matching *w)
+{
+    for (int32_t j = 0; j < w->n; j++) {
+        double least = INFINITY;
+        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
+            least = fmin(least, w->cost[p] - w->u[w->row[p]]);
+        if (isfinite(least))
+            w->v[j] = least;
+    }
+}
+
 int32_t matching_scale(matching *w, const double *magnitude, double *log2_scale)
 {
     const int32_t n = w->n;
@@ -219,6 +231,8 @@ int32_t matching_scale(matching *w, const double *magnitude, double *log2_scale)
     for (int32_t j = 0; j < n; j++)
         if (w->row_of[j] < 0)
             assigned += assign(w, j);
+    if (assigned < n) /* rows that stayed marked were left out when duals changed */
+        make_feasible(w);
     for (int32_t i = 0; i < n; i++)
         log2_scale[i] = (w->u[i] + w->v[i] - largest[i]) / 2;
     return assigned;
