@@ -77,18 +77,6 @@ static void run(void *arg)
     free(work);
 }
 
-/* Roundings (in EPS of |L||D||L^T|) that dividing by the 2x2 pivot [a b; b c] can add.  The determinant,
- * relative to b^2, is (a/b)(c/b) - 1 with an error of 2 EPS (|ac|/b^2 + 1), which the quotient takes on, with
- * a few more roundings, in each component of |E^-1||w|; multiplied back by |E| that is |E||E^-1||E| at most.
- */
-static long double pair_weight(long double a, long double b, long double c)
-{
-    const long double product = fabsl(a * c) / (b * b), det = fabsl(a * c / (b * b) - 1);
-    const long double lost = 2 * (product + 1) / det + 6;
-    const long double norm = (fabsl(a) + fabsl(b) > fabsl(c) + fabsl(b) ? fabsl(a) : fabsl(c)) + fabsl(b);
-    return lost * norm * norm / (det * b * b);
-}
-
 /* sum and scale of (L D L^T)(i, j) over the first `pivots` pivots; scale counts the roundings that each term
  * stands for. */
 static void product(const front *f, const long double *weight, int i, int j, int pivots, long double *sum,
