@@ -16,6 +16,7 @@ typedef struct front {
     int m, k, may_delay, plain; /* plain: threshold pivoting alone */
     double u;
     double *a, *panel, *d, *e, *magnitude;
+    const double *assembled; /* magnitudes before; NULL: the largest entries of A */
     int32_t *index;
     front_report report;
 } front;
@@ -51,8 +52,8 @@ static double *at(const front *f, int i, int j)
 
 static double initial_magnitude(const front *f, int i)
 {
-    double largest = 0;
-    for (int j = 0; j < f->k; j++)
+    double largest = f->assembled ? f->assembled[i] : 0;
+    for (int j = 0; j < f->k && !f->assembled; j++)
         largest = fmax(largest, fabs(*at(f, i, j)));
     return largest;
 }
@@ -399,6 +400,24 @@ static void a_candidate_refused_at_first_is_taken_when_others_have_changed_it(vo
     free_front(&f);
 }
 
+static void a_root_delays_nothing(void **state)
+{
+    (void)state;
+    /* 1 between rows of large magnitude is noise; 0.1 beside it is none, but no pivot either when u = 1/2 */
+    static const double assembled[] = {1e40, 1e40, 1e-40, 1e-40};
+    front f = random_front(&(random_stream){1}, 4, 4, 7);
+    f.assembled = assembled;
+    f.u = 0.5;
+    *at(&f, 0, 1) = 1;
+    *at(&f, 0, 2) = *at(&f, 1, 3) = 0.1;
+    run(&f);
+    assert_int_equal(f.report.eliminated, 4);
+    assert_int_equal(f.report.two_by_two, 2);
+    assert_int_equal(f.report.uncertain, 2);
+    check(&f, 4);
+    free_front(&f);
+}
+
 static void pairs_without_diagonal_are_2x2_pivots(void **state)
 {
     (void)state;
@@ -641,6 +660,7 @@ int main(void)
         cmocka_unit_test_teardown(fronts_at_block_borders, print_last_seed),
         cmocka_unit_test_teardown(candidates_without_a_stable_pivot_are_delayed, print_last_seed),
         cmocka_unit_test(a_candidate_refused_at_first_is_taken_when_others_have_changed_it),
+        cmocka_unit_test(a_root_delays_nothing),
         cmocka_unit_test_teardown(pairs_without_diagonal_are_2x2_pivots, print_last_seed),
         cmocka_unit_test_teardown(zero_columns_are_zero_pivots, print_last_seed),
         cmocka_unit_test_teardown(inertia_of_repeated_rows, print_last_seed),

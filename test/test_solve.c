@@ -520,6 +520,8 @@ static void refinement_goes_on_while_it_gains_and_keeps_the_best(void **state)
             assert_int_equal(cpu->workspace_create(s.numeric, by_panels ? 2 : 5, &w), LIBSOLVER_OK);
             block b = random_block(&r, a.n, 5, 1), x = random_block(&r, a.n, 5, 0),
                   first = random_block(&r, a.n, 5, 0);
+            for (int32_t q = 0; q < a.n; q++)
+                *at(&b, q, 3) = 0; /* a column that is done before the others */
             assert_int_equal(cpu->solve(s.numeric, 7, w, &b.v, &first.v), LIBSOLVER_OK);
             for (int64_t p = 0; p < a.start[a.n]; p++)
                 s.values[p] *= known[i].c;
@@ -654,6 +656,97 @@ static void each_failed_allocation_is_reported(void **state)
         }
 }
 
+/* user: calls that are still to be answered with "go on". */
+static int cancel_after(void *user)
+{
+    return (*(int *)user)-- <= 0;
+}
+
+static void a_cancelled_run_can_be_repeated(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(3);
+    pattern a = problem_grid(20, 20, 1);
+    system_ s;
+    assert_int_equal(build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+    void *w = NULL;
+    assert_int_equal(cpu->workspace_create(s.numeric, 1, &w), LIBSOLVER_OK);
+    block b = random_block(&r, a.n, 3, 1), x = random_block(&r, a.n, 3, 0);
+    int left = 0, cancelled = 0;
+    s.env.cancel = cancel_after;
+    s.env.cancel_user = &left;
+    for (int start = 0, done = 0; !done; start++) {
+        assert_in_range(start, 0, 1000);
+        backend_refinement refinement = {.solve_first = 1, .steps = 2, .tolerance = 0};
+        left = start;
+        libsolver_status status = factorize(&s, SPD, 0);
+        if (status == LIBSOLVER_OK)
+            status = cpu->solve(s.numeric, 7, w, &b.v, &x.v);
+        if (status == LIBSOLVER_OK)
+            status = cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL);
+        assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_CANCELLED);
+        done = status == LIBSOLVER_OK;
+        cancelled += !done;
+    }
+    assert_true(cancelled > 5); /* fronts, panels of a solve, steps */
+    free(b.values);
+    free(x.values);
+    cpu->workspace_destroy(s.numeric, w);
+    free_system(&s);
+}
+
+static void count_sentences(void *user, const char *sentence)
+{
+    assert_non_null(strstr(sentence, "uncertain"));
+    ++*(int *)user;
+}
+
+static void uncertain_signs_are_pivoted_again(void **state)
+{
+    (void)state;
+    for (int uncertain = 0; uncertain < 2; uncertain++) {
+        pattern a = problem_complete(2);
+        double *values = nan_array(3);
+        const double known[2][3] = {{1, 1, -1}, {1, 1, 1 - 100 * EPS}};
+        memcpy(values, known[uncertain], sizeof known[0]);
+        system_ s;
+        int sentences = 0;
+        assert_int_equal(build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
+        s.env.log = count_sentences;
+        s.env.log_user = &sentences;
+        assert_int_equal(factorize(&s, INDEFINITE, 0), LIBSOLVER_OK);
+        assert_int_equal(sentences, uncertain);
+        assert_int_equal(s.report.uncertain, uncertain);
+        assert_int_equal(s.report.negative, 1);
+        free_system(&s);
+    }
+}
+
+static void sizes_are_told_before(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(8);
+    pattern a = problem_grid(10, 9, 1);
+    system_ s;
+    assert_int_equal(build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+    int64_t order[90], before = s.env.memory.in_use, calls = s.env.memory.calls;
+    const int64_t bytes = cpu->workspace_bytes(s.numeric, 7);
+    void *w = NULL;
+    assert_int_equal(cpu->workspace_create(s.numeric, 7, &w), LIBSOLVER_OK);
+    calls = s.env.memory.calls - calls;
+    assert_in_range(s.env.memory.in_use - before, bytes, bytes + 2 * MEMORY_ALIGNMENT * calls);
+    cpu->workspace_destroy(s.numeric, w);
+    int64_t host = -1, device = -1;
+    cpu->predict(s.plan, &host, &device);
+    assert_true(host >= s.report.factor_nnz * 8);
+    assert_int_equal(device, 0);
+    cpu->permutation(s.plan, order);
+    factor f = export(&s, SPD);
+    assert_memory_equal(order, f.order, sizeof order); /* Cholesky follows the plan */
+    free_factor(&f);
+    free_system(&s);
+}
+
 static void a_matrix_that_is_not_positive_definite_is_named(void **state)
 {
     (void)state;
@@ -690,6 +783,9 @@ int main(void)
         cmocka_unit_test(refinement_goes_on_while_it_gains_and_keeps_the_best),
         cmocka_unit_test(the_same_bits_for_any_threads),
         cmocka_unit_test(each_failed_allocation_is_reported),
+        cmocka_unit_test(a_cancelled_run_can_be_repeated),
+        cmocka_unit_test(uncertain_signs_are_pivoted_again),
+        cmocka_unit_test(sizes_are_told_before),
         cmocka_unit_test_teardown(a_matrix_that_is_not_positive_definite_is_named, print_last_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
