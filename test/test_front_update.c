@@ -100,11 +100,12 @@ static void run_update(void *arg)
 
 static void check_update(random_stream *r, int m, int k, int p0, int p1, int from, int to, int threads)
 {
-    update u = {m, p0, p1, m - from + 1, from, from, to, random_trapezoid(r, m, k, m), NULL};
+    const int w_row = from - random_below(r, from < 3 ? from + 1 : 4);
+    update u = {m, p0, p1, m - w_row + 1, w_row, from, to, random_trapezoid(r, m, k, m), NULL};
     double *w = nan_array((int64_t)u.ldw * (p1 - p0)), *before = copy_of(u.panel, (int64_t)m * k);
     for (int q = 0; q < p1 - p0; q++)
         for (int i = from; i < m; i++)
-            w[i - from + (int64_t)q * u.ldw] = random_real(r);
+            w[i - w_row + (int64_t)q * u.ldw] = random_real(r);
     u.w = w;
     with_threads(threads, run_update, &u);
     for (int j = 0; j < k; j++) {
@@ -117,7 +118,7 @@ static void check_update(random_stream *r, int m, int k, int p0, int p1, int fro
             long double exact = old[i], scale = fabsl(exact);
             for (int q = p0; q < p1; q++) {
                 const long double product =
-                    (long double)before[i + (int64_t)q * m] * w[j - from + (int64_t)(q - p0) * u.ldw];
+                    (long double)before[i + (int64_t)q * m] * w[j - w_row + (int64_t)(q - p0) * u.ldw];
                 exact -= product;
                 scale += fabsl(product);
             }

@@ -261,6 +261,10 @@ static void known_totals(void **state)
     assert_int_equal(schedule_build(&m, &two.part, 1, &tasks), LIBSOLVER_OK);
     assert_int_equal(slots_plan(&m, &two.part, &tasks, size, offset, &total), LIBSOLVER_OK);
     assert_int_equal(total, 50 + 60);
+    size[0] = 1000; /* which the second chain's leaf may use again */
+    size[2] = 3000;
+    assert_int_equal(slots_plan(&m, &two.part, &tasks, size, offset, &total), LIBSOLVER_OK);
+    assert_int_equal(total, 3000 + 60);
     schedule_free(&m, &tasks);
 }
 

@@ -462,13 +462,26 @@ static void the_backward_error_is_that_of_its_definition(void **state)
         void *w = NULL;
         assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 80), &w), LIBSOLVER_OK);
         block b = random_block(&r, n, columns, 1), x = random_block(&r, n, columns, 1);
-        for (int64_t j = 0; j < columns; j++) /* some rows hardly have anything to be measured against */
+        double *row = calloc((size_t)n + 1, sizeof(double));
+        assert_non_null(row);
+        for (int32_t j = 0; j < n; j++)
+            for (int64_t p = a.start[j]; p < a.start[j + 1]; p++) {
+                row[j] += fabs(s.values[p]);
+                row[a.row[p]] += a.row[p] == j ? 0 : fabs(s.values[p]);
+            }
+        for (int64_t j = 0; j < columns; j++) { /* some rows hardly have anything to be measured against */
+            double norm = 0;
+            for (int32_t i = 0; i < n; i += 4)
+                norm = fmax(norm, fabs(*at(&x, i, j)));
             for (int32_t i = 0; i < n; i++)
-                if (j % 3 == 0 && i % 4) {
-                    *at(&b, i, j) *= 1e-20;
+                if (j % 3 < 2 && i % 4) {
                     *at(&x, i, j) *= 1e-20;
+                    *at(&b, i, j) =
+                        j % 3 == 0 ? 1e-20 : 1000 * n * EPS * row[i] * norm * (1 + 0.7 * random_real(&r));
                     second++;
                 }
+        }
+        free(row);
         double *before = copy_of(x.values, x.size), *errors = nan_array(columns), largest = 0;
         backend_refinement refinement = {.solve_first = 0, .steps = 0, .tolerance = 1e-14};
         assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors), LIBSOLVER_OK);
@@ -495,6 +508,31 @@ static void the_backward_error_is_that_of_its_definition(void **state)
         free_system(&s);
     }
     assert_true(second > 1000);
+}
+
+/* Row 1 of b - I x with x = (1, 0): up to 2000 EPS it is measured against the norms, then against itself. */
+static void a_small_row_is_measured_against_the_norms(void **state)
+{
+    (void)state;
+    pattern a = problem_diagonal(2);
+    double *values = nan_array(2);
+    values[0] = values[1] = 1;
+    system_ s;
+    assert_int_equal(build(&s, a, values, SPD, 1, INT64_MAX), LIBSOLVER_OK);
+    void *w = NULL;
+    assert_int_equal(cpu->workspace_create(s.numeric, 1, &w), LIBSOLVER_OK);
+    static const double beta[] = {1e-20, 1500 * EPS, 1999 * EPS, 2001 * EPS, 1};
+    for (int i = 0; i < 5; i++) {
+        double x[] = {1, 0}, b[] = {1, beta[i]}, error = -1;
+        const libsolver_vectors vx = {x, 2, 1, 2, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
+        libsolver_vectors vb = vx;
+        vb.values = b;
+        backend_refinement refinement = {.solve_first = 0, .steps = 0, .tolerance = 1e-14};
+        assert_int_equal(cpu->refine(s.numeric, w, &vb, &vx, &refinement, &error), LIBSOLVER_OK);
+        assert_true(error == (i < 3 ? beta[i] : 1));
+    }
+    cpu->workspace_destroy(s.numeric, w);
+    free_system(&s);
 }
 
 /* Refines with the factor of A while the matrix is c A: each step multiplies the residual by 1 - c. */
@@ -604,6 +642,67 @@ static void the_same_bits_for_any_threads(void **state)
         free(l);
     }
     omp_set_num_threads(usual);
+}
+
+/* A BLAS that uses threads by itself would sum in another order. */
+static void the_usual_number_of_threads_does_not_matter(void **state)
+{
+    (void)state;
+    const int usual = omp_get_max_threads();
+    double *first = NULL;
+    for (int run = 0; run < 2; run++) {
+        omp_set_num_threads(run == 0 ? 1 : 5);
+        random_stream r = random_seeded(6);
+        pattern a = problem_complete(1200);
+        system_ s;
+        assert_int_equal(build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+        void *w = NULL;
+        assert_int_equal(cpu->workspace_create(s.numeric, 64, &w), LIBSOLVER_OK);
+        double *x = nan_array(1200 * 64);
+        for (int i = 0; i < 1200 * 64; i++)
+            x[i] = random_real(&r);
+        const libsolver_vectors v = {x, 1200, 64, 1200, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
+        assert_int_equal(cpu->solve(s.numeric, 7, w, &v, &v), LIBSOLVER_OK);
+        if (run == 0)
+            first = x;
+        else {
+            assert_memory_equal(x, first, 1200 * 64 * sizeof(double));
+            free(x);
+        }
+        cpu->workspace_destroy(s.numeric, w);
+        free_system(&s);
+    }
+    free(first);
+    omp_set_num_threads(usual);
+}
+
+static void a_workspace_follows_its_factor(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(12);
+    double *values, *waiting;
+    pattern a = cliques_around_a_hub(&r, 0, &values), same = cliques_around_a_hub(&r, 6, &waiting);
+    system_ s;
+    assert_int_equal(build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
+    void *w = NULL;
+    assert_int_equal(cpu->workspace_create(s.numeric, 50, &w), LIBSOLVER_OK);
+    const int64_t before = s.env.memory.in_use;
+    s.values = waiting; /* fronts become taller */
+    assert_int_equal(factorize(&s, INDEFINITE, 0), LIBSOLVER_OK);
+    assert_true(s.report.delayed > 0);
+    const int64_t grown = s.env.memory.in_use;
+    assert_true(grown > before);
+    block b = random_block(&r, a.n, 50, 1), x = random_block(&r, a.n, 50, 0);
+    backend_refinement refinement = {.solve_first = 1, .steps = 5, .tolerance = 1e-14};
+    assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL), LIBSOLVER_OK);
+    assert_true(refinement.final <= 1e-14);
+    assert_true(s.env.memory.in_use > grown);
+    free(b.values);
+    free(x.values);
+    free(values);
+    problem_free(&same);
+    cpu->workspace_destroy(s.numeric, w);
+    free_system(&s);
 }
 
 /* Every allocation fails once; the same object then factorizes and solves with the memory it lacked. */
@@ -780,8 +879,11 @@ int main(void)
         cmocka_unit_test_teardown(delayed_pivots_reach_their_parents, print_last_seed),
         cmocka_unit_test_teardown(half_solves, print_last_seed),
         cmocka_unit_test_teardown(the_backward_error_is_that_of_its_definition, print_last_seed),
+        cmocka_unit_test(a_small_row_is_measured_against_the_norms),
         cmocka_unit_test(refinement_goes_on_while_it_gains_and_keeps_the_best),
         cmocka_unit_test(the_same_bits_for_any_threads),
+        cmocka_unit_test(the_usual_number_of_threads_does_not_matter),
+        cmocka_unit_test(a_workspace_follows_its_factor),
         cmocka_unit_test(each_failed_allocation_is_reported),
         cmocka_unit_test(a_cancelled_run_can_be_repeated),
         cmocka_unit_test(uncertain_signs_are_pivoted_again),
