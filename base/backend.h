@@ -27,7 +27,7 @@ typedef enum backend_scaling {
 typedef struct backend_options {
     int positive_definite; /* 1: Cholesky, 0: LDL^T, -1: Cholesky if it succeeds, otherwise LDL^T */
     backend_scaling scaling;
-    int may_match; /* scaling by matching may replace equilibration if that delays too many pivots */
+    int may_match; /* scaling by matching may replace equilibration if that delays too many pivots or leaves uncertain ones */
     double pivot_threshold;
 } backend_options;
 

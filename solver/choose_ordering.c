@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/choose_ordering.h"
 #include "solver/matching.h"
+#include <string.h>
 
 /* Predicted seconds, from `libsolver bench` on two cores of an AMD EPYC 9004: flops and entries of a
  * factorization with ten solves, and METIS by the edges it works on. */
@@ -11,6 +12,12 @@
 
 /* METIS is tried when AMD's factorization is predicted to take longer than this part of METIS's time. */
 #define WORTH_METIS 0.3
+
+/* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when it
+ * multiplies the predicted flops by more than this: of the shared KKT systems, those above (kkt_cvxqp1_l 3.1,
+ * lp_dfl001_aug 3.1, stokes64 8.4) are factorized faster with delays, those below (kkt_cont-201 1.2,
+ * kkt_stadat3 2.1) with pairs, by `libsolver bench`. */
+#define PAIRS_WORTH 2.5
 
 /* Everything an order is chosen from. */
 typedef struct choice {
@@ -114,10 +121,65 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
     return status;
 }
 
-libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
-                                 int32_t *perm, libsolver_ordering *used, message *why)
+/* By the method the options ask for, on the graph as it is or with the pairs of a matching. */
+static libsolver_status order_graph(choice *c, const double *magnitude, libsolver_ordering method,
+                                    int32_t *perm, libsolver_ordering *used, message *why)
 {
-    choice c = {.m = &env->memory, .a = a, .compressed = {.n = -1}};
+    libsolver_status status = LIBSOLVER_OK;
+    *used = method;
+    c->paired = magnitude != NULL;
+    c->compressed.n = -1;
+    if (c->paired)
+        TRY(merge_pairs(c, magnitude));
+    else if (method != LIBSOLVER_ORDERING_AMD) /* AMD finds indistinguishable vertices itself */
+        TRY(graph_compress(c->m, &c->g, &c->compressed, c->class_of));
+    switch (method) {
+    case LIBSOLVER_ORDERING_AMD:
+        status = order_by_amd(c, perm);
+        break;
+    case LIBSOLVER_ORDERING_ND:
+    case LIBSOLVER_ORDERING_METIS:
+        *used = LIBSOLVER_ORDERING_METIS;
+        status = order(c, order_metis, perm);
+        if (status == LIBSOLVER_NOT_BUILT)
+            FAIL(why, status, "this build has no nested dissection for this graph (METIS)");
+        break;
+    default:
+        status = order_auto(c, perm, used);
+    }
+    if (c->compressed.n >= 0)
+        graph_free(c->m, &c->compressed);
+    return status;
+}
+
+/* perm becomes the order without pairs, if pairs cost too much. */
+static libsolver_status reconsider_pairs(choice *c, libsolver_ordering method, int32_t *perm,
+                                         libsolver_ordering *used, message *why)
+{
+    int64_t nnz;
+    double paired, plain;
+    libsolver_ordering other_used;
+    int32_t *other = memory_new(c->m, c->a->n, sizeof(int32_t));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!other)
+        return status;
+    TRY_DONE(forest_cost(c->m, c->a, perm, &nnz, &paired));
+    TRY_DONE(order_graph(c, NULL, method, other, &other_used, why));
+    TRY_DONE(forest_cost(c->m, c->a, other, &nnz, &plain));
+    if (paired > PAIRS_WORTH * plain) {
+        memcpy(perm, other, sizeof(int32_t) * (size_t)c->a->n);
+        *used = other_used;
+    }
+done:
+    memory_free(c->m, other);
+    return status;
+}
+
+libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude,
+                                 const libsolver_options *options, int32_t *perm, libsolver_ordering *used,
+                                 message *why)
+{
+    choice c = {.m = &env->memory, .a = a};
     libsolver_status status = LIBSOLVER_OK;
     *used = options->ordering;
     if (options->ordering == LIBSOLVER_ORDERING_USER)
@@ -131,29 +193,11 @@ libsolver_status choose_ordering(environment *env, const pattern *a, const doubl
     if (!c.class_of)
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY_DONE(graph_build(c.m, a, &c.g));
-    c.paired = magnitude != NULL;
-    if (c.paired)
-        TRY_DONE(merge_pairs(&c, magnitude));
-    else if (options->ordering != LIBSOLVER_ORDERING_AMD) /* AMD finds indistinguishable vertices itself */
-        TRY_DONE(graph_compress(c.m, &c.g, &c.compressed, c.class_of));
-    switch (options->ordering) {
-    case LIBSOLVER_ORDERING_AMD:
-        status = order_by_amd(&c, perm);
-        break;
-    case LIBSOLVER_ORDERING_ND:
-    case LIBSOLVER_ORDERING_METIS:
-        *used = LIBSOLVER_ORDERING_METIS;
-        status = order(&c, order_metis, perm);
-        if (status == LIBSOLVER_NOT_BUILT)
-            FAIL(why, status, "this build has no nested dissection for this graph (METIS)");
-        break;
-    default:
-        status = order_auto(&c, perm, used);
-    }
+    TRY_DONE(order_graph(&c, magnitude, options->ordering, perm, used, why));
+    if (magnitude && options->matching == LIBSOLVER_AUTO)
+        TRY_DONE(reconsider_pairs(&c, options->ordering, perm, used, why));
 done:
     graph_free(c.m, &c.g);
-    if (c.compressed.n >= 0)
-        graph_free(c.m, &c.compressed);
     memory_free(c.m, c.class_of);
     return status;
 }

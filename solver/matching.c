@@ -116,13 +116,34 @@ static double reduced(const matching *w, int64_t p, int32_t j)
     return r > 0 ? r : 0; /* rounding */
 }
 
-/* Feasible duals, and as many assignments along edges of reduced cost 0 as one sweep finds. */
+/* A free row that column j can take at reduced cost 0, -1 if there is none.  next[j]: where its last search
+ * ended: rows do not become free again. */
+static int32_t free_row(const matching *w, int32_t j, int32_t *next)
+{
+    for (int64_t p = w->start[j] + next[j]; p < w->start[j + 1]; p++) {
+        next[j] = (int32_t)(p - w->start[j]);
+        if (isfinite(w->cost[p]) && w->column_of[w->row[p]] < 0 && reduced(w, p, j) == 0)
+            return w->row[p];
+    }
+    return -1;
+}
+
+static void take(matching *w, int32_t j, int32_t i)
+{
+    w->column_of[i] = j;
+    w->row_of[j] = i;
+}
+
+/* Feasible duals, and as many assignments along edges of reduced cost 0 as one sweep finds with paths of one
+ * or two columns. */
 static int32_t start_assignment(matching *w)
 {
     const int32_t n = w->n;
+    int32_t *next = w->heap;
     for (int32_t i = 0; i < n; i++) {
         w->u[i] = INFINITY;
         w->row_of[i] = w->column_of[i] = w->at[i] = -1;
+        next[i] = 0;
     }
     for (int64_t p = 0; p < w->start[n]; p++)
         w->u[w->row[p]] = fmin(w->u[w->row[p]], w->cost[p]);
@@ -134,48 +155,52 @@ static int32_t start_assignment(matching *w)
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
             w->v[j] = fmin(w->v[j], w->cost[p] - w->u[w->row[p]]);
         w->v[j] = isfinite(w->v[j]) ? w->v[j] : 0;
-        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
-            if (isfinite(w->cost[p]) && w->column_of[w->row[p]] < 0 && reduced(w, p, j) == 0) {
-                w->column_of[w->row[p]] = j;
-                w->row_of[j] = w->row[p];
-                assigned++;
-                break;
+        const int32_t direct = free_row(w, j, next);
+        if (direct >= 0)
+            take(w, j, direct);
+        for (int64_t p = w->start[j]; p < w->start[j + 1] && w->row_of[j] < 0; p++) {
+            const int32_t i = w->row[p];
+            if (!isfinite(w->cost[p]) || reduced(w, p, j) > 0)
+                continue;
+            const int32_t other = w->column_of[i], i2 = free_row(w, other, next);
+            if (i2 >= 0) {
+                take(w, other, i2);
+                take(w, j, i);
             }
+        }
+        assigned += w->row_of[j] >= 0;
     }
     return assigned;
 }
 
 /* Shortest augmenting path from column j0 to a free row [Dijkstra].  Rows reached keep from, the column
- * before them; rows settled, in the order of their distance, are listed behind the heap in w->heap.  Returns
- * 1 if the column was assigned. */
+ * before them; matched rows wait in the heap, and those settled are listed behind it in w->heap, in the order
+ * of their distance.  Returns 1 if the column was assigned. */
 static int assign(matching *w, int32_t j0)
 {
     const int32_t n = w->n;
     int32_t size = 0, settled = 0, reached = -1, j = j0;
-    double length = 0,
-           least = INFINITY; /* distance of the row being left, and of the nearest free row so far */
+    double before_row = 0, length = INFINITY; /* to the row being left, and to the nearest free row so far */
     for (;;) {
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
             const int32_t i = w->row[p];
             if (w->at[i] == -2 || !isfinite(w->cost[p]))
                 continue; /* settled, or a zero */
-            const double d = length + reduced(w, p, j);
-            if (d >= least || (w->at[i] >= 0 && d >= w->distance[i]))
+            const double d = before_row + reduced(w, p, j);
+            if (d >= length || (w->at[i] >= 0 && d >= w->distance[i]))
                 continue;
-            if (w->column_of[i] < 0)
-                least = d;
             w->distance[i] = d;
             w->from[i] = j;
-            heap_up(w, w->at[i] >= 0 ? w->at[i] : size++, i);
+            if (w->column_of[i] < 0) {
+                length = d;
+                reached = i;
+            } else
+                heap_up(w, w->at[i] >= 0 ? w->at[i] : size++, i);
         }
-        if (size == 0)
+        if (size == 0 || w->distance[w->heap[0]] >= length)
             break;
         const int32_t i = heap_pop(w, &size);
-        length = w->distance[i];
-        if (w->column_of[i] < 0) {
-            reached = i;
-            break;
-        }
+        before_row = w->distance[i];
         w->at[i] = -2;
         w->heap[n - 1 - settled++] = i;
         j = w->column_of[i];
@@ -195,8 +220,7 @@ static int assign(matching *w, int32_t j0)
     for (int32_t i = reached, next; i >= 0; i = next) {
         const int32_t column = w->from[i];
         next = w->row_of[column];
-        w->row_of[column] = i;
-        w->column_of[i] = column;
+        take(w, column, i);
     }
     return 1;
 }
@@ -210,6 +234,26 @@ static void make_feasible(matching *w)
             least = fmin(least, w->cost[p] - w->u[w->row[p]]);
         if (isfinite(least))
             w->v[j] = least;
+    }
+}
+
+/* Rows left out of the matching have duals that bound their entries by 1 but need not reach it: each is
+ * scaled up until it does. */
+static void scale_unmatched(const matching *w, const double *magnitude, double *log2_scale)
+{
+    for (int32_t i = 0; i < w->n; i++) {
+        if (w->row_of[i] >= 0 && w->column_of[i] >= 0)
+            continue;
+        double rise = INFINITY;
+        for (int64_t p = w->start[i]; p < w->start[i + 1]; p++) {
+            const double a = magnitude[w->place[p]];
+            if (a > 0 && w->row[p] != i)
+                rise = fmin(rise, -(log2_scale[i] + log2(a) + log2_scale[w->row[p]]));
+            else if (a > 0)
+                rise = fmin(rise, -(2 * log2_scale[i] + log2(a)) / 2);
+        }
+        if (isfinite(rise))
+            log2_scale[i] += rise;
     }
 }
 
@@ -235,6 +279,8 @@ int32_t matching_scale(matching *w, const double *magnitude, double *log2_scale)
         make_feasible(w);
     for (int32_t i = 0; i < n; i++)
         log2_scale[i] = (w->u[i] + w->v[i] - largest[i]) / 2;
+    if (assigned < n)
+        scale_unmatched(w, magnitude, log2_scale);
     return assigned;
 }
 
@@ -244,8 +290,10 @@ int32_t matching_pairs(const matching *w, int32_t *class_of)
     for (int32_t i = 0; i < w->n; i++)
         class_of[i] = -1;
     for (int32_t start = 0; start < w->n; start++) {
-        /* along the cycle (or, where rows are unmatched, path) through start; 1x1 cycles and leftovers stay single */
-        for (int32_t i = start, partner; i >= 0 && class_of[i] < 0; i = partner >= 0 ? w->row_of[partner] : -1) {
+        /* along the cycle (or, where rows are unmatched, path) through start; 1x1 cycles and leftovers stay
+         * single */
+        for (int32_t i = start, partner; i >= 0 && class_of[i] < 0;
+             i = partner >= 0 ? w->row_of[partner] : -1) {
             partner = w->row_of[i];
             class_of[i] = classes++;
             if (partner >= 0 && class_of[partner] < 0)

@@ -1,7 +1,7 @@
 /* test/dense.c: dense matrices for tests of kernels, and running them with a number of threads
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense.h"
-#include "dense/cpu/blas_setup.h"
+#include "dense/cpu/blas_serial.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +50,9 @@ long double pair_weight(long double a, long double b, long double c)
 
 void with_threads(int threads, void (*work)(void *arg), void *arg)
 {
+    const int setting = blas_serial_begin();
 #pragma omp parallel num_threads(threads)
 #pragma omp single
-    {
-        blas_setup();
-        work(arg);
-    }
+    work(arg);
+    blas_serial_end(setting);
 }

@@ -61,7 +61,7 @@ static double initial_magnitude(const front *f, int i)
 static void run(void *arg)
 {
     front *f = arg;
-    double *work = nan_array(f->plain ? 2 * (int64_t)f->m : front_ldlt_work(f->m, f->k));
+    double *work = nan_array(f->plain ? 2 * (int64_t)f->m + f->k : front_ldlt_work(f->m, f->k));
     free(f->panel);
     f->panel = copy_of(f->a, (int64_t)f->m * f->k);
     for (int i = 0; i < f->m; i++) {

@@ -53,7 +53,7 @@ void NAME(ldlt_swap)(int m, scalar *panel, int i, int j, int32_t *index, real *m
 int NAME(ldlt_block)(int n, scalar *b, int *order, scalar *d, scalar *e, real *g);
 
 /* Threshold partial pivoting, one pivot at a time, on candidates [p, k) [Duff, Reid 1983].  zero: the level
- * of is_noise. work: 2 m scalars.  Returns the new p. */
+ * of is_noise. work: 2 m + k scalars.  Returns the new p. */
 int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
                          real *magnitude, real u, real zero, scalar *work, front_report *report);
 

@@ -63,20 +63,38 @@ static void whole_column(int m, int p, int c, const scalar *panel, scalar *x)
     memcpy(x + c, panel + c + (int64_t)c * m, sizeof(scalar) * (size_t)(m - c));
 }
 
+/* max |x(i)| over rows [first, last) */
+static real largest(int first, int last, const scalar *x)
+{
+    real most = 0;
+#pragma omp simd reduction(max : most)
+    for (int i = first; i < last; i++)
+        most = scalar_abs(x[i]) > most ? scalar_abs(x[i]) : most;
+    return most;
+}
+
 /* max |x(i)| over rows [p, m) without i = c and i = t */
 static real largest_but(int m, int p, const scalar *x, int c, int t)
 {
-    real largest = 0;
-    for (int i = p; i < m; i++)
-        if (scalar_abs(x[i]) > largest && i != c && i != t)
-            largest = scalar_abs(x[i]);
-    return largest;
+    const int low = c < t ? c : t, high = c < t ? t : c;
+    const real a = largest(p, low, x), b = largest(low + 1, high, x), z = largest(high + 1, m, x);
+    return a > b ? (a > z ? a : z) : (b > z ? b : z);
+}
+
+/* Row of the largest |x(i)|, first <= i < last, without i = c; -1 if there is none.  The first of equals. */
+static int row_of_largest(int first, int last, const scalar *x, int c)
+{
+    int row = -1;
+    for (int i = first; i < last; i++)
+        if (i != c && (row < 0 || scalar_abs(x[i]) > scalar_abs(x[row])))
+            row = i;
+    return row;
 }
 
 static int column_is_zero(int m, int p, int c, const scalar *x, const real *magnitude, real zero)
 {
     for (int i = p; i < m; i++)
-        if (!is_noise(scalar_abs(x[i]), magnitude[i], magnitude[c], zero))
+        if (x[i] != 0 && !is_noise(scalar_abs(x[i]), magnitude[i], magnitude[c], zero))
             return 0;
     return 1;
 }
@@ -92,10 +110,7 @@ static int offered_pivot(int m, int k, int p, int c, const scalar *panel, const 
     if (scalar_abs(x[c]) >= u * largest_but(m, p, x, c, c) &&
         !is_noise(scalar_abs(x[c]), magnitude[c], magnitude[c], zero))
         return 1;
-    int t = -1;
-    for (int i = p; i < k; i++)
-        if (i != c && (t < 0 || scalar_abs(x[i]) > scalar_abs(x[t])))
-            t = i;
+    const int t = row_of_largest(p, k, x, c);
     if (t < 0 || is_noise(scalar_abs(x[t]), magnitude[c], magnitude[t], zero))
         return 0;
     whole_column(m, p, t, panel, y);
@@ -112,9 +127,9 @@ static int offered_pivot(int m, int k, int p, int c, const scalar *panel, const 
 }
 
 /* Columns [p + pivots, k) -= L W^T for the pivots in columns p.. of the panel; w: what L D was, rows [p, m),
- * stride m. */
+ * stride m.  Columns that change have not been refused any more. */
 static void update_candidates(int m, int k, int p, int pivots, scalar *panel, const scalar *w,
-                              real *magnitude)
+                              real *magnitude, scalar *refused)
 {
     for (int q = 0; q < pivots; q++) {
         const scalar *l = panel + (int64_t)(p + q) * m, *wq = w + (int64_t)q * m;
@@ -123,6 +138,9 @@ static void update_candidates(int m, int k, int p, int pivots, scalar *panel, co
         for (int j = p + pivots; j < k; j++) {
             scalar *column = panel + (int64_t)j * m;
             const scalar factor = wq[j];
+            if (factor == 0)
+                continue;
+            refused[j] = 0;
             for (int i = j; i < m; i++)
                 column[i] -= l[i] * factor;
         }
@@ -131,7 +149,7 @@ static void update_candidates(int m, int k, int p, int pivots, scalar *panel, co
 
 /* Divides the columns at p by their pivot, keeping L D in w, and updates the other candidates. */
 static void eliminate(int m, int k, int p, int pivots, scalar *panel, scalar *d, scalar *e, real *magnitude,
-                      scalar *w)
+                      scalar *w, scalar *refused)
 {
     scalar *l0 = panel + (int64_t)p * m, *l1 = l0 + m;
     const int first = p + pivots;
@@ -154,23 +172,40 @@ static void eliminate(int m, int k, int p, int pivots, scalar *panel, scalar *d,
         l1[p + 1] = 1;
     }
     l0[p] = 1;
-    update_candidates(m, k, p, pivots, panel, w, magnitude);
+    update_candidates(m, k, p, pivots, panel, w, magnitude, refused);
+}
+
+/* Candidate c comes to place p. */
+static void bring(int m, scalar *panel, int p, int c, int32_t *index, real *magnitude, scalar *refused)
+{
+    if (c == p)
+        return;
+    NAME(ldlt_swap)(m, panel, p, c, index, magnitude);
+    const scalar t = refused[p];
+    refused[p] = refused[c];
+    refused[c] = t;
 }
 
 int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
                          real *magnitude, real u, real zero, scalar *work, front_report *report)
 {
-    scalar *x = work, *y = work + m; /* reused as L D once the pivot is chosen */
-    int c = p;
-    while (c < k) {
+    scalar *x = work, *y = work + m;         /* reused as L D once the pivot is chosen */
+    scalar *refused = work + 2 * (int64_t)m; /* nonzero: offered no pivot, and has not changed since */
+    for (int c = p; c < k; c++)
+        refused[c] = 0;
+    /* round and round the candidates until all have been refused */
+    for (int c = p, passed = 0; passed < k - p; c++, passed++) {
+        if (c >= k)
+            c = p;
+        if (refused[c] != 0)
+            continue;
         int t = -1;
         const int pivots = offered_pivot(m, k, p, c, panel, magnitude, u, zero, &t, x, y);
         if (pivots == 0) {
-            c++;
+            refused[c] = 1;
             continue;
         }
-        if (c != p)
-            NAME(ldlt_swap)(m, panel, p, c, index, magnitude);
+        bring(m, panel, p, c, index, magnitude, refused);
         if (pivots == -1) {
             scalar *column = panel + (int64_t)p * m;
             memset(column + p, 0, sizeof(scalar) * (size_t)(m - p));
@@ -179,16 +214,14 @@ int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, sca
             report->zero++;
             p++;
         } else {
-            if (pivots == 2) {
-                const int where = t == p ? c : t; /* the first swap may have moved it */
-                if (where != p + 1)
-                    NAME(ldlt_swap)(m, panel, p + 1, where, index, magnitude);
-            }
-            eliminate(m, k, p, pivots, panel, d, e, magnitude, work);
+            if (pivots == 2) /* the first swap may have moved the partner */
+                bring(m, panel, p + 1, t == p ? c : t, index, magnitude, refused);
+            eliminate(m, k, p, pivots, panel, d, e, magnitude, work, refused);
             NAME(ldlt_count)(report, d[p], e[p], d[p + pivots - 1], magnitude[p], magnitude[p + pivots - 1]);
             p += pivots;
         }
-        c = p; /* what was refused before may be accepted now */
+        passed = -1;
+        c = c < p ? p - 1 : c;
     }
     return p;
 }

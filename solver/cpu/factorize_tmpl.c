@@ -1,7 +1,7 @@
 /* solver/cpu/factorize_tmpl.c: multifrontal Cholesky and LDL^T, OpenMP tasks over the tree
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dense/cpu/blas_setup.h"
 #include "solver/cpu/numeric.h"
+#include "dense/cpu/blas_serial.h"
 #include <omp.h>
 #include <string.h>
 
@@ -116,16 +116,15 @@ static void range_task(numeric *f, const task_range *range)
 static void factorize_tree(numeric *f)
 {
     const schedule *tasks = &f->plan->tasks;
+    const int setting = blas_serial_begin();
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
 #pragma omp parallel num_threads(tasks->threads) if (tasks->threads > 1)
 #pragma omp single
-    {
-        blas_setup();
-        for (int32_t r = 0; r < tasks->ranges; r++) {
+    for (int32_t r = 0; r < tasks->ranges; r++) {
 #pragma omp task firstprivate(r)
-            range_task(f, &tasks->range[r]);
-        }
+        range_task(f, &tasks->range[r]);
     }
+    blas_serial_end(setting);
 }
 
 /* Delayed columns took more space than was planned: the solves' space follows. */
@@ -188,6 +187,7 @@ static libsolver_status finish(numeric *f, backend_report *report)
         }
     }
     f->entries = report->factor_nnz;
+    f->zero_pivots = report->zero;
     return report->growths > 0 ? replan_solves(f) : LIBSOLVER_OK;
 }
 
@@ -223,18 +223,33 @@ static libsolver_status attempt(numeric *f, int cholesky, const backend_options 
     return finish(f, report);
 }
 
-/* LDL^T, again with other means when it comes out badly. */
+/* LDL^T, again with other means when it comes out badly.  A scaling by matching that has helped is the first
+ * choice of the next factorization. */
 static libsolver_status factorize_indefinite(numeric *f, const backend_options *options,
                                              backend_report *report)
 {
     const environment *env = f->plan->env;
     backend_options o = *options;
+    int helps = o.may_match && f->matching_helped;
+    if (helps) {
+        o.scaling = BACKEND_MATCH;
+        o.may_match = 0;
+    }
     libsolver_status status = attempt(f, 0, &o, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(env, "too many delayed pivots: scaling by matching instead of equilibration");
         o.scaling = BACKEND_MATCH;
         o.may_match = 0;
+        helps = 1;
         status = attempt(f, 0, &o, report);
+    }
+    if (status == LIBSOLVER_OK && report->uncertain > 0 && o.may_match) {
+        environment_log(env, "%lld pivots of uncertain sign: scaling by matching instead of equilibration",
+                        (long long)report->uncertain);
+        o.scaling = BACKEND_MATCH;
+        o.may_match = 0;
+        status = attempt(f, 0, &o, report);
+        helps = status == LIBSOLVER_OK && report->uncertain == 0;
     }
     if (status == LIBSOLVER_OK && report->uncertain > 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
         /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
@@ -244,6 +259,7 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
         o.may_match = 0;
         status = attempt(f, 0, &o, report);
     }
+    f->matching_helped = helps;
     return status;
 }
 

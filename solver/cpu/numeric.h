@@ -49,6 +49,7 @@ typedef struct numeric {
     real *row_sum; /* n: sum of |A| in each row */
     matching *matching; /* NULL until the first scaling by matching */
     double *magnitude;  /* nnz + n, its input and output */
+    int matching_helped;
     node *node;
     int32_t *order; /* n: row of P A P^T that is eliminated k-th */
     char *blocks;
@@ -63,6 +64,7 @@ typedef struct numeric {
     int64_t solve_entries; /* rows in use at a time */
     int32_t tallest;       /* max m over nodes */
     int64_t entries;       /* of L, as stored */
+    int64_t zero_pivots;
     real pivot_threshold;
     _Atomic int32_t failed;    /* least supernode whose pivots failed (Cholesky) */
     _Atomic int32_t failed_at; /* its column */
@@ -129,6 +131,7 @@ typedef struct workspace {
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */
+    scalar *singular;              /* 4 n for one column, for a factor with zero pivots: see null_space_tmpl.c */
 } workspace;
 
 int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
@@ -158,6 +161,11 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
 libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error);
+/* null_space_tmpl.c, for one column; entry i of x and residual at i step.  x := the shortest x + null vector, nearly. */
+void NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
+/* w->x := A^-1 (residual - r*), with the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of
+ * w->singular, overwritten. */
+void NAME(cpu_correct_consistent)(const numeric *f, workspace *w, const wide *residual, int64_t step);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order);

@@ -52,30 +52,41 @@ static void residual(const group *g)
     }
 }
 
-/* Backward error omega1 + omega2 of column q: rows whose bound is large against what x and b could have made
- * of it are measured against it, the others against the norms. */
+/* max |x_i| of column q */
+static double column_norm(const group *g, int q)
+{
+    double norm = 0;
+    for (int32_t i = 0; i < g->f->plan->a.n; i++)
+        norm = fmax(norm, (double)scalar_abs(g->w->solution[(int64_t)i * g->c + q]));
+    return norm;
+}
+
+/* What the residual of row i, column q, is measured against: its bound where that is large against what x, of
+ * norm `norm`, and b could have made of it, else one by the norms; *small tells which. */
+static double measure_of_row(const group *g, int32_t i, int q, double norm, int *small)
+{
+    const int64_t at = (int64_t)i * g->c + q;
+    const double b = (double)scalar_abs(g->w->rhs[at]), bound = (double)g->w->bound[at];
+    const double row = (double)g->f->row_sum[i] * norm;
+    *small = !(bound > 1000.0 * g->f->plan->a.n * (double)EPS * (row + b));
+    return *small ? bound - b + row : bound;
+}
+
+/* Backward error omega1 + omega2 of column q. */
 static double column_error(const group *g, int q)
 {
-    const numeric *f = g->f;
-    const workspace *w = g->w;
-    const int32_t n = f->plan->a.n;
-    double norm = 0, omega1 = 0, omega2 = 0;
-    for (int32_t i = 0; i < n; i++)
-        norm = fmax(norm, (double)scalar_abs(w->solution[(int64_t)i * g->c + q]));
-    for (int32_t i = 0; i < n; i++) {
-        const int64_t at = (int64_t)i * g->c + q;
-        const double r = (double)scalar_abs((scalar)w->residual[at]), b = (double)scalar_abs(w->rhs[at]);
-        const double bound = (double)w->bound[at], row = (double)f->row_sum[i] * norm;
-        if (!(isfinite(r) && isfinite(row)))
+    const double norm = column_norm(g, q);
+    double omega[2] = {0, 0};
+    for (int32_t i = 0; i < g->f->plan->a.n; i++) {
+        int small;
+        const double r = (double)scalar_abs((scalar)g->w->residual[(int64_t)i * g->c + q]);
+        const double measure = measure_of_row(g, i, q, norm, &small);
+        if (!(isfinite(r) && isfinite(measure)))
             return INFINITY;
-        if (r == 0)
-            continue;
-        if (bound > 1000.0 * n * (double)EPS * (row + b))
-            omega1 = fmax(omega1, r / bound);
-        else
-            omega2 = fmax(omega2, r / (bound - b + row));
+        if (r > 0)
+            omega[small] = fmax(omega[small], r / measure);
     }
-    return omega1 + omega2;
+    return omega[0] + omega[1];
 }
 
 /* Measures w->solution; keeps what is best.  Returns how many columns are worth another step. */
@@ -129,6 +140,47 @@ static void step(const group *g)
                 g->w->solution[(int64_t)i * c + q] += g->w->x[(int64_t)i * c + q];
 }
 
+/* Whether a column is still worth work; those are the ones not done. */
+static int reopen(group *g, double tolerance)
+{
+    int open = 0;
+    for (int q = 0; q < g->c; q++) {
+        g->done[q] = g->error[q] <= tolerance || !isfinite(g->error[q]);
+        open += !g->done[q];
+    }
+    return open;
+}
+
+/* For a singular matrix: the columns that are not good enough are made as short as can be, then corrected
+ * with the part of their residuals that no solution removes spread over all rows. */
+static void refine_singular(group *g, double tolerance)
+{
+    workspace *w = g->w;
+    const int32_t n = g->f->plan->a.n;
+    const int c = g->c;
+    const size_t bytes = sizeof(scalar) * (size_t)n * (size_t)c;
+    memcpy(w->solution, w->best, bytes);
+    for (int q = 0; q < c; q++)
+        if (!g->done[q])
+            NAME(cpu_shorten)(g->f, w, w->solution + q, c);
+    measure(g, tolerance, 0);
+    if (!reopen(g, tolerance))
+        return;
+    for (int q = 0; q < c; q++) {
+        if (g->done[q])
+            continue;
+        const double norm = column_norm(g, q);
+        real *weight = (real *)(w->singular + 3 * (int64_t)n);
+        int small;
+        for (int32_t i = 0; i < n; i++)
+            weight[i] = (real)measure_of_row(g, i, q, norm, &small);
+        NAME(cpu_correct_consistent)(g->f, w, w->residual + q, c);
+        for (int32_t i = 0; i < n; i++)
+            w->solution[(int64_t)i * c + q] += w->x[i];
+    }
+    measure(g, tolerance, 0);
+}
+
 libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error)
@@ -159,6 +211,8 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
             more = measure(&g, refinement->tolerance, 0);
             refinement->steps = steps > refinement->steps ? steps : refinement->steps;
         }
+        for (int k = 0; f->zero_pivots > 0 && k < 3 && k < most && reopen(&g, refinement->tolerance); k++)
+            refine_singular(&g, refinement->tolerance);
         NAME(cpu_store)(n, g.c, w->best, NULL, row, x, first);
         for (int q = 0; q < g.c; q++) {
             refinement->final = fmax(refinement->final, g.error[q]);

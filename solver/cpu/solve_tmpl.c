@@ -7,7 +7,7 @@
  * that of the tree, whatever the threads do. */
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/blas.h"
-#include "dense/cpu/blas_setup.h"
+#include "dense/cpu/blas_serial.h"
 #include <omp.h>
 #include <string.h>
 
@@ -186,15 +186,16 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
             diagonal_tree(f, w, c);
         return;
     }
+    const int setting = blas_serial_begin();
 #pragma omp parallel num_threads(threads) if (threads > 1)
 #pragma omp single
     {
-        blas_setup();
         if (part & BACKEND_L)
             forward_tree(f, part, w, c);
         if (part & BACKEND_LT)
             backward_tree(f, w, c);
     }
+    blas_serial_end(setting);
 }
 
 libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace_, const libsolver_vectors *b,

@@ -9,6 +9,7 @@ int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
     const int64_t rows = 4 * n + f->solve_entries + (int64_t)f->threads * f->tallest;
     return (int64_t)sizeof(workspace) +
            columns * (rows * (int64_t)sizeof(scalar) + n * (int64_t)(sizeof(real) + sizeof(wide))) +
+           (f->zero_pivots > 0 ? 4 * n * (int64_t)sizeof(scalar) : 0) +
            f->plan->part.supernodes * (int64_t)sizeof(int32_t);
 }
 
@@ -53,6 +54,7 @@ void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
     memory_free(m, w->rhs);
     memory_free(m, w->residual);
     memory_free(m, w->bound);
+    memory_free(m, w->singular);
     memory_free(m, w);
 }
 
@@ -68,6 +70,11 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
         memory_free(m, w->local);
         w->local = memory_new(m, (int64_t)f->threads * f->tallest * w->columns, sizeof(scalar));
         w->tallest = f->tallest;
+    }
+    if (!w->singular && f->zero_pivots > 0) {
+        w->singular = memory_new(m, 4 * (int64_t)f->plan->a.n, sizeof(scalar));
+        if (!w->singular)
+            return LIBSOLVER_OUT_OF_MEMORY;
     }
     return w->front && w->local ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
 }

@@ -1,0 +1,123 @@
+/* solver/cpu/null_space_tmpl.c: singular systems: short solutions, small inconsistencies
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * With S A S = L D L^T (+ rounding errors) and E the columns of the identity that have zero pivots, N = S
+ * L^-T E spans the null space of A: A N = 0, and A x = r has a solution only if N^T r = 0.
+ *
+ * The solution that the factors give may be long, and rounding errors grow with it: x - N c is the shortest,
+ *      N^T N c = N^T x.
+ *
+ * Rounding errors of A and b make N^T r differ from 0 by little, yet left in the rows of the zero pivots this
+ * is the whole residual of those rows.  Of all r* with N^T r* = N^T r, which may be taken from r, the one of
+ * least |W^-1 r*|, W being what the backward error divides by, is r* = W^2 N c,   N^T W^2 N c = N^T r.
+ *
+ * Both c are found by conjugate gradients, each step a solve with L^T and one with L. */
+#include "solver/cpu/numeric.h"
+
+/* Conjugate gradients stop when the residual has fallen to this part, or after so many steps: neither needs
+ * to be optimal. */
+#define REDUCTION 1e-3
+#define MOST_STEPS 200
+
+/* x := E E^T x */
+static void keep_zero_pivots(const numeric *f, scalar *x)
+{
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        const node *v = &f->node[s];
+        for (int i = 0; i < v->p; i++) {
+            if (v->e[i] != 0) { /* a 2x2 pivot */
+                x[v->index[i]] = x[v->index[i + 1]] = 0;
+                i++;
+            } else if (v->d[i] != 0)
+                x[v->index[i]] = 0;
+        }
+    }
+}
+
+/* w->x := N^T w->x, in the places of the zero pivots */
+static void times_transposed(const numeric *f, workspace *w)
+{
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        w->x[i] *= f->scale[i];
+    NAME(cpu_solve_block)(f, BACKEND_L, w, 1);
+    keep_zero_pivots(f, w->x);
+}
+
+/* w->x := W^2 N c;  weight: W, or NULL for 1 */
+static void times(const numeric *f, workspace *w, const scalar *c, const real *weight)
+{
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        w->x[i] = c[i];
+    NAME(cpu_solve_block)(f, BACKEND_LT, w, 1);
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        w->x[i] *= f->scale[i] * (weight ? weight[i] * weight[i] : 1);
+}
+
+/* Square of entry i of W S, which is a part of entry (i, i) of N^T W^2 N: the preconditioner. */
+static double own_part(const numeric *f, const real *weight, int32_t i)
+{
+    const double sw = (double)f->scale[i] * (weight ? (double)weight[i] : 1);
+    return sw > 0 ? sw * sw : 1;
+}
+
+/* w->x := W^2 N c with N^T W^2 N c = N^T w->x, by preconditioned conjugate gradients */
+static void project(const numeric *f, workspace *w, const real *weight)
+{
+    const int32_t n = f->plan->a.n;
+    scalar *c = w->singular, *r = c + n, *p = r + n;
+    double rz = 0, enough = 0;
+    times_transposed(f, w);
+    for (int32_t i = 0; i < n; i++) {
+        c[i] = 0;
+        r[i] = w->x[i];
+        p[i] = (scalar)((double)r[i] / own_part(f, weight, i));
+        rz += (double)(r[i] * p[i]);
+    }
+    enough = REDUCTION * REDUCTION * rz;
+    for (int k = 0; k < MOST_STEPS && rz > enough; k++) {
+        times(f, w, p, weight);
+        times_transposed(f, w);
+        double pq = 0, next = 0;
+        for (int32_t i = 0; i < n; i++)
+            pq += (double)(p[i] * w->x[i]);
+        if (!(pq > 0))
+            break;
+        for (int32_t i = 0; i < n; i++) {
+            c[i] += (scalar)(rz / pq) * p[i];
+            r[i] -= (scalar)(rz / pq) * w->x[i];
+            w->x[i] = (scalar)((double)r[i] / own_part(f, weight, i));
+            next += (double)(r[i] * w->x[i]);
+        }
+        for (int32_t i = 0; i < n; i++)
+            p[i] = w->x[i] + (scalar)(next / rz) * p[i];
+        rz = next;
+    }
+    times(f, w, c, weight);
+}
+
+void NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step)
+{
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        w->x[i] = x[i * step];
+    project(f, w, NULL);
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        x[i * step] -= w->x[i];
+}
+
+void NAME(cpu_correct_consistent)(const numeric *f, workspace *w, const wide *residual, int64_t step)
+{
+    const int32_t n = f->plan->a.n;
+    real *weight = (real *)(w->singular + 3 * (int64_t)n), most = 0;
+    for (int32_t i = 0; i < n; i++)
+        most = weight[i] > most ? weight[i] : most;
+    for (int32_t i = 0; i < n; i++) {
+        weight[i] /= most; /* so that no square over- or underflows where it counts */
+        w->x[i] = (scalar)residual[i * step];
+    }
+    project(f, w, weight);
+    for (int32_t i = 0; i < n; i++)
+        w->x[i] = ((scalar)residual[i * step] - w->x[i]) * f->scale[i];
+    NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);
+    for (int32_t i = 0; i < n; i++)
+        w->x[i] *= f->scale[i];
+}
