@@ -18,9 +18,11 @@
 /* ... and the sign of a pivot is not certain below this. */
 #define LDLT_UNCERTAIN (1024 * EPS)
 
+/* Nothing is known of entries whose magnitudes have overflowed: they are no noise, and pivots there are uncertain. */
 static inline int is_noise(real entry, real gi, real gj, real level)
 {
-    return (double)entry <= (double)level * (sqrt((double)gi) * sqrt((double)gj)); /* gi gj may overflow */
+    const double bound = (double)level * (sqrt((double)gi) * sqrt((double)gj)); /* gi gj may overflow */
+    return (double)entry <= bound && bound < INFINITY;
 }
 
 /* A 2x2 pivot [a b; b c] that may be inverted: its determinant has not been lost to cancellation. */

@@ -191,10 +191,20 @@ int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, sca
 {
     scalar *x = work, *y = work + m;         /* reused as L D once the pivot is chosen */
     scalar *refused = work + 2 * (int64_t)m; /* nonzero: offered no pivot, and has not changed since */
+    int first = p; /* pivots found before the round in which every candidate is asked again */
     for (int c = p; c < k; c++)
         refused[c] = 0;
-    /* round and round the candidates until all have been refused */
-    for (int c = p, passed = 0; passed < k - p; c++, passed++) {
+    /* Round and round the candidates until all have been refused.  One that has not changed may still take a partner that
+     * has, or have become rounding error beside rows that grew: all are asked again before the end. */
+    for (int c = p, passed = 0;; c++, passed++) {
+        if (passed >= k - p) {
+            if (first == p || p == k)
+                break;
+            first = p;
+            passed = 0;
+            for (int j = p; j < k; j++)
+                refused[j] = 0;
+        }
         if (c >= k)
             c = p;
         if (refused[c] != 0)
