@@ -20,7 +20,7 @@ libsolver_status NAME(input_values)(const input *in, const scalar *values, scala
     }
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
-            if (!scalar_finite(sum[p]))
+            if (!scalar_finite(sum[p]) || (mirrored && !scalar_finite(mirrored[p])))
                 return FAIL(why, LIBSOLVER_NONFINITE,
                             "the entry in row %d, column %d (0-based) is not finite", a->row[p], j);
             if (mirrored && a->row[p] != j && mirrored[p] != sum[p])
