@@ -19,6 +19,8 @@ libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_
 void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
 {
     memset(info, 0, sizeof *info);
+    if (!f)
+        return;
     const memory *m = &f->context->env.memory;
     const backend_report *r = &f->report;
     info->status = f->status;
