@@ -1,6 +1,5 @@
 /* solver/context.c: where work runs, and what the caller is told
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dense/cpu/blas_setup.h"
 #include "gpu/devices.h"
 #include "solver/objects.h"
 #include "solver/options.h"
@@ -30,7 +29,6 @@ libsolver_status libsolver_context_create(const libsolver_options *options, libs
     libsolver_context *c = allocate(&o);
     if (!c)
         return LIBSOLVER_OUT_OF_MEMORY;
-    blas_setup();
     memory_init(&c->env.memory, o.allocate, o.release, o.memory_user, o.memory_limit);
     c->env.threads = o.threads > 0 ? o.threads : omp_get_max_threads();
     c->env.device = o.device;

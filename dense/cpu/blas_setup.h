@@ -3,7 +3,8 @@
 #ifndef DENSE_CPU_BLAS_SETUP_H
 #define DENSE_CPU_BLAS_SETUP_H
 
-/* To be called before the first BLAS call; any number of times, from any thread. */
+/* To be called inside every parallel region, by the thread that makes the tasks: every call of the BLAS by it and its
+ * tasks then uses one thread, also where the region has one.  Nothing outside the region changes. */
 void blas_setup(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* solver/cpu/factorize_tmpl.c: multifrontal Cholesky and LDL^T, OpenMP tasks over the tree
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cpu/blas_setup.h"
 #include "solver/cpu/numeric.h"
 #include <omp.h>
 #include <string.h>
@@ -118,9 +119,12 @@ static void factorize_tree(numeric *f)
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
 #pragma omp parallel num_threads(tasks->threads) if (tasks->threads > 1)
 #pragma omp single
-    for (int32_t r = 0; r < tasks->ranges; r++) {
+    {
+        blas_setup();
+        for (int32_t r = 0; r < tasks->ranges; r++) {
 #pragma omp task firstprivate(r)
-        range_task(f, &tasks->range[r]);
+            range_task(f, &tasks->range[r]);
+        }
     }
 }
 

@@ -7,6 +7,7 @@
  * that of the tree, whatever the threads do. */
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/blas.h"
+#include "dense/cpu/blas_setup.h"
 #include <omp.h>
 #include <string.h>
 
@@ -188,6 +189,7 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
 #pragma omp parallel num_threads(threads) if (threads > 1)
 #pragma omp single
     {
+        blas_setup();
         if (part & BACKEND_L)
             forward_tree(f, part, w, c);
         if (part & BACKEND_LT)

@@ -1,0 +1,26 @@
+/* test/dense.h: dense matrices for tests of kernels, and running them with a number of threads
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_DENSE_H
+#define TEST_DENSE_H
+
+#include "problems.h"
+
+/* Uniform in [-1, 1). */
+double random_real(random_stream *r);
+
+/* count doubles, each NaN; freed by free. */
+double *nan_array(int64_t count);
+/* A copy of count doubles. */
+double *copy_of(const double *from, int64_t count);
+
+/* Random lower trapezoid, m x k with leading dimension ld; everything else in it is NaN. */
+double *random_trapezoid(random_stream *r, int m, int k, int ld);
+
+/* Calls work(arg) from one thread of a team of so many; the others take its tasks. */
+void with_threads(int threads, void (*work)(void *arg), void *arg);
+
+/* Sizes around those at which kernels change their ways. */
+#define BORDER_SIZES 21
+extern const int border_size[BORDER_SIZES];
+
+#endif
