@@ -99,6 +99,34 @@ sparse sparse_saddle(numbers *r, int64_t n, int64_t m)
     return s;
 }
 
+sparse sparse_delaying(int64_t side)
+{
+    sparse grid = sparse_grid(side, side, 4);
+    const int64_t n = grid.n;
+    sparse s = sparse_new(2 * n, 3 * n + grid.pointers[n]);
+    int64_t next = 0;
+    for (int64_t j = 0; j < n; j++) {
+        s.indices[next] = j;
+        s.values[next++] = 1e-13;
+        s.indices[next] = n + j;
+        s.values[next++] = 1 + 0.1 * (double)(j % 3);
+        if (j + 1 < n) {
+            s.indices[next] = n + j + 1;
+            s.values[next++] = 0.3;
+        }
+        s.pointers[j + 1] = next;
+    }
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t p = grid.pointers[j]; p < grid.pointers[j + 1]; p++) {
+            s.indices[next] = n + grid.indices[p];
+            s.values[next++] = grid.values[p];
+        }
+        s.pointers[n + j + 1] = next;
+    }
+    sparse_free(&grid);
+    return s;
+}
+
 sparse sparse_random(numbers *r, int64_t n, double density)
 {
     double *a = room(n * n, sizeof(double));
