@@ -45,7 +45,15 @@ libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entr
 {
     if (!f || !entries || !f->usable)
         return LIBSOLVER_INVALID;
-    return f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
+    const libsolver_status status =
+        f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
+    if (status == LIBSOLVER_OUT_OF_MEMORY) {
+        message why;
+        FAIL(&why, status, "reading the factor wanted %lld more bytes",
+             (long long)f->context->env.memory.wanted);
+        factor_message(f, &why);
+    }
+    return status;
 }
 
 libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal, void *subdiagonal)

@@ -126,6 +126,15 @@ static void give_back(const libsolver_factor *f, libsolver_workspace *w)
     atomic_flag_clear(busy(f, w));
 }
 
+/* What the backend could not do. */
+static libsolver_status failed(const libsolver_factor *f, libsolver_status status, message *why)
+{
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        return FAIL(why, status, "the workspace wanted %lld more bytes",
+                    (long long)f->context->env.memory.wanted);
+    return FAIL(why, status, "%s", libsolver_status_sentence(status));
+}
+
 /* Solves and refines, or only refines, in a workspace that has been taken. */
 static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w, int solve_first,
                                const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error,
@@ -139,11 +148,8 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
     w->info.remarks = 0;
     const libsolver_status status =
         f->analysis->backend->refine(f->numeric, w->memory, b, x, &r, backward_error);
-    if (status == LIBSOLVER_OUT_OF_MEMORY)
-        return FAIL(why, status, "the workspace wanted %lld more bytes",
-                    (long long)f->context->env.memory.wanted);
     if (status != LIBSOLVER_OK)
-        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+        return failed(f, status, why);
     w->info.backward_error = r.final;
     w->info.backward_error_initial = r.initial;
     w->info.steps = r.steps;
@@ -207,7 +213,7 @@ static libsolver_status solve_plain(const libsolver_factor *f, libsolver_part pa
         f->analysis->backend->solve(f->numeric, parts[part], (w ? w : f->workspace)->memory, b, x);
     give_back(f, w);
     if (status != LIBSOLVER_OK)
-        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+        return failed(f, status, why);
     return f->report.zero > 0 ? LIBSOLVER_SINGULAR : LIBSOLVER_OK;
 }
 
