@@ -81,14 +81,15 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
 {
     if (analysis)
         *analysis = NULL;
-    if (!context || !a || !analysis)
+    if (!context || !analysis)
         return LIBSOLVER_INVALID;
     message why = {""};
     libsolver_options o;
     libsolver_options_default(&o);
     if (options)
         o = *options;
-    libsolver_status status = options_check(&o, &why);
+    libsolver_status status =
+        a ? options_check(&o, &why) : FAIL(&why, LIBSOLVER_INVALID, "the matrix to be analysed is NULL");
     if (status == LIBSOLVER_OK)
         status = check_built(a, &o, &why);
     if (status == LIBSOLVER_OK) {
@@ -132,6 +133,8 @@ void libsolver_analysis_free(libsolver_analysis *s)
 void libsolver_analysis_query(const libsolver_analysis *s, libsolver_analysis_info *info)
 {
     memset(info, 0, sizeof *info);
+    if (!s)
+        return;
     info->n = s->input.a.n;
     info->nnz = s->input.a.start[s->input.a.n];
     info->factor_nnz = s->forest.factor_nnz;

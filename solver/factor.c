@@ -1,6 +1,7 @@
 /* solver/factor.c: the second phase: a factor from values, again and again
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/objects.h"
+#include "solver/options.h"
 #include <string.h>
 
 static size_t scalar_bytes(libsolver_type type)
@@ -24,11 +25,10 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
 }
 
 /* New values and their factorization.  The factor that is there is lost only when the values are good. */
-static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a)
+static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a)
 {
     const libsolver_analysis *s = f->analysis;
     const libsolver_options *o = &s->options;
-    f->last.text[0] = 0;
     TRY(input_matches(&s->input, a, &f->last));
     if (a->type != s->type || a->symmetry != s->symmetry)
         return FAIL(&f->last, LIBSOLVER_PATTERN_MISMATCH,
@@ -48,15 +48,36 @@ static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a
         .may_match = o->matching == LIBSOLVER_AUTO,
         .pivot_threshold = o->pivot_threshold,
     };
-    f->status = s->backend->factorize(f->numeric, &how, &f->report, &f->last);
-    if (f->status == LIBSOLVER_OK && !f->workspace)
-        f->status = libsolver_workspace_create(f, 1, &f->workspace);
-    f->usable = f->status == LIBSOLVER_OK;
-    if (f->status == LIBSOLVER_OK && f->report.zero > 0)
-        f->status = FAIL(&f->last, LIBSOLVER_SINGULAR, "%lld pivots are zero", (long long)f->report.zero);
-    if (f->status == LIBSOLVER_OK && f->report.perturbed > 0)
-        f->status = LIBSOLVER_PERTURBED;
+    TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
+    if (!f->workspace)
+        TRY(libsolver_workspace_create(f, 1, &f->workspace));
+    f->usable = 1;
+    if (f->report.zero > 0)
+        return FAIL(&f->last, LIBSOLVER_SINGULAR, "%lld pivots are zero", (long long)f->report.zero);
+    return f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
+}
+
+static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a)
+{
+    f->last.text[0] = 0;
+    f->status =
+        a ? new_values(f, a) : FAIL(&f->last, LIBSOLVER_INVALID, "the matrix to be factorized is NULL");
     return f->status;
+}
+
+/* An object without values or factor, NULL if it cannot be had. */
+static libsolver_factor *new_factor(libsolver_context *context, message *why)
+{
+    memory *m = &context->env.memory;
+    libsolver_factor *f = memory_zeroed(m, 1, sizeof(libsolver_factor));
+    if (!f) {
+        FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)m->wanted);
+        return NULL;
+    }
+    f->context = context;
+    atomic_flag_clear(&f->own_busy);
+    atomic_flag_clear(&f->writing);
+    return f;
 }
 
 libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolver_matrix *a,
@@ -64,12 +85,14 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
 {
     if (factor)
         *factor = NULL;
-    if (!s || !a || !factor)
+    if (!s || !factor)
         return LIBSOLVER_INVALID;
-    libsolver_factor *f = memory_zeroed(&s->context->env.memory, 1, sizeof(libsolver_factor));
-    if (!f)
+    message why = {""};
+    libsolver_factor *f = new_factor(s->context, &why);
+    if (!f) {
+        context_message(s->context, &why);
         return LIBSOLVER_OUT_OF_MEMORY;
-    f->context = s->context;
+    }
     libsolver_status status = prepare(f, s);
     if (status == LIBSOLVER_OK)
         status = factorize(f, a);
@@ -85,9 +108,33 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
 
 libsolver_status libsolver_refactorize(libsolver_factor *f, const libsolver_matrix *a)
 {
-    if (!f || !a || !f->numeric)
+    if (!f)
         return LIBSOLVER_INVALID;
+    if (!f->numeric)
+        return FAIL(&f->last, LIBSOLVER_INVALID, "there is no analysis: it failed");
     return factorize(f, a);
+}
+
+/* The context that the options ask for, or, when they are refused, one that only serves to say why. */
+static libsolver_status own_context(const libsolver_options *options, libsolver_context **context)
+{
+    const libsolver_status status = libsolver_context_create(options, context);
+    if (status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY)
+        return status;
+    libsolver_options plain;
+    message why = {""};
+    libsolver_options_default(&plain);
+    if (options->allocate && options->release) {
+        plain.allocate = options->allocate;
+        plain.release = options->release;
+        plain.memory_user = options->memory_user;
+    }
+    if (libsolver_context_create(&plain, context) != LIBSOLVER_OK)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    if (options_check(options, &why) == LIBSOLVER_OK)
+        FAIL(&why, status, "%s", libsolver_status_sentence(status));
+    context_message(*context, &why);
+    return status;
 }
 
 libsolver_status libsolver_factor_matrix(const libsolver_matrix *a, const libsolver_options *options,
@@ -95,18 +142,20 @@ libsolver_status libsolver_factor_matrix(const libsolver_matrix *a, const libsol
 {
     if (factor)
         *factor = NULL;
-    if (!a || !factor)
+    if (!factor)
         return LIBSOLVER_INVALID;
     libsolver_context *context = NULL;
-    TRY(libsolver_context_create(options, &context));
-    libsolver_factor *f = memory_zeroed(&context->env.memory, 1, sizeof(libsolver_factor));
+    libsolver_status status = own_context(options, &context);
+    libsolver_factor *f = context ? new_factor(context, NULL) : NULL;
     if (!f) {
         libsolver_context_free(context);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
-    f->context = f->own_context = context;
+    f->own_context = context;
     *factor = f;
-    f->status = libsolver_analyze(context, a, options, &f->own_analysis);
+    if (status == LIBSOLVER_OK)
+        status = libsolver_analyze(context, a, options, &f->own_analysis);
+    f->status = status;
     if (f->status != LIBSOLVER_OK) {
         f->last = context->last;
         return f->status;
@@ -129,6 +178,15 @@ void libsolver_factor_free(libsolver_factor *f)
     libsolver_context *own = f->own_context;
     memory_free(m, f);
     libsolver_context_free(own);
+}
+
+void factor_message(const libsolver_factor *factor, const message *why)
+{
+    libsolver_factor *f = (libsolver_factor *)factor;
+    while (atomic_flag_test_and_set(&f->writing))
+        ;
+    f->last = *why;
+    atomic_flag_clear(&f->writing);
 }
 
 const char *libsolver_factor_message(const libsolver_factor *f)

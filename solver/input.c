@@ -59,25 +59,25 @@ static int64_t count_entries(const libsolver_matrix *a, message *why)
 static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32_t *row, int32_t *column,
                                message *why)
 {
-    int64_t j = -1, end = 0;
+    const int64_t first = a->base, last = a->n - 1 + a->base;
+    int64_t j = first - 1, end = 0;
     for (int64_t e = 0; e < entries; e++) {
-        const int64_t i = index_at(a->indices, a->index_type, e) - a->base;
+        const int64_t i = index_at(a->indices, a->index_type, e);
         if (a->format == LIBSOLVER_TRIPLETS)
-            j = index_at(a->pointers, a->pointer_type, e) - a->base;
+            j = index_at(a->pointers, a->pointer_type, e);
         else
             while (e >= end)
-                end = index_at(a->pointers, a->pointer_type, ++j + 1) - a->base;
-        if (i < 0 || i >= a->n || j < 0 || j >= a->n)
+                end = index_at(a->pointers, a->pointer_type, ++j - first + 1) - first;
+        if (i < first || i > last || j < first || j > last)
             return FAIL(why, LIBSOLVER_INVALID,
                         "entry %lld has row %lld and column %lld, outside the order %lld", (long long)e,
-                        (long long)i + a->base, (long long)j + a->base, (long long)a->n);
+                        (long long)i, (long long)j, (long long)a->n);
         if ((a->storage == LIBSOLVER_LOWER && i < j) || (a->storage == LIBSOLVER_UPPER && i > j))
             return FAIL(why, LIBSOLVER_INVALID,
                         "entry %lld (row %lld, column %lld) is not in the %s triangle", (long long)e,
-                        (long long)i + a->base, (long long)j + a->base,
-                        a->storage == LIBSOLVER_LOWER ? "lower" : "upper");
-        row[e] = (int32_t)i;
-        column[e] = (int32_t)j;
+                        (long long)i, (long long)j, a->storage == LIBSOLVER_LOWER ? "lower" : "upper");
+        row[e] = (int32_t)(i - first);
+        column[e] = (int32_t)(j - first);
     }
     return LIBSOLVER_OK;
 }
@@ -166,10 +166,11 @@ static uint64_t fingerprint(const libsolver_matrix *a, int64_t entries)
     uint64_t h = 1469598103934665603u ^ (uint64_t)a->format ^ (uint64_t)a->storage << 8;
     const int64_t pointers = a->format == LIBSOLVER_TRIPLETS ? entries : a->n + 1;
     for (int64_t k = 0; k < pointers; k++)
-        h = (h ^ (uint64_t)(index_at(a->pointers, a->pointer_type, k) - a->base)) * 1099511628211u +
+        h = (h ^ ((uint64_t)index_at(a->pointers, a->pointer_type, k) - (uint64_t)a->base)) * 1099511628211u +
             (h >> 29);
     for (int64_t k = 0; k < entries; k++)
-        h = (h ^ (uint64_t)(index_at(a->indices, a->index_type, k) - a->base)) * 1099511628211u + (h >> 29);
+        h = (h ^ ((uint64_t)index_at(a->indices, a->index_type, k) - (uint64_t)a->base)) * 1099511628211u +
+            (h >> 29);
     return h;
 }
 

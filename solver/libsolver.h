@@ -189,8 +189,9 @@ typedef enum libsolver_part {
 } libsolver_part;
 
 /* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x columns with
- * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates nothing.
- * INVALID, SINGULAR (zero pivots were skipped), CANCELLED. */
+ * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates nothing, but
+ * that a workspace older than a refactorization which grew (libsolver_factor_info.growths) follows at its
+ * next use.  INVALID, SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
@@ -213,6 +214,8 @@ LIBSOLVER_API void libsolver_workspace_free(libsolver_workspace *workspace);
 
 /* ---- What is known
  * -------------------------------------------------------------------------------------------- */
+
+/* The structs are zeros when the object is NULL. */
 
 /* After analyze. */
 typedef struct libsolver_analysis_info {

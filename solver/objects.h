@@ -48,10 +48,14 @@ struct libsolver_factor {
     libsolver_status status;
     backend_report report;
     libsolver_workspace *workspace; /* the factor's own */
+    atomic_flag own_busy;           /* held by the call that uses it, which may replace it */
+    atomic_flag writing;            /* held while `last` is written: several threads may solve */
     message last;
 };
 
 /* Sets the context's message. */
 void context_message(libsolver_context *context, const message *why);
+/* The same for a factor.  It may be const: its message is not part of its value. */
+void factor_message(const libsolver_factor *factor, const message *why);
 
 #endif

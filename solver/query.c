@@ -19,6 +19,8 @@ libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_
 void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
 {
     memset(info, 0, sizeof *info);
+    if (!f)
+        return;
     const memory *m = &f->context->env.memory;
     const backend_report *r = &f->report;
     info->status = f->status;
@@ -43,7 +45,15 @@ libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entr
 {
     if (!f || !entries || !f->usable)
         return LIBSOLVER_INVALID;
-    return f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
+    const libsolver_status status =
+        f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
+    if (status == LIBSOLVER_OUT_OF_MEMORY) {
+        message why;
+        FAIL(&why, status, "reading the factor wanted %lld more bytes",
+             (long long)f->context->env.memory.wanted);
+        factor_message(f, &why);
+    }
+    return status;
 }
 
 libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal, void *subdiagonal)

@@ -8,26 +8,42 @@
  */
 #define OWN_COLUMNS 32
 
+static libsolver_status create_workspace(const libsolver_factor *f, int64_t columns,
+                                         libsolver_workspace **workspace, message *why)
+{
+    if (!f->numeric)
+        return FAIL(why, LIBSOLVER_INVALID, "there is no factor: the analysis failed");
+    if (columns < 1 || columns > INT32_MAX)
+        return FAIL(why, LIBSOLVER_INVALID, "a workspace for %lld columns", (long long)columns);
+    memory *m = &f->context->env.memory;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    libsolver_workspace *w = memory_zeroed(m, 1, sizeof(libsolver_workspace));
+    if (w) {
+        w->factor = f;
+        w->columns = columns;
+        w->info.backward_error = w->info.backward_error_initial = NAN;
+        atomic_flag_clear(&w->busy);
+        status = f->analysis->backend->workspace_create(f->numeric, columns, &w->memory);
+    }
+    if (status != LIBSOLVER_OK) {
+        memory_free(m, w);
+        return FAIL(why, status, "the workspace wanted %lld more bytes", (long long)m->wanted);
+    }
+    *workspace = w;
+    return LIBSOLVER_OK;
+}
+
 libsolver_status libsolver_workspace_create(const libsolver_factor *f, int64_t columns,
                                             libsolver_workspace **workspace)
 {
     if (workspace)
         *workspace = NULL;
-    if (!f || !f->numeric || columns < 1 || columns > INT32_MAX || !workspace)
+    if (!f || !workspace)
         return LIBSOLVER_INVALID;
-    memory *m = &f->context->env.memory;
-    libsolver_workspace *w = memory_zeroed(m, 1, sizeof(libsolver_workspace));
-    if (!w)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    w->factor = f;
-    w->columns = columns;
-    w->info.backward_error = w->info.backward_error_initial = NAN;
-    atomic_flag_clear(&w->busy);
-    const libsolver_status status = f->analysis->backend->workspace_create(f->numeric, columns, &w->memory);
+    message why = {""};
+    const libsolver_status status = create_workspace(f, columns, workspace, &why);
     if (status != LIBSOLVER_OK)
-        memory_free(m, w);
-    else
-        *workspace = w;
+        factor_message(f, &why);
     return status;
 }
 
@@ -46,11 +62,12 @@ void libsolver_workspace_free(libsolver_workspace *w)
     memory_free(&w->factor->context->env.memory, w);
 }
 
-/* Why a call on this factor cannot be served.  A const factor's message may be written: it is not part of its
- * value, and a caller of concurrent solves does not read it. */
+/* Why a call on this factor cannot be served. */
 static libsolver_status check(const libsolver_factor *f, const libsolver_workspace *w,
                               const libsolver_vectors *b, const libsolver_vectors *x, message *why)
 {
+    if (!b || !x)
+        return FAIL(why, LIBSOLVER_INVALID, "%s is NULL", b ? "x" : "b");
     if (!f->usable)
         return FAIL(why, LIBSOLVER_INVALID, "there is no factor: the last factorization failed");
     if (w && w->factor != f)
@@ -89,17 +106,33 @@ static libsolver_status check_finite(const libsolver_vectors *b, message *why)
     return LIBSOLVER_OK;
 }
 
-/* Gives the workspace to this call alone. */
-static libsolver_status take(libsolver_workspace *w, message *why)
+/* The workspace of a call: the caller's, or the factor's own one, which has its flag in the factor since a
+ * call may replace it. */
+static atomic_flag *busy(const libsolver_factor *f, libsolver_workspace *w)
 {
-    if (atomic_flag_test_and_set(&w->busy))
+    return w ? &w->busy : &((libsolver_factor *)f)->own_busy;
+}
+
+/* Gives the workspace to this call alone. */
+static libsolver_status take(const libsolver_factor *f, libsolver_workspace *w, message *why)
+{
+    if (atomic_flag_test_and_set(busy(f, w)))
         return FAIL(why, LIBSOLVER_INVALID, "the workspace is in use by another call");
     return LIBSOLVER_OK;
 }
 
-static void give_back(libsolver_workspace *w)
+static void give_back(const libsolver_factor *f, libsolver_workspace *w)
 {
-    atomic_flag_clear(&w->busy);
+    atomic_flag_clear(busy(f, w));
+}
+
+/* What the backend could not do. */
+static libsolver_status failed(const libsolver_factor *f, libsolver_status status, message *why)
+{
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        return FAIL(why, status, "the workspace wanted %lld more bytes",
+                    (long long)f->context->env.memory.wanted);
+    return FAIL(why, status, "%s", libsolver_status_sentence(status));
 }
 
 /* Solves and refines, or only refines, in a workspace that has been taken. */
@@ -116,7 +149,7 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
     const libsolver_status status =
         f->analysis->backend->refine(f->numeric, w->memory, b, x, &r, backward_error);
     if (status != LIBSOLVER_OK)
-        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+        return failed(f, status, why);
     w->info.backward_error = r.final;
     w->info.backward_error_initial = r.initial;
     w->info.steps = r.steps;
@@ -133,72 +166,101 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
 }
 
 /* Makes the factor's own workspace wide enough. */
-static libsolver_status widen(libsolver_factor *f, int64_t columns)
+static libsolver_status widen(libsolver_factor *f, int64_t columns, message *why)
 {
     const int64_t wanted = columns < OWN_COLUMNS ? columns : OWN_COLUMNS;
     if (f->workspace->columns >= wanted)
         return LIBSOLVER_OK;
     libsolver_workspace *wider = NULL;
-    const libsolver_status status = libsolver_workspace_create(f, wanted, &wider);
-    if (status != LIBSOLVER_OK)
-        return FAIL(&f->last, status, "the workspace wanted %lld more bytes",
-                    (long long)f->context->env.memory.wanted);
-    atomic_flag_test_and_set(&wider->busy);
+    TRY(create_workspace(f, wanted, &wider, why));
     libsolver_workspace_free(f->workspace);
     f->workspace = wider;
     return LIBSOLVER_OK;
 }
 
+static libsolver_status solve(libsolver_factor *f, const libsolver_vectors *b, const libsolver_vectors *x,
+                              message *why)
+{
+    TRY(check(f, NULL, b, x, why));
+    TRY(check_finite(b, why));
+    TRY(take(f, NULL, why));
+    libsolver_status status = widen(f, b->columns, why);
+    if (status == LIBSOLVER_OK)
+        status = refine(f, f->workspace, 1, b, x, NULL, why);
+    give_back(f, NULL);
+    return status;
+}
+
 libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b, const libsolver_vectors *x)
 {
-    if (!f || !b || !x)
+    if (!f)
         return LIBSOLVER_INVALID;
-    f->last.text[0] = 0;
-    TRY(check(f, NULL, b, x, &f->last));
-    TRY(check_finite(b, &f->last));
-    TRY(take(f->workspace, &f->last));
-    libsolver_status status = widen(f, b->columns);
-    if (status == LIBSOLVER_OK)
-        status = refine(f, f->workspace, 1, b, x, NULL, &f->last);
-    give_back(f->workspace);
+    message why = {""};
+    const libsolver_status status = solve(f, b, x, &why);
+    factor_message(f, &why);
     return status;
+}
+
+static libsolver_status solve_plain(const libsolver_factor *f, libsolver_part part, libsolver_workspace *w,
+                                    const libsolver_vectors *b, const libsolver_vectors *x, message *why)
+{
+    static const int parts[] = {BACKEND_L | BACKEND_D | BACKEND_LT, BACKEND_L, BACKEND_D, BACKEND_LT};
+    if ((unsigned)part > LIBSOLVER_PART_LT)
+        return FAIL(why, LIBSOLVER_INVALID, "there is no part %d of a solve", (int)part);
+    TRY(check(f, w, b, x, why));
+    TRY(take(f, w, why));
+    const libsolver_status status =
+        f->analysis->backend->solve(f->numeric, parts[part], (w ? w : f->workspace)->memory, b, x);
+    give_back(f, w);
+    if (status != LIBSOLVER_OK)
+        return failed(f, status, why);
+    return f->report.zero > 0 ? LIBSOLVER_SINGULAR : LIBSOLVER_OK;
 }
 
 libsolver_status libsolver_solve_plain(const libsolver_factor *f, libsolver_part part,
                                        libsolver_workspace *workspace, const libsolver_vectors *b,
                                        const libsolver_vectors *x)
 {
-    static const int parts[] = {BACKEND_L | BACKEND_D | BACKEND_LT, BACKEND_L, BACKEND_D, BACKEND_LT};
-    if (!f || !b || !x || part < LIBSOLVER_PART_ALL || part > LIBSOLVER_PART_LT)
+    if (!f)
         return LIBSOLVER_INVALID;
-    TRY(check(f, workspace, b, x, NULL));
-    libsolver_workspace *w = workspace ? workspace : f->workspace;
-    TRY(take(w, NULL));
-    libsolver_status status = f->analysis->backend->solve(f->numeric, parts[part], w->memory, b, x);
-    give_back(w);
-    return status == LIBSOLVER_OK && f->report.zero > 0 ? LIBSOLVER_SINGULAR : status;
+    message why = {""};
+    const libsolver_status status = solve_plain(f, part, workspace, b, x, &why);
+    if (status < 0)
+        factor_message(f, &why);
+    return status;
+}
+
+static libsolver_status only_refine(const libsolver_factor *f, libsolver_workspace *w,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    double *backward_error, message *why)
+{
+    TRY(check(f, w, b, x, why));
+    if (b->values == x->values && b->columns > 0 && b->rows > 0)
+        return FAIL(why, LIBSOLVER_INVALID, "x is b, which is still wanted");
+    TRY(check_finite(b, why));
+    TRY(take(f, w, why));
+    const libsolver_status status = refine(f, w ? w : f->workspace, 0, b, x, backward_error, why);
+    give_back(f, w);
+    return status;
 }
 
 libsolver_status libsolver_refine(const libsolver_factor *f, libsolver_workspace *workspace,
                                   const libsolver_vectors *b, const libsolver_vectors *x,
                                   double *backward_error)
 {
-    if (!f || !b || !x)
+    if (!f)
         return LIBSOLVER_INVALID;
-    TRY(check(f, workspace, b, x, NULL));
-    if (b->values == x->values && b->columns > 0 && b->rows > 0)
-        return LIBSOLVER_INVALID;
-    libsolver_workspace *w = workspace ? workspace : f->workspace;
-    TRY(take(w, NULL));
-    const libsolver_status status = refine(f, w, 0, b, x, backward_error, NULL);
-    give_back(w);
+    message why = {""};
+    const libsolver_status status = only_refine(f, workspace, b, x, backward_error, &why);
+    if (status != LIBSOLVER_OK)
+        factor_message(f, &why);
     return status;
 }
 
 void libsolver_solve_query(const libsolver_factor *f, const libsolver_workspace *workspace,
                            libsolver_solve_info *info)
 {
-    const libsolver_workspace *w = workspace ? workspace : f->workspace;
+    const libsolver_workspace *w = workspace ? workspace : f ? f->workspace : NULL;
     memset(info, 0, sizeof *info);
     info->backward_error = info->backward_error_initial = NAN;
     if (w)
