@@ -9,8 +9,8 @@
  *
  * so the pattern is analysed once and K is refactorized.  The step leads down only if K has as many positive
  * eigenvalues as there are unknowns and as many negative ones as constraints.  Q is not convex here: where
- * the inertia is another one the shift is raised and K factorized again. SPDX-License-Identifier:
- * BSD-3-Clause */
+ * the inertia is another one the shift is raised and K factorized again.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <libsolver.h>
 #include <math.h>

@@ -6,8 +6,8 @@
  *     r = b - A x,   M d = r,   x := x + d
  *
  * multiplies the error by I - M^-1 A each time.  libsolver_refine does this for the matrix that was
- * factorized; here the residual is that of another one, so the loop is ours. SPDX-License-Identifier:
- * BSD-3-Clause */
+ * factorized; here the residual is that of another one, so the loop is ours.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include <libsolver.h>
 #include <math.h>
 #include <stdio.h>

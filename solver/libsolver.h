@@ -1,33 +1,30 @@
-/* solver/libsolver.h: sparse symmetric systems A x = b by Cholesky (A = L L^T) and LDL^T, on the CPU and on
- * the GPU SPDX-License-Identifier: BSD-3-Clause
+/* solver/libsolver.h: sparse symmetric systems A x = b by Cholesky (A = L L^T) and LDL^T, on the CPU and on the GPU
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * Three calls solve a system (simple level):
  *
  *     libsolver_factor *F;
- *     libsolver_factor_matrix(&A, NULL, &F);    // analyse and factorize, options NULL: the defaults
- *     libsolver_solve(F, &b, &x);               // solve, refine, check: > 0 and < 0 are remarks and errors
+ *     libsolver_factor_matrix(&A, NULL, &F);             // analyse and factorize; options NULL: the defaults
+ *     libsolver_solve(F, &b, &x);                        // solve, refine, check; > 0: a remark, < 0: an error
  *     libsolver_factor_free(F);
  *
- * and the phases can be had one by one (explicit level), when one pattern has many values or one factor many
- * solves:
+ * and the phases can be had one by one (explicit level), when one pattern has many values or one factor many solves:
  *
  *     libsolver_context_create(&options, &context);      // where to run, whose memory, whom to tell
- *     libsolver_analyze(context, &A, &options, &S);      // pattern only: ordering, elimination tree, memory
+ *     libsolver_analyze(context, &A, &options, &S);      // pattern: ordering, elimination tree, memory
  *     libsolver_factorize(S, &A, &F);                    // values; one analysis serves many factors
- *     libsolver_refactorize(F, &A);                      // new values, nothing is allocated
- *     libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &b, &x);  // one pass, nothing checked, nothing
- * allocated libsolver_refine(F, W, &b, &x, errors);            // iterative refinement and the backward error
- * of each column
+ *     libsolver_refactorize(F, &A);                      // new values; nothing is allocated
+ *     libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &b, &x);   // one pass; nothing checked, nothing allocated
+ *     libsolver_refine(F, W, &b, &x, errors);            // refinement and the backward error of each column
  *
- * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of
- * threads.  A factor may be solved with by any number of threads if each brings its own workspace; factorize
- * and refactorize want it alone.
+ * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of threads.  A factor
+ * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
  *
- * Results.  The same input gives the same bits on every run and for any number of threads (one BLAS build,
- * one CPU model, one number of right-hand sides in a call).
+ * Results.  The same calls give the same bits on every run and for any number of threads (one BLAS build, one CPU model,
+ * one number of right-hand sides in a call).
  *
- * Memory.  A context must outlive its analyses, an analysis its factors, a factor its workspaces.  Every
- * *_free takes NULL. */
+ * Memory.  A context must outlive its analyses, an analysis its factors, a factor its workspaces.  Every *_free takes
+ * NULL. */
 #ifndef LIBSOLVER_H
 #define LIBSOLVER_H
 
@@ -46,8 +43,7 @@ typedef struct libsolver_analysis libsolver_analysis;
 typedef struct libsolver_factor libsolver_factor;
 typedef struct libsolver_workspace libsolver_workspace;
 
-/* ---- Options
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------------- */
 
 typedef enum libsolver_backend {
     LIBSOLVER_BACKEND_AUTO = 0, /* the one with the shorter predicted time */
@@ -119,8 +115,7 @@ LIBSOLVER_API void libsolver_options_default(libsolver_options *options);
 /* "MAJOR.MINOR.PATCH" of the library that is linked. */
 LIBSOLVER_API const char *libsolver_version(void);
 
-/* ---- Simple level
- * --------------------------------------------------------------------------------------------- */
+/* ---- Simple level ---------------------------------------------------------------------------------- */
 
 /* Analyses and factorizes A (values wanted).  options: NULL for the defaults.  *factor owns everything behind
  * it; it is not NULL, even after a failure, unless memory ran out at once, so that its message can be read;
@@ -146,18 +141,18 @@ LIBSOLVER_API void libsolver_factor_free(libsolver_factor *factor);
 LIBSOLVER_API const char *libsolver_factor_message(const libsolver_factor *factor);
 LIBSOLVER_API const char *libsolver_context_message(const libsolver_context *context);
 
-/* ---- Explicit level
- * ------------------------------------------------------------------------------------------- */
+/* ---- Explicit level -------------------------------------------------------------------------------- */
 
 /* Where to run and with what.  options: NULL for the defaults.  INVALID, OUT_OF_MEMORY, NOT_BUILT, CUDA. */
 LIBSOLVER_API libsolver_status libsolver_context_create(const libsolver_options *options,
                                                         libsolver_context **context);
 LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
 
-/* Ordering, elimination tree, supernodes and the plan of the factorization, from A's pattern.  a->values may
- * be NULL: values are not needed here.  Duplicates, order, base, triangle: see libsolver_matrix.  The message
- * of a failure is the context's. INVALID (sizes, indices, a wrong triangle, a permutation that is none),
- * OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
+/* Ordering, elimination tree, supernodes and the plan of the factorization, from A's pattern.  a->values may be NULL; if
+ * they are there, A may be indefinite and options.matching is not OFF, rows that need 2x2 pivots may be ordered in pairs
+ * [Duff, Pralet 2005].  Duplicates, order, base, triangle: see libsolver_matrix.  The message of a failure is the
+ * context's.  INVALID (sizes, indices, a wrong triangle, a permutation that is none), NONFINITE (values that were
+ * looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
                                                  const libsolver_options *options,
                                                  libsolver_analysis **analysis);
@@ -171,11 +166,11 @@ LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
 LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *analysis,
                                                    const libsolver_matrix *a, libsolver_factor **factor);
 
-/* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen
- * anew.  Allocates only when the new values delay more pivots than there is room for (counted in
- * libsolver_factor_info.growths).  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH,
- * NONFINITE) the old factor stays valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED)
- * solves are refused until a refactorize succeeds. */
+/* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen anew (a scaling
+ * by matching that the last values needed is tried first).  Allocates only when the new values delay more pivots
+ * than there is room for (counted in libsolver_factor_info.growths), or need a matching for the first time.  After a
+ * failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays valid; after others
+ * (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
 
 /* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1:   L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S
@@ -196,9 +191,10 @@ LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *fac
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
 
-/* Refines X of A X = B until the backward error of each column is at the level of rounding, stops falling or
- * refine_steps is reached; the best X seen is kept.  backward_error: NULL or length columns.  The status is
- * libsolver_solve's.  X must not be B. */
+/* Refines X of A X = B until the backward error of each column is at most the tolerance, stops falling, or refine_steps is
+ * reached; the best X seen is kept.  For a singular A, columns that are not there yet are made as short as the null
+ * space allows, and what makes the system inconsistent is spread over its rows.  backward_error: NULL or length
+ * columns.  The status is libsolver_solve's.  X must not be B. */
 LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace, const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
@@ -212,8 +208,7 @@ LIBSOLVER_API libsolver_status libsolver_workspace_create(const libsolver_factor
 LIBSOLVER_API int64_t libsolver_workspace_bytes(const libsolver_factor *factor, int64_t columns);
 LIBSOLVER_API void libsolver_workspace_free(libsolver_workspace *workspace);
 
-/* ---- What is known
- * -------------------------------------------------------------------------------------------- */
+/* ---- What is known --------------------------------------------------------------------------------- */
 
 /* The structs are zeros when the object is NULL. */
 
@@ -297,8 +292,7 @@ LIBSOLVER_API libsolver_status libsolver_get_factor_d(const libsolver_factor *fa
 /* s_i, length n, real type of the factor: the scaled matrix is S A S. */
 LIBSOLVER_API libsolver_status libsolver_get_scaling(const libsolver_factor *factor, void *scaling);
 
-/* ---- Devices
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Devices --------------------------------------------------------------------------------------- */
 
 typedef struct libsolver_device {
     char name[256];

@@ -67,8 +67,7 @@ void matching_free(memory *m, matching *w)
     memory_free(m, w);
 }
 
-/* ---- a heap of rows by distance, ties by number; at[i]: place of row i, -1: not in it, -2: settled
- * ------------------------ */
+/* ---- a heap of rows by distance, ties by number; at[i]: place of row i, -1: not in it, -2: settled ---- */
 
 static int before(const matching *w, int32_t a, int32_t b)
 {
@@ -107,8 +106,7 @@ static int32_t heap_pop(matching *w, int32_t *size)
     return first;
 }
 
-/* ---- assignment
- * ------------------------------------------------------------------------------------------------ */
+/* ---- assignment ------------------------------------------------------------------------------------ */
 
 static double reduced(const matching *w, int64_t p, int32_t j)
 {

@@ -1,5 +1,6 @@
 /* test/problems.c: patterns with known structure, random ones from a seed, and an allocator that fails on
- * demand SPDX-License-Identifier: BSD-3-Clause */
+ * demand
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "problems.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* test/problems.h: patterns with known structure, random ones from a seed, and an allocator that fails on
- * demand SPDX-License-Identifier: BSD-3-Clause */
+ * demand
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_PROBLEMS_H
 #define TEST_PROBLEMS_H
 

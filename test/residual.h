@@ -1,5 +1,6 @@
 /* test/residual.h: the backward error of a solution, from the files alone, by code that shares nothing with
- * the library or the tool SPDX-License-Identifier: BSD-3-Clause */
+ * the library or the tool
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_RESIDUAL_H
 #define TEST_RESIDUAL_H
 

@@ -1,5 +1,6 @@
 /* dense/cpu/ldlt_threshold_tmpl.c: LDL^T with threshold partial pivoting, one pivot at a time  [Duff, Reid
- * 1983] SPDX-License-Identifier: BSD-3-Clause
+ * 1983]
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * The last resort inside a front, for the few columns on which blocks have failed. */
 #include "dense/cpu/ldlt.h"

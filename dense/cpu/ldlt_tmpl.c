@@ -1,5 +1,6 @@
 /* dense/cpu/ldlt_tmpl.c: LDL^T of the candidates of a front by a-posteriori threshold pivoting  [Duff, Hogg,
- * Lopez 2020] SPDX-License-Identifier: BSD-3-Clause
+ * Lopez 2020]
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * Blocks of columns are factorized with pivoting inside their diagonal block only; then |L| <= 1/u is
  * checked, the columns before the first that fails are kept, the others are put back and moved to the end of

@@ -1,5 +1,6 @@
 /* solver/cpu/refine_tmpl.c: iterative refinement and the componentwise backward error  [Arioli, Demmel, Duff
- * 1989] SPDX-License-Identifier: BSD-3-Clause
+ * 1989]
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * All vectors are unscaled, in the plan's order, and kept by rows (see workspace). */
 #include "solver/cpu/numeric.h"
