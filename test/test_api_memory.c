@@ -590,7 +590,7 @@ static void count_callers(int64_t *library, int64_t *runtime)
     for (int64_t k = 0; k < callers && k < CALLERS; k++) {
         Dl_info where;
         const int known = dladdr(caller[k], &where) != 0;
-        *library += known && strstr(where.dli_fname, "libsolver") != NULL;
+        *library += known && strstr(where.dli_fname, "/libsolver.so") != NULL;
         *runtime += known && (strstr(where.dli_fname, "libgomp") || strstr(where.dli_fname, "libomp"));
     }
     atomic_store(&callers, 0);
