@@ -70,10 +70,10 @@ static void run(void *arg)
     }
     f->report = (front_report){.smallest = INFINITY};
     if (f->plain)
-        f->report.eliminated = ldlt_threshold_d(f->m, f->k, 0, f->panel, f->index, f->d, f->e, f->magnitude,
+        f->report.eliminated = ldlt_threshold_d(0, f->m, f->k, 0, f->panel, f->index, f->d, f->e, f->magnitude,
                                                 f->u, LDLT_ZERO, work, &f->report);
     else
-        front_ldlt_d(f->m, f->k, f->panel, f->index, f->d, f->e, f->magnitude, f->u, f->may_delay, work,
+        front_ldlt_d(0, f->m, f->k, f->panel, f->index, f->d, f->e, f->magnitude, f->u, f->may_delay, work,
                      &f->report);
     free(work);
 }
@@ -535,7 +535,7 @@ static void blocks_with_complete_pivoting(void **state)
         f.panel = copy_of(f.a, (int64_t)n * n);
         for (int i = 0; i < n; i++)
             f.magnitude[i] = initial_magnitude(&f, i);
-        const int found = ldlt_block_d(n, f.panel, order, f.d, f.e, f.magnitude);
+        const int found = ldlt_block_d(0, n, f.panel, order, f.d, f.e, f.magnitude);
         for (int i = 0; i < n; i++)
             f.index[i] = NAME_OF_ROW + order[i];
         f.report.smallest = INFINITY;
@@ -546,7 +546,7 @@ static void blocks_with_complete_pivoting(void **state)
             const int pivots = f.e[q] != 0 ? 2 : 1;
             if (pivots == 2)
                 f.panel[q + 1 + (q + 1) * n] = 1;
-            ldlt_count_d(&f.report, f.d[q], f.e[q], f.d[q + pivots - 1], f.magnitude[q],
+            ldlt_count_d(0, &f.report, f.d[q], f.e[q], f.d[q + pivots - 1], f.magnitude[q],
                          f.magnitude[q + pivots - 1]);
             q += pivots - 1;
         }
@@ -580,7 +580,7 @@ static void rows_and_columns_are_swapped(void **state)
                         f.index[t] = t;
                         f.magnitude[t] = t;
                     }
-                    ldlt_swap_d(m, f.panel, i, j, f.index, f.magnitude);
+                    ldlt_swap_d(0, m, f.panel, i, j, f.index, f.magnitude);
                     for (int t = 0; t < m; t++) {
                         const int from = t == i ? j : t == j ? i : t;
                         assert_int_equal(f.index[t], from);

@@ -27,7 +27,7 @@ static void residual(const group *g)
 {
     const pattern *a = &g->f->plan->a;
     const workspace *w = g->w;
-    const int c = g->c;
+    const int c = g->c, hermitian = g->f->plan->hermitian;
     for (int64_t i = 0; i < (int64_t)a->n * c; i++) {
         w->residual[i] = w->rhs[i];
         w->bound[i] = scalar_abs(w->rhs[i]);
@@ -44,8 +44,9 @@ static void residual(const group *g)
             }
             if (ci == cj)
                 continue;
+            const scalar mirror = scalar_mirror(value, hermitian);
             for (int q = 0; q < c; q++) {
-                const wide product = (wide)value * w->solution[ci + q];
+                const wide product = (wide)mirror * w->solution[ci + q];
                 w->residual[cj + q] -= product;
                 w->bound[cj + q] += scalar_abs((scalar)product);
             }
