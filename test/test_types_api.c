@@ -614,6 +614,56 @@ static void singular_systems_are_solved(void **state)
         }
 }
 
+/* What makes a system inconsistent is spread over all rows.  A = T L T^H with the Laplacian L of a grid and T diagonal of
+ * i^k: one vector spans the null space, all its entries of size 1.  Left in one row, the error in b is 20 times the
+ * tolerance. */
+static void small_inconsistencies_are_spread(void **state)
+{
+    (void)state;
+    const int64_t side = 10, n = side * side;
+    const double tolerance = 1e-4;
+    for (uint64_t seed = 0; seed < 8; seed++)
+        for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
+            numbers r = {seed};
+            system_ *s = calloc(1, sizeof *s);
+            exact turn[MOST];
+            scalar b[MOST], x[MOST];
+            assert_non_null(s);
+            s->n = n;
+            s->hermitian = hermitian;
+            for (int64_t i = 0; i < n; i++) {
+                const int64_t k = numbers_below(&r, 4);
+                turn[i] = (SCALAR_COMPLEX && k % 2 ? _Complex_I : 1) * (exact)(k < 2 ? 1 : -1);
+            }
+            for (int64_t j = 0; j < n; j++)
+                for (int64_t i = j + 1; i < n; i++)
+                    if (i - j == side || (i - j == 1 && i % side > 0)) {
+                        s->present[i][j] = s->present[i][i] = s->present[j][j] = 1;
+                        s->a[i][j] = (scalar)(-turn[i] * mirror(turn[j], hermitian));
+                        s->a[i][i] += (scalar)(turn[i] * mirror(turn[i], hermitian));
+                        s->a[j][j] += (scalar)(turn[j] * mirror(turn[j], hermitian));
+                    }
+            for (int64_t i = 0; i < n; i++) {
+                exact sum = 0;
+                for (int64_t j = 0; j < n; j++)
+                    sum += entry(s, i, j) * (1 + (exact)(j % 2));
+                b[i] = (scalar)sum;
+            }
+            b[seed] += (scalar)(20 * tolerance * 12);
+            libsolver_options o = with_kind(LIBSOLVER_KIND_INDEFINITE);
+            o.tolerance = tolerance;
+            libsolver_factor *f = factor_of(s, &o, LIBSOLVER_SINGULAR);
+            const libsolver_vectors bv = block(b, n, 1), xv = block(x, n, 1);
+            assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_SINGULAR);
+            libsolver_solve_info info;
+            libsolver_solve_query(f, NULL, &info);
+            assert_true(info.backward_error_initial > 10 * tolerance);
+            assert_true(backward_error(s, x, b) <= tolerance);
+            libsolver_factor_free(f);
+            free(s);
+        }
+}
+
 /* ---- kinds ------------------------------------------------------------------------------------------ */
 
 /* A with 2 or -2 in a random sign pattern on the diagonal, turned by D A D^H, D unitary: the signs are known. */
@@ -712,6 +762,7 @@ int main(void)
         cmocka_unit_test(refactorize_is_factorize),
         cmocka_unit_test(solutions_have_the_error_that_is_reported),
         cmocka_unit_test(singular_systems_are_solved),
+        cmocka_unit_test(small_inconsistencies_are_spread),
         cmocka_unit_test(inertia_is_that_of_hermitian_matrices_alone),
         cmocka_unit_test(the_same_bits_for_any_threads),
     };

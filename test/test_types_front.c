@@ -390,6 +390,24 @@ static void sizes_of_pairs(void **state)
         }
 }
 
+/* [1 b'; b 1] with |b| a little above 1 is a 2x2 pivot unless its determinant, 1 - b b', nearly vanishes. */
+static void nearly_singular_pairs_are_no_pivots(void **state)
+{
+    (void)state;
+    for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
+        for (int turn = 0; turn <= 4 * SCALAR_COMPLEX; turn++) {
+            const double angle = 0.3926990816987241 * turn; /* pi / 8 */
+            const scalar b = (scalar)(1.001 * (cos(angle) + (SCALAR_COMPLEX ? sin(angle) : 0) * _Complex_I));
+            scalar a[4] = {1, b, NAN, 1}, d[2], e[2];
+            real g[2] = {1, 1};
+            int order[2];
+            assert_int_equal(NAME(ldlt_block)(hermitian, 2, a, order, d, e, g), 2);
+            const int pair = cabsl(1 - (exact)b * mirror(b, hermitian)) >= 0.51L * scalar_abs(b) * scalar_abs(b);
+            assert_int_equal(e[0] != 0, pair);
+            assert_true(turn == 4 && !hermitian ? pair : turn > 0 || !pair);
+        }
+}
+
 /* ---- contribution blocks ---------------------------------------------------------------------------- */
 
 static void contribution(const front *f, scalar *cb)
@@ -484,6 +502,7 @@ int main(void)
         cmocka_unit_test_teardown(ldlt_of_fronts, print_last_seed),
         cmocka_unit_test_teardown(pivots_have_the_signs_of_the_eigenvalues, print_last_seed),
         cmocka_unit_test_teardown(sizes_of_pairs, print_last_seed),
+        cmocka_unit_test(nearly_singular_pairs_are_no_pivots),
         cmocka_unit_test_teardown(contribution_blocks_are_the_schur_update, print_last_seed),
         cmocka_unit_test_teardown(large_fronts_have_the_same_bits_for_any_threads, print_last_seed),
     };
