@@ -57,27 +57,43 @@ static void a_row_that_cancels_is_measured_against_norms(void **state)
     assert_true(backward_error(&a, 1, b, x) <= 2e-20);
 }
 
-static void both_residuals_agree_on_files(void **state)
+/* A grid's matrix, real or, with entries turned in the complex plane, Hermitian or symmetric. */
+static problem grid_problem(int width, libsolver_symmetry symmetry)
 {
-    (void)state;
-    char a_path[64], x_path[64], b_path[64];
     problem p;
+    failure f = {0};
+    assert_int_equal(problem_load("vec3d:3", &p, &f), 0);
+    if (width == 1)
+        return p;
+    assert_true(triplets_convert(&p.a, LIBSOLVER_Z));
+    assert_int_equal(p.a.symmetry, LIBSOLVER_HERMITIAN);
+    p.a.symmetry = symmetry;
+    for (int64_t k = 0; k < p.a.nnz; k++)
+        if (p.a.rows[k] != p.a.columns[k])
+            p.a.values[2 * k + 1] = 0.01 * (double)(k % 17);
+    return p;
+}
+
+static void compare_residuals(int width, libsolver_symmetry symmetry)
+{
+    char a_path[64], x_path[64], b_path[64];
+    problem p = grid_problem(width, symmetry);
     failure f = {0};
     snprintf(a_path, sizeof a_path, "test_certificate.%ld.a.mtx.gz", (long)getpid());
     snprintf(x_path, sizeof x_path, "test_certificate.%ld.x.mtx", (long)getpid());
     snprintf(b_path, sizeof b_path, "test_certificate.%ld.b.mtx", (long)getpid());
-    assert_int_equal(problem_load("vec3d:3", &p, &f), 0);
     const int32_t n = p.a.n;
-    double *x = malloc(2 * sizeof *x * (size_t)n), *b = malloc(2 * sizeof *b * (size_t)n);
-    made_solution(n, 2, 1, x);
-    assert_true(forward_error(n, 2, 1, x) == 0);
+    double *x = malloc(2 * sizeof *x * (size_t)n * (size_t)width), *b = malloc(2 * sizeof *b * (size_t)n * (size_t)width);
+    assert_true(x && b);
+    made_solution(n, 2, width, x);
+    assert_true(forward_error(n, 2, width, x) == 0);
     assert_true(triplets_multiply(&p.a, x, 2, b));
     for (int32_t i = 0; i < 2 * n; i++)
-        x[i] *= 1 + 1e-9 * (i % 5);
-    assert_true(fabs(forward_error(n, 2, 1, x) - 4e-9) < 1e-10);
+        x[i * width + width - 1] += 1e-9 * (i % 5); /* of complex entries the imaginary part */
+    assert_true(fabs(forward_error(n, 2, width, x) - 4e-9 / 1.6) < 1e-10);
     assert_int_equal(mm_write_matrix(a_path, &p.a, NULL, &f), 0);
-    assert_int_equal(mm_write_vectors(x_path, n, 2, 1, x, &f), 0);
-    assert_int_equal(mm_write_vectors(b_path, n, 2, 1, b, &f), 0);
+    assert_int_equal(mm_write_vectors(x_path, n, 2, width, x, &f), 0);
+    assert_int_equal(mm_write_vectors(b_path, n, 2, width, b, &f), 0);
     const double ours = backward_error(&p.a, 2, b, x),
                  theirs = residual_backward_error(a_path, x_path, b_path, DBL_EPSILON);
     const double made = residual_backward_error(a_path, x_path, NULL, DBL_EPSILON);
@@ -89,6 +105,14 @@ static void both_residuals_agree_on_files(void **state)
     free(x);
     free(b);
     problem_free(&p);
+}
+
+static void both_residuals_agree_on_files(void **state)
+{
+    (void)state;
+    compare_residuals(1, LIBSOLVER_SYMMETRIC);
+    compare_residuals(2, LIBSOLVER_SYMMETRIC);
+    compare_residuals(2, LIBSOLVER_HERMITIAN);
 }
 
 int main(void)
