@@ -1,0 +1,280 @@
+/* dense/cuda/rows.cuh: forward substitution in one kernel, a block of threads for a block row of 64  [paper 000, listing 4]
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;  x(r) = inv(L(r,r)) (b(r) - sum)
+ *
+ * The chain of dependent steps goes through the last tile, the diagonal block and the hand-over of x(r).  Everything
+ * else is done before: the diagonal block is inverted on arrival (while the block would wait) and its inverse kept in
+ * registers, a tile is in registers before its x is waited for, and warps wait for themselves, each for the entries
+ * it needs, so that a step has two block barriers. */
+#ifndef DENSE_CUDA_ROWS_CUH
+#define DENSE_CUDA_ROWS_CUH
+
+#include "dense/cuda/cluster.cuh"
+#include "dense/cuda/grid.cuh"
+#include "dense/cuda/invert.cuh"
+
+/* Most blocks in a cluster: 8 are portable, 16 are what an H100 and H200 take when asked. */
+constexpr int CLUSTER_BLOCKS = 16;
+
+/* How x travels.  A link has
+ *     enter()              all threads, first: this block's row; ends with a barrier
+ *     early(j, i)          a look at entry i of x(j), without waiting
+ *     wait(early, j, i)    that entry, once it is there; may be called by some lanes only
+ *     send(r, i, v, part)  entry i of x(r) to all later rows; called by all threads, four times for each i, with
+ *                          part 0..3 */
+template <typename T> struct grid_link {
+    struct arguments {
+        workspace_head *head;
+        packet *box;
+    };
+    using glance = letter<T>;
+    struct shared_part {
+        place mine;
+    };
+    packet *box;
+    unsigned long long epoch;
+
+    __device__ __forceinline__ int enter(const arguments &a, shared_part &s)
+    {
+        if (threadIdx.x == 0)
+            s.mine = ticket_take(a.head, gridDim.x);
+        __syncthreads();
+        box = a.box;
+        epoch = s.mine.epoch;
+        return s.mine.number;
+    }
+    __device__ __forceinline__ glance early(int j, int i) const { return letter_load<T>(box, TILE * j + i); }
+    __device__ __forceinline__ T wait(glance g, int j, int i) const
+    {
+        return letter_wait<T>(g, box, TILE * j + i, epoch);
+    }
+    __device__ __forceinline__ void send(int r, int i, T v, int part) const
+    {
+        if (part == 0)
+            letter_send(box, TILE * r + i, v, epoch);
+    }
+};
+
+template <typename T> struct cluster_link {
+    struct arguments {
+    };
+    struct glance {
+    };
+    struct shared_part {
+        T x[CLUSTER_BLOCKS - 1][TILE];
+        uint64_t barrier[CLUSTER_BLOCKS - 1];
+    };
+    shared_part *inbox;
+
+    __device__ __forceinline__ int enter(const arguments &, shared_part &s)
+    {
+        const int rank = cluster_rank();
+        if (threadIdx.x < rank)
+            inbox_open(&s.barrier[threadIdx.x], TILE * sizeof(T));
+        inbox = &s;
+        cluster_arrive();
+        return rank;
+    }
+    __device__ __forceinline__ glance early(int, int) const { return {}; }
+    __device__ __forceinline__ T wait(glance, int j, int i) const
+    {
+        inbox_wait(&inbox->barrier[j]);
+        return inbox->x[j][i];
+    }
+    __device__ __forceinline__ void send(int r, int i, T v, int part)
+    {
+        for (int to = r + 1 + part; to < cluster_blocks(); to += TILE_PARTS)
+            inbox_send(&inbox->x[r][i], &inbox->barrier[r], to, v);
+    }
+};
+
+/* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes between rows. */
+template <typename T> struct block_link {
+    struct glance {
+    };
+    vector_view<T> x;
+
+    __device__ __forceinline__ glance early(int, int) const { return {}; }
+    __device__ __forceinline__ T wait(glance, int j, int i) const { return x.load(TILE * j + i); }
+    __device__ __forceinline__ void send(int, int, T, int) const {}
+};
+
+/* All links: after this, inboxes of all blocks are open.  All threads, once. */
+template <typename Link> __device__ __forceinline__ void link_ready(Link &) {}
+template <typename T> __device__ __forceinline__ void link_ready(cluster_link<T> &)
+{
+    cluster_wait();
+}
+
+struct rows_options {
+    libsolver_trsv_cache cache;
+    int invert_from;
+    unsigned long long *trace;
+};
+
+/* When thread 0 of a block row was where, in ns of the global timer. */
+enum trace_word {
+    TRACE_START,     /* the row was taken */
+    TRACE_DIAGONAL,  /* its diagonal block is ready, inverted or not */
+    TRACE_CAUGHT_UP, /* all tiles but the last were applied */
+    TRACE_LAST_X,    /* the last tile was applied */
+    TRACE_SENT       /* x(r) is on its way */
+};
+
+__device__ __forceinline__ void trace_time(const rows_options &o, int r, trace_word word)
+{
+    if (o.trace != nullptr && threadIdx.x == 0) {
+        unsigned long long t;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+        o.trace[8 * r + word] = t;
+    }
+}
+
+template <typename T> struct rows_shared {
+    T D[TILE_AREA];             /* the diagonal block */
+    T X[TILE_AREA];             /* its inverse */
+    T partial[TILE_PARTS][TILE];
+    T y[TILE];
+    T x[TILE_THREADS / 32][2][16]; /* for each warp: the entries its columns meet, two buffers */
+    T last[1];                  /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
+};
+
+template <typename T> constexpr int rows_shared_bytes(libsolver_trsv_cache cache)
+{
+    return (int)(sizeof(rows_shared<T>) + (cache == LIBSOLVER_CACHE_SHARED ? sizeof(T) * TILE * TILE : 0));
+}
+
+/* sum += L(r,j) x(j) with the tile in a */
+template <typename T, typename Link>
+__device__ __forceinline__ void rows_step(Link &link, typename Link::glance (&seen)[2], rows_shared<T> &s,
+                                          T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE], int j, bool by_rows)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (by_rows) {
+        const T x0 = link.wait(seen[0], j, lane), x1 = link.wait(seen[1], j, lane + 32);
+        tile_apply_rows(sum, a, x0, x1);
+    } else {
+        /* the buffer written here was last read two steps ago, before the previous step's __syncwarp */
+        T *x = s.x[warp][j % 2];
+        if (lane < 16)
+            x[lane] = link.wait(seen[0], j, tile_first_column() + lane);
+        __syncwarp();
+        tile_apply_columns(sum, a, x);
+    }
+}
+
+template <typename T, typename Link>
+__device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j, bool by_rows)
+{
+    const int lane = threadIdx.x % 32;
+    seen[0] = link.early(j, by_rows ? lane : tile_first_column() + lane % 16);
+    if (by_rows)
+        seen[1] = link.early(j, lane + 32);
+}
+
+/* y := inv(L(r,r)) y for y in s.y; the result for row threadIdx.x mod 64 is returned, in all four quarters. */
+template <typename T>
+__device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted)
+{
+    const int lane = threadIdx.x % 32, row = threadIdx.x % TILE;
+    if (!inverted) {
+        if (threadIdx.x < 32) {
+            T y0 = s.y[lane], y1 = s.y[lane + 32];
+            substitute_64(s.D, y0, y1);
+            s.y[lane] = y0;
+            s.y[lane + 32] = y1;
+        }
+        __syncthreads();
+        return s.y[row];
+    }
+    T sum[TILE_SUMS] = {};
+    tile_apply_columns(sum, inverse, s.y + tile_first_column());
+    __syncthreads(); /* the parts of the sum before were read by all */
+    tile_reduce(sum, s.partial, false);
+    return tile_row_sum(s.partial, row);
+}
+
+/* One block row; all threads of a block of TILE_THREADS. */
+template <typename T, typename Link>
+__device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x, const rows_options &o,
+                                           Link &link, rows_shared<T> &s, int r)
+{
+    const bool by_rows = L.transposed;
+    const int i0 = TILE * r, row = threadIdx.x % TILE;
+    const bool ahead = o.cache == LIBSOLVER_CACHE_AHEAD;
+    trace_time(o, r, TRACE_START);
+
+    T tile[TILE_SHARE], next[TILE_SHARE], inverse[TILE_SHARE];
+    diagonal_load(s.D, L, i0);
+    const T b = i0 + row < L.n ? x.load(i0 + row) : T{};
+    if (r > 0) {
+        if (ahead)
+            tile_load(tile, L, i0, 0);
+        else if (o.cache != LIBSOLVER_CACHE_NONE)
+            tile_load(next, L, i0, i0 - TILE); /* the last tile */
+        if (o.cache == LIBSOLVER_CACHE_SHARED) {
+#pragma unroll
+            for (int k = 0; k < TILE_SHARE; k++)
+                s.last[k * TILE_THREADS + threadIdx.x] = next[k];
+        }
+    }
+    __syncthreads();
+    bool inverted = r >= o.invert_from;
+    if (inverted) {
+        invert_64(s.D, s.X);
+        inverted = !growth_exceeds(s.D, s.X, s.partial, GROWTH_LIMIT);
+    }
+    link_ready(link);
+    trace_time(o, r, TRACE_DIAGONAL);
+
+    T sum[TILE_SUMS] = {};
+    typename Link::glance seen[2] = {};
+    if (r > 0)
+        rows_look<T>(link, seen, 0, by_rows);
+    for (int j = 0; j < r - 1; j++) {
+        if (ahead) {
+            tile_load(next, L, i0, TILE * (j + 1));
+        } else {
+            /* reads nothing before x(j) is there: that is what reading ahead is compared with */
+            link.wait(seen[0], j, by_rows ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
+            tile_load(tile, L, i0, TILE * j);
+        }
+        rows_step(link, seen, s, sum, tile, j, by_rows);
+        rows_look<T>(link, seen, j + 1, by_rows);
+        if (ahead)
+            tile_copy(tile, next);
+    }
+    trace_time(o, r, TRACE_CAUGHT_UP);
+    if (r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
+        tile_copy(tile, next);
+    if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
+#pragma unroll
+        for (int k = 0; k < TILE_SHARE; k++)
+            tile[k] = s.last[k * TILE_THREADS + threadIdx.x];
+    }
+    if (inverted) {
+#pragma unroll
+        for (int k = 0; k < TILE_SHARE; k++)
+            inverse[k] = s.X[row + (tile_first_column() + k) * TILE_LD];
+    }
+    if (r > 0) {
+        if (o.cache == LIBSOLVER_CACHE_NONE) {
+            link.wait(seen[0], r - 1, by_rows ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
+            tile_load(tile, L, i0, i0 - TILE);
+        }
+        rows_step(link, seen, s, sum, tile, r - 1, by_rows);
+    }
+    trace_time(o, r, TRACE_LAST_X);
+    tile_reduce(sum, s.partial, by_rows);
+    if (threadIdx.x < TILE)
+        s.y[row] = b - tile_row_sum(s.partial, row);
+    __syncthreads();
+    const T solved = rows_diagonal(s, inverse, inverted);
+    link.send(r, row, solved, threadIdx.x / TILE);
+    trace_time(o, r, TRACE_SENT);
+    if (threadIdx.x < TILE && i0 + row < L.n)
+        x.store(i0 + row, solved);
+}
+
+#endif

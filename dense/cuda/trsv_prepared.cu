@@ -1,0 +1,35 @@
+/* dense/cuda/trsv_prepared.cu: solves with a prepared triangle
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cuda/forms.h"
+#include "dense/cuda/launch.cuh"
+#include "dense/cuda/strips.cuh"
+
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS, 2)
+    strips_kernel(const T *strips, int n, vector_view<T> x, workspace_head *head, int clusters)
+{
+    __shared__ strips_shared<T> shared;
+    strips_solve(strips, n, x, head, reinterpret_cast<packet *>(head + 1), clusters, shared);
+}
+
+template <typename T> int64_t prepared_block()
+{
+    return strip_shape<T>::BLOCK;
+}
+
+template <typename T> libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace, void *stream)
+{
+    using S = strip_shape<T>;
+    const int count = (int)strip_count(n), cluster = count < S::CLUSTER ? count : S::CLUSTER;
+    const int clusters = (count + cluster - 1) / cluster;
+    return launch(strips_kernel<T>, (int64_t)clusters * cluster, STRIP_THREADS, 0, cluster, stream, strips, n, x,
+                  static_cast<workspace_head *>(workspace), clusters);
+}
+
+#define INSTANCE(T) \
+    template int64_t prepared_block<T>(); \
+    template libsolver_status trsv_strips<T>(const T *, int, vector_view<T>, void *, void *);
+INSTANCE(float)
+INSTANCE(double)
+INSTANCE(complex_s)
+INSTANCE(complex_d)

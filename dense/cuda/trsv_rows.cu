@@ -1,0 +1,51 @@
+/* dense/cuda/trsv_rows.cu: the one-kernel forms GRID and CLUSTER
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cuda/forms.h"
+#include "dense/cuda/launch.cuh"
+#include "dense/cuda/rows.cuh"
+
+/* Two blocks an SM where registers allow: one works while the other waits. */
+template <typename T, typename Link>
+__global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
+    rows_kernel(triangle_view<T> L, vector_view<T> x, rows_options o, typename Link::arguments arguments)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ typename Link::shared_part shared;
+    Link link;
+    const int r = link.enter(arguments, shared);
+    rows_solve(L, x, o, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
+}
+
+static rows_options rows_options_of(const libsolver_trsv_options &options)
+{
+    const int64_t from = options.invert_from;
+    return {options.cache, from > INT32_MAX ? INT32_MAX : (int)from, (unsigned long long *)options.trace};
+}
+
+template <typename T>
+libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace, const libsolver_trsv_options &options,
+                           void *stream)
+{
+    auto *head = static_cast<workspace_head *>(workspace);
+    const typename grid_link<T>::arguments arguments = {head, reinterpret_cast<packet *>(head + 1)};
+    return launch(rows_kernel<T, grid_link<T>>, (L.n - 1) / TILE + 1, TILE_THREADS, rows_shared_bytes<T>(options.cache), 0,
+                  stream, L, x, rows_options_of(options), arguments);
+}
+
+template <typename T>
+libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, const libsolver_trsv_options &options,
+                              void *stream)
+{
+    const int blocks = (L.n - 1) / TILE + 1;
+    return launch(rows_kernel<T, cluster_link<T>>, blocks, TILE_THREADS, rows_shared_bytes<T>(options.cache), blocks, stream,
+                  L, x, rows_options_of(options), typename cluster_link<T>::arguments{});
+}
+
+#define INSTANCE(T) \
+    template libsolver_status trsv_grid<T>(triangle_view<T>, vector_view<T>, void *, const libsolver_trsv_options &, \
+                                           void *); \
+    template libsolver_status trsv_cluster<T>(triangle_view<T>, vector_view<T>, const libsolver_trsv_options &, void *);
+INSTANCE(float)
+INSTANCE(double)
+INSTANCE(complex_s)
+INSTANCE(complex_d)
