@@ -50,12 +50,13 @@ typedef enum libsolver_trsv_cache {
 typedef struct libsolver_trsv_options {
     libsolver_trsv_form form;
     libsolver_trsv_cache cache;
-    int64_t invert_from;  /* first block row whose diagonal block is inverted while it waits; INT64_MAX: none */
-    uint64_t *trace;      /* device, 8 words for each block row of GRID and CLUSTER, or NULL: see bench/dense */
+    int64_t invert_from; /* first block row whose diagonal block is inverted while it waits; INT64_MAX: none */
+    int64_t scale_from;  /* AHEAD: first block row whose last tile is multiplied by that inverse as well */
+    uint64_t *trace;     /* device, 8 words for each block row of GRID and CLUSTER, or NULL: see bench/dense */
     uint64_t reserved[4];
 } libsolver_trsv_options;
 
-/* AUTO, AHEAD, 0, NULL. */
+/* AUTO, AHEAD, and the rows from which inverting and scaling pay on an H200. */
 LIBSOLVER_API libsolver_trsv_options libsolver_trsv_default_options(void);
 
 /* Bytes of device workspace for an order up to n, of any type; never decreasing in n. */

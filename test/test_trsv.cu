@@ -105,6 +105,12 @@ static std::vector<libsolver_trsv_options> forms_for(int64_t n)
     for (int f = LIBSOLVER_TRSV_SHARED; f <= LIBSOLVER_TRSV_PANELS && n <= 128; f++)
         add((libsolver_trsv_form)f, LIBSOLVER_CACHE_AHEAD, 0);
     add(LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0);
+    add(LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 0);
+    list.back().scale_from = 0;
+    if (n <= 1024) {
+        add(LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0);
+        list.back().scale_from = 1;
+    }
     for (int cache = LIBSOLVER_CACHE_AHEAD; cache <= LIBSOLVER_CACHE_REGISTERS; cache++)
         for (int64_t from = 0; from < 3; from++) {
             add(LIBSOLVER_TRSV_GRID, (libsolver_trsv_cache)cache, from == 2 ? INT64_MAX : from);

@@ -1,7 +1,7 @@
 /* bench/dense/bench_trsv.cu: every form of the dense triangular solve against cuBLAS in the same run
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * bench_trsv [-t sdcz] [-op N|T|C] [-n N,N,...] [-csv FILE]
+ * bench_trsv [-t sdcz] [-op NTC] [-diag N|U] [-n N,N,...] [-csv FILE]
  *
  * One row an order: microseconds in a graph (median), the largest difference of any form's solution from cuBLAS's, the
  * ratio of cuBLAS's time to ours for the automatic one-shot solve and for the prepared one, and their floor of bytes
@@ -14,23 +14,25 @@ struct column {
     const char *name;
     libsolver_trsv_form form;
     libsolver_trsv_cache cache;
-    int64_t invert_from, most; /* largest order worth timing */
+    int64_t invert_from, scale_from, most; /* most: largest order worth timing */
 };
 
 static const column columns[] = {
-    {"shared", LIBSOLVER_TRSV_SHARED, LIBSOLVER_CACHE_AHEAD, 0, 128},
-    {"reg A", LIBSOLVER_TRSV_REGISTERS_A, LIBSOLVER_CACHE_AHEAD, 0, 128},
-    {"reg B", LIBSOLVER_TRSV_REGISTERS_B, LIBSOLVER_CACHE_AHEAD, 0, 128},
-    {"panels", LIBSOLVER_TRSV_PANELS, LIBSOLVER_CACHE_AHEAD, 0, 128},
-    {"launch", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX},
-    {"g none", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_NONE, INT64_MAX, INT64_MAX},
-    {"g shar", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_SHARED, INT64_MAX, INT64_MAX},
-    {"g regs", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_REGISTERS, INT64_MAX, INT64_MAX},
-    {"g inv", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_REGISTERS, 0, INT64_MAX},
-    {"ahead", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX},
-    {"ahead4", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 4, INT64_MAX},
-    {"clust", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0, 1024},
-    {"auto", LIBSOLVER_TRSV_AUTO, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX},
+    {"shared", LIBSOLVER_TRSV_SHARED, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
+    {"reg A", LIBSOLVER_TRSV_REGISTERS_A, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
+    {"reg B", LIBSOLVER_TRSV_REGISTERS_B, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
+    {"panels", LIBSOLVER_TRSV_PANELS, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
+    {"launch", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, INT64_MAX},
+    {"g none", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_NONE, INT64_MAX, INT64_MAX, INT64_MAX},
+    {"g shar", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_SHARED, INT64_MAX, INT64_MAX, INT64_MAX},
+    {"g regs", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_REGISTERS, INT64_MAX, INT64_MAX, INT64_MAX},
+    {"g inv", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_REGISTERS, 0, INT64_MAX, INT64_MAX},
+    {"ahead", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, INT64_MAX},
+    {"scale", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 0, 4, INT64_MAX},
+    {"clust", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 1024},
+    {"cl sc2", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0, 2, 1024},
+    {"cl sc4", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0, 4, 1024},
+    {"auto", LIBSOLVER_TRSV_AUTO, LIBSOLVER_CACHE_AHEAD, 0, 4, INT64_MAX},
 };
 constexpr int COLUMNS = sizeof columns / sizeof *columns;
 
@@ -83,6 +85,7 @@ template <typename T> struct bench {
             o.form = columns[k].form;
             o.cache = columns[k].cache;
             o.invert_from = columns[k].invert_from;
+            o.scale_from = columns[k].scale_from;
             times[k] = n > columns[k].most ? NAN : measure([&] {
                 CHECK(libsolver_trsv(type, c.uplo, c.trans, c.diag, n, a, lda, x, 1, work, work_bytes, &o, stream));
             });
@@ -105,7 +108,7 @@ template <typename T> struct bench {
                peer_time / times[COLUMNS], 100 * floor / one, 100 * floor / times[COLUMNS], worst);
         fflush(stdout);
         if (csv != nullptr) {
-            fprintf(csv, "%c,%d,%lld,%.4f,%.4f,%.4f", names<T>::letter, c.trans, (long long)n, floor, preparation, peer_time);
+            fprintf(csv, "%c,%c,%c,%lld,%.4f,%.4f,%.4f", names<T>::letter, "NTC"[c.trans], "NU"[c.diag], (long long)n, floor, preparation, peer_time);
             for (double t : times)
                 fprintf(csv, ",%.4f", t);
             fprintf(csv, "\n");
@@ -116,12 +119,12 @@ template <typename T> struct bench {
 };
 
 template <typename T>
-static void table(cudaStream_t stream, cublasHandle_t cublas, libsolver_transpose trans, double bandwidth,
+static void table(cudaStream_t stream, cublasHandle_t cublas, libsolver_transpose trans, libsolver_diagonal diag, double bandwidth,
                   const std::vector<int64_t> &orders, FILE *csv)
 {
-    bench<T> b = {stream, cublas, {LIBSOLVER_LOWER, trans, LIBSOLVER_NON_UNIT}, bandwidth, csv};
-    printf("%ctrsv lower, op %c, us in a graph; read bandwidth %.2f TB/s\n     n   cuBLAS", names<T>::letter, "NTC"[trans],
-           bandwidth);
+    bench<T> b = {stream, cublas, {LIBSOLVER_LOWER, trans, diag}, bandwidth, csv};
+    printf("%ctrsv lower, op %c, %s, us in a graph; read bandwidth %.2f TB/s\n     n   cuBLAS", names<T>::letter, "NTC"[trans],
+           diag == LIBSOLVER_UNIT ? "unit" : "non-unit", bandwidth);
     for (const column &c : columns)
         printf(" %7s", c.name);
     printf(" prepard |  prepare   floor | cuBLAS/auto,prep | floor/auto,prep | largest difference\n");
@@ -135,11 +138,14 @@ int main(int argc, char **argv)
     std::vector<int64_t> orders = {8,   16,  32,  64,   96,   128,  192,  256,  384,  512,  768,
                                    1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 20000};
     FILE *csv = nullptr;
+    libsolver_diagonal diag = LIBSOLVER_NON_UNIT;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "-t") == 0)
             types = argv[i + 1];
         else if (strcmp(argv[i], "-op") == 0)
             op = argv[i + 1];
+        else if (strcmp(argv[i], "-diag") == 0)
+            diag = argv[i + 1][0] == 'U' ? LIBSOLVER_UNIT : LIBSOLVER_NON_UNIT;
         else if (strcmp(argv[i], "-csv") == 0)
             csv = fopen(argv[i + 1], "a");
         else if (strcmp(argv[i], "-n") == 0) {
@@ -168,13 +174,13 @@ int main(int argc, char **argv)
                                               : o == 'T' ? LIBSOLVER_TRANSPOSE
                                                          : LIBSOLVER_CONJUGATE_TRANSPOSE;
             if (t == 's')
-                table<float>(stream, cublas, trans, bandwidth, orders, csv);
+                table<float>(stream, cublas, trans, diag, bandwidth, orders, csv);
             else if (t == 'd')
-                table<double>(stream, cublas, trans, bandwidth, orders, csv);
+                table<double>(stream, cublas, trans, diag, bandwidth, orders, csv);
             else if (t == 'c')
-                table<complex_s>(stream, cublas, trans, bandwidth, orders, csv);
+                table<complex_s>(stream, cublas, trans, diag, bandwidth, orders, csv);
             else if (t == 'z')
-                table<complex_d>(stream, cublas, trans, bandwidth, orders, csv);
+                table<complex_d>(stream, cublas, trans, diag, bandwidth, orders, csv);
         }
     if (csv != nullptr)
         fclose(csv);

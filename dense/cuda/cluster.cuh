@@ -37,35 +37,55 @@ __device__ __forceinline__ int cluster_blocks()
     return (int)blocks;
 }
 
-/* The two halves of a cluster barrier: what was written before arriving is seen after waiting. */
+/* The two halves of a cluster barrier, ordering execution only: a release at cluster scope costs a full membar of the
+ * device.  That is enough for two things: to know that all blocks have started (what is then sent to them carries its
+ * own order), and for write after read, since a load whose value has been used has been performed. */
 __device__ __forceinline__ void cluster_arrive()
 {
-    asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 __device__ __forceinline__ void cluster_wait()
 {
-    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+    asm volatile("barrier.cluster.wait;" ::: "memory");
 }
 
-/* One thread: `barrier` opens when `bytes` bytes were counted on it.  A cluster barrier must come between this and
- * the first st.async. */
-__device__ __forceinline__ void inbox_open(uint64_t *barrier, unsigned bytes)
+/* One thread: makes a barrier whose phases each open after one inbox_expect and the bytes that it names.  Before others
+ * of the block use it a block or warp barrier must come; before other blocks do, a cluster barrier. */
+__device__ __forceinline__ void inbox_open(uint64_t *barrier)
 {
-    const unsigned address = shared_address(barrier);
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
-                 "fence.mbarrier_init.release.cluster;\n" ::"r"(address)
+                 "fence.mbarrier_init.release.cluster;\n"
+                 "fence.proxy.async.shared::cta;" ::"r"(shared_address(barrier))
                  : "memory");
-    asm volatile("{ .reg .b64 state;\n mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(address),
+}
+
+/* One thread: the current phase opens when `bytes` bytes were counted on it. */
+__device__ __forceinline__ void inbox_expect(uint64_t *barrier, unsigned bytes)
+{
+    asm volatile("{ .reg .b64 state;\n mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
+                     shared_address(barrier)),
                  "r"(bytes)
                  : "memory");
 }
 
-__device__ __forceinline__ void inbox_wait(const uint64_t *barrier)
+/* Waits for a phase, 0 for the first, then 1, 0, 1 ...  What was counted is then visible to this thread. */
+__device__ __forceinline__ void inbox_wait(const uint64_t *barrier, unsigned phase)
 {
     asm volatile("{ .reg .pred done;\n"
                  "again:\n"
-                 " mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], 0;\n"
-                 " @!done bra again;\n}" ::"r"(shared_address(barrier))
+                 " mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+                 " @!done bra again;\n}" ::"r"(shared_address(barrier)),
+                 "r"(phase)
+                 : "memory");
+}
+
+/* One thread: starts the copy of `bytes` bytes (a multiple of 16, both ends aligned to 16) into this block's shared
+ * memory and counts them on `barrier`. */
+__device__ __forceinline__ void inbox_copy(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
 }
 

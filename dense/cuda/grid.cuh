@@ -83,7 +83,7 @@ __device__ __forceinline__ T letter_wait(letter<T> early, const packet *box, int
     return v;
 }
 
-struct place {
+struct alignas(16) place {
     unsigned long long epoch;
     int number;
 };

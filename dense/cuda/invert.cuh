@@ -4,32 +4,42 @@
 #define DENSE_CUDA_INVERT_CUH
 
 #include "dense/cuda/growth.h"
+#include "dense/cuda/multiply.cuh"
 #include "dense/cuda/tile.cuh"
 
-/* Leading dimension in shared memory: odd, so that rows and columns are both read without bank conflicts. */
-constexpr int TILE_LD = TILE + 1;
+/* Leading dimension in shared memory: multiply_8x8 reads it without bank conflicts. */
+constexpr int TILE_LD = TILE + 4;
 constexpr int TILE_AREA = TILE * TILE_LD;
+
+/* D := the tile whose shares are a; no barrier. */
+template <typename T> __device__ __forceinline__ void tile_put(T *D, const T (&a)[TILE_SHARE], bool by_rows)
+{
+#pragma unroll
+    for (int k = 0; k < TILE_SHARE; k++)
+        D[tile_row(k, by_rows) + tile_column(k, by_rows) * TILE_LD] = a[k];
+}
+
+/* a := this thread's share, in the map by columns, of a tile in shared memory */
+template <typename T> __device__ __forceinline__ void tile_get(T (&a)[TILE_SHARE], const T *D)
+{
+#pragma unroll
+    for (int k = 0; k < TILE_SHARE; k++)
+        a[k] = D[tile_row(k, false) + tile_column(k, false) * TILE_LD];
+}
 
 /* D := the diagonal tile of L at i0: zeros above the diagonal, ones on it when unit, identity past n.  All threads
  * of the block call; the caller puts a barrier before D is read. */
 template <typename T> __device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, int i0)
 {
     T a[TILE_SHARE];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const bool by_rows = L.transposed;
 #pragma unroll
     for (int k = 0; k < TILE_SHARE; k++) {
-        const int i = by_rows ? 8 * warp + k % 8 : (int)threadIdx.x % TILE;
-        const int j = by_rows ? lane + 32 * (k / 8) : tile_first_column() + k;
+        const int i = tile_row(k, by_rows), j = tile_column(k, by_rows);
         const bool stored = i0 + i < L.n && (i > j || (i == j && !L.unit));
         a[k] = stored ? *L.at(i0 + i, i0 + j) : from_real<T>(i == j);
     }
-#pragma unroll
-    for (int k = 0; k < TILE_SHARE; k++) {
-        const int i = by_rows ? 8 * warp + k % 8 : (int)threadIdx.x % TILE;
-        const int j = by_rows ? lane + 32 * (k / 8) : tile_first_column() + k;
-        D[i + j * TILE_LD] = a[k];
-    }
+    tile_put(D, a, by_rows);
 }
 
 /* One full warp: X := inv(D), both 16 x 16 lower, with zeros above the diagonal of X.  Lane c < 16 substitutes for
@@ -57,51 +67,51 @@ template <typename T> __device__ __forceinline__ void invert_16(const T *D, int 
 }
 
 /* One step of doubling: X holds the inverses of the diagonal blocks of order S; fills in those of order 2 S,
- *     X21 = -X22 (L21 X11).   256 threads; X21's place holds L21 X11 in between.  Barriers: one at the end. */
+ *     X21 = -X22 (L21 X11),
+ * a warp for 8 x 8 tiles of it; X21's place holds L21 X11 in between.  256 threads; ends with a barrier. */
 template <typename T, int S> __device__ __forceinline__ void invert_double(const T *D, T *X)
 {
-    constexpr int PAIRS = 32 / S;            /* pairs of blocks side by side in a warp's lanes */
-    constexpr int SHARE = S / 8;             /* rows or columns of X21 for a warp */
-    const int lane = threadIdx.x % S, warp = threadIdx.x / 32;
-    const int first = 2 * S * (threadIdx.x % 32 / S); /* where this lane's pair begins */
-    static_assert(PAIRS * 2 * S == TILE);
-    const T *L21 = D + first + S + first * TILE_LD;
-    T *X11 = X + first * (TILE_LD + 1), *X22 = X11 + S * (TILE_LD + 1), *X21 = X11 + S;
-
-    T sum[SHARE] = {};
-    for (int k = warp; k < S; k++) { /* row `lane`, columns warp + 8 m: X11(k,j) = 0 for k < j */
-        const T a = L21[lane + k * TILE_LD];
+    constexpr int SIDE = S / 8, PER_PAIR = SIDE * SIDE, TILES = TILE / (2 * S) * PER_PAIR, EACH = TILES / 8;
+    const int warp = threadIdx.x / 32;
+    T c[EACH][2];
 #pragma unroll
-        for (int m = 0; m < SHARE; m++)
-            sum[m] = multiply_add(sum[m], a, X11[k + (warp + 8 * m) * TILE_LD]);
+    for (int second = 0; second < 2; second++) {
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            const int tile = warp + 8 * e, within = tile % PER_PAIR, first = tile / PER_PAIR * 2 * S;
+            const int i = 8 * (within % SIDE), j = 8 * (within / SIDE); /* of X21 */
+            const T *L21 = D + first + S + first * TILE_LD;
+            T *X11 = X + first * (TILE_LD + 1), *X21 = X11 + S, *X22 = X21 + S * TILE_LD;
+            c[e][0] = c[e][1] = T{};
+            if (second == 0) /* X11(k,j) = 0 for k < j */
+                multiply_8x8(c[e], L21 + i + j * TILE_LD, X11 + j + j * TILE_LD, TILE_LD, S - j);
+            else /* X22(i,k) = 0 for k > i */
+                multiply_8x8(c[e], X22 + i, X21 + j * TILE_LD, TILE_LD, i + 8);
+        }
+        if (second == 1)
+            __syncthreads(); /* L21 X11 was used by all */
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            const int tile = warp + 8 * e, within = tile % PER_PAIR, first = tile / PER_PAIR * 2 * S;
+            T *X21 = X + first * (TILE_LD + 1) + S;
+            multiply_put(X21 + 8 * (within % SIDE) + 8 * (within / SIDE) * TILE_LD, TILE_LD, c[e], second == 1);
+        }
+        __syncthreads();
     }
-#pragma unroll
-    for (int m = 0; m < SHARE; m++)
-        X21[lane + (warp + 8 * m) * TILE_LD] = sum[m];
-    __syncthreads();
-#pragma unroll
-    for (int m = 0; m < SHARE; m++)
-        sum[m] = T{};
-    for (int k = 0; k < S - 8 + warp + 1; k++) { /* column `lane`, rows warp + 8 m: X22(i,k) = 0 for k > i */
-        const T b = X21[k + lane * TILE_LD];
-#pragma unroll
-        for (int m = 0; m < SHARE; m++)
-            sum[m] = multiply_add(sum[m], X22[warp + 8 * m + k * TILE_LD], -b);
-    }
-    __syncthreads();
-#pragma unroll
-    for (int m = 0; m < SHARE; m++)
-        X21[warp + 8 * m + lane * TILE_LD] = sum[m];
-    __syncthreads();
 }
 
-/* X := inv(D), 64 x 64.  256 threads; D is visible to all.  Ends with a barrier.
+/* X := 0; no barrier */
+template <typename T> __device__ __forceinline__ void tile_clear(T *X)
+{
+#pragma unroll
+    for (int k = 0; k < TILE_SHARE; k++)
+        X[tile_row(k, false) + tile_column(k, false) * TILE_LD] = T{};
+}
+
+/* X := inv(D), 64 x 64, X zero before.  256 threads; D and X are visible to all.  Ends with a barrier.
  * Cost: 64^3 / 6 multiply-adds for the two doublings and 4 x 16^3 / 6 before them. */
 template <typename T> __device__ __forceinline__ void invert_64(const T *D, T *X)
 {
-    for (int e = threadIdx.x; e < TILE * TILE; e += TILE_THREADS)
-        X[e % TILE + e / TILE * TILE_LD] = T{};
-    __syncthreads();
     if (threadIdx.x < 128) {
         const int first = 16 * (threadIdx.x / 32) * (TILE_LD + 1);
         invert_16(D + first, TILE_LD, X + first, TILE_LD);
@@ -111,28 +121,43 @@ template <typename T> __device__ __forceinline__ void invert_64(const T *D, T *X
     invert_double<T, 32>(D, X);
 }
 
-/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads; `sums` (4 x 64) is
- * scratch.  Three barriers. */
+/* P := X M for X lower (zeros above), all 64 x 64; P may be M.  256 threads, warp w has rows 8 w .. 8 w + 7; M is
+ * visible to all; ends with a barrier. */
+template <typename T> __device__ __forceinline__ void scale_64(const T *X, const T *M, T *P)
+{
+    const int i = 8 * ((int)threadIdx.x / 32);
+    T c[TILE / 8][2] = {};
+#pragma unroll
+    for (int j = 0; j < TILE / 8; j++)
+        multiply_8x8(c[j], X + i, M + 8 * j * TILE_LD, TILE_LD, i + 8);
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < TILE / 8; j++)
+        multiply_put(P + i + 8 * j * TILE_LD, TILE_LD, c[j], false);
+    __syncthreads();
+}
+
+/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads; `parts` and `sums` are
+ * scratch.  Four barriers. */
 template <typename T>
-__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, T (*sums)[TILE], double limit)
+__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, T (*parts)[TILE], T *sums, double limit)
 {
     const int i = threadIdx.x % TILE, part = threadIdx.x / TILE;
-    real_of<T> s = 0;
+    real_of<T> s[2] = {}, g[2] = {};
 #pragma unroll
     for (int k = 0; k < 16; k++)
-        s += magnitude(X[i + (16 * part + k) * TILE_LD]);
-    sums[part][i] = from_real<T>(s);
+        s[k % 2] += magnitude(X[i + (16 * part + k) * TILE_LD]);
+    parts[part][i] = from_real<T>(s[0] + s[1]);
     __syncthreads();
-    T g = T{};
+    if (threadIdx.x < TILE)
+        sums[i] = tile_row_sum(parts, i);
+    __syncthreads();
 #pragma unroll
-    for (int k = 0; k < 16; k++) {
-        const int j = 16 * part + k;
-        g = multiply_add(g, from_real<T>(magnitude(D[i + j * TILE_LD])), tile_row_sum(sums, j));
-    }
+    for (int k = 0; k < 16; k++)
+        g[k % 2] += magnitude(D[i + (16 * part + k) * TILE_LD]) * magnitude(sums[16 * part + k]);
+    parts[part][i] = from_real<T>(g[0] + g[1]);
     __syncthreads();
-    sums[part][i] = g;
-    __syncthreads();
-    return __syncthreads_or(!((double)magnitude(tile_row_sum(sums, i)) <= limit));
+    return __syncthreads_or(!((double)magnitude(tile_row_sum(parts, i)) <= limit));
 }
 
 /* y / d again and again: by the reciprocal, unless that would overflow or lose digits. */

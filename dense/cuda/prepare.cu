@@ -22,6 +22,7 @@ __global__ void __launch_bounds__(TILE_THREADS) invert_kernel(triangle_view<T> L
     T *D = reinterpret_cast<T *>(memory), *X = D + TILE_AREA;
     const int tile = blockIdx.x, i0 = tile * TILE, r = i0 / to.nb;
     diagonal_load(D, L, i0);
+    tile_clear(X);
     __syncthreads();
     invert_64(D, X);
     for (int e = threadIdx.x; e < TILE * TILE; e += TILE_THREADS)

@@ -4,9 +4,11 @@
  *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;  x(r) = inv(L(r,r)) (b(r) - sum)
  *
  * The chain of dependent steps goes through the last tile, the diagonal block and the hand-over of x(r).  Everything
- * else is done before: the diagonal block is inverted on arrival (while the block would wait) and its inverse kept in
- * registers, a tile is in registers before its x is waited for, and warps wait for themselves, each for the entries
- * it needs, so that a step has two block barriers. */
+ * else is done before: the diagonal block is inverted on arrival, while the block would wait; further down there is
+ * time to multiply the last tile by the inverse as well,
+ *     x(r) = z - P x(r-1),   P = inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2) x(0:r-2)),
+ * which leaves one product on the chain.  A tile is in registers before its x is waited for, and warps wait for
+ * themselves, each for the entries that it needs. */
 #ifndef DENSE_CUDA_ROWS_CUH
 #define DENSE_CUDA_ROWS_CUH
 
@@ -24,6 +26,7 @@ constexpr int CLUSTER_BLOCKS = 16;
  *     send(r, i, v, part)  entry i of x(r) to all later rows; called by all threads, four times for each i, with
  *                          part 0..3 */
 template <typename T> struct grid_link {
+    static constexpr int BLOCKS_PER_SM = 2;
     struct arguments {
         workspace_head *head;
         packet *box;
@@ -57,6 +60,7 @@ template <typename T> struct grid_link {
 };
 
 template <typename T> struct cluster_link {
+    static constexpr int BLOCKS_PER_SM = 1;
     struct arguments {
     };
     struct glance {
@@ -70,8 +74,10 @@ template <typename T> struct cluster_link {
     __device__ __forceinline__ int enter(const arguments &, shared_part &s)
     {
         const int rank = cluster_rank();
-        if (threadIdx.x < rank)
-            inbox_open(&s.barrier[threadIdx.x], TILE * sizeof(T));
+        if ((int)threadIdx.x < rank) {
+            inbox_open(&s.barrier[threadIdx.x]);
+            inbox_expect(&s.barrier[threadIdx.x], TILE * sizeof(T));
+        }
         inbox = &s;
         cluster_arrive();
         return rank;
@@ -79,7 +85,7 @@ template <typename T> struct cluster_link {
     __device__ __forceinline__ glance early(int, int) const { return {}; }
     __device__ __forceinline__ T wait(glance, int j, int i) const
     {
-        inbox_wait(&inbox->barrier[j]);
+        inbox_wait(&inbox->barrier[j], 0);
         return inbox->x[j][i];
     }
     __device__ __forceinline__ void send(int r, int i, T v, int part)
@@ -109,7 +115,7 @@ template <typename T> __device__ __forceinline__ void link_ready(cluster_link<T>
 
 struct rows_options {
     libsolver_trsv_cache cache;
-    int invert_from;
+    int invert_from, scale_from;
     unsigned long long *trace;
 };
 
@@ -134,7 +140,7 @@ __device__ __forceinline__ void trace_time(const rows_options &o, int r, trace_w
 template <typename T> struct rows_shared {
     T D[TILE_AREA];             /* the diagonal block */
     T X[TILE_AREA];             /* its inverse */
-    T partial[TILE_PARTS][TILE];
+    T partial[3][TILE_PARTS][TILE]; /* sums of L x, of inv(D) y, of the scaled last tile */
     T y[TILE];
     T x[TILE_THREADS / 32][2][16]; /* for each warp: the entries its columns meet, two buffers */
     T last[1];                  /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
@@ -145,7 +151,7 @@ template <typename T> constexpr int rows_shared_bytes(libsolver_trsv_cache cache
     return (int)(sizeof(rows_shared<T>) + (cache == LIBSOLVER_CACHE_SHARED ? sizeof(T) * TILE * TILE : 0));
 }
 
-/* sum += L(r,j) x(j) with the tile in a */
+/* sum += A x(j) with this thread's share of the tile A in a, in the map that by_rows says */
 template <typename T, typename Link>
 __device__ __forceinline__ void rows_step(Link &link, typename Link::glance (&seen)[2], rows_shared<T> &s,
                                           T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE], int j, bool by_rows)
@@ -164,6 +170,7 @@ __device__ __forceinline__ void rows_step(Link &link, typename Link::glance (&se
     }
 }
 
+/* A look at the entries of x(j) that this lane will wait for in rows_step. */
 template <typename T, typename Link>
 __device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j, bool by_rows)
 {
@@ -173,11 +180,14 @@ __device__ __forceinline__ void rows_look(const Link &link, typename Link::glanc
         seen[1] = link.early(j, lane + 32);
 }
 
-/* y := inv(L(r,r)) y for y in s.y; the result for row threadIdx.x mod 64 is returned, in all four quarters. */
+/* Row threadIdx.x mod 64 of inv(D) (b - sum), in all four quarters; the sum is in parts in s.partial[0]. */
 template <typename T>
-__device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted)
+__device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted, T b)
 {
     const int lane = threadIdx.x % 32, row = threadIdx.x % TILE;
+    if (threadIdx.x < TILE)
+        s.y[row] = b - tile_row_sum(s.partial[0], row);
+    __syncthreads();
     if (!inverted) {
         if (threadIdx.x < 32) {
             T y0 = s.y[lane], y1 = s.y[lane + 32];
@@ -190,12 +200,20 @@ __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)
     }
     T sum[TILE_SUMS] = {};
     tile_apply_columns(sum, inverse, s.y + tile_first_column());
-    __syncthreads(); /* the parts of the sum before were read by all */
-    tile_reduce(sum, s.partial, false);
-    return tile_row_sum(s.partial, row);
+    tile_reduce(sum, s.partial[1], false);
+    return tile_row_sum(s.partial[1], row);
 }
 
-/* One block row; all threads of a block of TILE_THREADS. */
+/* Waits for x(j) and loads tile (r,j) only then: what reading ahead is compared with. */
+template <typename T, typename Link>
+__device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const triangle_view<T> &L, Link &link,
+                                               const typename Link::glance &seen, int i0, int j)
+{
+    link.wait(seen, j, L.transposed ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
+    tile_load(tile, L, i0, TILE * j);
+}
+
+/* One block row; all threads of a block of TILE_THREADS.  Registers: two tiles and the inverse's share at most. */
 template <typename T, typename Link>
 __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x, const rows_options &o,
                                            Link &link, rows_shared<T> &s, int r)
@@ -208,22 +226,28 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     T tile[TILE_SHARE], next[TILE_SHARE], inverse[TILE_SHARE];
     diagonal_load(s.D, L, i0);
     const T b = i0 + row < L.n ? x.load(i0 + row) : T{};
-    if (r > 0) {
-        if (ahead)
-            tile_load(tile, L, i0, 0);
-        else if (o.cache != LIBSOLVER_CACHE_NONE)
-            tile_load(next, L, i0, i0 - TILE); /* the last tile */
-        if (o.cache == LIBSOLVER_CACHE_SHARED) {
+    bool scaled = ahead && r > 0 && r >= o.scale_from && r >= o.invert_from;
+    if (r > 0 && (scaled || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
+        tile_load(next, L, i0, i0 - TILE); /* the last tile */
+    if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
-            for (int k = 0; k < TILE_SHARE; k++)
-                s.last[k * TILE_THREADS + threadIdx.x] = next[k];
-        }
+        for (int k = 0; k < TILE_SHARE; k++)
+            s.last[k * TILE_THREADS + threadIdx.x] = next[k];
     }
+    if (r > 0 && ahead)
+        tile_load(tile, L, i0, 0);
+    tile_clear(s.X);
     __syncthreads();
     bool inverted = r >= o.invert_from;
     if (inverted) {
         invert_64(s.D, s.X);
-        inverted = !growth_exceeds(s.D, s.X, s.partial, GROWTH_LIMIT);
+        inverted = !growth_exceeds(s.D, s.X, s.partial[0], s.y, GROWTH_LIMIT);
+    }
+    scaled = scaled && inverted;
+    if (scaled) {
+        tile_put(s.D, next, by_rows); /* all have read D: growth_exceeds ended with a barrier */
+        __syncthreads();
+        scale_64(s.X, s.D, s.D);
     }
     link_ready(link);
     trace_time(o, r, TRACE_DIAGONAL);
@@ -233,44 +257,46 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     if (r > 0)
         rows_look<T>(link, seen, 0, by_rows);
     for (int j = 0; j < r - 1; j++) {
-        if (ahead) {
+        if (!ahead)
+            rows_load_late(tile, L, link, seen[0], i0, j);
+        else if (j + 2 < r || !scaled)
             tile_load(next, L, i0, TILE * (j + 1));
-        } else {
-            /* reads nothing before x(j) is there: that is what reading ahead is compared with */
-            link.wait(seen[0], j, by_rows ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
-            tile_load(tile, L, i0, TILE * j);
-        }
         rows_step(link, seen, s, sum, tile, j, by_rows);
-        rows_look<T>(link, seen, j + 1, by_rows);
         if (ahead)
             tile_copy(tile, next);
+        if (j + 2 < r || !scaled)
+            rows_look<T>(link, seen, j + 1, by_rows);
     }
     trace_time(o, r, TRACE_CAUGHT_UP);
-    if (r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
-        tile_copy(tile, next);
-    if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
+    if (inverted)
+        tile_get(inverse, s.X);
+    T solved;
+    if (scaled) {
+        tile_get(tile, s.D);
+        tile_reduce(sum, s.partial[0], by_rows);
+        const T z = rows_diagonal(s, inverse, true, b);
+        T last[TILE_SUMS] = {};
+        rows_look<T>(link, seen, r - 1, false);
+        rows_step(link, seen, s, last, tile, r - 1, false);
+        trace_time(o, r, TRACE_LAST_X);
+        tile_reduce(last, s.partial[2], false);
+        solved = z - tile_row_sum(s.partial[2], row);
+    } else {
+        if (r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
+            rows_load_late(tile, L, link, seen[0], i0, r - 1);
+        if (r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
+            tile_copy(tile, next);
+        if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
-        for (int k = 0; k < TILE_SHARE; k++)
-            tile[k] = s.last[k * TILE_THREADS + threadIdx.x];
-    }
-    if (inverted) {
-#pragma unroll
-        for (int k = 0; k < TILE_SHARE; k++)
-            inverse[k] = s.X[row + (tile_first_column() + k) * TILE_LD];
-    }
-    if (r > 0) {
-        if (o.cache == LIBSOLVER_CACHE_NONE) {
-            link.wait(seen[0], r - 1, by_rows ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
-            tile_load(tile, L, i0, i0 - TILE);
+            for (int k = 0; k < TILE_SHARE; k++)
+                tile[k] = s.last[k * TILE_THREADS + threadIdx.x];
         }
-        rows_step(link, seen, s, sum, tile, r - 1, by_rows);
+        if (r > 0)
+            rows_step(link, seen, s, sum, tile, r - 1, by_rows);
+        trace_time(o, r, TRACE_LAST_X);
+        tile_reduce(sum, s.partial[0], by_rows);
+        solved = rows_diagonal(s, inverse, inverted, b);
     }
-    trace_time(o, r, TRACE_LAST_X);
-    tile_reduce(sum, s.partial, by_rows);
-    if (threadIdx.x < TILE)
-        s.y[row] = b - tile_row_sum(s.partial, row);
-    __syncthreads();
-    const T solved = rows_diagonal(s, inverse, inverted);
     link.send(r, row, solved, threadIdx.x / TILE);
     trace_time(o, r, TRACE_SENT);
     if (threadIdx.x < TILE && i0 + row < L.n)

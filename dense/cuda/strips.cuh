@@ -19,16 +19,18 @@ constexpr int STRIP = 32;
 constexpr int STRIP_WARPS = 8;
 constexpr int STRIP_THREADS = 32 * STRIP_WARPS;
 
-/* What a thread loads at once: 16 bytes, V rows of a column; a warp V whole columns; a batch is LOADS of these. */
+/* Of every block column of 256 a warp takes 32 columns, those of one strip's x, in chunks of 8 KB at most.  A chunk is
+ * contiguous; a ring of them for each warp is filled by bulk copies, RING ahead, so that nothing but x is waited for. */
 template <typename T> struct strip_shape {
-    static constexpr int V = 16 / (int)sizeof(T);
-    static constexpr int LOADS = 8;
-    static constexpr int LANES = STRIP / V; /* lanes for a column */
-    static constexpr int WARP_COLUMNS = LOADS * V;
-    static constexpr int BATCH = STRIP_WARPS * WARP_COLUMNS;
-    /* order of the inverted blocks: two batches, so that a whole step waits in registers; 256 at most */
-    static constexpr int BLOCK = 2 * BATCH < 256 ? 2 * BATCH : 256;
-    static constexpr int CLUSTER = BLOCK / STRIP; /* strips of a block row */
+    static constexpr int BLOCK = STRIP * STRIP_WARPS;                 /* order of the inverted blocks */
+    static constexpr int CLUSTER = BLOCK / STRIP;                     /* strips of a block row */
+    static constexpr int COLUMNS = sizeof(T) > 8 ? STRIP / 2 : STRIP; /* of a chunk */
+    static constexpr int CHUNKS = STRIP / COLUMNS;                    /* a warp's chunks in a block column */
+    static constexpr int CHUNK = STRIP * COLUMNS;                     /* entries of a chunk */
+    static constexpr int V = 16 / (int)sizeof(T);                     /* rows of a column that a lane loads at once */
+    static constexpr int LANES = STRIP / V;                           /* lanes for a column */
+    static constexpr int LOADS = CHUNK / (32 * V);
+    static constexpr int RING = 3; /* 192 KB of 8 KB chunks: one block of threads an SM, all its memory in flight */
 };
 
 template <typename T> struct alignas(16) strip_vector {
@@ -44,66 +46,63 @@ INLINE int64_t strip_count(int64_t n)
     return (n + STRIP - 1) / STRIP;
 }
 
-/* Where strip p of block row r begins and which of its columns a batch has: those of inv(D) first, they need no wait. */
+/* What this warp does for strip p: first the chunks of inv(D), which meet b and need no wait, then those that meet x. */
 template <typename T> struct strip_walk {
     using S = strip_shape<T>;
     const T *entry;
-    int first, end;      /* columns [first, end) meet b, columns [0, first) meet x */
-    int inverse_batches; /* batches of the former */
-    int batches;
+    int warp, first;   /* first: the block row's first column */
+    int inverse, count; /* chunks of inv(D), of all */
 
     __device__ __forceinline__ strip_walk(const T *strips, int p)
     {
+        warp = threadIdx.x / 32;
         entry = strips + strip_start(p);
         first = p / S::CLUSTER * S::BLOCK;
-        end = STRIP * (p + 1);
-        inverse_batches = (end - first + S::BATCH - 1) / S::BATCH;
-        batches = inverse_batches + first / S::BATCH;
+        inverse = warp <= p % S::CLUSTER ? S::CHUNKS : 0;
+        count = inverse + p / S::CLUSTER * S::CHUNKS;
     }
-    __device__ __forceinline__ bool meets_b(int q) const { return q < inverse_batches; }
-    /* this warp's first column in batch q */
+    __device__ __forceinline__ bool meets_b(int q) const { return q < inverse; }
     __device__ __forceinline__ int column(int q) const
     {
-        const int own = S::WARP_COLUMNS * ((int)threadIdx.x / 32);
-        return own + (meets_b(q) ? first + q * S::BATCH : (q - inverse_batches) * S::BATCH);
-    }
-    /* WARP_COLUMNS divides 32: a warp's columns exist all or not at all */
-    __device__ __forceinline__ bool exists(int q) const { return !meets_b(q) || column(q) < end; }
-
-    __device__ __forceinline__ void load(strip_vector<T> (&a)[S::LOADS], int q) const
-    {
-        const int lane = threadIdx.x % 32;
-        const auto *from = reinterpret_cast<const strip_vector<T> *>(entry + (int64_t)column(q) * STRIP) + lane;
-        const bool here = exists(q);
-#pragma unroll
-        for (int k = 0; k < S::LOADS; k++)
-            a[k] = here ? from[32 * k] : strip_vector<T>{};
+        const int k = meets_b(q) ? q : q - inverse;
+        return (meets_b(q) ? first : k / S::CHUNKS * S::BLOCK) + STRIP * warp + k % S::CHUNKS * S::COLUMNS;
     }
 };
 
 template <typename T> struct strips_shared {
-    T x[STRIP_WARPS][2][strip_shape<T>::WARP_COLUMNS];
+    T ring[STRIP_WARPS][strip_shape<T>::RING][strip_shape<T>::CHUNK];
+    uint64_t filled[STRIP_WARPS][strip_shape<T>::RING];
+    T x[STRIP_WARPS][2][STRIP];
     T part[STRIP_WARPS][STRIP];
     place mine;
+    uint64_t placed;
 };
 
-/* The block row of this cluster: by ticket when there are several.  One cluster barrier then; all threads call. */
+/* The block row of this cluster: by ticket when there are several.  All threads call. */
 template <typename T> __device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_head *head, int clusters)
 {
-    if (clusters == 1)
+    if (threadIdx.x % 32 == 0)
+        for (int k = 0; k < strip_shape<T>::RING; k++)
+            inbox_open(&s.filled[threadIdx.x / 32][k]);
+    if (clusters == 1) {
+        __syncwarp();
         return {0, 0};
-    if (cluster_rank() == 0 && threadIdx.x == 0)
-        s.mine = ticket_take(head, clusters);
+    }
+    place taken = {0, 0};
+    if (threadIdx.x == 0) {
+        if (cluster_rank() == 0)
+            taken = ticket_take(head, clusters);
+        inbox_open(&s.placed);
+        inbox_expect(&s.placed, sizeof(place));
+    }
+    __syncthreads(); /* of this block, before its threads wait on `placed`; the cluster's before it is sent to */
     cluster_arrive();
     cluster_wait();
-    place mine;
-    const unsigned from = remote_address(shared_address(&s.mine), 0);
-    asm volatile("ld.shared::cluster.u64 %0, [%1];" : "=l"(mine.epoch) : "r"(from) : "memory");
-    asm volatile("ld.shared::cluster.s32 %0, [%1];"
-                 : "=r"(mine.number)
-                 : "r"(from + (unsigned)offsetof(place, number))
-                 : "memory");
-    return mine;
+    if (threadIdx.x == 0 && cluster_rank() == 0)
+        for (int rank = 0; rank < strip_shape<T>::CLUSTER; rank++)
+            inbox_send(&s.mine, &s.placed, rank, taken);
+    inbox_wait(&s.placed, 0);
+    return s.mine;
 }
 
 /* x := inv(L) x for a block row, by the CLUSTER blocks of a cluster (as many as there are strips when n <= BLOCK), with
@@ -118,10 +117,15 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
     const int p = mine.number * S::CLUSTER + cluster_rank();
     const bool idle = p >= strip_count(n); /* the last cluster may have more blocks than strips */
     const strip_walk<T> walk(strips, idle ? 0 : p);
-    const int batches = idle ? 0 : walk.batches;
-    const bool fetches = lane < S::WARP_COLUMNS;
+    const int count = idle ? 0 : walk.count;
+    const bool fetches = lane < S::COLUMNS;
 
-    /* the entry that this lane fetches for its warp in batch q, as a letter: b(i) has arrived already */
+    const auto fill = [&](int q) {
+        uint64_t *barrier = &s.filled[warp][q % S::RING];
+        inbox_expect(barrier, S::CHUNK * sizeof(T));
+        inbox_copy(s.ring[warp][q % S::RING], walk.entry + (int64_t)walk.column(q) * STRIP, S::CHUNK * sizeof(T), barrier);
+    };
+    /* the entry that this lane fetches for its warp, as a letter: one of b has arrived already */
     const auto look = [&](int q) {
         letter<T> l = {};
         const int i = walk.column(q) + lane;
@@ -138,20 +142,26 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
         return l;
     };
 
-    strip_vector<T> a[S::LOADS], next[S::LOADS];
+    if (lane == 0)
+        for (int q = 0; q < S::RING && q < count; q++)
+            fill(q);
     T sum[2][S::V] = {};
     letter<T> seen = {};
-    if (batches > 0) {
-        walk.load(a, 0);
+    if (count > 0)
         seen = look(0);
-    }
-    for (int q = 0; q < batches; q++) {
-        if (q + 1 < batches)
-            walk.load(next, q + 1);
-        T *values = s.x[warp][q % 2]; /* last read two batches ago, before the __syncwarp of the previous one */
+    if (count == 0 || walk.inverse == 0)
+        cluster_arrive(); /* this thread reads nothing of b */
+    for (int q = 0; q < count; q++) {
+        strip_vector<T> a[S::LOADS];
+        inbox_wait(&s.filled[warp][q % S::RING], q / S::RING % 2);
+        const auto *from = reinterpret_cast<const strip_vector<T> *>(s.ring[warp][q % S::RING]) + lane;
+#pragma unroll
+        for (int k = 0; k < S::LOADS; k++)
+            a[k] = from[32 * k];
+        T *values = s.x[warp][q % 2]; /* last read two chunks ago, before the previous chunk's barriers */
         if (fetches)
             values[lane] = letter_wait<T>(seen, box, walk.column(q) + lane, mine.epoch);
-        if (q + 1 < batches)
+        if (q + 1 < count)
             seen = look(q + 1);
         __syncwarp();
 #pragma unroll
@@ -161,14 +171,12 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
             for (int i = 0; i < S::V; i++)
                 sum[k % 2][i] = multiply_add(sum[k % 2][i], a[k].row[i], v);
         }
-#pragma unroll
-        for (int k = 0; k < S::LOADS; k++)
-            a[k] = next[k];
-        if (q + 1 == walk.inverse_batches)
-            cluster_arrive(); /* this thread has read all of b that it needs */
+        __syncwarp(); /* all lanes have used the chunk: its place may be filled again */
+        if (lane == 0 && q + S::RING < count)
+            fill(q + S::RING);
+        if (q + 1 == walk.inverse)
+            cluster_arrive(); /* this thread has used all of b that it needs */
     }
-    if (idle)
-        cluster_arrive();
 
 #pragma unroll
     for (int i = 0; i < S::V; i++) {
@@ -190,7 +198,7 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
         if (clusters > 1 && !idle)
             letter_send(box, STRIP * p + lane, solved, mine.epoch);
     }
-    cluster_wait(); /* every strip of this block row has read its b: x may overwrite it */
+    cluster_wait(); /* every strip of this block row has used its b: x may overwrite it */
     if (warp == 0 && !idle && STRIP * p + lane < n)
         x.store(STRIP * p + lane, solved);
 }

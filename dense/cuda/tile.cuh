@@ -44,6 +44,16 @@ __device__ __forceinline__ void tile_load(T (&a)[TILE_SHARE], const triangle_vie
     }
 }
 
+/* Row and column of entry k of this thread's share. */
+__device__ __forceinline__ int tile_row(int k, bool by_rows)
+{
+    return by_rows ? 8 * ((int)threadIdx.x / 32) + k % 8 : (int)threadIdx.x % TILE;
+}
+__device__ __forceinline__ int tile_column(int k, bool by_rows)
+{
+    return by_rows ? (int)threadIdx.x % 32 + 32 * (k / 8) : tile_first_column() + k;
+}
+
 template <typename T> __device__ __forceinline__ void tile_copy(T (&to)[TILE_SHARE], const T (&from)[TILE_SHARE])
 {
 #pragma unroll

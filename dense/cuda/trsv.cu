@@ -8,6 +8,9 @@
 /* From here on GRID beats CLUSTER, which must also have fewer than 1024 rows (bench_trsv forms, H200). */
 constexpr int64_t CLUSTER_UNTIL = 1024;
 
+/* Before this block row a block has no time to scale its last tile (bench_trsv, H200). */
+constexpr int64_t SCALE_FROM = 4;
+
 static bool case_valid(triangle_case c)
 {
     return (c.uplo == LIBSOLVER_LOWER || c.uplo == LIBSOLVER_UPPER) && c.trans >= LIBSOLVER_NO_TRANSPOSE &&
@@ -32,7 +35,9 @@ static bool workspace_valid(int64_t n, const void *workspace, int64_t bytes)
 
 extern "C" libsolver_trsv_options libsolver_trsv_default_options(void)
 {
-    return libsolver_trsv_options{};
+    libsolver_trsv_options options = {};
+    options.scale_from = SCALE_FROM;
+    return options;
 }
 
 extern "C" int64_t libsolver_trsv_workspace_bytes(int64_t n)
@@ -91,7 +96,7 @@ extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storag
     const triangle_case c = {uplo, trans, diag};
     const libsolver_trsv_options o = options != nullptr ? *options : libsolver_trsv_default_options();
     if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, incx) || o.cache < LIBSOLVER_CACHE_AHEAD ||
-        o.cache > LIBSOLVER_CACHE_REGISTERS || o.invert_from < 0 || o.form < LIBSOLVER_TRSV_AUTO ||
+        o.cache > LIBSOLVER_CACHE_REGISTERS || o.invert_from < 0 || o.scale_from < 0 || o.form < LIBSOLVER_TRSV_AUTO ||
         o.form > LIBSOLVER_TRSV_CLUSTER || (n > 0 && (a == nullptr || x == nullptr)))
         return LIBSOLVER_INVALID;
     if (n == 0)

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
     extern __shared__ __align__(16) unsigned char memory[];
     const problem<T> p = problem_at(c, batch, blockIdx.x);
     block_link<T> link = {p.x};
-    const rows_options options = {LIBSOLVER_CACHE_AHEAD, 0, nullptr};
+    const rows_options options = {LIBSOLVER_CACHE_AHEAD, 0, INT32_MAX, nullptr};
     for (int r = 0; TILE * r < p.L.n; r++) {
         rows_solve(p.L, p.x, options, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
         __syncthreads();

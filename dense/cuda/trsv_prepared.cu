@@ -5,11 +5,12 @@
 #include "dense/cuda/strips.cuh"
 
 template <typename T>
-__global__ void __launch_bounds__(STRIP_THREADS, 2)
+__global__ void __launch_bounds__(STRIP_THREADS, 1)
     strips_kernel(const T *strips, int n, vector_view<T> x, workspace_head *head, int clusters)
 {
-    __shared__ strips_shared<T> shared;
-    strips_solve(strips, n, x, head, reinterpret_cast<packet *>(head + 1), clusters, shared);
+    extern __shared__ __align__(128) unsigned char memory[];
+    strips_solve(strips, n, x, head, reinterpret_cast<packet *>(head + 1), clusters,
+                 *reinterpret_cast<strips_shared<T> *>(memory));
 }
 
 template <typename T> int64_t prepared_block()
@@ -22,7 +23,7 @@ template <typename T> libsolver_status trsv_strips(const T *strips, int n, vecto
     using S = strip_shape<T>;
     const int count = (int)strip_count(n), cluster = count < S::CLUSTER ? count : S::CLUSTER;
     const int clusters = (count + cluster - 1) / cluster;
-    return launch(strips_kernel<T>, (int64_t)clusters * cluster, STRIP_THREADS, 0, cluster, stream, strips, n, x,
+    return launch(strips_kernel<T>, (int64_t)clusters * cluster, STRIP_THREADS, sizeof(strips_shared<T>), cluster, stream, strips, n, x,
                   static_cast<workspace_head *>(workspace), clusters);
 }
 

@@ -4,9 +4,9 @@
 #include "dense/cuda/launch.cuh"
 #include "dense/cuda/rows.cuh"
 
-/* Two blocks an SM where registers allow: one works while the other waits. */
+/* Two blocks an SM where registers allow: one works while the other waits.  A cluster's blocks have an SM each. */
 template <typename T, typename Link>
-__global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
+__global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : Link::BLOCKS_PER_SM)
     rows_kernel(triangle_view<T> L, vector_view<T> x, rows_options o, typename Link::arguments arguments)
 {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -18,8 +18,9 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
 
 static rows_options rows_options_of(const libsolver_trsv_options &options)
 {
-    const int64_t from = options.invert_from;
-    return {options.cache, from > INT32_MAX ? INT32_MAX : (int)from, (unsigned long long *)options.trace};
+    const auto bounded = [](int64_t row) { return row > INT32_MAX ? INT32_MAX : (int)row; };
+    return {options.cache, bounded(options.invert_from), bounded(options.scale_from),
+            (unsigned long long *)options.trace};
 }
 
 template <typename T>
