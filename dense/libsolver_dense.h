@@ -104,7 +104,7 @@ typedef struct libsolver_trsv_prepared {
     uint64_t reserved[4];
 } libsolver_trsv_prepared;
 
-/* Bytes of device storage for a prepared triangle: about n^2 / 2 entries and as much again for n <= 256. */
+/* Bytes of device storage for a prepared triangle: about n^2 / 2 + 528 n entries, n rounded up to 256. */
 LIBSOLVER_API int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n);
 /* Inverts the diagonal blocks of op(A) by doubling and scales the block rows with them.  growth_limit: blocks that
  * grow more make every later solve substitute instead (0: the default limit, doc/dense-trsv.md).  Waits for the

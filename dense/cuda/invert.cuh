@@ -7,16 +7,16 @@
 #include "dense/cuda/multiply.cuh"
 #include "dense/cuda/tile.cuh"
 
-/* Leading dimension in shared memory: multiply_8x8 reads it without bank conflicts. */
-constexpr int TILE_LD = TILE + 4;
-constexpr int TILE_AREA = TILE * TILE_LD;
+/* Leading dimension of a tile in shared memory: multiply_8x8 reads its 8 x 4 parts without bank conflicts. */
+template <typename T> constexpr int TILE_LD = TILE + (sizeof(T) == 16 ? 2 : 4);
+template <typename T> constexpr int TILE_AREA = TILE * TILE_LD<T>;
 
 /* D := the tile whose shares are a; no barrier. */
 template <typename T> __device__ __forceinline__ void tile_put(T *D, const T (&a)[TILE_SHARE], bool by_rows)
 {
 #pragma unroll
     for (int k = 0; k < TILE_SHARE; k++)
-        D[tile_row(k, by_rows) + tile_column(k, by_rows) * TILE_LD] = a[k];
+        D[tile_row(k, by_rows) + tile_column(k, by_rows) * TILE_LD<T>] = a[k];
 }
 
 /* a := this thread's share, in the map by columns, of a tile in shared memory */
@@ -24,7 +24,7 @@ template <typename T> __device__ __forceinline__ void tile_get(T (&a)[TILE_SHARE
 {
 #pragma unroll
     for (int k = 0; k < TILE_SHARE; k++)
-        a[k] = D[tile_row(k, false) + tile_column(k, false) * TILE_LD];
+        a[k] = D[tile_row(k, false) + tile_column(k, false) * TILE_LD<T>];
 }
 
 /* D := the diagonal tile of L at i0: zeros above the diagonal, ones on it when unit, identity past n.  All threads
@@ -71,33 +71,28 @@ template <typename T> __device__ __forceinline__ void invert_16(const T *D, int 
  * a warp for 8 x 8 tiles of it; X21's place holds L21 X11 in between.  256 threads; ends with a barrier. */
 template <typename T, int S> __device__ __forceinline__ void invert_double(const T *D, T *X)
 {
-    constexpr int SIDE = S / 8, PER_PAIR = SIDE * SIDE, TILES = TILE / (2 * S) * PER_PAIR, EACH = TILES / 8;
-    const int warp = threadIdx.x / 32;
-    T c[EACH][2];
+    constexpr int LD = TILE_LD<T>;
+    constexpr int WARPS = 8 / (TILE / (2 * S)); /* of a pair of blocks */
+    constexpr int SIDE = S / 8, N = SIDE * SIDE / WARPS;
+    const int warp = threadIdx.x / 32, first = warp / WARPS * 2 * S;
+    const int i = 8 * (warp % SIDE), j = 8 * N * (warp % WARPS / SIDE); /* this warp's tiles of X21 */
+    const T *L21 = D + first + S + first * LD;
+    T *X11 = X + first * (LD + 1), *X21 = X11 + S, *X22 = X21 + S * LD;
+
+    /* the zeros of the triangles X11 and X22 go along: short even loops are faster than fewer products */
+    T c[N][2] = {};
+    multiply_8x8(c, L21 + i, X11 + j * LD, LD, S);
 #pragma unroll
-    for (int second = 0; second < 2; second++) {
+    for (int t = 0; t < N; t++)
+        multiply_put(X21 + i + (j + 8 * t) * LD, LD, c[t], false);
+    __syncthreads();
+    T d[N][2] = {};
+    multiply_8x8(d, X22 + i, X21 + j * LD, LD, S);
+    __syncthreads(); /* L21 X11 was used by all */
 #pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            const int tile = warp + 8 * e, within = tile % PER_PAIR, first = tile / PER_PAIR * 2 * S;
-            const int i = 8 * (within % SIDE), j = 8 * (within / SIDE); /* of X21 */
-            const T *L21 = D + first + S + first * TILE_LD;
-            T *X11 = X + first * (TILE_LD + 1), *X21 = X11 + S, *X22 = X21 + S * TILE_LD;
-            c[e][0] = c[e][1] = T{};
-            if (second == 0) /* X11(k,j) = 0 for k < j */
-                multiply_8x8(c[e], L21 + i + j * TILE_LD, X11 + j + j * TILE_LD, TILE_LD, S - j);
-            else /* X22(i,k) = 0 for k > i */
-                multiply_8x8(c[e], X22 + i, X21 + j * TILE_LD, TILE_LD, i + 8);
-        }
-        if (second == 1)
-            __syncthreads(); /* L21 X11 was used by all */
-#pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            const int tile = warp + 8 * e, within = tile % PER_PAIR, first = tile / PER_PAIR * 2 * S;
-            T *X21 = X + first * (TILE_LD + 1) + S;
-            multiply_put(X21 + 8 * (within % SIDE) + 8 * (within / SIDE) * TILE_LD, TILE_LD, c[e], second == 1);
-        }
-        __syncthreads();
-    }
+    for (int t = 0; t < N; t++)
+        multiply_put(X21 + i + (j + 8 * t) * LD, LD, d[t], true);
+    __syncthreads();
 }
 
 /* X := 0; no barrier */
@@ -105,7 +100,7 @@ template <typename T> __device__ __forceinline__ void tile_clear(T *X)
 {
 #pragma unroll
     for (int k = 0; k < TILE_SHARE; k++)
-        X[tile_row(k, false) + tile_column(k, false) * TILE_LD] = T{};
+        X[tile_row(k, false) + tile_column(k, false) * TILE_LD<T>] = T{};
 }
 
 /* X := inv(D), 64 x 64, X zero before.  256 threads; D and X are visible to all.  Ends with a barrier.
@@ -113,8 +108,8 @@ template <typename T> __device__ __forceinline__ void tile_clear(T *X)
 template <typename T> __device__ __forceinline__ void invert_64(const T *D, T *X)
 {
     if (threadIdx.x < 128) {
-        const int first = 16 * (threadIdx.x / 32) * (TILE_LD + 1);
-        invert_16(D + first, TILE_LD, X + first, TILE_LD);
+        const int first = 16 * (threadIdx.x / 32) * (TILE_LD<T> + 1);
+        invert_16(D + first, TILE_LD<T>, X + first, TILE_LD<T>);
     }
     __syncthreads();
     invert_double<T, 16>(D, X);
@@ -125,15 +120,14 @@ template <typename T> __device__ __forceinline__ void invert_64(const T *D, T *X
  * visible to all; ends with a barrier. */
 template <typename T> __device__ __forceinline__ void scale_64(const T *X, const T *M, T *P)
 {
+    constexpr int LD = TILE_LD<T>;
     const int i = 8 * ((int)threadIdx.x / 32);
     T c[TILE / 8][2] = {};
-#pragma unroll
-    for (int j = 0; j < TILE / 8; j++)
-        multiply_8x8(c[j], X + i, M + 8 * j * TILE_LD, TILE_LD, i + 8);
+    multiply_8x8(c, X + i, M, LD, i + 8);
     __syncthreads();
 #pragma unroll
     for (int j = 0; j < TILE / 8; j++)
-        multiply_put(P + i + 8 * j * TILE_LD, TILE_LD, c[j], false);
+        multiply_put(P + i + 8 * j * LD, LD, c[j], false);
     __syncthreads();
 }
 
@@ -146,7 +140,7 @@ __device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, T (*parts
     real_of<T> s[2] = {}, g[2] = {};
 #pragma unroll
     for (int k = 0; k < 16; k++)
-        s[k % 2] += magnitude(X[i + (16 * part + k) * TILE_LD]);
+        s[k % 2] += magnitude(X[i + (16 * part + k) * TILE_LD<T>]);
     parts[part][i] = from_real<T>(s[0] + s[1]);
     __syncthreads();
     if (threadIdx.x < TILE)
@@ -154,7 +148,7 @@ __device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, T (*parts
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < 16; k++)
-        g[k % 2] += magnitude(D[i + (16 * part + k) * TILE_LD]) * magnitude(sums[16 * part + k]);
+        g[k % 2] += magnitude(D[i + (16 * part + k) * TILE_LD<T>]) * magnitude(sums[16 * part + k]);
     parts[part][i] = from_real<T>(g[0] + g[1]);
     __syncthreads();
     return __syncthreads_or(!((double)magnitude(tile_row_sum(parts, i)) <= limit));
@@ -178,17 +172,17 @@ template <typename T> struct pivot {
 template <typename T> __device__ __forceinline__ void substitute_64(const T *D, T &y0, T &y1)
 {
     const int lane = threadIdx.x % 32;
-    const pivot<T> p0(D[lane * (TILE_LD + 1)]), p1(D[(lane + 32) * (TILE_LD + 1)]);
+    const pivot<T> p0(D[lane * (TILE_LD<T> + 1)]), p1(D[(lane + 32) * (TILE_LD<T> + 1)]);
 #pragma unroll 4
     for (int j = 0; j < 32; j++) {
         const T x = shuffle(p0.quotient(y0), j);
-        y0 = lane == j ? x : lane > j ? multiply_add(y0, -x, D[lane + j * TILE_LD]) : y0;
-        y1 = multiply_add(y1, -x, D[lane + 32 + j * TILE_LD]);
+        y0 = lane == j ? x : lane > j ? multiply_add(y0, -x, D[lane + j * TILE_LD<T>]) : y0;
+        y1 = multiply_add(y1, -x, D[lane + 32 + j * TILE_LD<T>]);
     }
 #pragma unroll 4
     for (int j = 0; j < 32; j++) {
         const T x = shuffle(p1.quotient(y1), j);
-        y1 = lane == j ? x : lane > j ? multiply_add(y1, -x, D[lane + 32 + (j + 32) * TILE_LD]) : y1;
+        y1 = lane == j ? x : lane > j ? multiply_add(y1, -x, D[lane + 32 + (j + 32) * TILE_LD<T>]) : y1;
     }
 }
 

@@ -14,34 +14,57 @@ __device__ __forceinline__ void multiply_8x8x4(double (&c)[2], double a, double 
         "d"(b));
 }
 
-/* c += A B for A 8 x depth at a[i + k ld], B depth x 8 at b[k + j ld], depth a multiple of 4.  All lanes call.  Free of
- * bank conflicts when ld mod 16 is 4 or 12. */
-template <typename T>
-__device__ __forceinline__ void multiply_8x8(T (&c)[2], const T *a, const T *b, int ld, int depth)
+/* c[t] += A B_t for N tiles B_t side by side: A 8 x depth at a[i + k ld], B depth x 8 N at b[k + j ld], depth a multiple
+ * of 8.  All lanes call.  The chains of dependent products are kept short: N is best even. */
+template <typename T, int N>
+__device__ __forceinline__ void multiply_8x8(T (&c)[N][2], const T *a, const T *b, int ld, int depth)
 {
     const int lane = threadIdx.x % 32, i = lane / 4, j = 2 * (lane % 4);
     if constexpr (sizeof(real_of<T>) == 4) {
-#pragma unroll 8
+#pragma unroll 4
         for (int k = 0; k < depth; k++) {
-            c[0] = multiply_add(c[0], a[i + k * ld], b[k + j * ld]);
-            c[1] = multiply_add(c[1], a[i + k * ld], b[k + (j + 1) * ld]);
+            const T x = a[i + k * ld];
+#pragma unroll
+            for (int t = 0; t < N; t++) {
+                c[t][0] = multiply_add(c[t][0], x, b[k + (8 * t + j) * ld]);
+                c[t][1] = multiply_add(c[t][1], x, b[k + (8 * t + j + 1) * ld]);
+            }
         }
     } else if constexpr (scalar<T>::is_complex) {
-        double re[2] = {c[0].re, c[1].re}, im[2] = {c[0].im, c[1].im};
-#pragma unroll 4
-        for (int k = 0; k < depth; k += 4) {
-            const T x = a[i + (k + lane % 4) * ld], y = b[k + lane % 4 + i * ld];
-            multiply_8x8x4(re, x.re, y.re);
-            multiply_8x8x4(re, -x.im, y.im);
-            multiply_8x8x4(im, x.re, y.im);
-            multiply_8x8x4(im, x.im, y.re);
+        double re[N][2] = {}, im[N][2] = {};
+#pragma unroll 2
+        for (int k = lane % 4; k < depth; k += 4) {
+            const T x = a[i + k * ld];
+#pragma unroll
+            for (int t = 0; t < N; t++) {
+                const T y = b[k + (8 * t + i) * ld];
+                multiply_8x8x4(re[t], x.re, y.re);
+                multiply_8x8x4(im[t], x.re, y.im);
+                multiply_8x8x4(re[t], -x.im, y.im);
+                multiply_8x8x4(im[t], x.im, y.re);
+            }
         }
-        c[0] = {re[0], im[0]};
-        c[1] = {re[1], im[1]};
+#pragma unroll
+        for (int t = 0; t < N; t++) {
+            c[t][0] = c[t][0] + T{re[t][0], im[t][0]};
+            c[t][1] = c[t][1] + T{re[t][1], im[t][1]};
+        }
     } else {
+        double even[N][2] = {};
 #pragma unroll 4
-        for (int k = 0; k < depth; k += 4)
-            multiply_8x8x4(c, a[i + (k + lane % 4) * ld], b[k + lane % 4 + i * ld]);
+        for (int k = lane % 4; k < depth; k += 8) {
+            const double x0 = a[i + k * ld], x1 = a[i + (k + 4) * ld];
+#pragma unroll
+            for (int t = 0; t < N; t++) {
+                multiply_8x8x4(even[t], x0, b[k + (8 * t + i) * ld]);
+                multiply_8x8x4(c[t], x1, b[k + 4 + (8 * t + i) * ld]);
+            }
+        }
+#pragma unroll
+        for (int t = 0; t < N; t++) {
+            c[t][0] += even[t][0];
+            c[t][1] += even[t][1];
+        }
     }
 }
 

@@ -19,14 +19,14 @@ template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS) invert_kernel(triangle_view<T> L, inverse_blocks<T> to)
 {
     extern __shared__ __align__(16) unsigned char memory[];
-    T *D = reinterpret_cast<T *>(memory), *X = D + TILE_AREA;
+    T *D = reinterpret_cast<T *>(memory), *X = D + TILE_AREA<T>;
     const int tile = blockIdx.x, i0 = tile * TILE, r = i0 / to.nb;
     diagonal_load(D, L, i0);
     tile_clear(X);
     __syncthreads();
     invert_64(D, X);
     for (int e = threadIdx.x; e < TILE * TILE; e += TILE_THREADS)
-        to.X[to.at(r, i0 % to.nb + e % TILE, i0 % to.nb + e / TILE)] = X[e % TILE + e / TILE * TILE_LD];
+        to.X[to.at(r, i0 % to.nb + e % TILE, i0 % to.nb + e / TILE)] = X[e % TILE + e / TILE * TILE_LD<T>];
 }
 
 /* From inverses of order `size` to 2 size: W = L21 X11, then X21 = -X22 W.  blockIdx.x: pair, .y, .z: tile. */
@@ -130,7 +130,7 @@ libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *st
     const int tiles = (L.n - 1) / TILE + 1, nb = blocks.nb;
     libsolver_status status = status_of(cudaMemsetAsync(bits, 0, sizeof *bits, (cudaStream_t)stream));
     if (status == LIBSOLVER_OK)
-        status = launch(invert_kernel<T>, tiles, TILE_THREADS, 2 * TILE_AREA * (int)sizeof(T), 0, stream, L, blocks);
+        status = launch(invert_kernel<T>, tiles, TILE_THREADS, 2 * TILE_AREA<T> * (int)sizeof(T), 0, stream, L, blocks);
     for (int size = TILE; size < nb && size < L.n; size *= 2)
         for (int second = 0; second < 2 && status == LIBSOLVER_OK; second++) {
             double_kernel<T><<<dim3((L.n - 1) / (2 * size) + 1, size / TILE, size / TILE), TILE_THREADS, 0,

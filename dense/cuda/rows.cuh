@@ -138,9 +138,9 @@ __device__ __forceinline__ void trace_time(const rows_options &o, int r, trace_w
 }
 
 template <typename T> struct rows_shared {
-    T D[TILE_AREA];             /* the diagonal block */
-    T X[TILE_AREA];             /* its inverse */
-    T partial[3][TILE_PARTS][TILE]; /* sums of L x, of inv(D) y, of the scaled last tile */
+    T D[TILE_AREA<T>];             /* the diagonal block */
+    T X[TILE_AREA<T>];             /* its inverse */
+    T partial[2][TILE_PARTS][TILE]; /* sums of L x and then of P x; of inv(D) y */
     T y[TILE];
     T x[TILE_THREADS / 32][2][16]; /* for each warp: the entries its columns meet, two buffers */
     T last[1];                  /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
@@ -227,15 +227,13 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     diagonal_load(s.D, L, i0);
     const T b = i0 + row < L.n ? x.load(i0 + row) : T{};
     bool scaled = ahead && r > 0 && r >= o.scale_from && r >= o.invert_from;
-    if (r > 0 && (scaled || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
+    if (r > 0 && (o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
         tile_load(next, L, i0, i0 - TILE); /* the last tile */
     if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
         for (int k = 0; k < TILE_SHARE; k++)
             s.last[k * TILE_THREADS + threadIdx.x] = next[k];
     }
-    if (r > 0 && ahead)
-        tile_load(tile, L, i0, 0);
     tile_clear(s.X);
     __syncthreads();
     bool inverted = r >= o.invert_from;
@@ -245,10 +243,13 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     }
     scaled = scaled && inverted;
     if (scaled) {
+        tile_load(next, L, i0, i0 - TILE);
         tile_put(s.D, next, by_rows); /* all have read D: growth_exceeds ended with a barrier */
         __syncthreads();
         scale_64(s.X, s.D, s.D);
     }
+    if (r > 0 && ahead)
+        tile_load(tile, L, i0, 0); /* only now: registers are short before, and x(0) is not there yet */
     link_ready(link);
     trace_time(o, r, TRACE_DIAGONAL);
 
@@ -279,8 +280,8 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
         rows_look<T>(link, seen, r - 1, false);
         rows_step(link, seen, s, last, tile, r - 1, false);
         trace_time(o, r, TRACE_LAST_X);
-        tile_reduce(last, s.partial[2], false);
-        solved = z - tile_row_sum(s.partial[2], row);
+        tile_reduce(last, s.partial[0], false);
+        solved = z - tile_row_sum(s.partial[0], row);
     } else {
         if (r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
             rows_load_late(tile, L, link, seen[0], i0, r - 1);

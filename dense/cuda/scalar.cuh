@@ -4,6 +4,7 @@
 #define DENSE_CUDA_SCALAR_CUH
 
 #include <cfloat>
+#include <cmath>
 #include <cstdint>
 
 /* Aligned to its size, so that one entry is one load. */
@@ -89,11 +90,10 @@ template <typename T> INLINE T divide(T a, T b)
 /* |re| + |im|: within a factor of sqrt(2) of the modulus */
 template <typename T> INLINE real_of<T> magnitude(T a)
 {
-    using R = real_of<T>;
     if constexpr (scalar<T>::is_complex)
-        return (a.re < R(0) ? -a.re : a.re) + (a.im < R(0) ? -a.im : a.im);
+        return fabs(a.re) + fabs(a.im);
     else
-        return a < R(0) ? -a : a;
+        return fabs(a);
 }
 
 template <typename T> INLINE T conjugate_if(T a, bool yes)

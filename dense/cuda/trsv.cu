@@ -5,10 +5,10 @@
 #include "dense/cuda/growth.h"
 #include "dense/cuda/launch.cuh"
 
-/* From here on GRID beats CLUSTER, which must also have fewer than 1024 rows (bench_trsv forms, H200). */
-constexpr int64_t CLUSTER_UNTIL = 1024;
-
-/* Before this block row a block has no time to scale its last tile (bench_trsv, H200). */
+/* Crossovers of the automatic choice, bench_trsv -op NT on an H200: PANELS has the shorter start, CLUSTER the shorter
+ * step, and GRID takes over where a cluster ends. */
+constexpr int64_t PANELS_UNTIL = 32;
+/* Before this block row of GRID a block has no time to scale its last tile; CLUSTER's steps are too short for it. */
 constexpr int64_t SCALE_FROM = 4;
 
 static bool case_valid(triangle_case c)
@@ -62,17 +62,16 @@ static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void 
         libsolver_trsv_options chosen = options;
         if (L.n > ONE_BLOCK_ORDER && !workspace_valid(L.n, workspace, bytes))
             return LIBSOLVER_INVALID;
-        if (L.n <= ONE_BLOCK_ORDER) {
-            chosen.form = LIBSOLVER_TRSV_PANELS;
-        } else if (L.n <= CLUSTER_UNTIL) {
-            chosen.form = LIBSOLVER_TRSV_CLUSTER;
-            /* a cluster of more than 8 blocks may be refused by a device: then the grid */
-            if (trsv_by_form(L, x, workspace, bytes, chosen, stream) == LIBSOLVER_OK)
-                return LIBSOLVER_OK;
-            chosen.form = LIBSOLVER_TRSV_GRID;
-        } else {
-            chosen.form = LIBSOLVER_TRSV_GRID;
+        if (L.n <= CLUSTER_ORDER) {
+            chosen.form = L.n <= PANELS_UNTIL ? LIBSOLVER_TRSV_PANELS : LIBSOLVER_TRSV_CLUSTER;
+            chosen.scale_from = INT64_MAX;
+            const libsolver_status status = trsv_by_form(L, x, workspace, bytes, chosen, stream);
+            /* a device may refuse a cluster of more than 8 blocks: nothing was launched then */
+            if (status == LIBSOLVER_OK || L.n <= ONE_BLOCK_ORDER)
+                return status;
         }
+        chosen.form = LIBSOLVER_TRSV_GRID;
+        chosen.scale_from = options.scale_from;
         return trsv_by_form(L, x, workspace, bytes, chosen, stream);
     }
     case LIBSOLVER_TRSV_SHARED:
