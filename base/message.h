@@ -22,6 +22,13 @@ typedef struct message {
             return try_status_; \
     } while (0)
 
+/* The same where there is something to free: sets `status` and goes to `done`. */
+#define TRY_DONE(call) \
+    do { \
+        if ((status = (call)) != LIBSOLVER_OK) \
+            goto done; \
+    } while (0)
+
 #if defined(__GNUC__)
 __attribute__((format(printf, 5, 6)))
 #endif

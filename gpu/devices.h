@@ -15,8 +15,10 @@ typedef struct gpu_device {
     int64_t bytes;
 } gpu_device;
 
-/* count: devices there are, 0 without a driver; at most capacity of them are described.  NOT_BUILT, CUDA. */
-libsolver_status gpu_devices(int capacity, gpu_device *devices, int *count);
+/* How many devices there are, 0 without a driver.  NOT_BUILT, CUDA. */
+libsolver_status gpu_device_count(int *count);
+/* Device number i of them.  NOT_BUILT, CUDA. */
+libsolver_status gpu_device_describe(int i, gpu_device *device);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,16 @@
-/* gpu/devices_none.c: the answer of a build without CUDA
+/* gpu/devices_none.c: the answers of a build without CUDA
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/devices.h"
 
-libsolver_status gpu_devices(int capacity, gpu_device *devices, int *count)
+libsolver_status gpu_device_count(int *count)
 {
-    (void)capacity;
-    (void)devices;
     *count = 0;
+    return LIBSOLVER_NOT_BUILT;
+}
+
+libsolver_status gpu_device_describe(int i, gpu_device *device)
+{
+    (void)i;
+    (void)device;
     return LIBSOLVER_NOT_BUILT;
 }

@@ -32,12 +32,17 @@ libsolver_status graph_build(memory *m, const pattern *a, graph *g);
 void graph_free(memory *m, graph *g);
 
 /* Merges vertices with equal closed neighbourhoods (adj(v) + v), as the unknowns of a mesh node have
- * [Ashcraft 1995]. class_of: length g->n, out, the vertex of `compressed` that stands for each.  When nothing
- * is merged, compressed gets n = -1 and no memory. */
+ * [Ashcraft 1995]. class_of: length g->n, out, the vertex of `compressed` that stands for each.  When less
+ * than a tenth of the vertices would go, compressed gets n = -1 and no memory. */
 libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of);
 
-/* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD.  metis: METIS_NodeND with fixed
- * seed, weights honoured. Connected components, vertices of degree 0 and n = 0 are fine. */
+/* The graph in which the vertices v of each class_of[v] in [0, classes) are one, with weights.  O(n + nnz). */
+libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of, int32_t classes, graph *merged);
+
+/* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD, which knows no weights (for classes
+ * of one size that makes no difference).  metis: METIS_NodeND with fixed seed, weights honoured; its effects
+ * on the host are in metis.c; NOT_BUILT without METIS, and for more edges than its integers can count.
+ * Connected components, vertices of degree 0 and n = 0 are fine. */
 libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
 libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
 
@@ -62,7 +67,8 @@ typedef struct forest {
     int32_t levels;      /* supernodes on the longest path */
 } forest;
 
-/* perm: any permutation of A's rows; postordered inside (children by size, Liu's order for the stack). */
+/* perm: any permutation of A's rows; postordered inside, children in Liu's order for the least stack.  On
+ * failure f owns nothing; so it is with all objects here. */
 libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, forest *f);
 void forest_free(memory *m, forest *f);
 /* Only factor_nnz and factor_flops of a permutation, for choosing one. */

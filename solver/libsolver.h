@@ -258,7 +258,7 @@ typedef struct libsolver_factor_info {
     int64_t delayed;                     /* columns passed to a parent, each time counted */
     int64_t perturbed;                   /* */
     int64_t growths;                     /* times a planned space was too small for delayed columns */
-    int64_t failed_column; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise -1 */
+    int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise -1 */
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
     int64_t host_bytes_peak;          /* of the context so far */
     int64_t allocations;              /* successful ones of the context so far */

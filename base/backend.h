@@ -1,0 +1,85 @@
+/* base/backend.h: what a backend is: one table of functions, declared once for all
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef BASE_BACKEND_H
+#define BASE_BACKEND_H
+
+#include "base/environment.h"
+
+struct pattern;
+struct forest;
+
+/* What a backend is given by the analysis; it copies what it keeps, but for env. */
+typedef struct backend_problem {
+    environment *env;
+    const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal complete */
+    const struct forest *forest;
+    libsolver_type type;
+    libsolver_symmetry symmetry;
+} backend_problem;
+
+typedef enum backend_scaling {
+    BACKEND_UNSCALED,
+    BACKEND_EQUILIBRATE,
+    BACKEND_MATCH /* LDL^T: by maximum-product matching; Cholesky: equilibration */
+} backend_scaling;
+
+/* How to factorize. */
+typedef struct backend_options {
+    int positive_definite; /* 1: Cholesky, 0: LDL^T, -1: Cholesky if it succeeds, otherwise LDL^T */
+    backend_scaling scaling;
+    int may_match; /* scaling by matching may replace equilibration if that delays too many pivots */
+    double pivot_threshold;
+} backend_options;
+
+/* What came out of a factorization. */
+typedef struct backend_report {
+    int cholesky; /* 1: A = L L^T, 0: A = L D L^T */
+    int64_t positive, negative, zero, uncertain, two_by_two, delayed, perturbed, growths;
+    double smallest;    /* least |eigenvalue| of a nonzero pivot of the scaled matrix */
+    int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A */
+    int64_t factor_nnz, fronts;
+} backend_report;
+
+/* Bits of `part` in solve. */
+enum { BACKEND_L = 1, BACKEND_D = 2, BACKEND_LT = 4 };
+
+/* One refinement. */
+typedef struct backend_refinement {
+    int solve_first;       /* 1: x is output only, b may be x.  0: x is refined */
+    int steps;             /* most steps; out: most made by a column */
+    double tolerance;      /* wanted backward error */
+    double initial, final; /* out: largest backward error over the columns, before and after */
+} backend_refinement;
+
+typedef struct backend {
+    const char *name;
+    /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
+    libsolver_status (*prepare)(const backend_problem *problem, message *why, void **plan);
+    void (*discard)(void *plan);
+    /* Bytes that a factorization will hold at its peak. */
+    void (*predict)(const void *plan, int64_t *host_bytes, int64_t *device_bytes);
+    void (*permutation)(const void *plan, int64_t *permutation);
+    /* Values. */
+    libsolver_status (*create)(const void *plan, message *why, void **numeric);
+    void (*destroy)(void *numeric);
+    /* values: of the pattern's entries, in its order.  They are checked before, so this cannot fail. */
+    void (*set_values)(void *numeric, const void *values);
+    libsolver_status (*factorize)(void *numeric, const backend_options *options, backend_report *report,
+                                  message *why);
+    /* Solves.  Workspaces hold `columns` right-hand sides; wider blocks go in panels. */
+    int64_t (*workspace_bytes)(const void *numeric, int64_t columns);
+    libsolver_status (*workspace_create)(const void *numeric, int64_t columns, void **workspace);
+    void (*workspace_destroy)(const void *numeric, void *workspace);
+    libsolver_status (*solve)(const void *numeric, int part, void *workspace, const libsolver_vectors *b,
+                              const libsolver_vectors *x);
+    libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
+                               const libsolver_vectors *x, backend_refinement *refinement,
+                               double *backward_error);
+    /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
+    libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers, int64_t *indices,
+                                 void *values, int64_t *order);
+    libsolver_status (*export_d)(const void *numeric, void *diagonal, void *subdiagonal);
+    libsolver_status (*export_scaling)(const void *numeric, void *scaling);
+} backend;
+
+#endif

@@ -1,0 +1,230 @@
+/* cli/bench.c: `libsolver bench`, the time of every phase, one JSON line a problem
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "certificate.h"
+#include "commands.h"
+#include "output.h"
+#include "report.h"
+#include "session.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WIDTHS = 3, MOST_SAMPLES = 1001 };
+
+typedef struct bench_run {
+    const settings *settings;
+    problem problem;
+    session session;
+    int64_t widths[MOST_WIDTHS]; /* numbers of right-hand sides, ascending in memory, 0 after the last */
+    double *b, *x;               /* n x the largest width */
+
+    libsolver_workspace *workspace; /* for `width` columns, the solve being timed */
+    int64_t width;
+
+    double analyze, factorize, refactorize, solve[MOST_WIDTHS], refined_solve, backward_error;
+} bench_run;
+
+/* ---- timing ------------------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median time of step(run): three times at least, up to a second in all. */
+static int measure(int (*step)(bench_run *run, failure *f), bench_run *run, double *median, failure *f)
+{
+    double samples[MOST_SAMPLES], begin = seconds_now(), before = begin;
+    int count = 0;
+    while (count < 3 || (before - begin < 1 && count < MOST_SAMPLES)) {
+        if (step(run, f))
+            return f->code;
+        double after = seconds_now();
+        samples[count++] = after - before;
+        before = after;
+    }
+    qsort(samples, (size_t)count, sizeof *samples, compare);
+    *median = count % 2 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
+    return 0;
+}
+
+static int step_analyze(bench_run *run, failure *f)
+{
+    return session_analyze(&run->session, f);
+}
+
+static int step_refactorize(bench_run *run, failure *f)
+{
+    libsolver_factor *factor = run->session.factor;
+    libsolver_status status = libsolver_refactorize(factor, &run->session.view);
+    return session_check(&run->session, status, libsolver_factor_message(factor), f);
+}
+
+static int step_solve(bench_run *run, failure *f)
+{
+    const int32_t n = run->problem.a.n;
+    libsolver_factor *factor = run->session.factor;
+    libsolver_vectors b = dense_view(run->b, n, run->width), x = dense_view(run->x, n, run->width);
+    libsolver_status status = libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, run->workspace, &b, &x);
+    return session_check(&run->session, status, libsolver_factor_message(factor), f);
+}
+
+static int step_refined_solve(bench_run *run, failure *f)
+{
+    const int32_t n = run->problem.a.n;
+    libsolver_factor *factor = run->session.factor;
+    libsolver_vectors b = dense_view(run->b, n, 1), x = dense_view(run->x, n, 1);
+    return session_check(&run->session, libsolver_solve(factor, &b, &x), libsolver_factor_message(factor), f);
+}
+
+/* ---- phases ------------------------------------------------------------------------------------------- */
+
+/* b = A x* in as many columns as the widest solve takes. */
+static int make_right_hand_sides(bench_run *run, failure *f)
+{
+    const triplets *a = &run->problem.a;
+    int64_t columns = 1;
+    for (int k = 0; k < MOST_WIDTHS; k++)
+        columns = run->widths[k] > columns ? run->widths[k] : columns;
+    size_t bytes = ((size_t)a->n * (size_t)columns + 1) * sizeof(double);
+    run->b = malloc(bytes);
+    run->x = malloc(bytes);
+    if (!run->b || !run->x)
+        return failure_memory(f, run->problem.name);
+    made_solution(a->n, columns, run->x);
+    return triplets_multiply(a, run->x, columns, run->b) ? 0 : failure_memory(f, run->problem.name);
+}
+
+/* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of the last. */
+static int bench_solve(bench_run *run, int k, failure *f)
+{
+    session *s = &run->session;
+    run->width = run->widths[k];
+    libsolver_status status = libsolver_workspace_create(s->factor, run->width, &run->workspace);
+    if (!session_check(s, status, libsolver_factor_message(s->factor), f) && !step_solve(run, f) &&
+        !measure(step_solve, run, &run->solve[k], f)) {
+        double error = backward_error(&run->problem.a, run->width, run->b, run->x);
+        if (!(error <= run->backward_error)) /* also the first, where it is NaN */
+            run->backward_error = error;
+    }
+    libsolver_workspace_free(run->workspace);
+    run->workspace = NULL;
+    return f->code;
+}
+
+static int run_phases(bench_run *run, const char *specification, failure *f)
+{
+    session *s = &run->session;
+    if (problem_load(specification, &run->problem, f)) {
+        s->status = status_of_failure(f);
+        return f->code;
+    }
+    if (session_begin(s, run->settings, run->problem.name, &run->problem, f) ||
+        measure(step_analyze, run, &run->analyze, f))
+        return f->code;
+    if (make_right_hand_sides(run, f)) {
+        s->status = status_of_failure(f);
+        return f->code;
+    }
+    double begin = seconds_now();
+    if (session_factorize(s, f))
+        return f->code;
+    run->factorize = seconds_now() - begin;
+    if (measure(step_refactorize, run, &run->refactorize, f))
+        return f->code;
+    for (int k = 0; k < MOST_WIDTHS && run->widths[k]; k++)
+        if (bench_solve(run, k, f))
+            return f->code;
+    return step_refined_solve(run, f) || measure(step_refined_solve, run, &run->refined_solve, f);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------ */
+
+static void write_solve_seconds(const bench_run *run, json *j)
+{
+    json_open(j, "solve_s");
+    for (int k = 0; k < MOST_WIDTHS && run->widths[k]; k++) {
+        char key[24];
+        snprintf(key, sizeof key, "%lld", (long long)run->widths[k]);
+        json_real(j, key, run->solve[k]);
+    }
+    json_close(j);
+}
+
+static void write_line(const bench_run *run, const failure *f, json *j)
+{
+    const session *s = &run->session;
+    libsolver_analysis_info analysis = {0};
+    libsolver_factor_info factor = {.threads = 0};
+    if (s->analysis)
+        libsolver_analysis_query(s->analysis, &analysis);
+    if (s->factor)
+        libsolver_info(s->factor, &factor);
+    json_open(j, NULL);
+    json_string(j, "name", run->problem.name);
+    json_integer(j, "n", run->problem.a.n);
+    json_integer(j, "nnz", run->problem.a.nnz);
+    json_integer_or_null(j, "factor_nnz", s->analysis, analysis.factor_nnz);
+    json_real(j, "factor_flops", s->analysis ? analysis.factor_flops : NAN);
+    json_string(j, "kind", s->factor ? kind_name(factor.kind) : NULL);
+    json_string(j, "backend", s->factor ? backend_name(factor.backend_solve) : NULL);
+    json_integer_or_null(j, "threads", s->factor, factor.threads);
+    json_real(j, "analyze_s", run->analyze);
+    json_real(j, "factorize_s", run->factorize);
+    json_real(j, "refactorize_s", run->refactorize);
+    write_solve_seconds(run, j);
+    json_real(j, "refined_solve_s", run->refined_solve);
+    json_real(j, "backward_error", run->backward_error);
+    json_integer_or_null(j, "host_bytes_peak", s->factor, factor.host_bytes_peak);
+    json_integer_or_null(j, "device_bytes", s->factor, factor.device_bytes);
+    json_string(j, "status", libsolver_status_name(s->status));
+    json_string(j, "message", f->text);
+    json_close(j);
+    json_end_line(j);
+}
+
+/* Runs one problem and appends its line to j. */
+static int bench_problem(const settings *s, const char *specification, json *j, failure *f)
+{
+    bench_run run = {.settings = s,
+                     .widths = {1, 16, s->nrhs == 1 || s->nrhs == 16 ? 0 : s->nrhs},
+                     .analyze = NAN,
+                     .factorize = NAN,
+                     .refactorize = NAN,
+                     .solve = {NAN, NAN, NAN},
+                     .refined_solve = NAN,
+                     .backward_error = NAN};
+    run_phases(&run, specification, f);
+    write_line(&run, f, j);
+    session_end(&run.session);
+    problem_free(&run.problem);
+    free(run.b);
+    free(run.x);
+    return f->code;
+}
+
+/* A line goes out as soon as it is known, or all of them into a file at the end.  The first failure decides
+ * the exit code; the other problems run all the same. */
+int command_bench(const settings *s, failure *f)
+{
+    json lines = {0};
+    const bool to_file = s->json && strcmp(s->json, "-") != 0;
+    for (int k = 0; k < s->operand_count; k++) {
+        failure here = {0};
+        if (bench_problem(s, s->operands[k], &lines, &here) && !f->code)
+            *f = here;
+        if (lines.failed)
+            failure_memory(f, s->operands[k]);
+        else if (!to_file) {
+            fputs(lines.text, stdout);
+            fflush(stdout);
+            json_free(&lines);
+        }
+    }
+    failure unwritten = {0};
+    if (to_file && lines.text && output_store(s->json, lines.text, lines.length, &unwritten) && !f->code)
+        *f = unwritten;
+    json_free(&lines);
+    return f->code;
+}

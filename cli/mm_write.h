@@ -1,0 +1,15 @@
+/* cli/mm_write.h: Matrix Market files, every double to its last bit (17 digits), .gz by suffix
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLI_MM_WRITE_H
+#define CLI_MM_WRITE_H
+
+#include "failure.h"
+#include "triplets.h"
+
+/* Coordinates, symmetric or hermitian.  comment: one line, or NULL. */
+int mm_write_matrix(const char *path, const triplets *a, const char *comment, failure *f);
+
+/* n x columns, array, general, real. */
+int mm_write_vectors(const char *path, int64_t n, int64_t columns, const double *values, failure *f);
+
+#endif

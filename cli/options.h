@@ -1,0 +1,58 @@
+/* cli/options.h: the command line
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "failure.h"
+#include "libsolver.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef enum command {
+    COMMAND_SOLVE = 1,
+    COMMAND_BENCH = 2,
+    COMMAND_GENERATE = 4,
+    COMMAND_INFO = 8,
+    COMMAND_HELP = 16,
+    COMMAND_VERSION = 32
+} command;
+
+/* In the order in which --precision lists them. */
+typedef enum precision {
+    PRECISION_BY_MATRIX = -1,
+    PRECISION_D,
+    PRECISION_S,
+    PRECISION_C,
+    PRECISION_Z,
+    PRECISION_MIXED
+} precision;
+
+typedef struct settings {
+    command command;
+    command help_on; /* COMMAND_HELP: the command asked about, 0: all */
+    char **operands; /* what is no option, in order */
+    int operand_count;
+
+    int backend, kind, ordering, matching; /* values of the library's enumerations */
+    int precision;
+    const char *ordering_file;         /* ordering is LIBSOLVER_ORDERING_USER */
+    int64_t nrhs;                      /* 0: not given */
+    int64_t threads, refine;           /* -1: not given */
+    double tolerance, pivot_threshold; /* 0: not given */
+    int64_t memory_limit;              /* 0: not given */
+    const char *json, *output;         /* NULL: not given */
+    bool quiet;
+} settings;
+
+/* Reads the command line; operands point into arguments, which is reordered.  EXIT_USAGE. */
+int settings_parse(settings *s, int count, char **arguments, failure *f);
+
+/* The library's options; everything not given is left at its default. */
+void settings_library_options(const settings *s, libsolver_options *options);
+
+/* The wanted backward error. */
+double settings_tolerance(const settings *s);
+
+void print_help(const settings *s, FILE *to);
+
+#endif

@@ -1,0 +1,120 @@
+/* cli/report_json.c: what a solve has found out, as JSON; what was not reached is null
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+#include <math.h>
+
+const char *kind_name(libsolver_kind kind)
+{
+    return kind == LIBSOLVER_KIND_SPD ? "cholesky" : "ldlt";
+}
+
+const char *backend_name(libsolver_backend backend)
+{
+    return backend == LIBSOLVER_BACKEND_GPU ? "gpu" : "cpu";
+}
+
+const char *ordering_name(libsolver_ordering ordering)
+{
+    static const char *const names[] = {"auto", "amd", "nd", "metis", "natural", "user"};
+    return names[ordering];
+}
+
+/* A number that is there once `reached` is true. */
+static void member_real(json *j, const char *key, bool reached, double value)
+{
+    json_real(j, key, reached ? value : NAN);
+}
+
+static void write_factor(const report *r, json *j)
+{
+    const bool counted = r->has_inertia;
+    json_open(j, "factor");
+    json_string(j, "kind", r->factorized ? kind_name(r->factor.kind) : NULL);
+    json_open(j, "inertia");
+    json_integer_or_null(j, "positive", counted, r->inertia.positive);
+    json_integer_or_null(j, "negative", counted, r->inertia.negative);
+    json_integer_or_null(j, "zero", counted, r->inertia.zero);
+    if (counted)
+        json_boolean(j, "certain", r->inertia.certain);
+    else
+        json_null(j, "certain");
+    json_close(j);
+    json_integer_or_null(j, "perturbed", r->factorized, r->factor.perturbed);
+    json_integer_or_null(j, "delayed", r->factorized, r->factor.delayed);
+    json_integer_or_null(j, "two_by_two", r->factorized, r->factor.two_by_two);
+    json_close(j);
+}
+
+/* Name of the device that solves, NULL where that is the CPU. */
+static const char *device_name(libsolver_backend backend, libsolver_device *device)
+{
+    int count = 0;
+    if (backend != LIBSOLVER_BACKEND_GPU || libsolver_devices(1, device, &count) < 0 || count < 1)
+        return NULL;
+    return device->name;
+}
+
+static void write_backend(const report *r, json *j)
+{
+    libsolver_device device;
+    json_open(j, "backend");
+    json_string(j, "factorize", r->factorized ? backend_name(r->factor.backend_factorize) : NULL);
+    json_string(j, "solve", r->factorized ? backend_name(r->factor.backend_solve) : NULL);
+    json_string(j, "device", r->factorized ? device_name(r->factor.backend_solve, &device) : NULL);
+    json_integer_or_null(j, "threads", r->factorized, r->factor.threads);
+    json_close(j);
+}
+
+static void write_analysis(const report *r, json *j)
+{
+    json_open(j, "analysis");
+    json_integer_or_null(j, "factor_nnz", r->analyzed, r->analysis.factor_nnz);
+    member_real(j, "factor_flops", r->analyzed, r->analysis.factor_flops);
+    json_integer_or_null(j, "supernodes", r->analyzed, r->analysis.supernodes);
+    json_integer_or_null(j, "levels", r->analyzed, r->analysis.levels);
+    json_integer_or_null(j, "host_bytes", r->analyzed, r->analysis.host_bytes);
+    json_integer_or_null(j, "device_bytes", r->analyzed, r->analysis.device_bytes);
+    json_close(j);
+}
+
+static void write_solve(const report *r, json *j)
+{
+    json_open(j, "solve");
+    json_integer_or_null(j, "nrhs", r->nrhs > 0, r->nrhs);
+    member_real(j, "backward_error", r->solved, r->solve.backward_error);
+    member_real(j, "backward_error_initial", r->solved, r->solve.backward_error_initial);
+    json_real(j, "forward_error", r->forward_error);
+    json_integer_or_null(j, "refinement_steps", r->solved, r->solve.steps);
+    json_close(j);
+}
+
+static void write_seconds(const report_seconds *s, json *j)
+{
+    json_open(j, "seconds");
+    json_real(j, "read", s->read);
+    json_real(j, "analyze", s->analyze);
+    json_real(j, "factorize", s->factorize);
+    json_real(j, "solve", s->solve);
+    json_real(j, "total", s->total);
+    json_close(j);
+}
+
+void report_json(const report *r, json *j)
+{
+    json_open(j, NULL);
+    json_open(j, "matrix");
+    json_string(j, "path", r->path);
+    json_integer_or_null(j, "n", r->matrix != NULL, r->matrix ? r->matrix->n : 0);
+    json_integer_or_null(j, "nnz", r->matrix != NULL, r->matrix ? r->matrix->nnz : 0);
+    json_close(j);
+    json_string(j, "status", libsolver_status_name(r->status));
+    json_string(j, "message", r->message);
+    write_backend(r, j);
+    json_string(j, "ordering", r->analyzed ? ordering_name(r->analysis.ordering) : NULL);
+    write_analysis(r, j);
+    write_factor(r, j);
+    write_solve(r, j);
+    write_seconds(&r->seconds, j);
+    json_close(j);
+    json_end_line(j);
+}

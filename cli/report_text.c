@@ -1,0 +1,142 @@
+/* cli/report_text.c: what a solve has found out, for people
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+#include <inttypes.h>
+#include <math.h>
+
+/* 1234567, "flop" -> "1.23 Mflop": three digits, a prefix, a unit. */
+typedef struct short_number {
+    char text[32];
+} short_number;
+
+static short_number shorten(double value, double step, const char *const *prefixes, const char *unit)
+{
+    short_number s;
+    while (value >= 0.9995 * step && prefixes[1]) {
+        value /= step;
+        prefixes++;
+    }
+    int digits = value >= 99.95 || value == floor(value) ? 0 : value >= 9.995 ? 1 : 2;
+    snprintf(s.text, sizeof s.text, "%.*f%s%s%s", digits, value, **prefixes || *unit ? " " : "", *prefixes,
+             unit);
+    return s;
+}
+
+static short_number count(double value, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", NULL};
+    return shorten(value, 1000, prefixes, unit);
+}
+
+static short_number bytes(double value)
+{
+    static const char *const prefixes[] = {"bytes", "KiB", "MiB", "GiB", "TiB", NULL};
+    return shorten(value, 1024, prefixes, "");
+}
+
+static short_number duration(double seconds)
+{
+    static const char *const prefixes[] = {"us", "ms", "s", NULL};
+    return shorten(1e6 * seconds, 1000, prefixes, "");
+}
+
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_matrix(const report *r, FILE *to)
+{
+    const triplets *a = r->matrix;
+    fprintf(to, "matrix     %s: order %d, %" PRId64 " entr%s in the lower triangle, %s %s\n", r->path, a->n,
+            a->nnz, a->nnz == 1 ? "y" : "ies", a->type == LIBSOLVER_Z ? "complex" : "real",
+            a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric");
+}
+
+static void print_analysis(const libsolver_analysis_info *a, FILE *to)
+{
+    fprintf(to, "analysis   ordering %s, %" PRId64 " supernode%s on %" PRId64 " level%s\n",
+            ordering_name(a->ordering), a->supernodes, plural(a->supernodes), a->levels, plural(a->levels));
+    fprintf(to, "           foreseen: %s entries in L, %s, %s of memory\n",
+            count((double)a->factor_nnz, "").text, count(a->factor_flops, "flop").text,
+            bytes((double)a->host_bytes).text);
+}
+
+static void print_factor(const report *r, FILE *to)
+{
+    const libsolver_factor_info *f = &r->factor;
+    const bool ldlt = f->kind != LIBSOLVER_KIND_SPD;
+    fprintf(to, "factor     %s, %s, %d thread%s", ldlt ? "A = L D L^T" : "A = L L^T (Cholesky)",
+            f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads, plural(f->threads));
+    if (ldlt)
+        fprintf(to, "; %" PRId64 " pivot%s of 2 x 2, %" PRId64 " delayed, %" PRId64 " perturbed",
+                f->two_by_two, plural(f->two_by_two), f->delayed, f->perturbed);
+    fputc('\n', to);
+    if (r->has_inertia)
+        fprintf(to, "inertia    %" PRId64 " positive, %" PRId64 " negative, %" PRId64 " zero (%s)\n",
+                r->inertia.positive, r->inertia.negative, r->inertia.zero,
+                r->inertia.certain ? "certain" : "not certain");
+}
+
+static void print_solution(const report *r, FILE *to)
+{
+    const libsolver_solve_info *s = &r->solve;
+    fprintf(to, "solution   %" PRId64 " right-hand side%s, %d refinement step%s\n", r->nrhs, plural(r->nrhs),
+            s->steps, plural(s->steps));
+    fprintf(to, "           backward error %.1e", s->backward_error_initial);
+    if (s->steps > 0)
+        fprintf(to, ", refined to %.1e", s->backward_error);
+    if (!isnan(r->forward_error))
+        fprintf(to, "; forward error %.1e", r->forward_error);
+    fputc('\n', to);
+}
+
+static void print_times(const report_seconds *s, FILE *to)
+{
+    const struct {
+        const char *phase;
+        double seconds;
+    } parts[] = {{"read", s->read},   {"analyze", s->analyze}, {"factorize", s->factorize},
+                 {"solve", s->solve}, {"total", s->total},     {NULL, 0}};
+    fprintf(to, "time      ");
+    for (int k = 0; parts[k].phase; k++)
+        if (!isnan(parts[k].seconds))
+            fprintf(to, " %s %s%s", parts[k].phase, duration(parts[k].seconds).text,
+                    parts[k + 1].phase ? "," : "");
+    fputc('\n', to);
+}
+
+static void print_verdict(const report *r, FILE *to)
+{
+    const double error = r->solve.backward_error;
+    const bool reached = error <= r->tolerance, singular = r->status & LIBSOLVER_SINGULAR;
+    fputc('\n', to);
+    if (!reached)
+        fprintf(to, "NOT SOLVED: the backward error %.1e is above the tolerance %.0e%s.\n", error,
+                r->tolerance,
+                singular ? "; the matrix is singular, and the right-hand side does not fit it" : "");
+    else if (singular)
+        fprintf(
+            to,
+            "SOLVED, but the matrix is singular: x is one of many solutions (backward error %.1e, tolerance "
+            "%.0e).\n",
+            error, r->tolerance);
+    else
+        fprintf(to, "SOLVED: the backward error %.1e is within the tolerance %.0e%s.\n", error, r->tolerance,
+                r->solve.remarks & LIBSOLVER_PERTURBED ? ", although pivots were perturbed" : "");
+}
+
+void report_text(const report *r, FILE *to)
+{
+    if (!r->analyzed)
+        return;
+    print_matrix(r, to);
+    print_analysis(&r->analysis, to);
+    if (r->factorized)
+        print_factor(r, to);
+    if (r->solved)
+        print_solution(r, to);
+    print_times(&r->seconds, to);
+    if (r->solved)
+        print_verdict(r, to);
+}

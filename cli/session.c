@@ -1,0 +1,105 @@
+/* cli/session.c: the library's phases on one problem
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "session.h"
+#include "permutation.h"
+#include <stdlib.h>
+#include <time.h>
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int exit_code(libsolver_status status)
+{
+    switch (status) {
+    case LIBSOLVER_INVALID:
+    case LIBSOLVER_NONFINITE:
+    case LIBSOLVER_PATTERN_MISMATCH:
+        return EXIT_INPUT;
+    case LIBSOLVER_OUT_OF_MEMORY:
+    case LIBSOLVER_OUT_OF_DEVICE_MEMORY:
+    case LIBSOLVER_NOT_BUILT:
+    case LIBSOLVER_CUDA:
+        return EXIT_RESOURCES;
+    default:
+        return status < 0 ? EXIT_NUMERICAL : EXIT_SOLVED;
+    }
+}
+
+int session_check(session *s, libsolver_status status, const char *message, failure *f)
+{
+    s->status = status;
+    if (status >= 0)
+        return 0;
+    return failure_set(f, exit_code(status), "%s: %s", s->name,
+                       message && *message ? message : libsolver_status_sentence(status));
+}
+
+libsolver_status status_of_failure(const failure *f)
+{
+    return f->code == EXIT_RESOURCES ? LIBSOLVER_OUT_OF_MEMORY : LIBSOLVER_INVALID;
+}
+
+/* The type to compute in.  A complex matrix is never cut down to a real one. */
+static int choose_type(session *s, const settings *wanted, const triplets *a, failure *f)
+{
+    static const libsolver_type types[] = {LIBSOLVER_D, LIBSOLVER_S, LIBSOLVER_C, LIBSOLVER_Z};
+    if (wanted->precision == PRECISION_BY_MATRIX)
+        return 0;
+    if (wanted->precision == PRECISION_MIXED)
+        return session_check(s, LIBSOLVER_NOT_BUILT, "mixed precision is not contained in this build", f);
+    s->view.type = types[wanted->precision];
+    if (a->type == LIBSOLVER_Z && (s->view.type == LIBSOLVER_D || s->view.type == LIBSOLVER_S))
+        return session_check(s, LIBSOLVER_INVALID, "the matrix is complex; its precision is c or z", f);
+    if (s->view.type != a->type)
+        s->view.values = NULL; /* the pattern is enough to learn whether the type is built */
+    return 0;
+}
+
+int session_begin(session *s, const settings *wanted, const char *name, const problem *p, failure *f)
+{
+    *s = (session){.name = name, .view = triplets_view(&p->a)};
+    settings_library_options(wanted, &s->options);
+    if (choose_type(s, wanted, &p->a, f))
+        return f->code;
+    if (wanted->ordering_file && permutation_read(wanted->ordering_file, p->a.n, &s->permutation, f)) {
+        s->status = status_of_failure(f);
+        return f->code;
+    }
+    s->options.permutation = s->permutation;
+    return session_check(s, libsolver_context_create(&s->options, &s->context), NULL, f);
+}
+
+void session_end(session *s)
+{
+    libsolver_factor_free(s->factor);
+    libsolver_analysis_free(s->analysis);
+    libsolver_context_free(s->context);
+    free(s->permutation);
+}
+
+int session_analyze(session *s, failure *f)
+{
+    libsolver_analysis_free(s->analysis);
+    s->analysis = NULL;
+    libsolver_status status = libsolver_analyze(s->context, &s->view, &s->options, &s->analysis);
+    return session_check(s, status, libsolver_context_message(s->context), f);
+}
+
+int session_factorize(session *s, failure *f)
+{
+    libsolver_factor_free(s->factor);
+    s->factor = NULL;
+    libsolver_status status = libsolver_factorize(s->analysis, &s->view, &s->factor);
+    const char *message =
+        s->factor ? libsolver_factor_message(s->factor) : libsolver_context_message(s->context);
+    return session_check(s, status, message, f);
+}
+
+libsolver_vectors dense_view(double *values, int64_t n, int64_t columns)
+{
+    return (libsolver_vectors){.values = values, .rows = n, .columns = columns, .ld = n, .type = LIBSOLVER_D};
+}

@@ -1,0 +1,41 @@
+/* cli/session.h: the library's phases on one problem, as the settings ask, with failures as exit codes
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "options.h"
+#include "problem.h"
+
+typedef struct session {
+    const char *name; /* of the problem, in messages */
+    libsolver_options options;
+    int64_t *permutation;
+    libsolver_matrix view;
+    libsolver_context *context;
+    libsolver_analysis *analysis;
+    libsolver_factor *factor;
+    libsolver_status status; /* of the last call */
+} session;
+
+/* Seconds since a fixed time. */
+double seconds_now(void);
+
+/* name and p must outlive the session.  session_end in every case. */
+int session_begin(session *s, const settings *wanted, const char *name, const problem *p, failure *f);
+void session_end(session *s);
+
+/* Phases; a result that is there already is freed first. */
+int session_analyze(session *s, failure *f);
+int session_factorize(session *s, failure *f);
+
+/* Takes the status of a call of the library: if it is an error, it becomes a failure with message (or the
+ * status's own sentence where message is empty). */
+int session_check(session *s, libsolver_status status, const char *message, failure *f);
+
+/* The status that stands for a failure before or beside the library. */
+libsolver_status status_of_failure(const failure *f);
+
+/* An n x columns block, column-major. */
+libsolver_vectors dense_view(double *values, int64_t n, int64_t columns);
+
+#endif

@@ -1,0 +1,198 @@
+/* cli/solve.c: `libsolver solve`, one system from files to a checked solution
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "certificate.h"
+#include "commands.h"
+#include "mm_read.h"
+#include "mm_write.h"
+#include "output.h"
+#include "report.h"
+#include "session.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct solve_run {
+    const settings *settings;
+    problem problem;
+    session session;
+    double *b, *x;
+    report report;
+    bool shows_progress;
+    double start;
+} solve_run;
+
+/* Says what goes on when somebody watches and it is going to take a while. */
+static void announce(const solve_run *run, const char *what, double seconds_foreseen)
+{
+    if (run->shows_progress && seconds_foreseen > 2)
+        fprintf(stderr, "%s ...\n", what);
+}
+
+/* Adds the time since *mark to a phase and moves the mark. */
+static void clock_phase(double *phase, double *mark)
+{
+    double now = seconds_now();
+    *phase = now - *mark;
+    *mark = now;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
+
+static int allocate_block(solve_run *run, double **block, failure *f)
+{
+    uint64_t entries = (uint64_t)run->problem.a.n * (uint64_t)run->report.nrhs;
+    *block = malloc((entries + 1) * sizeof **block); /* both factors below 2^31 */
+    return *block ? 0 : failure_memory(f, run->report.path);
+}
+
+/* b from its file, or A x* */
+static int get_right_hand_sides(solve_run *run, failure *f)
+{
+    const settings *s = run->settings;
+    const triplets *a = &run->problem.a;
+    report *r = &run->report;
+    if (s->operand_count > 1) {
+        int64_t columns;
+        if (mm_read_vectors(s->operands[1], a->n, a->type, &run->b, &columns, f))
+            return f->code;
+        r->nrhs = columns;
+        if (s->nrhs && s->nrhs != columns)
+            return failure_set(f, EXIT_INPUT, "%s: it has %lld columns, --nrhs says %lld", s->operands[1],
+                               (long long)columns, (long long)s->nrhs);
+        return allocate_block(run, &run->x, f);
+    }
+    r->nrhs = s->nrhs ? s->nrhs : 1;
+    if (allocate_block(run, &run->b, f) || allocate_block(run, &run->x, f))
+        return f->code;
+    made_solution(a->n, r->nrhs, run->x);
+    return triplets_multiply(a, run->x, r->nrhs, run->b) ? 0 : failure_memory(f, r->path);
+}
+
+static int read_input(solve_run *run, failure *f)
+{
+    double mark = run->start;
+    if (!problem_load(run->report.path, &run->problem, f)) {
+        run->report.matrix = &run->problem.a;
+        if (run->problem.a.type == LIBSOLVER_D)
+            get_right_hand_sides(run, f);
+    }
+    clock_phase(&run->report.seconds.read, &mark);
+    return f->code;
+}
+
+/* ---- phases ------------------------------------------------------------------------------------------- */
+
+static int analyze(solve_run *run, failure *f)
+{
+    report *r = &run->report;
+    double mark = seconds_now();
+    announce(run, "analyzing", 2e-6 * (double)r->matrix->nnz);
+    if (session_analyze(&run->session, f))
+        return f->code;
+    clock_phase(&r->seconds.analyze, &mark);
+    libsolver_analysis_query(run->session.analysis, &r->analysis);
+    r->analyzed = true;
+    return 0;
+}
+
+static int factorize(solve_run *run, failure *f)
+{
+    report *r = &run->report;
+    double mark = seconds_now();
+    announce(run, "factorizing", 2e-10 * r->analysis.factor_flops);
+    session_factorize(&run->session, f);
+    if (run->session.factor) {
+        libsolver_info(run->session.factor, &r->factor);
+        r->factorized = true;
+    }
+    if (f->code)
+        return f->code;
+    clock_phase(&r->seconds.factorize, &mark);
+    r->has_inertia = libsolver_inertia(run->session.factor, &r->inertia) == LIBSOLVER_OK;
+    return 0;
+}
+
+static int solve(solve_run *run, failure *f)
+{
+    report *r = &run->report;
+    const int32_t n = r->matrix->n;
+    libsolver_vectors b = dense_view(run->b, n, r->nrhs), x = dense_view(run->x, n, r->nrhs);
+    libsolver_factor *factor = run->session.factor;
+    double mark = seconds_now();
+    announce(run, "solving", 1e-8 * (double)r->analysis.factor_nnz * (double)r->nrhs);
+    if (session_check(&run->session, libsolver_solve(factor, &b, &x), libsolver_factor_message(factor), f))
+        return f->code;
+    clock_phase(&r->seconds.solve, &mark);
+    libsolver_solve_query(factor, NULL, &r->solve);
+    r->solved = true;
+    if (run->settings->operand_count < 2)
+        r->forward_error = forward_error(n, r->nrhs, run->x);
+    return 0;
+}
+
+/* All phases, and x written: status and message of the report, the failure in *f. */
+static int run_phases(solve_run *run, failure *f)
+{
+    report *r = &run->report;
+    const settings *s = run->settings;
+    if (read_input(run, f)) {
+        r->status = status_of_failure(f);
+        return f->code;
+    }
+    if (!session_begin(&run->session, s, r->path, &run->problem, f) && !analyze(run, f) && !factorize(run, f))
+        solve(run, f);
+    r->status = run->session.status;
+    if (f->code)
+        return f->code;
+    if (s->output && mm_write_vectors(s->output, r->matrix->n, r->nrhs, run->x, f))
+        return f->code;
+    if (!(r->solve.backward_error <= r->tolerance))
+        return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g (%s)", r->path,
+                           r->solve.backward_error, r->tolerance, libsolver_status_name(r->status));
+    return 0;
+}
+
+/* ---- results ------------------------------------------------------------------------------------------ */
+
+/* The JSON comes also after a failure, which stays the reason of the exit code. */
+static void write_json(const solve_run *run, failure *f)
+{
+    json j = {0};
+    failure unwritten = {0};
+    report_json(&run->report, &j);
+    if (j.failed)
+        failure_memory(&unwritten, run->settings->json);
+    else
+        output_store(run->settings->json, j.text, j.length, &unwritten);
+    json_free(&j);
+    if (unwritten.code && !f->code)
+        *f = unwritten;
+}
+
+static bool is_standard_output(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+int command_solve(const settings *s, failure *f)
+{
+    solve_run run = {.settings = s, .start = seconds_now()};
+    run.shows_progress = isatty(STDERR_FILENO) && !s->quiet;
+    run.report = (report){.path = s->operands[0],
+                          .tolerance = settings_tolerance(s),
+                          .forward_error = NAN,
+                          .seconds = {NAN, NAN, NAN, NAN, NAN}};
+    run_phases(&run, f);
+    run.report.message = f->text;
+    run.report.seconds.total = seconds_now() - run.start;
+    if (!s->quiet && !is_standard_output(s->json) && !is_standard_output(s->output))
+        report_text(&run.report, stdout);
+    if (s->json)
+        write_json(&run, f);
+    session_end(&run.session);
+    problem_free(&run.problem);
+    free(run.b);
+    free(run.x);
+    return f->code;
+}

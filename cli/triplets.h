@@ -1,0 +1,43 @@
+/* cli/triplets.h: a symmetric or Hermitian matrix as a list of the entries of its lower triangle
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLI_TRIPLETS_H
+#define CLI_TRIPLETS_H
+
+#include "libsolver.h"
+#include <stdbool.h>
+
+typedef struct triplets {
+    int32_t n;
+    libsolver_type type; /* D or Z */
+    libsolver_symmetry symmetry;
+    int64_t nnz, capacity;
+    int32_t *rows, *columns; /* 0-based, row >= column */
+    double *values;          /* one an entry for D, pairs (real, imaginary) for Z */
+} triplets;
+
+/* doubles of one value */
+static inline int triplets_width(const triplets *a)
+{
+    return a->type == LIBSOLVER_Z ? 2 : 1;
+}
+
+/* Room for one more entry: doubles the capacity, at most to `most`.  False: out of memory. */
+bool triplets_grow(triplets *a, int64_t most);
+/* Appends a(row, column) = value[0] (+ i value[1]); there must be room. */
+void triplets_append(triplets *a, int64_t row, int64_t column, const double *value);
+void triplets_free(triplets *a);
+
+/* *order: entries sorted by column, then row, stably; order[k] is the k-th.  False: out of memory.  The
+ * caller frees it. */
+bool triplets_sort(const triplets *a, int64_t **order);
+/* True if the entries come by columns, then rows, without duplicates. */
+bool triplets_are_compressed(const triplets *a);
+/* Sorts and sums duplicates in the order of their appearance.  False: out of memory, nothing is changed. */
+bool triplets_compress(triplets *a);
+
+libsolver_matrix triplets_view(const triplets *a);
+
+/* Type D.  y = A x for k columns of length n, each entry rounded once. */
+bool triplets_multiply(const triplets *a, const double *x, int64_t k, double *y);
+
+#endif

@@ -1,0 +1,75 @@
+/* dense/cpu/cholesky_tmpl.c: Cholesky of the pivot columns of a front, right-looking by blocks of columns
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cpu/front.h"
+#include "dense/cpu/blas.h"
+
+/* Columns factorized by plain loops; they stay in the first cache. */
+#define INNER_BLOCK 32
+
+/* Cholesky of the n x n lower triangle a by plain loops.  Returns n or the first column whose pivot is
+ * refused. */
+static int triangle(int n, scalar *a, int lda, const real *diagonal)
+{
+    for (int j = 0; j < n; j++) {
+        scalar *column = a + (int64_t)j * lda;
+        /* A(j:n, j) -= L(j:n, 0:j) L(j, 0:j)^T */
+        for (int p = 0; p < j; p++) {
+            const scalar *l = a + (int64_t)p * lda, factor = l[j];
+            for (int i = j; i < n; i++)
+                column[i] -= l[i] * factor;
+        }
+        const real pivot = scalar_real(column[j]);
+        if (!(pivot > 16 * EPS * diagonal[j]))
+            return j;
+        const real root = (real)sqrt((double)pivot), inverse = 1 / root;
+        column[j] = root;
+        for (int i = j + 1; i < n; i++)
+            column[i] *= inverse;
+    }
+    return n;
+}
+
+/* Rows [i0, i1) of columns [j, end):  A := (A - L(:, j0:j) L(j:end, j0:j)^T) L(j:end, j:end)^-T */
+static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *panel)
+{
+    scalar *a = panel + i0 + (int64_t)j * m;
+    const scalar *left = panel + (int64_t)j0 * m;
+    if (j > j0)
+        gemm('N', 'T', i1 - i0, end - j, j - j0, -1, left + i0, m, left + j, m, 1, a, m);
+    trsm('R', 'L', 'T', 'N', i1 - i0, end - j, 1, panel + j + (int64_t)j * m, m, a, m);
+}
+
+/* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in steps of
+ * INNER_BLOCK. */
+static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *diagonal)
+{
+    const int large = front_is_large(m, j1 - j0);
+    for (int j = j0, end; j < j1; j = end) {
+        end = j + INNER_BLOCK < j1 ? j + INNER_BLOCK : j1;
+        scalar *corner = panel + j + (int64_t)j * m;
+        const scalar *left = panel + j + (int64_t)j0 * m;
+        NAME(update_trapezoid)(end - j, end - j, j - j0, left, m, left, m, 1, corner, m);
+        const int done = triangle(end - j, corner, m, diagonal + j);
+        if (done < end - j)
+            return j + done;
+        for (int i = end; i < m; i += TILE_ROWS) {
+            const int i1 = i + TILE_ROWS < m ? i + TILE_ROWS : m;
+#pragma omp task if (large) firstprivate(i, i1, j, end)
+            rows_below(i, i1, j0, j, end, m, panel);
+        }
+#pragma omp taskwait
+    }
+    return j1;
+}
+
+int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal)
+{
+    for (int j = 0, end; j < k; j = end) {
+        end = j + TILE_COLUMNS < k ? j + TILE_COLUMNS : k;
+        const int done = block_of_columns(j, end, m, panel, diagonal);
+        if (done < end)
+            return done;
+        NAME(front_update_columns)(m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k);
+    }
+    return k;
+}

@@ -1,0 +1,77 @@
+/* dense/cpu/front.h: partial factorization of one front
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ *            k      m - k
+ *        +-------+
+ *      k | panel |            panel: m x k by columns, leading dimension m, lower trapezoid; the pivot
+ * candidates
+ *        |-------+--------+
+ *        |       |        |   contribution block: lower triangle of order m - (pivots eliminated), stored
+ * apart m - k |       |   CB   |
+ *        +-------+--------+
+ *
+ * Large fronts are cut into tiles by size alone and the tiles are OpenMP tasks, so every entry is computed by
+ * the same operations whatever the number of threads. */
+#ifndef DENSE_CPU_FRONT_H
+#define DENSE_CPU_FRONT_H
+
+#include "base/scalar.h"
+#include "dense/cpu/contribution.h"
+
+/* Tiles of a large front: of a block column, TILE_ROWS rows; inner products are cut after TILE_INNER pivots
+ * (LDL^T only). */
+#define TILE_COLUMNS CB_BLOCK
+#define TILE_ROWS 512
+#define TILE_INNER 256
+
+/* Entries of scratch that a thread needs inside the routines below. */
+#define FRONT_TASK_SCRATCH (TILE_COLUMNS * TILE_INNER)
+
+/* Whether an update of order m by k pivots is worth tasks (their cost is about a microsecond each). */
+static inline int front_is_large(int64_t m, int64_t k)
+{
+    return m > TILE_ROWS && m * m * k > 4000000;
+}
+
+/* What the pivots of a front were. */
+typedef struct front_report {
+    int eliminated; /* pivots; the candidates after them are delayed */
+    int two_by_two; /* 2x2 pivots among them */
+    int positive, negative, zero;
+    int uncertain;   /* pivots whose sign lies within rounding errors */
+    double smallest; /* least |eigenvalue| of a nonzero pivot; infinity if there is none */
+} front_report;
+
+/* Cholesky of the k pivot columns:  panel := [L11; L21].  diagonal(j), length k: the entry of the scaled
+ * matrix from which pivot j started; a pivot <= 8 eps times twice that is refused.  Returns k, or the column
+ * of the first pivot refused. */
+int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal);
+
+/* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u, 1x1 and 2x2 pivots.
+ * index, length m, is permuted with the rows (only its first k move).  d and e, length k: D(j,j) and
+ * D(j+1,j).  A zero pivot has d = e = 0 and a zero column of L.  magnitude, length m: on entry what was
+ * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h]. may_delay:
+ * 0 at a root, where m = k and every candidate is eliminated.  The candidates left over are updated and stand
+ * in the columns eliminated .. k-1. work: front_ldlt_work(m, k) scalars. */
+void NAME(front_ldlt)(int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
+                      real u, int may_delay, scalar *work, front_report *report);
+int64_t front_ldlt_work(int64_t m, int64_t k);
+
+/* Contribution block of order r = m - p after p pivots:  C := -L21 D L21^T, rows p..m-1 of the panel's first
+ * p columns. d, e: NULL for Cholesky.  The block columns of the k - p delayed candidates are taken from the
+ * panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each OpenMP thread, scratch_stride apart. */
+void NAME(front_contribution)(int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
+                              scalar *cb, scalar *scratch, int64_t scratch_stride);
+
+/* Building blocks of the above.
+ *
+ * update_trapezoid:  C := beta C - L W^T for the entries on and below the diagonal of C, rows x columns,
+ * inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal become undefined.
+ * front_update_columns: the same with beta = 1 for columns [from, to) of the panel and pivots [p0, p1): L is
+ * the panel, row i of W is row i - w_row of w. */
+void NAME(update_trapezoid)(int rows, int columns, int inner, const scalar *l, int ldl, const scalar *w,
+                            int ldw, scalar beta, scalar *c, int ldc);
+void NAME(front_update_columns)(int m, scalar *panel, int p0, int p1, const scalar *w, int ldw, int w_row,
+                                int from, int to);
+
+#endif

@@ -1,0 +1,204 @@
+/* dense/cpu/ldlt_tmpl.c: LDL^T of the candidates of a front by a-posteriori threshold pivoting  [Duff, Hogg,
+ * Lopez 2020] SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Blocks of columns are factorized with pivoting inside their diagonal block only; then |L| <= 1/u is
+ * checked, the columns before the first that fails are kept, the others are put back and moved to the end of
+ * the candidates:
+ *
+ *      0       p      p+nb        q      k
+ *      | done  | block | waiting  | failed |
+ *
+ * The failed ones are tried once more when other pivots have changed them, then one at a time by plain
+ * threshold pivoting; what is left is delayed. */
+#include "dense/cpu/ldlt.h"
+#include "dense/cpu/blas.h"
+#include <string.h>
+
+typedef struct front {
+    int m, k;
+    scalar *panel;
+    int32_t *index;
+    scalar *d, *e;
+    real *magnitude, u;
+    scalar *backup; /* m x LDLT_BLOCK: the block's columns before elimination, rows p..m-1, leading dimension
+                       m - p */
+    scalar *w;      /* m x LDLT_BLOCK: L D below the block, leading dimension m - p - nb */
+} front;
+
+int64_t front_ldlt_work(int64_t m, int64_t k)
+{
+    const int64_t columns = k < LDLT_BLOCK ? k : LDLT_BLOCK;
+    return 2 * m * (columns > 1 ? columns : 2);
+}
+
+/* Entry (i, j) of the symmetric block that was backed up. */
+static scalar original(const front *f, int ld, int i, int j)
+{
+    return i >= j ? f->backup[i + (int64_t)j * ld] : f->backup[j + (int64_t)i * ld];
+}
+
+/* Rows [p, p+nb) of the finished columns, and index, follow the order found in the block. */
+static void permute_block_rows(front *f, int p, int nb, const int *order)
+{
+    scalar row[LDLT_BLOCK];
+    int32_t variable[LDLT_BLOCK];
+    for (int c = 0; c < p; c++) {
+        scalar *column = f->panel + p + (int64_t)c * f->m;
+        for (int i = 0; i < nb; i++)
+            row[i] = column[order[i]];
+        memcpy(column, row, sizeof(scalar) * (size_t)nb);
+    }
+    for (int i = 0; i < nb; i++)
+        variable[i] = f->index[p + order[i]];
+    memcpy(f->index + p, variable, sizeof(int32_t) * (size_t)nb);
+}
+
+/* Below the block: W := A21 L11^-T, L21 := W D^-1.  Returns the leading pivots of which |L21| <= 1/u. */
+static int columns_below(front *f, int p, int nb, int found, const scalar *b, const int *order)
+{
+    const int rows = f->m - p - nb, ld = f->m - p;
+    const real limit = 1 / f->u;
+    for (int c = 0; c < found; c++)
+        memcpy(f->w + (int64_t)c * rows, f->backup + nb + (int64_t)order[c] * ld,
+               sizeof(scalar) * (size_t)rows);
+    trsm('R', 'L', 'T', 'U', rows, found, 1, b, nb, f->w, rows);
+    for (int c = 0; c < found; c++) {
+        const int pivots = f->e[p + c] != 0 ? 2 : 1;
+        const scalar *w0 = f->w + (int64_t)c * rows, *w1 = w0 + rows;
+        scalar *l0 = f->panel + p + nb + (int64_t)(p + c) * f->m, *l1 = l0 + f->m;
+        const scalar d0 = f->d[p + c], e = f->e[p + c];
+        real largest = 0;
+        if (pivots == 1) {
+            const scalar inverse = 1 / d0;
+            for (int i = 0; i < rows; i++) {
+                l0[i] = w0[i] * inverse;
+                largest = scalar_abs(l0[i]) > largest ? scalar_abs(l0[i]) : largest;
+            }
+        } else {
+            const scalar d1 = f->d[p + c + 1];
+            for (int i = 0; i < rows; i++) {
+                l0[i] = w0[i];
+                l1[i] = w1[i];
+                divide_2x2(d0, e, d1, &l0[i], &l1[i]);
+                largest = scalar_abs(l0[i]) > largest ? scalar_abs(l0[i]) : largest;
+                largest = scalar_abs(l1[i]) > largest ? scalar_abs(l1[i]) : largest;
+            }
+        }
+        if (!(largest <= limit))
+            return c;
+        c += pivots - 1;
+    }
+    return found;
+}
+
+/* Magnitudes of the rows below the block grow by what its accepted pivots subtract. */
+static void add_magnitudes(front *f, int p, int nb, int accepted)
+{
+    const int rows = f->m - p - nb;
+    real *g = f->magnitude + p + nb;
+    for (int c = 0; c < accepted; c++) {
+        const scalar *l = f->panel + p + nb + (int64_t)(p + c) * f->m, *w = f->w + (int64_t)c * rows;
+        for (int i = 0; i < rows; i++)
+            g[i] += scalar_abs(l[i]) * scalar_abs(w[i]);
+    }
+}
+
+/* Columns [accepted, nb) of the block are put back in the order found and updated by the accepted pivots. */
+static void restore_failed(front *f, int p, int nb, int accepted, const scalar *b, const int *order)
+{
+    const int m = f->m, ld = m - p, rows = m - p - nb, failed = nb - accepted;
+    scalar w[LDLT_BLOCK * LDLT_BLOCK]; /* L11 D of the failed rows: failed x accepted */
+    for (int c = 0; c < accepted; c++)
+        for (int i = 0; i < failed; i++) {
+            const scalar l = b[accepted + i + c * nb];
+            const scalar next = f->e[p + c] != 0 ? b[accepted + i + (c + 1) * nb] * f->e[p + c] : 0;
+            const scalar before =
+                c > 0 && f->e[p + c - 1] != 0 ? b[accepted + i + (c - 1) * nb] * f->e[p + c - 1] : 0;
+            w[i + c * failed] = l * f->d[p + c] + next + before;
+        }
+    for (int j = 0; j < failed; j++) {
+        scalar *column = f->panel + p + (int64_t)(p + accepted + j) * m;
+        for (int i = accepted + j; i < nb; i++)
+            column[i] = original(f, ld, order[i], order[accepted + j]);
+        memcpy(column + nb, f->backup + nb + (int64_t)order[accepted + j] * ld,
+               sizeof(scalar) * (size_t)rows);
+    }
+    scalar *corner = f->panel + p + accepted + (int64_t)(p + accepted) * m;
+    NAME(update_trapezoid)
+    (failed + rows, failed, accepted, f->panel + p + accepted + (int64_t)p * m, m, w, failed, 1, corner, m);
+    for (int c = 0; c < accepted; c++)
+        for (int i = 0; i < failed; i++)
+            f->magnitude[p + accepted + i] +=
+                scalar_abs(b[accepted + i + c * nb]) * scalar_abs(w[i + c * failed]);
+}
+
+/* Tries the nb candidates from p.  Returns how many of them, now first in the block, are eliminated. */
+static int eliminate_block(front *f, int p, int nb, front_report *report)
+{
+    const int m = f->m, ld = m - p;
+    scalar b[LDLT_BLOCK * LDLT_BLOCK];
+    real g[LDLT_BLOCK], before[LDLT_BLOCK];
+    int order[LDLT_BLOCK];
+    for (int c = 0; c < nb; c++) {
+        const scalar *column = f->panel + p + (int64_t)(p + c) * m;
+        memcpy(f->backup + c + (int64_t)c * ld, column + c, sizeof(scalar) * (size_t)(ld - c));
+        memcpy(b + c + c * nb, column + c, sizeof(scalar) * (size_t)(nb - c));
+    }
+    memcpy(before, f->magnitude + p, sizeof(real) * (size_t)nb);
+    memcpy(g, before, sizeof(real) * (size_t)nb);
+    const int found = NAME(ldlt_block)(nb, b, order, f->d + p, f->e + p, g);
+    permute_block_rows(f, p, nb, order);
+    const int accepted = columns_below(f, p, nb, found, b, order);
+    for (int c = 0; c < accepted; c++) {
+        scalar *column = f->panel + p + (int64_t)(p + c) * m;
+        column[c] = 1;
+        memcpy(column + c + 1, b + c + 1 + c * nb, sizeof(scalar) * (size_t)(nb - c - 1));
+        const int pivots = f->e[p + c] != 0 ? 2 : 1;
+        NAME(ldlt_count)(report, f->d[p + c], f->e[p + c], f->d[p + c + pivots - 1], g[c], g[c + pivots - 1]);
+        if (pivots == 2) { /* the second column of the pair */
+            scalar *second = column + m;
+            second[c + 1] = 1;
+            memcpy(second + c + 2, b + c + 2 + (c + 1) * nb, sizeof(scalar) * (size_t)(nb - c - 2));
+            c++;
+        }
+    }
+    for (int c = 0; c < nb; c++)
+        f->magnitude[p + c] = c < accepted ? g[c] : before[order[c]];
+    add_magnitudes(f, p, nb, accepted);
+    if (accepted < nb)
+        restore_failed(f, p, nb, accepted, b, order);
+    NAME(front_update_columns)(m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k);
+    return accepted;
+}
+
+/* One pass over the candidates [p, k) by blocks.  Returns the new p; the candidates behind it have failed. */
+static int pass(front *f, int p, front_report *report)
+{
+    int q = f->k;
+    while (p < q) {
+        const int nb = q - p < LDLT_BLOCK ? q - p : LDLT_BLOCK;
+        const int accepted = eliminate_block(f, p, nb, report), failed = nb - accepted;
+        const int waiting = q - p - nb;
+        for (int i = 0; i < failed && i < waiting; i++)
+            NAME(ldlt_swap)(f->m, f->panel, p + accepted + i, q - 1 - i, f->index, f->magnitude);
+        p += accepted;
+        q -= failed;
+    }
+    return p;
+}
+
+void NAME(front_ldlt)(int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
+                      real u, int may_delay, scalar *work, front_report *report)
+{
+    front f = {m, k, panel, index, d, e, magnitude, u, work, NULL};
+    f.w = work + front_ldlt_work(m, k) / 2;
+    int p = pass(&f, 0, report);
+    if (p > 0 && p < k)
+        p = pass(&f, p, report);
+    if (p < k)
+        p = NAME(ldlt_threshold)(m, k, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, report);
+    if (p < k && !may_delay) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
+                                Parlett 1971] */
+        p = NAME(ldlt_threshold)(m, k, p, panel, index, d, e, magnitude, (real)0.25, 0, work, report);
+    report->eliminated = p;
+}

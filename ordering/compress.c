@@ -1,0 +1,101 @@
+/* ordering/compress.c: one vertex for each set of indistinguishable ones  [Ashcraft, Compressed graphs and
+ * the minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995)]
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "ordering/ordering.h"
+
+/* A compressed graph is made when it has fewer than this fraction of the vertices.  An ordering's time falls
+ * about in that proportion, and making and expanding the compressed graph costs a few percent of it. */
+#define COMPRESSED_FRACTION 0.9
+
+/* A fixed random-looking function of a vertex (the last steps of splitmix64), so that sums of it seldom
+ * agree by chance; sums of the bare numbers do in graphs with structure. */
+static uint64_t scatter(int32_t v)
+{
+    uint64_t x = ((uint64_t)v + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    return x ^ x >> 31;
+}
+
+/* adj(u) + u == adj(v) + v for adjacent u, v of the same degree.  Both lists ascend; each is passed over once
+ * without the other vertex, so that as many remain in one as in the other. */
+static int indistinguishable(const graph *g, int32_t u, int32_t v)
+{
+    const int64_t u_end = g->start[u + 1], v_end = g->start[v + 1];
+    for (int64_t p = g->start[u], q = g->start[v];; p++, q++) {
+        if (p < u_end && g->neighbor[p] == v)
+            p++;
+        if (q < v_end && g->neighbor[q] == u)
+            q++;
+        if (p == u_end)
+            return 1;
+        if (g->neighbor[p] != g->neighbor[q])
+            return 0;
+    }
+}
+
+/* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.  Vertices of
+ * one class are adjacent, so that a class is found among the neighbours of each member; hashes of the
+ * neighbourhoods rule out nearly all others. */
+static int32_t find_classes(const graph *g, uint64_t *hash, int32_t *first)
+{
+    for (int32_t v = 0; v < g->n; v++) {
+        hash[v] = scatter(v);
+        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
+            hash[v] += scatter(g->neighbor[p]);
+    }
+    int32_t classes = 0;
+    for (int32_t v = 0; v < g->n; v++) {
+        const int64_t degree = g->start[v + 1] - g->start[v];
+        first[v] = v;
+        for (int64_t p = g->start[v]; p < g->start[v + 1] && g->neighbor[p] < v; p++) {
+            const int32_t u = g->neighbor[p];
+            if (hash[u] == hash[v] && g->start[u + 1] - g->start[u] == degree && indistinguishable(g, u, v)) {
+                first[v] = first[u];
+                break;
+            }
+        }
+        classes += first[v] == v;
+    }
+    return classes;
+}
+
+/* O(n + nnz), but for hashes that agree by chance. */
+libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of)
+{
+    *compressed = (graph){.n = -1};
+    uint64_t *hash = memory_new(m, g->n, sizeof(uint64_t));
+    int32_t *first = memory_new(m, g->n, sizeof(int32_t));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (hash && first) {
+        const int32_t classes = find_classes(g, hash, first);
+        status = LIBSOLVER_OK;
+        if (classes < COMPRESSED_FRACTION * g->n) {
+            for (int32_t v = 0, c = 0; v < g->n; v++)
+                class_of[v] = first[v] == v ? c++ : class_of[first[v]];
+            status = graph_merge(m, g, class_of, classes, compressed);
+        }
+    }
+    memory_free(m, hash);
+    memory_free(m, first);
+    return status;
+}
+
+/* Counting sort of the vertices by the place of their class.  O(n). */
+libsolver_status order_expand(memory *m, int32_t n, const int32_t *class_of, int32_t classes,
+                              const int32_t *compressed_perm, int32_t *perm)
+{
+    int32_t *next = memory_zeroed(m, classes, sizeof(int32_t)); /* place of a class's next member in perm */
+    if (!next)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t v = 0; v < n; v++)
+        next[class_of[v]]++;
+    for (int32_t k = 0, sum = 0; k < classes; k++) {
+        const int32_t members = next[compressed_perm[k]];
+        next[compressed_perm[k]] = sum;
+        sum += members;
+    }
+    for (int32_t v = 0; v < n; v++)
+        perm[next[class_of[v]]++] = v;
+    memory_free(m, next);
+    return LIBSOLVER_OK;
+}

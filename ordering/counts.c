@@ -1,0 +1,56 @@
+/* ordering/counts.c: column counts of the factor without forming it  [Gilbert, Ng, Peyton, An efficient
+ * algorithm to compute row and column counts for sparse Cholesky factorization, SIAM J. Matrix Anal. Appl. 15
+ * (1994), Figure 3; Davis, Direct Methods for Sparse Linear Systems (2006), section 4.5]
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "ordering/analysis.h"
+
+/* Root of v's set, which is the smallest ancestor of v not yet passed. */
+static int32_t find_root(int32_t *ancestor, int32_t v)
+{
+    int32_t root = v;
+    while (ancestor[root] != root)
+        root = ancestor[root];
+    for (int32_t next; v != root; v = next) {
+        next = ancestor[v];
+        ancestor[v] = root;
+    }
+    return root;
+}
+
+/* Row i of L is a subtree of the elimination tree with root i, whose leaves are among { j : A(i,j) != 0 }.
+ * count(j), the number of row subtrees that hold j, is the sum of weights over j's descendants and j: +1 at
+ * every leaf of every row subtree, -1 at the least common ancestor of two consecutive leaves of one, and -1
+ * at the parent of i, where row subtree i has ended.  A leaf i of the tree is its own row subtree.
+ * O(nnz alpha). */
+void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, const int32_t *parent,
+                   int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor)
+{
+    const int32_t n = g->n;
+    for (int32_t j = 0; j < n; j++)
+        first[j] = ancestor[j] = j;
+    for (int32_t j = 0; j < n; j++) { /* first(j): the first descendant, as children precede parents */
+        count[j] = first[j] == j;
+        leaf[j] = -1; /* of row subtree j, the leaf met last */
+        if (parent[j] != -1 && first[j] < first[parent[j]])
+            first[parent[j]] = first[j];
+    }
+    for (int32_t j = 0; j < n; j++) {
+        const int32_t v = perm[j];
+        if (parent[j] != -1)
+            count[parent[j]]--;
+        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++) {
+            const int32_t i = rank[g->neighbor[p]];
+            if (i < j || leaf[i] >= first[j])
+                continue; /* A(i,j) lies above the diagonal, or j's subtree already holds a leaf of row i */
+            count[j]++;
+            if (leaf[i] != -1)
+                count[find_root(ancestor, leaf[i])]--;
+            leaf[i] = j;
+        }
+        if (parent[j] != -1)
+            ancestor[j] = parent[j];
+    }
+    for (int32_t j = 0; j < n; j++)
+        if (parent[j] != -1)
+            count[parent[j]] += count[j];
+}

@@ -1,0 +1,149 @@
+/* solver/analyze.c: the first phase: pattern, ordering, elimination forest, the backend's plan
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/choose_ordering.h"
+#include "solver/cpu/backend.h"
+#include "solver/objects.h"
+#include "solver/options.h"
+#include <math.h>
+#include <string.h>
+
+/* What this build cannot do. */
+static libsolver_status check_built(const libsolver_matrix *a, const libsolver_options *o, message *why)
+{
+    if (a->type != LIBSOLVER_D)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "this version solves real systems in double precision only");
+    if (o->backend == LIBSOLVER_BACKEND_GPU)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "this version has no GPU backend");
+    return LIBSOLVER_OK;
+}
+
+/* Part of the rows without a positive diagonal entry from which rows are paired to 2x2 pivots when the caller leaves it open. */
+#define PAIRED_PART 0.25
+
+/* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and many rows need a 2x2 pivot or
+ * the caller wants it.  Otherwise *magnitude stays NULL. */
+static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a, double **magnitude, message *why)
+{
+    const libsolver_options *o = &s->options;
+    const pattern *p = &s->input.a;
+    memory *m = &s->context->env.memory;
+    *magnitude = NULL;
+    if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->matching == LIBSOLVER_OFF)
+        return LIBSOLVER_OK;
+    const int64_t nnz = p->start[p->n];
+    double *values = memory_new(m, nnz, sizeof(double));
+    double *mirrored = s->input.full ? memory_new(m, nnz, sizeof(double)) : NULL;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (values && (mirrored || !s->input.full))
+        status = input_values_d(&s->input, a->values, values, mirrored, why);
+    memory_free(m, mirrored);
+    int64_t zero = 0;
+    for (int32_t j = 0; j < p->n && status == LIBSOLVER_OK; j++)
+        zero += values[p->start[j]] == 0;
+    if (status != LIBSOLVER_OK || !(o->matching == LIBSOLVER_ON || zero > PAIRED_PART * p->n)) {
+        memory_free(m, values);
+        return status;
+    }
+    for (int64_t k = 0; k < nnz; k++)
+        values[k] = fabs(values[k]);
+    *magnitude = values;
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
+{
+    environment *env = &s->context->env;
+    TRY(input_read(&env->memory, a, &s->input, why));
+    if (environment_cancelled(env))
+        return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
+    double *magnitude = NULL;
+    TRY(read_magnitudes(s, a, &magnitude, why));
+    int32_t *perm = memory_new(&env->memory, s->input.a.n, sizeof(int32_t));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!perm)
+        goto done;
+    TRY_DONE(choose_ordering(env, &s->input.a, magnitude, &s->options, perm, &s->ordering, why));
+    TRY_DONE(forest_build(&env->memory, &s->input.a, perm, &s->forest));
+    if (environment_cancelled(env)) {
+        status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
+        goto done;
+    }
+    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry};
+    status = s->backend->prepare(&problem, why, &s->plan);
+done:
+    memory_free(&env->memory, magnitude);
+    memory_free(&env->memory, perm);
+    return status;
+}
+
+libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
+                                   const libsolver_options *options, libsolver_analysis **analysis)
+{
+    if (analysis)
+        *analysis = NULL;
+    if (!context || !a || !analysis)
+        return LIBSOLVER_INVALID;
+    message why = {""};
+    libsolver_options o;
+    libsolver_options_default(&o);
+    if (options)
+        o = *options;
+    libsolver_status status = options_check(&o, &why);
+    if (status == LIBSOLVER_OK)
+        status = check_built(a, &o, &why);
+    if (status == LIBSOLVER_OK) {
+        memory *m = &context->env.memory;
+        libsolver_analysis *s = memory_zeroed(m, 1, sizeof(libsolver_analysis));
+        status = LIBSOLVER_OUT_OF_MEMORY;
+        if (s) {
+            s->context = context;
+            s->options = o;
+            s->type = a->type;
+            s->symmetry = a->symmetry;
+            s->backend = &cpu_backend_d;
+            status = analyze(s, a, &why);
+        }
+        if (status == LIBSOLVER_OUT_OF_MEMORY && !why.text[0])
+            FAIL(&why, status, "the analysis wanted %lld more bytes", (long long)m->wanted);
+        if (status != LIBSOLVER_OK)
+            libsolver_analysis_free(s);
+        else {
+            s->options.permutation = NULL; /* the caller's array is not kept */
+            *analysis = s;
+        }
+    }
+    if (status != LIBSOLVER_OK)
+        context_message(context, &why);
+    return status;
+}
+
+void libsolver_analysis_free(libsolver_analysis *s)
+{
+    if (!s)
+        return;
+    memory *m = &s->context->env.memory;
+    if (s->plan)
+        s->backend->discard(s->plan);
+    forest_free(m, &s->forest);
+    input_free(m, &s->input);
+    memory_free(m, s);
+}
+
+void libsolver_analysis_query(const libsolver_analysis *s, libsolver_analysis_info *info)
+{
+    memset(info, 0, sizeof *info);
+    info->n = s->input.a.n;
+    info->nnz = s->input.a.start[s->input.a.n];
+    info->factor_nnz = s->forest.factor_nnz;
+    info->factor_flops = s->forest.factor_flops;
+    info->supernodes = s->forest.supernodes;
+    info->levels = s->forest.levels;
+    info->ordering = s->ordering;
+    s->backend->predict(s->plan, &info->host_bytes, &info->device_bytes);
+    info->host_bytes += s->context->env.memory.in_use;
+}
+
+void libsolver_permutation(const libsolver_analysis *s, int64_t *permutation)
+{
+    s->backend->permutation(s->plan, permutation);
+}

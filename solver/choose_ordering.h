@@ -1,0 +1,16 @@
+/* solver/choose_ordering.h: the elimination order that the options ask for
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOLVER_CHOOSE_ORDERING_H
+#define SOLVER_CHOOSE_ORDERING_H
+
+#include "base/environment.h"
+#include "ordering/ordering.h"
+#include "solver/libsolver.h"
+
+/* perm, length a->n: the row eliminated k-th.  used: the method.  magnitude: NULL, or |a| of the pattern's entries, when rows
+ * that a matching pairs are to be eliminated together.  INVALID (the caller's permutation),
+ * NOT_BUILT, OUT_OF_MEMORY. */
+libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
+                                 int32_t *perm, libsolver_ordering *used, message *why);
+
+#endif

@@ -1,0 +1,68 @@
+/* solver/cpu/export_tmpl.c: L, D and the scaling as the caller may read them
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/cpu/numeric.h"
+#include <string.h>
+
+/* Fills the arrays given elimination: the place of each row of P A P^T in the elimination order. */
+static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers, int64_t *indices,
+                 scalar *values)
+{
+    int64_t next = 0, column = 0;
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        const node *v = &f->node[s];
+        for (int j = 0; j < v->p; j++) {
+            pointers[column++] = next;
+            for (int i = f->cholesky ? j : j + 1; i < v->m; i++) {
+                indices[next] = elimination[v->index[i]];
+                values[next++] = v->panel[i + (int64_t)j * v->m];
+            }
+        }
+    }
+    pointers[column] = next;
+}
+
+libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int64_t *pointers,
+                                    int64_t *indices, void *values, int64_t *order)
+{
+    const numeric *f = numeric_;
+    const int32_t n = f->plan->a.n;
+    *entries = f->entries - (f->cholesky ? 0 : n);
+    if (order)
+        for (int32_t k = 0; k < n; k++)
+            order[k] = f->plan->part.perm[f->order[k]];
+    if (!pointers || !indices || !values)
+        return LIBSOLVER_OK;
+    memory *m = &f->plan->env->memory;
+    int32_t *elimination = memory_new(m, n, sizeof(int32_t));
+    if (!elimination)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t k = 0; k < n; k++)
+        elimination[f->order[k]] = k;
+    fill(f, elimination, pointers, indices, values);
+    memory_free(m, elimination);
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_export_d)(const void *numeric_, void *diagonal, void *subdiagonal)
+{
+    const numeric *f = numeric_;
+    scalar *d = diagonal, *e = subdiagonal;
+    int64_t k = 0;
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        const node *v = &f->node[s];
+        for (int i = 0; i < v->p; i++, k++) {
+            d[k] = f->cholesky ? 1 : v->d[i];
+            e[k] = f->cholesky ? 0 : v->e[i];
+        }
+    }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_export_scaling)(const void *numeric_, void *scaling)
+{
+    const numeric *f = numeric_;
+    real *s = scaling;
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        s[f->plan->part.perm[i]] = f->scale[i];
+    return LIBSOLVER_OK;
+}

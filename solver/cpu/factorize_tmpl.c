@@ -1,0 +1,278 @@
+/* solver/cpu/factorize_tmpl.c: multifrontal Cholesky and LDL^T, OpenMP tasks over the tree
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/cpu/numeric.h"
+#include <omp.h>
+#include <string.h>
+
+/* The pivot threshold when a smaller one has left pivots whose sign is uncertain. */
+#define CAREFUL_THRESHOLD 0.5
+
+/* Once the candidates are permuted, the children's `up` and index follow.  slot: 3 m integers, the first k of
+ * which say where each row stood before. */
+static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
+{
+    const node *v = &f->node[s];
+    int32_t *inverse = slot + v->m, *variable = slot + 2 * (int64_t)v->m, *index = (int32_t *)v->index;
+    for (int i = 0; i < v->k; i++)
+        inverse[slot[i]] = i;
+    for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
+        node *child = &f->node[c];
+        for (int i = 0; i < child->m - child->p; i++)
+            if (child->up[i] < v->k)
+                child->up[i] = inverse[child->up[i]];
+    }
+    memcpy(variable, index, sizeof(int32_t) * (size_t)v->k);
+    for (int i = 0; i < v->k; i++)
+        index[i] = variable[slot[i]];
+}
+
+/* A supernode whose pivots failed; the first in elimination order counts, whichever is met first. */
+static void record_failure(numeric *f, int32_t s, int column)
+{
+    int32_t failed = atomic_load(&f->failed);
+    while (s < failed && !atomic_compare_exchange_weak(&f->failed, &failed, s))
+        ;
+    f->node[s].p = column;
+}
+
+static libsolver_status factorize_cholesky(numeric *f, int32_t s)
+{
+    node *v = &f->node[s];
+    TRY(NAME(cpu_assemble)(f, s, NULL));
+    const int done = NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s]);
+    v->p = v->k;
+    if (done < v->k) {
+        record_failure(f, s, done);
+        return LIBSOLVER_OK;
+    }
+    if (v->m > v->p) {
+        TRY(NAME(cpu_place_contribution)(f, s));
+        NAME(front_contribution)(v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0);
+    }
+    NAME(cpu_assemble_contribution)(f, s);
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
+{
+    node *v = &f->node[s];
+    int64_t rows = plan_rows(f->plan, s), candidates = plan_pivots(f->plan, s);
+    for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
+        rows += f->node[c].k - f->node[c].p;
+        candidates += f->node[c].k - f->node[c].p;
+    }
+    TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
+    TRY(NAME(cpu_assemble)(f, s, t->magnitude));
+    for (int i = 0; i < v->k; i++)
+        t->slot[i] = i;
+    NAME(front_ldlt)
+    (v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, v->m > v->k, t->work,
+     &t->report);
+    v->p = t->report.eliminated;
+    t->delayed += v->k - v->p;
+    if (v->m > v->p) {
+        TRY(NAME(cpu_place_contribution)(f, s));
+        NAME(front_contribution)
+        (v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH);
+        memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
+    }
+    NAME(cpu_assemble_contribution)(f, s);
+    follow_pivots(f, s, t->slot);
+    return LIBSOLVER_OK;
+}
+
+/* Supernode s by the calling thread, unless there is no more use for it. */
+static void work_on(numeric *f, int32_t s)
+{
+    if (atomic_load(&f->stop) != LIBSOLVER_OK || s > atomic_load(&f->failed))
+        return;
+    libsolver_status status = environment_cancelled(f->plan->env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
+    if (status == LIBSOLVER_OK)
+        status =
+            f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
+    if (status != LIBSOLVER_OK)
+        atomic_store(&f->stop, status);
+}
+
+/* Takes one from what s waits for; true for the caller that took the last. */
+static int was_last(numeric *f, int32_t s)
+{
+    int32_t left;
+#pragma omp atomic capture seq_cst
+    left = --f->pending[s];
+    return left == 0;
+}
+
+/* A range of supernodes, then every supernode above it of which it was the last to be waited for. */
+static void range_task(numeric *f, const task_range *range)
+{
+    for (int32_t s = range->first; s < range->last; s++)
+        work_on(f, s);
+    for (int32_t s = range->above; s >= 0 && was_last(f, s); s = f->plan->part.above[s])
+        work_on(f, s);
+}
+
+static void factorize_tree(numeric *f)
+{
+    const schedule *tasks = &f->plan->tasks;
+    memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
+#pragma omp parallel num_threads(tasks->threads) if (tasks->threads > 1)
+#pragma omp single
+    for (int32_t r = 0; r < tasks->ranges; r++) {
+#pragma omp task firstprivate(r)
+        range_task(f, &tasks->range[r]);
+    }
+}
+
+/* Delayed columns took more space than was planned: the solves' space follows. */
+static libsolver_status replan_solves(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    const int32_t n = f->plan->part.supernodes;
+    int64_t *size = memory_new(m, n, sizeof(int64_t));
+    if (!size)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t s = 0; s < n; s++)
+        size[s] = f->node[s].m > f->node[s].planned_m ? f->node[s].m : f->node[s].planned_m;
+    const libsolver_status status =
+        slots_plan(m, &f->plan->part, &f->plan->tasks, size, f->solve_slot, &f->solve_entries);
+    memory_free(m, size);
+    return status;
+}
+
+/* Sums what the threads counted. */
+static void sum_reports(const numeric *f, backend_report *report)
+{
+    report->smallest = INFINITY;
+    for (int t = 0; t < f->threads; t++) {
+        const front_report *r = &f->scratch[t].report;
+        report->positive += r->positive;
+        report->negative += r->negative;
+        report->zero += r->zero;
+        report->uncertain += r->uncertain;
+        report->two_by_two += r->two_by_two;
+        report->smallest = r->smallest < report->smallest ? r->smallest : report->smallest;
+        report->delayed += f->scratch[t].delayed;
+    }
+    report->cholesky = f->cholesky;
+    report->fronts = f->plan->part.supernodes;
+    report->growths = atomic_load(&f->growths);
+}
+
+/* The elimination order, and what is known once all fronts are done. */
+static libsolver_status finish(numeric *f, backend_report *report)
+{
+    sum_reports(f, report);
+    f->tallest = 0;
+    int32_t eliminated = 0;
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        node *v = &f->node[s];
+        const int64_t p = v->p, delayed = v->k - v->p;
+        report->factor_nnz += p * (p + 1) / 2 + p * (v->m - p);
+        f->tallest = v->m > f->tallest ? v->m : f->tallest;
+        if (delayed > v->room) {
+            v->room = (int32_t)(delayed + delayed / 4 + 1);
+            f->replan = 1;
+        }
+        for (int i = 0; i < v->p; i++) {
+            f->order[eliminated++] = v->index[i];
+            if (f->cholesky) { /* the pivot was the square of what stands in L */
+                const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]);
+                report->smallest = root * root < report->smallest ? root * root : report->smallest;
+                report->positive++;
+            }
+        }
+    }
+    f->entries = report->factor_nnz;
+    return report->growths > 0 ? replan_solves(f) : LIBSOLVER_OK;
+}
+
+/* Growth by delayed columns up to which a factorization goes on when another scaling could be tried: this
+ * many times the planned size, and bytes. */
+#define GROWTH_FACTOR 8
+#define GROWTH_BYTES ((int64_t)64 << 20)
+
+/* One factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS. */
+static libsolver_status attempt(numeric *f, int cholesky, const backend_options *options,
+                                backend_report *report)
+{
+    *report = (backend_report){.failed_row = -1};
+    TRY(NAME(cpu_layout)(f, cholesky));
+    TRY(NAME(cpu_scale)(f, options->scaling));
+    f->pivot_threshold = (real)options->pivot_threshold;
+    f->growth_limit = options->may_match ? GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES : 0;
+    atomic_store(&f->failed, INT32_MAX);
+    atomic_store(&f->stop, LIBSOLVER_OK);
+    atomic_store(&f->growths, 0);
+    atomic_store(&f->grown, 0);
+    for (int t = 0; t < f->threads; t++) {
+        f->scratch[t].report = (front_report){.smallest = INFINITY};
+        f->scratch[t].delayed = 0;
+    }
+    factorize_tree(f);
+    TRY((libsolver_status)atomic_load(&f->stop));
+    const int32_t failed = atomic_load(&f->failed);
+    if (failed < INT32_MAX) {
+        report->failed_row = f->plan->part.perm[f->plan->part.first[failed] + f->node[failed].p];
+        return LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    }
+    return finish(f, report);
+}
+
+/* LDL^T, again with other means when it comes out badly. */
+static libsolver_status factorize_indefinite(numeric *f, const backend_options *options,
+                                             backend_report *report)
+{
+    const environment *env = f->plan->env;
+    backend_options o = *options;
+    libsolver_status status = attempt(f, 0, &o, report);
+    if (status == TOO_MANY_DELAYS) {
+        environment_log(env, "too many delayed pivots: scaling by matching instead of equilibration");
+        o.scaling = BACKEND_MATCH;
+        o.may_match = 0;
+        status = attempt(f, 0, &o, report);
+    }
+    if (status == LIBSOLVER_OK && report->uncertain > 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
+        /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
+        environment_log(env, "%lld pivots of uncertain sign: pivoting again with threshold %g",
+                        (long long)report->uncertain, CAREFUL_THRESHOLD);
+        o.pivot_threshold = CAREFUL_THRESHOLD;
+        o.may_match = 0;
+        status = attempt(f, 0, &o, report);
+    }
+    return status;
+}
+
+/* Row of A with the first diagonal entry in elimination order that is not positive, -1 if there is none. */
+static int64_t nonpositive_diagonal(const numeric *f)
+{
+    const pattern *a = &f->plan->a;
+    for (int32_t j = 0; j < a->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
+            if (a->row[p] == j && !(scalar_real(f->value[p]) > 0))
+                return f->plan->part.perm[j];
+    return -1;
+}
+
+libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options, backend_report *report,
+                                     message *why)
+{
+    numeric *f = numeric_;
+    const environment *env = f->plan->env;
+    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    *report = (backend_report){.failed_row = -1};
+    if (options->positive_definite != 0) {
+        report->failed_row = nonpositive_diagonal(f);
+        if (report->failed_row < 0)
+            status = attempt(f, 1, options, report);
+        if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
+            return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
+    }
+    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
+        status = factorize_indefinite(f, options, report);
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
+    if (status == LIBSOLVER_CANCELLED)
+        return FAIL(why, status, "the factorization was cancelled");
+    return status;
+}

@@ -1,0 +1,171 @@
+/* solver/cpu/layout_tmpl.c: where fronts and contribution blocks lie
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Everything has a planned place, with room for as many delayed columns as the last factorization had (and a
+ * quarter more). A front that needs more takes memory of its own; the next factorization plans for it. */
+#include "solver/cpu/numeric.h"
+#include <string.h>
+
+static int64_t block_bytes(int cholesky, int64_t m, int64_t k)
+{
+    int64_t bytes = m * k * (int64_t)sizeof(scalar);
+    if (!cholesky)
+        bytes += 2 * k * (int64_t)sizeof(scalar) + 2 * m * (int64_t)sizeof(int32_t);
+    return round_up(bytes, MEMORY_ALIGNMENT);
+}
+
+/* Contribution block of order r and, for LDL^T, its magnitudes. */
+static int64_t slot_entries(int cholesky, int64_t r)
+{
+    return round_up(cb_entries(r) + (cholesky ? 0 : r), MEMORY_ALIGNMENT / (int64_t)sizeof(real));
+}
+
+/* Columns that children are expected to delay to s. */
+static int64_t room_below(const numeric *f, int32_t s)
+{
+    int64_t room = 0;
+    for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c])
+        room += f->node[c].room;
+    return room;
+}
+
+/* Makes *block at least `bytes` large; its contents are lost when it grows. */
+static libsolver_status reserve(memory *m, void **block, int64_t *held, int64_t bytes)
+{
+    if (bytes <= *held && *block)
+        return LIBSOLVER_OK;
+    memory_free(m, *block);
+    *held = 0;
+    *block = memory_new(m, bytes, 1);
+    if (!*block)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    *held = bytes;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_layout)(numeric *f, int cholesky)
+{
+    const cpu_plan *plan = f->plan;
+    memory *m = &plan->env->memory;
+    const int32_t n = plan->part.supernodes;
+    NAME(cpu_release_own)(f);
+    if (f->has_layout && f->cholesky == cholesky && !f->replan)
+        return LIBSOLVER_OK;
+    f->cholesky = cholesky;
+    f->has_layout = f->replan = 0;
+
+    int64_t *size = memory_new(m, n, sizeof(int64_t)), *offset = memory_new(m, n, sizeof(int64_t));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!size || !offset)
+        goto done;
+    int64_t bytes = 0, entries = 0, room = 0;
+    for (int32_t s = 0; s < n; s++) {
+        node *v = &f->node[s];
+        const int64_t below = cholesky ? 0 : room_below(f, s);
+        const int64_t rows = plan_rows(plan, s) + below, candidates = plan_pivots(plan, s) + below;
+        v->block = bytes;
+        v->planned_m = (int32_t)rows;
+        bytes += block_bytes(cholesky, rows, candidates);
+        size[s] = slot_entries(cholesky, rows - candidates + (cholesky ? 0 : v->room));
+        room = room > below ? room : below;
+    }
+    TRY_DONE(slots_plan(m, &plan->part, &plan->tasks, size, offset, &entries));
+    for (int32_t s = 0; s < n; s++) {
+        f->node[s].slot = offset[s];
+        f->node[s].slot_entries = size[s];
+    }
+    for (int32_t s = 0; s < n; s++)
+        size[s] = f->node[s].planned_m;
+    TRY_DONE(slots_plan(m, &plan->part, &plan->tasks, size, f->solve_slot, &f->solve_entries));
+    TRY_DONE(reserve(m, (void **)&f->blocks, &f->blocks_bytes, bytes));
+    int64_t held = f->slots_entries * (int64_t)sizeof(scalar);
+    status = reserve(m, (void **)&f->slots, &held, entries * (int64_t)sizeof(scalar));
+    f->slots_entries = held / (int64_t)sizeof(scalar);
+    for (int t = 0; t < f->threads && status == LIBSOLVER_OK; t++) {
+        f->scratch[t].m = 0; /* what it holds may be for the other kind */
+        status = NAME(cpu_scratch_reserve)(f, &f->scratch[t], plan->largest_front + room,
+                                           plan->largest_front + room);
+    }
+    if (status == LIBSOLVER_OK && !cholesky && !f->tile_scratch) {
+        f->tile_scratch = memory_new(m, (int64_t)f->threads * FRONT_TASK_SCRATCH, sizeof(scalar));
+        status = f->tile_scratch ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    }
+    f->has_layout = status == LIBSOLVER_OK;
+done:
+    memory_free(m, size);
+    memory_free(m, offset);
+    return status;
+}
+
+/* Memory of its own for a front or a contribution block.  kept: it stays for the life of the factor. */
+static libsolver_status grow(numeric *f, int64_t bytes, int kept, void **block)
+{
+    const int64_t grown = atomic_fetch_add(&f->grown, kept ? bytes : 0) + bytes;
+    if (f->growth_limit > 0 && grown > f->growth_limit)
+        return TOO_MANY_DELAYS;
+    f->growths++;
+    *block = memory_new(&f->plan->env->memory, bytes, 1);
+    return *block ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+}
+
+libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k)
+{
+    node *v = &f->node[s];
+    if (m > v->planned_m)
+        TRY(grow(f, block_bytes(f->cholesky, m, k), 1, &v->own_block));
+    v->m = m;
+    v->k = k;
+    v->panel = v->own_block ? v->own_block : (void *)(f->blocks + v->block);
+    if (f->cholesky) {
+        v->d = v->e = NULL;
+        v->index = f->plan->part.row + f->plan->part.row_start[s];
+        v->up = NULL;
+    } else {
+        v->d = v->panel + (int64_t)m * k;
+        v->e = v->d + k;
+        v->index = (int32_t *)(v->e + k);
+        v->up = (int32_t *)(v->e + k) + m;
+    }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_place_contribution)(numeric *f, int32_t s)
+{
+    node *v = &f->node[s];
+    const int64_t r = v->m - v->p, entries = slot_entries(f->cholesky, r);
+    if (entries > v->slot_entries)
+        TRY(grow(f, entries * (int64_t)sizeof(scalar), 0, &v->own_cb));
+    v->cb = v->own_cb ? v->own_cb : (void *)(f->slots + v->slot);
+    v->cb_magnitude = (real *)(v->cb + cb_entries(r));
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, int64_t k)
+{
+    if (m <= t->m && k <= t->k)
+        return LIBSOLVER_OK;
+    memory *from = &f->plan->env->memory;
+    memory_free(from, t->work);
+    memory_free(from, t->magnitude);
+    memory_free(from, t->slot);
+    t->m = t->k = 0;
+    t->work = memory_new(from, f->cholesky ? 0 : front_ldlt_work(m, k), sizeof(scalar));
+    t->magnitude = memory_new(from, m, sizeof(real));
+    t->slot = memory_new(from, 3 * m, sizeof(int32_t));
+    if (!t->work || !t->magnitude || !t->slot)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    t->m = m;
+    t->k = k;
+    return LIBSOLVER_OK;
+}
+
+void NAME(cpu_release_own)(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        node *v = &f->node[s];
+        memory_free(m, v->own_block);
+        memory_free(m, v->own_cb);
+        v->own_block = v->own_cb = NULL;
+    }
+}

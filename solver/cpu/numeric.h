@@ -1,0 +1,167 @@
+/* solver/cpu/numeric.h: a factorization on the CPU, of one precision
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOLVER_CPU_NUMERIC_H
+#define SOLVER_CPU_NUMERIC_H
+
+#include "base/scalar.h"
+#include "dense/cpu/front.h"
+#include "solver/cpu/plan.h"
+#include "solver/matching.h"
+
+/* The front of one supernode as it came out: m rows, k candidates (its own columns and those its children
+ * delayed), of which the first p are eliminated.  Rows are in elimination order, named by their number in P A
+ * P^T.
+ *
+ * Where it lies:   | panel m x k | d, e: k each | index m | up m |   (d, e, index and up for LDL^T only) */
+typedef struct node {
+    int32_t m, k, p;
+    int32_t room; /* delayed columns that the planned space for the contribution block allows */
+    scalar *panel;
+    scalar *d, *e;
+    const int32_t *index; /* m */
+    int32_t *up; /* m - p: places of rows p.. among the rows of the parent's front.  NULL for Cholesky: the
+                    plan's */
+    scalar *cb;  /* contribution block, until the parent has taken it */
+    real *cb_magnitude;         /* its m - p magnitudes, behind it (LDL^T) */
+    int64_t block;              /* planned place in numeric.blocks, for ... */
+    int32_t planned_m;          /* ... this many rows */
+    int64_t slot, slot_entries; /* planned place of the contribution block in numeric.slots and its size */
+    void *own_block, *own_cb; /* memory of its own, when delayed columns made the planned places too small */
+} node;
+
+/* Memory for one thread while it works on a front. */
+typedef struct scratch {
+    int64_t m, k;        /* the front it is large enough for */
+    scalar *work;        /* front_ldlt_work(m, k) */
+    real *magnitude;     /* m */
+    int32_t *slot;       /* m: candidates, then their inverse permutation */
+    front_report report; /* sums over the fronts of this thread */
+    int64_t delayed;
+} scratch;
+
+typedef struct numeric {
+    const cpu_plan *plan;
+    int cholesky; /* 1: L L^T, 0: L D L^T */
+    int has_layout, replan;
+    scalar *value; /* nnz: A in the plan's order, as given */
+    real *scale;   /* n: powers of two, in the plan's order */
+    real *largest; /* n: largest entry of each row of the scaled matrix; of the diagonal only for Cholesky */
+    real *row_sum; /* n: sum of |A| in each row */
+    matching *matching; /* NULL until the first scaling by matching */
+    double *magnitude;  /* nnz + n, its input and output */
+    node *node;
+    int32_t *order; /* n: row of P A P^T that is eliminated k-th */
+    char *blocks;
+    int64_t blocks_bytes;
+    scalar *slots;
+    int64_t slots_entries;
+    int threads;
+    scratch *scratch;      /* threads */
+    scalar *tile_scratch;  /* threads x FRONT_TASK_SCRATCH */
+    int32_t *pending;      /* supernodes */
+    int64_t *solve_slot;   /* supernodes: place of the front's rows in a workspace */
+    int64_t solve_entries; /* rows in use at a time */
+    int32_t tallest;       /* max m over nodes */
+    int64_t entries;       /* of L, as stored */
+    real pivot_threshold;
+    _Atomic int32_t failed;    /* least supernode whose pivots failed (Cholesky) */
+    _Atomic int32_t failed_at; /* its column */
+    _Atomic int stop;          /* a status, or TOO_MANY_DELAYS, that ends all tasks */
+    _Atomic int64_t growths;
+    _Atomic int64_t grown; /* bytes of fronts that did not fit their planned place */
+    int64_t growth_limit;  /* most of them, 0: any number */
+} numeric;
+
+/* Passed up like a status inside the backend: growth_limit was exceeded. */
+#define TOO_MANY_DELAYS ((libsolver_status)INT32_MAX)
+
+/* Number of entries of A below and on the diagonal. */
+static inline int64_t numeric_nnz(const numeric *f)
+{
+    return f->plan->a.start[f->plan->a.n];
+}
+
+static inline int64_t round_up(int64_t x, int64_t unit)
+{
+    return (x + unit - 1) / unit * unit;
+}
+
+/* Places of the rows of s's contribution block among the rows of its parent's front, as eliminated. */
+static inline const int32_t *node_up(const numeric *f, int32_t s)
+{
+    const node *v = &f->node[s];
+    return v->up ? v->up : f->plan->position + f->plan->part.row_start[s] + v->p;
+}
+
+/* layout_tmpl.c: plans and takes the memory for a factorization of the given kind.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_layout)(numeric *f, int cholesky);
+/* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's is too
+ * small. */
+libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k);
+/* The same for its contribution block of order m - p. */
+libsolver_status NAME(cpu_place_contribution)(numeric *f, int32_t s);
+libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, int64_t k);
+/* Frees memory that nodes had of their own and remembers in room what they needed. */
+void NAME(cpu_release_own)(numeric *f);
+
+/* assemble_tmpl.c: front of s := entries of A and the children's contribution blocks, for the candidates; the
+ * children's `up` are then places in the front before pivoting.  magnitude: m, for LDL^T. */
+libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude);
+/* Adds what the children contribute to the contribution block of s. */
+void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
+
+/* factorize_tmpl.c */
+libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
+                                     message *why);
+/* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
+
+/* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by rows: row
+ * i at i c. */
+typedef struct workspace {
+    int64_t columns;               /* most right-hand sides at a time */
+    int64_t rows;                  /* solve_entries that `front` has room for */
+    int32_t tallest;               /* m that `local` has room for */
+    scalar *x;                     /* n: right-hand sides, then solutions, scaled, in the plan's order */
+    scalar *front;                 /* rows: forward, the fronts that wait for their parents */
+    scalar *local;                 /* threads x tallest: backward, the front at hand */
+    int32_t *pending;              /* supernodes */
+    scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
+    wide *residual;                /* n: b - A x */
+    real *bound;                   /* n: |A||x| + |b| */
+} workspace;
+
+int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
+libsolver_status NAME(cpu_workspace_create)(const void *numeric, int64_t columns, void **workspace);
+void NAME(cpu_workspace_destroy)(const void *numeric, void *workspace);
+/* Grows what a refactorization with more delayed columns made too small. */
+libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w);
+
+/* Columns [first, first + c) of the caller's block to and from rows in the plan's order.  row: the caller's
+ * row for each; scale: factors in the plan's order, or NULL.  The caller's block of the other two is in
+ * elimination order. */
+void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
+                    const real *scale, scalar *to);
+void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row,
+                     const libsolver_vectors *to, int64_t first);
+void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
+                               const int32_t *order, scalar *to);
+void NAME(cpu_store_eliminated)(int32_t n, int c, const scalar *from, const int32_t *order,
+                                const libsolver_vectors *to, int64_t first);
+
+/* solve_tmpl.c */
+libsolver_status NAME(cpu_solve)(const void *numeric, int part, void *workspace, const libsolver_vectors *b,
+                                 const libsolver_vectors *x);
+/* w->x, c right-hand sides, by the parts asked for, in place. */
+void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
+/* refine_tmpl.c */
+libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
+                                  const libsolver_vectors *x, backend_refinement *refinement,
+                                  double *backward_error);
+/* export_tmpl.c */
+libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
+                                    int64_t *indices, void *values, int64_t *order);
+libsolver_status NAME(cpu_export_d)(const void *numeric, void *diagonal, void *subdiagonal);
+libsolver_status NAME(cpu_export_scaling)(const void *numeric, void *scaling);
+
+#endif

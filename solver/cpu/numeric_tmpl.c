@@ -1,0 +1,133 @@
+/* solver/cpu/numeric_tmpl.c: a factorization's memory and values, and the CPU backend's table
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/cpu/backend.h"
+#include "solver/cpu/numeric.h"
+
+static void destroy(void *numeric_)
+{
+    numeric *f = numeric_;
+    if (!f)
+        return;
+    memory *m = &f->plan->env->memory;
+    if (f->node)
+        NAME(cpu_release_own)(f);
+    for (int t = 0; t < f->threads && f->scratch; t++) {
+        memory_free(m, f->scratch[t].work);
+        memory_free(m, f->scratch[t].magnitude);
+        memory_free(m, f->scratch[t].slot);
+    }
+    memory_free(m, f->value);
+    memory_free(m, f->scale);
+    memory_free(m, f->largest);
+    memory_free(m, f->row_sum);
+    matching_free(m, f->matching);
+    memory_free(m, f->magnitude);
+    memory_free(m, f->node);
+    memory_free(m, f->order);
+    memory_free(m, f->blocks);
+    memory_free(m, f->slots);
+    memory_free(m, f->scratch);
+    memory_free(m, f->tile_scratch);
+    memory_free(m, f->pending);
+    memory_free(m, f->solve_slot);
+    memory_free(m, f);
+}
+
+static libsolver_status create(const void *plan_, message *why, void **out)
+{
+    const cpu_plan *plan = plan_;
+    memory *m = &plan->env->memory;
+    const int32_t n = plan->a.n, supernodes = plan->part.supernodes;
+    numeric *f = *out = memory_zeroed(m, 1, sizeof(numeric));
+    if (f) {
+        f->plan = plan;
+        f->threads = plan->tasks.threads;
+        f->value = memory_new(m, numeric_nnz(f), sizeof(scalar));
+        f->scale = memory_new(m, n, sizeof(real));
+        f->largest = memory_new(m, n, sizeof(real));
+        f->row_sum = memory_new(m, n, sizeof(real));
+        f->node = memory_zeroed(m, supernodes, sizeof(node));
+        f->order = memory_new(m, n, sizeof(int32_t));
+        f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
+        f->pending = memory_new(m, supernodes, sizeof(int32_t));
+        f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
+        if (f->value && f->scale && f->largest && f->row_sum && f->node && f->order && f->scratch &&
+            f->pending && f->solve_slot)
+            return LIBSOLVER_OK;
+    }
+    destroy(f);
+    *out = NULL;
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)m->wanted);
+}
+
+static void set_values(void *numeric_, const void *values_)
+{
+    numeric *f = numeric_;
+    const pattern *a = &f->plan->a;
+    const scalar *values = values_;
+    for (int64_t p = 0; p < a->start[a->n]; p++)
+        f->value[f->plan->place[p]] = values[p];
+    for (int32_t i = 0; i < a->n; i++)
+        f->row_sum[i] = 0;
+    for (int32_t j = 0; j < a->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            f->row_sum[a->row[p]] += scalar_abs(f->value[p]);
+            if (a->row[p] != j)
+                f->row_sum[j] += scalar_abs(f->value[p]);
+        }
+}
+
+static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
+{
+    const cpu_plan *plan = plan_;
+    const int64_t n = plan->a.n, nnz = plan->a.start[n], rows = plan->part.row_start[plan->part.supernodes];
+    int64_t entries = 0;
+    for (int32_t s = 0; s < plan->part.supernodes; s++)
+        entries += (int64_t)plan_rows(plan, s) * plan_pivots(plan, s);
+    const int64_t scratch_entries =
+        plan->tasks.threads *
+        (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
+    *host_bytes = (entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar) +
+                  rows * 2 * (int64_t)sizeof(int32_t);
+    *device_bytes = 0;
+}
+
+static void permutation(const void *plan_, int64_t *permutation)
+{
+    const cpu_plan *plan = plan_;
+    for (int32_t k = 0; k < plan->a.n; k++)
+        permutation[k] = plan->part.perm[k];
+}
+
+static libsolver_status prepare(const backend_problem *problem, message *why, void **plan)
+{
+    cpu_plan *p = NULL;
+    const libsolver_status status = cpu_plan_create(problem, why, &p);
+    *plan = p;
+    return status;
+}
+
+static void discard(void *plan)
+{
+    cpu_plan_free(plan);
+}
+
+const backend NAME(cpu_backend) = {
+    .name = "cpu",
+    .prepare = prepare,
+    .discard = discard,
+    .predict = predict,
+    .permutation = permutation,
+    .create = create,
+    .destroy = destroy,
+    .set_values = set_values,
+    .factorize = NAME(cpu_factorize),
+    .workspace_bytes = NAME(cpu_workspace_bytes),
+    .workspace_create = NAME(cpu_workspace_create),
+    .workspace_destroy = NAME(cpu_workspace_destroy),
+    .solve = NAME(cpu_solve),
+    .refine = NAME(cpu_refine),
+    .export_l = NAME(cpu_export_l),
+    .export_d = NAME(cpu_export_d),
+    .export_scaling = NAME(cpu_export_scaling),
+};

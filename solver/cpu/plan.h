@@ -1,0 +1,65 @@
+/* solver/cpu/plan.h: what the CPU backend knows from the pattern alone
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOLVER_CPU_PLAN_H
+#define SOLVER_CPU_PLAN_H
+
+#include "base/environment.h"
+#include "base/backend.h"
+#include "ordering/ordering.h"
+
+/* Which supernodes one task works through, one after the other: consecutive subtrees below the same
+ * supernode. */
+typedef struct task_range {
+    int32_t first, last; /* supernodes [first, last) */
+    int32_t above;       /* their parent, -1: none */
+} task_range;
+
+/* The tree cut for a number of threads.  The supernodes of heavy subtrees (upper) are tasks of their own,
+ * started by the last of their children to finish; everything below is grouped into ranges.  Results do not
+ * depend on the cut. */
+typedef struct schedule {
+    int threads; /* to run it with; 1 when the problem is small */
+    int32_t ranges;
+    task_range *range;    /* ascending */
+    unsigned char *upper; /* supernodes */
+    int32_t *pending;     /* supernodes: ranges and upper children an upper supernode waits for */
+} schedule;
+
+typedef struct cpu_plan {
+    environment *env;
+    partition part; /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] - row_start[s] */
+    int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */
+    int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front; pivot
+                          rows: unused */
+    pattern a;         /* lower triangle of P A P^T */
+    int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a */
+    int32_t *local;    /* nnz: place of the entry's row in the front of its column */
+    schedule tasks;
+    int32_t largest_front; /* max m */
+    int64_t peak_slots;    /* entries of contribution blocks in use at a time, as planned */
+} cpu_plan;
+
+static inline int plan_pivots(const cpu_plan *plan, int32_t s)
+{
+    return plan->part.first[s + 1] - plan->part.first[s];
+}
+static inline int plan_rows(const cpu_plan *plan, int32_t s)
+{
+    return (int)(plan->part.row_start[s + 1] - plan->part.row_start[s]);
+}
+
+libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **plan);
+void cpu_plan_free(cpu_plan *plan);
+
+libsolver_status schedule_build(memory *m, const partition *part, int threads, schedule *tasks);
+void schedule_free(memory *m, schedule *tasks);
+
+/* Places for blocks that live from the end of their supernode's work to the end of its parent's, such that no
+ * two that can be alive at the same time under the schedule overlap.  Supernodes at even and odd depth use
+ * two arenas: a block may lie where those of its grandchildren were, never where its children's are. size:
+ * entries of each block (may be 0).  offset, out: length supernodes.  total, out: entries of the arenas; a
+ * block of odd depth is given an offset behind the even arena, so that one array of total entries serves. */
+libsolver_status slots_plan(memory *m, const partition *part, const schedule *tasks, const int64_t *size,
+                            int64_t *offset, int64_t *total);
+
+#endif

@@ -1,0 +1,170 @@
+/* solver/cpu/refine_tmpl.c: iterative refinement and the componentwise backward error  [Arioli, Demmel, Duff
+ * 1989] SPDX-License-Identifier: BSD-3-Clause
+ *
+ * All vectors are unscaled, in the plan's order, and kept by rows (see workspace). */
+#include "solver/cpu/numeric.h"
+#include <string.h>
+
+/* A step that does not reduce the backward error to this part of it is the last of its column. */
+#define LEAST_PROGRESS 0.5
+
+/* Columns that are refined together. */
+#define GROUP 64
+
+/* One group of columns. */
+typedef struct group {
+    const numeric *f;
+    workspace *w;
+    int c;
+    double error[GROUP];       /* of the best solution so far */
+    unsigned char done[GROUP]; /* converged or stagnated */
+} group;
+
+/* residual := b - A x, summed in wide: a row with many entries would otherwise be measured by the rounding
+ * errors made here; bound := |A||x| + |b| */
+static void residual(const group *g)
+{
+    const pattern *a = &g->f->plan->a;
+    const workspace *w = g->w;
+    const int c = g->c;
+    for (int64_t i = 0; i < (int64_t)a->n * c; i++) {
+        w->residual[i] = w->rhs[i];
+        w->bound[i] = scalar_abs(w->rhs[i]);
+    }
+    for (int32_t j = 0; j < a->n; j++) {
+        const int64_t cj = (int64_t)j * c;
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int64_t ci = (int64_t)a->row[p] * c;
+            const scalar value = g->f->value[p];
+            for (int q = 0; q < c; q++) {
+                const wide product = (wide)value * w->solution[cj + q];
+                w->residual[ci + q] -= product;
+                w->bound[ci + q] += scalar_abs((scalar)product);
+            }
+            if (ci == cj)
+                continue;
+            for (int q = 0; q < c; q++) {
+                const wide product = (wide)value * w->solution[ci + q];
+                w->residual[cj + q] -= product;
+                w->bound[cj + q] += scalar_abs((scalar)product);
+            }
+        }
+    }
+}
+
+/* Backward error omega1 + omega2 of column q: rows whose bound is large against what x and b could have made
+ * of it are measured against it, the others against the norms. */
+static double column_error(const group *g, int q)
+{
+    const numeric *f = g->f;
+    const workspace *w = g->w;
+    const int32_t n = f->plan->a.n;
+    double norm = 0, omega1 = 0, omega2 = 0;
+    for (int32_t i = 0; i < n; i++)
+        norm = fmax(norm, (double)scalar_abs(w->solution[(int64_t)i * g->c + q]));
+    for (int32_t i = 0; i < n; i++) {
+        const int64_t at = (int64_t)i * g->c + q;
+        const double r = (double)scalar_abs((scalar)w->residual[at]), b = (double)scalar_abs(w->rhs[at]);
+        const double bound = (double)w->bound[at], row = (double)f->row_sum[i] * norm;
+        if (!(isfinite(r) && isfinite(row)))
+            return INFINITY;
+        if (r == 0)
+            continue;
+        if (bound > 1000.0 * n * (double)EPS * (row + b))
+            omega1 = fmax(omega1, r / bound);
+        else
+            omega2 = fmax(omega2, r / (bound - b + row));
+    }
+    return omega1 + omega2;
+}
+
+/* Measures w->solution; keeps what is best.  Returns how many columns are worth another step. */
+static int measure(group *g, double tolerance, int first)
+{
+    const workspace *w = g->w;
+    const int32_t n = g->f->plan->a.n;
+    int more = 0;
+    residual(g);
+    for (int q = 0; q < g->c; q++) {
+        if (g->done[q])
+            continue;
+        const double error = column_error(g, q), before = g->error[q];
+        if (first || error < before) {
+            g->error[q] = error;
+            for (int64_t i = q; i < (int64_t)n * g->c; i += g->c)
+                w->best[i] = w->solution[i];
+        }
+        g->done[q] =
+            error <= tolerance || (!first && !(error <= LEAST_PROGRESS * before)) || !isfinite(error);
+        more += !g->done[q];
+    }
+    return more;
+}
+
+/* w->x := A^-1 r, with r = b or r = residual */
+static void solve(const group *g, int of_residual)
+{
+    const numeric *f = g->f;
+    workspace *w = g->w;
+    const int c = g->c;
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        for (int q = 0; q < c; q++)
+            w->x[(int64_t)i * c + q] =
+                (of_residual ? (scalar)w->residual[(int64_t)i * c + q] : w->rhs[(int64_t)i * c + q]) *
+                f->scale[i];
+    NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, c);
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        for (int q = 0; q < c; q++)
+            w->x[(int64_t)i * c + q] *= f->scale[i];
+}
+
+/* x += A^-1 r for the columns that are not done */
+static void step(const group *g)
+{
+    const int c = g->c;
+    solve(g, 1);
+    for (int32_t i = 0; i < g->f->plan->a.n; i++)
+        for (int q = 0; q < c; q++)
+            if (!g->done[q])
+                g->w->solution[(int64_t)i * c + q] += g->w->x[(int64_t)i * c + q];
+}
+
+libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
+                                  const libsolver_vectors *x, backend_refinement *refinement,
+                                  double *backward_error)
+{
+    const numeric *f = numeric_;
+    workspace *w = workspace_;
+    const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
+    const int64_t width = w->columns < GROUP ? w->columns : GROUP;
+    const int most = refinement->steps;
+    TRY(NAME(cpu_workspace_fit)(f, w));
+    refinement->steps = 0;
+    refinement->initial = refinement->final = 0;
+    for (int64_t first = 0; first < b->columns; first += width) {
+        group g = {.f = f, .w = w, .c = (int)(b->columns - first < width ? b->columns - first : width)};
+        NAME(cpu_load)(n, g.c, b, first, row, NULL, w->rhs);
+        if (refinement->solve_first) {
+            solve(&g, 0);
+            memcpy(w->solution, w->x, sizeof(scalar) * (size_t)n * (size_t)g.c);
+        } else
+            NAME(cpu_load)(n, g.c, x, first, row, NULL, w->solution);
+        int more = measure(&g, refinement->tolerance, 1);
+        for (int q = 0; q < g.c; q++)
+            refinement->initial = fmax(refinement->initial, g.error[q]);
+        for (int steps = 1; more > 0 && steps <= most; steps++) {
+            if (environment_cancelled(f->plan->env))
+                return LIBSOLVER_CANCELLED;
+            step(&g);
+            more = measure(&g, refinement->tolerance, 0);
+            refinement->steps = steps > refinement->steps ? steps : refinement->steps;
+        }
+        NAME(cpu_store)(n, g.c, w->best, NULL, row, x, first);
+        for (int q = 0; q < g.c; q++) {
+            refinement->final = fmax(refinement->final, g.error[q]);
+            if (backward_error)
+                backward_error[first + q] = g.error[q];
+        }
+    }
+    return LIBSOLVER_OK;
+}

@@ -1,0 +1,122 @@
+/* solver/cpu/workspace_tmpl.c: memory of solves, and the way in and out of it
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/cpu/numeric.h"
+
+int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
+{
+    const numeric *f = numeric_;
+    const int64_t n = f->plan->a.n;
+    const int64_t rows = 4 * n + f->solve_entries + (int64_t)f->threads * f->tallest;
+    return (int64_t)sizeof(workspace) +
+           columns * (rows * (int64_t)sizeof(scalar) + n * (int64_t)(sizeof(real) + sizeof(wide))) +
+           f->plan->part.supernodes * (int64_t)sizeof(int32_t);
+}
+
+libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t columns, void **out)
+{
+    const numeric *f = numeric_;
+    memory *m = &f->plan->env->memory;
+    const int64_t n = f->plan->a.n * columns;
+    workspace *w = *out = memory_zeroed(m, 1, sizeof(workspace));
+    if (!w)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    w->columns = columns;
+    w->x = memory_new(m, n, sizeof(scalar));
+    w->solution = memory_new(m, n, sizeof(scalar));
+    w->best = memory_new(m, n, sizeof(scalar));
+    w->rhs = memory_new(m, n, sizeof(scalar));
+    w->residual = memory_new(m, n, sizeof(wide));
+    w->bound = memory_new(m, n, sizeof(real));
+    w->pending = memory_new(m, f->plan->part.supernodes, sizeof(int32_t));
+    if (!w->x || !w->solution || !w->best || !w->rhs || !w->residual || !w->bound || !w->pending ||
+        NAME(cpu_workspace_fit)(f, w) != LIBSOLVER_OK) {
+        NAME(cpu_workspace_destroy)(f, w);
+        *out = NULL;
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    return LIBSOLVER_OK;
+}
+
+void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
+{
+    const numeric *f = numeric_;
+    workspace *w = workspace_;
+    if (!w)
+        return;
+    memory *m = &f->plan->env->memory;
+    memory_free(m, w->x);
+    memory_free(m, w->front);
+    memory_free(m, w->local);
+    memory_free(m, w->pending);
+    memory_free(m, w->solution);
+    memory_free(m, w->best);
+    memory_free(m, w->rhs);
+    memory_free(m, w->residual);
+    memory_free(m, w->bound);
+    memory_free(m, w);
+}
+
+libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
+{
+    memory *m = &f->plan->env->memory;
+    if (!w->front || w->rows < f->solve_entries) {
+        memory_free(m, w->front);
+        w->front = memory_new(m, f->solve_entries * w->columns, sizeof(scalar));
+        w->rows = f->solve_entries;
+    }
+    if (!w->local || w->tallest < f->tallest) {
+        memory_free(m, w->local);
+        w->local = memory_new(m, (int64_t)f->threads * f->tallest * w->columns, sizeof(scalar));
+        w->tallest = f->tallest;
+    }
+    return w->front && w->local ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+}
+
+/* Entry (i, 0) of a block, and the distances to the next row and the next column. */
+static scalar *entry(const libsolver_vectors *v, int64_t first, int64_t *row_step, int64_t *column_step)
+{
+    const int by_columns = v->layout == LIBSOLVER_COLUMN_MAJOR;
+    *row_step = by_columns ? 1 : v->ld;
+    *column_step = by_columns ? v->ld : 1;
+    return (scalar *)v->values + first * *column_step;
+}
+
+void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
+                    const real *scale, scalar *to)
+{
+    int64_t dr, dc;
+    const scalar *values = entry(from, first, &dr, &dc);
+    for (int32_t i = 0; i < n; i++)
+        for (int q = 0; q < c; q++)
+            to[(int64_t)i * c + q] = values[row[i] * dr + q * dc] * (scale ? scale[i] : 1);
+}
+
+void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row,
+                     const libsolver_vectors *to, int64_t first)
+{
+    int64_t dr, dc;
+    scalar *values = entry(to, first, &dr, &dc);
+    for (int32_t i = 0; i < n; i++)
+        for (int q = 0; q < c; q++)
+            values[row[i] * dr + q * dc] = from[(int64_t)i * c + q] * (scale ? scale[i] : 1);
+}
+
+void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
+                               const int32_t *order, scalar *to)
+{
+    int64_t dr, dc;
+    const scalar *values = entry(from, first, &dr, &dc);
+    for (int32_t k = 0; k < n; k++)
+        for (int q = 0; q < c; q++)
+            to[(int64_t)order[k] * c + q] = values[k * dr + q * dc];
+}
+
+void NAME(cpu_store_eliminated)(int32_t n, int c, const scalar *from, const int32_t *order,
+                                const libsolver_vectors *to, int64_t first)
+{
+    int64_t dr, dc;
+    scalar *values = entry(to, first, &dr, &dc);
+    for (int32_t k = 0; k < n; k++)
+        for (int q = 0; q < c; q++)
+            values[k * dr + q * dc] = from[(int64_t)order[k] * c + q];
+}

@@ -1,0 +1,244 @@
+/* solver/matching.c: scaling by a maximum-product matching  [Duff, Koster 2001; Duff, Pralet 2005]
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * With costs c(i,j) = log2(max_k |a(k,j)|) - log2 |a(i,j)| >= 0, a permutation of largest product is an
+ * assignment of least cost.  Dual variables with u(i) + v(j) <= c(i,j), equal on the assignment, are the
+ * scaling.  Columns are assigned one by one along shortest augmenting paths in the reduced costs c - u - v >=
+ * 0. */
+#include "solver/matching.h"
+#include <math.h>
+#include <string.h>
+
+libsolver_status matching_create(memory *m, const pattern *a, matching **out)
+{
+    const int32_t n = a->n;
+    matching *w = *out = memory_zeroed(m, 1, sizeof(matching));
+    if (!w)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    w->n = n;
+    w->start = memory_zeroed(m, (int64_t)n + 2, sizeof(int64_t));
+    if (w->start) {
+        for (int32_t j = 0; j < n; j++)
+            for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+                w->start[j + 2]++;
+                w->start[a->row[p] + 2] += a->row[p] != j;
+            }
+        for (int32_t j = 0; j < n; j++)
+            w->start[j + 2] += w->start[j + 1];
+        const int64_t entries = w->start[n + 1];
+        w->row = memory_new(m, entries, sizeof(int32_t));
+        w->place = memory_new(m, entries, sizeof(int64_t));
+        w->cost = memory_new(m, entries, sizeof(double));
+    }
+    double **reals[] = {&w->u, &w->v, &w->distance};
+    int32_t **integers[] = {&w->row_of, &w->column_of, &w->from, &w->heap, &w->at};
+    int complete = w->start && w->row && w->place && w->cost;
+    for (int k = 0; k < 3; k++)
+        complete &= (*reals[k] = memory_new(m, n, sizeof(double))) != NULL;
+    for (int k = 0; k < 5; k++)
+        complete &= (*integers[k] = memory_new(m, n, sizeof(int32_t))) != NULL;
+    if (!complete) {
+        matching_free(m, w);
+        *out = NULL;
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    /* start[j + 1] is where the next entry of column j goes; it ends as the start of column j + 1 */
+    for (int32_t j = 0; j < n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t i = a->row[p];
+            w->row[w->start[j + 1]] = i;
+            w->place[w->start[j + 1]++] = p;
+            if (i != j) {
+                w->row[w->start[i + 1]] = j;
+                w->place[w->start[i + 1]++] = p;
+            }
+        }
+    return LIBSOLVER_OK;
+}
+
+void matching_free(memory *m, matching *w)
+{
+    if (!w)
+        return;
+    void *blocks[] = {w->start,    w->row,    w->place,     w->cost, w->u,    w->v,
+                      w->distance, w->row_of, w->column_of, w->from, w->heap, w->at};
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
+        memory_free(m, blocks[k]);
+    memory_free(m, w);
+}
+
+/* ---- a heap of rows by distance, ties by number; at[i]: place of row i, -1: not in it, -2: settled
+ * ------------------------ */
+
+static int before(const matching *w, int32_t a, int32_t b)
+{
+    return w->distance[a] < w->distance[b] || (w->distance[a] == w->distance[b] && a < b);
+}
+
+static void heap_put(matching *w, int32_t place, int32_t i)
+{
+    w->heap[place] = i;
+    w->at[i] = place;
+}
+
+static void heap_up(matching *w, int32_t place, int32_t i)
+{
+    while (place > 0 && before(w, i, w->heap[(place - 1) / 2])) {
+        heap_put(w, place, w->heap[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    heap_put(w, place, i);
+}
+
+static int32_t heap_pop(matching *w, int32_t *size)
+{
+    const int32_t first = w->heap[0], last = w->heap[--*size];
+    int32_t place = 0;
+    for (int32_t child; (child = 2 * place + 1) < *size; place = child) {
+        if (child + 1 < *size && before(w, w->heap[child + 1], w->heap[child]))
+            child++;
+        if (!before(w, w->heap[child], last))
+            break;
+        heap_put(w, place, w->heap[child]);
+    }
+    if (*size > 0)
+        heap_put(w, place, last);
+    w->at[first] = -1;
+    return first;
+}
+
+/* ---- assignment
+ * ------------------------------------------------------------------------------------------------ */
+
+static double reduced(const matching *w, int64_t p, int32_t j)
+{
+    const double r = w->cost[p] - w->u[w->row[p]] - w->v[j];
+    return r > 0 ? r : 0; /* rounding */
+}
+
+/* Feasible duals, and as many assignments along edges of reduced cost 0 as one sweep finds. */
+static int32_t start_assignment(matching *w)
+{
+    const int32_t n = w->n;
+    for (int32_t i = 0; i < n; i++) {
+        w->u[i] = INFINITY;
+        w->row_of[i] = w->column_of[i] = w->at[i] = -1;
+    }
+    for (int64_t p = 0; p < w->start[n]; p++)
+        w->u[w->row[p]] = fmin(w->u[w->row[p]], w->cost[p]);
+    for (int32_t i = 0; i < n; i++)
+        w->u[i] = isfinite(w->u[i]) ? w->u[i] : 0; /* an empty row */
+    int32_t assigned = 0;
+    for (int32_t j = 0; j < n; j++) {
+        w->v[j] = INFINITY;
+        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
+            w->v[j] = fmin(w->v[j], w->cost[p] - w->u[w->row[p]]);
+        w->v[j] = isfinite(w->v[j]) ? w->v[j] : 0;
+        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
+            if (isfinite(w->cost[p]) && w->column_of[w->row[p]] < 0 && reduced(w, p, j) == 0) {
+                w->column_of[w->row[p]] = j;
+                w->row_of[j] = w->row[p];
+                assigned++;
+                break;
+            }
+    }
+    return assigned;
+}
+
+/* Shortest augmenting path from column j0 to a free row [Dijkstra].  Rows reached keep from, the column
+ * before them; rows settled, in the order of their distance, are listed behind the heap in w->heap.  Returns
+ * 1 if the column was assigned. */
+static int assign(matching *w, int32_t j0)
+{
+    const int32_t n = w->n;
+    int32_t size = 0, settled = 0, reached = -1, j = j0;
+    double length = 0,
+           least = INFINITY; /* distance of the row being left, and of the nearest free row so far */
+    for (;;) {
+        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
+            const int32_t i = w->row[p];
+            if (w->at[i] == -2 || !isfinite(w->cost[p]))
+                continue; /* settled, or a zero */
+            const double d = length + reduced(w, p, j);
+            if (d >= least || (w->at[i] >= 0 && d >= w->distance[i]))
+                continue;
+            if (w->column_of[i] < 0)
+                least = d;
+            w->distance[i] = d;
+            w->from[i] = j;
+            heap_up(w, w->at[i] >= 0 ? w->at[i] : size++, i);
+        }
+        if (size == 0)
+            break;
+        const int32_t i = heap_pop(w, &size);
+        length = w->distance[i];
+        if (w->column_of[i] < 0) {
+            reached = i;
+            break;
+        }
+        w->at[i] = -2;
+        w->heap[n - 1 - settled++] = i;
+        j = w->column_of[i];
+    }
+    if (reached < 0)
+        return 0; /* no free row can be reached from those settled, now or later: they stay marked */
+    for (int32_t k = 0; k < size; k++)
+        w->at[w->heap[k]] = -1;
+    for (int32_t k = 0; k < settled; k++) {
+        /* the duals follow, so that the path has reduced cost 0 */
+        const int32_t i = w->heap[n - 1 - k];
+        w->at[i] = -1;
+        w->u[i] += w->distance[i] - length;
+        w->v[w->column_of[i]] -= w->distance[i] - length;
+    }
+    w->v[j0] += length;
+    for (int32_t i = reached, next; i >= 0; i = next) {
+        const int32_t column = w->from[i];
+        next = w->row_of[column];
+        w->row_of[column] = i;
+        w->column_of[i] = column;
+    }
+    return 1;
+}
+
+int32_t matching_scale(matching *w, const double *magnitude, double *log2_scale)
+{
+    const int32_t n = w->n;
+    double *largest = log2_scale; /* logarithm of the largest entry of each column */
+    for (int32_t j = 0; j < n; j++) {
+        double most = 0;
+        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
+            most = fmax(most, magnitude[w->place[p]]);
+        largest[j] = most > 0 ? log2(most) : 0;
+        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
+            const double a = magnitude[w->place[p]];
+            w->cost[p] = a > 0 ? largest[j] - log2(a) : INFINITY;
+        }
+    }
+    int32_t assigned = start_assignment(w);
+    for (int32_t j = 0; j < n; j++)
+        if (w->row_of[j] < 0)
+            assigned += assign(w, j);
+    for (int32_t i = 0; i < n; i++)
+        log2_scale[i] = (w->u[i] + w->v[i] - largest[i]) / 2;
+    return assigned;
+}
+
+int32_t matching_pairs(const matching *w, int32_t *class_of)
+{
+    int32_t classes = 0;
+    for (int32_t i = 0; i < w->n; i++)
+        class_of[i] = -1;
+    for (int32_t start = 0; start < w->n; start++) {
+        /* along the cycle (or, where rows are unmatched, path) through start; 1x1 cycles and leftovers stay single */
+        for (int32_t i = start, partner; i >= 0 && class_of[i] < 0; i = partner >= 0 ? w->row_of[partner] : -1) {
+            partner = w->row_of[i];
+            class_of[i] = classes++;
+            if (partner >= 0 && class_of[partner] < 0)
+                class_of[partner] = class_of[i];
+            else
+                partner = -1;
+        }
+    }
+    return classes;
+}

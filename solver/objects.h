@@ -1,0 +1,57 @@
+/* solver/objects.h: what is behind the handles of libsolver.h
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOLVER_OBJECTS_H
+#define SOLVER_OBJECTS_H
+
+#include "base/backend.h"
+#include "ordering/ordering.h"
+#include "solver/input.h"
+#include "solver/libsolver.h"
+#include <stdatomic.h>
+
+struct libsolver_context {
+    environment env;
+    libsolver_backend backend;
+    atomic_flag writing; /* held while `last` is written: several threads may use a context */
+    message last;
+};
+
+struct libsolver_analysis {
+    libsolver_context *context;
+    libsolver_options options;
+    libsolver_type type;
+    libsolver_symmetry symmetry;
+    input input;                 /* pattern of A in the caller's order, and where each entry given goes */
+    forest forest;               /* elimination forest and fundamental supernodes */
+    libsolver_ordering ordering; /* the one used */
+    const backend *backend;
+    void *plan;
+};
+
+struct libsolver_workspace {
+    const libsolver_factor *factor;
+    int64_t columns;
+    void *memory; /* the backend's */
+    libsolver_solve_info info;
+    atomic_flag busy;
+};
+
+struct libsolver_factor {
+    libsolver_context *context;
+    const libsolver_analysis *analysis;
+    libsolver_context *own_context;   /* simple level: freed with the factor */
+    libsolver_analysis *own_analysis; /* */
+    void *numeric;                    /* the backend's */
+    void *incoming;                   /* nnz scalars: values as they come in, duplicates summed */
+    void *mirrored;                   /* the same for the other triangle of a FULL matrix, otherwise NULL */
+    int usable;                       /* numeric holds a factor of the values given last */
+    libsolver_status status;
+    backend_report report;
+    libsolver_workspace *workspace; /* the factor's own */
+    message last;
+};
+
+/* Sets the context's message. */
+void context_message(libsolver_context *context, const message *why);
+
+#endif

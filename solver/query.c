@@ -1,0 +1,61 @@
+/* solver/query.c: what is known of a factor
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/objects.h"
+#include <string.h>
+
+libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_counts *counts)
+{
+    if (!f || !counts || !f->usable)
+        return LIBSOLVER_INVALID;
+    const backend_report *r = &f->report;
+    counts->positive = r->positive;
+    counts->negative = r->negative;
+    counts->zero = r->zero;
+    counts->certain = r->uncertain == 0 && r->perturbed == 0;
+    counts->smallest_pivot = r->smallest;
+    return LIBSOLVER_OK;
+}
+
+void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
+{
+    memset(info, 0, sizeof *info);
+    const memory *m = &f->context->env.memory;
+    const backend_report *r = &f->report;
+    info->status = f->status;
+    info->kind =
+        f->usable ? (r->cholesky ? LIBSOLVER_KIND_SPD : LIBSOLVER_KIND_INDEFINITE) : LIBSOLVER_KIND_AUTO;
+    info->backend_factorize = info->backend_solve = LIBSOLVER_BACKEND_CPU;
+    info->threads = f->context->env.threads;
+    info->factor_nnz = r->factor_nnz;
+    info->fronts = r->fronts;
+    info->two_by_two = r->two_by_two;
+    info->delayed = r->delayed;
+    info->perturbed = r->perturbed;
+    info->growths = r->growths;
+    info->failed_row = f->status == LIBSOLVER_NOT_POSITIVE_DEFINITE ? r->failed_row : -1;
+    info->host_bytes = m->in_use;
+    info->host_bytes_peak = m->peak;
+    info->allocations = m->calls;
+}
+
+libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entries, int64_t *pointers,
+                                        int64_t *indices, void *values, int64_t *order)
+{
+    if (!f || !entries || !f->usable)
+        return LIBSOLVER_INVALID;
+    return f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
+}
+
+libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal, void *subdiagonal)
+{
+    if (!f || !f->usable || !diagonal || !subdiagonal)
+        return LIBSOLVER_INVALID;
+    return f->analysis->backend->export_d(f->numeric, diagonal, subdiagonal);
+}
+
+libsolver_status libsolver_get_scaling(const libsolver_factor *f, void *scaling)
+{
+    if (!f || !f->usable || !scaling)
+        return LIBSOLVER_INVALID;
+    return f->analysis->backend->export_scaling(f->numeric, scaling);
+}

@@ -1,0 +1,206 @@
+/* solver/solve.c: the third phase: solves, refinement, workspaces
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/objects.h"
+#include <math.h>
+#include <string.h>
+
+/* Right-hand sides that the factor's own workspace grows to; wider blocks are solved in panels of that many.
+ */
+#define OWN_COLUMNS 32
+
+libsolver_status libsolver_workspace_create(const libsolver_factor *f, int64_t columns,
+                                            libsolver_workspace **workspace)
+{
+    if (workspace)
+        *workspace = NULL;
+    if (!f || !f->numeric || columns < 1 || columns > INT32_MAX || !workspace)
+        return LIBSOLVER_INVALID;
+    memory *m = &f->context->env.memory;
+    libsolver_workspace *w = memory_zeroed(m, 1, sizeof(libsolver_workspace));
+    if (!w)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    w->factor = f;
+    w->columns = columns;
+    w->info.backward_error = w->info.backward_error_initial = NAN;
+    atomic_flag_clear(&w->busy);
+    const libsolver_status status = f->analysis->backend->workspace_create(f->numeric, columns, &w->memory);
+    if (status != LIBSOLVER_OK)
+        memory_free(m, w);
+    else
+        *workspace = w;
+    return status;
+}
+
+int64_t libsolver_workspace_bytes(const libsolver_factor *f, int64_t columns)
+{
+    if (!f || !f->usable || columns < 1)
+        return 0;
+    return (int64_t)sizeof(libsolver_workspace) + f->analysis->backend->workspace_bytes(f->numeric, columns);
+}
+
+void libsolver_workspace_free(libsolver_workspace *w)
+{
+    if (!w)
+        return;
+    w->factor->analysis->backend->workspace_destroy(w->factor->numeric, w->memory);
+    memory_free(&w->factor->context->env.memory, w);
+}
+
+/* Why a call on this factor cannot be served.  A const factor's message may be written: it is not part of its
+ * value, and a caller of concurrent solves does not read it. */
+static libsolver_status check(const libsolver_factor *f, const libsolver_workspace *w,
+                              const libsolver_vectors *b, const libsolver_vectors *x, message *why)
+{
+    if (!f->usable)
+        return FAIL(why, LIBSOLVER_INVALID, "there is no factor: the last factorization failed");
+    if (w && w->factor != f)
+        return FAIL(why, LIBSOLVER_INVALID, "the workspace belongs to another factor");
+    const libsolver_vectors *both[2] = {b, x};
+    for (int i = 0; i < 2; i++) {
+        const libsolver_vectors *v = both[i];
+        const char *name = i == 0 ? "b" : "x";
+        const int64_t n = f->analysis->input.a.n;
+        if (v->rows != n || v->columns < 0 || v->columns != b->columns)
+            return FAIL(why, LIBSOLVER_INVALID, "%s is %lld x %lld, expected %lld x %lld", name,
+                        (long long)v->rows, (long long)v->columns, (long long)n, (long long)b->columns);
+        if ((unsigned)v->layout > LIBSOLVER_ROW_MAJOR || (unsigned)v->place > LIBSOLVER_DEVICE)
+            return FAIL(why, LIBSOLVER_INVALID, "a field of %s has no legal value", name);
+        if (v->ld < (v->layout == LIBSOLVER_COLUMN_MAJOR ? v->rows : v->columns))
+            return FAIL(why, LIBSOLVER_INVALID, "the leading dimension %lld of %s is too small",
+                        (long long)v->ld, name);
+        if (v->type != f->analysis->type)
+            return FAIL(why, LIBSOLVER_INVALID, "%s has not the factor's type", name);
+        if (v->place == LIBSOLVER_DEVICE)
+            return FAIL(why, LIBSOLVER_NOT_BUILT, "%s in device memory needs the GPU backend", name);
+        if (!v->values && n > 0 && v->columns > 0)
+            return FAIL(why, LIBSOLVER_INVALID, "%s has no values", name);
+    }
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status check_finite(const libsolver_vectors *b, message *why)
+{
+    const double *values = b->values;
+    for (int64_t j = 0; j < b->columns; j++)
+        for (int64_t i = 0; i < b->rows; i++)
+            if (!isfinite(values[b->layout == LIBSOLVER_COLUMN_MAJOR ? i + j * b->ld : i * b->ld + j]))
+                return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)i,
+                            (long long)j);
+    return LIBSOLVER_OK;
+}
+
+/* Gives the workspace to this call alone. */
+static libsolver_status take(libsolver_workspace *w, message *why)
+{
+    if (atomic_flag_test_and_set(&w->busy))
+        return FAIL(why, LIBSOLVER_INVALID, "the workspace is in use by another call");
+    return LIBSOLVER_OK;
+}
+
+static void give_back(libsolver_workspace *w)
+{
+    atomic_flag_clear(&w->busy);
+}
+
+/* Solves and refines, or only refines, in a workspace that has been taken. */
+static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w, int solve_first,
+                               const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error,
+                               message *why)
+{
+    const libsolver_options *o = &f->analysis->options;
+    const int single = f->analysis->type == LIBSOLVER_S || f->analysis->type == LIBSOLVER_C;
+    const double tolerance = o->tolerance > 0 ? o->tolerance : single ? 5e-6 : 1e-14;
+    backend_refinement r = {.solve_first = solve_first, .steps = o->refine_steps, .tolerance = tolerance};
+    w->info.backward_error = w->info.backward_error_initial = NAN;
+    w->info.remarks = 0;
+    const libsolver_status status =
+        f->analysis->backend->refine(f->numeric, w->memory, b, x, &r, backward_error);
+    if (status != LIBSOLVER_OK)
+        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+    w->info.backward_error = r.final;
+    w->info.backward_error_initial = r.initial;
+    w->info.steps = r.steps;
+    w->info.remarks = (f->report.zero > 0 ? LIBSOLVER_SINGULAR : 0) |
+                      (r.final <= tolerance ? 0 : LIBSOLVER_INACCURATE) |
+                      (f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : 0);
+    if (w->info.remarks & LIBSOLVER_SINGULAR)
+        return FAIL(why, LIBSOLVER_SINGULAR, "%lld pivots are zero; backward error %.1e",
+                    (long long)f->report.zero, r.final);
+    if (w->info.remarks & LIBSOLVER_INACCURATE)
+        return FAIL(why, LIBSOLVER_INACCURATE, "backward error %.1e after %d refinement steps, wanted %.1e",
+                    r.final, r.steps, tolerance);
+    return w->info.remarks & LIBSOLVER_PERTURBED ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
+}
+
+/* Makes the factor's own workspace wide enough. */
+static libsolver_status widen(libsolver_factor *f, int64_t columns)
+{
+    const int64_t wanted = columns < OWN_COLUMNS ? columns : OWN_COLUMNS;
+    if (f->workspace->columns >= wanted)
+        return LIBSOLVER_OK;
+    libsolver_workspace *wider = NULL;
+    const libsolver_status status = libsolver_workspace_create(f, wanted, &wider);
+    if (status != LIBSOLVER_OK)
+        return FAIL(&f->last, status, "the workspace wanted %lld more bytes",
+                    (long long)f->context->env.memory.wanted);
+    atomic_flag_test_and_set(&wider->busy);
+    libsolver_workspace_free(f->workspace);
+    f->workspace = wider;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b, const libsolver_vectors *x)
+{
+    if (!f || !b || !x)
+        return LIBSOLVER_INVALID;
+    f->last.text[0] = 0;
+    TRY(check(f, NULL, b, x, &f->last));
+    TRY(check_finite(b, &f->last));
+    TRY(take(f->workspace, &f->last));
+    libsolver_status status = widen(f, b->columns);
+    if (status == LIBSOLVER_OK)
+        status = refine(f, f->workspace, 1, b, x, NULL, &f->last);
+    give_back(f->workspace);
+    return status;
+}
+
+libsolver_status libsolver_solve_plain(const libsolver_factor *f, libsolver_part part,
+                                       libsolver_workspace *workspace, const libsolver_vectors *b,
+                                       const libsolver_vectors *x)
+{
+    static const int parts[] = {BACKEND_L | BACKEND_D | BACKEND_LT, BACKEND_L, BACKEND_D, BACKEND_LT};
+    if (!f || !b || !x || part < LIBSOLVER_PART_ALL || part > LIBSOLVER_PART_LT)
+        return LIBSOLVER_INVALID;
+    TRY(check(f, workspace, b, x, NULL));
+    libsolver_workspace *w = workspace ? workspace : f->workspace;
+    TRY(take(w, NULL));
+    libsolver_status status = f->analysis->backend->solve(f->numeric, parts[part], w->memory, b, x);
+    give_back(w);
+    return status == LIBSOLVER_OK && f->report.zero > 0 ? LIBSOLVER_SINGULAR : status;
+}
+
+libsolver_status libsolver_refine(const libsolver_factor *f, libsolver_workspace *workspace,
+                                  const libsolver_vectors *b, const libsolver_vectors *x,
+                                  double *backward_error)
+{
+    if (!f || !b || !x)
+        return LIBSOLVER_INVALID;
+    TRY(check(f, workspace, b, x, NULL));
+    if (b->values == x->values && b->columns > 0 && b->rows > 0)
+        return LIBSOLVER_INVALID;
+    libsolver_workspace *w = workspace ? workspace : f->workspace;
+    TRY(take(w, NULL));
+    const libsolver_status status = refine(f, w, 0, b, x, backward_error, NULL);
+    give_back(w);
+    return status;
+}
+
+void libsolver_solve_query(const libsolver_factor *f, const libsolver_workspace *workspace,
+                           libsolver_solve_info *info)
+{
+    const libsolver_workspace *w = workspace ? workspace : f->workspace;
+    memset(info, 0, sizeof *info);
+    info->backward_error = info->backward_error_initial = NAN;
+    if (w)
+        *info = w->info;
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Solves every matrix of a folder with the tool and prints a table; compares it with the folder's known.tsv.
+
+usage: matrices_table.py LIBSOLVER CHECK_SOLUTION [NAME...]
+
+The folder is $LIBSOLVER_MATRICES or ../shared/matrices beside the repository; exit code 77 without it.  The backward
+errors are recomputed from the files by check_solution, as the tool solves and with refinement switched off.
+SPDX-License-Identifier: BSD-3-Clause"""
+import concurrent.futures
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TOLERANCE = 1e-14
+PATIENCE = 300  # seconds for one system
+
+
+def solve(tool, path, x, *options):
+    command = [tool, "solve", str(path), "-o", str(x), "--json", "-", "--threads", "1", *options]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+    return done.returncode, json.loads(done.stdout)
+
+
+def recomputed(check, path, x):
+    if not x.exists():
+        return float("nan")
+    return float(subprocess.run([check, str(path), str(x)], capture_output=True, text=True, check=True).stdout)
+
+
+def faults_of(known, code, result, inertia_right, error):
+    """What is wrong with this answer, in words."""
+    faults, status = [], result["status"]
+    if known["type"].startswith("complex"):
+        return [] if status == "NOT_BUILT" and code == 4 else [f"{status}, exit {code}"]
+    allowed = {"ok": {"OK", "PERTURBED"}, "singular": {"SINGULAR"}, "either": {"OK", "PERTURBED", "SINGULAR"}}
+    if status not in allowed[known["expect"]]:
+        faults.append(f"status {status}, expected {known['expect']}")
+    if not error <= TOLERANCE:
+        faults.append("backward error")
+    if code != (0 if result["solve"]["backward_error"] <= TOLERANCE else 3):
+        faults.append(f"exit {code}")
+    if inertia_right == "no":
+        faults.append("inertia")
+    return faults
+
+
+def answer(tool, check, path):
+    """Exit code and JSON of the tool, backward errors before and after refinement."""
+    with tempfile.TemporaryDirectory() as temporary:
+        x = pathlib.Path(temporary, "x.mtx")
+        code, result = solve(tool, path, x)
+        before = after = recomputed(check, path, x)
+        if result["solve"]["refinement_steps"]:
+            solve(tool, path, x, "--refine", "0")
+            before = recomputed(check, path, x)
+    return code, result, before, after
+
+
+def run(tool, check, folder, known):
+    """One line of the table, whether it is faulty, whether the unrefined solution is poor."""
+    left = f"{known['name']:28} {known['n']:>7}"
+    try:
+        code, result, before, after = answer(tool, check, folder / f"{known['name']}.mtx.gz")
+    except subprocess.TimeoutExpired:
+        return f"{left} FAULT: no answer in {PATIENCE} s", True, False
+    counts = [str(result["factor"]["inertia"][sign]) for sign in ("positive", "negative", "zero")]
+    right = "-"
+    if known["certain"] in ("yes", "exact") and not known["type"].startswith("complex"):
+        right = "yes" if counts == [known["n_plus"], known["n_minus"], known["n_zero"]] else "no"
+    faults = faults_of(known, code, result, right, after)
+    note = ("FAULT: " + ", ".join(faults) + (f" ({'/'.join(counts)})" if right == "no" else "")) if faults else ""
+    seconds = result["seconds"]["total"]
+    line = f"{left} {result['status']:10} {right:8} {before:8.1e} {after:8.1e} {seconds:8.3f}  {note}"
+    return line.rstrip(), bool(faults), before > 1e-10
+
+
+def main():
+    tool, check, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+    beside = pathlib.Path(__file__).resolve().parent.parent.parent / "shared" / "matrices"
+    folder = pathlib.Path(os.environ.get("LIBSOLVER_MATRICES", beside))
+    if not (folder / "known.tsv").is_file():
+        print(f"no known.tsv in {folder}: skipped")
+        return 77
+    with open(folder / "known.tsv") as table:
+        rows = [row for row in csv.DictReader(table, delimiter="\t") if not names or row["name"] in names]
+    print(f"{'name':28} {'n':>7} {'status':10} {'inertia':8} {'before':>8} {'after':>8} {'seconds':>8}")
+    failed = unrefined = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for line, faulty, poor in pool.map(lambda row: run(tool, check, folder, row), rows):
+            print(line, flush=True)
+            failed += faulty
+            unrefined += poor
+    print(f"{len(rows)} matrices, {failed} wrong; {unrefined} with a backward error above 1e-10 before refinement")
+    return 1 if failed else 0
+
+
+sys.exit(main())

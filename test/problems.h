@@ -1,0 +1,53 @@
+/* test/problems.h: patterns with known structure, random ones from a seed, and an allocator that fails on
+ * demand SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_PROBLEMS_H
+#define TEST_PROBLEMS_H
+
+#include "ordering/ordering.h"
+
+/* The same numbers from the same seed on every machine. */
+typedef struct random_stream {
+    uint64_t state;
+} random_stream;
+
+random_stream random_seeded(uint64_t seed);
+/* Teardown of a test: prints the latest seed, the one that failed if the test did. */
+int print_last_seed(void **state);
+uint64_t random_next(random_stream *r);
+/* 0 .. bound - 1 */
+int32_t random_below(random_stream *r, int32_t bound);
+/* A random permutation of 0 .. n-1. */
+void random_permutation(random_stream *r, int32_t n, int32_t *perm);
+
+/* Each entry below the diagonal with the given probability. */
+pattern problem_random(int32_t n, double density, random_stream *r);
+/* x by y by z points, each joined to the nearest in each direction: 5 points in two dimensions (z = 1), 7 in
+ * three. */
+pattern problem_grid(int32_t x, int32_t y, int32_t z);
+/* 0 - 1 - ... - n-1 */
+pattern problem_path(int32_t n);
+/* hub joined to all others */
+pattern problem_star(int32_t n, int32_t hub);
+pattern problem_diagonal(int32_t n);
+pattern problem_complete(int32_t n);
+/* Each vertex of b becomes `copies` vertices, joined to one another and to all copies of its neighbours. */
+pattern problem_blown_up(const pattern *b, int32_t copies);
+void problem_free(pattern *a);
+
+/* The patterns above with at most 64 rows that have special structure, n = 0, 1, 2 among them: 0 <= i <
+ * KNOWN_PROBLEMS. */
+#define KNOWN_PROBLEMS 12
+pattern problem_known(int i);
+
+/* l[i][j] is 1 where the factor of A(perm,perm) is not zero, otherwise 0, by eliminating one column after the
+ * other.  For n <= DENSE_LARGEST. */
+#define DENSE_LARGEST 64
+void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DENSE_LARGEST][DENSE_LARGEST]);
+
+/* Allocations succeed `left` times, then fail. */
+typedef struct rationed {
+    int64_t left;
+} rationed;
+void memory_rationed(memory *m, rationed *r, int64_t left);
+
+#endif

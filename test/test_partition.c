@@ -1,0 +1,257 @@
+/* test/test_partition.c: relaxed supernodes and their row lists
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "problems.h"
+#include <string.h>
+
+static memory m;
+
+/* Superadditive in k whatever the zeros: no merge ever pays. */
+static double never_pays(int64_t k, int64_t rows)
+{
+    (void)rows;
+    return (double)k * (double)k;
+}
+
+/* A price for each front, none for its size: every merge pays. */
+static double always_pays(int64_t k, int64_t rows)
+{
+    (void)k, (void)rows;
+    return 1;
+}
+
+/* About what a processor takes: a call, its entries, its operations. */
+static double plausible(int64_t k, int64_t rows)
+{
+    return 1e-6 + 1e-9 * (double)(rows * rows) + 1e-10 * (double)(k * rows * rows);
+}
+
+/* The fronts against the factor of A(perm,perm): they hold its structure, and the columns of a front have the
+ * front's rows, true entries or zeros. */
+static void check_partition(const pattern *a, const forest *f, const partition *p)
+{
+    static unsigned char l[DENSE_LARGEST][DENSE_LARGEST], front[DENSE_LARGEST][DENSE_LARGEST];
+    int32_t front_of[DENSE_LARGEST];
+    assert_null(partition_check(p));
+    assert_null(permutation_check(&m, a->n, p->perm));
+    dense_elimination(a, p->perm, l);
+    memset(front, 0, sizeof front);
+    int64_t true_nnz = 0, held_nnz = 0;
+    for (int32_t s = 0; s < p->supernodes; s++)
+        for (int32_t j = p->first[s]; j < p->first[s + 1]; j++) {
+            front_of[j] = s;
+            for (int64_t q = p->row_start[s]; q < p->row_start[s + 1]; q++)
+                if (p->row[q] >= j) {
+                    front[p->row[q]][j] = 1;
+                    held_nnz++;
+                }
+        }
+    for (int32_t j = 0; j < a->n; j++) {
+        int32_t parent = -1;
+        for (int32_t i = a->n - 1; i >= j; i--) {
+            true_nnz += l[i][j];
+            assert_true(front[i][j] >= l[i][j]);
+            if (i > j && l[i][j])
+                parent = i;
+        }
+        /* an edge of the elimination tree stays in its front or goes to the front above */
+        if (parent != -1)
+            assert_true(front_of[parent] == front_of[j] || front_of[parent] == p->above[front_of[j]]);
+    }
+    /* each row below is a true entry in one of the columns: rows are their union and nothing more */
+    for (int32_t s = 0; s < p->supernodes; s++)
+        for (int64_t q = p->row_start[s] + p->first[s + 1] - p->first[s]; q < p->row_start[s + 1]; q++) {
+            int entry = 0;
+            for (int32_t j = p->first[s]; j < p->first[s + 1]; j++)
+                entry |= l[p->row[q]][j];
+            assert_true(entry);
+        }
+    assert_int_equal(true_nnz, f->factor_nnz); /* the order is equivalent to the forest's */
+    assert_int_equal(held_nnz, p->stored_nnz);
+}
+
+static void check_costs(const pattern *a, const int32_t *perm)
+{
+    const front_cost costs[] = {never_pays, always_pays, plausible};
+    forest f;
+    assert_int_equal(forest_build(&m, a, perm, &f), LIBSOLVER_OK);
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        partition p;
+        assert_int_equal(partition_build(&m, a, &f, costs[i], &p), LIBSOLVER_OK);
+        check_partition(a, &f, &p);
+        if (costs[i] == never_pays) {
+            assert_int_equal(p.supernodes, f.supernodes);
+            assert_int_equal(p.stored_nnz, f.factor_nnz);
+            assert_memory_equal(p.first, f.first, (size_t)(f.supernodes + 1) * sizeof(int32_t));
+            assert_memory_equal(p.above, f.above, (size_t)f.supernodes * sizeof(int32_t));
+            assert_memory_equal(p.perm, f.perm, (size_t)f.n * sizeof(int32_t));
+        }
+        if (costs[i] == always_pays) { /* one front a tree: small blocks have no limit of zeros */
+            for (int32_t s = 0; s < p.supernodes; s++)
+                assert_int_equal(p.above[s], -1);
+        }
+        partition_free(&m, &p);
+    }
+    forest_free(&m, &f);
+    assert_int_equal(m.in_use, 0);
+}
+
+static void partitions_of_random_patterns(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        random_stream r = random_seeded(seed);
+        const int32_t n = random_below(&r, 61);
+        const double density = (double)random_below(&r, 100) / 100;
+        pattern a = problem_random(n, density * density * density, &r);
+        int32_t perm[DENSE_LARGEST];
+        random_permutation(&r, n, perm);
+        check_costs(&a, perm);
+        problem_free(&a);
+    }
+}
+
+static void partitions_of_known_patterns(void **state)
+{
+    (void)state;
+    for (int i = 0; i < KNOWN_PROBLEMS; i++) {
+        pattern a = problem_known(i);
+        int32_t perm[DENSE_LARGEST];
+        for (int32_t k = 0; k < a.n; k++)
+            perm[k] = k;
+        check_costs(&a, perm);
+        for (int32_t k = 0; k < a.n; k++)
+            perm[k] = a.n - 1 - k;
+        check_costs(&a, perm);
+        problem_free(&a);
+    }
+}
+
+/* Entries of the factor in the columns of each front, by the forest's counts, against the entries stored. */
+static void check_zeros(const forest *f, const partition *p)
+{
+    int32_t *count = memory_new(&m, f->n, sizeof(int32_t)); /* by column of A */
+    assert_non_null(count);
+    for (int32_t j = 0; j < f->n; j++)
+        count[f->perm[j]] = f->count[j];
+    for (int32_t s = 0; s < p->supernodes; s++) {
+        const int64_t k = p->first[s + 1] - p->first[s], rows = p->row_start[s + 1] - p->row_start[s];
+        const int64_t stored = k * (k + 1) / 2 + k * (rows - k);
+        int64_t entries = 0;
+        for (int32_t j = p->first[s]; j < p->first[s + 1]; j++)
+            entries += count[p->perm[j]];
+        assert_true(entries <= stored);
+        assert_true(stored <= 4096 || 4 * (stored - entries) <= stored);
+    }
+    memory_free(&m, count);
+}
+
+static void zeros_of_large_fronts_are_bounded(void **state)
+{
+    (void)state;
+    pattern problems[] = {problem_path(5000), problem_star(5000, 4999), problem_grid(80, 80, 1),
+                          problem_grid(14, 14, 14)};
+    /* supernodes left at most; below the star's hub there is room for about 90 of the leaves */
+    const int32_t most[] = {100, 4930, 200, 100};
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        graph g;
+        forest f;
+        partition p;
+        int32_t *perm = memory_new(&m, problems[i].n, sizeof(int32_t));
+        assert_non_null(perm);
+        assert_int_equal(graph_build(&m, &problems[i], &g), LIBSOLVER_OK);
+        assert_int_equal(order_amd(&m, &g, perm), LIBSOLVER_OK);
+        assert_int_equal(forest_build(&m, &problems[i], perm, &f), LIBSOLVER_OK);
+        assert_int_equal(partition_build(&m, &problems[i], &f, always_pays, &p), LIBSOLVER_OK);
+        assert_null(partition_check(&p));
+        check_zeros(&f, &p);
+        assert_in_range(p.supernodes, 1, most[i]);
+        partition_free(&m, &p);
+        forest_free(&m, &f);
+        graph_free(&m, &g);
+        memory_free(&m, perm);
+        problem_free(&problems[i]);
+    }
+    assert_int_equal(m.in_use, 0);
+}
+
+static void checks_find_what_is_broken(void **state)
+{
+    (void)state;
+    pattern a = problem_grid(6, 5, 1);
+    int32_t perm[30];
+    for (int32_t k = 0; k < 30; k++)
+        perm[k] = k;
+    forest f;
+    partition p;
+    assert_int_equal(forest_build(&m, &a, perm, &f), LIBSOLVER_OK);
+    assert_int_equal(partition_build(&m, &a, &f, plausible, &p), LIBSOLVER_OK);
+    assert_null(partition_check(&p));
+    for (int64_t q = 0; q < p.row_start[p.supernodes]; q++) {
+        p.row[q] += 30;
+        assert_non_null(partition_check(&p));
+        p.row[q] -= 30;
+    }
+    for (int32_t s = 0; s < p.supernodes; s++) {
+        const int32_t above = p.above[s];
+        p.above[s] = above == -1 ? s : -1;
+        assert_non_null(partition_check(&p));
+        p.above[s] = above;
+    }
+    p.stored_nnz--;
+    assert_non_null(partition_check(&p));
+    partition_free(&m, &p);
+    forest_free(&m, &f);
+    problem_free(&a);
+}
+
+static void each_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    pattern a = problem_grid(6, 5, 1);
+    int32_t perm[30];
+    random_stream r = random_seeded(3);
+    random_permutation(&r, 30, perm);
+    memory other;
+    memory_init(&other, NULL, NULL, NULL, 0);
+    forest f;
+    assert_int_equal(forest_build(&other, &a, perm, &f), LIBSOLVER_OK);
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    for (int64_t k = 0; status != LIBSOLVER_OK; k++) {
+        assert_in_range(k, 0, 100);
+        rationed ration;
+        partition p;
+        memory_rationed(&m, &ration, k);
+        status = partition_build(&m, &a, &f, plausible, &p);
+        if (status == LIBSOLVER_OK)
+            partition_free(&m, &p);
+        else
+            assert_int_equal(status, LIBSOLVER_OUT_OF_MEMORY);
+        assert_int_equal(m.in_use, 0);
+    }
+    forest_free(&other, &f);
+    problem_free(&a);
+}
+
+static int fresh_memory(void **state)
+{
+    (void)state;
+    memory_init(&m, NULL, NULL, NULL, 0);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(partitions_of_random_patterns, fresh_memory, print_last_seed),
+        cmocka_unit_test_setup(partitions_of_known_patterns, fresh_memory),
+        cmocka_unit_test_setup(zeros_of_large_fronts_are_bounded, fresh_memory),
+        cmocka_unit_test_setup(checks_find_what_is_broken, fresh_memory),
+        cmocka_unit_test_setup(each_failed_allocation_is_reported, fresh_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
