@@ -5,22 +5,23 @@
 
 #include "dense/cuda/view.cuh"
 
-/* Largest order of the one-block forms, of CLUSTER. */
+/* Largest order of the one-block forms; of what a single cluster solves, without a workspace. */
 constexpr int ONE_BLOCK_ORDER = 128;
-constexpr int CLUSTER_ORDER = 1024;
+constexpr int ONE_CLUSTER_ORDER = 1024;
 
 /* n > 0, arguments checked, n within the form's limit.  stream: a cudaStream_t. */
 template <typename T>
 libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x, void *stream);
 template <typename T> libsolver_status trsv_launches(triangle_view<T> L, vector_view<T> x, void *stream);
 template <typename T>
-libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace, const libsolver_trsv_options &options,
-                           void *stream);
+libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace,
+                           const libsolver_trsv_options &options, void *stream);
 template <typename T>
-libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, const libsolver_trsv_options &options,
-                              void *stream);
+libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, void *workspace,
+                              const libsolver_trsv_options &options, void *stream);
 
-/* A prepared triangle's storage: a head, the strips, then two sets of inverses that only preparation needs. */
+/* A prepared triangle's storage: a head, the strips, then two sets of inverses that only preparation needs.
+ */
 constexpr int PREPARED_HEAD = 128;
 struct prepare_sizes {
     int64_t strips, inverses; /* bytes */
@@ -31,7 +32,8 @@ template <typename T> int64_t prepared_block();
 /* Fills the strips and waits for the stream; growth as in libsolver_trsv_prepared. */
 template <typename T>
 libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *stream, double *growth);
-template <typename T> libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace, void *stream);
+template <typename T>
+libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace, void *stream);
 
 /* Problem k of a batch; the three kinds of batch differ in what is NULL. */
 template <typename T> struct batch_view {

@@ -1,9 +1,10 @@
-/* dense/cuda/panels.cuh: block scope: a whole triangle of order <= 128 in shared memory, solved by panels of 16 columns
- * SPDX-License-Identifier: BSD-3-Clause
+/* dense/cuda/panels.cuh: block scope: a whole triangle of order <= 128 in shared memory, solved by panels of
+ * 16 columns SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads 0..127 own a row each and carry the chain: a panel's 16 entries of x are the product of the inverted 16 x 16
- * diagonal block with what its rows have become, then all rows below are updated; one barrier of four warps a panel.
- * Meanwhile threads 128..255 verify that the inverses may be trusted; if not, the chain runs again by substitution. */
+ * Threads 0..127 own a row each and carry the chain: a panel's 16 entries of x are the product of the
+ * inverted 16 x 16 diagonal block with what its rows have become, then all rows below are updated; one
+ * barrier of four warps a panel. Meanwhile threads 128..255 verify that the inverses may be trusted; if not,
+ * the chain runs again by substitution. */
 #ifndef DENSE_CUDA_PANELS_CUH
 #define DENSE_CUDA_PANELS_CUH
 
@@ -42,16 +43,18 @@ template <typename T> inline int panels_shared_bytes(int n)
     return (int)(sizeof(panels_shared<T>) + sizeof(T) * (size_t)shape.start(shape.padded / PANEL));
 }
 
-/* Starts copying L(i0:i0+n-1, i0:i0+n-1), n <= 128, into s.L; identity past n and on the diagonal when unit.  Without
- * barrier: all threads then call __pipeline_wait_prior(0) and __syncthreads. */
+/* Starts copying L(i0:i0+n-1, i0:i0+n-1), n <= 128, into s.L; identity past n and on the diagonal when unit.
+ * Without barrier: all threads then call __pipeline_wait_prior(0) and __syncthreads. */
 template <typename T>
 __device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_view<T> &L, int i0, int n)
 {
     const panel_shape shape(n);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    /* 32 rows (or columns, where these are contiguous) at a time, and for each the columns (rows) of the triangle */
+    /* 32 rows (or columns, where these are contiguous) at a time, and for each the columns (rows) of the
+     * triangle */
     for (int first = 0; first < shape.padded; first += 32) {
-        const int from = L.transposed ? first : 0, to = L.transposed ? shape.padded : min(first + 32, shape.padded);
+        const int from = L.transposed ? first : 0,
+                  to = L.transposed ? shape.padded : min(first + 32, shape.padded);
 #pragma unroll 4
         for (int other = from + warp; other < to; other += PANEL_THREADS / 32) {
             const int i = L.transposed ? other : first + lane, j = L.transposed ? first + lane : other;
@@ -69,11 +72,12 @@ __device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_
     __pipeline_commit();
 }
 
-/* Threads 0..127: solves with the panels for y = this thread's entry of the right-hand side; returns its x. */
+/* Threads 0..127: solves with the panels for y = this thread's entry of the right-hand side; returns its x.
+ */
 template <typename T>
 __device__ __forceinline__ T panels_chain(panels_shared<T> &s, panel_shape shape, T y, bool substitute)
 {
-    const int i = threadIdx.x, mine = i / PANEL, l = i % PANEL, lane = i % 32, steps = shape.padded / PANEL;
+    const int i = threadIdx.x, mine = i / PANEL, l = i % PANEL, steps = shape.padded / PANEL;
     const bool active = i < shape.padded;
     const pivot<T> diagonal(active ? s.L[shape.at(i, i)] : from_real<T>(1));
     T inverse[PANEL], row[PANEL];
@@ -86,11 +90,15 @@ __device__ __forceinline__ T panels_chain(panels_shared<T> &s, panel_shape shape
             row[c] = mine > k && active ? s.L[shape.at(i, PANEL * k + c)] : T{};
         if (substitute) {
             if (mine / 2 == k / 2) /* the warp of panel k; its other half goes along unchanged */
-                for (int c = 0; c < PANEL; c++) {
-                    const T x = shuffle(diagonal.quotient(y), lane / 16 * 16 + c);
+                with_pivots(diagonal.safe, [&](auto safe) {
+                    for (int c = 0; c < PANEL; c++) {
+                        const T x = shuffle(diagonal.template quotient<decltype(safe)::value>(y), c, PANEL);
+                        if (mine == k && active)
+                            y = choose(l > c, multiply_add(y, -x, s.L[shape.at(i, PANEL * k + c)]), y);
+                    }
                     if (mine == k && active)
-                        y = l == c ? x : l > c ? multiply_add(y, -x, s.L[shape.at(i, PANEL * k + c)]) : y;
-                }
+                        y = diagonal.template quotient<decltype(safe)::value>(y);
+                });
             if (mine == k)
                 s.y[i] = y;
         } else {
@@ -122,7 +130,8 @@ __device__ __forceinline__ T panels_chain(panels_shared<T> &s, panel_shape shape
 }
 
 /* Threads 128..255: true where a diagonal block grows beyond the limit. */
-template <typename T> __device__ __forceinline__ bool panels_distrusted(const panels_shared<T> &s, panel_shape shape)
+template <typename T>
+__device__ __forceinline__ bool panels_distrusted(const panels_shared<T> &s, panel_shape shape)
 {
     const int l = threadIdx.x % PANEL, lane = threadIdx.x % 32;
     const int k = (threadIdx.x - PANEL_ROWS) / PANEL; /* half a warp for a block */
@@ -140,8 +149,8 @@ template <typename T> __device__ __forceinline__ bool panels_distrusted(const pa
 
 /* x(i0:i0+n-1) := inv(L(i0:.., i0:..)) x(..), n <= 128.  256 threads.  substitute: without any inverse. */
 template <typename T>
-__device__ __forceinline__ void panels_solve(panels_shared<T> &s, const triangle_view<T> &L, const vector_view<T> &x,
-                                             int i0, int n, bool substitute)
+__device__ __forceinline__ void panels_solve(panels_shared<T> &s, const triangle_view<T> &L,
+                                             const vector_view<T> &x, int i0, int n, bool substitute)
 {
     const panel_shape shape(n);
     const int i = threadIdx.x, warp = threadIdx.x / 32;
@@ -149,8 +158,8 @@ __device__ __forceinline__ void panels_solve(panels_shared<T> &s, const triangle
     panels_load(s, L, i0, n);
     __pipeline_wait_prior(0);
     __syncthreads();
-    if (!substitute && PANEL * warp < shape.padded)
-        invert_16(s.L + shape.start(warp), shape.ld(warp), s.X[warp], PANEL + 1);
+    if (!substitute && PANEL * warp < shape.padded) /* both halves of a warp do the same */
+        invert_small<PANEL>(s.L + shape.start(warp), shape.ld(warp), s.X[warp], PANEL + 1);
     __syncthreads();
     T solved = T{};
     bool again = false;

@@ -1,5 +1,5 @@
-/* dense/cuda/prepare.cu: makes the strips of a prepared triangle: inverts by doubling, measures growth, scales the rows
- * SPDX-License-Identifier: BSD-3-Clause */
+/* dense/cuda/prepare.cu: makes the strips of a prepared triangle: inverts by doubling, measures growth,
+ * scales the rows SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/forms.h"
 #include "dense/cuda/invert.cuh"
 #include "dense/cuda/launch.cuh"
@@ -11,7 +11,10 @@ template <typename T> struct inverse_blocks {
     T *X, *W; /* W: scratch of the same shape */
     int nb;
 
-    __device__ __forceinline__ int64_t at(int r, int i, int j) const { return ((int64_t)r * nb + j) * nb + i; }
+    __device__ __forceinline__ int64_t at(int r, int i, int j) const
+    {
+        return ((int64_t)r * nb + j) * nb + i;
+    }
 };
 
 /* One block of threads for each diagonal tile of 64. */
@@ -29,7 +32,8 @@ __global__ void __launch_bounds__(TILE_THREADS) invert_kernel(triangle_view<T> L
         to.X[to.at(r, i0 % to.nb + e % TILE, i0 % to.nb + e / TILE)] = X[e % TILE + e / TILE * TILE_LD<T>];
 }
 
-/* From inverses of order `size` to 2 size: W = L21 X11, then X21 = -X22 W.  blockIdx.x: pair, .y, .z: tile. */
+/* From inverses of order `size` to 2 size: W = L21 X11, then X21 = -X22 W.  blockIdx.x: pair, .y, .z: tile.
+ */
 template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)
     double_kernel(triangle_view<T> L, inverse_blocks<T> blocks, int size, bool second)
@@ -43,21 +47,23 @@ __global__ void __launch_bounds__(TILE_THREADS)
     T c[4][4] = {};
     if (!second) /* X11(k,:) = 0 above the diagonal: k from j on */
         product_tile(c, operand<T>{L.at(row, first + j), L.row, L.column, L.n - row, size - j},
-                     operand<T>{blocks.X + blocks.at(r, f + j, f + j), 1, nb, size - j, TILE}, size - j, shared);
+                     operand<T>{blocks.X + blocks.at(r, f + j, f + j), 1, nb, size - j, TILE}, size - j,
+                     shared);
     else /* X22(i,k) = 0 past the diagonal: k to the end of the tile */
         product_tile(c, operand<T>{blocks.X + blocks.at(r, f + size + i, f + size), 1, nb, TILE, i + TILE},
-                     operand<T>{blocks.W + blocks.at(r, f + size, f + j), 1, nb, L.n - first - size, TILE}, i + TILE,
-                     shared);
+                     operand<T>{blocks.W + blocks.at(r, f + size, f + j), 1, nb, L.n - first - size, TILE},
+                     i + TILE, shared);
     T *to = (second ? blocks.X : blocks.W) + blocks.at(r, f + size + i, f + j);
 #pragma unroll
     for (int p = 0; p < 4; p++)
 #pragma unroll
         for (int q = 0; q < 4; q++)
-            to[threadIdx.x % 16 + 16 * p + (int64_t)(threadIdx.x / 16 + 16 * q) * nb] = second ? -c[p][q] : c[p][q];
+            to[threadIdx.x % 16 + 16 * p + (int64_t)(threadIdx.x / 16 + 16 * q) * nb] =
+                second ? -c[p][q] : c[p][q];
 }
 
-/* growth := max over the diagonal blocks of max_i (|L_kk||X_kk| e)_i, as the bits of a double, which order as the
- * values do; infinite when not a number.  A block of threads for each diagonal block. */
+/* growth := max over the diagonal blocks of max_i (|L_kk||X_kk| e)_i, as the bits of a double, which order as
+ * the values do; infinite when not a number.  A block of threads for each diagonal block. */
 template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)
     growth_kernel(triangle_view<T> L, inverse_blocks<T> blocks, unsigned long long *growth)
@@ -82,9 +88,11 @@ __global__ void __launch_bounds__(TILE_THREADS)
         atomicMax(growth, (unsigned long long)__double_as_longlong(largest));
 }
 
-/* Strips of the 64 rows at 64 blockIdx.y, columns 64 blockIdx.x: -X_r L(r,:) before the diagonal block, X_r in it. */
+/* Strips of the 64 rows at 64 blockIdx.y, columns 64 blockIdx.x: -X_r L(r,:) before the diagonal block, X_r
+ * in it. */
 template <typename T>
-__global__ void __launch_bounds__(TILE_THREADS) strips_fill_kernel(triangle_view<T> L, inverse_blocks<T> blocks, T *strips)
+__global__ void __launch_bounds__(TILE_THREADS)
+    strips_fill_kernel(triangle_view<T> L, inverse_blocks<T> blocks, T *strips)
 {
     __shared__ product_shared<T> shared;
     const int i0 = TILE * (int)blockIdx.y, j0 = TILE * (int)blockIdx.x, r = i0 / blocks.nb, nb = blocks.nb;
@@ -130,7 +138,8 @@ libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *st
     const int tiles = (L.n - 1) / TILE + 1, nb = blocks.nb;
     libsolver_status status = status_of(cudaMemsetAsync(bits, 0, sizeof *bits, (cudaStream_t)stream));
     if (status == LIBSOLVER_OK)
-        status = launch(invert_kernel<T>, tiles, TILE_THREADS, 2 * TILE_AREA<T> * (int)sizeof(T), 0, stream, L, blocks);
+        status = launch(invert_kernel<T>, {tiles, TILE_THREADS, 2 * TILE_AREA<T> * (int)sizeof(T)}, stream, L,
+                        blocks);
     for (int size = TILE; size < nb && size < L.n; size *= 2)
         for (int second = 0; second < 2 && status == LIBSOLVER_OK; second++) {
             double_kernel<T><<<dim3((L.n - 1) / (2 * size) + 1, size / TILE, size / TILE), TILE_THREADS, 0,
@@ -138,13 +147,15 @@ libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *st
             status = status_of(cudaGetLastError());
         }
     if (status == LIBSOLVER_OK)
-        status = launch(growth_kernel<T>, (L.n - 1) / nb + 1, TILE_THREADS, 0, 0, stream, L, blocks, bits);
+        status = launch(growth_kernel<T>, {(L.n - 1) / nb + 1, TILE_THREADS}, stream, L, blocks, bits);
     if (status == LIBSOLVER_OK) {
-        strips_fill_kernel<T><<<dim3(tiles, tiles), TILE_THREADS, 0, (cudaStream_t)stream>>>(L, blocks, strips);
+        strips_fill_kernel<T>
+            <<<dim3(tiles, tiles), TILE_THREADS, 0, (cudaStream_t)stream>>>(L, blocks, strips);
         status = status_of(cudaGetLastError());
     }
     if (status == LIBSOLVER_OK)
-        status = status_of(cudaMemcpyAsync(growth, bits, sizeof *growth, cudaMemcpyDeviceToHost, (cudaStream_t)stream));
+        status = status_of(
+            cudaMemcpyAsync(growth, bits, sizeof *growth, cudaMemcpyDeviceToHost, (cudaStream_t)stream));
     if (status == LIBSOLVER_OK)
         status = status_of(cudaStreamSynchronize((cudaStream_t)stream));
     return status;

@@ -23,10 +23,11 @@ template <typename T> struct product_shared {
     T a[PRODUCT_DEPTH][TILE + 1], b[PRODUCT_DEPTH][TILE + 1];
 };
 
-/* c[p][q] = (A B)(i, j) for i = t mod 16 + 16 p, j = t div 16 + 16 q, t = threadIdx.x; A has 64 rows, B 64 columns, and
- * `depth` of their common index count.  256 threads. */
+/* c[p][q] = (A B)(i, j) for i = t mod 16 + 16 p, j = t div 16 + 16 q, t = threadIdx.x; A has 64 rows, B 64
+ * columns, and `depth` of their common index count.  256 threads. */
 template <typename T>
-__device__ __forceinline__ void product_tile(T (&c)[4][4], operand<T> A, operand<T> B, int depth, product_shared<T> &s)
+__device__ __forceinline__ void product_tile(T (&c)[4][4], operand<T> A, operand<T> B, int depth,
+                                             product_shared<T> &s)
 {
     const int t = threadIdx.x;
     const bool a_down = A.row == 1 || A.row == -1, b_down = B.row == 1 || B.row == -1;
@@ -34,7 +35,7 @@ __device__ __forceinline__ void product_tile(T (&c)[4][4], operand<T> A, operand
         __syncthreads();
 #pragma unroll
         for (int m = 0; m < 4; m++) {
-            const int wide = t % TILE, deep = t / TILE + 4 * m;             /* 64 neighbours in memory */
+            const int wide = t % TILE, deep = t / TILE + 4 * m; /* 64 neighbours in memory */
             const int narrow = t % PRODUCT_DEPTH, far = t / PRODUCT_DEPTH + 16 * m; /* 16 neighbours */
             s.a[a_down ? deep : narrow][a_down ? wide : far] =
                 a_down ? A.at(wide, k0 + deep) : A.at(far, k0 + narrow);

@@ -1,35 +1,36 @@
-/* dense/cuda/rows.cuh: forward substitution in one kernel, a block of threads for a block row of 64  [paper 000, listing 4]
- * SPDX-License-Identifier: BSD-3-Clause
+/* dense/cuda/rows.cuh: forward substitution in one kernel, a block of threads for a block row of 64  [paper
+ * 000, listing 4] SPDX-License-Identifier: BSD-3-Clause
  *
- *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;  x(r) = inv(L(r,r)) (b(r) - sum)
+ *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;  x(r) = inv(L(r,r)) (b(r)
+ * - sum)
  *
- * The chain of dependent steps goes through the last tile, the diagonal block and the hand-over of x(r).  Everything
- * else is done before: the diagonal block is inverted on arrival, while the block would wait; further down there is
- * time to multiply the last tile by the inverse as well,
- *     x(r) = z - P x(r-1),   P = inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2) x(0:r-2)),
- * which leaves one product on the chain.  A tile is in registers before its x is waited for, and warps wait for
- * themselves, each for the entries that it needs. */
+ * The chain of dependent steps goes through the last tile, the diagonal block and the hand-over of x(r).
+ * Everything else is done before: the diagonal block is inverted on arrival, while the block would wait;
+ * further down there is time to multiply the last tile by the inverse as well, x(r) = z - P x(r-1),   P =
+ * inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2) x(0:r-2)), which leaves one product on the
+ * chain.  A tile is in registers before its x is waited for, and warps wait for themselves, each for the
+ * entries that it needs. */
 #ifndef DENSE_CUDA_ROWS_CUH
 #define DENSE_CUDA_ROWS_CUH
 
-#include "dense/cuda/cluster.cuh"
-#include "dense/cuda/grid.cuh"
 #include "dense/cuda/invert.cuh"
+#include "dense/cuda/turn.cuh"
 
 /* Most blocks in a cluster: 8 are portable, 16 are what an H100 and H200 take when asked. */
 constexpr int CLUSTER_BLOCKS = 16;
 
 /* How x travels.  A link has
- *     enter()              all threads, first: this block's row; ends with a barrier
- *     early(j, i)          a look at entry i of x(j), without waiting
- *     wait(early, j, i)    that entry, once it is there; may be called by some lanes only
- *     send(r, i, v, part)  entry i of x(r) to all later rows; called by all threads, four times for each i, with
- *                          part 0..3 */
+ *     enter()                 all threads, first: this block's row; ends with a barrier
+ *     early(j, i)             a look at entry i of x(j), without waiting
+ *     wait(early, j, i)       that entry, once it is there; may be called by some lanes only
+ *     send(r, i, v, part)     entry i of x(r) to all later rows; called by all threads, four times for each
+ * i, with part 0..3 */
 template <typename T> struct grid_link {
     static constexpr int BLOCKS_PER_SM = 2;
     struct arguments {
         workspace_head *head;
         packet *box;
+        int rows;
     };
     using glance = letter<T>;
     struct shared_part {
@@ -59,43 +60,75 @@ template <typename T> struct grid_link {
     }
 };
 
+/* Within a cluster through distributed shared memory, from one cluster to the next through global memory. */
 template <typename T> struct cluster_link {
     static constexpr int BLOCKS_PER_SM = 1;
     struct arguments {
+        workspace_head *head; /* not used by a single cluster */
+        packet *box;
+        int rows;
     };
-    struct glance {
-    };
+    using glance = letter<T>;
     struct shared_part {
         T x[CLUSTER_BLOCKS - 1][TILE];
         uint64_t barrier[CLUSTER_BLOCKS - 1];
+        turn_shared turn;
     };
     shared_part *inbox;
+    packet *box;
+    unsigned long long epoch;
+    int first, count, rows; /* this cluster's first row and number of rows; all rows */
 
-    __device__ __forceinline__ int enter(const arguments &, shared_part &s)
+    __device__ __forceinline__ int enter(const arguments &a, shared_part &s)
     {
-        const int rank = cluster_rank();
-        if ((int)threadIdx.x < rank) {
+        const int rank = cluster_rank(), blocks = cluster_blocks(), clusters = (int)gridDim.x / blocks;
+        if ((int)threadIdx.x < rank)
             inbox_open(&s.barrier[threadIdx.x]);
+        __syncthreads();
+        if ((int)threadIdx.x < rank)
             inbox_expect(&s.barrier[threadIdx.x], TILE * sizeof(T));
-        }
         inbox = &s;
-        cluster_arrive();
-        return rank;
+        box = a.box;
+        rows = a.rows;
+        place mine = {0, 0};
+        if (clusters > 1)
+            mine = turn_take(s.turn, a.head, clusters);
+        else
+            cluster_arrive();
+        epoch = mine.epoch;
+        first = mine.number * blocks;
+        count = min(blocks, rows - first);
+        return first + rank;
     }
-    __device__ __forceinline__ glance early(int, int) const { return {}; }
-    __device__ __forceinline__ T wait(glance, int j, int i) const
+    /* Before the first send: all inboxes are open. */
+    __device__ __forceinline__ void ready() const
     {
-        inbox_wait(&inbox->barrier[j], 0);
-        return inbox->x[j][i];
+        if (rows == count)
+            cluster_wait();
     }
-    __device__ __forceinline__ void send(int r, int i, T v, int part)
+    __device__ __forceinline__ glance early(int j, int i) const
     {
-        for (int to = r + 1 + part; to < cluster_blocks(); to += TILE_PARTS)
-            inbox_send(&inbox->x[r][i], &inbox->barrier[r], to, v);
+        return j < first ? letter_load<T>(box, TILE * j + i) : glance{};
+    }
+    __device__ __forceinline__ T wait(glance g, int j, int i) const
+    {
+        if (j < first)
+            return letter_wait<T>(g, box, TILE * j + i, epoch);
+        inbox_wait(&inbox->barrier[j - first], 0);
+        return inbox->x[j - first][i];
+    }
+    __device__ __forceinline__ void send(int r, int i, T v, int part) const
+    {
+        const int rank = r - first;
+        for (int to = rank + 1 + part; to < count; to += TILE_PARTS)
+            inbox_send(&inbox->x[rank][i], &inbox->barrier[rank], to, v);
+        if (part == 0 && first + count < rows)
+            letter_send(box, TILE * r + i, v, epoch);
     }
 };
 
-/* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes between rows. */
+/* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes between rows.
+ */
 template <typename T> struct block_link {
     struct glance {
     };
@@ -106,11 +139,11 @@ template <typename T> struct block_link {
     __device__ __forceinline__ void send(int, int, T, int) const {}
 };
 
-/* All links: after this, inboxes of all blocks are open.  All threads, once. */
-template <typename Link> __device__ __forceinline__ void link_ready(Link &) {}
-template <typename T> __device__ __forceinline__ void link_ready(cluster_link<T> &)
+/* All links: after this x may be sent.  All threads, once. */
+template <typename Link> __device__ __forceinline__ void link_ready(const Link &) {}
+template <typename T> __device__ __forceinline__ void link_ready(const cluster_link<T> &link)
 {
-    cluster_wait();
+    link.ready();
 }
 
 struct rows_options {
@@ -138,12 +171,12 @@ __device__ __forceinline__ void trace_time(const rows_options &o, int r, trace_w
 }
 
 template <typename T> struct rows_shared {
-    T D[TILE_AREA<T>];             /* the diagonal block */
-    T X[TILE_AREA<T>];             /* its inverse */
+    T D[TILE_AREA<T>];              /* the diagonal block */
+    T X[TILE_AREA<T>];              /* its inverse */
     T partial[2][TILE_PARTS][TILE]; /* sums of L x and then of P x; of inv(D) y */
     T y[TILE];
     T x[TILE_THREADS / 32][2][16]; /* for each warp: the entries its columns meet, two buffers */
-    T last[1];                  /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
+    T last[1];                     /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
 };
 
 template <typename T> constexpr int rows_shared_bytes(libsolver_trsv_cache cache)
@@ -163,8 +196,7 @@ __device__ __forceinline__ void rows_step(Link &link, typename Link::glance (&se
     } else {
         /* the buffer written here was last read two steps ago, before the previous step's __syncwarp */
         T *x = s.x[warp][j % 2];
-        if (lane < 16)
-            x[lane] = link.wait(seen[0], j, tile_first_column() + lane);
+        x[lane % 16] = link.wait(seen[0], j, tile_first_column() + lane % 16); /* twice the same: no branch */
         __syncwarp();
         tile_apply_columns(sum, a, x);
     }
@@ -172,7 +204,8 @@ __device__ __forceinline__ void rows_step(Link &link, typename Link::glance (&se
 
 /* A look at the entries of x(j) that this lane will wait for in rows_step. */
 template <typename T, typename Link>
-__device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j, bool by_rows)
+__device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j,
+                                          bool by_rows)
 {
     const int lane = threadIdx.x % 32;
     seen[0] = link.early(j, by_rows ? lane : tile_first_column() + lane % 16);
@@ -182,7 +215,8 @@ __device__ __forceinline__ void rows_look(const Link &link, typename Link::glanc
 
 /* Row threadIdx.x mod 64 of inv(D) (b - sum), in all four quarters; the sum is in parts in s.partial[0]. */
 template <typename T>
-__device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted, T b)
+__device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted,
+                                           T b)
 {
     const int lane = threadIdx.x % 32, row = threadIdx.x % TILE;
     if (threadIdx.x < TILE)
@@ -207,16 +241,17 @@ __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)
 /* Waits for x(j) and loads tile (r,j) only then: what reading ahead is compared with. */
 template <typename T, typename Link>
 __device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const triangle_view<T> &L, Link &link,
-                                               const typename Link::glance &seen, int i0, int j)
+                                               const typename Link::glance &seen, int r, int j)
 {
     link.wait(seen, j, L.transposed ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
-    tile_load(tile, L, i0, TILE * j);
+    tile_load(tile, L, TILE * r, TILE * j);
 }
 
-/* One block row; all threads of a block of TILE_THREADS.  Registers: two tiles and the inverse's share at most. */
+/* One block row; all threads of a block of TILE_THREADS.  Registers: two tiles and the inverse's share at
+ * most. */
 template <typename T, typename Link>
-__device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x, const rows_options &o,
-                                           Link &link, rows_shared<T> &s, int r)
+__device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
+                                           const rows_options &o, Link &link, rows_shared<T> &s, int r)
 {
     const bool by_rows = L.transposed;
     const int i0 = TILE * r, row = threadIdx.x % TILE;
@@ -259,7 +294,7 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
         rows_look<T>(link, seen, 0, by_rows);
     for (int j = 0; j < r - 1; j++) {
         if (!ahead)
-            rows_load_late(tile, L, link, seen[0], i0, j);
+            rows_load_late(tile, L, link, seen[0], r, j);
         else if (j + 2 < r || !scaled)
             tile_load(next, L, i0, TILE * (j + 1));
         rows_step(link, seen, s, sum, tile, j, by_rows);
@@ -284,7 +319,7 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
         solved = z - tile_row_sum(s.partial[0], row);
     } else {
         if (r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
-            rows_load_late(tile, L, link, seen[0], i0, r - 1);
+            rows_load_late(tile, L, link, seen[0], r, r - 1);
         if (r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
             tile_copy(tile, next);
         if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {

@@ -80,7 +80,8 @@ template <typename T> INLINE T divide(T a, T b)
         const bool tall = (b.re < 0 ? -b.re : b.re) < (b.im < 0 ? -b.im : b.im);
         const R big = tall ? b.im : b.re, small = tall ? b.re : b.im;
         const R ratio = big == 0 ? R(0) : small / big, scale = R(1) / (big + small * ratio);
-        const T q = tall ? T{a.re * ratio + a.im, a.im * ratio - a.re} : T{a.re + a.im * ratio, a.im - a.re * ratio};
+        const T q =
+            tall ? T{a.re * ratio + a.im, a.im * ratio - a.re} : T{a.re + a.im * ratio, a.im - a.re * ratio};
         return {q.re * scale, q.im * scale};
     } else {
         return a / b;
@@ -103,12 +104,34 @@ template <typename T> INLINE T conjugate_if(T a, bool yes)
     return a;
 }
 
-template <typename T> __device__ __forceinline__ T shuffle(T a, int lane)
+/* yes ? a : b as a selection: left to itself the compiler makes a divergent branch of it, for 40 cycles */
+__device__ __forceinline__ float choose(bool yes, float a, float b)
+{
+    asm("{ .reg .pred p;\n setp.ne.u32 p, %3, 0;\n selp.f32 %0, %1, %2, p; }"
+        : "=f"(a)
+        : "f"(a), "f"(b), "r"((unsigned)yes));
+    return a;
+}
+__device__ __forceinline__ double choose(bool yes, double a, double b)
+{
+    asm("{ .reg .pred p;\n setp.ne.u32 p, %3, 0;\n selp.f64 %0, %1, %2, p; }"
+        : "=d"(a)
+        : "d"(a), "d"(b), "r"((unsigned)yes));
+    return a;
+}
+template <typename R>
+__device__ __forceinline__ complex_of<R> choose(bool yes, complex_of<R> a, complex_of<R> b)
+{
+    return {choose(yes, a.re, b.re), choose(yes, a.im, b.im)};
+}
+
+/* a of lane `lane` in this lane's group of `width` lanes */
+template <typename T> __device__ __forceinline__ T shuffle(T a, int lane, int width = 32)
 {
     if constexpr (scalar<T>::is_complex)
-        return {__shfl_sync(~0u, a.re, lane), __shfl_sync(~0u, a.im, lane)};
+        return {__shfl_sync(~0u, a.re, lane, width), __shfl_sync(~0u, a.im, lane, width)};
     else
-        return __shfl_sync(~0u, a, lane);
+        return __shfl_sync(~0u, a, lane, width);
 }
 
 template <typename T> __device__ __forceinline__ T shuffle_xor(T a, int mask)

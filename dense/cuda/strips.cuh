@@ -1,36 +1,39 @@
 /* dense/cuda/strips.cuh: the prepared triangle and its solve
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * With D = blkdiag(L(k,k)) for diagonal blocks of order nb, L x = b is  x = inv(D) b - (inv(D) L - I) x.  Prepared are
- * the rows of [-inv(D) L | inv(D)], 32 to a strip: a block of threads solves a strip, by products alone, and hands its
- * 32 entries on.  The chain has n / nb steps, each one product of what arrived with registers and one hand-over; strips
- * of one block row depend on no other strip of it.  Storage is that of the lower triangle in blocks of 32.
+ * With D = blkdiag(L(k,k)) for diagonal blocks of order nb, L x = b is  x = inv(D) b - (inv(D) L - I) x.
+ * Prepared are the rows of [-inv(D) L | inv(D)], 32 to a strip: a block of threads solves a strip, by
+ * products alone, and hands its 32 entries on.  The chain has n / nb steps, each one product of what arrived
+ * with registers and one hand-over; strips of one block row depend on no other strip of it.  Storage is that
+ * of the lower triangle in blocks of 32.
  *
- * Strip p: 32 rows, columns 0 .. 32 (p + 1) - 1, column-major without gaps, starting at entry 512 p (p + 1).  Columns
- * before the block row's first hold -inv(L(k,k)) L(k,:), the others inv(L(k,k)); rows and columns past n are zero. */
+ * Strip p: 32 rows, columns 0 .. 32 (p + 1) - 1, column-major without gaps, starting at entry 512 p (p + 1).
+ * Columns before the block row's first hold -inv(L(k,k)) L(k,:), the others inv(L(k,k)); rows and columns
+ * past n are zero. */
 #ifndef DENSE_CUDA_STRIPS_CUH
 #define DENSE_CUDA_STRIPS_CUH
 
-#include "dense/cuda/cluster.cuh"
-#include "dense/cuda/grid.cuh"
+#include "dense/cuda/turn.cuh"
 #include "dense/cuda/view.cuh"
 
 constexpr int STRIP = 32;
 constexpr int STRIP_WARPS = 8;
 constexpr int STRIP_THREADS = 32 * STRIP_WARPS;
 
-/* Of every block column of 256 a warp takes 32 columns, those of one strip's x, in chunks of 8 KB at most.  A chunk is
- * contiguous; a ring of them for each warp is filled by bulk copies, RING ahead, so that nothing but x is waited for. */
+/* Of every block column of 256 a warp takes 32 columns, those of one strip's x, in chunks of 8 KB at most.  A
+ * chunk is contiguous; a ring of them for each warp is filled by bulk copies, RING ahead, so that nothing but
+ * x is waited for. */
 template <typename T> struct strip_shape {
     static constexpr int BLOCK = STRIP * STRIP_WARPS;                 /* order of the inverted blocks */
     static constexpr int CLUSTER = BLOCK / STRIP;                     /* strips of a block row */
     static constexpr int COLUMNS = sizeof(T) > 8 ? STRIP / 2 : STRIP; /* of a chunk */
     static constexpr int CHUNKS = STRIP / COLUMNS;                    /* a warp's chunks in a block column */
     static constexpr int CHUNK = STRIP * COLUMNS;                     /* entries of a chunk */
-    static constexpr int V = 16 / (int)sizeof(T);                     /* rows of a column that a lane loads at once */
-    static constexpr int LANES = STRIP / V;                           /* lanes for a column */
+    static constexpr int V = 16 / (int)sizeof(T); /* rows of a column that a lane loads at once */
+    static constexpr int LANES = STRIP / V;       /* lanes for a column */
     static constexpr int LOADS = CHUNK / (32 * V);
-    static constexpr int RING = 3; /* 192 KB of 8 KB chunks: one block of threads an SM, all its memory in flight */
+    static constexpr int RING =
+        3; /* 192 KB of 8 KB chunks: one block of threads an SM, all its memory in flight */
 };
 
 template <typename T> struct alignas(16) strip_vector {
@@ -46,11 +49,12 @@ INLINE int64_t strip_count(int64_t n)
     return (n + STRIP - 1) / STRIP;
 }
 
-/* What this warp does for strip p: first the chunks of inv(D), which meet b and need no wait, then those that meet x. */
+/* What this warp does for strip p: first the chunks of inv(D), which meet b and need no wait, then those that
+ * meet x. */
 template <typename T> struct strip_walk {
     using S = strip_shape<T>;
     const T *entry;
-    int warp, first;   /* first: the block row's first column */
+    int warp, first;    /* first: the block row's first column */
     int inverse, count; /* chunks of inv(D), of all */
 
     __device__ __forceinline__ strip_walk(const T *strips, int p)
@@ -74,46 +78,36 @@ template <typename T> struct strips_shared {
     uint64_t filled[STRIP_WARPS][strip_shape<T>::RING];
     T x[STRIP_WARPS][2][STRIP];
     T part[STRIP_WARPS][STRIP];
-    place mine;
-    uint64_t placed;
+    turn_shared turn;
 };
 
-/* The block row of this cluster: by ticket when there are several.  All threads call. */
-template <typename T> __device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_head *head, int clusters)
+/* The block row of this cluster, when there are several: in launch order if all are resident together, else
+ * by ticket. All threads call. */
+template <typename T>
+__device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_head *head, int clusters,
+                                              bool together)
 {
     if (threadIdx.x % 32 == 0)
         for (int k = 0; k < strip_shape<T>::RING; k++)
             inbox_open(&s.filled[threadIdx.x / 32][k]);
-    if (clusters == 1) {
-        __syncwarp();
+    __syncthreads();
+    if (clusters == 1)
         return {0, 0};
-    }
-    place taken = {0, 0};
-    if (threadIdx.x == 0) {
-        if (cluster_rank() == 0)
-            taken = ticket_take(head, clusters);
-        inbox_open(&s.placed);
-        inbox_expect(&s.placed, sizeof(place));
-    }
-    __syncthreads(); /* of this block, before its threads wait on `placed`; the cluster's before it is sent to */
-    cluster_arrive();
-    cluster_wait();
-    if (threadIdx.x == 0 && cluster_rank() == 0)
-        for (int rank = 0; rank < strip_shape<T>::CLUSTER; rank++)
-            inbox_send(&s.mine, &s.placed, rank, taken);
-    inbox_wait(&s.placed, 0);
-    return s.mine;
+    if (together)
+        return {0, (int)blockIdx.x / strip_shape<T>::CLUSTER};
+    return turn_take(s.turn, head, clusters);
 }
 
-/* x := inv(L) x for a block row, by the CLUSTER blocks of a cluster (as many as there are strips when n <= BLOCK), with
- * STRIP_THREADS threads each.  box: n rounded up to STRIP letters. */
+/* x := inv(L) x for a block row, by the CLUSTER blocks of a cluster (as many as there are strips when n <=
+ * BLOCK), with STRIP_THREADS threads each.  box: n rounded up to STRIP letters. */
 template <typename T>
-__device__ __forceinline__ void strips_solve(const T *strips, int n, const vector_view<T> &x, workspace_head *head,
-                                             packet *box, int clusters, strips_shared<T> &s)
+__device__ __forceinline__ void strips_solve(const T *strips, int n, const vector_view<T> &x,
+                                             workspace_head *head, packet *box, int clusters, bool together,
+                                             strips_shared<T> &s)
 {
     using S = strip_shape<T>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const place mine = strips_enter(s, head, clusters);
+    place mine = strips_enter(s, head, clusters, together);
     const int p = mine.number * S::CLUSTER + cluster_rank();
     const bool idle = p >= strip_count(n); /* the last cluster may have more blocks than strips */
     const strip_walk<T> walk(strips, idle ? 0 : p);
@@ -123,7 +117,8 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
     const auto fill = [&](int q) {
         uint64_t *barrier = &s.filled[warp][q % S::RING];
         inbox_expect(barrier, S::CHUNK * sizeof(T));
-        inbox_copy(s.ring[warp][q % S::RING], walk.entry + (int64_t)walk.column(q) * STRIP, S::CHUNK * sizeof(T), barrier);
+        inbox_copy(s.ring[warp][q % S::RING], walk.entry + (int64_t)walk.column(q) * STRIP,
+                   S::CHUNK * sizeof(T), barrier);
     };
     /* the entry that this lane fetches for its warp, as a letter: one of b has arrived already */
     const auto look = [&](int q) {
@@ -145,6 +140,12 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
     if (lane == 0)
         for (int q = 0; q < S::RING && q < count; q++)
             fill(q);
+    if (together) { /* meanwhile */
+        if (threadIdx.x == 0)
+            s.turn.mine.epoch = epoch_look(head);
+        __syncthreads();
+        mine.epoch = s.turn.mine.epoch;
+    }
     T sum[2][S::V] = {};
     letter<T> seen = {};
     if (count > 0)
@@ -199,6 +200,9 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
             letter_send(box, STRIP * p + lane, solved, mine.epoch);
     }
     cluster_wait(); /* every strip of this block row has used its b: x may overwrite it */
+    if (together && p == strip_count(n) - 1 && threadIdx.x == 0)
+        epoch_next(head, mine.epoch); /* all earlier block rows have sent to this one, all of this one have
+                                         passed the barrier */
     if (warp == 0 && !idle && STRIP * p + lane < n)
         x.store(STRIP * p + lane, solved);
 }

@@ -2,21 +2,21 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A thread holds 16 entries, in one of two maps with w its warp, l its lane:
- *   by columns (columns contiguous in memory): row 32 (w mod 2) + l, columns 16 (w div 2) + k,        k = 0..15;
- *   by rows    (rows contiguous in memory):    row 8 w + k mod 8,    column l + 32 (k div 8).
- * Both read memory coalesced and both feed 8 accumulators, which are summed over the lanes or warps only when a
- * result is wanted (tile_reduce), however many tiles were applied before.  Callers load a tile before they wait for
+ *   by columns (columns contiguous in memory): row 32 (w mod 2) + l, columns 16 (w div 2) + k,        k =
+ * 0..15; by rows    (rows contiguous in memory):    row 8 w + k mod 8,    column l + 32 (k div 8). Both read
+ * memory coalesced and both feed 8 accumulators, which are summed over the lanes or warps only when a result
+ * is wanted (tile_reduce), however many tiles were applied before.  Callers load a tile before they wait for
  * the x that it is applied to.  No function here has a barrier but tile_reduce. */
 #ifndef DENSE_CUDA_TILE_CUH
 #define DENSE_CUDA_TILE_CUH
 
 #include "dense/cuda/view.cuh"
 
-constexpr int TILE = 64;             /* order of a tile */
-constexpr int TILE_THREADS = 256;    /* threads of a block that works on tiles */
+constexpr int TILE = 64;          /* order of a tile */
+constexpr int TILE_THREADS = 256; /* threads of a block that works on tiles */
 constexpr int TILE_SHARE = TILE * TILE / TILE_THREADS;
-constexpr int TILE_SUMS = 8;         /* accumulators of a thread */
-constexpr int TILE_PARTS = 4;        /* partial sums of a row after tile_reduce, one for each 16 columns */
+constexpr int TILE_SUMS = 8;  /* accumulators of a thread */
+constexpr int TILE_PARTS = 4; /* partial sums of a row after tile_reduce, one for each 16 columns */
 
 /* The first of the 16 columns of the tile that this thread's warp holds in the map by columns. */
 __device__ __forceinline__ int tile_first_column()
@@ -54,7 +54,8 @@ __device__ __forceinline__ int tile_column(int k, bool by_rows)
     return by_rows ? (int)threadIdx.x % 32 + 32 * (k / 8) : tile_first_column() + k;
 }
 
-template <typename T> __device__ __forceinline__ void tile_copy(T (&to)[TILE_SHARE], const T (&from)[TILE_SHARE])
+template <typename T>
+__device__ __forceinline__ void tile_copy(T (&to)[TILE_SHARE], const T (&from)[TILE_SHARE])
 {
 #pragma unroll
     for (int k = 0; k < TILE_SHARE; k++)
@@ -79,7 +80,8 @@ __device__ __forceinline__ void tile_apply_rows(T (&sum)[TILE_SUMS], const T (&a
         sum[k % TILE_SUMS] = multiply_add(sum[k % TILE_SUMS], a[k], k < 8 ? x0 : x1);
 }
 
-/* partial[p][i], p < 4: parts of row i's sum, for all 64 rows.  All threads call; one block barrier, at the end. */
+/* partial[p][i], p < 4: parts of row i's sum, for all 64 rows.  All threads call; one block barrier, at the
+ * end. */
 template <typename T>
 __device__ __forceinline__ void tile_reduce(T (&sum)[TILE_SUMS], T (*partial)[TILE], bool by_rows)
 {

@@ -1,5 +1,5 @@
-/* dense/cuda/trsv_launches.cu: the form LAUNCHES: kernels in stream order are the synchronisation  [paper 000, figure 2]
- * SPDX-License-Identifier: BSD-3-Clause */
+/* dense/cuda/trsv_launches.cu: the form LAUNCHES: kernels in stream order are the synchronisation  [paper
+ * 000, figure 2] SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/forms.h"
 #include "dense/cuda/launch.cuh"
 #include "dense/cuda/panels.cuh"
@@ -43,11 +43,11 @@ template <typename T> libsolver_status trsv_launches(triangle_view<T> L, vector_
 {
     for (int i0 = 0; i0 < L.n;) {
         const int count = L.n - i0 < ONE_BLOCK_ORDER ? L.n - i0 : ONE_BLOCK_ORDER;
-        libsolver_status status =
-            launch(diagonal_kernel<T>, 1, PANEL_THREADS, panels_shared_bytes<T>(count), 0, stream, L, x, i0, count);
+        libsolver_status status = launch(
+            diagonal_kernel<T>, {1, PANEL_THREADS, panels_shared_bytes<T>(count)}, stream, L, x, i0, count);
         i0 += count;
         if (status == LIBSOLVER_OK && i0 < L.n)
-            status = launch(update_kernel<T>, (L.n - i0 - 1) / TILE + 1, TILE_THREADS, 0, 0, stream, L, x, i0);
+            status = launch(update_kernel<T>, {(L.n - i0 - 1) / TILE + 1, TILE_THREADS}, stream, L, x, i0);
         if (status != LIBSOLVER_OK)
             return status;
     }

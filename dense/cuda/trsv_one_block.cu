@@ -3,22 +3,24 @@
 #include "dense/cuda/forms.h"
 #include "dense/cuda/launch.cuh"
 #include "dense/cuda/panels.cuh"
+#include "dense/cuda/warp.cuh"
 
 template <typename T>
-__global__ void __launch_bounds__(PANEL_THREADS, 1) panels_kernel(triangle_view<T> L, vector_view<T> x, bool substitute)
+__global__ void __launch_bounds__(PANEL_THREADS, 1)
+    panels_kernel(triangle_view<T> L, vector_view<T> x, bool substitute)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     panels_solve(*reinterpret_cast<panels_shared<T> *>(memory), L, x, 0, L.n, substitute);
 }
 
-/* The register forms: 16 warps, 4 rows and 8 columns to a thread; entry (p, q) of the thread in lane l and warp w is
- * L(l + 32 p, column(w, q)); identity past n. */
+/* The register forms: 16 warps, 4 rows and 8 columns to a thread; entry (p, q) of the thread in lane l and
+ * warp w is L(l + 32 p, column(w, q)); identity past n. */
 constexpr int REGISTER_WARPS = 16;
 constexpr int REGISTER_ROWS = ONE_BLOCK_ORDER / 32, REGISTER_COLUMNS = ONE_BLOCK_ORDER / REGISTER_WARPS;
 
 template <typename T>
-__device__ __forceinline__ void registers_load(T (&a)[REGISTER_ROWS][REGISTER_COLUMNS], const triangle_view<T> &L, int j0,
-                                               int dj)
+__device__ __forceinline__ void registers_load(T (&a)[REGISTER_ROWS][REGISTER_COLUMNS],
+                                               const triangle_view<T> &L, int j0, int dj)
 {
 #pragma unroll
     for (int p = 0; p < REGISTER_ROWS; p++)
@@ -32,7 +34,8 @@ __device__ __forceinline__ void registers_load(T (&a)[REGISTER_ROWS][REGISTER_CO
 
 /* Variant A (listing 3): column j belongs to warp j mod 16; a block barrier for each column. */
 template <typename T>
-__global__ void __launch_bounds__(32 * REGISTER_WARPS, 1) registers_a_kernel(triangle_view<T> L, vector_view<T> x)
+__global__ void __launch_bounds__(32 * REGISTER_WARPS, 1)
+    registers_a_kernel(triangle_view<T> L, vector_view<T> x)
 {
     __shared__ T y[ONE_BLOCK_ORDER];
     const int i = threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -62,9 +65,11 @@ __global__ void __launch_bounds__(32 * REGISTER_WARPS, 1) registers_a_kernel(tri
         x.store(i, y[i]);
 }
 
-/* Variant B: warp w has the slab of columns 8 w .. 8 w + 7 and solves it alone; a block barrier for each slab. */
+/* Variant B: warp w has the slab of columns 8 w .. 8 w + 7 and solves it alone; a block barrier for each
+ * slab. */
 template <typename T>
-__global__ void __launch_bounds__(32 * REGISTER_WARPS, 1) registers_b_kernel(triangle_view<T> L, vector_view<T> x)
+__global__ void __launch_bounds__(32 * REGISTER_WARPS, 1)
+    registers_b_kernel(triangle_view<T> L, vector_view<T> x)
 {
     __shared__ T y[ONE_BLOCK_ORDER];
     const int i = threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -106,19 +111,28 @@ __global__ void __launch_bounds__(32 * REGISTER_WARPS, 1) registers_b_kernel(tri
         x.store(i, y[i]);
 }
 
+template <typename T> __global__ void __launch_bounds__(32) warp_kernel(triangle_view<T> L, vector_view<T> x)
+{
+    __shared__ warp_shared<T, 32> shared;
+    trsv_warp(L, x, shared);
+}
+
 template <typename T>
 libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x, void *stream)
 {
     if (form == LIBSOLVER_TRSV_REGISTERS_A)
-        return launch(registers_a_kernel<T>, 1, 32 * REGISTER_WARPS, 0, 0, stream, L, x);
+        return launch(registers_a_kernel<T>, {1, 32 * REGISTER_WARPS}, stream, L, x);
     if (form == LIBSOLVER_TRSV_REGISTERS_B)
-        return launch(registers_b_kernel<T>, 1, 32 * REGISTER_WARPS, 0, 0, stream, L, x);
-    return launch(panels_kernel<T>, 1, PANEL_THREADS, panels_shared_bytes<T>(L.n), 0, stream, L, x,
+        return launch(registers_b_kernel<T>, {1, 32 * REGISTER_WARPS}, stream, L, x);
+    if (form == LIBSOLVER_TRSV_WARP)
+        return launch(warp_kernel<T>, {1, 32}, stream, L, x);
+    return launch(panels_kernel<T>, {1, PANEL_THREADS, panels_shared_bytes<T>(L.n)}, stream, L, x,
                   form == LIBSOLVER_TRSV_SHARED);
 }
 
 #define INSTANCE(T) \
-    template libsolver_status trsv_one_block<T>(libsolver_trsv_form, triangle_view<T>, vector_view<T>, void *);
+    template libsolver_status trsv_one_block<T>(libsolver_trsv_form, triangle_view<T>, vector_view<T>, \
+                                                void *);
 INSTANCE(float)
 INSTANCE(double)
 INSTANCE(complex_s)
