@@ -23,7 +23,8 @@ double read_bandwidth(cudaStream_t stream)
     CHECK(cudaMalloc(&a, (size_t)bytes));
     CHECK(cudaMalloc(&out, sizeof *out));
     CHECK(cudaMemsetAsync(a, 1, (size_t)bytes, stream));
-    const double us = stream_time(stream, [&] { read_all<<<132 * 8, 512, 0, stream>>>(a, bytes / 16, out); }, 3, 5);
+    const double us = stream_time(
+        stream, [&] { read_all<<<132 * 8, 512, 0, stream>>>(a, bytes / 16, out); }, 3, 5);
     CHECK(cudaFree(a));
     CHECK(cudaFree(out));
     return (double)bytes / us * 1e-6;

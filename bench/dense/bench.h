@@ -1,5 +1,5 @@
-/* bench/dense/bench.h: what the benchmarks of dense kernels share: timing, triangles on the device, cuBLAS by type
- * SPDX-License-Identifier: BSD-3-Clause */
+/* bench/dense/bench.h: what the benchmarks of dense kernels share: timing, triangles on the device, cuBLAS by
+ * type SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BENCH_DENSE_BENCH_H
 #define BENCH_DENSE_BENCH_H
 
@@ -21,7 +21,8 @@
         } \
     } while (0)
 
-/* Microseconds of one call: median over `repeats` replays of a graph of `inner` calls.  Negative when not captured. */
+/* Microseconds of one call: median over `repeats` replays of a graph of `inner` calls.  Negative when not
+ * captured. */
 template <typename Call> double graph_time(cudaStream_t stream, Call call, int inner = 20, int repeats = 15)
 {
     cudaGraph_t graph;
@@ -86,20 +87,24 @@ __device__ inline double bench_random(uint64_t k)
     return (double)((k ^ k >> 31) >> 11) * 0x1p-52 - 1;
 }
 
-/* Entries of about 0.01 / sqrt(n) below a diagonal of +-1: thousands of solves in place neither grow nor vanish. */
+/* Entries of about 0.01 / sqrt(n) below a diagonal of +-1: thousands of solves in place neither grow nor
+ * vanish. */
 template <typename T> __global__ void fill_triangle(T *a, int64_t n, int64_t lda, int64_t count)
 {
-    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < count; e += (int64_t)gridDim.x * blockDim.x) {
+    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < count;
+         e += (int64_t)gridDim.x * blockDim.x) {
         const int64_t i = e % lda % n, j = e / lda % n;
         const double r = bench_random((uint64_t)e);
         a[e] = from_real<T>((real_of<T>)(i == j ? (r < 0 ? -1. : 1.) : 0.01 * r / sqrt((double)n)));
         if constexpr (scalar<T>::is_complex)
-            a[e].im = (real_of<T>)(i == j ? 0. : 0.01 * bench_random((uint64_t)e + 77777777) / sqrt((double)n));
+            a[e].im =
+                (real_of<T>)(i == j ? 0. : 0.01 * bench_random((uint64_t)e + 77777777) / sqrt((double)n));
     }
 }
 template <typename T> __global__ void fill_vector(T *x, int64_t n)
 {
-    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n; e += (int64_t)gridDim.x * blockDim.x)
+    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n;
+         e += (int64_t)gridDim.x * blockDim.x)
         x[e] = from_real<T>((real_of<T>)bench_random((uint64_t)e + 999));
 }
 
@@ -134,7 +139,8 @@ void cublas_trsv(cublasHandle_t h, triangle_case c, int64_t n, const T *a, int64
     else if constexpr (names<T>::letter == 'c')
         CHECK(cublasCtrsv(h, uplo, op, diag, (int)n, (const cuComplex *)a, (int)lda, (cuComplex *)x, 1));
     else
-        CHECK(cublasZtrsv(h, uplo, op, diag, (int)n, (const cuDoubleComplex *)a, (int)lda, (cuDoubleComplex *)x, 1));
+        CHECK(cublasZtrsv(h, uplo, op, diag, (int)n, (const cuDoubleComplex *)a, (int)lda,
+                          (cuDoubleComplex *)x, 1));
 }
 
 /* TB/s of reading a large array: the floor of bytes is taken from this, measured in the same run. */
