@@ -9,11 +9,6 @@
 const int border_size[BORDER_SIZES] = {0,  1,  2,  3,  4,  7,   15,  16,  17,  31, 32,
                                        33, 63, 64, 65, 95, 127, 128, 129, 130, 257};
 
-double random_real(random_stream *r)
-{
-    return (double)(random_next(r) >> 11) * 0x1p-52 - 1;
-}
-
 double *nan_array(int64_t count)
 {
     double *a = malloc((size_t)(count + 1) * sizeof(double));

@@ -5,9 +5,6 @@
 
 #include "problems.h"
 
-/* Uniform in [-1, 1). */
-double random_real(random_stream *r);
-
 /* count doubles, each NaN; freed by free. */
 double *nan_array(int64_t count);
 /* A copy of count doubles. */

@@ -5,20 +5,7 @@
 #define TEST_PROBLEMS_H
 
 #include "ordering/ordering.h"
-
-/* The same numbers from the same seed on every machine. */
-typedef struct random_stream {
-    uint64_t state;
-} random_stream;
-
-random_stream random_seeded(uint64_t seed);
-/* Teardown of a test: prints the latest seed, the one that failed if the test did. */
-int print_last_seed(void **state);
-uint64_t random_next(random_stream *r);
-/* 0 .. bound - 1 */
-int32_t random_below(random_stream *r, int32_t bound);
-/* A random permutation of 0 .. n-1. */
-void random_permutation(random_stream *r, int32_t n, int32_t *perm);
+#include "random.h"
 
 /* Each entry below the diagonal with the given probability. */
 pattern problem_random(int32_t n, double density, random_stream *r);

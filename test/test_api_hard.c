@@ -144,12 +144,12 @@ static void simple_structures(void **state)
         check_dense("star without a diagonal", N, a, (signs){1, 1, N - 2});
     }
 
-    numbers r = {21};
+    random_stream r = random_seeded(21);
     memset(a, 0, sizeof a);
     for (int j = 0; j < N; j++) /* rows 5, 15, ... are empty, the others diagonally dominant */
         for (int i = j; i < N; i++)
             if (i % 10 != 5 && j % 10 != 5)
-                a[i + j * N] = a[j + i * N] = i == j ? (i % 2 ? -50 : 50) : numbers_uniform(&r);
+                a[i + j * N] = a[j + i * N] = i == j ? (i % 2 ? -50 : 50) : random_real(&r);
     check_dense("dense with empty rows", N, a, (signs){20, 16, 4});
 
     memset(a, 0, sizeof a);
@@ -239,9 +239,9 @@ static void forced_delays(void **state)
 static void saddle_points_and_quasidefinite_systems(void **state)
 {
     (void)state;
-    numbers r = {31};
+    random_stream r = random_seeded(31);
     for (int k = 0; k < 20; k++) {
-        const int64_t n = 5 + numbers_below(&r, 60), m = numbers_below(&r, n);
+        const int64_t n = 5 + random_below(&r, 60), m = random_below(&r, (int32_t)n);
         sparse a = sparse_saddle(&r, n, m);
         check("saddle point", &a, (signs){n, m, 0});
         sparse_free(&a);
@@ -251,9 +251,8 @@ static void saddle_points_and_quasidefinite_systems(void **state)
         double a[N * N] = {0};
         for (int j = 0; j < N; j++)
             for (int i = j + 1; i < N; i++)
-                if (numbers_below(&r, 6) == 0)
-                    a[i + j * N] =
-                        (i < N / 2) == (j < N / 2) ? 0.1 * numbers_uniform(&r) : 30 * numbers_uniform(&r);
+                if (random_below(&r, 6) == 0)
+                    a[i + j * N] = (i < N / 2) == (j < N / 2) ? 0.1 * random_real(&r) : 30 * random_real(&r);
         for (int i = 0; i < N; i++)
             a[i + i * N] = i < N / 2 ? 5 : -5;
         check_dense("quasi-definite", N, a, (signs){N / 2, N / 2, 0});
@@ -317,8 +316,8 @@ static void random_matrices_have_the_inertia_of_their_eigenvalues(void **state)
     (void)state;
     int used = 0;
     for (uint64_t seed = 0; seed < 150; seed++) {
-        numbers r = {seed};
-        const int64_t n = 2 + numbers_below(&r, 35);
+        random_stream r = random_seeded(seed);
+        const int64_t n = 2 + random_below(&r, 35);
         sparse a = sparse_random(&r, n, seed % 3 == 0 ? 0.1 : seed % 3 == 1 ? 0.3 : 1);
         signs s;
         char name[40] = "random, seed ";
@@ -340,7 +339,7 @@ static void badly_scaled(void **state)
 {
     (void)state;
     for (int k = 0; k < 3; k++) {
-        numbers r = {41 + (uint64_t)k};
+        random_stream r = random_seeded(41 + (uint64_t)k);
         sparse a = k == 0   ? sparse_grid(8, 7, 4)
                    : k == 1 ? sparse_grid(8, 7, 2.5)
                             : sparse_saddle(&r, 30, 12);
@@ -349,7 +348,7 @@ static void badly_scaled(void **state)
         for (int spread = 0; spread <= 75; spread += 25) {
             double *full = dense_of_sparse(&a), *d = malloc(sizeof(double) * (size_t)a.n);
             for (int64_t i = 0; i < a.n; i++)
-                d[i] = pow(10, spread * numbers_uniform(&r));
+                d[i] = pow(10, spread * random_real(&r));
             for (int64_t j = 0; j < a.n; j++)
                 for (int64_t i = 0; i < a.n; i++)
                     full[i + j * a.n] *= d[i] * d[j];

@@ -27,13 +27,13 @@ typedef struct bench {
 
 static sparse indefinite(void)
 {
-    numbers r = {7};
+    random_stream r = random_seeded(7);
     double a[N * N] = {0};
     for (int j = 0; j < N; j++) {
         a[j + j * N] = j % 3 == 1 ? -4 : 5;
         for (int i = j + 1; i < N; i++)
-            if (numbers_below(&r, 3) == 0)
-                a[i + j * N] = ldexp((double)(1 + numbers_below(&r, 15)), -4); /* halves add up exactly */
+            if (random_below(&r, 3) == 0)
+                a[i + j * N] = ldexp((double)(1 + random_below(&r, 15)), -4); /* halves add up exactly */
     }
     return sparse_of_dense(N, a);
 }
@@ -117,10 +117,10 @@ typedef struct entry {
     double value;
 } entry;
 
-static void shuffle(numbers *r, entry *e, int64_t count)
+static void shuffle(random_stream *r, entry *e, int64_t count)
 {
     for (int64_t k = count - 1; k > 0; k--) {
-        const int64_t other = numbers_below(r, k + 1);
+        const int64_t other = random_below(r, (int32_t)k + 1);
         const entry kept = e[k];
         e[k] = e[other];
         e[other] = kept;
@@ -134,7 +134,7 @@ static int by_column(const void *a, const void *b)
 }
 
 /* The matrix as the fields of v->view say; parts: entries that each value is split into. */
-static void fill_view(const sparse *a, numbers *r, int parts, own_view *v)
+static void fill_view(const sparse *a, random_stream *r, int parts, own_view *v)
 {
     entry e[ROOM];
     int64_t count = 0;
@@ -185,7 +185,7 @@ static void every_view_of_a_matrix_gives_the_same_bits(void **state)
     bench *t = *state;
     own_view *v = malloc(sizeof *v);
     double expected[N * COLUMNS];
-    numbers r = {11};
+    random_stream r = random_seeded(11);
     solves(t, t->factor);
     memcpy(expected, t->x, sizeof expected);
     for (int kind = 0; kind < 3 * 2 * 2 * 2 * 2 * 2; kind++) {
@@ -310,7 +310,7 @@ static void bad_values_are_refused_by_factorize_and_the_old_factor_stays(void **
 {
     bench *t = *state;
     const double bad[] = {NAN, INFINITY, -INFINITY};
-    numbers r = {5};
+    random_stream r = random_seeded(5);
     own_view *v = malloc(sizeof *v);
     for (int storage = LIBSOLVER_LOWER; storage <= LIBSOLVER_FULL; storage++) {
         v->view = (libsolver_matrix){.storage = (libsolver_storage)storage, .index_type = LIBSOLVER_INT64};
