@@ -14,20 +14,6 @@
 
 static memory m;
 
-static int fresh_memory(void **state)
-{
-    (void)state;
-    memory_init(&m, NULL, NULL, NULL, 0);
-    return 0;
-}
-
-static int nothing_leaked(void **state)
-{
-    print_last_seed(state);
-    assert_int_equal(m.in_use, 0);
-    return 0;
-}
-
 /* A postordered forest of supernodes with fronts of k pivots and m rows; no more of a partition is read. */
 typedef struct tree {
     partition part;
@@ -298,12 +284,11 @@ static void each_failed_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(schedules_cover_every_supernode_once, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(small_problems_run_on_one_thread, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(blocks_that_live_together_do_not_overlap, fresh_memory,
-                                        nothing_leaked),
-        cmocka_unit_test_setup_teardown(known_totals, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(each_failed_allocation_is_reported, fresh_memory, nothing_leaked),
+        unit_test_of_memory(schedules_cover_every_supernode_once, &m),
+        unit_test_of_memory(small_problems_run_on_one_thread, &m),
+        unit_test_of_memory(blocks_that_live_together_do_not_overlap, &m),
+        unit_test_of_memory(known_totals, &m),
+        unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
