@@ -43,6 +43,38 @@ long double pair_weight(long double a, long double b, long double c)
     return lost * norm * norm / (det * b * b);
 }
 
+long double *pivot_weights(int p, int sums, const double *d, const double *e)
+{
+    long double *weight = calloc((size_t)p + 1, sizeof *weight);
+    if (!weight)
+        abort();
+    for (int q = 0; q < p; q++) {
+        weight[q] = sums;
+        if (e[q] != 0) {
+            weight[q] = weight[q + 1] = sums + pair_weight(d[q], e[q], d[q + 1]);
+            q++;
+        }
+    }
+    return weight;
+}
+
+void ldlt_product(int p, const double *l, int64_t ld, const double *d, const double *e,
+                  const long double *weight, int i, int j, long double *sum, long double *scale)
+{
+    *sum = *scale = 0;
+    for (int q = 0; q < p; q++) {
+        const double *column = l + q * ld, *next = column + ld;
+        const long double li = column[i], lj = column[j], w = weight ? weight[q] : 1;
+        const long double term = li * (d ? d[q] : 1) * lj;
+        *sum += term;
+        *scale += w * fabsl(term);
+        if (d && e[q] != 0) {
+            *sum += e[q] * (li * next[j] + lj * next[i]);
+            *scale += w * (fabsl(e[q] * li * next[j]) + fabsl(e[q] * lj * next[i]));
+        }
+    }
+}
+
 void with_threads(int threads, void (*work)(void *arg), void *arg)
 {
     const int setting = blas_serial_begin();

@@ -14,10 +14,14 @@ static void *room(int64_t count, size_t size)
     return block;
 }
 
+double *doubles(int64_t count)
+{
+    return room(count, sizeof(double));
+}
+
 static sparse sparse_new(int64_t n, int64_t entries)
 {
-    return (sparse){n, room(n + 1, sizeof(int64_t)), room(entries, sizeof(int64_t)),
-                    room(entries, sizeof(double))};
+    return (sparse){n, room(n + 1, sizeof(int64_t)), room(entries, sizeof(int64_t)), doubles(entries)};
 }
 
 void sparse_free(sparse *a)
@@ -111,7 +115,7 @@ sparse sparse_delaying(int64_t side)
 
 sparse sparse_random(random_stream *r, int64_t n, double density)
 {
-    double *a = room(n * n, sizeof(double));
+    double *a = doubles(n * n);
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++)
             if (random_real(r) < 2 * density - 1)
@@ -138,7 +142,7 @@ libsolver_vectors block_view(double *values, int64_t n, int64_t columns)
 
 double *dense_of_sparse(const sparse *a)
 {
-    double *full = room(a->n * a->n, sizeof(double));
+    double *full = doubles(a->n * a->n);
     for (int64_t j = 0; j < a->n; j++)
         for (int64_t p = a->pointers[j]; p < a->pointers[j + 1]; p++)
             full[a->indices[p] + j * a->n] = full[j + a->indices[p] * a->n] = a->values[p];
@@ -222,10 +226,11 @@ static void rotate(int64_t n, double *a, int64_t p, int64_t q)
     }
 }
 
-double dense_inertia(int64_t n, const double *original, int64_t *positive, int64_t *negative, int64_t *zero)
+double sparse_signs(const sparse *s, signs *found)
 {
-    double *a = room(n * n, sizeof(double)), largest = 0, least = INFINITY;
-    memcpy(a, original, sizeof(double) * (size_t)(n * n));
+    const int64_t n = s->n;
+    double *a = dense_of_sparse(s), largest = 0, least = INFINITY;
+    *found = (signs){0, 0, 0};
     for (int sweep = 0; sweep < 30; sweep++)
         for (int64_t q = 1; q < n; q++)
             for (int64_t p = 0; p < q; p++)
@@ -233,14 +238,13 @@ double dense_inertia(int64_t n, const double *original, int64_t *positive, int64
                     rotate(n, a, p, q);
     for (int64_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(a[i + i * n]));
-    *positive = *negative = *zero = 0;
     for (int64_t i = 0; i < n; i++) {
         const double value = a[i + i * n];
         if (fabs(value) <= 1e-13 * largest) {
-            ++*zero;
+            found->zero++;
             continue;
         }
-        ++*(value > 0 ? positive : negative);
+        ++*(value > 0 ? &found->positive : &found->negative);
         least = fmin(least, fabs(value));
     }
     free(a);

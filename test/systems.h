@@ -7,6 +7,9 @@
 #include "random.h"
 #include <stdatomic.h>
 
+/* count zeros; freed by free */
+double *doubles(int64_t count);
+
 /* Lower triangle by columns, rows ascending, base 0. */
 typedef struct sparse {
     int64_t n;
@@ -37,9 +40,12 @@ void sparse_multiply(const sparse *a, int64_t columns, const double *x, double *
 /* omega1 + omega2 [Arioli, Demmel, Duff 1989], the largest of the columns; infinite if x is not finite. */
 double sparse_backward_error(const sparse *a, int64_t columns, const double *x, const double *b);
 
-/* Signs of the eigenvalues of a symmetric matrix, by Jacobi rotations of a copy; an eigenvalue is zero up to
- * 1e-13 times the largest.  Returns the least nonzero |eigenvalue| over the largest (1 if there is none). */
-double dense_inertia(int64_t n, const double *a, int64_t *positive, int64_t *negative, int64_t *zero);
+/* Signs of the eigenvalues of A, by Jacobi rotations of a dense copy; an eigenvalue is zero up to 1e-13 times
+ * the largest.  Returns the least nonzero |eigenvalue| over the largest (1 if there is none). */
+typedef struct signs {
+    int64_t positive, negative, zero;
+} signs;
+double sparse_signs(const sparse *a, signs *found);
 
 /* An allocator that keeps books. */
 typedef struct ledger {

@@ -21,14 +21,6 @@ typedef struct result {
     int64_t delayed;
 } result;
 
-static double *doubles(int64_t count)
-{
-    double *block = calloc((size_t)count + 1, sizeof *block);
-    if (!block)
-        abort();
-    return block;
-}
-
 /* b for each column: another combination of the rows. */
 static double *right_sides(const sparse *a)
 {

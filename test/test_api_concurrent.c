@@ -46,14 +46,6 @@ static void run(void *(*work)(void *), job jobs[THREADS])
             fail_msg("thread %d: %s", t, jobs[t].fault);
 }
 
-static double *doubles(int64_t count)
-{
-    double *block = calloc((size_t)count + 1, sizeof *block);
-    if (!block)
-        abort();
-    return block;
-}
-
 /* Another right-hand side for each thread. */
 static void new_jobs(const sparse *a, job jobs[THREADS])
 {

@@ -14,17 +14,13 @@
 
 #define COLUMNS 3
 
-typedef struct signs {
-    int64_t positive, negative, zero;
-} signs;
-
 /* Solves for x*(i) = size (1 + 0.1 (i mod 7)) with one set of options and checks everything. */
 static void check_with(const char *name, const sparse *a, const signs *known, double size,
                        const libsolver_options *options)
 {
     const int64_t n = a->n;
     const libsolver_matrix view = sparse_view(a);
-    double *exact = calloc((size_t)(3 * n * COLUMNS) + 1, sizeof(double));
+    double *exact = doubles(3 * n * COLUMNS);
     double *b = exact + n * COLUMNS, *x = b + n * COLUMNS;
     libsolver_factor *f;
     libsolver_inertia_counts found;
@@ -90,15 +86,6 @@ static void check_dense(const char *name, int64_t n, const double *a, signs know
     sparse s = sparse_of_dense(n, a);
     check(name, &s, known);
     sparse_free(&s);
-}
-
-/* Inertia by dense eigenvalues; their spread. */
-static double true_signs(const sparse *a, signs *found)
-{
-    double *full = dense_of_sparse(a);
-    const double least = dense_inertia(a->n, full, &found->positive, &found->negative, &found->zero);
-    free(full);
-    return least;
 }
 
 static void order_0_1_and_2(void **state)
@@ -203,7 +190,7 @@ static void forced_delays(void **state)
     int64_t delayed = 0;
     for (int border = 5; border <= 60; border += 11) {
         const int64_t inner = border + border / 2, n = inner + border;
-        double *a = calloc((size_t)(n * n), sizeof(double));
+        double *a = doubles(n * n);
         for (int64_t i = 0; i < border; i++) { /* the tiny ones first, for the natural order */
             a[i + i * n] = 1e-13;
             const int64_t j = border + i;
@@ -324,7 +311,7 @@ static void random_matrices_have_the_inertia_of_their_eigenvalues(void **state)
         name[13] = (char)('0' + seed / 100);
         name[14] = (char)('0' + seed / 10 % 10);
         name[15] = (char)('0' + seed % 10);
-        const double least = true_signs(&a, &s);
+        const double least = sparse_signs(&a, &s);
         if (least > 1e-7) { /* a zero that is none numerically would be open to discussion */
             check(name, &a, s);
             used++;
@@ -344,7 +331,7 @@ static void badly_scaled(void **state)
                    : k == 1 ? sparse_grid(8, 7, 2.5)
                             : sparse_saddle(&r, 30, 12);
         signs s;
-        assert_true(true_signs(&a, &s) > 1e-13);
+        assert_true(sparse_signs(&a, &s) > 1e-13);
         for (int spread = 0; spread <= 75; spread += 25) {
             double *full = dense_of_sparse(&a), *d = malloc(sizeof(double) * (size_t)a.n);
             for (int64_t i = 0; i < a.n; i++)
@@ -377,7 +364,7 @@ static void near_the_ends_of_the_number_range(void **state)
         for (int kind = 0; kind < 2; kind++) {
             sparse a = sparse_grid(6, 5, kind ? 4 : 2.5);
             signs s;
-            true_signs(&a, &s);
+            sparse_signs(&a, &s);
             for (int64_t p = 0; p < a.pointers[a.n]; p++)
                 a.values[p] *= sizes[k];
             check_sized("near the ends", &a, s, k < 3 ? 1e-3 : 1);
@@ -402,7 +389,7 @@ static void near_the_ends_of_the_number_range(void **state)
 /* Whether the leading k x k block of A(order, order) is positive definite, by dense Cholesky. */
 static int leading_block_is_definite(int64_t n, const double *a, const int64_t *order, int64_t k)
 {
-    double *l = calloc((size_t)(k * k) + 1, sizeof(double));
+    double *l = doubles(k * k);
     int definite = 1;
     for (int64_t j = 0; j < k && definite; j++)
         for (int64_t i = j; i < k && definite; i++) {
@@ -464,7 +451,7 @@ static void not_positive_definite_names_the_row(void **state)
         assert_int_equal(info.kind, LIBSOLVER_KIND_INDEFINITE);
         assert_int_equal(info.failed_row, -1);
         assert_int_equal(libsolver_inertia(f, &found), LIBSOLVER_OK);
-        true_signs(&a, &s);
+        sparse_signs(&a, &s);
         assert_int_equal(found.positive, s.positive);
         assert_int_equal(found.negative, s.negative);
         o.kind = LIBSOLVER_KIND_SPD;

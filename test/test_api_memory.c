@@ -23,14 +23,6 @@ typedef struct bench {
     int64_t positive;
 } bench;
 
-static double *doubles(int64_t count)
-{
-    double *block = calloc((size_t)count + 1, sizeof *block);
-    if (!block)
-        abort();
-    return block;
-}
-
 static bench new_bench(sparse a, libsolver_kind kind)
 {
     bench t = {.a = a,

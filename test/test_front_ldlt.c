@@ -78,24 +78,6 @@ static void run(void *arg)
     free(work);
 }
 
-/* sum and scale of (L D L^T)(i, j) over the first `pivots` pivots; scale counts the roundings that each term
- * stands for. */
-static void product(const front *f, const long double *weight, int i, int j, int pivots, long double *sum,
-                    long double *scale)
-{
-    *sum = *scale = 0;
-    for (int q = 0; q < pivots; q++) {
-        const double *l = f->panel + (int64_t)q * f->m, *next = l + f->m;
-        const long double li = l[i], lj = l[j];
-        *sum += li * f->d[q] * lj;
-        *scale += weight[q] * fabsl(li * f->d[q] * lj);
-        if (f->e[q] != 0) {
-            *sum += f->e[q] * (li * next[j] + lj * next[i]);
-            *scale += weight[q] * (fabsl(f->e[q] * li * next[j]) + fabsl(f->e[q] * lj * next[i]));
-        }
-    }
-}
-
 /* Makes the upper triangle of L, which is undefined, zero, and its diagonal is to be one. */
 static void complete_l(front *f, int p)
 {
@@ -176,15 +158,8 @@ static void check(front *f, double limit)
     check_index(f);
     check_report(f, p);
     complete_l(f, p);
-    long double *weight = calloc((size_t)p + 1, sizeof *weight);
-    assert_non_null(weight);
-    for (int q = 0; q < p; q++) {
-        weight[q] = p + 8; /* the sums, and multiplication with an inverse */
-        if (f->e[q] != 0) {
-            weight[q] = weight[q + 1] = p + 8 + pair_weight(f->d[q], f->e[q], f->d[q + 1]);
-            q++;
-        }
-    }
+    /* the sums, and multiplication with an inverse */
+    long double *weight = pivot_weights(p, p + 8, f->d, f->e);
     for (int j = 0; j < k; j++) {
         const int zero = j < p && f->d[j] == 0 && (j == 0 || f->e[j - 1] == 0) && f->e[j] == 0;
         for (int i = j; i < m; i++) {
@@ -196,7 +171,7 @@ static void check(front *f, double limit)
             }
             const double a = *at(f, f->index[i] - NAME_OF_ROW, f->index[j] - NAME_OF_ROW);
             long double sum, scale;
-            product(f, weight, i, j, p, &sum, &scale);
+            ldlt_product(p, f->panel, m, f->d, f->e, weight, i, j, &sum, &scale);
             long double allowed = EPS * (scale + p * fabsl(a)); /* a may cancel only after p roundings */
             if (zero)
                 allowed += LDLT_ZERO * sqrtl((long double)f->magnitude[i] * f->magnitude[j]);
@@ -218,7 +193,7 @@ static void check(front *f, double limit)
             exact += fabsl(l[i] * ld);
         }
         long double unused, scale;
-        product(f, weight, i, i, before, &unused, &scale);
+        ldlt_product(before, f->panel, m, f->d, f->e, weight, i, i, &unused, &scale);
         error += EPS * scale + (p + 2) * EPS * exact;
         if (!(fabsl(f->magnitude[i] - exact) <= error))
             fail_msg("m %d, k %d: magnitude of row %d is %g, expected %Lg", m, k, i, f->magnitude[i], exact);

@@ -184,32 +184,15 @@ static int32_t random_order(random_stream *r, uint64_t seed)
 static void check_product(const factor *f)
 {
     const int32_t n = f->n;
-    long double *weight = calloc((size_t)n + 1, sizeof *weight);
-    assert_non_null(weight);
-    for (int32_t q = 0; q < n; q++) {
-        weight[q] = n + 8;
-        if (f->e[q] != 0) {
-            weight[q] = weight[q + 1] = n + 8 + pair_weight(f->d[q], f->e[q], f->d[q + 1]);
-            q++;
-        }
-    }
+    long double *weight = pivot_weights(n, n + 8, f->d, f->e);
     for (int32_t j = 0; j < n; j++)
         for (int32_t i = j; i < n; i++) {
-            long double rest = f->a[i + (int64_t)j * n], scale = n * fabsl(rest);
-            for (int32_t q = 0; q <= j; q++) {
-                const double *l = f->l + (int64_t)q * n, *next = l + n;
-                const long double d = (long double)l[i] * f->d[q] * l[j];
-                rest -= d;
-                scale += weight[q] * fabsl(d);
-                if (f->e[q] != 0) {
-                    const long double e = (long double)l[i] * f->e[q] * next[j];
-                    const long double mirrored = (long double)l[j] * f->e[q] * next[i];
-                    rest -= e + mirrored;
-                    scale += weight[q] * (fabsl(e) + fabsl(mirrored));
-                }
-            }
-            if (!(fabsl(rest) <= EPS * scale))
-                fail_msg("n %d: (S A S - L D L^T)(%d, %d) = %Lg, %Lg allowed", n, i, j, rest, EPS * scale);
+            const long double a = f->a[i + (int64_t)j * n];
+            long double sum, scale;
+            ldlt_product(j + 1, f->l, n, f->d, f->e, weight, i, j, &sum, &scale);
+            scale += n * fabsl(a);
+            if (!(fabsl(a - sum) <= EPS * scale))
+                fail_msg("n %d: (S A S - L D L^T)(%d, %d) = %Lg, %Lg allowed", n, i, j, a - sum, EPS * scale);
         }
     free(weight);
 }
