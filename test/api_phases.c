@@ -9,7 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-api_system system_new(sparse a, libsolver_kind kind)
+/* b = A x. */
+static void make_right_sides(api_system *t)
+{
+    for (int64_t k = 0; k < t->a.n * COLUMNS; k++)
+        t->x[k] = 1 + 0.1 * (double)(k % 7);
+    sparse_multiply(&t->a, COLUMNS, t->x, t->b);
+}
+
+api_system api_system_new(sparse a, libsolver_kind kind)
 {
     api_system t = {.a = a,
                     .other = doubles(a.pointers[a.n]),
@@ -18,32 +26,28 @@ api_system system_new(sparse a, libsolver_kind kind)
                     .kind = kind};
     for (int64_t p = 0; p < a.pointers[a.n]; p++)
         t.other[p] = a.values[p];
-    for (int64_t k = 0; k < a.n * COLUMNS; k++)
-        t.x[k] = 1 + 0.1 * (double)(k % 7);
-    sparse_multiply(&a, COLUMNS, t.x, t.b);
+    make_right_sides(&t);
     return t;
 }
 
 api_system definite_system(void)
 {
-    api_system t = system_new(sparse_grid(17, 15, 4), LIBSOLVER_KIND_SPD);
+    api_system t = api_system_new(sparse_grid(17, 15, 4), LIBSOLVER_KIND_SPD);
     t.positive = t.a.n;
     return t;
 }
 
 api_system indefinite_system(void)
 {
-    api_system t = system_new(sparse_delaying(9), LIBSOLVER_KIND_INDEFINITE);
+    api_system t = api_system_new(sparse_delaying(9), LIBSOLVER_KIND_INDEFINITE);
     t.positive = t.a.n / 2;
     for (int64_t j = 0; j < t.a.n / 2; j++)
         t.a.values[t.a.pointers[j]] = -3;
-    for (int64_t k = 0; k < t.a.n * COLUMNS; k++)
-        t.x[k] = 1 + 0.1 * (double)(k % 7);
-    sparse_multiply(&t.a, COLUMNS, t.x, t.b);
+    make_right_sides(&t);
     return t;
 }
 
-void system_free(api_system *t)
+void api_system_free(api_system *t)
 {
     sparse_free(&t->a);
     free(t->other);
@@ -123,6 +127,15 @@ void check_step(int step, const api_system *t, const objects *o)
     if (step == SOLVE) /* what refine starts from */
         for (int64_t k = 0; k < t->a.n * COLUMNS; k++)
             t->x[k] = (1 + 0.1 * (double)(k % 7)) * (1 + 1e-9 * (double)(k % 3));
+}
+
+void objects_open(objects *o, ledger *l, const api_system *t, int threads)
+{
+    memset(o, 0, sizeof *o);
+    ledger_open(l, &o->options);
+    o->options.threads = threads;
+    o->options.kind = t->kind;
+    o->options.matching = LIBSOLVER_OFF;
 }
 
 void objects_free(objects *o)

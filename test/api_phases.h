@@ -16,11 +16,11 @@ typedef struct api_system {
     int64_t positive;
 } api_system;
 
-api_system system_new(sparse a, libsolver_kind kind);
+api_system api_system_new(sparse a, libsolver_kind kind);
 api_system definite_system(void);
 /* Delays nothing with its own values; with the others it does. */
 api_system indefinite_system(void);
-void system_free(api_system *t);
+void api_system_free(api_system *t);
 void check_solution(const api_system *t, int64_t columns, double most);
 
 enum {
@@ -49,6 +49,8 @@ typedef struct objects {
     libsolver_workspace *workspace;
 } objects;
 
+/* No objects yet, options for them: books in l, and no matching, which would spare the delays. */
+void objects_open(objects *o, ledger *l, const api_system *t, int threads);
 /* One call; the objects it makes are put into o. */
 libsolver_status take_step(int step, const api_system *t, objects *o);
 /* What must hold after a step. */

@@ -117,8 +117,8 @@ static void check_solutions(const sparse *a, const double *b, const result *r)
     const int64_t n = a->n;
     assert_true(sparse_backward_error(a, COLUMNS, r->solved, b) <= 1e-14);
     assert_true(sparse_backward_error(a, COLUMNS, r->refined, b) <= 1e-14);
-    assert_true(sparse_backward_error(a, 1, r->narrow, b) <=
-                1e-14); /* by itself or among others: as accurate */
+    /* by itself or among others: as accurate */
+    assert_true(sparse_backward_error(a, 1, r->narrow, b) <= 1e-14);
     assert_true(sparse_backward_error(a, COLUMNS, r->plain, b) <= 1e-7);
     assert_int_equal(r->inertia.positive + r->inertia.negative + r->inertia.zero, n);
 }

@@ -27,13 +27,10 @@ static void every_poll_can_cancel(void **state)
         int met[STEPS] = {0};
         for (int64_t k = 0;; k++) {
             canceller c = {.at = k};
-            objects o = {0};
+            objects o;
             ledger l;
             int cancelled = 0;
-            ledger_open(&l, &o.options);
-            o.options.threads = 1 + variant / 2;
-            o.options.kind = t.kind;
-            o.options.matching = LIBSOLVER_OFF;
+            objects_open(&o, &l, &t, 1 + variant / 2);
             o.options.cancel = cancel;
             o.options.cancel_user = &c;
             for (int step = 0; step < STEPS; step++) {
@@ -71,7 +68,7 @@ static void every_poll_can_cancel(void **state)
         }
         assert_true(met[ANALYZE] >= 1 && met[FACTORIZE] >= 3 && met[PLAIN] >= 2 && met[REFINE] >= 1);
         assert_true(met[OTHER_VALUES] >= 3 && met[BACK] >= 3);
-        system_free(&t);
+        api_system_free(&t);
     }
 }
 

@@ -1,5 +1,4 @@
-/* test/test_api_concurrent.c: objects used by several threads at the same time as the header allows, and
- * refused as it says
+/* test/test_api_concurrent.c: objects used by several threads at the same time, as the header allows
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-/* test/test_api_hard.c: inertia, status and backward error of small systems that are hard or extreme, against
- * what is known of them or dense eigenvalues
+/* test/test_api_hard.c: inertia, status and backward error of small systems that are hard or extreme
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -252,8 +251,8 @@ static void singular_blocks(void **state)
     (void)state;
     enum { N = 36 };
     double a[N * N] = {0};
-    for (int block = 0; block < N;
-         block += 6) /* ones(3,3): (1, 0, 2); minus the Laplacian of a path: (0, 2, 1) */
+    /* ones(3,3): (1, 0, 2); minus the Laplacian of a path: (0, 2, 1) */
+    for (int block = 0; block < N; block += 6)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
                 a[block + i + (block + j) * N] = 1;

@@ -103,8 +103,8 @@ static void refactorize_and_solve_allocate_nothing(void **state)
         for (int threads = 1; threads <= 2; threads++) {
             api_system t = kind == 0 ? definite_system() : indefinite_system();
             if (kind == 2) { /* large enough for several threads */
-                system_free(&t);
-                t = system_new(sparse_grid(70, 60, 2.5), LIBSOLVER_KIND_INDEFINITE);
+                api_system_free(&t);
+                t = api_system_new(sparse_grid(70, 60, 2.5), LIBSOLVER_KIND_INDEFINITE);
             }
             objects o = {0};
             ledger l;
@@ -115,8 +115,8 @@ static void refactorize_and_solve_allocate_nothing(void **state)
             o.options.kind = t.kind;
             for (int step = CONTEXT; step <= SOLVE; step++)
                 assert_int_equal(take_step(step, &t, &o), LIBSOLVER_OK);
-            if (kind >
-                0) { /* space for delayed pivots is planned by the second factorization that met them */
+            /* space for delayed pivots is planned by the second factorization that met them */
+            if (kind > 0) {
                 assert_int_equal(take_step(BACK, &t, &o), LIBSOLVER_OK);
                 assert_int_equal(take_step(PLAIN, &t, &o), LIBSOLVER_OK);
                 assert_int_equal(take_step(SOLVE, &t, &o), LIBSOLVER_OK);
@@ -145,12 +145,11 @@ static void refactorize_and_solve_allocate_nothing(void **state)
             assert_int_equal(after.host_bytes, before.host_bytes);
             objects_free(&o);
             assert_int_equal(l.live, 0);
-            system_free(&t);
+            api_system_free(&t);
         }
 }
 
-/* The whole of a solution from the caller's memory: what goes around it, and that the counter above counts.
- */
+/* The whole of a solution from the caller's memory, and with malloc to see that calls of it are counted. */
 static void what_goes_around_the_caller_s_allocator(void **state)
 {
     (void)state;
@@ -184,7 +183,7 @@ static void what_goes_around_the_caller_s_allocator(void **state)
             assert_true(total > 20);
     }
     assert_int_equal(l.live, 0);
-    system_free(&t);
+    api_system_free(&t);
 }
 
 int main(void)

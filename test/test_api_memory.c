@@ -16,12 +16,9 @@ static void every_allocation_fails(api_system *t, int threads, int all)
     int failures = 0, met[STEPS] = {0};
     for (int64_t k = 0;; k++) {
         ledger l;
-        objects o = {0};
+        objects o;
         int failed = 0;
-        ledger_open(&l, &o.options);
-        o.options.threads = threads;
-        o.options.kind = t->kind;
-        o.options.matching = LIBSOLVER_OFF;
+        objects_open(&o, &l, t, threads);
         ledger_refuse(&l, k, all);
         for (int step = 0; step < STEPS; step++) {
             libsolver_status status = take_step(step, t, &o);
@@ -79,7 +76,7 @@ static void each_failed_allocation_is_survived(void **state)
         for (int all = 0; all < 2; all++) {
             api_system t = kind ? indefinite_system() : definite_system();
             every_allocation_fails(&t, 1 + all, all);
-            system_free(&t);
+            api_system_free(&t);
         }
 }
 
@@ -117,7 +114,7 @@ static void each_failed_allocation_of_the_simple_level_is_survived(void **state)
         }
         assert_true(k > 20);
         assert_in_range(without_object, 1, 2); /* the context and the object itself */
-        system_free(&t);
+        api_system_free(&t);
     }
 }
 
@@ -163,22 +160,15 @@ static void a_memory_limit_is_kept(void **state)
     assert_true(refused > 10);
 
     /* a refactorization that needs more than there is: the old factor is lost, the object is not */
-    objects q = {0};
+    objects q;
     ledger l;
-    ledger_open(&l, &q.options);
-    q.options.threads = 1;
-    q.options.kind = t.kind;
-    q.options.matching = LIBSOLVER_OFF;
+    objects_open(&q, &l, &t, 1);
     for (int step = CONTEXT; step <= SOLVE; step++)
         assert_int_equal(take_step(step, &t, &q), LIBSOLVER_OK);
     libsolver_info(q.factor, &info);
     const int64_t enough = info.host_bytes_peak;
     objects_free(&q);
-    memset(&q, 0, sizeof q);
-    ledger_open(&l, &q.options);
-    q.options.threads = 1;
-    q.options.kind = t.kind;
-    q.options.matching = LIBSOLVER_OFF;
+    objects_open(&q, &l, &t, 1);
     q.options.memory_limit = enough;
     for (int step = CONTEXT; step <= SOLVE; step++)
         assert_int_equal(take_step(step, &t, &q), LIBSOLVER_OK);
@@ -192,7 +182,7 @@ static void a_memory_limit_is_kept(void **state)
     check_solution(&t, COLUMNS, 1e-14);
     objects_free(&q);
     assert_int_equal(l.live, 0);
-    system_free(&t);
+    api_system_free(&t);
 }
 
 static void the_prediction_is_near_the_peak(void **state)

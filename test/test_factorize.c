@@ -1,4 +1,4 @@
-/* test/test_factorize.c: the CPU backend's factors against dense loops, their failures, and what is said of them
+/* test/test_factorize.c: the CPU backend's factors against dense loops, and how factorizations fail
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -176,8 +176,8 @@ static void zero_columns_are_zero_pivots(void **state)
     }
 }
 
-/* A = S^T B S with B nonsingular and S repeating some of its rows with factors: as many eigenvalues are zero.
- */
+/* A = S^T B S with B nonsingular and S repeating some of its rows with factors: as many eigenvalues are
+ * zero. */
 static void inertia_of_repeated_rows(void **state)
 {
     (void)state;

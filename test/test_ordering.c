@@ -44,8 +44,8 @@ static void check_permutations(ordering order)
         graph_free(&m, &g);
         problem_free(&problems[i]);
     }
-    for (uint64_t seed = 0; seed < 300;
-         seed++) { /* sparse enough for isolated vertices and small components */
+    /* sparse enough for isolated vertices and small components */
+    for (uint64_t seed = 0; seed < 300; seed++) {
         random_stream r = random_seeded(seed);
         const int32_t n = random_below(&r, 300);
         pattern a = problem_random(n, (double)random_below(&r, 4) / (n + 1), &r);

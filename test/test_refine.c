@@ -161,8 +161,8 @@ static void refinement_goes_on_while_it_gains_and_keeps_the_best(void **state)
             for (int64_t j = 0; j < 5; j++) {
                 const double before = backward_error(&s, &b, &first, j),
                              after = backward_error(&s, &b, &x, j);
-                assert_true(fabs(errors[j] - after) <=
-                            1e-3 * after); /* of numbers that may be mere rounding */
+                /* these may be mere rounding */
+                assert_true(fabs(errors[j] - after) <= 1e-3 * after);
                 assert_true(after <= before);
                 initial = fmax(initial, before);
                 final = fmax(final, after);

@@ -54,8 +54,8 @@ static int is_ancestor(const tree *t, int32_t above, int32_t s)
     return s == above;
 }
 
-/* Ranges and upper supernodes are all supernodes, each once; ranges consist of whole subtrees below `above`.
- */
+/* Ranges and upper supernodes are all supernodes, each once; ranges consist of whole subtrees below
+ * `above`. */
 static void check_cut(const tree *t, const schedule *tasks)
 {
     const int32_t n = t->part.supernodes;

@@ -1,4 +1,4 @@
-/* test/test_solve.c: the CPU backend's half solves against dense loops, with any number of threads and any factor
+/* test/test_solve.c: the CPU backend's half solves against dense loops, and their bits
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
