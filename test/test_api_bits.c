@@ -170,7 +170,7 @@ static void threads_and_runs(const sparse *a, libsolver_kind kind, int delays)
     free(b);
 }
 
-static void cholesky(void **state)
+static void cholesky_has_the_same_bits(void **state)
 {
     (void)state;
     sparse a = sparse_grid(130, 120, 4);
@@ -178,7 +178,7 @@ static void cholesky(void **state)
     sparse_free(&a);
 }
 
-static void indefinite(void **state)
+static void ldlt_has_the_same_bits(void **state)
 {
     (void)state;
     sparse a = sparse_grid(110, 100, 2.5);
@@ -186,7 +186,7 @@ static void indefinite(void **state)
     sparse_free(&a);
 }
 
-static void indefinite_with_many_delays(void **state)
+static void ldlt_with_many_delays_has_the_same_bits(void **state)
 {
     (void)state;
     sparse a = sparse_delaying(60);
@@ -197,9 +197,9 @@ static void indefinite_with_many_delays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cholesky),
-        cmocka_unit_test(indefinite),
-        cmocka_unit_test(indefinite_with_many_delays),
+        cmocka_unit_test(cholesky_has_the_same_bits),
+        cmocka_unit_test(ldlt_has_the_same_bits),
+        cmocka_unit_test(ldlt_with_many_delays_has_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void check_dense(const char *name, int64_t n, const double *a, signs know
     sparse_free(&s);
 }
 
-static void order_0_1_and_2(void **state)
+static void systems_of_order_0_1_and_2_are_solved(void **state)
 {
     (void)state;
     check_dense("empty", 0, NULL, (signs){0, 0, 0});
@@ -104,7 +104,7 @@ static void order_0_1_and_2(void **state)
     check_dense("one zero", 2, (double[]){0, 0, 0, 5}, (signs){1, 0, 1});
 }
 
-static void simple_structures(void **state)
+static void diagonals_arrows_and_paths_have_their_known_inertia(void **state)
 {
     (void)state;
     enum { N = 40 };
@@ -156,7 +156,7 @@ static void simple_structures(void **state)
     check_dense("odd path without a diagonal", 39, odd, (signs){19, 19, 1});
 }
 
-static void grids(void **state)
+static void shifted_grids_have_the_inertia_of_their_eigenvalues(void **state)
 {
     (void)state;
     sparse definite = sparse_grid(13, 11, 4), dense_front = sparse_grid(40, 40, 4);
@@ -183,7 +183,7 @@ static void grids(void **state)
 
 /* `border` columns with a tiny diagonal, joined only through the others: their pivots are no good before the
  * others are eliminated, whatever the order puts first. */
-static void forced_delays(void **state)
+static void delayed_pivots_do_not_change_the_inertia(void **state)
 {
     (void)state;
     int64_t delayed = 0;
@@ -222,7 +222,7 @@ static void forced_delays(void **state)
     assert_true(delayed > 0);
 }
 
-static void saddle_points_and_quasidefinite_systems(void **state)
+static void saddle_points_and_quasidefinite_systems_have_their_known_inertia(void **state)
 {
     (void)state;
     random_stream r = random_seeded(31);
@@ -246,7 +246,7 @@ static void saddle_points_and_quasidefinite_systems(void **state)
 }
 
 /* Blocks of known rank along the diagonal: small integers, so that singular is singular. */
-static void singular_blocks(void **state)
+static void singular_systems_have_their_known_inertia_and_say_so(void **state)
 {
     (void)state;
     enum { N = 36 };
@@ -321,7 +321,7 @@ static void random_matrices_have_the_inertia_of_their_eigenvalues(void **state)
 }
 
 /* D A D has A's inertia; here D makes entries from 1e-150 to 1e150. */
-static void badly_scaled(void **state)
+static void scaling_by_a_diagonal_does_not_change_the_inertia(void **state)
 {
     (void)state;
     for (int k = 0; k < 3; k++) {
@@ -355,7 +355,7 @@ static void badly_scaled(void **state)
     }
 }
 
-static void near_the_ends_of_the_number_range(void **state)
+static void systems_near_the_ends_of_the_number_range_are_solved(void **state)
 {
     (void)state;
     const double sizes[] = {1e300, 1e307, DBL_MAX / 16, 1e-300, DBL_MIN * 1024};
@@ -388,15 +388,16 @@ static void near_the_ends_of_the_number_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_0_1_and_2),
-        cmocka_unit_test_teardown(simple_structures, print_last_seed),
-        cmocka_unit_test(grids),
-        cmocka_unit_test(forced_delays),
-        cmocka_unit_test_teardown(saddle_points_and_quasidefinite_systems, print_last_seed),
-        cmocka_unit_test(singular_blocks),
+        cmocka_unit_test(systems_of_order_0_1_and_2_are_solved),
+        cmocka_unit_test_teardown(diagonals_arrows_and_paths_have_their_known_inertia, print_last_seed),
+        cmocka_unit_test(shifted_grids_have_the_inertia_of_their_eigenvalues),
+        cmocka_unit_test(delayed_pivots_do_not_change_the_inertia),
+        cmocka_unit_test_teardown(saddle_points_and_quasidefinite_systems_have_their_known_inertia,
+                                  print_last_seed),
+        cmocka_unit_test(singular_systems_have_their_known_inertia_and_say_so),
         cmocka_unit_test_teardown(random_matrices_have_the_inertia_of_their_eigenvalues, print_last_seed),
-        cmocka_unit_test_teardown(badly_scaled, print_last_seed),
-        cmocka_unit_test(near_the_ends_of_the_number_range),
+        cmocka_unit_test_teardown(scaling_by_a_diagonal_does_not_change_the_inertia, print_last_seed),
+        cmocka_unit_test(systems_near_the_ends_of_the_number_range_are_solved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,7 +150,7 @@ static void refactorize_and_solve_allocate_nothing(void **state)
 }
 
 /* The whole of a solution from the caller's memory, and with malloc to see that calls of it are counted. */
-static void what_goes_around_the_caller_s_allocator(void **state)
+static void nothing_goes_around_the_caller_s_allocator(void **state)
 {
     (void)state;
     if (!MALLOC_IS_OURS)
@@ -190,7 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refactorize_and_solve_allocate_nothing),
-        cmocka_unit_test(what_goes_around_the_caller_s_allocator),
+        cmocka_unit_test(nothing_goes_around_the_caller_s_allocator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,7 +130,7 @@ static void uncertain_signs_are_pivoted_again(void **state)
     }
 }
 
-static void sizes_are_told_before(void **state)
+static void sizes_are_told_before_they_are_taken(void **state)
 {
     (void)state;
     random_stream r = random_seeded(8);
@@ -251,7 +251,7 @@ int main(void)
         cmocka_unit_test_teardown(delayed_pivots_reach_their_parents, print_last_seed),
         cmocka_unit_test_teardown(a_matrix_that_is_not_positive_definite_is_named, print_last_seed),
         cmocka_unit_test_teardown(uncertain_signs_are_pivoted_again, print_last_seed),
-        cmocka_unit_test_teardown(sizes_are_told_before, print_last_seed),
+        cmocka_unit_test_teardown(sizes_are_told_before_they_are_taken, print_last_seed),
         cmocka_unit_test_teardown(each_failed_allocation_is_reported, print_last_seed),
         cmocka_unit_test_teardown(a_cancelled_run_can_be_repeated, print_last_seed),
     };

@@ -76,19 +76,19 @@ static void check_forest(const pattern *a, const int32_t *perm)
     assert_int_equal(m.in_use, 0);
 }
 
-static void forests_of_random_patterns(void **state)
+static void forests_of_random_patterns_are_those_of_dense_elimination(void **state)
 {
     (void)state;
     for_random_orders(2000, check_forest);
 }
 
-static void forests_of_known_patterns(void **state)
+static void forests_of_known_patterns_are_those_of_dense_elimination(void **state)
 {
     (void)state;
     for_known_orders(check_forest);
 }
 
-static void known_counts(void **state)
+static void stars_and_complete_graphs_have_their_known_counts(void **state)
 {
     (void)state;
     pattern star = problem_star(10, 0), complete = problem_complete(6);
@@ -264,9 +264,9 @@ static void each_failed_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit_test_of_memory(forests_of_random_patterns, &m),
-        unit_test_of_memory(forests_of_known_patterns, &m),
-        unit_test_of_memory(known_counts, &m),
+        unit_test_of_memory(forests_of_random_patterns_are_those_of_dense_elimination, &m),
+        unit_test_of_memory(forests_of_known_patterns_are_those_of_dense_elimination, &m),
+        unit_test_of_memory(stars_and_complete_graphs_have_their_known_counts, &m),
         unit_test_of_memory(stack_postorder_has_the_least_peak, &m),
         unit_test_of_memory(checks_find_what_is_broken, &m),
         unit_test_of_memory(each_failed_allocation_is_reported, &m),

@@ -20,7 +20,7 @@ static void check_random(random_stream *r, int m, int k, int kind, int plain)
     front_free(&f);
 }
 
-static void fronts_of_all_small_sizes(void **state)
+static void fronts_of_all_small_sizes_become_l_d_lt(void **state)
 {
     (void)state;
     for (int m = 0; m <= 40; m++)
@@ -31,7 +31,7 @@ static void fronts_of_all_small_sizes(void **state)
             }
 }
 
-static void fronts_at_block_borders(void **state)
+static void fronts_at_block_borders_become_l_d_lt(void **state)
 {
     (void)state;
     static const int size[] = {33, 63, 64, 65, 97, 127, 128, 129, 130, 257, 300};
@@ -45,7 +45,7 @@ static void fronts_at_block_borders(void **state)
         }
 }
 
-static void plain_threshold_pivoting(void **state)
+static void threshold_pivoting_alone_gives_l_d_lt(void **state)
 {
     (void)state;
     for (int m = 0; m <= 24; m++)
@@ -178,7 +178,7 @@ static void zero_columns_are_zero_pivots(void **state)
 
 /* A = S^T B S with B nonsingular and S repeating some of its rows with factors: as many eigenvalues are
  * zero. */
-static void inertia_of_repeated_rows(void **state)
+static void an_inertia_that_is_given_as_certain_is_right(void **state)
 {
     (void)state;
     int certain = 0;
@@ -216,7 +216,7 @@ static void inertia_of_repeated_rows(void **state)
     assert_in_range(certain, 290, 300);
 }
 
-static void levels_of_zero_and_of_certain_pivots(void **state)
+static void pivots_are_zero_up_to_16_eps_and_uncertain_up_to_2048(void **state)
 {
     (void)state;
     /* [1 1; 1 1 + x EPS] leaves x EPS, which is measured against 2: 1 assembled, 1 subtracted.  Of a block
@@ -241,7 +241,7 @@ static void levels_of_zero_and_of_certain_pivots(void **state)
         }
 }
 
-static void blocks_with_complete_pivoting(void **state)
+static void complete_pivoting_leaves_rounding_errors_only(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -373,17 +373,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(rows_and_columns_are_swapped, print_last_seed),
-        cmocka_unit_test_teardown(blocks_with_complete_pivoting, print_last_seed),
-        cmocka_unit_test_teardown(plain_threshold_pivoting, print_last_seed),
-        cmocka_unit_test_teardown(fronts_of_all_small_sizes, print_last_seed),
-        cmocka_unit_test_teardown(fronts_at_block_borders, print_last_seed),
+        cmocka_unit_test_teardown(complete_pivoting_leaves_rounding_errors_only, print_last_seed),
+        cmocka_unit_test_teardown(threshold_pivoting_alone_gives_l_d_lt, print_last_seed),
+        cmocka_unit_test_teardown(fronts_of_all_small_sizes_become_l_d_lt, print_last_seed),
+        cmocka_unit_test_teardown(fronts_at_block_borders_become_l_d_lt, print_last_seed),
         cmocka_unit_test_teardown(candidates_without_a_stable_pivot_are_delayed, print_last_seed),
         cmocka_unit_test(a_candidate_refused_at_first_is_taken_when_others_have_changed_it),
         cmocka_unit_test(a_root_delays_nothing),
         cmocka_unit_test_teardown(pairs_without_diagonal_are_2x2_pivots, print_last_seed),
         cmocka_unit_test_teardown(zero_columns_are_zero_pivots, print_last_seed),
-        cmocka_unit_test_teardown(inertia_of_repeated_rows, print_last_seed),
-        cmocka_unit_test(levels_of_zero_and_of_certain_pivots),
+        cmocka_unit_test_teardown(an_inertia_that_is_given_as_certain_is_right, print_last_seed),
+        cmocka_unit_test(pivots_are_zero_up_to_16_eps_and_uncertain_up_to_2048),
         cmocka_unit_test_teardown(pivots_do_not_depend_on_the_unit, print_last_seed),
         cmocka_unit_test_teardown(large_fronts_have_the_same_bits_for_any_threads, print_last_seed),
     };

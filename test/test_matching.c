@@ -152,7 +152,7 @@ static void scaled_entries_are_at_most_one_and_one_on_the_matching(void **state)
 }
 
 /* [H B^T; B 0] with a wide B, and rows of zeros: no permutation avoids all zeros. */
-static void structurally_singular_matrices(void **state)
+static void structurally_singular_matrices_are_matched_in_part(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -170,7 +170,7 @@ static void structurally_singular_matrices(void **state)
     }
 }
 
-static void known_matchings(void **state)
+static void zeros_arrows_and_paths_are_matched_as_known(void **state)
 {
     (void)state;
     /* the zero matrix */
@@ -309,8 +309,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         unit_test_of_memory(no_permutation_has_a_larger_product, &m),
         unit_test_of_memory(scaled_entries_are_at_most_one_and_one_on_the_matching, &m),
-        unit_test_of_memory(structurally_singular_matrices, &m),
-        unit_test_of_memory(known_matchings, &m),
+        unit_test_of_memory(structurally_singular_matrices_are_matched_in_part, &m),
+        unit_test_of_memory(zeros_arrows_and_paths_are_matched_as_known, &m),
         unit_test_of_memory(a_matching_may_be_used_again, &m),
         unit_test_of_memory(rows_of_a_pattern_may_come_in_any_order, &m),
         unit_test_of_memory(cycles_are_cut_into_pairs, &m),

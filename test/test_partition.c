@@ -94,13 +94,13 @@ static void check_costs(const pattern *a, const int32_t *perm)
     assert_int_equal(m.in_use, 0);
 }
 
-static void partitions_of_random_patterns(void **state)
+static void fronts_of_random_patterns_hold_the_factor_and_no_other_rows(void **state)
 {
     (void)state;
     for_random_orders(2000, check_costs);
 }
 
-static void partitions_of_known_patterns(void **state)
+static void fronts_of_known_patterns_hold_the_factor_and_no_other_rows(void **state)
 {
     (void)state;
     for_known_orders(check_costs);
@@ -215,8 +215,8 @@ static void each_failed_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit_test_of_memory(partitions_of_random_patterns, &m),
-        unit_test_of_memory(partitions_of_known_patterns, &m),
+        unit_test_of_memory(fronts_of_random_patterns_hold_the_factor_and_no_other_rows, &m),
+        unit_test_of_memory(fronts_of_known_patterns_hold_the_factor_and_no_other_rows, &m),
         unit_test_of_memory(zeros_of_large_fronts_are_bounded, &m),
         unit_test_of_memory(checks_find_what_is_broken, &m),
         unit_test_of_memory(each_failed_allocation_is_reported, &m),

@@ -221,7 +221,7 @@ static void blocks_that_live_together_do_not_overlap(void **state)
 }
 
 /* Least number of entries for a forest that is worked through in one sequence, in the words of slots_plan. */
-static void known_totals(void **state)
+static void chains_stars_and_roots_take_the_least_space(void **state)
 {
     (void)state;
     random_stream r = random_seeded(2);
@@ -287,7 +287,7 @@ int main(void)
         unit_test_of_memory(schedules_cover_every_supernode_once, &m),
         unit_test_of_memory(small_problems_run_on_one_thread, &m),
         unit_test_of_memory(blocks_that_live_together_do_not_overlap, &m),
-        unit_test_of_memory(known_totals, &m),
+        unit_test_of_memory(chains_stars_and_roots_take_the_least_space, &m),
         unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ static void check_halves(const exported *f, const block *b, const block *y, cons
     }
 }
 
-static void half_solves(void **state)
+static void half_solves_are_those_with_l_d_and_lt(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++) {
@@ -232,7 +232,7 @@ static void a_workspace_follows_its_factor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(half_solves, print_last_seed),
+        cmocka_unit_test_teardown(half_solves_are_those_with_l_d_and_lt, print_last_seed),
         cmocka_unit_test_teardown(the_same_bits_for_any_threads, print_last_seed),
         cmocka_unit_test_teardown(the_usual_number_of_threads_does_not_matter, print_last_seed),
         cmocka_unit_test_teardown(a_workspace_follows_its_factor, print_last_seed),
