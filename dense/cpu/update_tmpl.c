@@ -115,7 +115,7 @@ void NAME(front_contribution)(int m, int k, int p, const scalar *panel, const sc
             scalar *c = cb + cb_column(r, j) + i;
 #pragma omp task if (front_is_large(r, p)) firstprivate(i, j, rows, columns, ldc, c)
             contribution_tile(rows, columns, i == j, p, panel + p + i, panel + p + j, m, d, e, c, ldc,
-                              scratch + omp_get_thread_num() * scratch_stride);
+                              scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
         }
     }
 #pragma omp taskwait
