@@ -33,9 +33,9 @@ typedef struct backend_options {
 
 /* What came out of a factorization. */
 typedef struct backend_report {
-    int cholesky; /* 1: A = L L^T, 0: A = L D L^T */
+    int cholesky; /* 1: A = L L^T, 0: A = L D L^T (^H when Hermitian) */
     int64_t positive, negative, zero, uncertain, two_by_two, delayed, perturbed, growths;
-    double smallest;    /* least |eigenvalue| of a nonzero pivot of the scaled matrix */
+    double smallest;    /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot of the scaled matrix */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A */
     int64_t factor_nnz, fronts;
 } backend_report;

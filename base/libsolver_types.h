@@ -56,7 +56,8 @@ typedef enum libsolver_type {
     LIBSOLVER_C = 3
 } libsolver_type;
 
-/* A = A^T, or A = A^H (the same for real types). */
+/* A = A^T, or A = A^H (the same for real types).  The diagonal of a Hermitian matrix must be real: an imaginary part
+ * (duplicates summed) other than zero is INVALID. */
 typedef enum libsolver_symmetry { LIBSOLVER_SYMMETRIC = 0, LIBSOLVER_HERMITIAN = 1 } libsolver_symmetry;
 
 /* Which entries a matrix view holds.  LOWER: row >= column, UPPER: row <= column, an entry on the other side

@@ -47,14 +47,24 @@ typedef float real;
 #error "compile *_tmpl.c files with -DPREC_s, -DPREC_d, -DPREC_c or -DPREC_z"
 #endif
 
+/* What differs between real and complex.  hermitian: A = A^H, otherwise A = A^T; it makes no difference to real
+ * types, where all but scalar_abs are the identity. */
 #if SCALAR_COMPLEX
+/* |a| to a few units in the last place, without overflow; NaN if a part is NaN. */
 static inline real scalar_abs(scalar a)
 {
-    return (real)cabs(a);
+    const real x = (real)fabs(creal(a)), y = (real)fabs(cimag(a));
+    const real most = x > y ? x : y, least = x > y ? y : x;
+    const real ratio = least == most ? 1 : least / most; /* both may be 0 or infinite */
+    return most > 0 ? most * (real)sqrt(1 + ratio * ratio) : most + least;
 }
 static inline real scalar_real(scalar a)
 {
     return (real)creal(a);
+}
+static inline scalar scalar_conj(scalar a)
+{
+    return (scalar)conj(a);
 }
 static inline int scalar_finite(scalar a)
 {
@@ -69,10 +79,35 @@ static inline real scalar_real(scalar a)
 {
     return a;
 }
+static inline scalar scalar_conj(scalar a)
+{
+    return a;
+}
 static inline int scalar_finite(scalar a)
 {
     return isfinite(a);
 }
 #endif
+
+/* a(j,i) from a(i,j) */
+static inline scalar scalar_mirror(scalar a, int hermitian)
+{
+    return hermitian ? scalar_conj(a) : a;
+}
+/* An entry of the diagonal without the imaginary part that rounding gives it. */
+static inline scalar scalar_diagonal(scalar a, int hermitian)
+{
+    return hermitian ? (scalar)scalar_real(a) : a;
+}
+/* Whether a may stand on the diagonal. */
+static inline int scalar_is_diagonal(scalar a, int hermitian)
+{
+    return !hermitian || a == scalar_conj(a);
+}
+/* Re conj(a) b */
+static inline double scalar_inner(scalar a, scalar b)
+{
+    return (double)scalar_real(scalar_conj(a) * b);
+}
 
 #endif

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "certificate.h"
 #include "commands.h"
+#include "dense_block.h"
 #include "output.h"
 #include "report.h"
 #include "session.h"
@@ -16,7 +17,7 @@ typedef struct bench_run {
     problem problem;
     session session;
     int64_t widths[MOST_WIDTHS]; /* numbers of right-hand sides, ascending in memory, 0 after the last */
-    double *b, *x;               /* n x the largest width */
+    dense_block b, x;            /* n x the largest width */
 
     libsolver_workspace *workspace; /* for `width` columns, the solve being timed */
     int64_t width;
@@ -63,18 +64,16 @@ static int step_refactorize(bench_run *run, failure *f)
 
 static int step_solve(bench_run *run, failure *f)
 {
-    const int32_t n = run->problem.a.n;
     libsolver_factor *factor = run->session.factor;
-    libsolver_vectors b = dense_view(run->b, n, run->width), x = dense_view(run->x, n, run->width);
+    libsolver_vectors b = dense_view(&run->b, run->width), x = dense_view(&run->x, run->width);
     libsolver_status status = libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, run->workspace, &b, &x);
     return session_check(&run->session, status, libsolver_factor_message(factor), f);
 }
 
 static int step_refined_solve(bench_run *run, failure *f)
 {
-    const int32_t n = run->problem.a.n;
     libsolver_factor *factor = run->session.factor;
-    libsolver_vectors b = dense_view(run->b, n, 1), x = dense_view(run->x, n, 1);
+    libsolver_vectors b = dense_view(&run->b, 1), x = dense_view(&run->x, 1);
     return session_check(&run->session, libsolver_solve(factor, &b, &x), libsolver_factor_message(factor), f);
 }
 
@@ -87,13 +86,13 @@ static int make_right_hand_sides(bench_run *run, failure *f)
     int64_t columns = 1;
     for (int k = 0; k < MOST_WIDTHS; k++)
         columns = run->widths[k] > columns ? run->widths[k] : columns;
-    size_t bytes = ((size_t)a->n * (size_t)columns + 1) * sizeof(double);
-    run->b = malloc(bytes);
-    run->x = malloc(bytes);
-    if (!run->b || !run->x)
+    if (!dense_create(&run->b, a->n, columns, a->type) || !dense_create(&run->x, a->n, columns, a->type))
         return failure_memory(f, run->problem.name);
-    made_solution(a->n, columns, run->x);
-    return triplets_multiply(a, run->x, columns, run->b) ? 0 : failure_memory(f, run->problem.name);
+    made_solution(a->n, columns, triplets_width(a), run->x.values);
+    if (!triplets_multiply(a, run->x.values, columns, run->b.values))
+        return failure_memory(f, run->problem.name);
+    dense_set(&run->b);
+    return 0;
 }
 
 /* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of the last. */
@@ -104,7 +103,8 @@ static int bench_solve(bench_run *run, int k, failure *f)
     libsolver_status status = libsolver_workspace_create(s->factor, run->width, &run->workspace);
     if (!session_check(s, status, libsolver_factor_message(s->factor), f) && !step_solve(run, f) &&
         !measure(step_solve, run, &run->solve[k], f)) {
-        double error = backward_error(&run->problem.a, run->width, run->b, run->x);
+        dense_get(&run->x);
+        double error = backward_error(&run->problem.a, run->width, run->b.values, run->x.values);
         if (!(error <= run->backward_error)) /* also the first, where it is NaN */
             run->backward_error = error;
     }
@@ -116,7 +116,8 @@ static int bench_solve(bench_run *run, int k, failure *f)
 static int run_phases(bench_run *run, const char *specification, failure *f)
 {
     session *s = &run->session;
-    if (problem_load(specification, &run->problem, f)) {
+    if (problem_load(specification, &run->problem, f) ||
+        problem_convert(&run->problem, run->settings->precision, f)) {
         s->status = status_of_failure(f);
         return f->code;
     }
@@ -199,8 +200,8 @@ static int bench_problem(const settings *s, const char *specification, json *j, 
     write_line(&run, f, j);
     session_end(&run.session);
     problem_free(&run.problem);
-    free(run.b);
-    free(run.x);
+    dense_free(&run.b);
+    dense_free(&run.x);
     return f->code;
 }
 

@@ -186,7 +186,7 @@ static int check_vectors(mm_file *m, int32_t n, libsolver_type type)
         return lines_fail(s, "more than %d right-hand sides are not supported", INT32_MAX);
     if (m->symmetry != MM_GENERAL)
         return lines_fail(s, "a right-hand side must be general");
-    if (m->field == MM_COMPLEX && type != LIBSOLVER_Z)
+    if (m->field == MM_COMPLEX && type_width(type) == 1)
         return lines_fail(s, "the right-hand side is complex, the matrix is real");
     return 0;
 }
@@ -195,7 +195,7 @@ int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **v
                     failure *f)
 {
     mm_file m;
-    const int width = type == LIBSOLVER_Z ? 2 : 1;
+    const int width = type_width(type);
     int64_t capacity = 0;
     *values = NULL;
 

@@ -14,7 +14,7 @@
  * be NULL.  The caller frees *a in every case. */
 int mm_read_matrix(const char *path, triplets *a, int64_t *duplicates, failure *f);
 
-/* A general n x columns matrix, dense and column-major in *values: doubles, or pairs of them for type Z (real
+/* A general n x columns matrix, dense and column-major in *values: doubles, or pairs of them for complex types (real
  * files are promoted).  The caller frees *values. */
 int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **values, int64_t *columns,
                     failure *f);

@@ -6,7 +6,7 @@
 int mm_write_matrix(const char *path, const triplets *a, const char *comment, failure *f)
 {
     output o;
-    const bool complex_values = a->type == LIBSOLVER_Z;
+    const bool complex_values = triplets_width(a) == 2;
     const double *value = a->values;
     if (output_open(&o, path, f))
         return f->code;
@@ -24,14 +24,14 @@ int mm_write_matrix(const char *path, const triplets *a, const char *comment, fa
     return output_close(&o, true, f);
 }
 
-int mm_write_vectors(const char *path, int64_t n, int64_t columns, const double *values, failure *f)
+int mm_write_vectors(const char *path, int64_t n, int64_t columns, int width, const double *values, failure *f)
 {
     output o;
     if (output_open(&o, path, f))
         return f->code;
-    output_print(&o, "%%%%MatrixMarket matrix array real general\n%lld %lld\n", (long long)n,
-                 (long long)columns);
-    for (int64_t i = 0; i < n * columns && !o.damaged; i++)
-        output_print(&o, "%.17g\n", values[i]);
+    output_print(&o, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n", width == 2 ? "complex" : "real",
+                 (long long)n, (long long)columns);
+    for (int64_t i = 0; i < n * columns * width && !o.damaged; i++)
+        output_print(&o, "%.17g%c", values[i], (i + 1) % width == 0 ? '\n' : ' ');
     return output_close(&o, true, f);
 }

@@ -9,7 +9,8 @@
 /* Coordinates, symmetric or hermitian.  comment: one line, or NULL. */
 int mm_write_matrix(const char *path, const triplets *a, const char *comment, failure *f);
 
-/* n x columns, array, general, real. */
-int mm_write_vectors(const char *path, int64_t n, int64_t columns, const double *values, failure *f);
+/* n x columns, array, general; width 1: real, 2: complex, values are pairs. */
+int mm_write_vectors(const char *path, int64_t n, int64_t columns, int width, const double *values,
+                     failure *f);
 
 #endif

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "problem.h"
 #include "mm_read.h"
+#include "options.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,17 @@ int problem_load(const char *specification, problem *p, failure *f)
     }
     name_of_file(specification, p->name, sizeof p->name);
     return mm_read_matrix(specification, &p->a, NULL, f);
+}
+
+int problem_convert(problem *p, int wanted, failure *f)
+{
+    static const libsolver_type types[] = {
+        [PRECISION_D] = LIBSOLVER_D, [PRECISION_S] = LIBSOLVER_S, [PRECISION_C] = LIBSOLVER_C, [PRECISION_Z] = LIBSOLVER_Z};
+    if (wanted == PRECISION_BY_MATRIX || wanted == PRECISION_MIXED)
+        return 0;
+    if (triplets_width(&p->a) > type_width(types[wanted]))
+        return failure_set(f, EXIT_INPUT, "%s: the matrix is complex; its precision is c or z", p->name);
+    return triplets_convert(&p->a, types[wanted]) ? 0 : failure_memory(f, p->name);
 }
 
 void problem_free(problem *p)

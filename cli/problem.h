@@ -24,6 +24,10 @@ typedef struct problem {
 /* specification: one of the above, otherwise the path of a Matrix Market file.  problem_free in every case.
  */
 int problem_load(const char *specification, problem *p, failure *f);
+
+/* Into the precision wanted (of options.h; by the matrix or mixed: as it is).  A complex matrix is never cut down to a
+ * real one: EXIT_INPUT. */
+int problem_convert(problem *p, int wanted, failure *f);
 void problem_free(problem *p);
 
 #endif

@@ -48,9 +48,10 @@ static const char *plural(int64_t n)
 static void print_matrix(const report *r, FILE *to)
 {
     const triplets *a = r->matrix;
-    fprintf(to, "matrix     %s: order %d, %" PRId64 " entr%s in the lower triangle, %s %s\n", r->path, a->n,
-            a->nnz, a->nnz == 1 ? "y" : "ies", a->type == LIBSOLVER_Z ? "complex" : "real",
-            a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric");
+    const bool single = a->type == LIBSOLVER_S || a->type == LIBSOLVER_C;
+    fprintf(to, "matrix     %s: order %d, %" PRId64 " entr%s in the lower triangle, %s %s%s\n", r->path, a->n,
+            a->nnz, a->nnz == 1 ? "y" : "ies", triplets_width(a) == 2 ? "complex" : "real",
+            a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric", single ? ", single precision" : "");
 }
 
 static void print_analysis(const libsolver_analysis_info *a, FILE *to)
@@ -66,7 +67,8 @@ static void print_factor(const report *r, FILE *to)
 {
     const libsolver_factor_info *f = &r->factor;
     const bool ldlt = f->kind != LIBSOLVER_KIND_SPD;
-    fprintf(to, "factor     %s, %s, %d thread%s", ldlt ? "A = L D L^T" : "A = L L^T (Cholesky)",
+    const char *transposed = triplets_are_hermitian(r->matrix) ? "L^H" : "L^T";
+    fprintf(to, "factor     A = L %s%s%s, %s, %d thread%s", ldlt ? "D " : "", transposed, ldlt ? "" : " (Cholesky)",
             f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads, plural(f->threads));
     if (ldlt)
         fprintf(to, "; %" PRId64 " pivot%s of 2 x 2, %" PRId64 " delayed, %" PRId64 " perturbed",

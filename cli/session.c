@@ -43,19 +43,18 @@ libsolver_status status_of_failure(const failure *f)
     return f->code == EXIT_RESOURCES ? LIBSOLVER_OUT_OF_MEMORY : LIBSOLVER_INVALID;
 }
 
-/* The type to compute in.  A complex matrix is never cut down to a real one. */
-static int choose_type(session *s, const settings *wanted, const triplets *a, failure *f)
+/* Floats for the view of a matrix in single precision. */
+static int set_single(session *s, const triplets *a, failure *f)
 {
-    static const libsolver_type types[] = {LIBSOLVER_D, LIBSOLVER_S, LIBSOLVER_C, LIBSOLVER_Z};
-    if (wanted->precision == PRECISION_BY_MATRIX)
+    if (a->type != LIBSOLVER_S && a->type != LIBSOLVER_C)
         return 0;
-    if (wanted->precision == PRECISION_MIXED)
-        return session_check(s, LIBSOLVER_NOT_BUILT, "mixed precision is not contained in this build", f);
-    s->view.type = types[wanted->precision];
-    if (a->type == LIBSOLVER_Z && (s->view.type == LIBSOLVER_D || s->view.type == LIBSOLVER_S))
-        return session_check(s, LIBSOLVER_INVALID, "the matrix is complex; its precision is c or z", f);
-    if (s->view.type != a->type)
-        s->view.values = NULL; /* the pattern is enough to learn whether the type is built */
+    const int64_t count = a->nnz * triplets_width(a);
+    s->single = malloc(((size_t)count + 1) * sizeof *s->single);
+    if (!s->single)
+        return session_check(s, LIBSOLVER_OUT_OF_MEMORY, NULL, f);
+    for (int64_t k = 0; k < count; k++)
+        s->single[k] = (float)a->values[k];
+    s->view.values = s->single;
     return 0;
 }
 
@@ -63,7 +62,9 @@ int session_begin(session *s, const settings *wanted, const char *name, const pr
 {
     *s = (session){.name = name, .view = triplets_view(&p->a)};
     settings_library_options(wanted, &s->options);
-    if (choose_type(s, wanted, &p->a, f))
+    if (wanted->precision == PRECISION_MIXED)
+        return session_check(s, LIBSOLVER_NOT_BUILT, "mixed precision is not contained in this build", f);
+    if (set_single(s, &p->a, f))
         return f->code;
     if (wanted->ordering_file && permutation_read(wanted->ordering_file, p->a.n, &s->permutation, f)) {
         s->status = status_of_failure(f);
@@ -79,6 +80,7 @@ void session_end(session *s)
     libsolver_analysis_free(s->analysis);
     libsolver_context_free(s->context);
     free(s->permutation);
+    free(s->single);
 }
 
 int session_analyze(session *s, failure *f)
@@ -97,9 +99,4 @@ int session_factorize(session *s, failure *f)
     const char *message =
         s->factor ? libsolver_factor_message(s->factor) : libsolver_context_message(s->context);
     return session_check(s, status, message, f);
-}
-
-libsolver_vectors dense_view(double *values, int64_t n, int64_t columns)
-{
-    return (libsolver_vectors){.values = values, .rows = n, .columns = columns, .ld = n, .type = LIBSOLVER_D};
 }

@@ -11,6 +11,7 @@ typedef struct session {
     libsolver_options options;
     int64_t *permutation;
     libsolver_matrix view;
+    float *single; /* values of the view in single precision */
     libsolver_context *context;
     libsolver_analysis *analysis;
     libsolver_factor *factor;
@@ -34,8 +35,5 @@ int session_check(session *s, libsolver_status status, const char *message, fail
 
 /* The status that stands for a failure before or beside the library. */
 libsolver_status status_of_failure(const failure *f);
-
-/* An n x columns block, column-major. */
-libsolver_vectors dense_view(double *values, int64_t n, int64_t columns);
 
 #endif

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "certificate.h"
 #include "commands.h"
+#include "dense_block.h"
 #include "mm_read.h"
 #include "mm_write.h"
 #include "output.h"
@@ -16,7 +17,7 @@ typedef struct solve_run {
     const settings *settings;
     problem problem;
     session session;
-    double *b, *x;
+    dense_block b, x;
     report report;
     bool shows_progress;
     double start;
@@ -39,11 +40,10 @@ static void clock_phase(double *phase, double *mark)
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
-static int allocate_block(solve_run *run, double **block, failure *f)
+static int allocate_block(solve_run *run, dense_block *block, failure *f)
 {
-    uint64_t entries = (uint64_t)run->problem.a.n * (uint64_t)run->report.nrhs;
-    *block = malloc((entries + 1) * sizeof **block); /* both factors below 2^31 */
-    return *block ? 0 : failure_memory(f, run->report.path);
+    const triplets *a = &run->problem.a;
+    return dense_create(block, a->n, run->report.nrhs, a->type) ? 0 : failure_memory(f, run->report.path);
 }
 
 /* b from its file, or A x* */
@@ -54,9 +54,12 @@ static int get_right_hand_sides(solve_run *run, failure *f)
     report *r = &run->report;
     if (s->operand_count > 1) {
         int64_t columns;
-        if (mm_read_vectors(s->operands[1], a->n, a->type, &run->b, &columns, f))
+        double *values;
+        if (mm_read_vectors(s->operands[1], a->n, a->type, &values, &columns, f))
             return f->code;
         r->nrhs = columns;
+        if (!dense_adopt(&run->b, a->n, columns, a->type, values))
+            return failure_memory(f, s->operands[1]);
         if (s->nrhs && s->nrhs != columns)
             return failure_set(f, EXIT_INPUT, "%s: it has %lld columns, --nrhs says %lld", s->operands[1],
                                (long long)columns, (long long)s->nrhs);
@@ -65,8 +68,8 @@ static int get_right_hand_sides(solve_run *run, failure *f)
     r->nrhs = s->nrhs ? s->nrhs : 1;
     if (allocate_block(run, &run->b, f) || allocate_block(run, &run->x, f))
         return f->code;
-    made_solution(a->n, r->nrhs, run->x);
-    return triplets_multiply(a, run->x, r->nrhs, run->b) ? 0 : failure_memory(f, r->path);
+    made_solution(a->n, r->nrhs, triplets_width(a), run->x.values);
+    return triplets_multiply(a, run->x.values, r->nrhs, run->b.values) ? 0 : failure_memory(f, r->path);
 }
 
 static int read_input(solve_run *run, failure *f)
@@ -74,8 +77,8 @@ static int read_input(solve_run *run, failure *f)
     double mark = run->start;
     if (!problem_load(run->report.path, &run->problem, f)) {
         run->report.matrix = &run->problem.a;
-        if (run->problem.a.type == LIBSOLVER_D)
-            get_right_hand_sides(run, f);
+        if (!problem_convert(&run->problem, run->settings->precision, f) && !get_right_hand_sides(run, f))
+            dense_set(&run->b);
     }
     clock_phase(&run->report.seconds.read, &mark);
     return f->code;
@@ -117,17 +120,18 @@ static int solve(solve_run *run, failure *f)
 {
     report *r = &run->report;
     const int32_t n = r->matrix->n;
-    libsolver_vectors b = dense_view(run->b, n, r->nrhs), x = dense_view(run->x, n, r->nrhs);
+    libsolver_vectors b = dense_view(&run->b, r->nrhs), x = dense_view(&run->x, r->nrhs);
     libsolver_factor *factor = run->session.factor;
     double mark = seconds_now();
     announce(run, "solving", 1e-8 * (double)r->analysis.factor_nnz * (double)r->nrhs);
     if (session_check(&run->session, libsolver_solve(factor, &b, &x), libsolver_factor_message(factor), f))
         return f->code;
     clock_phase(&r->seconds.solve, &mark);
+    dense_get(&run->x);
     libsolver_solve_query(factor, NULL, &r->solve);
     r->solved = true;
     if (run->settings->operand_count < 2)
-        r->forward_error = forward_error(n, r->nrhs, run->x);
+        r->forward_error = forward_error(n, r->nrhs, triplets_width(r->matrix), run->x.values);
     return 0;
 }
 
@@ -145,7 +149,7 @@ static int run_phases(solve_run *run, failure *f)
     r->status = run->session.status;
     if (f->code)
         return f->code;
-    if (s->output && mm_write_vectors(s->output, r->matrix->n, r->nrhs, run->x, f))
+    if (s->output && mm_write_vectors(s->output, r->matrix->n, r->nrhs, triplets_width(r->matrix), run->x.values, f))
         return f->code;
     if (!(r->solve.backward_error <= r->tolerance))
         return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g (%s)", r->path,
@@ -192,7 +196,7 @@ int command_solve(const settings *s, failure *f)
         write_json(&run, f);
     session_end(&run.session);
     problem_free(&run.problem);
-    free(run.b);
-    free(run.x);
+    dense_free(&run.b);
+    dense_free(&run.x);
     return f->code;
 }

@@ -124,6 +124,26 @@ bool triplets_compress(triplets *a)
 
 /* ---- use ---------------------------------------------------------------------------------------------- */
 
+bool triplets_convert(triplets *a, libsolver_type type)
+{
+    if (triplets_width(a) < type_width(type)) {
+        double *pairs = calloc((size_t)a->nnz + 1, 2 * sizeof *pairs);
+        if (!pairs)
+            return false;
+        for (int64_t p = 0; p < a->nnz; p++)
+            pairs[2 * p] = a->values[p];
+        free(a->values);
+        a->values = pairs;
+        a->capacity = a->nnz;
+        a->symmetry = LIBSOLVER_HERMITIAN;
+    }
+    a->type = type;
+    if (type == LIBSOLVER_S || type == LIBSOLVER_C)
+        for (int64_t k = 0; k < a->nnz * triplets_width(a); k++)
+            a->values[k] = (float)a->values[k];
+    return true;
+}
+
 libsolver_matrix triplets_view(const triplets *a)
 {
     return (libsolver_matrix){
@@ -139,19 +159,32 @@ libsolver_matrix triplets_view(const triplets *a)
     };
 }
 
+/* sum += value x; of complex numbers, where the imaginary part of value is `imaginary` */
+static void add_product(long double *sum, int width, const double *value, double imaginary, const double *x)
+{
+    sum[0] += (long double)value[0] * x[0];
+    if (width == 2) {
+        sum[0] -= (long double)imaginary * x[1];
+        sum[1] += (long double)value[0] * x[1] + (long double)imaginary * x[0];
+    }
+}
+
 bool triplets_multiply(const triplets *a, const double *x, int64_t k, double *y)
 {
-    long double *sum = malloc(sizeof *sum * ((size_t)a->n + 1));
-    for (int64_t c = 0; sum && c < k; c++, x += a->n, y += a->n) {
-        for (int32_t i = 0; i < a->n; i++)
+    const int width = triplets_width(a), mirror = triplets_are_hermitian(a) ? -1 : 1;
+    const int64_t length = (int64_t)a->n * width;
+    long double *sum = malloc(sizeof *sum * ((size_t)length + 1));
+    for (int64_t c = 0; sum && c < k; c++, x += length, y += length) {
+        for (int64_t i = 0; i < length; i++)
             sum[i] = 0;
         for (int64_t p = 0; p < a->nnz; p++) {
-            int32_t i = a->rows[p], j = a->columns[p];
-            sum[i] += (long double)a->values[p] * x[j];
+            const int64_t i = (int64_t)a->rows[p] * width, j = (int64_t)a->columns[p] * width;
+            const double *value = a->values + p * width, imaginary = width == 2 ? value[1] : 0;
+            add_product(sum + i, width, value, imaginary, x + j);
             if (i != j)
-                sum[j] += (long double)a->values[p] * x[i];
+                add_product(sum + j, width, value, mirror * imaginary, x + i);
         }
-        for (int32_t i = 0; i < a->n; i++)
+        for (int64_t i = 0; i < length; i++)
             y[i] = (double)sum[i];
     }
     free(sum);

@@ -4,14 +4,26 @@
 #include "solver/cpu/backend.h"
 #include "solver/objects.h"
 #include "solver/options.h"
-#include <math.h>
 #include <string.h>
 
-/* What this build cannot do. */
-static libsolver_status check_built(const libsolver_matrix *a, const libsolver_options *o, message *why)
+/* By type, in the order of libsolver_type. */
+static const struct {
+    const typed_values *values;
+    const backend *cpu;
+} by_type[] = {
+    {&typed_values_d, &cpu_backend_d},
+    {&typed_values_s, &cpu_backend_s},
+    {&typed_values_z, &cpu_backend_z},
+    {&typed_values_c, &cpu_backend_c},
+};
+
+/* What cannot be asked of this matrix or this build. */
+static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_options *o, message *why)
 {
-    if (a->type != LIBSOLVER_D)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "this version solves real systems in double precision only");
+    if ((unsigned)a->type > LIBSOLVER_C)
+        return FAIL(why, LIBSOLVER_INVALID, "the matrix has no legal type");
+    if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_SPD)
+        return FAIL(why, LIBSOLVER_INVALID, "Cholesky needs a Hermitian matrix, this one is complex symmetric");
     if (o->backend == LIBSOLVER_BACKEND_GPU)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "this version has no GPU backend");
     return LIBSOLVER_OK;
@@ -31,23 +43,27 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->matching == LIBSOLVER_OFF)
         return LIBSOLVER_OK;
     const int64_t nnz = p->start[p->n];
-    double *values = memory_new(m, nnz, sizeof(double));
-    double *mirrored = s->input.full ? memory_new(m, nnz, sizeof(double)) : NULL;
+    void *values = memory_new(m, nnz, s->typed->bytes);
+    void *mirrored = s->input.full ? memory_new(m, nnz, s->typed->bytes) : NULL;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (values && (mirrored || !s->input.full))
-        status = input_values_d(&s->input, a->values, values, mirrored, why);
+        status = s->typed->sum(&s->input, a->values, values, mirrored, why);
     memory_free(m, mirrored);
+    if (status == LIBSOLVER_OK) {
+        *magnitude = memory_new(m, nnz, sizeof(double));
+        status = *magnitude ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    }
+    if (status == LIBSOLVER_OK)
+        s->typed->magnitudes(nnz, values, *magnitude);
+    memory_free(m, values);
     int64_t zero = 0;
     for (int32_t j = 0; j < p->n && status == LIBSOLVER_OK; j++)
-        zero += values[p->start[j]] == 0;
+        zero += (*magnitude)[p->start[j]] == 0;
     if (status != LIBSOLVER_OK || !(o->matching == LIBSOLVER_ON || zero > PAIRED_PART * p->n)) {
-        memory_free(m, values);
-        return status;
+        memory_free(m, *magnitude);
+        *magnitude = NULL;
     }
-    for (int64_t k = 0; k < nnz; k++)
-        values[k] = fabs(values[k]);
-    *magnitude = values;
-    return LIBSOLVER_OK;
+    return status;
 }
 
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
@@ -91,7 +107,7 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
     libsolver_status status =
         a ? options_check(&o, &why) : FAIL(&why, LIBSOLVER_INVALID, "the matrix to be analysed is NULL");
     if (status == LIBSOLVER_OK)
-        status = check_built(a, &o, &why);
+        status = check_kind(a, &o, &why);
     if (status == LIBSOLVER_OK) {
         memory *m = &context->env.memory;
         libsolver_analysis *s = memory_zeroed(m, 1, sizeof(libsolver_analysis));
@@ -101,7 +117,8 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
             s->options = o;
             s->type = a->type;
             s->symmetry = a->symmetry;
-            s->backend = &cpu_backend_d;
+            s->typed = by_type[a->type].values;
+            s->backend = by_type[a->type].cpu;
             status = analyze(s, a, &why);
         }
         if (status == LIBSOLVER_OUT_OF_MEMORY && !why.text[0])

@@ -4,20 +4,15 @@
 #include "solver/options.h"
 #include <string.h>
 
-static size_t scalar_bytes(libsolver_type type)
-{
-    return type == LIBSOLVER_S ? 4 : type == LIBSOLVER_Z ? 16 : 8;
-}
-
 /* Memory for values and the backend's object. */
 static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s)
 {
     memory *m = &s->context->env.memory;
     const int64_t nnz = s->input.a.start[s->input.a.n];
     f->analysis = s;
-    f->incoming = memory_new(m, nnz, scalar_bytes(s->type));
+    f->incoming = memory_new(m, nnz, s->typed->bytes);
     if (s->input.full)
-        f->mirrored = memory_new(m, nnz, scalar_bytes(s->type));
+        f->mirrored = memory_new(m, nnz, s->typed->bytes);
     if (!f->incoming || (s->input.full && !f->mirrored))
         return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
                     (long long)m->wanted);
@@ -35,13 +30,14 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
                     "the type or symmetry is not the one that was analysed");
     if (!a->values && s->input.entries > 0)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the matrix has no values");
-    TRY(input_values_d(&s->input, a->values, f->incoming, f->mirrored, &f->last));
+    TRY(s->typed->sum(&s->input, a->values, f->incoming, f->mirrored, &f->last));
     f->usable = 0;
     s->backend->set_values(f->numeric, f->incoming);
     const backend_options how = {
-        .positive_definite = o->kind == LIBSOLVER_KIND_SPD          ? 1
-                             : o->kind == LIBSOLVER_KIND_INDEFINITE ? 0
-                                                                    : -1,
+        .positive_definite = o->kind == LIBSOLVER_KIND_SPD                ? 1
+                             : o->kind == LIBSOLVER_KIND_INDEFINITE       ? 0
+                             : is_complex_symmetric(s->type, s->symmetry) ? 0
+                                                                          : -1,
         .scaling = o->matching == LIBSOLVER_ON   ? BACKEND_MATCH
                    : o->scaling == LIBSOLVER_OFF ? BACKEND_UNSCALED
                                                  : BACKEND_EQUILIBRATE,

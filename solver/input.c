@@ -182,6 +182,8 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
         return LIBSOLVER_INVALID;
     const int32_t n = in->a.n = (int32_t)a->n;
     in->full = a->storage == LIBSOLVER_FULL;
+    in->upper = a->storage == LIBSOLVER_UPPER;
+    in->hermitian = a->symmetry == LIBSOLVER_HERMITIAN;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int32_t *row = memory_new(m, in->entries, sizeof(int32_t)),
             *column = memory_new(m, in->entries, sizeof(int32_t));

@@ -13,6 +13,8 @@ typedef struct input {
     int64_t entries;      /* of the view */
     int64_t *target;      /* entries: place in a; of a FULL view, -1 - place for entries above the diagonal */
     int full;             /* every entry has its mirror image, to be compared */
+    int upper;            /* entries lie above the diagonal: the mirror images of those of a */
+    int hermitian;        /* a mirror image is the conjugate; no difference for real types */
     uint64_t fingerprint; /* of the view's indices */
 } input;
 
@@ -24,9 +26,18 @@ void input_free(memory *m, input *in);
  * PATTERN_MISMATCH, INVALID. */
 libsolver_status input_matches(const input *in, const libsolver_matrix *a, message *why);
 
-/* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for FULL views,
- * otherwise NULL. NONFINITE, INVALID (a FULL view that is not symmetric). */
-libsolver_status input_values_d(const input *in, const double *values, double *sum, double *mirrored,
-                                message *why);
+/* What is done with values before the backend has them, by type: values_tmpl.c. */
+typedef struct typed_values {
+    size_t bytes; /* of a scalar */
+    /* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for FULL views,
+     * otherwise NULL.  NONFINITE, INVALID (a FULL view that is not symmetric or Hermitian, a Hermitian diagonal
+     * that is not real). */
+    libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored, message *why);
+    /* magnitude := |values| */
+    void (*magnitudes)(int64_t count, const void *values, double *magnitude);
+    /* 1, or 0 and the place of an entry that is not finite */
+    int (*finite)(const libsolver_vectors *v, int64_t *row, int64_t *column);
+} typed_values;
+extern const typed_values typed_values_s, typed_values_d, typed_values_c, typed_values_z;
 
 #endif

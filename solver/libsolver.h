@@ -1,4 +1,5 @@
-/* solver/libsolver.h: sparse symmetric systems A x = b by Cholesky (A = L L^T) and LDL^T, on the CPU and on the GPU
+/* solver/libsolver.h: sparse symmetric and Hermitian systems A x = b by Cholesky (A = L L^T) and LDL^T, on the CPU and on
+ * the GPU
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Three calls solve a system (simple level):
@@ -16,6 +17,10 @@
  *     libsolver_refactorize(F, &A);                      // new values; nothing is allocated
  *     libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &b, &x);   // one pass; nothing checked, nothing allocated
  *     libsolver_refine(F, W, &b, &x, errors);            // refinement and the backward error of each column
+ *
+ * Types.  Real and complex, single and double precision.  A real or complex symmetric A has factors L L^T or L D L^T, a
+ * complex Hermitian one L L^H or L D L^H with a real diagonal of D; L^T below means L^H then.  Complex symmetric matrices
+ * have neither Cholesky factors nor an inertia.
  *
  * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of threads.  A factor
  * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
@@ -53,7 +58,7 @@ typedef enum libsolver_backend {
 
 typedef enum libsolver_kind {
     LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails or is not tried */
-    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails */
+    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric */
     LIBSOLVER_KIND_INDEFINITE = 2 /* LDL^T with 1x1 and 2x2 pivots */
 } libsolver_kind;
 
@@ -174,8 +179,8 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
 
 /* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1:   L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S
- * P^T L^-T B. L, D and LT in this order are ALL; between them vectors are in elimination order.  Cholesky has
- * D = I. */
+ * P^T L^-T B.  A complex Hermitian: A = S^-1 P^T L D L^H P S^-1 and LT: X = S P^T L^-H B.  L, D and LT in this
+ * order are ALL; between them vectors are in elimination order.  Cholesky has D = I. */
 typedef enum libsolver_part {
     LIBSOLVER_PART_ALL = 0,
     LIBSOLVER_PART_L = 1,
@@ -231,7 +236,7 @@ LIBSOLVER_API void libsolver_analysis_query(const libsolver_analysis *analysis,
 /* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that factorizes. */
 LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int64_t *permutation);
 
-/* Signs of the eigenvalues, counted on D.  certain: no pivot was perturbed and none lies so near to the rounding errors made
+/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the rounding errors made
  * (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted again
  * under the other scaling with the same result. */
 typedef struct libsolver_inertia_counts {
@@ -287,7 +292,8 @@ LIBSOLVER_API libsolver_status libsolver_get_factor_l(const libsolver_factor *fa
                                                       int64_t *pointers, int64_t *indices, void *values,
                                                       int64_t *order);
 /* D, block diagonal: diagonal[k] = D(k,k), subdiagonal[k] = D(k+1,k), nonzero for the first column of a 2x2
- * pivot.  Length n each, of the factor's type, in elimination order.  Ones and zeros for Cholesky. */
+ * pivot; D(k,k+1) is the same or, for a Hermitian A, its conjugate.  Length n each, of the factor's type, in
+ * elimination order.  Ones and zeros for Cholesky. */
 LIBSOLVER_API libsolver_status libsolver_get_factor_d(const libsolver_factor *factor, void *diagonal,
                                                       void *subdiagonal);
 /* s_i, length n, real type of the factor: the scaled matrix is S A S. */

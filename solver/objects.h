@@ -24,6 +24,7 @@ struct libsolver_analysis {
     input input;                 /* pattern of A in the caller's order, and where each entry given goes */
     forest forest;               /* elimination forest and fundamental supernodes */
     libsolver_ordering ordering; /* the one used */
+    const typed_values *typed;
     const backend *backend;
     void *plan;
 };
@@ -52,6 +53,12 @@ struct libsolver_factor {
     atomic_flag writing;            /* held while `last` is written: several threads may solve */
     message last;
 };
+
+/* A D of such a matrix has no signs: there is no inertia, and no Cholesky. */
+static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry symmetry)
+{
+    return (type == LIBSOLVER_Z || type == LIBSOLVER_C) && symmetry == LIBSOLVER_SYMMETRIC;
+}
 
 /* Sets the context's message. */
 void context_message(libsolver_context *context, const message *why);

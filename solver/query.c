@@ -5,7 +5,7 @@
 
 libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_counts *counts)
 {
-    if (!f || !counts || !f->usable)
+    if (!f || !counts || !f->usable || is_complex_symmetric(f->analysis->type, f->analysis->symmetry))
         return LIBSOLVER_INVALID;
     const backend_report *r = &f->report;
     counts->positive = r->positive;

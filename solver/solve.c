@@ -95,15 +95,12 @@ static libsolver_status check(const libsolver_factor *f, const libsolver_workspa
     return LIBSOLVER_OK;
 }
 
-static libsolver_status check_finite(const libsolver_vectors *b, message *why)
+static libsolver_status check_finite(const libsolver_factor *f, const libsolver_vectors *b, message *why)
 {
-    const double *values = b->values;
-    for (int64_t j = 0; j < b->columns; j++)
-        for (int64_t i = 0; i < b->rows; i++)
-            if (!isfinite(values[b->layout == LIBSOLVER_COLUMN_MAJOR ? i + j * b->ld : i * b->ld + j]))
-                return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)i,
-                            (long long)j);
-    return LIBSOLVER_OK;
+    int64_t row, column;
+    if (f->analysis->typed->finite(b, &row, &column))
+        return LIBSOLVER_OK;
+    return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)row, (long long)column);
 }
 
 /* The workspace of a call: the caller's, or the factor's own one, which has its flag in the factor since a
@@ -182,7 +179,7 @@ static libsolver_status solve(libsolver_factor *f, const libsolver_vectors *b, c
                               message *why)
 {
     TRY(check(f, NULL, b, x, why));
-    TRY(check_finite(b, why));
+    TRY(check_finite(f, b, why));
     TRY(take(f, NULL, why));
     libsolver_status status = widen(f, b->columns, why);
     if (status == LIBSOLVER_OK)
@@ -237,7 +234,7 @@ static libsolver_status only_refine(const libsolver_factor *f, libsolver_workspa
     TRY(check(f, w, b, x, why));
     if (b->values == x->values && b->columns > 0 && b->rows > 0)
         return FAIL(why, LIBSOLVER_INVALID, "x is b, which is still wanted");
-    TRY(check_finite(b, why));
+    TRY(check_finite(f, b, why));
     TRY(take(f, w, why));
     const libsolver_status status = refine(f, w ? w : f->workspace, 0, b, x, backward_error, why);
     give_back(f, w);

@@ -1,32 +1,63 @@
-/* solver/values_tmpl.c: the caller's values in the order of the pattern
+/* solver/values_tmpl.c: the caller's values: in the order of the pattern, their sizes, whether they are finite
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/scalar.h"
 #include "solver/input.h"
 #include <string.h>
 
-libsolver_status NAME(input_values)(const input *in, const scalar *values, scalar *sum, scalar *mirrored,
-                                    message *why)
+/* Duplicates are summed, entries from above the diagonal apart (FULL) or as their mirror images (UPPER). */
+static void add_up(const input *in, const scalar *values, scalar *sum, scalar *mirrored)
 {
-    const pattern *a = &in->a;
-    const int64_t nnz = a->start[a->n];
-    memset(sum, 0, sizeof(scalar) * (size_t)nnz);
+    const size_t bytes = sizeof(scalar) * (size_t)in->a.start[in->a.n];
+    memset(sum, 0, bytes);
     if (mirrored)
-        memset(mirrored, 0, sizeof(scalar) * (size_t)nnz);
+        memset(mirrored, 0, bytes);
     for (int64_t e = 0; e < in->entries; e++) {
         if (in->target[e] >= 0)
-            sum[in->target[e]] += values[e];
+            sum[in->target[e]] += scalar_mirror(values[e], in->hermitian && in->upper);
         else
             mirrored[-1 - in->target[e]] += values[e];
     }
+}
+
+static libsolver_status sum_values(const input *in, const void *values, void *sum_, void *mirrored_, message *why)
+{
+    const pattern *a = &in->a;
+    const int hermitian = SCALAR_COMPLEX && in->hermitian;
+    scalar *sum = sum_, *mirrored = mirrored_;
+    add_up(in, values, sum, mirrored);
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             if (!scalar_finite(sum[p]) || (mirrored && !scalar_finite(mirrored[p])))
                 return FAIL(why, LIBSOLVER_NONFINITE,
                             "the entry in row %d, column %d (0-based) is not finite", a->row[p], j);
-            if (mirrored && a->row[p] != j && mirrored[p] != sum[p])
-                return FAIL(why, LIBSOLVER_INVALID,
-                            "not symmetric: the entries (%d, %d) and (%d, %d), 0-based, differ", a->row[p], j,
-                            j, a->row[p]);
+            if (a->row[p] == j && !scalar_is_diagonal(sum[p], hermitian))
+                return FAIL(why, LIBSOLVER_INVALID, "not Hermitian: the diagonal entry of row %d (0-based) is not real", j);
+            if (mirrored && a->row[p] != j && mirrored[p] != scalar_mirror(sum[p], hermitian))
+                return FAIL(why, LIBSOLVER_INVALID, "not %s: the entries (%d, %d) and (%d, %d), 0-based, %s",
+                            hermitian ? "Hermitian" : "symmetric", a->row[p], j, j, a->row[p],
+                            hermitian ? "are not conjugate" : "differ");
         }
     return LIBSOLVER_OK;
 }
+
+static void magnitudes(int64_t count, const void *values_, double *magnitude)
+{
+    const scalar *values = values_;
+    for (int64_t k = 0; k < count; k++)
+        magnitude[k] = (double)scalar_abs(values[k]);
+}
+
+static int finite_vectors(const libsolver_vectors *v, int64_t *row, int64_t *column)
+{
+    const scalar *values = v->values;
+    for (int64_t j = 0; j < v->columns; j++)
+        for (int64_t i = 0; i < v->rows; i++)
+            if (!scalar_finite(values[v->layout == LIBSOLVER_COLUMN_MAJOR ? i + j * v->ld : i * v->ld + j])) {
+                *row = i;
+                *column = j;
+                return 0;
+            }
+    return 1;
+}
+
+const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, magnitudes, finite_vectors};

@@ -69,18 +69,18 @@ static void both_residuals_agree_on_files(void **state)
     assert_int_equal(problem_load("vec3d:3", &p, &f), 0);
     const int32_t n = p.a.n;
     double *x = malloc(2 * sizeof *x * (size_t)n), *b = malloc(2 * sizeof *b * (size_t)n);
-    made_solution(n, 2, x);
-    assert_true(forward_error(n, 2, x) == 0);
+    made_solution(n, 2, 1, x);
+    assert_true(forward_error(n, 2, 1, x) == 0);
     assert_true(triplets_multiply(&p.a, x, 2, b));
     for (int32_t i = 0; i < 2 * n; i++)
         x[i] *= 1 + 1e-9 * (i % 5);
-    assert_true(fabs(forward_error(n, 2, x) - 4e-9) < 1e-10);
+    assert_true(fabs(forward_error(n, 2, 1, x) - 4e-9) < 1e-10);
     assert_int_equal(mm_write_matrix(a_path, &p.a, NULL, &f), 0);
-    assert_int_equal(mm_write_vectors(x_path, n, 2, x, &f), 0);
-    assert_int_equal(mm_write_vectors(b_path, n, 2, b, &f), 0);
+    assert_int_equal(mm_write_vectors(x_path, n, 2, 1, x, &f), 0);
+    assert_int_equal(mm_write_vectors(b_path, n, 2, 1, b, &f), 0);
     const double ours = backward_error(&p.a, 2, b, x),
-                 theirs = residual_backward_error(a_path, x_path, b_path);
-    const double made = residual_backward_error(a_path, x_path, NULL);
+                 theirs = residual_backward_error(a_path, x_path, b_path, DBL_EPSILON);
+    const double made = residual_backward_error(a_path, x_path, NULL, DBL_EPSILON);
     if (!(ours > 1e-10 && fabs(ours - theirs) < 1e-15 && fabs(ours - made) < 1e-15))
         fail_msg("backward errors %g (tool), %g (files), %g (b made)", ours, theirs, made);
     unlink(a_path);

@@ -252,7 +252,7 @@ static void complete_pivoting_leaves_rounding_errors_only(void **state)
         f.panel = copy_of(f.a, (int64_t)n * n);
         for (int i = 0; i < n; i++)
             f.magnitude[i] = front_magnitude(&f, i);
-        const int found = ldlt_block_d(n, f.panel, order, f.d, f.e, f.magnitude);
+        const int found = ldlt_block_d(0, n, f.panel, order, f.d, f.e, f.magnitude);
         for (int i = 0; i < n; i++)
             f.index[i] = NAME_OF_ROW + order[i];
         f.report.smallest = INFINITY;
@@ -263,7 +263,7 @@ static void complete_pivoting_leaves_rounding_errors_only(void **state)
             const int pivots = f.e[q] != 0 ? 2 : 1;
             if (pivots == 2)
                 f.panel[q + 1 + (q + 1) * n] = 1;
-            ldlt_count_d(&f.report, f.d[q], f.e[q], f.d[q + pivots - 1], f.magnitude[q],
+            ldlt_count_d(0, &f.report, f.d[q], f.e[q], f.d[q + pivots - 1], f.magnitude[q],
                          f.magnitude[q + pivots - 1]);
             q += pivots - 1;
         }
@@ -297,7 +297,7 @@ static void rows_and_columns_are_swapped(void **state)
                         f.index[t] = t;
                         f.magnitude[t] = t;
                     }
-                    ldlt_swap_d(m, f.panel, i, j, f.index, f.magnitude);
+                    ldlt_swap_d(0, m, f.panel, i, j, f.index, f.magnitude);
                     for (int t = 0; t < m; t++) {
                         const int from = t == i ? j : t == j ? i : t;
                         assert_int_equal(f.index[t], from);

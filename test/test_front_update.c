@@ -51,7 +51,7 @@ static void check_trapezoid(random_stream *r, int rows, int columns, int inner, 
             w[j + q * ldw] = random_real(r);
     }
     double *before = copy_of(c, (int64_t)ldc * columns);
-    update_trapezoid_d(rows, columns, inner, l, ldl, w, ldw, beta, c, ldc);
+    update_trapezoid_d(0, rows, columns, inner, l, ldl, w, ldw, beta, c, ldc);
     for (int j = 0; j < columns; j++) {
         for (int i = j; i < rows; i++) {
             long double exact = beta == 0 ? 0 : before[i + j * ldc], scale = fabsl(exact);
@@ -95,7 +95,7 @@ typedef struct update {
 static void run_update(void *arg)
 {
     const update *u = arg;
-    front_update_columns_d(u->m, u->panel, u->p0, u->p1, u->w, u->ldw, u->w_row, u->from, u->to);
+    front_update_columns_d(0, u->m, u->panel, u->p0, u->p1, u->w, u->ldw, u->w_row, u->from, u->to);
 }
 
 static void check_update(random_stream *r, int m, int k, int p0, int p1, int from, int to, int threads)
@@ -185,7 +185,7 @@ static void free_eliminated(eliminated *f)
 static void run_contribution(void *arg)
 {
     const eliminated *f = arg;
-    front_contribution_d(f->m, f->k, f->p, f->panel, f->ldlt ? f->d : NULL, f->ldlt ? f->e : NULL, f->cb,
+    front_contribution_d(0, f->m, f->k, f->p, f->panel, f->ldlt ? f->d : NULL, f->ldlt ? f->e : NULL, f->cb,
                          f->ldlt ? f->scratch : NULL, FRONT_TASK_SCRATCH);
 }
 

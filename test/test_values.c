@@ -126,7 +126,7 @@ static libsolver_status read_view(const view *v, input *in, double **sum, messag
     const int64_t nnz = in->a.start[in->a.n];
     *sum = memory_new(&m, nnz, sizeof(double));
     double *mirrored = in->full ? memory_new(&m, nnz, sizeof(double)) : NULL;
-    const libsolver_status status = input_values_d(in, v->values, *sum, mirrored, why);
+    const libsolver_status status = typed_values_d.sum(in, v->values, *sum, mirrored, why);
     memory_free(&m, mirrored);
     return status;
 }

@@ -27,6 +27,12 @@ void BLAS(gemv)(const char *, const int *, const int *, const scalar *, const sc
 void BLAS(trsv)(const char *, const char *, const char *, const int *, const scalar *, const int *, scalar *,
                 const int *);
 
+/* The BLAS's letter for the transposed factor: L^H of a Hermitian matrix, L^T of a symmetric one. */
+static inline char transposed(int hermitian)
+{
+    return SCALAR_COMPLEX && hermitian ? 'C' : 'T';
+}
+
 /* C := alpha op(A) op(B) + beta C,  C m x n, inner size k */
 static inline void gemm(char ta, char tb, int m, int n, int k, scalar alpha, const scalar *a, int lda,
                         const scalar *b, int ldb, scalar beta, scalar *c, int ldc)

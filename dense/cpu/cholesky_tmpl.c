@@ -1,4 +1,5 @@
-/* dense/cpu/cholesky_tmpl.c: Cholesky of the pivot columns of a front, right-looking by blocks of columns
+/* dense/cpu/cholesky_tmpl.c: Cholesky of the pivot columns of a front, A = L L^H, right-looking by blocks of
+ * columns
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/front.h"
 #include "dense/cpu/blas.h"
@@ -12,9 +13,9 @@ static int triangle(int n, scalar *a, int lda, const real *diagonal)
 {
     for (int j = 0; j < n; j++) {
         scalar *column = a + (int64_t)j * lda;
-        /* A(j:n, j) -= L(j:n, 0:j) L(j, 0:j)^T */
+        /* A(j:n, j) -= L(j:n, 0:j) L(j, 0:j)^H */
         for (int p = 0; p < j; p++) {
-            const scalar *l = a + (int64_t)p * lda, factor = l[j];
+            const scalar *l = a + (int64_t)p * lda, factor = scalar_conj(l[j]);
             for (int i = j; i < n; i++)
                 column[i] -= l[i] * factor;
         }
@@ -29,14 +30,14 @@ static int triangle(int n, scalar *a, int lda, const real *diagonal)
     return n;
 }
 
-/* Rows [i0, i1) of columns [j, end):  A := (A - L(:, j0:j) L(j:end, j0:j)^T) L(j:end, j:end)^-T */
+/* Rows [i0, i1) of columns [j, end):  A := (A - L(:, j0:j) L(j:end, j0:j)^H) L(j:end, j:end)^-H */
 static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *panel)
 {
     scalar *a = panel + i0 + (int64_t)j * m;
     const scalar *left = panel + (int64_t)j0 * m;
     if (j > j0)
-        gemm('N', 'T', i1 - i0, end - j, j - j0, -1, left + i0, m, left + j, m, 1, a, m);
-    trsm('R', 'L', 'T', 'N', i1 - i0, end - j, 1, panel + j + (int64_t)j * m, m, a, m);
+        gemm('N', transposed(1), i1 - i0, end - j, j - j0, -1, left + i0, m, left + j, m, 1, a, m);
+    trsm('R', 'L', transposed(1), 'N', i1 - i0, end - j, 1, panel + j + (int64_t)j * m, m, a, m);
 }
 
 /* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in steps of
@@ -48,7 +49,7 @@ static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *di
         end = j + INNER_BLOCK < j1 ? j + INNER_BLOCK : j1;
         scalar *corner = panel + j + (int64_t)j * m;
         const scalar *left = panel + j + (int64_t)j0 * m;
-        NAME(update_trapezoid)(end - j, end - j, j - j0, left, m, left, m, 1, corner, m);
+        NAME(update_trapezoid)(1, end - j, end - j, j - j0, left, m, left, m, 1, corner, m);
         const int done = triangle(end - j, corner, m, diagonal + j);
         if (done < end - j)
             return j + done;
@@ -69,7 +70,7 @@ int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal)
         const int done = block_of_columns(j, end, m, panel, diagonal);
         if (done < end)
             return done;
-        NAME(front_update_columns)(m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k);
+        NAME(front_update_columns)(1, m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k);
     }
     return k;
 }

@@ -10,6 +10,8 @@
  * apart m - k |       |   CB   |
  *        +-------+--------+
  *
+ * hermitian: A = L L^H or L D L^H, otherwise L D L^T; it makes no difference to real types.  L^T below stands for both.
+ *
  * Large fronts are cut into tiles by size alone and the tiles are OpenMP tasks, so every entry is computed by
  * the same operations whatever the number of threads. */
 #ifndef DENSE_CPU_FRONT_H
@@ -24,6 +26,9 @@
 #define TILE_ROWS 512
 #define TILE_INNER 256
 
+/* Columns that LDL^T factorizes with pivoting inside their block only. */
+#define LDLT_BLOCK 32
+
 /* Entries of scratch that a thread needs inside the routines below. */
 #define FRONT_TASK_SCRATCH (TILE_COLUMNS * TILE_INNER)
 
@@ -37,12 +42,13 @@ static inline int front_is_large(int64_t m, int64_t k)
 typedef struct front_report {
     int eliminated; /* pivots; the candidates after them are delayed */
     int two_by_two; /* 2x2 pivots among them */
-    int positive, negative, zero;
-    int uncertain;   /* pivots whose sign lies within rounding errors */
-    double smallest; /* least |eigenvalue| of a nonzero pivot; infinity if there is none */
+    int positive, negative, zero; /* signs of eigenvalues; complex symmetric: all but zeros are positive */
+    int uncertain;                /* pivots whose sign lies within rounding errors */
+    double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot; infinity if
+                        there is none */
 } front_report;
 
-/* Cholesky of the k pivot columns:  panel := [L11; L21].  diagonal(j), length k: the entry of the scaled
+/* Cholesky of the k pivot columns (A = L L^H):  panel := [L11; L21].  diagonal(j), length k: the entry of the scaled
  * matrix from which pivot j started; a pivot <= 8 eps times twice that is refused.  Returns k, or the column
  * of the first pivot refused. */
 int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal);
@@ -50,18 +56,22 @@ int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal);
 /* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u (at a root max(1/u, 4)), 1x1 and 2x2
  * pivots.
  * index, length m, is permuted with the rows (only its first k move).  d and e, length k: D(j,j) and
- * D(j+1,j).  A zero pivot has d = e = 0 and a zero column of L.  magnitude, length m: on entry what was
+ * D(j+1,j).  A zero pivot has d = e = 0 and a zero column of L.  Hermitian: d is real.  magnitude, length m: on entry what was
  * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h]. may_delay:
  * 0 at a root, where m = k and every candidate is eliminated.  The candidates left over are updated and stand
  * in the columns eliminated .. k-1. work: front_ldlt_work(m, k) scalars. */
-void NAME(front_ldlt)(int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
+void NAME(front_ldlt)(int hermitian, int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
                       real u, int may_delay, scalar *work, front_report *report);
-int64_t front_ldlt_work(int64_t m, int64_t k);
+static inline int64_t front_ldlt_work(int64_t m, int64_t k)
+{
+    const int64_t columns = k < LDLT_BLOCK ? k : LDLT_BLOCK;
+    return 2 * m * (columns > 1 ? columns : 2);
+}
 
 /* Contribution block of order r = m - p after p pivots:  C := -L21 D L21^T, rows p..m-1 of the panel's first
  * p columns. d, e: NULL for Cholesky.  The block columns of the k - p delayed candidates are taken from the
  * panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each OpenMP thread, scratch_stride apart. */
-void NAME(front_contribution)(int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
+void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
                               scalar *cb, scalar *scratch, int64_t scratch_stride);
 
 /* Building blocks of the above.
@@ -70,9 +80,9 @@ void NAME(front_contribution)(int m, int k, int p, const scalar *panel, const sc
  * inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal become undefined.
  * front_update_columns: the same with beta = 1 for columns [from, to) of the panel and pivots [p0, p1): L is
  * the panel, row i of W is row i - w_row of w. */
-void NAME(update_trapezoid)(int rows, int columns, int inner, const scalar *l, int ldl, const scalar *w,
-                            int ldw, scalar beta, scalar *c, int ldc);
-void NAME(front_update_columns)(int m, scalar *panel, int p0, int p1, const scalar *w, int ldw, int w_row,
-                                int from, int to);
+void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
+                            const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
+void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w, int ldw,
+                                int w_row, int from, int to);
 
 #endif

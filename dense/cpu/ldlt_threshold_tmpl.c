@@ -6,7 +6,7 @@
 #include "dense/cpu/ldlt.h"
 #include <string.h>
 
-void NAME(ldlt_swap)(int m, scalar *panel, int i, int j, int32_t *index, real *magnitude)
+void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index, real *magnitude)
 {
     scalar t;
     for (int c = 0; c < i; c++) {
@@ -16,8 +16,9 @@ void NAME(ldlt_swap)(int m, scalar *panel, int i, int j, int32_t *index, real *m
     scalar *ci = panel + (int64_t)i * m, *cj = panel + (int64_t)j * m;
     for (int c = i + 1; c < j; c++) {
         scalar *mirror = panel + j + (int64_t)c * m;
-        t = ci[c], ci[c] = *mirror, *mirror = t;
+        t = ci[c], ci[c] = scalar_mirror(*mirror, hermitian), *mirror = scalar_mirror(t, hermitian);
     }
+    ci[j] = scalar_mirror(ci[j], hermitian);
     t = ci[i], ci[i] = cj[j], cj[j] = t;
     for (int r = j + 1; r < m; r++)
         t = ci[r], ci[r] = cj[r], cj[r] = t;
@@ -31,21 +32,38 @@ void NAME(ldlt_swap)(int m, scalar *panel, int i, int j, int32_t *index, real *m
     }
 }
 
-void NAME(ldlt_count)(front_report *report, scalar d, scalar e, scalar d2, real g1, real g2)
+/* Eigenvalues of [a b; b c], b >= 0: the larger by the stable formula, the smaller from the determinant. */
+static void eigenvalues(double a, double b, double c, double *value)
 {
-    const double a = (double)scalar_real(d), c = (double)scalar_real(d2), b = (double)scalar_abs(e);
-    double eigenvalue[2] = {a, a};
-    const int pivots = e == 0 ? 1 : 2;
+    const double mean = a / 2 + c / 2, radius = hypot(a / 2 - c / 2, b);
+    value[0] = mean >= 0 ? mean + radius : mean - radius;
+    value[1] = (a / b * (c / b) - 1) * b * (b / value[0]);
+}
+
+/* Singular values of the complex symmetric [a b; b c] = b M: s0 s1 = |det M|, s0^2 + s1^2 = |M|_F^2. */
+static void singular_values(scalar a, scalar b, scalar c, double *value)
+{
+    const double off = (double)scalar_abs(b), x = (double)scalar_abs(a) / off, y = (double)scalar_abs(c) / off;
+    const double det = (double)relative_determinant(0, a, b, c), half = (x * x + y * y) / 2 + 1;
+    const double larger = sqrt(half + sqrt(half > det ? (half - det) * (half + det) : 0));
+    value[0] = larger * off;
+    value[1] = det / larger * off;
+}
+
+void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1, real g2)
+{
+    const int without_sign = SCALAR_COMPLEX && !hermitian, pivots = e == 0 ? 1 : 2;
+    double value[2] = {without_sign ? (double)scalar_abs(d) : (double)scalar_real(d), 0};
     if (pivots == 2) {
-        /* of [a b; b c]: the larger by the stable formula, the smaller from the determinant */
-        const double mean = a / 2 + c / 2, radius = hypot(a / 2 - c / 2, b);
-        eigenvalue[0] = mean >= 0 ? mean + radius : mean - radius;
-        eigenvalue[1] = (a / b * (c / b) - 1) * b * (b / eigenvalue[0]);
+        if (without_sign)
+            singular_values(d, e, d2, value);
+        else
+            eigenvalues((double)scalar_real(d), (double)scalar_abs(e), (double)scalar_real(d2), value);
         report->two_by_two++;
     }
     for (int i = 0; i < pivots; i++) {
-        const double size = fabs(eigenvalue[i]);
-        if (eigenvalue[i] > 0)
+        const double size = fabs(value[i]);
+        if (value[i] > 0)
             report->positive++;
         else
             report->negative++;
@@ -56,12 +74,13 @@ void NAME(ldlt_count)(front_report *report, scalar d, scalar e, scalar d2, real 
     }
 }
 
-/* Column c of the symmetric matrix that is left, rows [p, m), from the lower trapezoid. */
-static void whole_column(int m, int p, int c, const scalar *panel, scalar *x)
+/* Column c of the matrix that is left, rows [p, m), from the lower trapezoid. */
+static void whole_column(int hermitian, int m, int p, int c, const scalar *panel, scalar *x)
 {
     for (int i = p; i < c; i++)
-        x[i] = panel[c + (int64_t)i * m];
+        x[i] = scalar_mirror(panel[c + (int64_t)i * m], hermitian);
     memcpy(x + c, panel + c + (int64_t)c * m, sizeof(scalar) * (size_t)(m - c));
+    x[c] = scalar_diagonal(x[c], hermitian);
 }
 
 /* max |x(i)| over rows [first, last) */
@@ -102,10 +121,10 @@ static int column_is_zero(int m, int p, int c, const scalar *x, const real *magn
 
 /* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner, -1: zero
  * column. x, y: workspace of m scalars each. */
-static int offered_pivot(int m, int k, int p, int c, const scalar *panel, const real *magnitude, real u,
+static int offered_pivot(int hermitian, int m, int k, int p, int c, const scalar *panel, const real *magnitude, real u,
                          real zero, int *partner, scalar *x, scalar *y)
 {
-    whole_column(m, p, c, panel, x);
+    whole_column(hermitian, m, p, c, panel, x);
     if (column_is_zero(m, p, c, x, magnitude, zero))
         return -1;
     if (scalar_abs(x[c]) >= u * largest_but(m, p, x, c, c) &&
@@ -114,13 +133,13 @@ static int offered_pivot(int m, int k, int p, int c, const scalar *panel, const 
     const int t = row_of_largest(p, k, x, c);
     if (t < 0 || is_noise(scalar_abs(x[t]), magnitude[c], magnitude[t], zero))
         return 0;
-    whole_column(m, p, t, panel, y);
+    whole_column(hermitian, m, p, t, panel, y);
     const scalar a = x[c], b = x[t], d = y[t];
-    if (!invertible(a, b, d))
+    if (!invertible(hermitian, a, b, d))
         return 0;
-    /* | [x y] [a b; b d]^-1 | <= 1 / u for the largest entries that x and y can have in a row */
+    /* | [x y] [a b'; b d]^-1 | <= 1 / u for the largest entries that x and y can have in a row */
     const real xs = largest_but(m, p, x, c, t), ys = largest_but(m, p, y, c, t), off = scalar_abs(b);
-    const real det = scalar_abs((a / off) * (d / off) - (b / off) * (b / off)) * off;
+    const real det = relative_determinant(hermitian, a, b, d) * off;
     if (u * (scalar_abs(d) / off * xs + ys) > det || u * (xs + scalar_abs(a) / off * ys) > det)
         return 0;
     *partner = t;
@@ -129,7 +148,7 @@ static int offered_pivot(int m, int k, int p, int c, const scalar *panel, const 
 
 /* Columns [p + pivots, k) -= L W^T for the pivots in columns p.. of the panel; w: what L D was, rows [p, m),
  * stride m.  Columns that change have not been refused any more. */
-static void update_candidates(int m, int k, int p, int pivots, scalar *panel, const scalar *w,
+static void update_candidates(int hermitian, int m, int k, int p, int pivots, scalar *panel, const scalar *w,
                               real *magnitude, scalar *refused)
 {
     for (int q = 0; q < pivots; q++) {
@@ -138,7 +157,7 @@ static void update_candidates(int m, int k, int p, int pivots, scalar *panel, co
             magnitude[i] += scalar_abs(l[i]) * scalar_abs(wq[i]);
         for (int j = p + pivots; j < k; j++) {
             scalar *column = panel + (int64_t)j * m;
-            const scalar factor = wq[j];
+            const scalar factor = scalar_mirror(wq[j], hermitian);
             if (factor == 0)
                 continue;
             refused[j] = 0;
@@ -149,13 +168,13 @@ static void update_candidates(int m, int k, int p, int pivots, scalar *panel, co
 }
 
 /* Divides the columns at p by their pivot, keeping L D in w, and updates the other candidates. */
-static void eliminate(int m, int k, int p, int pivots, scalar *panel, scalar *d, scalar *e, real *magnitude,
+static void eliminate(int hermitian, int m, int k, int p, int pivots, scalar *panel, scalar *d, scalar *e, real *magnitude,
                       scalar *w, scalar *refused)
 {
     scalar *l0 = panel + (int64_t)p * m, *l1 = l0 + m;
     const int first = p + pivots;
     const size_t bytes = sizeof(scalar) * (size_t)(m - first);
-    d[p] = l0[p];
+    d[p] = scalar_diagonal(l0[p], hermitian);
     e[p] = 0;
     memcpy(w + first, l0 + first, bytes);
     if (pivots == 1) {
@@ -164,30 +183,30 @@ static void eliminate(int m, int k, int p, int pivots, scalar *panel, scalar *d,
             l0[i] *= inverse;
     } else {
         e[p] = l0[p + 1];
-        d[p + 1] = l1[p + 1];
+        d[p + 1] = scalar_diagonal(l1[p + 1], hermitian);
         e[p + 1] = 0;
         l0[p + 1] = 0;
         memcpy(w + m + first, l1 + first, bytes);
         for (int i = first; i < m; i++)
-            divide_2x2(d[p], e[p], d[p + 1], &l0[i], &l1[i]);
+            divide_2x2(hermitian, d[p], e[p], d[p + 1], &l0[i], &l1[i]);
         l1[p + 1] = 1;
     }
     l0[p] = 1;
-    update_candidates(m, k, p, pivots, panel, w, magnitude, refused);
+    update_candidates(hermitian, m, k, p, pivots, panel, w, magnitude, refused);
 }
 
 /* Candidate c comes to place p. */
-static void bring(int m, scalar *panel, int p, int c, int32_t *index, real *magnitude, scalar *refused)
+static void bring(int hermitian, int m, scalar *panel, int p, int c, int32_t *index, real *magnitude, scalar *refused)
 {
     if (c == p)
         return;
-    NAME(ldlt_swap)(m, panel, p, c, index, magnitude);
+    NAME(ldlt_swap)(hermitian, m, panel, p, c, index, magnitude);
     const scalar t = refused[p];
     refused[p] = refused[c];
     refused[c] = t;
 }
 
-int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
+int NAME(ldlt_threshold)(int hermitian, int m, int k, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
                          real *magnitude, real u, real zero, scalar *work, front_report *report)
 {
     scalar *x = work, *y = work + m;         /* reused as L D once the pivot is chosen */
@@ -211,12 +230,12 @@ int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, sca
         if (refused[c] != 0)
             continue;
         int t = -1;
-        const int pivots = offered_pivot(m, k, p, c, panel, magnitude, u, zero, &t, x, y);
+        const int pivots = offered_pivot(hermitian, m, k, p, c, panel, magnitude, u, zero, &t, x, y);
         if (pivots == 0) {
             refused[c] = 1;
             continue;
         }
-        bring(m, panel, p, c, index, magnitude, refused);
+        bring(hermitian, m, panel, p, c, index, magnitude, refused);
         if (pivots == -1) {
             scalar *column = panel + (int64_t)p * m;
             memset(column + p, 0, sizeof(scalar) * (size_t)(m - p));
@@ -226,9 +245,9 @@ int NAME(ldlt_threshold)(int m, int k, int p, scalar *panel, int32_t *index, sca
             p++;
         } else {
             if (pivots == 2) /* the first swap may have moved the partner */
-                bring(m, panel, p + 1, t == p ? c : t, index, magnitude, refused);
-            eliminate(m, k, p, pivots, panel, d, e, magnitude, work, refused);
-            NAME(ldlt_count)(report, d[p], e[p], d[p + pivots - 1], magnitude[p], magnitude[p + pivots - 1]);
+                bring(hermitian, m, panel, p + 1, t == p ? c : t, index, magnitude, refused);
+            eliminate(hermitian, m, k, p, pivots, panel, d, e, magnitude, work, refused);
+            NAME(ldlt_count)(hermitian, report, d[p], e[p], d[p + pivots - 1], magnitude[p], magnitude[p + pivots - 1]);
             p += pivots;
         }
         passed = -1;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 typedef struct front {
-    int m, k;
+    int hermitian, m, k;
     scalar *panel;
     int32_t *index;
     scalar *d, *e;
@@ -26,16 +26,10 @@ typedef struct front {
     scalar *w;      /* m x LDLT_BLOCK: L D below the block, leading dimension m - p - nb */
 } front;
 
-int64_t front_ldlt_work(int64_t m, int64_t k)
-{
-    const int64_t columns = k < LDLT_BLOCK ? k : LDLT_BLOCK;
-    return 2 * m * (columns > 1 ? columns : 2);
-}
-
-/* Entry (i, j) of the symmetric block that was backed up. */
+/* Entry (i, j) of the block that was backed up. */
 static scalar original(const front *f, int ld, int i, int j)
 {
-    return i >= j ? f->backup[i + (int64_t)j * ld] : f->backup[j + (int64_t)i * ld];
+    return i >= j ? f->backup[i + (int64_t)j * ld] : scalar_mirror(f->backup[j + (int64_t)i * ld], f->hermitian);
 }
 
 /* Rows [p, p+nb) of the finished columns, and index, follow the order found in the block. */
@@ -64,7 +58,7 @@ static real largest_inside(int nb, const scalar *b, int c, int pivots)
     return largest;
 }
 
-/* Below the block: W := A21 L11^-T, L21 := W D^-1.  Returns the leading pivots of which |L| <= 1/u. */
+/* Below the block: W := A21 L11^-T (^-H), L21 := W D^-1.  Returns the leading pivots of which |L| <= 1/u. */
 static int columns_below(front *f, int p, int nb, int found, const scalar *b, const int *order)
 {
     const int rows = f->m - p - nb, ld = f->m - p;
@@ -72,7 +66,7 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
     for (int c = 0; c < found; c++)
         memcpy(f->w + (int64_t)c * rows, f->backup + nb + (int64_t)order[c] * ld,
                sizeof(scalar) * (size_t)rows);
-    trsm('R', 'L', 'T', 'U', rows, found, 1, b, nb, f->w, rows);
+    trsm('R', 'L', transposed(f->hermitian), 'U', rows, found, 1, b, nb, f->w, rows);
     for (int c = 0; c < found; c++) {
         const int pivots = f->e[p + c] != 0 ? 2 : 1;
         const scalar *w0 = f->w + (int64_t)c * rows, *w1 = w0 + rows;
@@ -90,7 +84,7 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
             for (int i = 0; i < rows; i++) {
                 l0[i] = w0[i];
                 l1[i] = w1[i];
-                divide_2x2(d0, e, d1, &l0[i], &l1[i]);
+                divide_2x2(f->hermitian, d0, e, d1, &l0[i], &l1[i]);
                 largest = scalar_abs(l0[i]) > largest ? scalar_abs(l0[i]) : largest;
                 largest = scalar_abs(l1[i]) > largest ? scalar_abs(l1[i]) : largest;
             }
@@ -124,7 +118,9 @@ static void restore_failed(front *f, int p, int nb, int accepted, const scalar *
             const scalar l = b[accepted + i + c * nb];
             const scalar next = f->e[p + c] != 0 ? b[accepted + i + (c + 1) * nb] * f->e[p + c] : 0;
             const scalar before =
-                c > 0 && f->e[p + c - 1] != 0 ? b[accepted + i + (c - 1) * nb] * f->e[p + c - 1] : 0;
+                c > 0 && f->e[p + c - 1] != 0
+                    ? b[accepted + i + (c - 1) * nb] * scalar_mirror(f->e[p + c - 1], f->hermitian)
+                    : 0;
             w[i + c * failed] = l * f->d[p + c] + next + before;
         }
     for (int j = 0; j < failed; j++) {
@@ -136,7 +132,7 @@ static void restore_failed(front *f, int p, int nb, int accepted, const scalar *
     }
     scalar *corner = f->panel + p + accepted + (int64_t)(p + accepted) * m;
     NAME(update_trapezoid)
-    (failed + rows, failed, accepted, f->panel + p + accepted + (int64_t)p * m, m, w, failed, 1, corner, m);
+    (f->hermitian, failed + rows, failed, accepted, f->panel + p + accepted + (int64_t)p * m, m, w, failed, 1, corner, m);
     for (int c = 0; c < accepted; c++)
         for (int i = 0; i < failed; i++)
             f->magnitude[p + accepted + i] +=
@@ -154,10 +150,11 @@ static int eliminate_block(front *f, int p, int nb, front_report *report)
         const scalar *column = f->panel + p + (int64_t)(p + c) * m;
         memcpy(f->backup + c + (int64_t)c * ld, column + c, sizeof(scalar) * (size_t)(ld - c));
         memcpy(b + c + c * nb, column + c, sizeof(scalar) * (size_t)(nb - c));
+        b[c + c * nb] = scalar_diagonal(b[c + c * nb], f->hermitian);
     }
     memcpy(before, f->magnitude + p, sizeof(real) * (size_t)nb);
     memcpy(g, before, sizeof(real) * (size_t)nb);
-    const int found = NAME(ldlt_block)(nb, b, order, f->d + p, f->e + p, g);
+    const int found = NAME(ldlt_block)(f->hermitian, nb, b, order, f->d + p, f->e + p, g);
     permute_block_rows(f, p, nb, order);
     const int accepted = columns_below(f, p, nb, found, b, order);
     for (int c = 0; c < accepted; c++) {
@@ -165,7 +162,8 @@ static int eliminate_block(front *f, int p, int nb, front_report *report)
         column[c] = 1;
         memcpy(column + c + 1, b + c + 1 + c * nb, sizeof(scalar) * (size_t)(nb - c - 1));
         const int pivots = f->e[p + c] != 0 ? 2 : 1;
-        NAME(ldlt_count)(report, f->d[p + c], f->e[p + c], f->d[p + c + pivots - 1], g[c], g[c + pivots - 1]);
+        NAME(ldlt_count)
+        (f->hermitian, report, f->d[p + c], f->e[p + c], f->d[p + c + pivots - 1], g[c], g[c + pivots - 1]);
         if (pivots == 2) { /* the second column of the pair */
             scalar *second = column + m;
             second[c + 1] = 1;
@@ -178,7 +176,7 @@ static int eliminate_block(front *f, int p, int nb, front_report *report)
     add_magnitudes(f, p, nb, accepted);
     if (accepted < nb)
         restore_failed(f, p, nb, accepted, b, order);
-    NAME(front_update_columns)(m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k);
+    NAME(front_update_columns)(f->hermitian, m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k);
     return accepted;
 }
 
@@ -191,25 +189,25 @@ static int pass(front *f, int p, front_report *report)
         const int accepted = eliminate_block(f, p, nb, report), failed = nb - accepted;
         const int waiting = q - p - nb;
         for (int i = 0; i < failed && i < waiting; i++)
-            NAME(ldlt_swap)(f->m, f->panel, p + accepted + i, q - 1 - i, f->index, f->magnitude);
+            NAME(ldlt_swap)(f->hermitian, f->m, f->panel, p + accepted + i, q - 1 - i, f->index, f->magnitude);
         p += accepted;
         q -= failed;
     }
     return p;
 }
 
-void NAME(front_ldlt)(int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
+void NAME(front_ldlt)(int hermitian, int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
                       real u, int may_delay, scalar *work, front_report *report)
 {
-    front f = {m, k, panel, index, d, e, magnitude, u, work, NULL};
+    front f = {hermitian, m, k, panel, index, d, e, magnitude, u, work, NULL};
     f.w = work + front_ldlt_work(m, k) / 2;
     int p = pass(&f, 0, report);
     if (p > 0 && p < k)
         p = pass(&f, p, report);
     if (p < k)
-        p = NAME(ldlt_threshold)(m, k, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, report);
+        p = NAME(ldlt_threshold)(hermitian, m, k, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, report);
     if (p < k && !may_delay) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
                                 Parlett 1971] */
-        p = NAME(ldlt_threshold)(m, k, p, panel, index, d, e, magnitude, (real)0.25, 0, work, report);
+        p = NAME(ldlt_threshold)(hermitian, m, k, p, panel, index, d, e, magnitude, (real)0.25, 0, work, report);
     report->eliminated = p;
 }

@@ -9,22 +9,23 @@
  * diagonal fall with it, the speed of gemm rises. */
 #define STRIP 32
 
-void NAME(update_trapezoid)(int rows, int columns, int inner, const scalar *l, int ldl, const scalar *w,
-                            int ldw, scalar beta, scalar *c, int ldc)
+void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
+                            const scalar *w, int ldw, scalar beta, scalar *c, int ldc)
 {
     if (inner == 0 && beta == 1)
         return;
     const int square = columns < rows ? columns : rows;
+    const char trans = transposed(hermitian);
     for (int j = 0; j < square; j += STRIP) {
         const int width = j + STRIP < columns ? STRIP : columns - j;
-        gemm('N', 'T', square - j, width, inner, -1, l + j, ldl, w + j, ldw, beta, c + j + (int64_t)j * ldc,
+        gemm('N', trans, square - j, width, inner, -1, l + j, ldl, w + j, ldw, beta, c + j + (int64_t)j * ldc,
              ldc);
     }
-    gemm('N', 'T', rows - square, columns, inner, -1, l + square, ldl, w, ldw, beta, c + square, ldc);
+    gemm('N', trans, rows - square, columns, inner, -1, l + square, ldl, w, ldw, beta, c + square, ldc);
 }
 
-void NAME(front_update_columns)(int m, scalar *panel, int p0, int p1, const scalar *w, int ldw, int w_row,
-                                int from, int to)
+void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w, int ldw,
+                                int w_row, int from, int to)
 {
     const int inner = p1 - p0;
     const scalar *l = panel + (int64_t)p0 * m;
@@ -37,9 +38,9 @@ void NAME(front_update_columns)(int m, scalar *panel, int p0, int p1, const scal
 #pragma omp task if (front_is_large(m, inner)) firstprivate(i, j, rows, columns, w_tile, c)
             {
                 if (i == j)
-                    NAME(update_trapezoid)(rows, columns, inner, l + i, m, w_tile, ldw, 1, c, m);
+                    NAME(update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw, 1, c, m);
                 else
-                    gemm('N', 'T', rows, columns, inner, -1, l + i, m, w_tile, ldw, 1, c, m);
+                    gemm('N', transposed(hermitian), rows, columns, inner, -1, l + i, m, w_tile, ldw, 1, c, m);
             }
         }
     }
@@ -48,7 +49,7 @@ void NAME(front_update_columns)(int m, scalar *panel, int p0, int p1, const scal
 
 /* W := L D for rows of L, pivots [p0, p1) that split no 2x2 pivot.  W: rows x (p1 - p0), leading dimension
  * rows. */
-static void times_d(int rows, int p0, int p1, const scalar *l, int ldl, const scalar *d, const scalar *e,
+static void times_d(int hermitian, int rows, int p0, int p1, const scalar *l, int ldl, const scalar *d, const scalar *e,
                     scalar *w)
 {
     for (int p = p0; p < p1; p++) {
@@ -58,43 +59,43 @@ static void times_d(int rows, int p0, int p1, const scalar *l, int ldl, const sc
             for (int i = 0; i < rows; i++)
                 w0[i] = l0[i] * d[p];
         } else {
-            const scalar *l1 = l0 + ldl;
+            const scalar *l1 = l0 + ldl, above = scalar_mirror(e[p], hermitian);
             scalar *w1 = w0 + rows;
             for (int i = 0; i < rows; i++) {
                 w0[i] = l0[i] * d[p] + l1[i] * e[p];
-                w1[i] = l0[i] * e[p] + l1[i] * d[p + 1];
+                w1[i] = l0[i] * above + l1[i] * d[p + 1];
             }
             p++;
         }
     }
 }
 
-/* One tile of the contribution block:  C := -L(rows i..) (D) L(rows j..)^T over all p pivots. */
-static void contribution_tile(int rows, int columns, int on_diagonal, int p, const scalar *li,
+/* One tile of the contribution block:  C := -L(rows i..) (D) L(rows j..)^T (^H) over all p pivots. */
+static void contribution_tile(int hermitian, int rows, int columns, int on_diagonal, int p, const scalar *li,
                               const scalar *lj, int m, const scalar *d, const scalar *e, scalar *c, int ldc,
                               scalar *w)
 {
     if (!d) {
         if (on_diagonal)
-            NAME(update_trapezoid)(rows, columns, p, li, m, lj, m, 0, c, ldc);
+            NAME(update_trapezoid)(hermitian, rows, columns, p, li, m, lj, m, 0, c, ldc);
         else
-            gemm('N', 'T', rows, columns, p, -1, li, m, lj, m, 0, c, ldc);
+            gemm('N', transposed(hermitian), rows, columns, p, -1, li, m, lj, m, 0, c, ldc);
         return;
     }
     for (int p0 = 0, p1; p0 < p; p0 = p1) {
         p1 = p0 + TILE_INNER < p ? p0 + TILE_INNER : p;
         if (e[p1 - 1] != 0)
             p1--; /* its partner stays with it */
-        times_d(columns, p0, p1, lj, m, d, e, w);
+        times_d(hermitian, columns, p0, p1, lj, m, d, e, w);
         const scalar *l = li + (int64_t)p0 * m, beta = p0 > 0;
         if (on_diagonal)
-            NAME(update_trapezoid)(rows, columns, p1 - p0, l, m, w, columns, beta, c, ldc);
+            NAME(update_trapezoid)(hermitian, rows, columns, p1 - p0, l, m, w, columns, beta, c, ldc);
         else
-            gemm('N', 'T', rows, columns, p1 - p0, -1, l, m, w, columns, beta, c, ldc);
+            gemm('N', transposed(hermitian), rows, columns, p1 - p0, -1, l, m, w, columns, beta, c, ldc);
     }
 }
 
-void NAME(front_contribution)(int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
+void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
                               scalar *cb, scalar *scratch, int64_t scratch_stride)
 {
     const int r = m - p, delayed = k - p;
@@ -114,7 +115,7 @@ void NAME(front_contribution)(int m, int k, int p, const scalar *panel, const sc
             const int rows = i + TILE_ROWS < r ? TILE_ROWS : r - i;
             scalar *c = cb + cb_column(r, j) + i;
 #pragma omp task if (front_is_large(r, p)) firstprivate(i, j, rows, columns, ldc, c)
-            contribution_tile(rows, columns, i == j, p, panel + p + i, panel + p + j, m, d, e, c, ldc,
+            contribution_tile(hermitian, rows, columns, i == j, p, panel + p + i, panel + p + j, m, d, e, c, ldc,
                               scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
         }
     }

@@ -38,8 +38,11 @@ static void add_candidates(const numeric *f, const node *v, int32_t c)
         if (j < delayed) /* a delayed column stands behind the front's own columns, so these pairs may change
                             sides */
             for (; i < r; i++) {
-                const int32_t ti = up[i], row = ti > tj ? ti : tj, column = ti > tj ? tj : ti;
-                v->panel[row + (int64_t)column * v->m] += from[i];
+                const int32_t ti = up[i];
+                if (ti >= tj)
+                    v->panel[ti + (int64_t)tj * v->m] += from[i];
+                else
+                    v->panel[tj + (int64_t)ti * v->m] += scalar_mirror(from[i], f->plan->hermitian);
             }
         else {
             scalar *to = v->panel + (int64_t)tj * v->m;

@@ -48,7 +48,7 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s)
     }
     if (v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0);
+        NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0);
     }
     NAME(cpu_assemble_contribution)(f, s);
     return LIBSOLVER_OK;
@@ -67,14 +67,14 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     for (int i = 0; i < v->k; i++)
         t->slot[i] = i;
     NAME(front_ldlt)
-    (v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, v->m > v->k, t->work,
+    (f->plan->hermitian, v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, v->m > v->k, t->work,
      &t->report);
     v->p = t->report.eliminated;
     t->delayed += v->k - v->p;
     if (v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)
-        (v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH);
+        (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH);
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);

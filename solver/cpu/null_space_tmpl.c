@@ -1,15 +1,18 @@
 /* solver/cpu/null_space_tmpl.c: singular systems: short solutions, small inconsistencies
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * With S A S = L D L^T (+ rounding errors) and E the columns of the identity that have zero pivots, N = S
- * L^-T E spans the null space of A: A N = 0, and A x = r has a solution only if N^T r = 0.
+ * With S A S = L D L^H (+ rounding errors) and E the columns of the identity that have zero pivots, N = S
+ * L^-H E spans the null space of A: A N = 0, and A x = r has a solution only if N^H r = 0.
  *
  * The solution that the factors give may be long, and rounding errors grow with it: x - N c is the shortest,
- *      N^T N c = N^T x.
+ *      N^H N c = N^H x.
  *
- * Rounding errors of A and b make N^T r differ from 0 by little, yet left in the rows of the zero pivots this
- * is the whole residual of those rows.  Of all r* with N^T r* = N^T r, which may be taken from r, the one of
- * least |W^-1 r*|, W being what the backward error divides by, is r* = W^2 N c,   N^T W^2 N c = N^T r.
+ * Rounding errors of A and b make N^H r differ from 0 by little, yet left in the rows of the zero pivots this
+ * is the whole residual of those rows.  Of all r* with N^H r* = N^H r, which may be taken from r, the one of
+ * least |W^-1 r*|, W being what the backward error divides by, is r* = W^2 N c,   N^H W^2 N c = N^H r.
+ *
+ * A complex symmetric A = S^-1 L D L^T S^-1 has N = S L^-T E, and N^T r = 0 is what a solution needs: with the
+ * conjugates of r and r* in place of r and r*, all of the above holds.
  *
  * Both c are found by conjugate gradients, each step a solve with L^T and one with L. */
 #include "solver/cpu/numeric.h"
@@ -34,12 +37,21 @@ static void keep_zero_pivots(const numeric *f, scalar *x)
     }
 }
 
-/* w->x := N^T w->x, in the places of the zero pivots */
-static void times_transposed(const numeric *f, workspace *w)
+/* x := conj(x) if A = A^T, for the solves with L and L^T that stand for conj(L) and L^H. */
+static void conjugate_if_symmetric(const numeric *f, scalar *x)
+{
+    for (int32_t i = 0; i < f->plan->a.n && SCALAR_COMPLEX; i++)
+        x[i] = scalar_mirror(x[i], !f->plan->hermitian);
+}
+
+/* w->x := N^H w->x, in the places of the zero pivots */
+static void times_adjoint(const numeric *f, workspace *w)
 {
     for (int32_t i = 0; i < f->plan->a.n; i++)
         w->x[i] *= f->scale[i];
+    conjugate_if_symmetric(f, w->x);
     NAME(cpu_solve_block)(f, BACKEND_L, w, 1);
+    conjugate_if_symmetric(f, w->x);
     keep_zero_pivots(f, w->x);
 }
 
@@ -53,43 +65,43 @@ static void times(const numeric *f, workspace *w, const scalar *c, const real *w
         w->x[i] *= f->scale[i] * (weight ? weight[i] * weight[i] : 1);
 }
 
-/* Square of entry i of W S, which is a part of entry (i, i) of N^T W^2 N: the preconditioner. */
+/* Square of entry i of W S, which is a part of entry (i, i) of N^H W^2 N: the preconditioner. */
 static double own_part(const numeric *f, const real *weight, int32_t i)
 {
     const double sw = (double)f->scale[i] * (weight ? (double)weight[i] : 1);
     return sw > 0 ? sw * sw : 1;
 }
 
-/* w->x := W^2 N c with N^T W^2 N c = N^T w->x, by preconditioned conjugate gradients */
+/* w->x := W^2 N c with N^H W^2 N c = N^H w->x, by preconditioned conjugate gradients */
 static void project(const numeric *f, workspace *w, const real *weight)
 {
     const int32_t n = f->plan->a.n;
     scalar *c = w->singular, *r = c + n, *p = r + n;
     double rz = 0, enough = 0;
-    times_transposed(f, w);
+    times_adjoint(f, w);
     for (int32_t i = 0; i < n; i++) {
         c[i] = 0;
         r[i] = w->x[i];
-        p[i] = (scalar)((double)r[i] / own_part(f, weight, i));
-        rz += (double)(r[i] * p[i]);
+        p[i] = (scalar)(r[i] / own_part(f, weight, i));
+        rz += scalar_inner(r[i], p[i]);
     }
     enough = REDUCTION * REDUCTION * rz;
     for (int k = 0; k < MOST_STEPS && rz > enough; k++) {
         times(f, w, p, weight);
-        times_transposed(f, w);
+        times_adjoint(f, w);
         double pq = 0, next = 0;
         for (int32_t i = 0; i < n; i++)
-            pq += (double)(p[i] * w->x[i]);
+            pq += scalar_inner(p[i], w->x[i]);
         if (!(pq > 0))
             break;
         for (int32_t i = 0; i < n; i++) {
-            c[i] += (scalar)(rz / pq) * p[i];
-            r[i] -= (scalar)(rz / pq) * w->x[i];
-            w->x[i] = (scalar)((double)r[i] / own_part(f, weight, i));
-            next += (double)(r[i] * w->x[i]);
+            c[i] += (real)(rz / pq) * p[i];
+            r[i] -= (real)(rz / pq) * w->x[i];
+            w->x[i] = (scalar)(r[i] / own_part(f, weight, i));
+            next += scalar_inner(r[i], w->x[i]);
         }
         for (int32_t i = 0; i < n; i++)
-            p[i] = w->x[i] + (scalar)(next / rz) * p[i];
+            p[i] = w->x[i] + (real)(next / rz) * p[i];
         rz = next;
     }
     times(f, w, c, weight);
@@ -114,7 +126,9 @@ void NAME(cpu_correct_consistent)(const numeric *f, workspace *w, const wide *re
         weight[i] /= most; /* so that no square over- or underflows where it counts */
         w->x[i] = (scalar)residual[i * step];
     }
+    conjugate_if_symmetric(f, w->x);
     project(f, w, weight);
+    conjugate_if_symmetric(f, w->x);
     for (int32_t i = 0; i < n; i++)
         w->x[i] = ((scalar)residual[i * step] - w->x[i]) * f->scale[i];
     NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);

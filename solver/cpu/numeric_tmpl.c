@@ -65,8 +65,13 @@ static void set_values(void *numeric_, const void *values_)
     numeric *f = numeric_;
     const pattern *a = &f->plan->a;
     const scalar *values = values_;
-    for (int64_t p = 0; p < a->start[a->n]; p++)
-        f->value[f->plan->place[p]] = values[p];
+    for (int64_t p = 0; p < a->start[a->n]; p++) {
+        const int64_t q = f->plan->place[p];
+        if (q >= 0)
+            f->value[q] = values[p];
+        else
+            f->value[-1 - q] = scalar_mirror(values[p], f->plan->hermitian);
+    }
     for (int32_t i = 0; i < a->n; i++)
         f->row_sum[i] = 0;
     for (int32_t j = 0; j < a->n; j++)

@@ -13,7 +13,7 @@ static double front_seconds(int64_t k, int64_t m)
     return 4e-7 + flops * (1 + 16 / dk) / 2e10 + 1e-9 * dr * dr + 5e-10 * dm * dk;
 }
 
-/* a := lower triangle of P A P^T, and the place of each entry of A in it. */
+/* a := lower triangle of P A P^T, and the place of each entry of A in it; see cpu_plan. */
 static libsolver_status permute_pattern(memory *m, const pattern *from, const int32_t *perm, pattern *a,
                                         int64_t *place)
 {
@@ -41,7 +41,7 @@ static libsolver_status permute_pattern(memory *m, const pattern *from, const in
             const int32_t i0 = inverse[from->row[p]], j0 = inverse[j];
             const int64_t q = next[i0 < j0 ? i0 : j0]++;
             a->row[q] = i0 < j0 ? j0 : i0;
-            place[p] = q;
+            place[p] = i0 < j0 ? -1 - q : q;
         }
     a->n = n;
     status = LIBSOLVER_OK;
@@ -107,6 +107,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
     if (!plan)
         goto done;
     plan->env = problem->env;
+    plan->hermitian = problem->symmetry == LIBSOLVER_HERMITIAN;
     plan->place = memory_new(m, nnz, sizeof(int64_t));
     plan->local = memory_new(m, nnz, sizeof(int32_t));
     plan->a.start = memory_new(m, (int64_t)problem->a->n + 1, sizeof(int64_t));

@@ -27,12 +27,13 @@ typedef struct schedule {
 
 typedef struct cpu_plan {
     environment *env;
+    int hermitian;  /* A = A^H, no difference for real types */
     partition part; /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] - row_start[s] */
     int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */
     int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front; pivot
                           rows: unused */
     pattern a;         /* lower triangle of P A P^T */
-    int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a */
+    int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a; -1 - it: its mirror image is there */
     int32_t *local;    /* nnz: place of the entry's row in the front of its column */
     schedule tasks;
     int32_t largest_front; /* max m */

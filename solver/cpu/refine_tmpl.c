@@ -27,7 +27,7 @@ static void residual(const group *g)
 {
     const pattern *a = &g->f->plan->a;
     const workspace *w = g->w;
-    const int c = g->c;
+    const int c = g->c, hermitian = g->f->plan->hermitian;
     for (int64_t i = 0; i < (int64_t)a->n * c; i++) {
         w->residual[i] = w->rhs[i];
         w->bound[i] = scalar_abs(w->rhs[i]);
@@ -44,8 +44,9 @@ static void residual(const group *g)
             }
             if (ci == cj)
                 continue;
+            const scalar mirror = scalar_mirror(value, hermitian);
             for (int q = 0; q < c; q++) {
-                const wide product = (wide)value * w->solution[ci + q];
+                const wide product = (wide)mirror * w->solution[ci + q];
                 w->residual[cj + q] -= product;
                 w->bound[cj + q] += scalar_abs((scalar)product);
             }
@@ -64,11 +65,11 @@ static double column_norm(const group *g, int q)
 
 /* What the residual of row i, column q, is measured against: its bound where that is large against what x, of
  * norm `norm`, and b could have made of it, else one by the norms; *small tells which. */
-static wide measure_of_row(const group *g, int32_t i, int q, double norm, int *small)
+static long double measure_of_row(const group *g, int32_t i, int q, double norm, int *small)
 {
     const int64_t at = (int64_t)i * g->c + q;
     const double b = (double)scalar_abs(g->w->rhs[at]), bound = (double)g->w->bound[at];
-    const wide row = (wide)g->f->row_sum[i] * norm; /* may lie beyond the range of its factors */
+    const long double row = (long double)g->f->row_sum[i] * norm; /* may lie beyond the range of its factors */
     *small = !(bound > 1000.0 * g->f->plan->a.n * EPS * (row + b));
     return *small ? bound - b + row : bound;
 }
@@ -81,7 +82,7 @@ static double column_error(const group *g, int q)
     for (int32_t i = 0; i < g->f->plan->a.n; i++) {
         int small;
         const double r = (double)scalar_abs((scalar)g->w->residual[(int64_t)i * g->c + q]);
-        const wide measure = measure_of_row(g, i, q, norm, &small);
+        const long double measure = measure_of_row(g, i, q, norm, &small);
         if (!(isfinite(r) && isfinite(measure)))
             return INFINITY;
         if (r > 0)

@@ -62,17 +62,18 @@ static void front_backward(const node *v, char diag, int c, scalar *z)
 }
 
 /* z(0:p) := D^-1 z(0:p), zero where the pivot is */
-static void front_diagonal(const node *v, int c, scalar *z)
+static void front_diagonal(const node *v, int hermitian, int c, scalar *z)
 {
     for (int i = 0; i < v->p; i++) {
         scalar *x = z + (int64_t)i * c, *y = x + c;
         const scalar a = v->d[i], b = v->e[i];
         if (b != 0) {
-            const scalar d = v->d[i + 1], ab = a / b, db = d / b, factor = 1 / (b * (ab * db - 1));
+            const scalar d = v->d[i + 1], above = scalar_mirror(b, hermitian), ab = a / b, db = d / above;
+            const scalar to_x = 1 / (b * (ab * db - 1)), to_y = 1 / (above * (ab * db - 1));
             for (int q = 0; q < c; q++) {
                 const scalar x0 = x[q];
-                x[q] = (db * x0 - y[q]) * factor;
-                y[q] = (ab * y[q] - x0) * factor;
+                x[q] = (db * x0 - y[q]) * to_x;
+                y[q] = (ab * y[q] - x0) * to_y;
             }
             i++;
         } else
@@ -81,11 +82,11 @@ static void front_diagonal(const node *v, int c, scalar *z)
     }
 }
 
-/* Copies c scalars. */
-static void copy_row(scalar *to, const scalar *from, int c)
+/* Copies c scalars, or their conjugates. */
+static void copy_row(scalar *to, const scalar *from, int c, int conjugate)
 {
     for (int q = 0; q < c; q++)
-        to[q] = from[q];
+        to[q] = scalar_mirror(from[q], conjugate);
 }
 
 static void forward(const numeric *f, int part, workspace *w, int c, int32_t s)
@@ -93,7 +94,7 @@ static void forward(const numeric *f, int part, workspace *w, int c, int32_t s)
     const node *v = &f->node[s];
     scalar *z = w->front + f->solve_slot[s] * c;
     for (int i = 0; i < v->p; i++)
-        copy_row(z + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c);
+        copy_row(z + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c, 0);
     memset(z + (int64_t)v->p * c, 0, sizeof(scalar) * (size_t)(v->m - v->p) * (size_t)c);
     for (int32_t child = f->plan->child[s]; child >= 0; child = f->plan->sibling[child]) {
         const node *u = &f->node[child];
@@ -105,20 +106,22 @@ static void forward(const numeric *f, int part, workspace *w, int c, int32_t s)
     }
     front_forward(v, f->cholesky ? 'N' : 'U', c, z);
     if ((part & BACKEND_D) && !f->cholesky)
-        front_diagonal(v, c, z);
+        front_diagonal(v, f->plan->hermitian, c, z);
     for (int i = 0; i < v->p; i++)
-        copy_row(w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c);
+        copy_row(w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c, 0);
 }
 
+/* L^H x = b is L^T conj(x) = conj(b). */
 static void backward(const numeric *f, workspace *w, int c, int32_t s)
 {
+    const int conjugate = f->plan->hermitian;
     const node *v = &f->node[s];
     scalar *z = w->local + (int64_t)omp_get_thread_num() * w->tallest * c;
     for (int i = 0; i < v->m; i++)
-        copy_row(z + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c);
+        copy_row(z + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c, conjugate);
     front_backward(v, f->cholesky ? 'N' : 'U', c, z);
     for (int i = 0; i < v->p; i++)
-        copy_row(w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c);
+        copy_row(w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c, conjugate);
 }
 
 static int was_last(int32_t *pending)
@@ -171,10 +174,10 @@ static void diagonal_tree(const numeric *f, workspace *w, int c)
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
         for (int i = 0; i < v->p; i++)
-            copy_row(w->local + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c);
-        front_diagonal(v, c, w->local);
+            copy_row(w->local + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c, 0);
+        front_diagonal(v, f->plan->hermitian, c, w->local);
         for (int i = 0; i < v->p; i++)
-            copy_row(w->x + (int64_t)v->index[i] * c, w->local + (int64_t)i * c, c);
+            copy_row(w->x + (int64_t)v->index[i] * c, w->local + (int64_t)i * c, c, 0);
     }
 }
 
