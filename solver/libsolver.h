@@ -29,7 +29,7 @@
  * one number of right-hand sides in a call).
  *
  * Memory.  A context must outlive its analyses, an analysis its factors, a factor its workspaces.  Every *_free takes
- * NULL. */
+ * NULL.  What the BLAS and the OpenMP runtime take for themselves (packed blocks, tasks) goes around `allocate`. */
 #ifndef LIBSOLVER_H
 #define LIBSOLVER_H
 
@@ -236,8 +236,9 @@ LIBSOLVER_API void libsolver_analysis_query(const libsolver_analysis *analysis,
 /* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that factorizes. */
 LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int64_t *permutation);
 
-/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the
- * rounding errors made (zero pivots: so far above them) that its sign could be wrong. */
+/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the rounding errors made
+ * (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted again
+ * under the other scaling with the same result. */
 typedef struct libsolver_inertia_counts {
     int64_t positive, negative, zero; /* sum to n */
     int certain;

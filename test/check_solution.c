@@ -1,5 +1,4 @@
-/* test/check_solution.c: prints the backward error of the solution in a file:  check_solution [--single] A.mtx x.mtx
- * [b.mtx]
+/* test/check_solution.c: prints the backward error of a solution:  check_solution [--single] A.mtx x.mtx [b.mtx]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "residual.h"
 #include <float.h>

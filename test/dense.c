@@ -9,11 +9,6 @@
 const int border_size[BORDER_SIZES] = {0,  1,  2,  3,  4,  7,   15,  16,  17,  31, 32,
                                        33, 63, 64, 65, 95, 127, 128, 129, 130, 257};
 
-double random_real(random_stream *r)
-{
-    return (double)(random_next(r) >> 11) * 0x1p-52 - 1;
-}
-
 double *nan_array(int64_t count)
 {
     double *a = malloc((size_t)(count + 1) * sizeof(double));
@@ -46,6 +41,38 @@ long double pair_weight(long double a, long double b, long double c)
     const long double lost = 2 * (product + 1) / det + 6;
     const long double norm = (fabsl(a) + fabsl(b) > fabsl(c) + fabsl(b) ? fabsl(a) : fabsl(c)) + fabsl(b);
     return lost * norm * norm / (det * b * b);
+}
+
+long double *pivot_weights(int p, int sums, const double *d, const double *e)
+{
+    long double *weight = calloc((size_t)p + 1, sizeof *weight);
+    if (!weight)
+        abort();
+    for (int q = 0; q < p; q++) {
+        weight[q] = sums;
+        if (e[q] != 0) {
+            weight[q] = weight[q + 1] = sums + pair_weight(d[q], e[q], d[q + 1]);
+            q++;
+        }
+    }
+    return weight;
+}
+
+void ldlt_product(int p, const double *l, int64_t ld, const double *d, const double *e,
+                  const long double *weight, int i, int j, long double *sum, long double *scale)
+{
+    *sum = *scale = 0;
+    for (int q = 0; q < p; q++) {
+        const double *column = l + q * ld, *next = column + ld;
+        const long double li = column[i], lj = column[j], w = weight ? weight[q] : 1;
+        const long double term = li * (d ? d[q] : 1) * lj;
+        *sum += term;
+        *scale += w * fabsl(term);
+        if (d && e[q] != 0) {
+            *sum += e[q] * (li * next[j] + lj * next[i]);
+            *scale += w * (fabsl(e[q] * li * next[j]) + fabsl(e[q] * lj * next[i]));
+        }
+    }
 }
 
 void with_threads(int threads, void (*work)(void *arg), void *arg)

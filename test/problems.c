@@ -1,48 +1,13 @@
-/* test/problems.c: patterns with known structure, random ones from a seed, and an allocator that fails on
- * demand
+/* test/problems.c: patterns with known structure or random ones, and memory whose books tests look at
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
 #include "problems.h"
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t last_seed;
-
-random_stream random_seeded(uint64_t seed)
-{
-    last_seed = seed;
-    return (random_stream){seed};
-}
-
-int print_last_seed(void **state)
-{
-    (void)state;
-    printf("last seed %" PRIu64 "\n", last_seed);
-    return 0;
-}
-
-uint64_t random_next(random_stream *r)
-{
-    uint64_t x = r->state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-int32_t random_below(random_stream *r, int32_t bound)
-{
-    return (int32_t)(random_next(r) % (uint64_t)bound);
-}
-
-void random_permutation(random_stream *r, int32_t n, int32_t *perm)
-{
-    for (int32_t k = 0; k < n; k++) {
-        const int32_t other = random_below(r, k + 1);
-        perm[k] = perm[other];
-        perm[other] = k;
-    }
-}
 
 /* A pattern with the diagonal only so far and room for the given number of entries. */
 static pattern problem_new(int32_t n, int64_t room)
@@ -165,6 +130,40 @@ pattern problem_known(int i)
     }
 }
 
+void for_random_orders(uint64_t seeds, order_check *check)
+{
+    for (uint64_t seed = 0; seed < seeds; seed++) {
+        random_stream r = random_seeded(seed);
+        const int32_t n = random_below(&r, 61);
+        const double density = (double)random_below(&r, 100) / 100;
+        pattern a = problem_random(n, density * density * density, &r);
+        int32_t perm[DENSE_LARGEST];
+        random_permutation(&r, n, perm);
+        check(&a, perm);
+        problem_free(&a);
+    }
+}
+
+void for_known_orders(order_check *check)
+{
+    for (int i = 0; i < KNOWN_PROBLEMS; i++) {
+        pattern a = problem_known(i);
+        int32_t perm[DENSE_LARGEST];
+        for (int32_t k = 0; k < a.n; k++)
+            perm[k] = k;
+        check(&a, perm);
+        for (int32_t k = 0; k < a.n; k++)
+            perm[k] = a.n - 1 - k;
+        check(&a, perm);
+        problem_free(&a);
+    }
+}
+
+double plausible_cost(int64_t k, int64_t rows)
+{
+    return 1e-6 + 1e-9 * (double)(rows * rows) + 1e-10 * (double)(k * rows * rows);
+}
+
 void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DENSE_LARGEST][DENSE_LARGEST])
 {
     int32_t rank[DENSE_LARGEST];
@@ -198,4 +197,18 @@ void memory_rationed(memory *m, rationed *r, int64_t left)
 {
     r->left = left;
     memory_init(m, rationed_allocate, rationed_release, r, 0);
+}
+
+int fresh_memory(void **state)
+{
+    memory_init(*state, NULL, NULL, NULL, 0);
+    return 0;
+}
+
+int nothing_leaked(void **state)
+{
+    const memory *m = *state;
+    print_last_seed(state);
+    assert_int_equal(m->in_use, 0);
+    return 0;
 }

@@ -1,24 +1,10 @@
-/* test/problems.h: patterns with known structure, random ones from a seed, and an allocator that fails on
- * demand
+/* test/problems.h: patterns with known structure or random ones, and memory whose books tests look at
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_PROBLEMS_H
 #define TEST_PROBLEMS_H
 
 #include "ordering/ordering.h"
-
-/* The same numbers from the same seed on every machine. */
-typedef struct random_stream {
-    uint64_t state;
-} random_stream;
-
-random_stream random_seeded(uint64_t seed);
-/* Teardown of a test: prints the latest seed, the one that failed if the test did. */
-int print_last_seed(void **state);
-uint64_t random_next(random_stream *r);
-/* 0 .. bound - 1 */
-int32_t random_below(random_stream *r, int32_t bound);
-/* A random permutation of 0 .. n-1. */
-void random_permutation(random_stream *r, int32_t n, int32_t *perm);
+#include "random.h"
 
 /* Each entry below the diagonal with the given probability. */
 pattern problem_random(int32_t n, double density, random_stream *r);
@@ -40,6 +26,15 @@ void problem_free(pattern *a);
 #define KNOWN_PROBLEMS 12
 pattern problem_known(int i);
 
+/* Calls check(a, perm) for random patterns with at most 60 rows in random orders, a seed each; for the known
+ * problems, in their own order and in reverse. */
+typedef void order_check(const pattern *a, const int32_t *perm);
+void for_random_orders(uint64_t seeds, order_check *check);
+void for_known_orders(order_check *check);
+
+/* About what a front costs a processor: a call, its entries, its operations. */
+double plausible_cost(int64_t k, int64_t rows);
+
 /* l[i][j] is 1 where the factor of A(perm,perm) is not zero, otherwise 0, by eliminating one column after the
  * other.  For n <= DENSE_LARGEST. */
 #define DENSE_LARGEST 64
@@ -50,5 +45,11 @@ typedef struct rationed {
     int64_t left;
 } rationed;
 void memory_rationed(memory *m, rationed *r, int64_t left);
+
+/* A test that begins with new books in the memory and must leave no block in it; prints the latest seed. */
+#define unit_test_of_memory(test, memory) \
+    cmocka_unit_test_prestate_setup_teardown(test, fresh_memory, nothing_leaked, memory)
+int fresh_memory(void **state);
+int nothing_leaked(void **state);
 
 #endif

@@ -6,24 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t numbers_next(numbers *r)
-{
-    uint64_t x = r->state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-int64_t numbers_below(numbers *r, int64_t bound)
-{
-    return (int64_t)(numbers_next(r) % (uint64_t)bound);
-}
-
-double numbers_uniform(numbers *r)
-{
-    return (double)(numbers_next(r) >> 11) * 0x1p-52 - 1;
-}
-
 static void *room(int64_t count, size_t size)
 {
     void *block = calloc((size_t)count + 1, size);
@@ -32,10 +14,14 @@ static void *room(int64_t count, size_t size)
     return block;
 }
 
+double *doubles(int64_t count)
+{
+    return room(count, sizeof(double));
+}
+
 static sparse sparse_new(int64_t n, int64_t entries)
 {
-    return (sparse){n, room(n + 1, sizeof(int64_t)), room(entries, sizeof(int64_t)),
-                    room(entries, sizeof(double))};
+    return (sparse){n, room(n + 1, sizeof(int64_t)), room(entries, sizeof(int64_t)), doubles(entries)};
 }
 
 void sparse_free(sparse *a)
@@ -76,21 +62,21 @@ sparse sparse_grid(int64_t x, int64_t y, double diagonal)
     return s;
 }
 
-sparse sparse_saddle(numbers *r, int64_t n, int64_t m)
+sparse sparse_saddle(random_stream *r, int64_t n, int64_t m)
 {
     sparse s = sparse_new(n + m, n + n * 4);
     int64_t next = 0;
     for (int64_t j = 0; j < n; j++) {
         s.indices[next] = j;
-        s.values[next++] = pow(10, 4 * numbers_uniform(r));
-        const int64_t other = numbers_below(r, 3) == 0 && m > 0 ? numbers_below(r, m) : -1;
+        s.values[next++] = pow(10, 4 * random_real(r));
+        const int64_t other = random_below(r, 3) == 0 && m > 0 ? random_below(r, (int32_t)m) : -1;
         const int64_t own = j < m ? j : -1;
         for (int64_t i = 0; i < 2; i++) {
             const int64_t row = (own < other) == (i == 0) ? own : other; /* ascending */
             if (row < 0 || (i == 1 && own == other))
                 continue;
             s.indices[next] = n + row;
-            s.values[next++] = row == own ? 1 : 0.5 * numbers_uniform(r);
+            s.values[next++] = row == own ? 1 : 0.5 * random_real(r);
         }
         s.pointers[j + 1] = next;
     }
@@ -127,13 +113,13 @@ sparse sparse_delaying(int64_t side)
     return s;
 }
 
-sparse sparse_random(numbers *r, int64_t n, double density)
+sparse sparse_random(random_stream *r, int64_t n, double density)
 {
-    double *a = room(n * n, sizeof(double));
+    double *a = doubles(n * n);
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++)
-            if (numbers_uniform(r) < 2 * density - 1)
-                a[i + j * n] = numbers_uniform(r);
+            if (random_real(r) < 2 * density - 1)
+                a[i + j * n] = random_real(r);
     sparse s = sparse_of_dense(n, a);
     free(a);
     return s;
@@ -156,7 +142,7 @@ libsolver_vectors block_view(double *values, int64_t n, int64_t columns)
 
 double *dense_of_sparse(const sparse *a)
 {
-    double *full = room(a->n * a->n, sizeof(double));
+    double *full = doubles(a->n * a->n);
     for (int64_t j = 0; j < a->n; j++)
         for (int64_t p = a->pointers[j]; p < a->pointers[j + 1]; p++)
             full[a->indices[p] + j * a->n] = full[j + a->indices[p] * a->n] = a->values[p];
@@ -240,10 +226,11 @@ static void rotate(int64_t n, double *a, int64_t p, int64_t q)
     }
 }
 
-double dense_inertia(int64_t n, const double *original, int64_t *positive, int64_t *negative, int64_t *zero)
+double sparse_signs(const sparse *s, signs *found)
 {
-    double *a = room(n * n, sizeof(double)), largest = 0, least = INFINITY;
-    memcpy(a, original, sizeof(double) * (size_t)(n * n));
+    const int64_t n = s->n;
+    double *a = dense_of_sparse(s), largest = 0, least = INFINITY;
+    *found = (signs){0, 0, 0};
     for (int sweep = 0; sweep < 30; sweep++)
         for (int64_t q = 1; q < n; q++)
             for (int64_t p = 0; p < q; p++)
@@ -251,14 +238,13 @@ double dense_inertia(int64_t n, const double *original, int64_t *positive, int64
                     rotate(n, a, p, q);
     for (int64_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(a[i + i * n]));
-    *positive = *negative = *zero = 0;
     for (int64_t i = 0; i < n; i++) {
         const double value = a[i + i * n];
         if (fabs(value) <= 1e-13 * largest) {
-            ++*zero;
+            found->zero++;
             continue;
         }
-        ++*(value > 0 ? positive : negative);
+        ++*(value > 0 ? &found->positive : &found->negative);
         least = fmin(least, fabs(value));
     }
     free(a);

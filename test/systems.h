@@ -4,16 +4,11 @@
 #define TEST_SYSTEMS_H
 
 #include "libsolver.h"
+#include "random.h"
 #include <stdatomic.h>
 
-/* The same numbers from the same seed on every machine. */
-typedef struct numbers {
-    uint64_t state;
-} numbers;
-
-uint64_t numbers_next(numbers *r);
-int64_t numbers_below(numbers *r, int64_t bound); /* 0 .. bound - 1 */
-double numbers_uniform(numbers *r);               /* [-1, 1) */
+/* count zeros; freed by free */
+double *doubles(int64_t count);
 
 /* Lower triangle by columns, rows ascending, base 0. */
 typedef struct sparse {
@@ -27,12 +22,12 @@ sparse sparse_of_dense(int64_t n, const double *a);
 /* x by y points, `diagonal` on the diagonal and -1 between neighbours. */
 sparse sparse_grid(int64_t x, int64_t y, double diagonal);
 /* [H G; G' 0]: H diagonal of order n, positive; G = [I; 0] + random entries, n x m.  Inertia (n, m, 0). */
-sparse sparse_saddle(numbers *r, int64_t n, int64_t m);
+sparse sparse_saddle(random_stream *r, int64_t n, int64_t m);
 /* A grid of side^2 points that comes last, each point k joined to a column k with 1e-13 on its diagonal, and
  * so its neighbour: those columns must wait for the grid.  Inertia (side^2, side^2, 0). */
 sparse sparse_delaying(int64_t side);
 /* Symmetric, entries in [-1, 1) with the given probability, zero diagonal entries as often. */
-sparse sparse_random(numbers *r, int64_t n, double density);
+sparse sparse_random(random_stream *r, int64_t n, double density);
 void sparse_free(sparse *a);
 
 libsolver_matrix sparse_view(const sparse *a);
@@ -45,9 +40,12 @@ void sparse_multiply(const sparse *a, int64_t columns, const double *x, double *
 /* omega1 + omega2 [Arioli, Demmel, Duff 1989], the largest of the columns; infinite if x is not finite. */
 double sparse_backward_error(const sparse *a, int64_t columns, const double *x, const double *b);
 
-/* Signs of the eigenvalues of a symmetric matrix, by Jacobi rotations of a copy; an eigenvalue is zero up to
- * 1e-13 times the largest.  Returns the least nonzero |eigenvalue| over the largest (1 if there is none). */
-double dense_inertia(int64_t n, const double *a, int64_t *positive, int64_t *negative, int64_t *zero);
+/* Signs of the eigenvalues of A, by Jacobi rotations of a dense copy; an eigenvalue is zero up to 1e-13 times
+ * the largest.  Returns the least nonzero |eigenvalue| over the largest (1 if there is none). */
+typedef struct signs {
+    int64_t positive, negative, zero;
+} signs;
+double sparse_signs(const sparse *a, signs *found);
 
 /* An allocator that keeps books. */
 typedef struct ledger {

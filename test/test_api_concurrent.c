@@ -1,5 +1,4 @@
-/* test/test_api_concurrent.c: objects used by several threads at the same time as the header allows, and
- * refused as it says
+/* test/test_api_concurrent.c: objects used by several threads at the same time, as the header allows
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,14 +43,6 @@ static void run(void *(*work)(void *), job jobs[THREADS])
     for (int t = 0; t < THREADS; t++)
         if (jobs[t].fault)
             fail_msg("thread %d: %s", t, jobs[t].fault);
-}
-
-static double *doubles(int64_t count)
-{
-    double *block = calloc((size_t)count + 1, sizeof *block);
-    if (!block)
-        abort();
-    return block;
 }
 
 /* Another right-hand side for each thread. */
@@ -131,7 +122,7 @@ static void solves_on_one_factor_in_own_workspaces(const sparse *a, int threads)
     free_jobs(jobs);
 }
 
-static void solves_on_one_cholesky_factor(void **state)
+static void several_threads_solve_with_one_cholesky_factor(void **state)
 {
     (void)state;
     sparse a = sparse_grid(70, 60, 4);
@@ -140,7 +131,7 @@ static void solves_on_one_cholesky_factor(void **state)
     sparse_free(&a);
 }
 
-static void solves_on_one_indefinite_factor(void **state)
+static void several_threads_solve_with_one_indefinite_factor(void **state)
 {
     (void)state;
     sparse a = sparse_delaying(25);
@@ -348,7 +339,7 @@ static void factors_on_one_analysis(const sparse *a, int threads)
     free_jobs(jobs);
 }
 
-static void several_factors_on_one_analysis(void **state)
+static void several_threads_factorize_with_one_analysis(void **state)
 {
     (void)state;
     sparse definite = sparse_grid(60, 50, 4), indefinite = sparse_grid(60, 50, 2.5),
@@ -386,7 +377,7 @@ static void *analyze_good_and_bad(void *job_)
     return NULL;
 }
 
-static void several_analyses_in_one_context(void **state)
+static void several_threads_analyze_in_one_context(void **state)
 {
     (void)state;
     sparse a = sparse_grid(30, 30, 4);
@@ -409,12 +400,12 @@ static void several_analyses_in_one_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_on_one_cholesky_factor),
-        cmocka_unit_test(solves_on_one_indefinite_factor),
+        cmocka_unit_test(several_threads_solve_with_one_cholesky_factor),
+        cmocka_unit_test(several_threads_solve_with_one_indefinite_factor),
         cmocka_unit_test(one_workspace_serves_one_caller_at_a_time),
         cmocka_unit_test(a_workspace_in_use_is_refused),
-        cmocka_unit_test(several_factors_on_one_analysis),
-        cmocka_unit_test(several_analyses_in_one_context),
+        cmocka_unit_test(several_threads_factorize_with_one_analysis),
+        cmocka_unit_test(several_threads_analyze_in_one_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,38 +76,19 @@ static void check_forest(const pattern *a, const int32_t *perm)
     assert_int_equal(m.in_use, 0);
 }
 
-static void forests_of_random_patterns(void **state)
+static void forests_of_random_patterns_are_those_of_dense_elimination(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 2000; seed++) {
-        random_stream r = random_seeded(seed);
-        const int32_t n = random_below(&r, 61);
-        const double density = (double)random_below(&r, 100) / 100;
-        pattern a = problem_random(n, density * density * density, &r);
-        int32_t perm[DENSE_LARGEST];
-        random_permutation(&r, n, perm);
-        check_forest(&a, perm);
-        problem_free(&a);
-    }
+    for_random_orders(2000, check_forest);
 }
 
-static void forests_of_known_patterns(void **state)
+static void forests_of_known_patterns_are_those_of_dense_elimination(void **state)
 {
     (void)state;
-    for (int i = 0; i < KNOWN_PROBLEMS; i++) {
-        pattern a = problem_known(i);
-        int32_t perm[DENSE_LARGEST];
-        for (int32_t k = 0; k < a.n; k++)
-            perm[k] = k;
-        check_forest(&a, perm);
-        for (int32_t k = 0; k < a.n; k++)
-            perm[k] = a.n - 1 - k;
-        check_forest(&a, perm);
-        problem_free(&a);
-    }
+    for_known_orders(check_forest);
 }
 
-static void known_counts(void **state)
+static void stars_and_complete_graphs_have_their_known_counts(void **state)
 {
     (void)state;
     pattern star = problem_star(10, 0), complete = problem_complete(6);
@@ -280,22 +261,15 @@ static void each_failed_allocation_is_reported(void **state)
     problem_free(&a);
 }
 
-static int fresh_memory(void **state)
-{
-    (void)state;
-    memory_init(&m, NULL, NULL, NULL, 0);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(forests_of_random_patterns, fresh_memory, print_last_seed),
-        cmocka_unit_test_setup(forests_of_known_patterns, fresh_memory),
-        cmocka_unit_test_setup(known_counts, fresh_memory),
-        cmocka_unit_test_setup_teardown(stack_postorder_has_the_least_peak, fresh_memory, print_last_seed),
-        cmocka_unit_test_setup(checks_find_what_is_broken, fresh_memory),
-        cmocka_unit_test_setup(each_failed_allocation_is_reported, fresh_memory),
+        unit_test_of_memory(forests_of_random_patterns_are_those_of_dense_elimination, &m),
+        unit_test_of_memory(forests_of_known_patterns_are_those_of_dense_elimination, &m),
+        unit_test_of_memory(stars_and_complete_graphs_have_their_known_counts, &m),
+        unit_test_of_memory(stack_postorder_has_the_least_peak, &m),
+        unit_test_of_memory(checks_find_what_is_broken, &m),
+        unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void check_columns(const front *f, int columns)
         }
 }
 
-static void panels_of_all_small_sizes(void **state)
+static void panels_of_all_small_sizes_become_l_lt(void **state)
 {
     (void)state;
     for (int m = 0; m <= 40; m++)
@@ -84,7 +84,7 @@ static void panels_of_all_small_sizes(void **state)
         }
 }
 
-static void panels_at_block_borders(void **state)
+static void panels_at_block_borders_become_l_lt(void **state)
 {
     (void)state;
     static const int size[] = {63, 64, 65, 95, 96, 97, 127, 128, 129, 130, 257, 300};
@@ -185,8 +185,8 @@ static void large_panels_have_the_same_bits_for_any_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(panels_of_all_small_sizes, print_last_seed),
-        cmocka_unit_test_teardown(panels_at_block_borders, print_last_seed),
+        cmocka_unit_test_teardown(panels_of_all_small_sizes_become_l_lt, print_last_seed),
+        cmocka_unit_test_teardown(panels_at_block_borders_become_l_lt, print_last_seed),
         cmocka_unit_test_teardown(the_first_pivot_that_is_not_positive_is_named, print_last_seed),
         cmocka_unit_test_teardown(a_singular_matrix_is_refused_at_its_column, print_last_seed),
         cmocka_unit_test(pivots_are_refused_up_to_sixteen_eps_of_the_diagonal),

@@ -199,18 +199,9 @@ static void check_contribution(const eliminated *f)
                 assert_memory_equal(&got, &f->panel[p + i + (int64_t)(p + j) * m], sizeof got);
                 continue;
             }
-            long double exact = 0, scale = 0;
-            for (int q = 0; q < p; q++) {
-                const double *l = f->panel + p + (int64_t)q * m, *next = l + m;
-                const long double li = l[i], lj = l[j], d = f->ldlt ? f->d[q] : 1;
-                exact -= li * d * lj;
-                scale += fabsl(li * d * lj);
-                if (f->ldlt && f->e[q] != 0) {
-                    exact -= f->e[q] * (li * next[j] + lj * next[i]);
-                    scale += fabsl(f->e[q] * li * next[j]) + fabsl(f->e[q] * lj * next[i]);
-                }
-            }
-            check_entry(got, exact, scale, p + 3, "contribution block", i, j);
+            long double sum, scale;
+            ldlt_product(p, f->panel + p, m, f->ldlt ? f->d : NULL, f->e, NULL, i, j, &sum, &scale);
+            check_entry(got, -sum, scale, p + 3, "contribution block", i, j);
         }
 }
 

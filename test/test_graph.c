@@ -11,20 +11,6 @@
 
 static memory m;
 
-static int fresh_memory(void **state)
-{
-    (void)state;
-    memory_init(&m, NULL, NULL, NULL, 0);
-    return 0;
-}
-
-static int nothing_leaked(void **state)
-{
-    print_last_seed(state);
-    assert_int_equal(m.in_use, 0);
-    return 0;
-}
-
 static int adjacent(const graph *g, int32_t u, int32_t v)
 {
     for (int64_t p = g->start[u]; p < g->start[u + 1]; p++)
@@ -230,15 +216,13 @@ static void each_failed_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(graph_has_each_edge_at_both_ends, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(checks_find_what_is_broken, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(compression_merges_equal_closed_neighbourhoods, fresh_memory,
-                                        nothing_leaked),
-        cmocka_unit_test_setup_teardown(compression_adds_weights_of_a_weighted_graph, fresh_memory,
-                                        nothing_leaked),
-        cmocka_unit_test_setup_teardown(compression_that_gains_little_is_left, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(expansion_keeps_classes_together, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(each_failed_allocation_is_reported, fresh_memory, nothing_leaked),
+        unit_test_of_memory(graph_has_each_edge_at_both_ends, &m),
+        unit_test_of_memory(checks_find_what_is_broken, &m),
+        unit_test_of_memory(compression_merges_equal_closed_neighbourhoods, &m),
+        unit_test_of_memory(compression_adds_weights_of_a_weighted_graph, &m),
+        unit_test_of_memory(compression_that_gains_little_is_left, &m),
+        unit_test_of_memory(expansion_keeps_classes_together, &m),
+        unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

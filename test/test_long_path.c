@@ -1,5 +1,4 @@
-/* test/test_long_path.c: a path of ten million vertices, in its own order (the deepest tree there is) and in
- * that of minimum degree
+/* test/test_long_path.c: analysis of a path of ten million vertices
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,11 +9,6 @@
 
 #define N 10000000
 
-static double plausible(int64_t k, int64_t rows)
-{
-    return 1e-6 + 1e-9 * (double)(rows * rows) + 1e-10 * (double)(k * rows * rows);
-}
-
 static void check_analysis(memory *m, const pattern *a, const int32_t *perm, forest *f)
 {
     partition p;
@@ -22,13 +16,14 @@ static void check_analysis(memory *m, const pattern *a, const int32_t *perm, for
     assert_null(forest_check(f));
     assert_null(permutation_check(m, N, f->perm));
     assert_int_equal(f->factor_nnz, 2 * (int64_t)N - 1); /* no fill */
-    assert_int_equal(partition_build(m, a, f, plausible, &p), LIBSOLVER_OK);
+    assert_int_equal(partition_build(m, a, f, plausible_cost, &p), LIBSOLVER_OK);
     assert_null(partition_check(&p));
     assert_null(permutation_check(m, N, p.perm));
     assert_in_range(p.supernodes, 1, N / 4);
     partition_free(m, &p);
 }
 
+/* In its own order, the deepest tree there is, and in that of minimum degree. */
 static void long_path_is_analysed(void **state)
 {
     (void)state;

@@ -14,20 +14,6 @@
 
 static memory m;
 
-static int fresh_memory(void **state)
-{
-    (void)state;
-    memory_init(&m, NULL, NULL, NULL, 0);
-    return 0;
-}
-
-static int nothing_leaked(void **state)
-{
-    print_last_seed(state);
-    assert_int_equal(m.in_use, 0);
-    return 0;
-}
-
 /* A symmetric matrix of magnitudes as base-2 logarithms, -INFINITY for zeros, with what the matching made of
  * it. */
 typedef struct problem {
@@ -166,7 +152,7 @@ static void scaled_entries_are_at_most_one_and_one_on_the_matching(void **state)
 }
 
 /* [H B^T; B 0] with a wide B, and rows of zeros: no permutation avoids all zeros. */
-static void structurally_singular_matrices(void **state)
+static void structurally_singular_matrices_are_matched_in_part(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -184,7 +170,7 @@ static void structurally_singular_matrices(void **state)
     }
 }
 
-static void known_matchings(void **state)
+static void zeros_arrows_and_paths_are_matched_as_known(void **state)
 {
     (void)state;
     /* the zero matrix */
@@ -321,16 +307,14 @@ static void each_failed_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_permutation_has_a_larger_product, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(scaled_entries_are_at_most_one_and_one_on_the_matching, fresh_memory,
-                                        nothing_leaked),
-        cmocka_unit_test_setup_teardown(structurally_singular_matrices, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(known_matchings, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(a_matching_may_be_used_again, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(rows_of_a_pattern_may_come_in_any_order, fresh_memory,
-                                        nothing_leaked),
-        cmocka_unit_test_setup_teardown(cycles_are_cut_into_pairs, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(each_failed_allocation_is_reported, fresh_memory, nothing_leaked),
+        unit_test_of_memory(no_permutation_has_a_larger_product, &m),
+        unit_test_of_memory(scaled_entries_are_at_most_one_and_one_on_the_matching, &m),
+        unit_test_of_memory(structurally_singular_matrices_are_matched_in_part, &m),
+        unit_test_of_memory(zeros_arrows_and_paths_are_matched_as_known, &m),
+        unit_test_of_memory(a_matching_may_be_used_again, &m),
+        unit_test_of_memory(rows_of_a_pattern_may_come_in_any_order, &m),
+        unit_test_of_memory(cycles_are_cut_into_pairs, &m),
+        unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,9 @@
-/* test/test_mm_cholmod.c: the Matrix Market reader beside SuiteSparse's, on every file of the folders named
+/* test/test_mm_cholmod.c: the Matrix Market reader beside SuiteSparse's, on every file of two folders
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  *   test_mm_cholmod DATA MATRICES
  *
- * MATRICES is $LIBSOLVER_MATRICES where that is set, and passed over if it does not exist.
- *
- * SPDX-License-Identifier: BSD-3-Clause */
+ * MATRICES is $LIBSOLVER_MATRICES where that is set, and passed over if it does not exist. */
 #include "mm_read.h"
 #include <dirent.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "mm_read.h"
+#include "random.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,15 +370,15 @@ static void flipped_bytes_never_crash(void **state)
         "%%MatrixMarket matrix coordinate complex general\n2 2 3\n1 1 1 0\n2 1 2 3\n1 2 2 -3\n",
         "%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
     };
-    uint64_t random = 20260101;
     for (int k = 0; k < 3000; k++) {
         char text[256];
+        random_stream r = random_seeded((uint64_t)k);
         const char *original = originals[k % 3];
         size_t length = strlen(original);
         memcpy(text, original, length);
         for (int flips = 1 + k % 4; flips > 0; flips--) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            text[(random >> 33) % length] = k % 2 ? (char)(random >> 24) : "0123456789 .-e\n%"[random >> 60];
+            char *at = &text[random_below(&r, (int32_t)length)];
+            *at = k % 2 ? (char)random_below(&r, 256) : "0123456789 .-e\n%"[random_below(&r, 16)];
         }
         triplets a;
         failure f = {0};
@@ -412,7 +413,7 @@ int main(void)
         cmocka_unit_test(huge_claims_take_no_memory),
         cmocka_unit_test(right_hand_sides_are_read_dense_and_sparse),
         cmocka_unit_test(wrong_right_hand_sides_are_refused),
-        cmocka_unit_test(flipped_bytes_never_crash),
+        cmocka_unit_test_teardown(flipped_bytes_never_crash, print_last_seed),
     };
     snprintf(path, sizeof path, "test_mm_read.%ld.mtx", (long)getpid());
     return cmocka_run_group_tests(tests, NULL, remove_file);

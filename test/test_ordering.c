@@ -44,8 +44,8 @@ static void check_permutations(ordering order)
         graph_free(&m, &g);
         problem_free(&problems[i]);
     }
-    for (uint64_t seed = 0; seed < 300;
-         seed++) { /* sparse enough for isolated vertices and small components */
+    /* sparse enough for isolated vertices and small components */
+    for (uint64_t seed = 0; seed < 300; seed++) {
         random_stream r = random_seeded(seed);
         const int32_t n = random_below(&r, 300);
         pattern a = problem_random(n, (double)random_below(&r, 4) / (n + 1), &r);
@@ -249,25 +249,18 @@ static void each_failed_allocation_is_reported(void **state)
     problem_free(&a);
 }
 
-static int fresh_memory(void **state)
-{
-    (void)state;
-    memory_init(&m, NULL, NULL, NULL, 0);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(amd_gives_permutations, fresh_memory, print_last_seed),
-        cmocka_unit_test_setup(amd_is_the_same_by_both_widths, fresh_memory),
-        cmocka_unit_test_setup(amd_reduces_fill, fresh_memory),
-        cmocka_unit_test_setup_teardown(metis_gives_permutations, fresh_memory, print_last_seed),
-        cmocka_unit_test_setup(metis_reduces_fill, fresh_memory),
-        cmocka_unit_test_setup(metis_orders_compressed_graphs, fresh_memory),
-        cmocka_unit_test_setup(metis_leaves_the_host_alone, fresh_memory),
-        cmocka_unit_test_setup(metis_called_from_threads_gives_the_same, fresh_memory),
-        cmocka_unit_test_setup(each_failed_allocation_is_reported, fresh_memory),
+        unit_test_of_memory(amd_gives_permutations, &m),
+        unit_test_of_memory(amd_is_the_same_by_both_widths, &m),
+        unit_test_of_memory(amd_reduces_fill, &m),
+        unit_test_of_memory(metis_gives_permutations, &m),
+        unit_test_of_memory(metis_reduces_fill, &m),
+        unit_test_of_memory(metis_orders_compressed_graphs, &m),
+        unit_test_of_memory(metis_leaves_the_host_alone, &m),
+        unit_test_of_memory(metis_called_from_threads_gives_the_same, &m),
+        unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,12 +24,6 @@ static double always_pays(int64_t k, int64_t rows)
     return 1;
 }
 
-/* About what a processor takes: a call, its entries, its operations. */
-static double plausible(int64_t k, int64_t rows)
-{
-    return 1e-6 + 1e-9 * (double)(rows * rows) + 1e-10 * (double)(k * rows * rows);
-}
-
 /* The fronts against the factor of A(perm,perm): they hold its structure, and the columns of a front have the
  * front's rows, true entries or zeros. */
 static void check_partition(const pattern *a, const forest *f, const partition *p)
@@ -76,7 +70,7 @@ static void check_partition(const pattern *a, const forest *f, const partition *
 
 static void check_costs(const pattern *a, const int32_t *perm)
 {
-    const front_cost costs[] = {never_pays, always_pays, plausible};
+    const front_cost costs[] = {never_pays, always_pays, plausible_cost};
     forest f;
     assert_int_equal(forest_build(&m, a, perm, &f), LIBSOLVER_OK);
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
@@ -100,35 +94,16 @@ static void check_costs(const pattern *a, const int32_t *perm)
     assert_int_equal(m.in_use, 0);
 }
 
-static void partitions_of_random_patterns(void **state)
+static void fronts_of_random_patterns_hold_the_factor_and_no_other_rows(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 2000; seed++) {
-        random_stream r = random_seeded(seed);
-        const int32_t n = random_below(&r, 61);
-        const double density = (double)random_below(&r, 100) / 100;
-        pattern a = problem_random(n, density * density * density, &r);
-        int32_t perm[DENSE_LARGEST];
-        random_permutation(&r, n, perm);
-        check_costs(&a, perm);
-        problem_free(&a);
-    }
+    for_random_orders(2000, check_costs);
 }
 
-static void partitions_of_known_patterns(void **state)
+static void fronts_of_known_patterns_hold_the_factor_and_no_other_rows(void **state)
 {
     (void)state;
-    for (int i = 0; i < KNOWN_PROBLEMS; i++) {
-        pattern a = problem_known(i);
-        int32_t perm[DENSE_LARGEST];
-        for (int32_t k = 0; k < a.n; k++)
-            perm[k] = k;
-        check_costs(&a, perm);
-        for (int32_t k = 0; k < a.n; k++)
-            perm[k] = a.n - 1 - k;
-        check_costs(&a, perm);
-        problem_free(&a);
-    }
+    for_known_orders(check_costs);
 }
 
 /* Entries of the factor in the columns of each front, by the forest's counts, against the entries stored. */
@@ -189,7 +164,7 @@ static void checks_find_what_is_broken(void **state)
     forest f;
     partition p;
     assert_int_equal(forest_build(&m, &a, perm, &f), LIBSOLVER_OK);
-    assert_int_equal(partition_build(&m, &a, &f, plausible, &p), LIBSOLVER_OK);
+    assert_int_equal(partition_build(&m, &a, &f, plausible_cost, &p), LIBSOLVER_OK);
     assert_null(partition_check(&p));
     for (int64_t q = 0; q < p.row_start[p.supernodes]; q++) {
         p.row[q] += 30;
@@ -226,7 +201,7 @@ static void each_failed_allocation_is_reported(void **state)
         rationed ration;
         partition p;
         memory_rationed(&m, &ration, k);
-        status = partition_build(&m, &a, &f, plausible, &p);
+        status = partition_build(&m, &a, &f, plausible_cost, &p);
         if (status == LIBSOLVER_OK)
             partition_free(&m, &p);
         else
@@ -237,21 +212,14 @@ static void each_failed_allocation_is_reported(void **state)
     problem_free(&a);
 }
 
-static int fresh_memory(void **state)
-{
-    (void)state;
-    memory_init(&m, NULL, NULL, NULL, 0);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(partitions_of_random_patterns, fresh_memory, print_last_seed),
-        cmocka_unit_test_setup(partitions_of_known_patterns, fresh_memory),
-        cmocka_unit_test_setup(zeros_of_large_fronts_are_bounded, fresh_memory),
-        cmocka_unit_test_setup(checks_find_what_is_broken, fresh_memory),
-        cmocka_unit_test_setup(each_failed_allocation_is_reported, fresh_memory),
+        unit_test_of_memory(fronts_of_random_patterns_hold_the_factor_and_no_other_rows, &m),
+        unit_test_of_memory(fronts_of_known_patterns_hold_the_factor_and_no_other_rows, &m),
+        unit_test_of_memory(zeros_of_large_fronts_are_bounded, &m),
+        unit_test_of_memory(checks_find_what_is_broken, &m),
+        unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,20 +14,6 @@
 
 static memory m;
 
-static int fresh_memory(void **state)
-{
-    (void)state;
-    memory_init(&m, NULL, NULL, NULL, 0);
-    return 0;
-}
-
-static int nothing_leaked(void **state)
-{
-    print_last_seed(state);
-    assert_int_equal(m.in_use, 0);
-    return 0;
-}
-
 /* A postordered forest of supernodes with fronts of k pivots and m rows; no more of a partition is read. */
 typedef struct tree {
     partition part;
@@ -68,8 +54,8 @@ static int is_ancestor(const tree *t, int32_t above, int32_t s)
     return s == above;
 }
 
-/* Ranges and upper supernodes are all supernodes, each once; ranges consist of whole subtrees below `above`.
- */
+/* Ranges and upper supernodes are all supernodes, each once; ranges consist of whole subtrees below
+ * `above`. */
 static void check_cut(const tree *t, const schedule *tasks)
 {
     const int32_t n = t->part.supernodes;
@@ -235,7 +221,7 @@ static void blocks_that_live_together_do_not_overlap(void **state)
 }
 
 /* Least number of entries for a forest that is worked through in one sequence, in the words of slots_plan. */
-static void known_totals(void **state)
+static void chains_stars_and_roots_take_the_least_space(void **state)
 {
     (void)state;
     random_stream r = random_seeded(2);
@@ -298,12 +284,11 @@ static void each_failed_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(schedules_cover_every_supernode_once, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(small_problems_run_on_one_thread, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(blocks_that_live_together_do_not_overlap, fresh_memory,
-                                        nothing_leaked),
-        cmocka_unit_test_setup_teardown(known_totals, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(each_failed_allocation_is_reported, fresh_memory, nothing_leaked),
+        unit_test_of_memory(schedules_cover_every_supernode_once, &m),
+        unit_test_of_memory(small_problems_run_on_one_thread, &m),
+        unit_test_of_memory(blocks_that_live_together_do_not_overlap, &m),
+        unit_test_of_memory(chains_stars_and_roots_take_the_least_space, &m),
+        unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/scalar.h"
+#include "random.h"
 #include "systems.h"
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +46,9 @@ static exact entry(const system_ *s, int64_t i, int64_t j)
 }
 
 /* Multiples of 1/16, so that an entry's parts add up exactly. */
-static scalar random_scalar(numbers *r)
+static scalar random_scalar(random_stream *r)
 {
-    const double x = ldexp((double)numbers_below(r, 33) - 16, -4), y = ldexp((double)numbers_below(r, 33) - 16, -4);
+    const double x = ldexp((double)random_below(r, 33) - 16, -4), y = ldexp((double)random_below(r, 33) - 16, -4);
 #if SCALAR_COMPLEX
     return (scalar)(x + y * _Complex_I);
 #else
@@ -59,7 +60,7 @@ static scalar random_scalar(numbers *r)
 /* POSITIVE: dominated by the diagonal.  HOLLOW: two thirds of the diagonal are zero. */
 enum { POSITIVE, INDEFINITE, HOLLOW, KINDS };
 
-static system_ *random_system(numbers *r, int hermitian, int64_t n, double density, int kind)
+static system_ *random_system(random_stream *r, int hermitian, int64_t n, double density, int kind)
 {
     system_ *s = calloc(1, sizeof *s);
     assert_non_null(s);
@@ -67,7 +68,7 @@ static system_ *random_system(numbers *r, int hermitian, int64_t n, double densi
     s->n = n;
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++) {
-            if (i > j && numbers_below(r, 1000) >= density * 1000)
+            if (i > j && random_below(r, 1000) >= density * 1000)
                 continue;
             s->present[i][j] = 1;
             s->a[i][j] = i == j ? scalar_diagonal(random_scalar(r), hermitian) : random_scalar(r);
@@ -86,7 +87,7 @@ static void append(arrays *v, int64_t row, int64_t column, scalar value)
 
 /* The view of kind 0 .. 11 (0: LOWER, compressed, base 0), r: entries come in two parts, NULL: in one. */
 #define VIEWS 12
-static arrays *view_of(const system_ *s, int kind, numbers *r)
+static arrays *view_of(const system_ *s, int kind, random_stream *r)
 {
     arrays *v = calloc(1, sizeof *v);
     assert_non_null(v);
@@ -176,8 +177,8 @@ static void every_view_gives_the_same_bits(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
-            numbers r = {seed};
-            const int64_t n = 1 + numbers_below(&r, 20);
+            random_stream r = random_seeded(seed);
+            const int64_t n = 1 + random_below(&r, 20);
             system_ *s = random_system(&r, hermitian, n, 0.3, (int)(seed % 2) ? HOLLOW : INDEFINITE);
             scalar b[MOST], first[MOST], x[MOST];
             libsolver_status status = LIBSOLVER_OK;
@@ -226,7 +227,7 @@ static void wrong_values_are_refused(void **state)
     const libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO);
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
         for (int storage = 0; storage < 3; storage++) {
-            numbers r = {3};
+            random_stream r = random_seeded(3);
             system_ *s = random_system(&r, hermitian, 9, 0.5, POSITIVE);
             arrays *v = view_of(s, 3 + storage, NULL);
             const int64_t on = find(v, 1), off = find(v, 0);
@@ -259,7 +260,7 @@ static void wrong_values_are_refused(void **state)
 static void right_hand_sides_must_fit(void **state)
 {
     (void)state;
-    numbers r = {3};
+    random_stream r = random_seeded(3);
     system_ *s = random_system(&r, SCALAR_COMPLEX, 9, 0.5, POSITIVE);
     libsolver_factor *f = factor_of(s, NULL, LIBSOLVER_OK);
     scalar b[9], x[9];
@@ -398,7 +399,7 @@ static void check_parts(const factors *g, const scalar *b, const scalar *y, cons
 }
 
 /* The parts of a solve, one after the other, are the whole; if no pivot is zero, they and the factors are right. */
-static void check_factor(const system_ *s, const libsolver_factor *f, int64_t columns, numbers *r)
+static void check_factor(const system_ *s, const libsolver_factor *f, int64_t columns, random_stream *r)
 {
     const int64_t n = s->n;
     libsolver_factor_info info;
@@ -429,8 +430,8 @@ static void factors_and_parts_of_solves(void **state)
     int64_t pairs = 0, cholesky = 0, checked = 0;
     for (uint64_t seed = 0; seed < 150; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
-            numbers r = {seed};
-            const int64_t n = seed < 100 ? numbers_below(&r, 24) : ORDINARY, columns = seed % 3 == 0 ? 1 : 5;
+            random_stream r = random_seeded(seed);
+            const int64_t n = seed < 100 ? random_below(&r, 24) : ORDINARY, columns = seed % 3 == 0 ? 1 : 5;
             system_ *s = random_system(&r, hermitian, n, seed % 4 ? 0.1 : 0.6, (int)(seed % KINDS));
             libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO);
             o.matching = (libsolver_choice)(seed / 7 % 3);
@@ -459,7 +460,7 @@ static void delayed_pivots_reach_their_parents(void **state)
     const int64_t size = 40, hub = 3 * size;
     for (int waiting = 1; waiting <= 4; waiting++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
-            numbers r = {(uint64_t)waiting};
+            random_stream r = random_seeded((uint64_t)waiting);
             system_ *s = random_system(&r, hermitian, 4 * size, 1, INDEFINITE);
             for (int64_t j = 0; j < hub; j++)
                 for (int64_t i = j; i < hub; i++) {
@@ -484,7 +485,7 @@ static void refactorize_is_factorize(void **state)
 {
     (void)state;
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
-        numbers r = {11};
+        random_stream r = random_seeded(11);
         system_ *s = random_system(&r, hermitian, 40, 0.3, HOLLOW), *t = calloc(1, sizeof *t);
         assert_non_null(t);
         *t = *s;
@@ -523,8 +524,8 @@ static void solutions_have_the_error_that_is_reported(void **state)
     int refined = 0;
     for (uint64_t seed = 0; seed < 150; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
-            numbers r = {seed};
-            const int64_t n = 1 + numbers_below(&r, ORDINARY), columns = 1 + numbers_below(&r, 6);
+            random_stream r = random_seeded(seed);
+            const int64_t n = 1 + random_below(&r, ORDINARY), columns = 1 + random_below(&r, 6);
             system_ *s = random_system(&r, hermitian, n, 0.2, (int)(seed % KINDS));
             for (int64_t j = 0; j < n; j++) /* badly scaled */
                 for (int64_t i = j; i < n; i++)
@@ -576,13 +577,13 @@ static void singular_systems_are_solved(void **state)
     const int64_t n = 20, rank = 5;
     for (uint64_t seed = 0; seed < 30; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
-            numbers r = {seed};
+            random_stream r = random_seeded(seed);
             system_ *s = random_system(&r, hermitian, n, 1, INDEFINITE);
             exact v[MOST];
             memset(s->a, 0, sizeof s->a);
             for (int64_t q = 0; q < rank; q++) {
                 for (int64_t i = 0; i < n; i++)
-                    v[i] = (exact)(numbers_below(&r, 3) - 1) + (SCALAR_COMPLEX ? numbers_below(&r, 3) - 1 : 0) * _Complex_I;
+                    v[i] = (exact)(random_below(&r, 3) - 1) + (SCALAR_COMPLEX ? random_below(&r, 3) - 1 : 0) * _Complex_I;
                 for (int64_t j = 0; j < n; j++)
                     for (int64_t i = j; i < n; i++)
                         s->a[i][j] += (scalar)(v[i] * mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
@@ -624,7 +625,7 @@ static void small_inconsistencies_are_spread(void **state)
     const double tolerance = 1e-4;
     for (uint64_t seed = 0; seed < 8; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
-            numbers r = {seed};
+            random_stream r = random_seeded(seed);
             system_ *s = calloc(1, sizeof *s);
             exact turn[MOST];
             scalar b[MOST], x[MOST];
@@ -632,7 +633,7 @@ static void small_inconsistencies_are_spread(void **state)
             s->n = n;
             s->hermitian = hermitian;
             for (int64_t i = 0; i < n; i++) {
-                const int64_t k = numbers_below(&r, 4);
+                const int64_t k = random_below(&r, 4);
                 turn[i] = (SCALAR_COMPLEX && k % 2 ? _Complex_I : 1) * (exact)(k < 2 ? 1 : -1);
             }
             for (int64_t j = 0; j < n; j++)
@@ -672,12 +673,12 @@ static void inertia_is_that_of_hermitian_matrices_alone(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
-            numbers r = {seed};
-            const int64_t n = 1 + numbers_below(&r, 30);
+            random_stream r = random_seeded(seed);
+            const int64_t n = 1 + random_below(&r, 30);
             system_ *s = random_system(&r, hermitian, n, 0.3, POSITIVE);
             int64_t negative = 0;
             for (int64_t j = 0; j < n; j++)
-                if (numbers_below(&r, 2)) {
+                if (random_below(&r, 2)) {
                     s->a[j][j] = -s->a[j][j];
                     negative++;
                 }
@@ -706,7 +707,7 @@ static void inertia_is_that_of_hermitian_matrices_alone(void **state)
 static void solve_grid(int hermitian, libsolver_kind kind, int threads, int64_t side, scalar *x)
 {
     sparse grid = sparse_grid(side, side, 8);
-    numbers r = {9};
+    random_stream r = random_seeded(9);
     const int64_t n = side * side, nnz = grid.pointers[n];
     scalar *values = malloc(sizeof(scalar) * (size_t)nnz), *b = malloc(sizeof(scalar) * (size_t)n * 2);
     assert_true(values && b);

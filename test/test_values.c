@@ -16,20 +16,6 @@
 
 static memory m;
 
-static int fresh_memory(void **state)
-{
-    (void)state;
-    memory_init(&m, NULL, NULL, NULL, 0);
-    return 0;
-}
-
-static int nothing_leaked(void **state)
-{
-    print_last_seed(state);
-    assert_int_equal(m.in_use, 0);
-    return 0;
-}
-
 /* A matrix view with memory of its own, and its entries. */
 typedef struct view {
     libsolver_matrix a;
@@ -368,14 +354,13 @@ static void each_failed_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_view_is_the_dense_sum, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(other_indices_do_not_match, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(unequal_mirror_images_are_refused, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(values_that_are_not_finite_are_refused, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(indices_out_of_place_are_refused, fresh_memory, nothing_leaked),
-        cmocka_unit_test_setup_teardown(fields_without_a_legal_value_are_refused, fresh_memory,
-                                        nothing_leaked),
-        cmocka_unit_test_setup_teardown(each_failed_allocation_is_reported, fresh_memory, nothing_leaked),
+        unit_test_of_memory(every_view_is_the_dense_sum, &m),
+        unit_test_of_memory(other_indices_do_not_match, &m),
+        unit_test_of_memory(unequal_mirror_images_are_refused, &m),
+        unit_test_of_memory(values_that_are_not_finite_are_refused, &m),
+        unit_test_of_memory(indices_out_of_place_are_refused, &m),
+        unit_test_of_memory(fields_without_a_legal_value_are_refused, &m),
+        unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *
             scalar *c = cb + cb_column(r, j) + i;
 #pragma omp task if (front_is_large(r, p)) firstprivate(i, j, rows, columns, ldc, c)
             contribution_tile(hermitian, rows, columns, i == j, p, panel + p + i, panel + p + j, m, d, e, c, ldc,
-                              scratch + omp_get_thread_num() * scratch_stride);
+                              scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
         }
     }
 #pragma omp taskwait

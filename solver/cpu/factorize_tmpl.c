@@ -223,8 +223,39 @@ static libsolver_status attempt(numeric *f, int cholesky, const backend_options 
     return finish(f, report);
 }
 
-/* LDL^T, again with other means when it comes out badly.  A scaling by matching that has helped is the first
- * choice of the next factorization. */
+static int doubtful(const backend_report *report)
+{
+    return report->uncertain > 0 || report->zero > 0;
+}
+
+/* One more attempt.  A pivot that is zero may only be small beside what was added to its row: zeros count as certain only
+ * when two attempts by different means agree. */
+static libsolver_status attempt_again(numeric *f, const backend_options *o, backend_report *report)
+{
+    const backend_report before = *report;
+    TRY(attempt(f, 0, o, report));
+    if (report->zero > 0 && report->uncertain == 0 &&
+        (report->zero != before.zero || report->positive != before.positive))
+        report->uncertain = 1;
+    return LIBSOLVER_OK;
+}
+
+/* After an attempt by equilibration with zero or uncertain pivots: by matching, unless that leaves more zeros. */
+static libsolver_status try_matching(numeric *f, backend_options *o, backend_report *report)
+{
+    const backend_scaling scaling = o->scaling;
+    const int64_t zero = report->zero;
+    o->scaling = BACKEND_MATCH;
+    o->may_match = 0;
+    TRY(attempt_again(f, o, report));
+    if (report->zero <= zero)
+        return LIBSOLVER_OK;
+    o->scaling = scaling;
+    return attempt_again(f, o, report);
+}
+
+/* LDL^T, again with other means when it comes out badly.  A scaling by matching that has helped is the first choice of the
+ * next factorization. */
 static libsolver_status factorize_indefinite(numeric *f, const backend_options *options,
                                              backend_report *report)
 {
@@ -243,13 +274,12 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
         helps = 1;
         status = attempt(f, 0, &o, report);
     }
-    if (status == LIBSOLVER_OK && report->uncertain > 0 && o.may_match) {
-        environment_log(env, "%lld pivots of uncertain sign: scaling by matching instead of equilibration",
-                        (long long)report->uncertain);
-        o.scaling = BACKEND_MATCH;
-        o.may_match = 0;
-        status = attempt(f, 0, &o, report);
-        helps = status == LIBSOLVER_OK && report->uncertain == 0;
+    if (status == LIBSOLVER_OK && doubtful(report) && o.may_match) {
+        environment_log(
+            env, "%lld zero pivots, %lld of uncertain sign: scaling by matching instead of equilibration",
+            (long long)report->zero, (long long)report->uncertain);
+        status = try_matching(f, &o, report);
+        helps = status == LIBSOLVER_OK && !doubtful(report);
     }
     if (status == LIBSOLVER_OK && report->uncertain > 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
         /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
@@ -257,7 +287,7 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
                         (long long)report->uncertain, CAREFUL_THRESHOLD);
         o.pivot_threshold = CAREFUL_THRESHOLD;
         o.may_match = 0;
-        status = attempt(f, 0, &o, report);
+        status = attempt_again(f, &o, report);
     }
     f->matching_helped = helps;
     return status;

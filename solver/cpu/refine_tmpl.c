@@ -65,12 +65,12 @@ static double column_norm(const group *g, int q)
 
 /* What the residual of row i, column q, is measured against: its bound where that is large against what x, of
  * norm `norm`, and b could have made of it, else one by the norms; *small tells which. */
-static double measure_of_row(const group *g, int32_t i, int q, double norm, int *small)
+static long double measure_of_row(const group *g, int32_t i, int q, double norm, int *small)
 {
     const int64_t at = (int64_t)i * g->c + q;
     const double b = (double)scalar_abs(g->w->rhs[at]), bound = (double)g->w->bound[at];
-    const double row = (double)g->f->row_sum[i] * norm;
-    *small = !(bound > 1000.0 * g->f->plan->a.n * (double)EPS * (row + b));
+    const long double row = (long double)g->f->row_sum[i] * norm; /* may lie beyond the range of its factors */
+    *small = !(bound > 1000.0 * g->f->plan->a.n * EPS * (row + b));
     return *small ? bound - b + row : bound;
 }
 
@@ -82,11 +82,11 @@ static double column_error(const group *g, int q)
     for (int32_t i = 0; i < g->f->plan->a.n; i++) {
         int small;
         const double r = (double)scalar_abs((scalar)g->w->residual[(int64_t)i * g->c + q]);
-        const double measure = measure_of_row(g, i, q, norm, &small);
+        const long double measure = measure_of_row(g, i, q, norm, &small);
         if (!(isfinite(r) && isfinite(measure)))
             return INFINITY;
         if (r > 0)
-            omega[small] = fmax(omega[small], r / measure);
+            omega[small] = fmax(omega[small], (double)(r / measure));
     }
     return omega[0] + omega[1];
 }
@@ -174,8 +174,10 @@ static void refine_singular(group *g, double tolerance)
         const double norm = column_norm(g, q);
         real *weight = (real *)(w->singular + 3 * (int64_t)n);
         int small;
-        for (int32_t i = 0; i < n; i++)
-            weight[i] = (real)measure_of_row(g, i, q, norm, &small);
+        for (int32_t i = 0; i < n; i++) {
+            const real measure = (real)measure_of_row(g, i, q, norm, &small);
+            weight[i] = isfinite(measure) ? measure : 0;
+        }
         NAME(cpu_correct_consistent)(g->f, w, w->residual + q, c);
         for (int32_t i = 0; i < n; i++)
             w->solution[(int64_t)i * c + q] += w->x[i];

@@ -1,0 +1,140 @@
+/* dense/libsolver_dense.h: triangular kernels for their own sake, on the GPU
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * BLAS meaning and argument order: op(A) x = b with A triangular, column-major, x overwrites b.  All pointers
+ * to matrices and vectors are device pointers; the caller says in `type` what they point to.  A call checks
+ * its arguments on the host (INVALID), launches on the caller's stream, allocates nothing, waits for nothing
+ * and can be captured in a CUDA graph; libsolver_trsv_prepare is the one exception and says so.  As in BLAS,
+ * nothing tests for singularity: a zero on the diagonal gives infinities or NaNs from the first row that
+ * depends on it.
+ *
+ * The same arguments give the same bits on every run on one GPU model: sums have a fixed order, there are no
+ * floating-point atomics, and no choice depends on timing. */
+#ifndef LIBSOLVER_DENSE_H
+#define LIBSOLVER_DENSE_H
+
+#include "libsolver_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum libsolver_transpose {
+    LIBSOLVER_NO_TRANSPOSE = 0,
+    LIBSOLVER_TRANSPOSE = 1,
+    LIBSOLVER_CONJUGATE_TRANSPOSE = 2
+} libsolver_transpose;
+
+typedef enum libsolver_diagonal { LIBSOLVER_NON_UNIT = 0, LIBSOLVER_UNIT = 1 } libsolver_diagonal;
+
+/* How a solve is done.  The automatic choice takes the fastest by n and type (crossovers: doc/dense.md); the
+ * others are there to be compared. */
+typedef enum libsolver_trsv_form {
+    LIBSOLVER_TRSV_AUTO = 0,
+    /* one block of threads, n <= 128; matrix in shared memory, substitution by columns; */
+    LIBSOLVER_TRSV_SHARED = 1,
+    /* in registers, columns dealt to warps in turn; a slab of columns to a warp; */
+    LIBSOLVER_TRSV_REGISTERS_A = 2,
+    LIBSOLVER_TRSV_REGISTERS_B = 3,
+    /* in shared memory, diagonal blocks of 16 inverted */
+    LIBSOLVER_TRSV_PANELS = 4,
+    /* block solve and matrix-vector product, one launch each for 128 columns */
+    LIBSOLVER_TRSV_LAUNCHES = 5,
+    /* one kernel, a block of threads for 64 rows, results through global memory; */
+    LIBSOLVER_TRSV_GRID = 6,
+    /* the same in clusters of 16 blocks, results through distributed shared memory inside them */
+    LIBSOLVER_TRSV_CLUSTER = 7,
+    /* one warp, n <= 128 */
+    LIBSOLVER_TRSV_WARP = 8
+} libsolver_trsv_form;
+
+/* When GRID and CLUSTER read the off-diagonal tiles of a block row. */
+typedef enum libsolver_trsv_cache {
+    LIBSOLVER_CACHE_AHEAD = 0,    /* each one tile ahead, into registers, before waiting for its x */
+    LIBSOLVER_CACHE_NONE = 1,     /* after its x has arrived */
+    LIBSOLVER_CACHE_SHARED = 2,   /* NONE, but the last tile is put in shared memory first of all */
+    LIBSOLVER_CACHE_REGISTERS = 3 /* NONE, but the last tile is put in registers first of all */
+} libsolver_trsv_cache;
+
+typedef struct libsolver_trsv_options {
+    libsolver_trsv_form form;
+    libsolver_trsv_cache cache;
+    int64_t invert_from; /* first block row that inverts its diagonal block while it waits; INT64_MAX: none */
+    int64_t scale_from;  /* AHEAD: first block row whose last tile is multiplied by that inverse as well */
+    uint64_t *trace; /* device, 8 words for each block row of GRID and CLUSTER, or NULL: see bench/dense */
+    uint64_t reserved[4];
+} libsolver_trsv_options;
+
+/* AUTO, AHEAD, and the rows from which inverting and scaling pay on an H200. */
+LIBSOLVER_API libsolver_trsv_options libsolver_trsv_default_options(void);
+
+/* Bytes of device workspace for an order up to n, of any type; never decreasing in n. */
+LIBSOLVER_API int64_t libsolver_trsv_workspace_bytes(int64_t n);
+/* Makes a workspace ready, once, before its first use; every solve leaves it ready for the next.  One
+ * workspace serves one solve at a time: solves that may overlap (two streams) need one each. */
+LIBSOLVER_API libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes, void *stream);
+
+/* x := inv(op(A)) x.  n >= 0; lda >= max(1, n); incx != 0, a negative one as in BLAS; only the triangle
+ * `uplo` of A is read, and not its diagonal when unit.  workspace: may be NULL where n <= 128.  options: NULL
+ * for the defaults.  stream: a cudaStream_t. */
+LIBSOLVER_API libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo,
+                                              libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
+                                              const void *a, int64_t lda, void *x, int64_t incx,
+                                              void *workspace, int64_t workspace_bytes,
+                                              const libsolver_trsv_options *options, void *stream);
+
+/* Batches: problem k has A + k stride_a and x + k stride_x (in entries); or a[k] and x[k]; or these with
+ * n[k], lda[k] as well (arrays on the device).  In the last, max_n >= every n[k] chooses the kernel. */
+LIBSOLVER_API libsolver_status libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
+                                                              libsolver_transpose trans,
+                                                              libsolver_diagonal diag, int64_t n,
+                                                              const void *a, int64_t lda, int64_t stride_a,
+                                                              void *x, int64_t incx, int64_t stride_x,
+                                                              int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo,
+                                                      libsolver_transpose trans, libsolver_diagonal diag,
+                                                      int64_t n, const void *const *a, int64_t lda,
+                                                      void *const *x, int64_t incx, int64_t batch,
+                                                      void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
+                                                               libsolver_transpose trans,
+                                                               libsolver_diagonal diag, int64_t max_n,
+                                                               const int64_t *n, const void *const *a,
+                                                               const int64_t *lda, void *const *x,
+                                                               int64_t incx, int64_t batch, void *stream);
+
+/* A triangle prepared for many solves.  Plain data: copy it, forget it; it owns nothing. */
+typedef struct libsolver_trsv_prepared {
+    libsolver_type type;
+    libsolver_storage uplo;
+    libsolver_transpose trans;
+    libsolver_diagonal diag;
+    int64_t n, lda;
+    const void *a; /* the caller's matrix: read again only where `block` is 0 */
+    const void
+        *strips;   /* in the caller's storage: the rows of blkdiag(inv(L_kk)) L, in the order of the solve */
+    int64_t block; /* order of the inverted diagonal blocks; 0: the guard refused, solves substitute */
+    double growth; /* max over the diagonal blocks of max row sum of |L_kk||inv(L_kk)| */
+    uint64_t reserved[4];
+} libsolver_trsv_prepared;
+
+/* Bytes of device storage for a prepared triangle: about n^2 / 2 + 528 n entries, n rounded up to 256. */
+LIBSOLVER_API int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n);
+/* Inverts the diagonal blocks of op(A) by doubling and scales the block rows with them.  growth_limit: blocks
+ * that grow more make every later solve substitute instead (0: the default limit, doc/dense.md).  Waits for
+ * the stream, since the verdict is needed on the host: not capturable.  A must stay as it is while `prepared`
+ * is used. */
+LIBSOLVER_API libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolver_storage uplo,
+                                                      libsolver_transpose trans, libsolver_diagonal diag,
+                                                      int64_t n, const void *a, int64_t lda, void *storage,
+                                                      int64_t storage_bytes, double growth_limit,
+                                                      void *stream, libsolver_trsv_prepared *prepared);
+/* x := inv(op(A)) x by the prepared triangle; workspace as for libsolver_trsv. */
+LIBSOLVER_API libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *prepared, void *x,
+                                                    int64_t incx, void *workspace, int64_t workspace_bytes,
+                                                    void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
