@@ -6,9 +6,9 @@
 
 /* Tuned with `bench_ordering`, as the constants in dissect.c.  The coarsest graph has about COARSEST vertices, none
  * of more than HEAVY_PERCENT of their mean weight: a tighter bound costs fill, as the clusters become uneven. */
-#define COARSEST 50
+#define COARSEST 120
 #define HEAVY_PERCENT 200
-#define GROWS 2
+#define GROWS 4
 #define PASSES 6
 
 /* Where there are tries, each begins at a graph of 1 / DIVISOR of the vertices, at most MIDDLE; smaller graphs are

@@ -128,8 +128,10 @@ static libsolver_status divide(dissection *d, arena *scratch, const part *p, con
     for (int side = 0; side < 2 && status == LIBSOLVER_OK; side++) {
         if (tasks) {
             job *j = pending[side] = memory_new(&d->env->memory, 1, sizeof(job));
-            if (!j)
-                return LIBSOLVER_OUT_OF_MEMORY;
+            if (!j) {
+                status = LIBSOLVER_OUT_OF_MEMORY;
+                break;
+            }
             arena_init(&j->memory, &d->env->memory, scratch->chunk);
             status = take_side(d, &j->memory, p, s, side, number, count[side], edges[side], &j->p);
             j->p.offset += side == RIGHT ? count[LEFT] : 0;
