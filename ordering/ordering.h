@@ -1,7 +1,7 @@
 /* ordering/ordering.h: everything that depends on the pattern only; no floating-point values of A
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The order of calls:  graph -> compress -> amd / metis -> expand -> forest (etree, postorder, counts,
+ * The order of calls:  graph -> compress -> amd / nd / metis -> expand -> forest (etree, postorder, counts,
  * fundamental supernodes)
  * -> partition (relaxed supernodes of a backend) -> rows of each supernode. */
 #ifndef ORDERING_ORDERING_H
