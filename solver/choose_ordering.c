@@ -33,7 +33,7 @@ typedef struct choice {
     int paired; /* the compressed graph is one of 2x2 pivots */
 } choice;
 
-static double predicted_seconds(int64_t factor_nnz, double flops)
+double ordering_predicted_seconds(int64_t factor_nnz, double flops)
 {
     return SECONDS_A_FLOP * flops + SECONDS_AN_ENTRY * (double)factor_nnz;
 }
@@ -86,14 +86,14 @@ static libsolver_status order_auto(const choice *c, int32_t *perm, libsolver_ord
     TRY(forest_cost(c->m, c->a, perm, &amd_nnz, &amd_flops));
     *used = LIBSOLVER_ORDERING_AMD;
     const graph *g = c->compressed.n < 0 ? &c->g : &c->compressed;
-    const double edges = g->n > 0 ? (double)g->start[g->n] : 0, seconds = predicted_seconds(amd_nnz, amd_flops);
+    const double edges = g->n > 0 ? (double)g->start[g->n] : 0, seconds = ordering_predicted_seconds(amd_nnz, amd_flops);
     if (seconds < WORTH_ND * ND_SECONDS_AN_EDGE * edges)
         return LIBSOLVER_OK;
     int32_t *other = memory_new(c->m, c->a->n, sizeof(int32_t));
     libsolver_status status = other ? order(c, LIBSOLVER_ORDERING_ND, other) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK)
         status = forest_cost(c->m, c->a, other, &nd_nnz, &nd_flops);
-    if (status == LIBSOLVER_OK && predicted_seconds(nd_nnz, nd_flops) < seconds) {
+    if (status == LIBSOLVER_OK && ordering_predicted_seconds(nd_nnz, nd_flops) < seconds) {
         for (int32_t k = 0; k < c->a->n; k++)
             perm[k] = other[k];
         *used = LIBSOLVER_ORDERING_ND;

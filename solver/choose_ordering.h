@@ -13,4 +13,7 @@
 libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
                                  int32_t *perm, libsolver_ordering *used, message *why);
 
+/* Predicted seconds of a factorization with ten solves, by which AUTO chooses. */
+double ordering_predicted_seconds(int64_t factor_nnz, double flops);
+
 #endif
