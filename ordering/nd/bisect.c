@@ -6,7 +6,7 @@
 
 /* Tuned with `bench_ordering`, as the constants in dissect.c.  The coarsest graph has about COARSEST vertices, none
  * of more than HEAVY_PERCENT of their mean weight: a tighter bound costs fill, as the clusters become uneven. */
-#define COARSEST 120
+#define COARSEST 50
 #define HEAVY_PERCENT 200
 #define GROWS 4
 #define PASSES 6

@@ -15,6 +15,7 @@ typedef struct dissection {
     atomic_int status;
 } dissection;
 
+/* 0 for lack of memory. */
 int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int32_t own, nd_graph *g);
 
 #endif
