@@ -1,13 +1,13 @@
 /* ordering/ordering.h: everything that depends on the pattern only; no floating-point values of A
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The order of calls:  graph -> compress -> amd / metis -> expand -> forest (etree, postorder, counts,
+ * The order of calls:  graph -> compress -> amd / nd / metis -> expand -> forest (etree, postorder, counts,
  * fundamental supernodes)
  * -> partition (relaxed supernodes of a backend) -> rows of each supernode. */
 #ifndef ORDERING_ORDERING_H
 #define ORDERING_ORDERING_H
 
-#include "base/memory.h"
+#include "base/environment.h"
 #include "libsolver_types.h"
 
 /* Lower triangle of a symmetric matrix by columns: rows of column j are row[start[j] .. start[j+1]),
@@ -45,6 +45,10 @@ libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of,
  * Connected components, vertices of degree 0 and n = 0 are fine. */
 libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
 libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
+
+/* Nested dissection: multilevel vertex separators, minimum degree at the leaves; weights honoured.  The same
+ * permutation from the same seed, by whatever number of threads.  O(nnz log n).  OUT_OF_MEMORY, CANCELLED. */
+libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm);
 
 /* perm of the original graph from one of the compressed graph: classes in order, members ascending inside a
  * class. */

@@ -4,14 +4,18 @@
 #include "solver/matching.h"
 #include <string.h>
 
-/* Predicted seconds, from `libsolver bench` on two cores of an AMD EPYC 9004: flops and entries of a
- * factorization with ten solves, and METIS by the edges it works on. */
+/* Predicted seconds on two cores of an AMD EPYC 9004: flops and entries of a factorization with ten solves, from
+ * `libsolver bench`, and nested dissection by the edges it works on, from `bench_ordering`. */
 #define SECONDS_A_FLOP 5e-11
 #define SECONDS_AN_ENTRY 2e-8
-#define METIS_SECONDS_AN_EDGE 1.3e-6
+#define ND_SECONDS_AN_EDGE 5e-7
 
-/* METIS is tried when AMD's factorization is predicted to take longer than this part of METIS's time. */
-#define WORTH_METIS 0.3
+/* Nested dissection is tried when what AMD's order costs afterwards is predicted to take longer than this part of
+ * its time. */
+#define WORTH_ND 0.3
+
+/* Its random numbers. */
+#define ND_SEED 4321
 
 /* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when it
  * multiplies the predicted flops by more than this: of the shared KKT systems, those above (kkt_cvxqp1_l 3.1,
@@ -21,6 +25,7 @@
 
 /* Everything an order is chosen from. */
 typedef struct choice {
+    environment *env;
     memory *m;
     const pattern *a;
     graph g, compressed; /* compressed.n = -1: nothing to compress */
@@ -28,31 +33,31 @@ typedef struct choice {
     int paired; /* the compressed graph is one of 2x2 pivots */
 } choice;
 
-static double predicted_seconds(int64_t factor_nnz, double flops)
+double ordering_predicted_seconds(int64_t factor_nnz, double flops)
 {
     return SECONDS_A_FLOP * flops + SECONDS_AN_ENTRY * (double)factor_nnz;
 }
 
-/* Orders the compressed graph, where there is one, and expands. */
-static libsolver_status order(const choice *c, libsolver_status (*method)(memory *, const graph *, int32_t *),
-                              int32_t *perm)
+static libsolver_status by_method(const choice *c, libsolver_ordering method, const graph *g, int32_t *perm)
 {
-    if (c->compressed.n < 0)
-        return method(c->m, &c->g, perm);
+    return method == LIBSOLVER_ORDERING_AMD     ? order_amd(c->m, g, perm)
+           : method == LIBSOLVER_ORDERING_METIS ? order_metis(c->m, g, perm)
+                                                : order_nd(c->env, g, ND_SEED, perm);
+}
+
+/* Orders the compressed graph, where there is one, and expands.  AMD finds indistinguishable vertices itself. */
+static libsolver_status order(const choice *c, libsolver_ordering method, int32_t *perm)
+{
+    if (c->compressed.n < 0 || (method == LIBSOLVER_ORDERING_AMD && !c->paired))
+        return by_method(c, method, &c->g, perm);
     int32_t *classes = memory_new(c->m, c->compressed.n, sizeof(int32_t));
     if (!classes)
         return LIBSOLVER_OUT_OF_MEMORY;
-    libsolver_status status = method(c->m, &c->compressed, classes);
+    libsolver_status status = by_method(c, method, &c->compressed, classes);
     if (status == LIBSOLVER_OK)
         status = order_expand(c->m, c->g.n, c->class_of, c->compressed.n, classes, perm);
     memory_free(c->m, classes);
     return status;
-}
-
-/* AMD finds indistinguishable vertices itself. */
-static libsolver_status order_by_amd(const choice *c, int32_t *perm)
-{
-    return c->paired ? order(c, order_amd, perm) : order_amd(c->m, &c->g, perm);
 }
 
 /* Compresses the pairs of a matching. */
@@ -72,30 +77,29 @@ static libsolver_status merge_pairs(choice *c, const double *magnitude)
     return status;
 }
 
-/* AMD, and METIS where it is likely to pay; the one with the shorter predicted time. */
+/* AMD, and nested dissection where it is likely to pay; the one with the shorter predicted time. */
 static libsolver_status order_auto(const choice *c, int32_t *perm, libsolver_ordering *used)
 {
-    int64_t amd_nnz, metis_nnz;
-    double amd_flops, metis_flops;
-    TRY(order_by_amd(c, perm));
+    int64_t amd_nnz, nd_nnz;
+    double amd_flops, nd_flops;
+    TRY(order(c, LIBSOLVER_ORDERING_AMD, perm));
     TRY(forest_cost(c->m, c->a, perm, &amd_nnz, &amd_flops));
     *used = LIBSOLVER_ORDERING_AMD;
     const graph *g = c->compressed.n < 0 ? &c->g : &c->compressed;
-    const double edges = g->n > 0 ? (double)g->start[g->n] : 0;
-    if (SECONDS_A_FLOP * amd_flops < WORTH_METIS * METIS_SECONDS_AN_EDGE * edges)
+    const double edges = g->n > 0 ? (double)g->start[g->n] : 0, seconds = ordering_predicted_seconds(amd_nnz, amd_flops);
+    if (seconds < WORTH_ND * ND_SECONDS_AN_EDGE * edges)
         return LIBSOLVER_OK;
     int32_t *other = memory_new(c->m, c->a->n, sizeof(int32_t));
-    libsolver_status status = other ? order(c, order_metis, other) : LIBSOLVER_OUT_OF_MEMORY;
+    libsolver_status status = other ? order(c, LIBSOLVER_ORDERING_ND, other) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK)
-        status = forest_cost(c->m, c->a, other, &metis_nnz, &metis_flops);
-    if (status == LIBSOLVER_OK &&
-        predicted_seconds(metis_nnz, metis_flops) < predicted_seconds(amd_nnz, amd_flops)) {
+        status = forest_cost(c->m, c->a, other, &nd_nnz, &nd_flops);
+    if (status == LIBSOLVER_OK && ordering_predicted_seconds(nd_nnz, nd_flops) < seconds) {
         for (int32_t k = 0; k < c->a->n; k++)
             perm[k] = other[k];
-        *used = LIBSOLVER_ORDERING_METIS;
+        *used = LIBSOLVER_ORDERING_ND;
     }
     memory_free(c->m, other);
-    return status == LIBSOLVER_NOT_BUILT ? LIBSOLVER_OK : status;
+    return status;
 }
 
 /* The caller's permutation, checked. */
@@ -133,20 +137,14 @@ static libsolver_status order_graph(choice *c, const double *magnitude, libsolve
         TRY(merge_pairs(c, magnitude));
     else if (method != LIBSOLVER_ORDERING_AMD) /* AMD finds indistinguishable vertices itself */
         TRY(graph_compress(c->m, &c->g, &c->compressed, c->class_of));
-    switch (method) {
-    case LIBSOLVER_ORDERING_AMD:
-        status = order_by_amd(c, perm);
-        break;
-    case LIBSOLVER_ORDERING_ND:
-    case LIBSOLVER_ORDERING_METIS:
-        *used = LIBSOLVER_ORDERING_METIS;
-        status = order(c, order_metis, perm);
-        if (status == LIBSOLVER_NOT_BUILT)
-            FAIL(why, status, "this build has no nested dissection for this graph (METIS)");
-        break;
-    default:
+    if (method == LIBSOLVER_ORDERING_AUTO)
         status = order_auto(c, perm, used);
-    }
+    else
+        status = order(c, method, perm);
+    if (status == LIBSOLVER_NOT_BUILT)
+        FAIL(why, status, "this build has no METIS, or its integers cannot count this graph's edges");
+    if (status == LIBSOLVER_CANCELLED)
+        FAIL(why, status, "the analysis was cancelled");
     if (c->compressed.n >= 0)
         graph_free(c->m, &c->compressed);
     return status;
@@ -179,7 +177,7 @@ libsolver_status choose_ordering(environment *env, const pattern *a, const doubl
                                  const libsolver_options *options, int32_t *perm, libsolver_ordering *used,
                                  message *why)
 {
-    choice c = {.m = &env->memory, .a = a};
+    choice c = {.env = env, .m = &env->memory, .a = a};
     libsolver_status status = LIBSOLVER_OK;
     *used = options->ordering;
     if (options->ordering == LIBSOLVER_ORDERING_USER)

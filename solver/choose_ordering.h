@@ -9,8 +9,11 @@
 
 /* perm, length a->n: the row eliminated k-th.  used: the method.  magnitude: NULL, or |a| of the pattern's entries, when rows
  * that a matching pairs are to be eliminated together.  INVALID (the caller's permutation),
- * NOT_BUILT, OUT_OF_MEMORY. */
+ * NOT_BUILT, OUT_OF_MEMORY, CANCELLED. */
 libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
                                  int32_t *perm, libsolver_ordering *used, message *why);
+
+/* Predicted seconds of a factorization with ten solves, by which AUTO chooses. */
+double ordering_predicted_seconds(int64_t factor_nnz, double flops);
 
 #endif

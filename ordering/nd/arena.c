@@ -1,0 +1,87 @@
+/* ordering/nd/arena.c: memory taken and given back in the order of a stack
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "ordering/nd/arena.h"
+
+/* The blocks lie behind it. */
+struct arena_chunk {
+    arena_chunk *next;
+    size_t bytes; /* for blocks */
+};
+
+#define HEADER ((sizeof(arena_chunk) + MEMORY_ALIGNMENT - 1) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT)
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + MEMORY_ALIGNMENT - 1) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT;
+}
+
+void arena_init(arena *a, memory *m, size_t chunk)
+{
+    *a = (arena){.m = m, .chunk = chunk};
+}
+
+static void free_chunks(arena *a, arena_chunk *c)
+{
+    while (c) {
+        arena_chunk *next = c->next;
+        memory_free(a->m, c);
+        c = next;
+    }
+}
+
+void arena_free(arena *a)
+{
+    free_chunks(a, a->first);
+    a->first = a->current = NULL;
+}
+
+/* Makes the next chunk the current one, a new one if it is too small. */
+static int next_chunk(arena *a, size_t bytes)
+{
+    arena_chunk **link = a->current ? &a->current->next : &a->first;
+    if (*link && (*link)->bytes < bytes) {
+        free_chunks(a, *link);
+        *link = NULL;
+    }
+    if (!*link) {
+        const size_t want = bytes > a->chunk ? bytes : a->chunk;
+        arena_chunk *c = memory_new(a->m, (int64_t)(HEADER + want), 1);
+        if (!c)
+            return 0;
+        *c = (arena_chunk){NULL, want};
+        *link = c;
+    }
+    a->current = *link;
+    a->used = 0;
+    return 1;
+}
+
+void *arena_new(arena *a, int64_t count, size_t size)
+{
+    if (count < 0 || count > (INT64_MAX - MEMORY_ALIGNMENT) / (int64_t)size)
+        return NULL;
+    const size_t bytes = rounded((size_t)count * size);
+    if (!a->current || a->current->bytes - a->used < bytes)
+        if (!next_chunk(a, bytes))
+            return NULL;
+    char *block = (char *)a->current + HEADER + a->used;
+    a->used += bytes;
+    return block;
+}
+
+void arena_cut(arena *a, const void *block, int64_t count, size_t size)
+{
+    a->used =
+        (size_t)((const char *)block - ((const char *)a->current + HEADER)) + rounded((size_t)count * size);
+}
+
+arena_mark arena_here(const arena *a)
+{
+    return (arena_mark){a->current, a->used};
+}
+
+void arena_back(arena *a, arena_mark mark)
+{
+    a->current = mark.current;
+    a->used = mark.used;
+}

@@ -1,0 +1,33 @@
+/* ordering/nd/arena.h: memory taken and given back in the order of a stack
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ORDERING_ND_ARENA_H
+#define ORDERING_ND_ARENA_H
+
+#include "base/memory.h"
+
+typedef struct arena_chunk arena_chunk;
+
+typedef struct arena {
+    memory *m;
+    arena_chunk *first, *current; /* chunks behind the current one are empty */
+    size_t used;                  /* bytes of the current one */
+    size_t chunk;                 /* bytes that a new chunk has at least */
+} arena;
+
+typedef struct arena_mark {
+    arena_chunk *current;
+    size_t used;
+} arena_mark;
+
+/* Takes no memory yet. */
+void arena_init(arena *a, memory *m, size_t chunk);
+void arena_free(arena *a);
+/* count * size bytes, uninitialised, aligned to 64; NULL when they cannot be had. */
+void *arena_new(arena *a, int64_t count, size_t size);
+/* Cuts the latest block to its first count * size bytes. */
+void arena_cut(arena *a, const void *block, int64_t count, size_t size);
+/* What was taken after the mark is given back; its chunks are kept for the next. */
+arena_mark arena_here(const arena *a);
+void arena_back(arena *a, arena_mark mark);
+
+#endif

@@ -1,0 +1,241 @@
+/* ordering/nd/dissect.c: nested dissection  [George, SIAM J. Numer. Anal. 10 (1973)]
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A part of the graph is separated, the separator ordered last, and so on with the two parts left, down to
+ * leaves.  Each part has its own slice of the permutation and its own random numbers, seeded by its place in the
+ * tree, so that it does not matter who orders which part when. */
+#include "ordering/nd/dissection.h"
+#include <string.h>
+
+/* Parts of more vertices are tasks of their own. */
+#define TASK_SIZE 10000
+
+/* Deeper parts are ordered as leaves.  Each side of a separator has at most about 60 % of the weight, so that
+ * only graphs in which this fails get there. */
+#define DEEPEST 100
+
+/* Tuned with `bench_ordering` on one core of an AMD EPYC 9004, on grids and the shared matrices.  A graph is large
+ * by its number of vertices.  Smaller leaves give 1 to 2 % less fill and take up to 1.5 times as long; more
+ * tries on the upper parts, whose separators cost most, about the same. */
+#define LARGE 20000
+#define LEAF 200
+#define LEAF_OF_LARGE 1000
+#define UPPER 4 /* levels of the tree */
+#define TRIES 3
+#define TRIES_OF_LARGE 2
+
+/* A connected or unconnected part of the graph.  g.n == 0: only its vertices are listed, as it is a leaf. */
+typedef struct part {
+    nd_graph g;
+    int32_t n, *vertex; /* of the whole graph */
+    int32_t offset;     /* of its slice of perm */
+    int depth;
+    uint64_t seed;
+} part;
+
+typedef struct job {
+    arena memory;
+    part p;
+} job;
+
+static void dissect(dissection *d, arena *scratch, const part *p);
+
+static void fail(dissection *d, libsolver_status status)
+{
+    int expected = LIBSOLVER_OK;
+    atomic_compare_exchange_strong(&d->status, &expected, status);
+}
+
+static libsolver_status order_leaf(dissection *d, arena *scratch, const part *p)
+{
+    const arena_mark mark = arena_here(scratch);
+    nd_graph g;
+    if (!nd_with_halo(scratch, d, p->vertex, p->n, &g))
+        return LIBSOLVER_OUT_OF_MEMORY;
+    int32_t *perm = d->perm + p->offset;
+    TRY(nd_leaf(scratch, &g, p->n, perm));
+    for (int32_t k = 0; k < p->n; k++)
+        perm[k] = p->vertex[perm[k]];
+    arena_back(scratch, mark);
+    return LIBSOLVER_OK;
+}
+
+/* The part of p on one side, with `count` vertices and `edges` to its own and to others.  number: place of each vertex of p on
+ * its side. */
+static libsolver_status take_side(const dissection *d, arena *scratch, const part *p, const separation *s,
+                                  int side, const int32_t *number, int32_t count, int64_t edges, part *out)
+{
+    *out = (part){.n = count, .depth = p->depth + 1, .seed = nd_hash(p->seed * 2 + (uint64_t)side + 1)};
+    out->offset = p->offset;
+    out->vertex = arena_new(scratch, count, sizeof(int32_t));
+    if (!out->vertex)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t v = 0; v < p->n; v++)
+        if (s->side[v] == side)
+            out->vertex[number[v]] = p->vertex[v];
+    if (count <= d->leaf)
+        return LIBSOLVER_OK;
+    nd_graph *g = &out->g;
+    g->start = arena_new(scratch, (int64_t)count + 1, sizeof(int64_t));
+    g->weight = arena_new(scratch, count, sizeof(int32_t));
+    g->neighbor = arena_new(scratch, edges, sizeof(int32_t));
+    if (!g->start || !g->weight || !g->neighbor)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    int64_t end = 0;
+    int32_t i = 0;
+    for (int32_t v = 0; v < p->n; v++) {
+        if (s->side[v] != side)
+            continue;
+        g->start[i] = end;
+        g->weight[i++] = p->g.weight[v];
+        for (int64_t q = p->g.start[v]; q < p->g.start[v + 1]; q++) {
+            const int32_t u = p->g.neighbor[q];
+            if (s->side[u] == side)
+                g->neighbor[end++] = number[u];
+        }
+    }
+    g->start[count] = end;
+    g->n = count;
+    g->total = s->weight[side];
+    return LIBSOLVER_OK;
+}
+
+static void run(dissection *d, job *j)
+{
+    dissect(d, &j->memory, &j->p);
+    arena_free(&j->memory);
+    memory_free(&d->env->memory, j);
+}
+
+/* Orders the separator last and hands out the two sides: as tasks with memory of their own, or in turn. */
+static libsolver_status divide(dissection *d, arena *scratch, const part *p, const separation *s)
+{
+    int32_t *number = arena_new(scratch, p->n, sizeof(int32_t)), count[3] = {0, 0, 0};
+    int64_t edges[3] = {0, 0, 0};
+    if (!number)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t v = 0; v < p->n; v++) {
+        number[v] = count[s->side[v]]++;
+        edges[s->side[v]] += p->g.start[v + 1] - p->g.start[v];
+    }
+    int32_t *last = d->perm + p->offset + count[LEFT] + count[RIGHT];
+    for (int32_t v = 0; v < p->n; v++)
+        if (s->side[v] == SEPARATOR)
+            last[number[v]] = p->vertex[v];
+    const int tasks = p->n > TASK_SIZE;
+    job *pending[2] = {NULL, NULL};
+    libsolver_status status = LIBSOLVER_OK;
+    for (int side = 0; side < 2 && status == LIBSOLVER_OK; side++) {
+        if (tasks) {
+            job *j = pending[side] = memory_new(&d->env->memory, 1, sizeof(job));
+            if (!j) {
+                status = LIBSOLVER_OUT_OF_MEMORY;
+                break;
+            }
+            arena_init(&j->memory, &d->env->memory, scratch->chunk);
+            status = take_side(d, &j->memory, p, s, side, number, count[side], edges[side], &j->p);
+            j->p.offset += side == RIGHT ? count[LEFT] : 0;
+        } else {
+            const arena_mark mark = arena_here(scratch);
+            part q;
+            status = take_side(d, scratch, p, s, side, number, count[side], edges[side], &q);
+            q.offset += side == RIGHT ? count[LEFT] : 0;
+            if (status == LIBSOLVER_OK)
+                dissect(d, scratch, &q);
+            arena_back(scratch, mark);
+        }
+    }
+    if (!tasks)
+        return status;
+    arena_free(scratch); /* p and s are gone */
+    for (int side = 0; side < 2; side++) {
+        job *j = pending[side];
+        if (j && status == LIBSOLVER_OK) {
+#pragma omp task firstprivate(d, j)
+            run(d, j);
+        } else if (j) {
+            arena_free(&j->memory);
+            memory_free(&d->env->memory, j);
+        }
+    }
+    return status;
+}
+
+static void dissect(dissection *d, arena *scratch, const part *p)
+{
+    if (atomic_load(&d->status) != LIBSOLVER_OK)
+        return;
+    if (environment_cancelled(d->env)) {
+        fail(d, LIBSOLVER_CANCELLED);
+        return;
+    }
+    libsolver_status status;
+    if (p->n <= d->leaf || p->depth >= DEEPEST)
+        TRY_DONE(order_leaf(d, scratch, p));
+    else {
+        nd_random r = {p->seed};
+        const int tries = p->depth >= UPPER ? 1 : d->g->n > LARGE ? TRIES_OF_LARGE : TRIES;
+        separation s = {.side = arena_new(scratch, p->n, 1)};
+        if (!s.side) {
+            status = LIBSOLVER_OUT_OF_MEMORY;
+            goto done;
+        }
+        TRY_DONE(nd_bisect(scratch, &p->g, tries, &r, &s));
+        if (s.weight[LEFT] > 0 && s.weight[RIGHT] > 0)
+            TRY_DONE(divide(d, scratch, p, &s));
+        else
+            TRY_DONE(order_leaf(d, scratch, p));
+    }
+    return;
+done:
+    fail(d, status);
+}
+
+/* The whole graph as one part. */
+static libsolver_status whole(const graph *g, uint64_t seed, arena *scratch, part *p)
+{
+    *p = (part){.n = g->n, .seed = nd_hash(seed + 1)};
+    p->vertex = arena_new(scratch, g->n, sizeof(int32_t));
+    p->g = (nd_graph){.n = g->n, .start = g->start, .neighbor = g->neighbor, .weight = g->weight};
+    if (!g->weight)
+        p->g.weight = arena_new(scratch, g->n, sizeof(int32_t));
+    if (!p->vertex || !p->g.weight)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t v = 0; v < g->n; v++) {
+        p->vertex[v] = v;
+        if (!g->weight)
+            p->g.weight[v] = 1;
+        p->g.total += p->g.weight[v];
+    }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm)
+{
+    dissection d = {.env = env, .g = g, .perm = perm};
+    d.leaf = g->n > LARGE ? LEAF_OF_LARGE : LEAF;
+    atomic_init(&d.status, LIBSOLVER_OK);
+    if (g->n == 0)
+        return LIBSOLVER_OK;
+    d.local = memory_new(&env->memory, g->n, sizeof(int32_t));
+    job *root = memory_new(&env->memory, 1, sizeof(job));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!d.local || !root)
+        goto done;
+    memset(d.local, -1, sizeof(int32_t) * (size_t)g->n);
+    arena_init(&root->memory, &env->memory, g->n < 1000 ? 64 << 10 : 1 << 20);
+    status = whole(g, seed, &root->memory, &root->p);
+    if (status != LIBSOLVER_OK) {
+        arena_free(&root->memory);
+        goto done;
+    }
+#pragma omp parallel num_threads(env->threads) if (env->threads > 1 && g->n > TASK_SIZE)
+#pragma omp single
+    run(&d, root);
+    root = NULL;
+    status = (libsolver_status)atomic_load(&d.status);
+done:
+    memory_free(&env->memory, d.local);
+    memory_free(&env->memory, root);
+    return status;
+}
