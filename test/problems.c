@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "problems.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +185,7 @@ void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DE
 static void *rationed_allocate(void *user, size_t bytes)
 {
     rationed *r = user;
-    return r->left-- > 0 ? malloc(bytes) : NULL;
+    return atomic_fetch_sub(&r->left, 1) > 0 ? malloc(bytes) : NULL;
 }
 
 static void rationed_release(void *user, void *block)
