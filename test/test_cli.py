@@ -9,8 +9,9 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from folder_case import FolderCase
 
 CHECK, TOOL = os.path.abspath(sys.argv.pop(2)), os.path.abspath(sys.argv.pop(1))
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
@@ -41,17 +42,7 @@ SOLVE_FIELDS = """matrix.path matrix.n matrix.nnz status message backend.factori
     seconds.analyze seconds.factorize seconds.solve seconds.total""".split()
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.TemporaryDirectory()
-        self.addCleanup(self.place.cleanup)
-        self.folder = pathlib.Path(self.place.name)
-
-    def file(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        return path
-
+class Case(FolderCase):
     def solve(self, *arguments):
         """Exit code and JSON."""
         done = run("solve", *arguments, "--json", "-")

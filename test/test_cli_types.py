@@ -9,8 +9,9 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from folder_case import FolderCase
 
 CHECK, TOOL = os.path.abspath(sys.argv.pop(2)), os.path.abspath(sys.argv.pop(1))
 TOLERANCE = {"d": 1e-14, "s": 5e-6, "c": 5e-6, "z": 1e-14}
@@ -32,17 +33,7 @@ def turned(path, hermitian):
     return "\n".join(body) + "\n"
 
 
-class Types(unittest.TestCase):
-    def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.folder = pathlib.Path(place.name)
-
-    def file(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        return path
-
+class Types(FolderCase):
     def problem(self, specification, hermitian):
         real = self.folder / "real.mtx"
         self.assertEqual(run("generate", specification, "-o", real).returncode, 0)

@@ -15,8 +15,9 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from folder_case import FolderCase
 
 TOOL = os.path.abspath(sys.argv.pop(1))
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
@@ -40,11 +41,9 @@ CAUSES = {
 }
 
 
-class Case(unittest.TestCase):
+class Case(FolderCase):
     def setUp(self):
-        self.place = tempfile.TemporaryDirectory()
-        self.addCleanup(self.place.cleanup)
-        self.folder = pathlib.Path(self.place.name)
+        super().setUp()
         self.x = self.folder / "x.mtx"
 
     def solve(self, path, *arguments):

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+from folder_case import FolderCase
+
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
@@ -67,17 +69,7 @@ def installed_headers():
     return sorted((PREFIX / "include").rglob("*.h"))
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def file(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        return path
-
+class Case(FolderCase):
     def compiler(self, language):
         """The command that compiles this language, without files."""
         variable, name, standard = LANGUAGES[language]
