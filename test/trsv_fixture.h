@@ -1,5 +1,6 @@
 /* test/trsv_fixture.h: triangles, right-hand sides and the plain loops that the GPU's solves are compared
- * with SPDX-License-Identifier: BSD-3-Clause */
+ * with
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_TRSV_FIXTURE_H
 #define TEST_TRSV_FIXTURE_H
 

@@ -1,5 +1,6 @@
 /* bench/dense/bench.h: what the benchmarks of dense kernels share: timing, triangles on the device, cuBLAS by
- * type SPDX-License-Identifier: BSD-3-Clause */
+ * type
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BENCH_DENSE_BENCH_H
 #define BENCH_DENSE_BENCH_H
 

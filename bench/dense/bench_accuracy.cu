@@ -1,5 +1,6 @@
 /* bench/dense/bench_accuracy.cu: errors of substitution, of inverses by doubling and by Higham's method B,
- * and of cuBLAS SPDX-License-Identifier: BSD-3-Clause
+ * and of cuBLAS
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * For triangles of order 512 in double precision: componentwise backward error max_i |b - Lx|_i / (|L||x| +
  * |b|)_i and normwise forward error, in units of eps, against extended precision on the host.  The Kahan

@@ -1,5 +1,6 @@
 /* bench/dense/bench_trace.cu: where the time of the one-kernel and the launch-synchronised forms goes  [paper
- * 000, figure 4] SPDX-License-Identifier: BSD-3-Clause
+ * 000, figure 4]
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * bench_trace N FILE.svg [cluster]    traces GRID, or CLUSTER, at order N: text for the first and last rows,
  * an SVG bar for every block row

@@ -1,5 +1,6 @@
 /* dense/cuda/invert.cuh: block scope: diagonal blocks in shared memory, inverted by doubling, guarded, or
- * substituted SPDX-License-Identifier: BSD-3-Clause */
+ * substituted
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef DENSE_CUDA_INVERT_CUH
 #define DENSE_CUDA_INVERT_CUH
 

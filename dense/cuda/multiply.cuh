@@ -1,5 +1,6 @@
 /* dense/cuda/multiply.cuh: warp scope: 16 x 8 products from shared memory, by the tensor cores' double
- * precision SPDX-License-Identifier: BSD-3-Clause
+ * precision
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * mma.m16n8k8.f64 does four times the work of m8n8k4 in the same time on sm_90.  Single precision goes the
  * same way: converted on loading, summed in double, rounded once.  With g = lane div 4 and t = lane mod 4 a

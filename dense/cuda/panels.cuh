@@ -1,5 +1,6 @@
 /* dense/cuda/panels.cuh: block scope: a whole triangle of order <= 128 in shared memory, solved by panels of
- * 16 columns SPDX-License-Identifier: BSD-3-Clause
+ * 16 columns
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * Threads 0..127 own a row each and carry the chain: a panel's 16 entries of x are the product of the
  * inverted 16 x 16 diagonal block with what its rows have become, then all rows below are updated; one

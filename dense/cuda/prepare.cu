@@ -1,5 +1,6 @@
 /* dense/cuda/prepare.cu: makes the strips of a prepared triangle: inverts by doubling, measures growth,
- * scales the rows SPDX-License-Identifier: BSD-3-Clause */
+ * scales the rows
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/forms.h"
 #include "dense/cuda/invert.cuh"
 #include "dense/cuda/launch.cuh"

@@ -1,5 +1,6 @@
 /* dense/cuda/rows.cuh: forward substitution in one kernel, a block of threads for a block row of 64  [paper
- * 000, listing 4] SPDX-License-Identifier: BSD-3-Clause
+ * 000, listing 4]
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;  x(r) = inv(L(r,r)) (b(r)
  * - sum)

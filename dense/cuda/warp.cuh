@@ -1,5 +1,6 @@
 /* dense/cuda/warp.cuh: warp scope: triangles of order <= 128 by one warp, or several of order <= 8 or 16 at
- * once SPDX-License-Identifier: BSD-3-Clause
+ * once
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * Lane i of a group of W lanes has row i of a diagonal block, so that a step of the substitution is a
  * broadcast and a multiply-add; below it, blocks of 32 columns are applied with x broadcast from shared
