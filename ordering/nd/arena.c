@@ -69,12 +69,6 @@ void *arena_new(arena *a, int64_t count, size_t size)
     return block;
 }
 
-void arena_cut(arena *a, const void *block, int64_t count, size_t size)
-{
-    a->used =
-        (size_t)((const char *)block - ((const char *)a->current + HEADER)) + rounded((size_t)count * size);
-}
-
 arena_mark arena_here(const arena *a)
 {
     return (arena_mark){a->current, a->used};

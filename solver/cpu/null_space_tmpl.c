@@ -116,7 +116,7 @@ void NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step)
         x[i * step] -= w->x[i];
 }
 
-void NAME(cpu_correct_consistent)(const numeric *f, workspace *w, const wide *residual, int64_t step)
+void NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step)
 {
     const int32_t n = f->plan->a.n;
     real *weight = (real *)(w->singular + 3 * (int64_t)n), most = 0;
@@ -130,8 +130,5 @@ void NAME(cpu_correct_consistent)(const numeric *f, workspace *w, const wide *re
     project(f, w, weight);
     conjugate_if_symmetric(f, w->x);
     for (int32_t i = 0; i < n; i++)
-        w->x[i] = ((scalar)residual[i * step] - w->x[i]) * f->scale[i];
-    NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);
-    for (int32_t i = 0; i < n; i++)
-        w->x[i] *= f->scale[i];
+        residual[i * step] -= w->x[i];
 }

@@ -67,7 +67,6 @@ typedef struct numeric {
     int64_t zero_pivots;
     real pivot_threshold;
     _Atomic int32_t failed;    /* least supernode whose pivots failed (Cholesky) */
-    _Atomic int32_t failed_at; /* its column */
     _Atomic int stop;          /* a status, or TOO_MANY_DELAYS, that ends all tasks */
     _Atomic int64_t growths;
     _Atomic int64_t grown; /* bytes of fronts that did not fit their planned place */
@@ -163,9 +162,9 @@ libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const li
                                   double *backward_error);
 /* null_space_tmpl.c, for one column; entry i of x and residual at i step.  x := the shortest x + null vector, nearly. */
 void NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
-/* w->x := A^-1 (residual - r*), with the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of
- * w->singular, overwritten. */
-void NAME(cpu_correct_consistent)(const numeric *f, workspace *w, const wide *residual, int64_t step);
+/* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
+ * overwritten. */
+void NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order);

@@ -178,10 +178,9 @@ static void refine_singular(group *g, double tolerance)
             const real measure = (real)measure_of_row(g, i, q, norm, &small);
             weight[i] = isfinite(measure) ? measure : 0;
         }
-        NAME(cpu_correct_consistent)(g->f, w, w->residual + q, c);
-        for (int32_t i = 0; i < n; i++)
-            w->solution[(int64_t)i * c + q] += w->x[i];
+        NAME(cpu_make_consistent)(g->f, w, w->residual + q, c);
     }
+    step(g);
     measure(g, tolerance, 0);
 }
 
