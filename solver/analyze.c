@@ -29,7 +29,7 @@ static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_op
     return LIBSOLVER_OK;
 }
 
-/* Part of the rows without a positive diagonal entry from which rows are paired to 2x2 pivots when the caller leaves it open. */
+/* Part of the rows with a zero on the diagonal from which rows are paired to 2x2 pivots when the caller leaves it open. */
 #define PAIRED_PART 0.25
 
 /* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and many rows need a 2x2 pivot or

@@ -30,7 +30,8 @@ typedef struct choice {
     const pattern *a;
     graph g, compressed; /* compressed.n = -1: nothing to compress */
     int32_t *class_of;
-    int paired; /* the compressed graph is one of 2x2 pivots */
+    int paired;   /* the compressed graph is one of 2x2 pivots */
+    double flops; /* of the last order found; negative: not counted yet */
 } choice;
 
 double ordering_predicted_seconds(int64_t factor_nnz, double flops)
@@ -78,12 +79,13 @@ static libsolver_status merge_pairs(choice *c, const double *magnitude)
 }
 
 /* AMD, and nested dissection where it is likely to pay; the one with the shorter predicted time. */
-static libsolver_status order_auto(const choice *c, int32_t *perm, libsolver_ordering *used)
+static libsolver_status order_auto(choice *c, int32_t *perm, libsolver_ordering *used)
 {
     int64_t amd_nnz, nd_nnz;
     double amd_flops, nd_flops;
     TRY(order(c, LIBSOLVER_ORDERING_AMD, perm));
     TRY(forest_cost(c->m, c->a, perm, &amd_nnz, &amd_flops));
+    c->flops = amd_flops;
     *used = LIBSOLVER_ORDERING_AMD;
     const graph *g = c->compressed.n < 0 ? &c->g : &c->compressed;
     const double edges = g->n > 0 ? (double)g->start[g->n] : 0, seconds = ordering_predicted_seconds(amd_nnz, amd_flops);
@@ -94,8 +96,8 @@ static libsolver_status order_auto(const choice *c, int32_t *perm, libsolver_ord
     if (status == LIBSOLVER_OK)
         status = forest_cost(c->m, c->a, other, &nd_nnz, &nd_flops);
     if (status == LIBSOLVER_OK && ordering_predicted_seconds(nd_nnz, nd_flops) < seconds) {
-        for (int32_t k = 0; k < c->a->n; k++)
-            perm[k] = other[k];
+        memcpy(perm, other, sizeof(int32_t) * (size_t)c->a->n);
+        c->flops = nd_flops;
         *used = LIBSOLVER_ORDERING_ND;
     }
     memory_free(c->m, other);
@@ -132,6 +134,7 @@ static libsolver_status order_graph(choice *c, const double *magnitude, libsolve
     libsolver_status status = LIBSOLVER_OK;
     *used = method;
     c->paired = magnitude != NULL;
+    c->flops = -1;
     c->compressed.n = -1;
     if (c->paired)
         TRY(merge_pairs(c, magnitude));
@@ -150,20 +153,27 @@ static libsolver_status order_graph(choice *c, const double *magnitude, libsolve
     return status;
 }
 
+/* Flops of the last order found, perm. */
+static libsolver_status flops_of_order(const choice *c, const int32_t *perm, double *flops)
+{
+    int64_t nnz;
+    *flops = c->flops;
+    return *flops >= 0 ? LIBSOLVER_OK : forest_cost(c->m, c->a, perm, &nnz, flops);
+}
+
 /* perm becomes the order without pairs, if pairs cost too much. */
 static libsolver_status reconsider_pairs(choice *c, libsolver_ordering method, int32_t *perm,
                                          libsolver_ordering *used, message *why)
 {
-    int64_t nnz;
     double paired, plain;
     libsolver_ordering other_used;
     int32_t *other = memory_new(c->m, c->a->n, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (!other)
         return status;
-    TRY_DONE(forest_cost(c->m, c->a, perm, &nnz, &paired));
+    TRY_DONE(flops_of_order(c, perm, &paired));
     TRY_DONE(order_graph(c, NULL, method, other, &other_used, why));
-    TRY_DONE(forest_cost(c->m, c->a, other, &nnz, &plain));
+    TRY_DONE(flops_of_order(c, other, &plain));
     if (paired > PAIRS_WORTH * plain) {
         memcpy(perm, other, sizeof(int32_t) * (size_t)c->a->n);
         *used = other_used;
