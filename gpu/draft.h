@@ -1,0 +1,41 @@
+/* gpu/draft.h: one task of a program while it is written
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_DRAFT_H
+#define GPU_DRAFT_H
+
+#include "gpu/buffer.h"
+#include "gpu/program.h"
+
+typedef struct draft {
+    int32_t inputs, extras, fixes, slots, outs, copies, flags;
+    int64_t tile_bytes;
+    int32_t code[TASK_SOURCES], extra[TASK_SOURCES];
+    task_fix fix[TASK_SOURCES]; /* from: number of the first extra */
+    task_slot slot[TASK_SLOTS];
+    task_out out[TASK_OUTS];
+    task_copy copy[TASK_SLOTS]; /* from16: in the values; to: from tile_at */
+} draft;
+
+/* What a task would hold beside what is in the draft. */
+typedef struct draft_need {
+    int32_t inputs, extras, slots, outs;
+    int64_t tile_bytes;
+} draft_need;
+
+void draft_start(draft *d);
+int draft_has_room(const draft *d, const draft_need *need);
+/* The sum of count >= 1 sources as an entry of `in`; returns its place. */
+int32_t draft_input(draft *d, const int32_t *code, int32_t count);
+/* Copies values to the stage; returns the byte from tile_at at which they come to lie. */
+int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes);
+/* Slots for outs <= PIECE sums of `inner` products, cut into parts of at most `cut` products.  tile: scalars from tile_at.  Returns the number of parts; the
+ * first is the slot number given back in *first. */
+int32_t draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
+                      int32_t cut, int conjugate, int32_t *first);
+task_out *draft_out(draft *d);
+/* Bytes of the description. */
+int64_t draft_description(const draft *d);
+/* Appends the description, its copies (description first, at byte `base` + its place of the program's memory) and the task.  Returns the bytes read. */
+int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies, buffer *tasks);
+
+#endif

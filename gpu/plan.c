@@ -1,0 +1,233 @@
+/* gpu/plan.c: the program of a solve, written group by group
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/planner.h"
+#include <stdlib.h>
+
+/* What a task costs beside its bytes, in bytes: its waits and barriers. */
+#define TASK_COST 8192
+
+void plan_task(planner *p, draft *d, int flags)
+{
+    d->flags = flags;
+    const int64_t bytes = draft_finish(d, p->plan->value_bytes, &p->descriptions, &p->copies, &p->tasks);
+    p->plan->bytes_read += bytes;
+    p->unit_cost += bytes + TASK_COST;
+    draft_start(d);
+}
+
+void plan_unit_end(planner *p, int level)
+{
+    const int32_t tasks = (int32_t)(p->tasks.length / (int64_t)sizeof(task_entry)) - p->unit_task;
+    if (tasks == 0)
+        return;
+    const plan_unit u = {.level = level, .task = p->unit_task, .tasks = tasks,
+                         .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)), .cost = p->unit_cost};
+    buffer_put(&p->units, &u, (int64_t)sizeof u);
+    p->unit_task += tasks;
+    p->unit_cost = 0;
+}
+
+void plan_pivot_out(const planner *p, int32_t i, int32_t c, int64_t pivots, task_out *out)
+{
+    if (p->tree->cholesky)
+        return;
+    const int32_t position = p->g->column[p->g->column_start[i] + c];
+    out->flags |= OUT_D;
+    out->row = (int32_t)((pivots + c * plan_pivot_bytes(p->plan->scalar_bytes)) / p->plan->scalar_bytes);
+    if (p->joined && p->joined[position])
+        out->flags |= OUT_PAIR_FIRST;
+    if (p->joined && position > 0 && p->joined[position - 1])
+        out->flags |= OUT_PAIR_SECOND;
+}
+
+/* Groups by height, children of groups, bytes of heights. */
+static void list_groups(planner *p)
+{
+    const groups *g = p->g;
+    for (int32_t i = 0; i < g->count; i++) {
+        const int64_t k = group_columns(g, i), r = group_rows(g, i);
+        p->height_start[g->height[i] + 1]++;
+        p->target[g->height[i]] += (r > 0 ? k * (k + 1) / 2 + k * r : k * k) * p->plan->scalar_bytes;
+        if (g->above[i] >= 0)
+            p->child_start[g->above[i] + 1]++;
+        p->longest = k + r > p->longest ? k + r : p->longest;
+    }
+    for (int32_t h = 0; h < g->heights; h++) {
+        p->height_start[h + 1] += p->height_start[h];
+        p->target[h] /= p->plan->blocks;
+    }
+    for (int32_t i = 0; i < g->count; i++)
+        p->child_start[i + 1] += p->child_start[i];
+    for (int32_t i = 0; i < g->count; i++) {
+        p->order[p->height_start[g->height[i]]++] = i;
+        if (g->above[i] >= 0)
+            p->child[p->child_start[g->above[i]]++] = i;
+    }
+    for (int32_t h = g->heights; h > 0; h--)
+        p->height_start[h] = p->height_start[h - 1];
+    for (int32_t i = g->count; i > 0; i--)
+        p->child_start[i] = p->child_start[i - 1];
+    p->height_start[0] = p->child_start[0] = 0;
+}
+
+static libsolver_status planner_create(planner *p)
+{
+    memory *m = p->m;
+    const int32_t count = p->g->count;
+    p->order = memory_new(m, count, sizeof(int32_t));
+    p->height_start = memory_zeroed(m, p->g->heights + 1, sizeof(int32_t));
+    p->target = memory_zeroed(m, p->g->heights, sizeof(int64_t));
+    p->form = memory_new(m, count, sizeof(group_form));
+    p->strip_rows = memory_zeroed(m, count, sizeof(int32_t));
+    p->first_tile = memory_new(m, count, sizeof(int32_t));
+    p->tiles_of = memory_new(m, count, sizeof(int32_t));
+    p->value_at16 = memory_new(m, count, sizeof(uint32_t));
+    p->value_bytes = memory_new(m, count, sizeof(int64_t));
+    p->z_slot = memory_new(m, count, sizeof(int32_t));
+    p->w_slot = memory_new(m, count, sizeof(int32_t));
+    p->child_start = memory_zeroed(m, count + 1, sizeof(int32_t));
+    p->child = memory_new(m, count, sizeof(int32_t));
+    p->mark = memory_new(m, p->tree->n, sizeof(int32_t));
+    p->plan->pivots_at16 = memory_new(m, count, sizeof(int64_t));
+    if (!p->order || !p->height_start || !p->target || !p->form || !p->strip_rows || !p->first_tile || !p->tiles_of ||
+        !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_slot || !p->child_start || !p->child || !p->mark ||
+        !p->plan->pivots_at16)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    list_groups(p);
+    p->source_start = memory_new(m, 2 * p->longest, sizeof(int32_t));
+    p->tiles.m = p->descriptions.m = p->copies.m = p->tasks.m = p->units.m = m;
+    draft_start(&p->ahead);
+    draft_start(&p->back);
+    draft_start(&p->sum);
+    return p->source_start ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+}
+
+/* Everything but the buffers, which are the plan's in the end. */
+static void planner_free(planner *p)
+{
+    memory *m = p->m;
+    memory_free(m, p->order);
+    memory_free(m, p->height_start);
+    memory_free(m, p->target);
+    memory_free(m, p->form);
+    memory_free(m, p->strip_rows);
+    memory_free(m, p->first_tile);
+    memory_free(m, p->tiles_of);
+    memory_free(m, p->value_at16);
+    memory_free(m, p->value_bytes);
+    memory_free(m, p->z_slot);
+    memory_free(m, p->w_slot);
+    memory_free(m, p->child_start);
+    memory_free(m, p->child);
+    memory_free(m, p->mark);
+    memory_free(m, p->source_start);
+    memory_free(m, p->source);
+    memory_free(m, p);
+}
+
+/* x of every position, z and what goes up from every group. */
+static libsolver_status number_slots(planner *p, message *why)
+{
+    int64_t slots = p->tree->n;
+    for (int32_t i = 0; i < p->g->count; i++) {
+        const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
+        p->z_slot[i] = (int32_t)slots;
+        slots += r > 0 ? k : 0;
+        p->w_slot[i] = (int32_t)slots;
+        slots += r;
+        if (slots > INT32_MAX / 4)
+            return FAIL(why, LIBSOLVER_INTERNAL, "the solve passes on more than %lld values", (long long)slots);
+    }
+    p->plan->slots = (int32_t)slots;
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status write_tasks(planner *p, message *why)
+{
+    int32_t *border = memory_new(p->m, p->tree->n / (PIECE - 1) + 3, sizeof(int32_t));
+    libsolver_status status = border ? number_slots(p, why) : LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t h = 0; h < p->g->heights && status == LIBSOLVER_OK; h++) {
+        status = plan_small_groups(p, h);
+        for (int32_t o = p->height_start[h]; o < p->height_start[h + 1] && status == LIBSOLVER_OK; o++) {
+            const int32_t i = p->order[o];
+            if (p->form[i] == FORM_TOP)
+                status = plan_top(p, i);
+            else if (p->form[i] == FORM_LARGE)
+                status = plan_large(p, i, border);
+        }
+    }
+    memory_free(p->m, border);
+    return status;
+}
+
+static int by_level(const void *a, const void *b)
+{
+    const plan_unit *u = a, *v = b;
+    if (u->level != v->level)
+        return u->level < v->level ? -1 : 1;
+    return (u->order > v->order) - (u->order < v->order);
+}
+
+/* Hands the buffers over to the plan. */
+static void take_buffers(planner *p)
+{
+    solve_plan *plan = p->plan;
+    plan->tile = (plan_tile *)p->tiles.data;
+    plan->tile_count = (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile));
+    plan->description = p->descriptions.data;
+    plan->description_bytes = p->descriptions.length;
+    plan->copy = (task_copy *)p->copies.data;
+    plan->copy_count = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
+    plan->task = (task_entry *)p->tasks.data;
+    plan->task_count = (int32_t)(p->tasks.length / (int64_t)sizeof(task_entry));
+    plan->unit = (plan_unit *)p->units.data;
+    plan->unit_count = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit));
+}
+
+libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
+                            message *why, solve_plan *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->blocks = blocks;
+    plan->scalar_bytes = tree->type == LIBSOLVER_S ? 4 : tree->type == LIBSOLVER_Z ? 16 : 8;
+    planner *p = memory_zeroed(m, 1, sizeof(planner));
+    if (!p)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    p->m = m;
+    p->tree = tree;
+    p->g = g;
+    p->joined = joined;
+    p->plan = plan;
+    p->conjugate = tree->hermitian;
+    libsolver_status status = planner_create(p);
+    if (status == LIBSOLVER_OK)
+        status = plan_layout(p, why);
+    if (status == LIBSOLVER_OK)
+        status = write_tasks(p, why);
+    if (status == LIBSOLVER_OK && (p->descriptions.failed || p->copies.failed || p->tasks.failed || p->units.failed))
+        status = LIBSOLVER_OUT_OF_MEMORY;
+    take_buffers(p);
+    planner_free(p);
+    if (status == LIBSOLVER_OK) {
+        qsort(plan->unit, (size_t)plan->unit_count, sizeof(plan_unit), by_level);
+        for (int32_t u = 0; u < plan->unit_count; u++)
+            plan->level_count += u == 0 || plan->unit[u].level != plan->unit[u - 1].level;
+        status = plan_assign(m, plan);
+    }
+    if (status != LIBSOLVER_OK)
+        plan_free(m, plan);
+    return status;
+}
+
+void plan_free(memory *m, solve_plan *plan)
+{
+    memory_free(m, plan->pivots_at16);
+    memory_free(m, plan->tile);
+    memory_free(m, plan->unit);
+    memory_free(m, plan->task);
+    memory_free(m, plan->copy);
+    memory_free(m, plan->description);
+    memory_free(m, plan->block_start);
+    memory_free(m, plan->block_task);
+    memset(plan, 0, sizeof *plan);
+}

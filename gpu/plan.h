@@ -1,0 +1,62 @@
+/* gpu/plan.h: the program of a solve, made from the groups of a factor; no values
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_PLAN_H
+#define GPU_PLAN_H
+
+#include "base/message.h"
+#include "gpu/buffer.h"
+#include "gpu/groups.h"
+#include "gpu/program.h"
+
+/* Entries rows [row, row + rows) x columns [column, column + columns) of [M; W], or of a root's G, of a group, by columns with
+ * leading dimension ld, at byte 16 at16 of the values.  Zero above the diagonal of M. */
+typedef struct plan_tile {
+    uint32_t at16;
+    int32_t group, row, rows, column, columns, ld;
+} plan_tile;
+
+/* Tasks that one block works through in order, as they pass sums on.  Units of one level are independent. */
+typedef struct plan_unit {
+    int32_t level, task, tasks, order;
+    int64_t cost;
+} plan_unit;
+
+typedef struct solve_plan {
+    int64_t scalar_bytes;
+    int32_t blocks;            /* that the tasks are laid out for */
+    int32_t slots;             /* packets; the first n are x by position */
+    int64_t value_bytes;       /* tiles and D^-1, before the descriptions in the program's memory */
+    int64_t *pivots_at16;      /* groups: D^-1 of its columns in the values, -1: none */
+    int32_t tile_count, unit_count, task_count, copy_count, level_count;
+    plan_tile *tile;
+    plan_unit *unit;           /* ascending by level */
+    task_entry *task;          /* by units */
+    task_copy *copy;
+    char *description;
+    int64_t description_bytes;
+    int32_t *block_start;      /* blocks + 1: tasks of each block ... */
+    task_entry *block_task;    /* ... in the order in which it runs them */
+    int64_t bytes_read;        /* of values and descriptions, by one solve */
+} solve_plan;
+
+/* Bytes between the D^-1 of two columns: D^-1(c,c) and D^-1(c, neighbour), aligned for copies. */
+static inline int64_t plan_pivot_bytes(int64_t scalar_bytes)
+{
+    return 2 * scalar_bytes > 16 ? 2 * scalar_bytes : 16;
+}
+
+/* Bytes of a tile with its padding. */
+static inline int64_t plan_tile_bytes(const plan_tile *t, int64_t scalar_bytes)
+{
+    return ((int64_t)t->ld * t->columns * scalar_bytes + 15) / 16 * 16;
+}
+
+/* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  INTERNAL: some number does not fit its field. */
+libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
+                            message *why, solve_plan *plan);
+void plan_free(memory *m, solve_plan *plan);
+
+/* plan_assign.c: fills block_start and block_task from the units. */
+libsolver_status plan_assign(memory *m, solve_plan *plan);
+
+#endif

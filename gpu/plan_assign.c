@@ -1,0 +1,84 @@
+/* gpu/plan_assign.c: which block works through which units
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Level by level, the dearest unit first, each to the block that has least to do in the level.  Every block runs its
+ * units in ascending levels, so a unit only ever waits for units that no block runs after it: with all
+ * blocks resident, the solve ends. */
+#include "gpu/plan.h"
+#include <stdlib.h>
+
+static int by_cost(const void *a, const void *b)
+{
+    const plan_unit *u = a, *v = b;
+    if (u->cost != v->cost)
+        return u->cost > v->cost ? -1 : 1;
+    return (u->order > v->order) - (u->order < v->order);
+}
+
+/* Heap of blocks by (load, number), least first. */
+typedef struct load {
+    int64_t cost;
+    int32_t block;
+} load;
+
+static int less(const load *a, const load *b)
+{
+    return a->cost < b->cost || (a->cost == b->cost && a->block < b->block);
+}
+
+static void sink(load *heap, int32_t count)
+{
+    for (int32_t i = 0, c; (c = 2 * i + 1) < count; i = c) {
+        if (c + 1 < count && less(&heap[c + 1], &heap[c]))
+            c++;
+        if (!less(&heap[c], &heap[i]))
+            break;
+        const load swap = heap[c];
+        heap[c] = heap[i];
+        heap[i] = swap;
+    }
+}
+
+/* block_of(u) for the units of one level. */
+static void assign_level(plan_unit *unit, int32_t count, load *heap, int32_t blocks, int32_t *block_of)
+{
+    for (int32_t b = 0; b < blocks; b++)
+        heap[b] = (load){.block = b};
+    qsort(unit, (size_t)count, sizeof(plan_unit), by_cost);
+    for (int32_t u = 0; u < count; u++) {
+        block_of[u] = heap[0].block;
+        heap[0].cost += unit[u].cost;
+        sink(heap, blocks);
+    }
+}
+
+libsolver_status plan_assign(memory *m, solve_plan *plan)
+{
+    load *heap = memory_new(m, plan->blocks, sizeof(load));
+    int32_t *block_of = memory_new(m, plan->unit_count, sizeof(int32_t));
+    plan->block_start = memory_zeroed(m, plan->blocks + 1, sizeof(int32_t));
+    plan->block_task = memory_new(m, plan->task_count, sizeof(task_entry));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!heap || !block_of || !plan->block_start || !plan->block_task)
+        goto done;
+    for (int32_t u = 0, end; u < plan->unit_count; u = end) {
+        for (end = u + 1; end < plan->unit_count && plan->unit[end].level == plan->unit[u].level; end++)
+            ;
+        assign_level(plan->unit + u, end - u, heap, plan->blocks, block_of + u);
+    }
+    for (int32_t u = 0; u < plan->unit_count; u++)
+        plan->block_start[block_of[u] + 1] += plan->unit[u].tasks;
+    for (int32_t b = 0; b < plan->blocks; b++)
+        plan->block_start[b + 1] += plan->block_start[b];
+    for (int32_t u = 0; u < plan->unit_count; u++)
+        for (int32_t t = 0; t < plan->unit[u].tasks; t++)
+            plan->block_task[plan->block_start[block_of[u]]++] = plan->task[plan->unit[u].task + t];
+    for (int32_t b = plan->blocks; b > 0; b--)
+        plan->block_start[b] = plan->block_start[b - 1];
+    plan->block_start[0] = 0;
+    status = LIBSOLVER_OK;
+done:
+    memory_free(m, heap);
+    memory_free(m, block_of);
+    return status;
+}

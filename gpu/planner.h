@@ -1,0 +1,98 @@
+/* gpu/planner.h: what the steps of writing a program share
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_PLANNER_H
+#define GPU_PLANNER_H
+
+#include "gpu/draft.h"
+#include "gpu/plan.h"
+
+/* How a group is cut into tiles and tasks. */
+typedef enum group_form {
+    FORM_SMALL,     /* [M; W] whole, in panels of PIECE columns, beside other groups in one task */
+    FORM_SMALL_TOP, /* G whole, the same */
+    FORM_TOP,       /* G in strips of rows, each cut into column blocks */
+    FORM_LARGE      /* [M; W] in square tiles: rows of them forward, columns of them backward */
+} group_form;
+
+/* Levels of one height, in order. */
+enum { LEVEL_PRESUM = 0, LEVEL_PUBLISH = 6, LEVEL_PRODUCT = 7, LEVEL_SUM = 8, LEVELS = 16 };
+
+typedef struct planner {
+    memory *m;
+    const factor_tree *tree;
+    const groups *g;
+    const unsigned char *joined;
+    solve_plan *plan;
+    int conjugate;          /* of tiles in the backward sweep */
+    int32_t *order;         /* groups by height, then number */
+    int32_t *height_start;  /* heights + 1, in order */
+    int64_t *target;        /* heights: bytes that each block has to read of them */
+    group_form *form;       /* groups */
+    int32_t *strip_rows;    /* groups: FORM_TOP, rows of a strip */
+    int32_t *first_tile, *tiles_of; /* groups: first of its tiles, and their number */
+    uint32_t *value_at16;   /* groups */
+    int64_t *value_bytes;   /* groups */
+    int32_t *z_slot, *w_slot; /* groups: first packet of z (k) and of what goes up (R) */
+    int32_t *child_start, *child; /* groups + 1; below each group */
+    int32_t *mark;          /* n */
+    /* sources of the group at hand: of f (k), then of the rows below (R) */
+    int32_t *source_start; /* for each row the place of its first source, and their number */
+    int32_t *source;
+    int64_t sources_room;
+    buffer tiles, descriptions, copies, tasks, units;
+    draft ahead, back, sum; /* tasks at hand: products of the two sweeps, sums */
+    int32_t unit_task;      /* first task of the unit at hand */
+    int64_t unit_cost;
+    int64_t longest;   /* most of k + R */
+} planner;
+
+/* plan_layout.c: form, tiles and place of each group's values.  INTERNAL. */
+libsolver_status plan_layout(planner *p, message *why);
+/* Borders of FORM_LARGE's strips of columns, nb + 1 of them in border; returns nb.  Strips of rows: the same, then the rows below by PIECE. */
+int32_t plan_borders(const planner *p, int32_t i, int32_t *border);
+
+/* plan_sources.c: what flows into group i.  OUT_OF_MEMORY. */
+libsolver_status plan_sources(planner *p, int32_t i);
+/* A new packet with the sum of these sources, by the sums' task at hand; plan_sums_end puts that one out. */
+int32_t plan_sum(planner *p, const int32_t *source, int32_t count, int level);
+void plan_sums_end(planner *p, int level);
+/* Publishes the sums of those rows in [from, to) that have several sources, which then have one. */
+void plan_publish(planner *p, int32_t from, int32_t to, int level);
+static inline int32_t plan_source_count(const planner *p, int32_t row)
+{
+    return p->source_start[2 * row + 1];
+}
+static inline const int32_t *plan_source(const planner *p, int32_t row)
+{
+    return p->source + p->source_start[2 * row];
+}
+static inline int32_t plan_slot_code(int32_t slot)
+{
+    return (int32_t)((uint32_t)slot << 1 | SOURCE_SLOT);
+}
+
+/* plan_small.c and plan_large.c: tasks of the groups, of which those that come before have been written.  OUT_OF_MEMORY. */
+libsolver_status plan_small_groups(planner *p, int32_t height);
+libsolver_status plan_top(planner *p, int32_t i);
+libsolver_status plan_large(planner *p, int32_t i, int32_t *border);
+
+/* plan.c: finishes a task and starts d anew; ends the unit of tasks written since the last end, if there are any */
+void plan_task(planner *p, draft *d, int flags);
+void plan_unit_end(planner *p, int level);
+static inline int plan_forward_level(const planner *p, int32_t i, int phase)
+{
+    return p->g->height[i] * LEVELS + phase;
+}
+static inline int plan_backward_level(const planner *p, int32_t i, int phase)
+{
+    return (2 * p->g->heights - p->g->height[i]) * LEVELS + phase;
+}
+static inline int32_t plan_new_slots(planner *p, int64_t count)
+{
+    p->plan->slots += (int32_t)count;
+    return p->plan->slots - (int32_t)count;
+}
+/* Makes an out z of column c of group i; its D^-1 lies `pivots` bytes behind tile_at. */
+void plan_pivot_out(const planner *p, int32_t i, int32_t c, int64_t pivots, task_out *out);
+
+#endif

@@ -1,0 +1,194 @@
+/* test/solve_emulator.c: runs the program of a solve on the host, one task after the other
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solve_emulator.h"
+#include "random.h"
+#include <stdlib.h>
+
+typedef struct machine {
+    const solve_plan *plan;
+    const char *values;
+    const double *scale, *b;
+    double *x, *slot;
+    unsigned char *written;
+    char *stage;
+    double in[TASK_SOURCES], part[PIECE * TASK_SLOTS], v[TASK_OUTS];
+    double *carry; /* TASK_OUTS for each block */
+    const char *wrong;
+} machine;
+
+static void complain(machine *e, int condition, const char *what)
+{
+    if (condition && !e->wrong)
+        e->wrong = what;
+}
+
+/* The stage with NaN wherever nothing is copied to. */
+static const task_head *load(machine *e, const task_entry *task)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < TASK_STAGE / 8; k++)
+        ((double *)e->stage)[k] = 0.0 / 0.0;
+    for (int32_t c = task->copy; c < task->copy + task->copies; c++) {
+        const task_copy *copy = &e->plan->copy[c];
+        const int64_t from = 16 * (int64_t)copy->from16, v = e->plan->value_bytes;
+        complain(e, copy->bytes % 16 || copy->to % 16 || (int64_t)copy->to + copy->bytes > TASK_STAGE, "a copy leaves its stage");
+        complain(e, from + copy->bytes > v + e->plan->description_bytes || (from < v && from + copy->bytes > v),
+                 "a copy leaves the program");
+        if (e->wrong)
+            return NULL;
+        memcpy(e->stage + copy->to, from < v ? e->values + from : e->plan->description + from - v, copy->bytes);
+        bytes += copy->bytes;
+    }
+    complain(e, bytes != task->bytes, "a task's bytes are not those of its copies");
+    return (const task_head *)e->stage;
+}
+
+/* Whether all that the task in the stage reads is there. */
+static int ready(const machine *e, const task_head *h)
+{
+    const int32_t *code = (const int32_t *)(h + 1);
+    for (int k = 0; k < h->sources; k++)
+        if ((code[k] & 1) == SOURCE_SLOT && !e->written[(uint32_t)code[k] >> 1])
+            return 0;
+    return 1;
+}
+
+static void gather(machine *e, const task_head *h)
+{
+    const int32_t *code = (const int32_t *)(h + 1);
+    for (int k = 0; k < h->sources; k++) {
+        const uint32_t index = (uint32_t)code[k] >> 1;
+        e->in[k] = (code[k] & 1) == SOURCE_B ? e->b[index] * e->scale[index] : e->slot[index];
+    }
+    const task_fix *fix = (const task_fix *)(e->stage + h->fix_at);
+    for (int k = 0; k < h->fixes; k++)
+        for (int q = 0; q < fix[k].count; q++)
+            e->in[fix[k].to] += e->in[fix[k].from + q];
+}
+
+static void multiply(machine *e, const task_head *h)
+{
+    const task_slot *slot = (const task_slot *)(e->stage + h->slot_at);
+    const double *tile = (const double *)(e->stage + h->tile_at);
+    for (int s = 0; s < h->slots; s++)
+        for (int o = 0; o < slot[s].outs; o++) {
+            double sum = 0;
+            for (int i = 0; i < slot[s].inner; i++) {
+                const int64_t at = slot[s].tile + (int64_t)o * slot[s].out_step + (int64_t)i * slot[s].inner_step;
+                complain(e, h->tile_at + 8 * at + 8 > TASK_STAGE, "a product leaves its stage");
+                complain(e, slot[s].in + i >= h->sources, "a product reads more than was gathered");
+                if (!e->wrong)
+                    sum += tile[at] * e->in[slot[s].in + i];
+            }
+            e->part[PIECE * s + o] = sum;
+        }
+}
+
+static void publish(machine *e, const task_head *h)
+{
+    const task_out *out = (const task_out *)(e->stage + h->out_at);
+    for (int o = 0; o < h->outs; o++) {
+        e->v[o] = out[o].add >= 0 ? e->in[out[o].add] : 0;
+        for (int j = 0; j < out[o].parts; j++)
+            e->v[o] += e->part[out[o].part + PIECE * j];
+        if (h->flags & TASK_CARRY_IN)
+            e->v[o] += e->carry[o];
+    }
+    for (int o = 0; o < h->outs; o++) {
+        double v = e->v[o];
+        if (h->flags & TASK_CARRY_OUT) {
+            e->carry[o] = v;
+            continue;
+        }
+        if (out[o].flags & OUT_D) {
+            const double *d = (const double *)(e->stage + h->tile_at) + out[o].row;
+            v *= d[0];
+            if (out[o].flags & (OUT_PAIR_FIRST | OUT_PAIR_SECOND))
+                v += d[1] * e->v[out[o].flags & OUT_PAIR_FIRST ? o + 1 : o - 1];
+        } else if (out[o].row >= 0)
+            e->x[out[o].row] = e->scale[out[o].row] * v;
+        if (out[o].dst >= 0) {
+            complain(e, out[o].dst >= e->plan->slots || e->written[out[o].dst], "a packet is written twice");
+            if (e->wrong)
+                return;
+            e->slot[out[o].dst] = v;
+            e->written[out[o].dst] = 1;
+        }
+    }
+}
+
+static int step(machine *e, const task_entry *task)
+{
+    const task_head *h = load(e, task);
+    if (e->wrong || !ready(e, h))
+        return 0;
+    gather(e, h);
+    multiply(e, h);
+    publish(e, h);
+    return !e->wrong;
+}
+
+static void by_levels(machine *e)
+{
+    for (int32_t u = 0; u < e->plan->unit_count; u++)
+        for (int32_t t = 0; t < e->plan->unit[u].tasks && !e->wrong; t++)
+            complain(e, !step(e, &e->plan->task[e->plan->unit[u].task + t]), "a level reads what none below it writes");
+}
+
+static void by_blocks(machine *e, uint64_t seed)
+{
+    random_stream r = random_seeded(seed);
+    const int32_t blocks = e->plan->blocks;
+    int32_t *next = calloc((size_t)blocks, sizeof *next), left = e->plan->task_count;
+    double *carry = e->carry;
+    memcpy(next, e->plan->block_start, (size_t)blocks * sizeof *next);
+    for (int idle = 0; left > 0 && !e->wrong;) {
+        const int32_t from = (int32_t)random_below(&r, (uint64_t)blocks);
+        idle = 1;
+        for (int32_t q = 0; q < blocks && idle; q++) {
+            const int32_t b = (from + q) % blocks;
+            e->carry = carry + (int64_t)b * TASK_OUTS;
+            if (next[b] < e->plan->block_start[b + 1] && step(e, &e->plan->block_task[next[b]])) {
+                next[b]++;
+                left--;
+                idle = 0;
+            }
+        }
+        complain(e, idle, "no block can go on");
+    }
+    e->carry = carry;
+    free(next);
+}
+
+static const char *emulate(const solve_plan *plan, const char *values, const double *scale, const double *b, double *x,
+                           const uint64_t *seed)
+{
+    machine *e = calloc(1, sizeof *e);
+    *e = (machine){.plan = plan, .values = values, .scale = scale, .b = b, .x = x};
+    e->slot = calloc((size_t)plan->slots + 1, sizeof(double));
+    e->written = calloc((size_t)plan->slots + 1, 1);
+    e->carry = calloc((size_t)plan->blocks * TASK_OUTS + 1, sizeof(double));
+    e->stage = aligned_alloc(64, TASK_STAGE);
+    if (seed)
+        by_blocks(e, *seed);
+    else
+        by_levels(e);
+    const char *wrong = e->wrong;
+    free(e->slot);
+    free(e->written);
+    free(e->carry);
+    free(e->stage);
+    free(e);
+    return wrong;
+}
+
+const char *emulate_by_levels(const solve_plan *plan, const char *values, const double *scale, const double *b, double *x)
+{
+    return emulate(plan, values, scale, b, x, NULL);
+}
+
+const char *emulate_by_blocks(const solve_plan *plan, const char *values, const double *scale, const double *b, double *x,
+                              uint64_t seed)
+{
+    return emulate(plan, values, scale, b, x, &seed);
+}

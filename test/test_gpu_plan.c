@@ -1,0 +1,225 @@
+/* test/test_gpu_plan.c: programs of solves, run by an emulator, against the factor's own matrix
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "cpu_system.h"
+#include "gpu/form.h"
+#include "solve_emulator.h"
+#include "solver/cpu/tree.h"
+#include <stdlib.h>
+
+typedef struct prepared {
+    memory *m;
+    cpu_tree tree;
+    pieces p;
+    groups g;
+    solve_plan plan;
+    unsigned char *joined;
+    int32_t *layer;
+    char *values;
+    double *growth, most_growth;
+} prepared;
+
+/* Groups of the pieces at hand, their program and values. */
+static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *costs, int32_t blocks)
+{
+    message why = {""};
+    q->layer = memory_new(q->m, q->p.count, sizeof(int32_t));
+    if (!q->layer)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    TRY(layers_choose(q->m, &q->tree.view, &q->p, costs, q->layer));
+    TRY(groups_build(q->m, &q->tree.view, &q->p, q->layer, &q->g));
+    TRY(plan_build(q->m, &q->tree.view, &q->g, q->joined, blocks, &why, &q->plan));
+    q->values = memory_new(q->m, q->plan.value_bytes, 1);
+    q->growth = memory_new(q->m, q->g.count, sizeof(double));
+    if (!q->values || !q->growth)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    memset(q->values, 0xff, (size_t)q->plan.value_bytes); /* NaN */
+    TRY(form_values_d(&s->env, &q->tree.view, &q->p, &q->g, &q->plan, q->values, q->growth));
+    q->most_growth = 1;
+    for (int32_t i = 0; i < q->g.count; i++)
+        q->most_growth = fmax(q->most_growth, q->growth[i]);
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r, const layer_costs *costs, int32_t blocks, int cuts)
+{
+    memset(q, 0, sizeof *q);
+    q->m = &s->env.memory;
+    TRY(cpu_tree_view_d(s->numeric, &q->tree));
+    q->joined = memory_new(q->m, s->a.n, 1);
+    if (!q->joined)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    form_joined_d(&q->tree.view, q->joined);
+    TRY(pieces_build(q->m, &q->tree.view, &q->p));
+    for (int round = 0; round < cuts; round++) {
+        int32_t *cut = memory_new(q->m, q->p.count, sizeof(int32_t));
+        for (int32_t i = 0; i < q->p.count; i++)
+            cut[i] = random_below(r, 3) ? 0 : random_below(r, 6);
+        const libsolver_status status = pieces_split(q->m, &q->tree.view, cut, q->joined, &q->p);
+        memory_free(q->m, cut);
+        TRY(status);
+    }
+    return build(q, s, costs, blocks);
+}
+
+static void unprepare(prepared *q)
+{
+    cpu_tree_free(q->m, &q->tree);
+    pieces_free(q->m, &q->p);
+    groups_free(q->m, &q->g);
+    plan_free(q->m, &q->plan);
+    memory_free(q->m, q->joined);
+    memory_free(q->m, q->layer);
+    memory_free(q->m, q->values);
+    memory_free(q->m, q->growth);
+}
+
+/* max_i |b - A x|_i / (|A||x| + |b|)_i */
+static double backward_error(const cpu_system *s, const double *b, const double *x)
+{
+    const int32_t n = s->a.n;
+    long double *residual = calloc((size_t)n + 1, sizeof *residual), *bound = calloc((size_t)n + 1, sizeof *bound);
+    double worst = 0;
+    for (int32_t i = 0; i < n; i++) {
+        residual[i] += b[i];
+        bound[i] += fabs(b[i]);
+    }
+    for (int32_t j = 0; j < n; j++)
+        for (int64_t p = s->a.start[j]; p < s->a.start[j + 1]; p++) {
+            const int32_t i = s->a.row[p];
+            const long double v = s->values[p];
+            residual[i] -= v * x[j];
+            bound[i] += fabsl(v * x[j]);
+            if (i != j) {
+                residual[j] -= v * x[i];
+                bound[j] += fabsl(v * x[i]);
+            }
+        }
+    for (int32_t i = 0; i < n; i++) {
+        const double e = bound[i] > 0 ? (double)(fabsl(residual[i]) / bound[i]) : 0;
+        worst = e > worst || isnan(e) ? e : worst;
+    }
+    free(residual);
+    free(bound);
+    return worst;
+}
+
+/* The program by levels and by blocks gives one and the same answer, and a right one. */
+static void check_program(const prepared *q, const cpu_system *s, random_stream *r, uint64_t seed)
+{
+    const int32_t n = s->a.n;
+    double *b = nan_array(n), *x = nan_array(n), *again = nan_array(n);
+    for (int32_t i = 0; i < n; i++)
+        b[i] = random_real(r);
+    const char *wrong = emulate_by_levels(&q->plan, q->values, q->tree.view.scale, b, x);
+    if (wrong)
+        fail_msg("seed %d: %s", (int)seed, wrong);
+    wrong = emulate_by_blocks(&q->plan, q->values, q->tree.view.scale, b, again, seed);
+    if (wrong)
+        fail_msg("seed %d: %s", (int)seed, wrong);
+    for (int32_t i = 0; i < n; i++)
+        if (!(x[i] == again[i]))
+            fail_msg("seed %d: x(%d) is %.17g by levels and %.17g by blocks", (int)seed, i, x[i], again[i]);
+    const double error = backward_error(s, b, x), allowed = 100 * (n + 10) * EPS * q->most_growth;
+    if (s->report.zero == 0 && !(error <= allowed))
+        fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed (growth %.1e, %d groups, %d heights)", (int)seed, n,
+                 error, allowed, q->most_growth, q->g.count, q->g.heights);
+    free(b);
+    free(x);
+    free(again);
+}
+
+static layer_costs random_costs(random_stream *r, const cpu_system *s)
+{
+    static const double steps[] = {1e-9, 1e-7, 1e-6, 1e-5, 1e-3};
+    return (layer_costs){.step = steps[random_below(r, 5)],
+                         .bytes_per_second = 4e12,
+                         .scalar_bytes = 8,
+                         .largest = random_below(r, 2) ? 6000 : 30,
+                         .entries_limit = random_below(r, 2) ? 3 * s->f.factor_nnz / 2 : 0};
+}
+
+static void random_systems_are_solved(void **state)
+{
+    (void)state;
+    static const int32_t blocks[] = {1, 2, 7, 132, 264};
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        random_stream r = random_seeded(seed);
+        const int32_t n = random_order(&r, seed);
+        const int kind = (int)(seed % KINDS), delays = seed % 20 == 1;
+        double *values = NULL;
+        pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
+        cpu_system s;
+        const int real_kind = delays ? INDEFINITE : kind;
+        assert_int_equal(system_build(&s, a, delays ? values : random_values(&r, &a, kind), real_kind, 1, INT64_MAX), LIBSOLVER_OK);
+        const layer_costs costs = random_costs(&r, &s);
+        prepared q;
+        assert_int_equal(prepare(&q, &s, &r, &costs, blocks[random_below(&r, 5)], random_below(&r, 3)), LIBSOLVER_OK);
+        check_program(&q, &s, &r, seed);
+        unprepare(&q);
+        system_free(&s);
+    }
+}
+
+/* Large dense groups, long lists of sources, many small groups. */
+static void large_shapes_are_solved(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        random_stream r = random_seeded(1000 + seed);
+        const int kind = (int)(seed / 8);
+        pattern a;
+        switch (seed % 8) {
+        case 0:
+            a = problem_grid(45, 45, 1);
+            break;
+        case 1:
+            a = problem_grid(9, 9, 9);
+            break;
+        case 2:
+            a = problem_star(3000, 2999);
+            break;
+        case 3:
+            a = problem_diagonal(5000);
+            break;
+        case 4:
+            a = problem_complete(700);
+            break;
+        case 5:
+            a = problem_path(3000);
+            break;
+        case 6:
+            a = problem_star(2000, 0);
+            break;
+        default: {
+            const pattern grid = problem_grid(12, 12, 1);
+            a = problem_blown_up(&grid, 5);
+            problem_free((pattern *)&grid);
+        }
+        }
+        cpu_system s;
+        assert_int_equal(system_build(&s, a, random_values(&r, &a, kind), kind, 1, INT64_MAX), LIBSOLVER_OK);
+        for (int costs_of = 0; costs_of < 3; costs_of++) {
+            const layer_costs costs = {.step = costs_of == 0 ? 1e-9 : costs_of == 1 ? 1.2e-6 : 1e-3, .bytes_per_second = 4e12,
+                                       .scalar_bytes = 8, .largest = 6000};
+            prepared q;
+            assert_int_equal(prepare(&q, &s, &r, &costs, costs_of == 0 ? 264 : 5, costs_of == 2), LIBSOLVER_OK);
+            check_program(&q, &s, &r, seed);
+            unprepare(&q);
+        }
+        system_free(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_systems_are_solved),
+        cmocka_unit_test(large_shapes_are_solved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
