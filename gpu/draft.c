@@ -91,7 +91,7 @@ task_out *draft_out(draft *d)
     return &d->out[d->outs++];
 }
 
-int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies, buffer *tasks)
+int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies)
 {
     const int32_t sources = d->inputs + d->extras;
     const int64_t bytes = draft_description(d), at = base + descriptions->length;
@@ -114,16 +114,13 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     }
     buffer_put(descriptions, d->slot, d->slots * (int64_t)sizeof(task_slot));
     buffer_put(descriptions, d->out, d->outs * (int64_t)sizeof(task_out));
-    const task_entry entry = {.copy = (int32_t)(copies->length / (int64_t)sizeof(task_copy)),
-                              .copies = 1 + d->copies,
-                              .bytes = (int32_t)(bytes + d->tile_bytes)};
-    const task_copy first = {.from16 = (uint32_t)(at / 16), .bytes = (uint32_t)bytes};
+    const task_copy first = {.from16 = (uint32_t)(at / 16), .bytes = (uint32_t)bytes,
+                             .task_bytes = (uint32_t)(bytes + d->tile_bytes)};
     buffer_put(copies, &first, (int64_t)sizeof first);
     for (int32_t k = 0; k < d->copies; k++) {
         task_copy copy = d->copy[k];
         copy.to += (uint32_t)bytes;
         buffer_put(copies, &copy, (int64_t)sizeof copy);
     }
-    buffer_put(tasks, &entry, (int64_t)sizeof entry);
     return bytes + d->tile_bytes;
 }

@@ -35,7 +35,7 @@ int32_t draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, in
 task_out *draft_out(draft *d);
 /* Bytes of the description. */
 int64_t draft_description(const draft *d);
-/* Appends the description, its copies (description first, at byte `base` + its place of the program's memory) and the task.  Returns the bytes read. */
-int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies, buffer *tasks);
+/* Appends the description, which will lie `base` bytes further in the program's memory, and its copies.  Returns the bytes read. */
+int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies);
 
 #endif

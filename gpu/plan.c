@@ -9,21 +9,23 @@
 void plan_task(planner *p, draft *d, int flags)
 {
     d->flags = flags;
-    const int64_t bytes = draft_finish(d, p->plan->value_bytes, &p->descriptions, &p->copies, &p->tasks);
+    const int64_t bytes = draft_finish(d, p->plan->value_bytes, &p->descriptions, &p->copies);
     p->plan->bytes_read += bytes;
     p->unit_cost += bytes + TASK_COST;
+    p->unit.tasks++;
     draft_start(d);
 }
 
 void plan_unit_end(planner *p, int level)
 {
-    const int32_t tasks = (int32_t)(p->tasks.length / (int64_t)sizeof(task_entry)) - p->unit_task;
-    if (tasks == 0)
+    if (p->unit.tasks == 0)
         return;
-    const plan_unit u = {.level = level, .task = p->unit_task, .tasks = tasks,
-                         .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)), .cost = p->unit_cost};
+    const int32_t end = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
+    p->unit.copies = end - p->unit.copy;
+    const plan_unit u = {.level = level, .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)), .list = p->unit,
+                         .cost = p->unit_cost};
     buffer_put(&p->units, &u, (int64_t)sizeof u);
-    p->unit_task += tasks;
+    p->unit = (task_list){.copy = end};
     p->unit_cost = 0;
 }
 
@@ -95,7 +97,7 @@ static libsolver_status planner_create(planner *p)
         return LIBSOLVER_OUT_OF_MEMORY;
     list_groups(p);
     p->source_start = memory_new(m, 2 * p->longest, sizeof(int32_t));
-    p->tiles.m = p->descriptions.m = p->copies.m = p->tasks.m = p->units.m = m;
+    p->tiles.m = p->descriptions.m = p->copies.m = p->units.m = m;
     draft_start(&p->ahead);
     draft_start(&p->back);
     draft_start(&p->sum);
@@ -178,8 +180,6 @@ static void take_buffers(planner *p)
     plan->description_bytes = p->descriptions.length;
     plan->copy = (task_copy *)p->copies.data;
     plan->copy_count = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
-    plan->task = (task_entry *)p->tasks.data;
-    plan->task_count = (int32_t)(p->tasks.length / (int64_t)sizeof(task_entry));
     plan->unit = (plan_unit *)p->units.data;
     plan->unit_count = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit));
 }
@@ -204,7 +204,7 @@ libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g,
         status = plan_layout(p, why);
     if (status == LIBSOLVER_OK)
         status = write_tasks(p, why);
-    if (status == LIBSOLVER_OK && (p->descriptions.failed || p->copies.failed || p->tasks.failed || p->units.failed))
+    if (status == LIBSOLVER_OK && (p->descriptions.failed || p->copies.failed || p->units.failed))
         status = LIBSOLVER_OUT_OF_MEMORY;
     take_buffers(p);
     planner_free(p);
@@ -224,10 +224,9 @@ void plan_free(memory *m, solve_plan *plan)
     memory_free(m, plan->pivots_at16);
     memory_free(m, plan->tile);
     memory_free(m, plan->unit);
-    memory_free(m, plan->task);
     memory_free(m, plan->copy);
     memory_free(m, plan->description);
-    memory_free(m, plan->block_start);
-    memory_free(m, plan->block_task);
+    memory_free(m, plan->block);
+    memory_free(m, plan->block_copy);
     memset(plan, 0, sizeof *plan);
 }

@@ -17,7 +17,8 @@ typedef struct plan_tile {
 
 /* Tasks that one block works through in order, as they pass sums on.  Units of one level are independent. */
 typedef struct plan_unit {
-    int32_t level, task, tasks, order;
+    int32_t level, order;
+    task_list list;
     int64_t cost;
 } plan_unit;
 
@@ -27,15 +28,14 @@ typedef struct solve_plan {
     int32_t slots;             /* packets; the first n are x by position */
     int64_t value_bytes;       /* tiles and D^-1, before the descriptions in the program's memory */
     int64_t *pivots_at16;      /* groups: D^-1 of its columns in the values, -1: none */
-    int32_t tile_count, unit_count, task_count, copy_count, level_count;
+    int32_t tile_count, unit_count, copy_count, level_count;
     plan_tile *tile;
     plan_unit *unit;           /* ascending by level */
-    task_entry *task;          /* by units */
-    task_copy *copy;
+    task_copy *copy;           /* by units */
     char *description;
     int64_t description_bytes;
-    int32_t *block_start;      /* blocks + 1: tasks of each block ... */
-    task_entry *block_task;    /* ... in the order in which it runs them */
+    task_list *block;          /* blocks: what each does ... */
+    task_copy *block_copy;     /* ... in the order in which it does it */
     int64_t bytes_read;        /* of values and descriptions, by one solve */
 } solve_plan;
 
@@ -56,7 +56,7 @@ libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g,
                             message *why, solve_plan *plan);
 void plan_free(memory *m, solve_plan *plan);
 
-/* plan_assign.c: fills block_start and block_task from the units. */
+/* plan_assign.c: fills block and block_copy from the units. */
 libsolver_status plan_assign(memory *m, solve_plan *plan);
 
 #endif

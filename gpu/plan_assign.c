@@ -52,32 +52,42 @@ static void assign_level(plan_unit *unit, int32_t count, load *heap, int32_t blo
     }
 }
 
+/* Where each block's copies begin, then the copies. */
+static void write_lists(solve_plan *plan, const int32_t *block_of)
+{
+    for (int32_t u = 0; u < plan->unit_count; u++) {
+        plan->block[block_of[u]].copies += plan->unit[u].list.copies;
+        plan->block[block_of[u]].tasks += plan->unit[u].list.tasks;
+    }
+    for (int32_t b = 0, at = 0; b < plan->blocks; b++) {
+        plan->block[b].copy = at;
+        at += plan->block[b].copies;
+        plan->block[b].copies = 0;
+    }
+    for (int32_t u = 0; u < plan->unit_count; u++) {
+        task_list *to = &plan->block[block_of[u]];
+        const task_list *from = &plan->unit[u].list;
+        memcpy(plan->block_copy + to->copy + to->copies, plan->copy + from->copy, (size_t)from->copies * sizeof(task_copy));
+        to->copies += from->copies;
+    }
+}
+
 libsolver_status plan_assign(memory *m, solve_plan *plan)
 {
     load *heap = memory_new(m, plan->blocks, sizeof(load));
     int32_t *block_of = memory_new(m, plan->unit_count, sizeof(int32_t));
-    plan->block_start = memory_zeroed(m, plan->blocks + 1, sizeof(int32_t));
-    plan->block_task = memory_new(m, plan->task_count, sizeof(task_entry));
+    plan->block = memory_zeroed(m, plan->blocks, sizeof(task_list));
+    plan->block_copy = memory_new(m, plan->copy_count, sizeof(task_copy));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!heap || !block_of || !plan->block_start || !plan->block_task)
-        goto done;
-    for (int32_t u = 0, end; u < plan->unit_count; u = end) {
-        for (end = u + 1; end < plan->unit_count && plan->unit[end].level == plan->unit[u].level; end++)
-            ;
-        assign_level(plan->unit + u, end - u, heap, plan->blocks, block_of + u);
+    if (heap && block_of && plan->block && plan->block_copy) {
+        for (int32_t u = 0, end; u < plan->unit_count; u = end) {
+            for (end = u + 1; end < plan->unit_count && plan->unit[end].level == plan->unit[u].level; end++)
+                ;
+            assign_level(plan->unit + u, end - u, heap, plan->blocks, block_of + u);
+        }
+        write_lists(plan, block_of);
+        status = LIBSOLVER_OK;
     }
-    for (int32_t u = 0; u < plan->unit_count; u++)
-        plan->block_start[block_of[u] + 1] += plan->unit[u].tasks;
-    for (int32_t b = 0; b < plan->blocks; b++)
-        plan->block_start[b + 1] += plan->block_start[b];
-    for (int32_t u = 0; u < plan->unit_count; u++)
-        for (int32_t t = 0; t < plan->unit[u].tasks; t++)
-            plan->block_task[plan->block_start[block_of[u]]++] = plan->task[plan->unit[u].task + t];
-    for (int32_t b = plan->blocks; b > 0; b--)
-        plan->block_start[b] = plan->block_start[b - 1];
-    plan->block_start[0] = 0;
-    status = LIBSOLVER_OK;
-done:
     memory_free(m, heap);
     memory_free(m, block_of);
     return status;

@@ -24,10 +24,10 @@ static int32_t leading(int32_t rows)
     return rows | 1;
 }
 
-static void add_tile(planner *p, int64_t *at, int32_t i, int32_t row, int32_t rows, int32_t column, int32_t columns)
+static void add_tile(planner *p, int64_t *at, int32_t i, int32_t row, int32_t rows, int32_t column, int32_t columns, int32_t ld)
 {
     const plan_tile t = {.at16 = (uint32_t)(*at / 16), .group = i, .row = row, .rows = rows, .column = column,
-                         .columns = columns, .ld = leading(rows)};
+                         .columns = columns, .ld = ld};
     buffer_put(&p->tiles, &t, (int64_t)sizeof t);
     *at += plan_tile_bytes(&t, p->plan->scalar_bytes);
 }
@@ -71,7 +71,7 @@ static group_form form_of(const planner *p, int32_t i)
     return bytes <= SMALL_BYTES && tiles <= TASK_SLOTS ? FORM_SMALL : FORM_LARGE;
 }
 
-/* Tiles of FORM_TOP: strips as high as gives every block its share. */
+/* Tiles of FORM_TOP: strips as high as gives every block its share.  They are read by rows only: no padding. */
 static void lay_top(planner *p, int32_t i, int64_t *at)
 {
     const int32_t k = group_columns(p->g, i);
@@ -80,13 +80,13 @@ static void lay_top(planner *p, int32_t i, int64_t *at)
     int32_t rows = (int32_t)((share + k * s - 1) / (k * s));
     rows = rows > PIECE ? PIECE : rows;
     p->strip_rows[i] = rows;
-    int32_t columns = (int32_t)((TASK_STAGE - 4096) / (s * leading(rows)));
+    int32_t columns = (int32_t)((TASK_STAGE - 4096) / (s * rows));
     columns = columns > STRIP_COLUMNS ? STRIP_COLUMNS : columns;
     const int32_t blocks = (k + columns - 1) / columns;
     for (int32_t r = 0; r < k; r += rows)
         for (int32_t b = 0; b < blocks; b++) {
             const int32_t from = (int32_t)((int64_t)k * b / blocks), to = (int32_t)((int64_t)k * (b + 1) / blocks);
-            add_tile(p, at, i, r, k - r < rows ? k - r : rows, from, to - from);
+            add_tile(p, at, i, r, k - r < rows ? k - r : rows, from, to - from, k - r < rows ? k - r : rows);
         }
 }
 
@@ -96,17 +96,19 @@ static void lay_large(planner *p, int32_t i, int64_t *at, int32_t *border)
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), nb = plan_borders(p, i, border);
     for (int32_t a = 0; a < nb; a++)
         for (int32_t b = 0; b <= a; b++)
-            add_tile(p, at, i, border[a], border[a + 1] - border[a], border[b], border[b + 1] - border[b]);
+            add_tile(p, at, i, border[a], border[a + 1] - border[a], border[b], border[b + 1] - border[b],
+                     leading(border[a + 1] - border[a]));
     for (int32_t a = 0; a < r; a += PIECE)
         for (int32_t b = 0; b < nb; b++)
-            add_tile(p, at, i, k + a, r - a < PIECE ? r - a : PIECE, border[b], border[b + 1] - border[b]);
+            add_tile(p, at, i, k + a, r - a < PIECE ? r - a : PIECE, border[b], border[b + 1] - border[b],
+                     leading(r - a < PIECE ? r - a : PIECE));
 }
 
 static void lay_small(planner *p, int32_t i, int64_t *at)
 {
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
     for (int32_t c = 0; c < k; c += PIECE)
-        add_tile(p, at, i, c, k + r - c, c, k - c < PIECE ? k - c : PIECE);
+        add_tile(p, at, i, c, k + r - c, c, k - c < PIECE ? k - c : PIECE, leading(k + r - c));
 }
 
 libsolver_status plan_layout(planner *p, message *why)
@@ -126,7 +128,7 @@ libsolver_status plan_layout(planner *p, message *why)
             lay_small(p, i, &at);
             break;
         case FORM_SMALL_TOP:
-            add_tile(p, &at, i, 0, group_columns(g, i), 0, group_columns(g, i));
+            add_tile(p, &at, i, 0, group_columns(g, i), 0, group_columns(g, i), leading(group_columns(g, i)));
             break;
         case FORM_TOP:
             lay_top(p, i, &at);

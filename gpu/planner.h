@@ -39,9 +39,9 @@ typedef struct planner {
     int32_t *source_start; /* for each row the place of its first source, and their number */
     int32_t *source;
     int64_t sources_room;
-    buffer tiles, descriptions, copies, tasks, units;
+    buffer tiles, descriptions, copies, units;
     draft ahead, back, sum; /* tasks at hand: products of the two sweeps, sums */
-    int32_t unit_task;      /* first task of the unit at hand */
+    task_list unit;         /* the unit at hand */
     int64_t unit_cost;
     int64_t longest;   /* most of k + R */
 } planner;

@@ -60,14 +60,15 @@ typedef struct task_out {
     uint16_t reserved;
 } task_out;
 
-/* Bytes [from16 * 16, + bytes) of the program's memory go to byte `to` of the stage. */
+/* Bytes [from16 * 16, + bytes) of the program's memory go to byte `to` of the stage.  task_bytes: of all copies of the task in
+ * its first one, 0 in the others. */
 typedef struct task_copy {
-    uint32_t from16, bytes, to, reserved;
+    uint32_t from16, bytes, to, task_bytes;
 } task_copy;
 
-/* One task of a list: copies [copy, copy + copies), together `bytes` long. */
-typedef struct task_entry {
-    int32_t copy, copies, bytes, reserved;
-} task_entry;
+/* What one block does, in order: the tasks of copies [copy, copy + copies). */
+typedef struct task_list {
+    int32_t copy, copies, tasks, reserved;
+} task_list;
 
 #endif

@@ -22,14 +22,16 @@ static void complain(machine *e, int condition, const char *what)
         e->wrong = what;
 }
 
-/* The stage with NaN wherever nothing is copied to. */
-static const task_head *load(machine *e, const task_entry *task)
+/* The stage with NaN wherever nothing is copied to.  copy: the task's first; *copies: their number. */
+static const task_head *load(machine *e, const task_copy *first, int32_t left, int32_t *copies)
 {
+    *copies = 1;
+    while (*copies < left && first[*copies].task_bytes == 0)
+        ++*copies;
     int64_t bytes = 0;
     for (int k = 0; k < TASK_STAGE / 8; k++)
         ((double *)e->stage)[k] = 0.0 / 0.0;
-    for (int32_t c = task->copy; c < task->copy + task->copies; c++) {
-        const task_copy *copy = &e->plan->copy[c];
+    for (const task_copy *copy = first; copy < first + *copies; copy++) {
         const int64_t from = 16 * (int64_t)copy->from16, v = e->plan->value_bytes;
         complain(e, copy->bytes % 16 || copy->to % 16 || (int64_t)copy->to + copy->bytes > TASK_STAGE, "a copy leaves its stage");
         complain(e, from + copy->bytes > v + e->plan->description_bytes || (from < v && from + copy->bytes > v),
@@ -39,7 +41,7 @@ static const task_head *load(machine *e, const task_entry *task)
         memcpy(e->stage + copy->to, from < v ? e->values + from : e->plan->description + from - v, copy->bytes);
         bytes += copy->bytes;
     }
-    complain(e, bytes != task->bytes, "a task's bytes are not those of its copies");
+    complain(e, bytes != first->task_bytes, "a task's bytes are not those of its copies");
     return (const task_head *)e->stage;
 }
 
@@ -117,39 +119,48 @@ static void publish(machine *e, const task_head *h)
     }
 }
 
-static int step(machine *e, const task_entry *task)
+/* Runs the next task of the list if its inputs are there, and takes it off. */
+static int step(machine *e, const task_copy *copy, task_list *list)
 {
-    const task_head *h = load(e, task);
+    int32_t copies;
+    const task_head *h = load(e, copy + list->copy, list->copies, &copies);
     if (e->wrong || !ready(e, h))
         return 0;
     gather(e, h);
     multiply(e, h);
     publish(e, h);
+    list->copy += copies;
+    list->copies -= copies;
+    list->tasks--;
+    complain(e, (list->copies == 0) != (list->tasks == 0), "a list's tasks are not those of its copies");
     return !e->wrong;
 }
 
 static void by_levels(machine *e)
 {
     for (int32_t u = 0; u < e->plan->unit_count; u++)
-        for (int32_t t = 0; t < e->plan->unit[u].tasks && !e->wrong; t++)
-            complain(e, !step(e, &e->plan->task[e->plan->unit[u].task + t]), "a level reads what none below it writes");
+        for (task_list list = e->plan->unit[u].list; list.tasks > 0 && !e->wrong;)
+            complain(e, !step(e, e->plan->copy, &list), "a level reads what none below it writes");
 }
 
 static void by_blocks(machine *e, uint64_t seed)
 {
     random_stream r = random_seeded(seed);
     const int32_t blocks = e->plan->blocks;
-    int32_t *next = calloc((size_t)blocks, sizeof *next), left = e->plan->task_count;
+    int32_t left = 0;
+    task_list *list = calloc((size_t)blocks, sizeof *list);
     double *carry = e->carry;
-    memcpy(next, e->plan->block_start, (size_t)blocks * sizeof *next);
+    for (int32_t b = 0; b < blocks; b++) {
+        list[b] = e->plan->block[b];
+        left += list[b].tasks;
+    }
     for (int idle = 0; left > 0 && !e->wrong;) {
         const int32_t from = (int32_t)random_below(&r, (uint64_t)blocks);
         idle = 1;
         for (int32_t q = 0; q < blocks && idle; q++) {
             const int32_t b = (from + q) % blocks;
             e->carry = carry + (int64_t)b * TASK_OUTS;
-            if (next[b] < e->plan->block_start[b + 1] && step(e, &e->plan->block_task[next[b]])) {
-                next[b]++;
+            if (list[b].tasks > 0 && step(e, e->plan->block_copy, &list[b])) {
                 left--;
                 idle = 0;
             }
@@ -157,7 +168,7 @@ static void by_blocks(machine *e, uint64_t seed)
         complain(e, idle, "no block can go on");
     }
     e->carry = carry;
-    free(next);
+    free(list);
 }
 
 static const char *emulate(const solve_plan *plan, const char *values, const double *scale, const double *b, double *x,

@@ -71,6 +71,26 @@ __device__ __forceinline__ void letter_send(packet *box, int i, T v, unsigned lo
         packet_store(box + (int64_t)i * letter<T>::COUNT + k, {word[k], epoch});
 }
 
+template <typename T> __device__ __forceinline__ bool letter_is_of(const letter<T> &l, unsigned long long epoch)
+{
+    bool all = true;
+#pragma unroll
+    for (int k = 0; k < letter<T>::COUNT; k++)
+        all = all && l.part[k].epoch == epoch;
+    return all;
+}
+
+template <typename T> __device__ __forceinline__ T letter_value(const letter<T> &l)
+{
+    unsigned long long word[letter<T>::COUNT];
+#pragma unroll
+    for (int k = 0; k < letter<T>::COUNT; k++)
+        word[k] = l.part[k].value;
+    T v;
+    memcpy(&v, word, sizeof v);
+    return v;
+}
+
 /* The value of entry i, read again until it is there.  `early` may have been loaded at any time before.
  * (Readers that are far from needing it gain nothing by sleeping between looks, and transposed solves lose a
  * quarter.) */

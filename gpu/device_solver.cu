@@ -1,0 +1,291 @@
+/* gpu/device_solver.cu: programs of solves in a device's memory, and their launches
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/device_solver.h"
+#include "dense/cuda/launch.cuh"
+#include "gpu/tree_solve.cuh"
+#include <cstdio>
+
+extern "C" {
+#include "base/message.h"
+}
+
+/* Shared memory that one of two blocks on a multiprocessor can have, less what the system takes. */
+constexpr int BLOCKS_EACH = 2;
+constexpr int BLOCK_SHARED = 227 * 1024 / BLOCKS_EACH - 1024;
+
+/* Makes a device current until it goes. */
+struct current_device {
+    int before = -1;
+    explicit current_device(int device)
+    {
+        cudaGetDevice(&before);
+        if (before != device)
+            cudaSetDevice(device);
+    }
+    ~current_device()
+    {
+        int now = -1;
+        if (cudaGetDevice(&now) == cudaSuccess && now != before && before >= 0)
+            cudaSetDevice(before);
+    }
+};
+
+static libsolver_status status_with(cudaError_t error, char *sentence, int room)
+{
+    if (error == cudaSuccess)
+        return LIBSOLVER_OK;
+    cudaGetLastError(); /* leave nothing behind for the caller's next call */
+    snprintf(sentence, (size_t)room, "%s", cudaGetErrorString(error));
+    return error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY : LIBSOLVER_CUDA;
+}
+
+/* ---- Instances of the kernel, by type and width ------------------------------------------------------ */
+
+template <typename T> constexpr int MOST_COLUMNS = sizeof(T) > 8 ? 4 : 8;
+
+/* The narrowest instance for so many columns. */
+static int32_t instance_columns(libsolver_type type, int64_t columns)
+{
+    const int most = type == LIBSOLVER_Z ? MOST_COLUMNS<complex_d> : MOST_COLUMNS<double>;
+    int32_t width = 1;
+    while (width < columns && width < most)
+        width *= 2;
+    return width;
+}
+
+template <typename T, int WIDTH, int PASSES>
+static libsolver_status run(const device_solver *s, solve_arguments<T> a, const device_workspace *w, cudaStream_t stream)
+{
+    using shape = solve_shape<T, WIDTH, PASSES>;
+    static_assert(shape::bytes(1, 1) <= BLOCK_SHARED, "one stage fits");
+    a.inputs = shape::bytes(2, 2) <= BLOCK_SHARED ? 2 : 1;
+    a.stages = (BLOCK_SHARED - shape::bytes(0, a.inputs)) / TASK_STAGE;
+    a.stages = a.stages > MOST_STAGES ? MOST_STAGES : a.stages;
+    launch_shape how = {s->blocks, LAUNCH_THREADS, shape::bytes(a.stages, a.inputs)};
+    how.together = !s->by_levels;
+    if (!s->by_levels)
+        return launch(tree_solve_kernel<T, WIDTH, PASSES>, how, stream, a);
+    a.epoch = nullptr;
+    TRY(launch(next_level_epoch, launch_shape{1, 1}, stream, static_cast<solve_state *>(w->state)));
+    for (int32_t level = 0; level < s->levels; level++) {
+        how.blocks = s->level_blocks[level];
+        TRY(launch(tree_solve_kernel<T, WIDTH, PASSES>, how, stream, a));
+        a.list += how.blocks;
+    }
+    if (a.in_place)
+        TRY(launch(store_x_kernel<T, WIDTH * PASSES>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
+    return LIBSOLVER_OK;
+}
+
+template <typename T>
+static libsolver_status run_columns(const device_solver *s, const solve_arguments<T> &a, const device_workspace *w, cudaStream_t stream)
+{
+    constexpr int WIDTH = sizeof(T) > 8 ? 1 : 2;
+    switch (instance_columns(s->type, a.columns)) {
+    case 1:
+        return run<T, 1, 1>(s, a, w, stream);
+    case 2:
+        return run<T, WIDTH, 2 / WIDTH>(s, a, w, stream);
+    case 4:
+        return run<T, WIDTH, 4 / WIDTH>(s, a, w, stream);
+    default:
+        if constexpr (MOST_COLUMNS<T> >= 8)
+            return run<T, WIDTH, 8 / WIDTH>(s, a, w, stream);
+        return LIBSOLVER_INTERNAL;
+    }
+}
+
+extern "C" libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
+                                       const libsolver_vectors *x)
+{
+    if (!s->memory || b->rows != s->n || x->rows != s->n || b->columns != x->columns || b->type != s->type || x->type != s->type)
+        return LIBSOLVER_INVALID;
+    const current_device here(s->device);
+    return with_type(s->type, [&](auto one) {
+        using T = decltype(one);
+        solve_arguments<T> a = {};
+        a.memory = static_cast<const char *>(s->memory);
+        a.list = s->list;
+        a.copy = s->copy;
+        a.slot = static_cast<packet *>(w->slot);
+        a.state = static_cast<solve_state *>(w->state);
+        a.epoch = static_cast<unsigned *>(w->epoch);
+        a.scale = static_cast<const real_of<T> *>(s->scale);
+        a.user_row = s->user_row;
+        a.n = s->n;
+        a.in_place = x->values == b->values;
+        a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
+        a.b_column = b->layout == LIBSOLVER_ROW_MAJOR ? 1 : b->ld;
+        a.x_row = x->layout == LIBSOLVER_ROW_MAJOR ? x->ld : 1;
+        a.x_column = x->layout == LIBSOLVER_ROW_MAJOR ? 1 : x->ld;
+        a.patience = (unsigned long long)(1e9 * s->patience);
+        for (int64_t first = 0; first < b->columns && s->n > 0; first += w->columns) {
+            a.b = static_cast<const T *>(b->values) + first * a.b_column;
+            a.x = static_cast<T *>(x->values) + first * a.x_column;
+            a.columns = (int32_t)(b->columns - first < w->columns ? b->columns - first : w->columns);
+            TRY(run_columns(s, a, w, stream ? (cudaStream_t)stream : (cudaStream_t)s->stream));
+        }
+        return LIBSOLVER_OK;
+    });
+}
+
+/* ---- Opening and uploading ------------------------------------------------------------------------------ */
+
+/* How many blocks of the narrowest instance are resident together; no other needs more of a multiprocessor. */
+static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
+{
+    using shape = solve_shape<double, 1, 1>;
+    int each = 0;
+    const int shared = shape::bytes((BLOCK_SHARED - shape::bytes(0, 2)) / TASK_STAGE, 2);
+    cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<double, 1, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<double, 1, 1>, LAUNCH_THREADS, (size_t)shared);
+    *blocks = multiprocessors * (each < BLOCKS_EACH ? each : BLOCKS_EACH);
+    return error;
+}
+
+extern "C" libsolver_status device_solver_open(device_solver *s, char *sentence, int room)
+{
+    const current_device here(s->device);
+    int multiprocessors = 0, cooperative = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, s->device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, s->device);
+    if (error == cudaSuccess)
+        error = count_blocks(multiprocessors, &s->blocks);
+    if (error == cudaSuccess && !s->stream) {
+        cudaStream_t own;
+        error = cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+        s->own_stream = error == cudaSuccess;
+        s->stream = s->own_stream ? own : nullptr;
+    }
+    if (!cooperative || s->blocks < multiprocessors)
+        s->by_levels = 1;
+    if (s->blocks < 1)
+        s->blocks = 1;
+    return status_with(error, sentence, room);
+}
+
+extern "C" void device_solver_drop(device_solver *s)
+{
+    const current_device here(s->device);
+    if (s->memory)
+        cudaFree(s->memory);
+    s->memory = nullptr;
+    s->bytes = 0;
+}
+
+extern "C" void device_solver_close(device_solver *s)
+{
+    const current_device here(s->device);
+    device_solver_drop(s);
+    if (s->own_stream)
+        cudaStreamDestroy((cudaStream_t)s->stream);
+}
+
+/* Parts of one allocation, one behind the other. */
+struct parts {
+    int64_t bytes = 0;
+    int64_t place(int64_t size)
+    {
+        const int64_t at = bytes;
+        bytes += (size + 255) / 256 * 256;
+        return at;
+    }
+};
+
+extern "C" libsolver_status device_solver_upload(device_solver *s, const device_upload *p, char *sentence, int room)
+{
+    const current_device here(s->device);
+    device_solver_drop(s);
+    const int64_t real_bytes = p->type == LIBSOLVER_S || p->type == LIBSOLVER_C ? 4 : 8;
+    const int64_t size[] = {p->value_bytes + p->description_bytes, p->lists * (int64_t)sizeof(task_list),
+                            p->copies * (int64_t)sizeof(task_copy), p->n * real_bytes, p->n * (int64_t)sizeof(int32_t)};
+    int64_t at[5];
+    parts all;
+    for (int k = 0; k < 5; k++)
+        at[k] = all.place(size[k]);
+    cudaError_t error = cudaMalloc(&s->memory, (size_t)(all.bytes > 0 ? all.bytes : 256));
+    char *base = static_cast<char *>(s->memory);
+    const auto upload = [&](int64_t to, const void *from, int64_t bytes) {
+        if (error == cudaSuccess && bytes > 0)
+            error = cudaMemcpyAsync(base + to, from, (size_t)bytes, cudaMemcpyHostToDevice, (cudaStream_t)s->stream);
+    };
+    upload(at[0], p->values, p->value_bytes);
+    upload(at[0] + p->value_bytes, p->description, p->description_bytes);
+    upload(at[1], p->list, size[1]);
+    upload(at[2], p->copy, size[2]);
+    upload(at[3], p->scale, size[3]);
+    upload(at[4], p->user_row, size[4]);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize((cudaStream_t)s->stream);
+    s->list = reinterpret_cast<task_list *>(base + at[1]);
+    s->copy = reinterpret_cast<task_copy *>(base + at[2]);
+    s->scale = base + at[3];
+    s->user_row = reinterpret_cast<int32_t *>(base + at[4]);
+    s->type = p->type;
+    s->n = p->n;
+    s->slots = p->slots;
+    s->levels = p->levels;
+    s->level_blocks = p->level_blocks;
+    s->bytes = all.bytes;
+    if (error != cudaSuccess)
+        device_solver_drop(s);
+    return status_with(error, sentence, room);
+}
+
+/* ---- Workspaces ---------------------------------------------------------------------------------------- */
+
+static int64_t letters_bytes(const device_solver *s, int32_t columns)
+{
+    return (int64_t)s->slots * columns * (s->type == LIBSOLVER_Z ? 2 : 1) * (int64_t)sizeof(packet);
+}
+
+extern "C" int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
+{
+    return 256 + (s->blocks * (int64_t)sizeof(unsigned) + 255) / 256 * 256 + letters_bytes(s, instance_columns(s->type, columns));
+}
+
+extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *sentence, int room)
+{
+    const current_device here(s->device);
+    const int64_t bytes = device_workspace_bytes(s, columns);
+    *w = {};
+    w->device = s->device;
+    w->columns = instance_columns(s->type, columns);
+    cudaError_t error = cudaMalloc(&w->memory, (size_t)bytes);
+    if (error == cudaSuccess) /* letters of launch 0, which there is none of */
+        error = cudaMemsetAsync(w->memory, 0, (size_t)bytes, (cudaStream_t)s->stream);
+    if (error == cudaSuccess) /* solves may come on other streams */
+        error = cudaStreamSynchronize((cudaStream_t)s->stream);
+    char *base = static_cast<char *>(w->memory);
+    w->state = base;
+    w->epoch = base + 256;
+    w->slot = base + (bytes - letters_bytes(s, w->columns));
+    if (error != cudaSuccess)
+        device_workspace_close(w);
+    return status_with(error, sentence, room);
+}
+
+extern "C" void device_workspace_close(device_workspace *w)
+{
+    const current_device here(w->device);
+    if (w->memory)
+        cudaFree(w->memory);
+    w->memory = nullptr;
+}
+
+extern "C" libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up,
+                                               char *sentence, int room)
+{
+    const current_device here(s->device);
+    const cudaStream_t on = (cudaStream_t)(stream ? stream : s->stream);
+    unsigned failed = 0, *word = &static_cast<solve_state *>(w->state)->failed;
+    cudaError_t error = cudaMemcpyAsync(&failed, word, sizeof failed, cudaMemcpyDeviceToHost, on);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(on);
+    if (error == cudaSuccess && failed)
+        error = cudaMemsetAsync(word, 0, sizeof failed, on);
+    *gave_up = failed != 0;
+    return status_with(error, sentence, room);
+}

@@ -1,0 +1,71 @@
+/* gpu/device_solver.h: programs of solves in a device's memory, and their launches; what tree_solver.c needs of CUDA
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every call makes its device current and what was current before again at its end.  Statuses: CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
+#ifndef GPU_DEVICE_SOLVER_H
+#define GPU_DEVICE_SOLVER_H
+
+#include "gpu/program.h"
+#include "libsolver_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct device_solver {
+    int device, own_stream;
+    int by_levels;  /* one launch a level instead of one in all */
+    void *stream;
+    int32_t blocks; /* that are resident together */
+    double patience; /* seconds */
+    /* what was uploaded */
+    libsolver_type type;
+    int32_t n, slots, levels;
+    const int32_t *level_blocks; /* levels, on the host, the caller's: lists of each */
+    int64_t bytes;
+    void *memory; /* of the program and all below; NULL: nothing */
+    const task_list *list;
+    const task_copy *copy;
+    const void *scale;
+    const int32_t *user_row;
+} device_solver;
+
+/* A program on the host; see solve_plan.  list: one for each block, or by levels one for each unit. */
+typedef struct device_upload {
+    libsolver_type type;
+    int32_t n, slots, levels;
+    const int32_t *level_blocks;
+    const void *values, *description;
+    int64_t value_bytes, description_bytes, lists, copies;
+    const task_list *list;
+    const task_copy *copy;
+    const void *scale;       /* n reals */
+    const int32_t *user_row; /* n */
+} device_upload;
+
+typedef struct device_workspace {
+    int device;
+    int32_t columns; /* most at a time: 1, 2, 4 or 8 */
+    void *memory, *state, *epoch, *slot;
+} device_workspace;
+
+/* error: room for a sentence on what went wrong, `room` characters. */
+libsolver_status device_solver_open(device_solver *s, char *error, int room); /* device, stream and by_levels are set */
+void device_solver_close(device_solver *s);
+libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *error, int room);
+void device_solver_drop(device_solver *s);
+
+int64_t device_workspace_bytes(const device_solver *s, int64_t columns);
+libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *error, int room);
+void device_workspace_close(device_workspace *w);
+
+libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
+                              const libsolver_vectors *x);
+/* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
+libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *error,
+                                    int room);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* gpu/device_solver_none.c: solves on a device, in a build without CUDA
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/device_solver.h"
+#include <stdio.h>
+
+libsolver_status device_solver_open(device_solver *s, char *sentence, int room)
+{
+    (void)s;
+    snprintf(sentence, (size_t)room, "built without CUDA");
+    return LIBSOLVER_NOT_BUILT;
+}
+
+void device_solver_close(device_solver *s)
+{
+    (void)s;
+}
+
+libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *sentence, int room)
+{
+    (void)program;
+    return device_solver_open(s, sentence, room);
+}
+
+void device_solver_drop(device_solver *s)
+{
+    (void)s;
+}
+
+int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
+{
+    (void)s;
+    (void)columns;
+    return 0;
+}
+
+libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *sentence, int room)
+{
+    (void)s;
+    (void)columns;
+    (void)w;
+    snprintf(sentence, (size_t)room, "built without CUDA");
+    return LIBSOLVER_NOT_BUILT;
+}
+
+void device_workspace_close(device_workspace *w)
+{
+    (void)w;
+}
+
+libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
+                              const libsolver_vectors *x)
+{
+    (void)s;
+    (void)w;
+    (void)stream;
+    (void)b;
+    (void)x;
+    return LIBSOLVER_NOT_BUILT;
+}
+
+libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *sentence,
+                                    int room)
+{
+    (void)w;
+    (void)stream;
+    *gave_up = 0;
+    (void)s;
+    snprintf(sentence, (size_t)room, "built without CUDA");
+    return LIBSOLVER_NOT_BUILT;
+}

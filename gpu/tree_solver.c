@@ -1,0 +1,203 @@
+/* gpu/tree_solver.c: a factor packed for solves on one device
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/tree_solver.h"
+#include "gpu/device_solver.h"
+#include "gpu/prepare.h"
+#include <time.h>
+
+/* Seconds that a block waits for another before a solve gives up. */
+#define PATIENCE 2
+
+struct tree_solver {
+    environment *env;
+    tree_solver_options options;
+    tree_solver_info info;
+    device_solver device;
+    int32_t *level_blocks;
+};
+
+struct tree_workspace {
+    const tree_solver *solver;
+    device_workspace device;
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#define ROOM 160 /* of CUDA's sentences */
+
+static libsolver_status device_failed(libsolver_status status, const char *what, const char *sentence, message *why)
+{
+    return status == LIBSOLVER_OK ? status : FAIL(why, status, "%s: %s", what, sentence);
+}
+
+static libsolver_status memory_failed(const environment *env, const char *what, message *why)
+{
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what, (long long)env->memory.wanted);
+}
+
+libsolver_status tree_solver_create(environment *env, const tree_solver_options *options, message *why, tree_solver **solver)
+{
+    *solver = NULL;
+    tree_solver *s = memory_zeroed(&env->memory, 1, sizeof(tree_solver));
+    if (!s)
+        return memory_failed(env, "the solver on the device", why);
+    char sentence[ROOM] = "";
+    s->env = env;
+    s->options = *options;
+    s->device.device = env->device;
+    s->device.stream = env->stream;
+    s->device.by_levels = options->by_levels;
+    s->device.patience = options->patience > 0 ? options->patience : PATIENCE;
+    const libsolver_status status = device_solver_open(&s->device, sentence, ROOM);
+    if (status != LIBSOLVER_OK)
+        tree_solver_free(s);
+    else
+        *solver = s;
+    return device_failed(status, "the device cannot be used", sentence, why);
+}
+
+void tree_solver_free(tree_solver *s)
+{
+    if (!s)
+        return;
+    device_solver_close(&s->device);
+    memory_free(&s->env->memory, s->level_blocks);
+    memory_free(&s->env->memory, s);
+}
+
+/* Lists of the units in ascending levels, and how many of them each level has. */
+static libsolver_status list_units(memory *m, const solve_plan *plan, int32_t **level_blocks, task_list **list)
+{
+    *level_blocks = memory_zeroed(m, plan->level_count, sizeof(int32_t));
+    *list = memory_new(m, plan->unit_count, sizeof(task_list));
+    if (!*level_blocks || !*list)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t u = 0, level = -1; u < plan->unit_count; u++) {
+        level += u == 0 || plan->unit[u].level != plan->unit[u - 1].level;
+        (*level_blocks)[level]++;
+        (*list)[u] = plan->unit[u].list;
+    }
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status upload(tree_solver *s, const factor_tree *tree, const prepared_solve *p, message *why)
+{
+    memory *m = &s->env->memory;
+    const solve_plan *plan = &p->plan;
+    task_list *units = NULL;
+    char sentence[ROOM] = "";
+    memory_free(m, s->level_blocks);
+    s->level_blocks = NULL;
+    if (s->device.by_levels && list_units(m, plan, &s->level_blocks, &units) != LIBSOLVER_OK) {
+        memory_free(m, units);
+        return memory_failed(s->env, "the program of the solve", why);
+    }
+    const device_upload program = {.type = tree->type,
+                                   .n = tree->n,
+                                   .slots = plan->slots,
+                                   .levels = plan->level_count,
+                                   .level_blocks = s->level_blocks,
+                                   .values = p->values,
+                                   .value_bytes = plan->value_bytes,
+                                   .description = plan->description,
+                                   .description_bytes = plan->description_bytes,
+                                   .lists = units ? plan->unit_count : plan->blocks,
+                                   .list = units ? units : plan->block,
+                                   .copies = plan->copy_count,
+                                   .copy = units ? plan->copy : plan->block_copy,
+                                   .scale = tree->scale,
+                                   .user_row = tree->user_row};
+    const libsolver_status status = device_solver_upload(&s->device, &program, sentence, ROOM);
+    memory_free(m, units);
+    return device_failed(status, "packing the factor", sentence, why);
+}
+
+libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
+{
+    const double start = seconds();
+    const prepare_options o = {.blocks = s->device.blocks,
+                               .entries_factor = s->options.entries_factor,
+                               .growth_limit = s->options.growth_limit};
+    prepared_solve p;
+    device_solver_drop(&s->device);
+    libsolver_status status = prepare_solve(s->env, tree, &o, why, &p);
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        return memory_failed(s->env, "packing the factor", why);
+    if (status == LIBSOLVER_CANCELLED)
+        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+    TRY(status);
+    status = upload(s, tree, &p, why);
+    s->info = (tree_solver_info){.factor_entries = p.factor_entries,
+                                 .entries = p.entries,
+                                 .bytes_read = p.plan.bytes_read,
+                                 .device_bytes = s->device.bytes,
+                                 .groups = p.grouped.count,
+                                 .heights = p.grouped.heights,
+                                 .levels = p.plan.level_count,
+                                 .guarded = p.guarded,
+                                 .growth = p.growth};
+    prepared_free(&s->env->memory, &p);
+    s->info.seconds = seconds() - start;
+    return status;
+}
+
+void tree_solver_query(const tree_solver *s, tree_solver_info *info)
+{
+    *info = s->info;
+}
+
+void *tree_solver_stream(const tree_solver *s)
+{
+    return s->device.stream;
+}
+
+int64_t tree_workspace_bytes(const tree_solver *s, int64_t columns)
+{
+    return (int64_t)sizeof(tree_workspace) + device_workspace_bytes(&s->device, columns);
+}
+
+libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, message *why, tree_workspace **workspace)
+{
+    *workspace = NULL;
+    tree_workspace *w = memory_zeroed(&s->env->memory, 1, sizeof(tree_workspace));
+    if (!w)
+        return memory_failed(s->env, "the workspace", why);
+    char sentence[ROOM] = "";
+    w->solver = s;
+    const libsolver_status status = device_workspace_open(&s->device, columns, &w->device, sentence, ROOM);
+    if (status != LIBSOLVER_OK)
+        memory_free(&s->env->memory, w);
+    else
+        *workspace = w;
+    return device_failed(status, "the workspace on the device", sentence, why);
+}
+
+void tree_workspace_free(tree_workspace *w)
+{
+    if (!w)
+        return;
+    device_workspace_close(&w->device);
+    memory_free(&w->solver->env->memory, w);
+}
+
+libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream, const libsolver_vectors *b,
+                            const libsolver_vectors *x)
+{
+    return device_solve(&s->device, &w->device, stream, b, x);
+}
+
+libsolver_status tree_solve_check(const tree_solver *s, tree_workspace *w, void *stream, message *why)
+{
+    int gave_up = 0;
+    char sentence[ROOM] = "";
+    const libsolver_status status = device_solve_check(&s->device, &w->device, stream, &gave_up, sentence, ROOM);
+    if (status == LIBSOLVER_OK && gave_up)
+        return FAIL(why, LIBSOLVER_CUDA, "a block waited %g s for another: the device did not run all of them at once",
+                    s->device.patience);
+    return device_failed(status, "the solve on the device", sentence, why);
+}

@@ -1,0 +1,59 @@
+/* gpu/tree_solver.h: a factor packed for solves on one device
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_TREE_SOLVER_H
+#define GPU_TREE_SOLVER_H
+
+#include "base/environment.h"
+#include "gpu/factor_tree.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tree_solver tree_solver;
+typedef struct tree_workspace tree_workspace;
+
+typedef struct tree_solver_options {
+    double entries_factor; /* most entries of all inverses, in entries of L; 0: no limit */
+    double growth_limit;   /* of an inverse; 0: the default */
+    double patience;       /* seconds that a block waits for another before the solve gives up; 0: 2 */
+    int by_levels;         /* one launch for each level, without waits: also where a device cannot hold all blocks at once */
+} tree_solver_options;
+
+/* What was prepared. */
+typedef struct tree_solver_info {
+    int64_t factor_entries, entries; /* of L as the tree holds it, of the inverses */
+    int64_t bytes_read;              /* by one solve, of values and descriptions */
+    int64_t device_bytes;            /* held, without workspaces */
+    int32_t groups, heights, levels, guarded;
+    double growth;                   /* largest row sum of |L||inv(L)| of a group */
+    double seconds;                  /* of preparation */
+} tree_solver_info;
+
+/* On env's device and stream (NULL: a stream of its own, never the legacy default one).  The device that was current is current again
+ * afterwards, here and below.  OUT_OF_MEMORY, CUDA, NOT_BUILT. */
+libsolver_status tree_solver_create(environment *env, const tree_solver_options *options, message *why, tree_solver **solver);
+void tree_solver_free(tree_solver *solver);
+/* Takes over a factor; what was packed before is replaced, also when this fails.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
+libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, message *why);
+void tree_solver_query(const tree_solver *solver, tree_solver_info *info);
+/* The stream on which it works. */
+void *tree_solver_stream(const tree_solver *solver);
+
+/* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together; wider blocks go in panels.  Belongs to
+ * what is packed now. */
+libsolver_status tree_workspace_create(const tree_solver *solver, int64_t columns, message *why, tree_workspace **workspace);
+int64_t tree_workspace_bytes(const tree_solver *solver, int64_t columns);
+void tree_workspace_free(tree_workspace *workspace);
+
+/* X := A^-1 B, both n x columns on the device, X = B allowed.  Asynchronous on `stream` (NULL: the solver's): nothing is allocated, and
+ * no more than one kernel is launched for each panel, so that it can be captured.  INVALID, CUDA. */
+libsolver_status tree_solve(const tree_solver *solver, tree_workspace *workspace, void *stream, const libsolver_vectors *b,
+                            const libsolver_vectors *x);
+/* Waits for the solves on this workspace: CUDA if one of them failed or gave up waiting for a block. */
+libsolver_status tree_solve_check(const tree_solver *solver, tree_workspace *workspace, void *stream, message *why);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
