@@ -96,7 +96,7 @@ static libsolver_status run_columns(const device_solver *s, const solve_argument
 }
 
 extern "C" libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
-                                       const libsolver_vectors *x)
+                                         const libsolver_vectors *x, task_times *times)
 {
     if (!s->memory || b->rows != s->n || x->rows != s->n || b->columns != x->columns || b->type != s->type || x->type != s->type)
         return LIBSOLVER_INVALID;
@@ -112,6 +112,7 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
         a.epoch = static_cast<unsigned *>(w->epoch);
         a.scale = static_cast<const real_of<T> *>(s->scale);
         a.user_row = s->user_row;
+        a.times = times;
         a.n = s->n;
         a.in_place = x->values == b->values;
         a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
@@ -273,6 +274,26 @@ extern "C" void device_workspace_close(device_workspace *w)
     if (w->memory)
         cudaFree(w->memory);
     w->memory = nullptr;
+}
+
+extern "C" libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w, const libsolver_vectors *b,
+                                               const libsolver_vectors *x, int64_t tasks, task_times *times, char *sentence, int room)
+{
+    const current_device here(s->device);
+    const size_t bytes = (size_t)(tasks + 1) * sizeof(task_times);
+    void *on_device = nullptr;
+    const cudaStream_t stream = (cudaStream_t)s->stream;
+    cudaError_t error = cudaMalloc(&on_device, bytes);
+    libsolver_status status = LIBSOLVER_OK;
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(on_device, 0, bytes, stream);
+    if (error == cudaSuccess)
+        status = device_solve(s, w, stream, b, x, static_cast<task_times *>(on_device));
+    if (error == cudaSuccess && status == LIBSOLVER_OK)
+        error = cudaMemcpyAsync(times, on_device, (size_t)tasks * sizeof(task_times), cudaMemcpyDeviceToHost, stream);
+    const cudaError_t end = cudaStreamSynchronize(stream);
+    cudaFree(on_device);
+    return status != LIBSOLVER_OK ? status : status_with(error != cudaSuccess ? error : end, sentence, room);
 }
 
 extern "C" libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up,

@@ -59,8 +59,12 @@ int64_t device_workspace_bytes(const device_solver *s, int64_t columns);
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *error, int room);
 void device_workspace_close(device_workspace *w);
 
+/* times: on the device, one for each task, or NULL. */
 libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
-                              const libsolver_vectors *x);
+                              const libsolver_vectors *x, task_times *times);
+/* One solve with its times, on the host: room for all tasks. */
+libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, int64_t tasks, task_times *times, char *error, int room);
 /* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *error,
                                     int room);

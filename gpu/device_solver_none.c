@@ -48,14 +48,24 @@ void device_workspace_close(device_workspace *w)
 }
 
 libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
-                              const libsolver_vectors *x)
+                              const libsolver_vectors *x, task_times *times)
 {
     (void)s;
     (void)w;
     (void)stream;
     (void)b;
     (void)x;
+    (void)times;
     return LIBSOLVER_NOT_BUILT;
+}
+
+libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, int64_t tasks, task_times *times, char *sentence, int room)
+{
+    (void)tasks;
+    (void)sentence;
+    (void)room;
+    return device_solve(s, w, NULL, b, x, times);
 }
 
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *sentence,

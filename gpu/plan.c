@@ -13,6 +13,7 @@ void plan_task(planner *p, draft *d, int flags)
     p->plan->bytes_read += bytes;
     p->unit_cost += bytes + TASK_COST;
     p->unit.tasks++;
+    p->plan->task_count++;
     draft_start(d);
 }
 
@@ -228,5 +229,6 @@ void plan_free(memory *m, solve_plan *plan)
     memory_free(m, plan->description);
     memory_free(m, plan->block);
     memory_free(m, plan->block_copy);
+    memory_free(m, plan->task_level);
     memset(plan, 0, sizeof *plan);
 }

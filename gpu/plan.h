@@ -28,7 +28,7 @@ typedef struct solve_plan {
     int32_t slots;             /* packets; the first n are x by position */
     int64_t value_bytes;       /* tiles and D^-1, before the descriptions in the program's memory */
     int64_t *pivots_at16;      /* groups: D^-1 of its columns in the values, -1: none */
-    int32_t tile_count, unit_count, copy_count, level_count;
+    int32_t tile_count, unit_count, copy_count, task_count, level_count;
     plan_tile *tile;
     plan_unit *unit;           /* ascending by level */
     task_copy *copy;           /* by units */
@@ -36,6 +36,7 @@ typedef struct solve_plan {
     int64_t description_bytes;
     task_list *block;          /* blocks: what each does ... */
     task_copy *block_copy;     /* ... in the order in which it does it */
+    int32_t *task_level;       /* tasks, by blocks: the unit's level */
     int64_t bytes_read;        /* of values and descriptions, by one solve */
 } solve_plan;
 

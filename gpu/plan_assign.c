@@ -59,15 +59,19 @@ static void write_lists(solve_plan *plan, const int32_t *block_of)
         plan->block[block_of[u]].copies += plan->unit[u].list.copies;
         plan->block[block_of[u]].tasks += plan->unit[u].list.tasks;
     }
-    for (int32_t b = 0, at = 0; b < plan->blocks; b++) {
+    for (int32_t b = 0, at = 0, task = 0; b < plan->blocks; b++) {
         plan->block[b].copy = at;
+        plan->block[b].first = task;
         at += plan->block[b].copies;
-        plan->block[b].copies = 0;
+        task += plan->block[b].tasks;
+        plan->block[b].copies = plan->block[b].tasks = 0;
     }
     for (int32_t u = 0; u < plan->unit_count; u++) {
         task_list *to = &plan->block[block_of[u]];
         const task_list *from = &plan->unit[u].list;
         memcpy(plan->block_copy + to->copy + to->copies, plan->copy + from->copy, (size_t)from->copies * sizeof(task_copy));
+        for (int32_t t = 0; t < from->tasks; t++)
+            plan->task_level[to->first + to->tasks++] = plan->unit[u].level;
         to->copies += from->copies;
     }
 }
@@ -78,8 +82,9 @@ libsolver_status plan_assign(memory *m, solve_plan *plan)
     int32_t *block_of = memory_new(m, plan->unit_count, sizeof(int32_t));
     plan->block = memory_zeroed(m, plan->blocks, sizeof(task_list));
     plan->block_copy = memory_new(m, plan->copy_count, sizeof(task_copy));
+    plan->task_level = memory_new(m, plan->task_count, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (heap && block_of && plan->block && plan->block_copy) {
+    if (heap && block_of && plan->block && plan->block_copy && plan->task_level) {
         for (int32_t u = 0, end; u < plan->unit_count; u = end) {
             for (end = u + 1; end < plan->unit_count && plan->unit[end].level == plan->unit[u].level; end++)
                 ;

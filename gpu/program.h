@@ -66,9 +66,15 @@ typedef struct task_copy {
     uint32_t from16, bytes, to, task_bytes;
 } task_copy;
 
-/* What one block does, in order: the tasks of copies [copy, copy + copies). */
+/* What one block does, in order: the tasks of copies [copy, copy + copies), of which the first is number `first` of all. */
 typedef struct task_list {
-    int32_t copy, copies, tasks, reserved;
+    int32_t copy, copies, tasks, first;
 } task_list;
+
+/* What a traced solve writes for each task, in ns of the device's clock: when the block came to it, when its stage was there, when
+ * its inputs were, and its end. */
+typedef struct task_times {
+    uint64_t come, staged, gathered, done;
+} task_times;
 
 #endif

@@ -38,6 +38,7 @@ template <typename T> struct solve_arguments {
     int32_t stages, inputs;                   /* stages of the ring; buffers for `in`, 1 or 2 */
     int32_t in_place;                         /* x is b: stored when all blocks have read b */
     unsigned long long patience;              /* ns to wait before giving up */
+    task_times *times;                        /* by tasks, NULL: not traced */
 };
 
 /* How an instance's shared memory is laid out.  PASSES times WIDTH columns are solved at a time; a pass reads the
@@ -369,9 +370,16 @@ __global__ void __launch_bounds__(LAUNCH_THREADS) tree_solve_kernel(const __grid
     for (int t = 0; t < list.tasks; t++) {
         const task_head &h = *reinterpret_cast<const task_head *>(stage + at * TASK_STAGE);
         T *here = in + (a.inputs == 2 && (t & 1) ? TASK_SOURCES * shape::COLUMNS : 0);
+        task_times *times = a.times && threadIdx.x == 0 ? a.times + list.first + t : nullptr;
+        if (times)
+            times->come = now_ns();
         stage_ring::wait(ring.full + at, phase);
+        if (times)
+            times->staged = now_ns();
         me.gather(h, here);
         solvers_sync();
+        if (times)
+            times->gathered = now_ns();
         if (h.fixes > 0) {
             me.add_extras(h, here);
             solvers_sync();
@@ -385,6 +393,8 @@ __global__ void __launch_bounds__(LAUNCH_THREADS) tree_solve_kernel(const __grid
             }
             me.publish(h, here + pass * TASK_SOURCES * WIDTH, pass);
         }
+        if (times)
+            times->done = now_ns();
         __syncwarp();
         if ((threadIdx.x & 31) == 0)
             ring.give_back(at);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/tree_solver.h"
 #include "gpu/device_solver.h"
+#include "gpu/planner.h"
 #include "gpu/prepare.h"
 #include <time.h>
 
@@ -14,6 +15,7 @@ struct tree_solver {
     tree_solver_info info;
     device_solver device;
     int32_t *level_blocks;
+    int32_t *task_level; /* info.tasks */
 };
 
 struct tree_workspace {
@@ -67,6 +69,7 @@ void tree_solver_free(tree_solver *s)
         return;
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
+    memory_free(&s->env->memory, s->task_level);
     memory_free(&s->env->memory, s);
 }
 
@@ -139,8 +142,12 @@ libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, messa
                                  .groups = p.grouped.count,
                                  .heights = p.grouped.heights,
                                  .levels = p.plan.level_count,
+                                 .tasks = p.plan.task_count,
                                  .guarded = p.guarded,
                                  .growth = p.growth};
+    memory_free(&s->env->memory, s->task_level);
+    s->task_level = p.plan.task_level;
+    p.plan.task_level = NULL;
     prepared_free(&s->env->memory, &p);
     s->info.seconds = seconds() - start;
     return status;
@@ -188,7 +195,64 @@ void tree_workspace_free(tree_workspace *w)
 libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream, const libsolver_vectors *b,
                             const libsolver_vectors *x)
 {
-    return device_solve(&s->device, &w->device, stream, b, x);
+    return device_solve(&s->device, &w->device, stream, b, x, NULL);
+}
+
+/* Adds one task to its level. */
+static void add_times(tree_level_profile *p, const task_times *t, uint64_t start)
+{
+    const double come = 1e-3 * (double)(t->come - start), done = 1e-3 * (double)(t->done - start);
+    p->begin = p->tasks == 0 || come < p->begin ? come : p->begin;
+    p->end = p->tasks == 0 || done > p->end ? done : p->end;
+    p->staging += 1e-3 * (double)(t->staged - t->come);
+    p->gathering += 1e-3 * (double)(t->gathered - t->staged);
+    p->computing += 1e-3 * (double)(t->done - t->gathered);
+    p->tasks++;
+}
+
+static void summarise(const tree_solver *s, const task_times *times, const int32_t *level_of, tree_level_profile *level)
+{
+    uint64_t start = UINT64_MAX;
+    for (int64_t t = 0; t < s->info.tasks; t++)
+        start = times[t].come < start ? times[t].come : start;
+    for (int64_t t = 0; t < s->info.tasks; t++)
+        add_times(&level[level_of[s->task_level[t]]], &times[t], start);
+    for (int32_t l = 0; l < s->info.levels; l++) {
+        const double tasks = level[l].tasks > 0 ? (double)level[l].tasks : 1;
+        level[l].staging /= tasks;
+        level[l].gathering /= tasks;
+        level[l].computing /= tasks;
+    }
+}
+
+libsolver_status tree_solve_profile(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
+                                    message *why, tree_level_profile *level)
+{
+    memory *m = &s->env->memory;
+    char sentence[ROOM] = "";
+    const int32_t numbers = (2 * s->info.heights + 1) * LEVELS;
+    task_times *times = memory_zeroed(m, s->info.tasks, sizeof(task_times));
+    int32_t *level_of = memory_zeroed(m, numbers, sizeof(int32_t));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (times && level_of) {
+        memset(level, 0, (size_t)s->info.levels * sizeof *level);
+        for (int64_t t = 0; t < s->info.tasks; t++)
+            level_of[s->task_level[t]] = 1;
+        for (int32_t number = 0, l = 0; number < numbers; number++)
+            if (level_of[number]) {
+                const int32_t height = number / LEVELS;
+                level[l].phase = number % LEVELS;
+                level[l].backward = height > s->info.heights;
+                level[l].height = level[l].backward ? 2 * s->info.heights - height : height;
+                level_of[number] = l++;
+            }
+        status = device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, sentence, ROOM);
+        if (status == LIBSOLVER_OK)
+            summarise(s, times, level_of, level);
+    }
+    memory_free(m, times);
+    memory_free(m, level_of);
+    return device_failed(status, "the traced solve", sentence, why);
 }
 
 libsolver_status tree_solve_check(const tree_solver *s, tree_workspace *w, void *stream, message *why)

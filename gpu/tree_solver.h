@@ -28,7 +28,17 @@ typedef struct tree_solver_info {
     int32_t groups, heights, levels, guarded;
     double growth;                   /* largest row sum of |L||inv(L)| of a group */
     double seconds;                  /* of preparation */
+    int64_t tasks;
 } tree_solver_info;
+
+/* Where the time of one solve went, for each level of tasks in order. */
+typedef struct tree_level_profile {
+    int32_t height, phase; /* of the groups; see planner.h */
+    int backward;
+    int64_t tasks;
+    double begin, end;                      /* us from the first task's begin */
+    double staging, gathering, computing;   /* us, means over the tasks: waiting for bytes, for inputs, and the rest */
+} tree_level_profile;
 
 /* On env's device and stream (NULL: a stream of its own, never the legacy default one).  The device that was current is current again
  * afterwards, here and below.  OUT_OF_MEMORY, CUDA, NOT_BUILT. */
@@ -50,6 +60,9 @@ void tree_workspace_free(tree_workspace *workspace);
  * no more than one kernel is launched for each panel, so that it can be captured.  INVALID, CUDA. */
 libsolver_status tree_solve(const tree_solver *solver, tree_workspace *workspace, void *stream, const libsolver_vectors *b,
                             const libsolver_vectors *x);
+/* Runs one solve and tells what its levels did: info.levels entries. */
+libsolver_status tree_solve_profile(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, message *why, tree_level_profile *level);
 /* Waits for the solves on this workspace: CUDA if one of them failed or gave up waiting for a block. */
 libsolver_status tree_solve_check(const tree_solver *solver, tree_workspace *workspace, void *stream, message *why);
 

@@ -1,0 +1,251 @@
+/* bench/tree_solve.c: the one-launch solve on a device, its time and where it goes
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * usage: bench_tree_solve [-m FACTOR] [-k COLUMNS] [-p] [-q] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
+ *
+ * -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels;
+ * -q: with one solve's bits compared over many launches.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
+ * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
+#include "cli/problem.h"
+#include "gpu/tree_solver.h"
+#include "solver/cpu/tree.h"
+#include "solver/objects.h"
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CALLS 20
+#define REPEATS 15
+
+static void must(int good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "tree_solve: %s\n", what);
+    exit(1);
+}
+
+#define CUDA(call) must((call) == cudaSuccess, #call)
+
+typedef struct job {
+    problem p;
+    libsolver_factor *factor;
+    cpu_tree tree;
+    tree_solver *solver;
+    tree_workspace *workspace;
+    libsolver_vectors b, x; /* on the device */
+    double *host_b, *host_x;
+    cudaStream_t stream;
+} job;
+
+static int ascending(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+static void solve_once(const job *j)
+{
+    must(tree_solve(j->solver, j->workspace, j->stream, &j->b, &j->x) == LIBSOLVER_OK, "a solve could not be launched");
+}
+
+/* us of a call: by itself, or CALLS of them in a graph. */
+static double time_of(const job *j, cudaGraphExec_t captured)
+{
+    cudaEvent_t start, stop;
+    double times[REPEATS];
+    CUDA(cudaEventCreate(&start));
+    CUDA(cudaEventCreate(&stop));
+    for (int r = -3; r < REPEATS; r++) {
+        float ms;
+        CUDA(cudaEventRecord(start, j->stream));
+        if (captured)
+            CUDA(cudaGraphLaunch(captured, j->stream));
+        for (int c = 0; c < CALLS && !captured; c++)
+            solve_once(j);
+        CUDA(cudaEventRecord(stop, j->stream));
+        CUDA(cudaEventSynchronize(stop));
+        CUDA(cudaEventElapsedTime(&ms, start, stop));
+        if (r >= 0)
+            times[r] = 1e3 * ms / CALLS;
+    }
+    CUDA(cudaEventDestroy(start));
+    CUDA(cudaEventDestroy(stop));
+    qsort(times, REPEATS, sizeof times[0], ascending);
+    return times[REPEATS / 2];
+}
+
+static double graph_time(const job *j)
+{
+    cudaGraph_t captured;
+    cudaGraphExec_t ready;
+    CUDA(cudaStreamBeginCapture(j->stream, cudaStreamCaptureModeThreadLocal));
+    for (int c = 0; c < CALLS; c++)
+        solve_once(j);
+    CUDA(cudaStreamEndCapture(j->stream, &captured));
+    CUDA(cudaGraphInstantiate(&ready, captured, 0));
+    const double us = time_of(j, ready);
+    CUDA(cudaGraphExecDestroy(ready));
+    CUDA(cudaGraphDestroy(captured));
+    return us;
+}
+
+/* max |b - A x|_i / (|A||x| + |b|)_i over rows and columns */
+static double error_of(const job *j)
+{
+    const triplets *a = &j->p.a;
+    const int32_t n = a->n;
+    double worst = 0;
+    long double *r = malloc(sizeof(long double) * (size_t)n), *s = malloc(sizeof(long double) * (size_t)n);
+    must(r && s, "no memory");
+    for (int64_t c = 0; c < j->b.columns; c++) {
+        const double *b = j->host_b + c * n, *x = j->host_x + c * n;
+        for (int32_t i = 0; i < n; i++) {
+            r[i] = b[i];
+            s[i] = fabs(b[i]);
+        }
+        for (int64_t k = 0; k < a->nnz; k++) {
+            const int32_t row = a->rows[k], column = a->columns[k];
+            const long double v = a->values[k];
+            r[row] -= v * x[column];
+            s[row] += fabsl(v * x[column]);
+            if (row != column) {
+                r[column] -= v * x[row];
+                s[column] += fabsl(v * x[row]);
+            }
+        }
+        for (int32_t i = 0; i < n; i++) {
+            const double e = s[i] > 0 ? (double)(fabsl(r[i]) / s[i]) : 0;
+            worst = e > worst || isnan(e) ? e : worst;
+        }
+    }
+    free(r);
+    free(s);
+    return worst;
+}
+
+static void fetch(const job *j)
+{
+    message why = {""};
+    must(tree_solve_check(j->solver, j->workspace, j->stream, &why) == LIBSOLVER_OK, why.text);
+    CUDA(cudaMemcpy(j->host_x, j->x.values, sizeof(double) * (size_t)(j->b.rows * j->b.columns), cudaMemcpyDeviceToHost));
+}
+
+/* The bits of many launches are those of the first. */
+static void compare_bits(const job *j, int launches)
+{
+    const size_t bytes = sizeof(double) * (size_t)(j->b.rows * j->b.columns);
+    double *first = malloc(bytes);
+    must(first != NULL, "no memory");
+    fetch(j);
+    memcpy(first, j->host_x, bytes);
+    int different = 0;
+    for (int l = 0; l < launches; l++) {
+        solve_once(j);
+        if (l % 10 == 9) {
+            fetch(j);
+            different += memcmp(first, j->host_x, bytes) != 0;
+        }
+    }
+    printf("  %d launches, every tenth compared: %d different\n", launches, different);
+    free(first);
+}
+
+static void print_profile(const job *j, const tree_solver_info *info)
+{
+    message why = {""};
+    tree_level_profile *level = calloc((size_t)info->levels, sizeof *level);
+    must(level != NULL, "no memory");
+    must(tree_solve_profile(j->solver, j->workspace, &j->b, &j->x, &why, level) == LIBSOLVER_OK, why.text);
+    printf("  sweep     height phase  tasks   begin     end | means us: staging gathering computing\n");
+    for (int32_t l = 0; l < info->levels; l++)
+        printf("  %-9s %6d %5d %6ld %7.2f %7.2f | %8.2f %8.2f %8.2f\n", level[l].backward ? "backward" : "forward", level[l].height,
+               level[l].phase, (long)level[l].tasks, level[l].begin, level[l].end, level[l].staging, level[l].gathering,
+               level[l].computing);
+    free(level);
+}
+
+static void prepare(job *j, const char *name, const tree_solver_options *options, int64_t columns)
+{
+    failure f = {0};
+    message why = {""};
+    if (problem_load(name, &j->p, &f))
+        must(0, name);
+    must(j->p.a.type == LIBSOLVER_D, "real matrices only");
+    const libsolver_matrix a = triplets_view(&j->p.a);
+    must(libsolver_factor_matrix(&a, NULL, &j->factor) >= 0, "no factor");
+    environment *env = &j->factor->context->env;
+    must(cpu_tree_view_d(j->factor->numeric, &j->tree) == LIBSOLVER_OK, "no memory");
+    must(tree_solver_create(env, options, &why, &j->solver) == LIBSOLVER_OK, why.text);
+    must(tree_solver_pack(j->solver, &j->tree.view, &why) == LIBSOLVER_OK, why.text);
+    must(tree_workspace_create(j->solver, columns, &why, &j->workspace) == LIBSOLVER_OK, why.text);
+    const int64_t n = a.n;
+    const size_t bytes = sizeof(double) * (size_t)(n * columns);
+    j->host_b = malloc(bytes + 8);
+    j->host_x = malloc(bytes + 8);
+    must(j->host_b && j->host_x, "no memory");
+    for (int64_t k = 0; k < n * columns; k++)
+        j->host_x[k] = 1 + 0.1 * (double)((k % n + k / n) % 7);
+    must(triplets_multiply(&j->p.a, j->host_x, columns, j->host_b), "no memory");
+    j->stream = tree_solver_stream(j->solver);
+    j->b = j->x = (libsolver_vectors){.rows = n, .columns = columns, .ld = n, .type = LIBSOLVER_D, .place = LIBSOLVER_DEVICE};
+    CUDA(cudaMalloc(&j->b.values, bytes + 8));
+    CUDA(cudaMalloc(&j->x.values, bytes + 8));
+    CUDA(cudaMemset(j->x.values, 0xff, bytes)); /* NaN */
+    CUDA(cudaMemcpy(j->b.values, j->host_b, bytes, cudaMemcpyHostToDevice));
+}
+
+static void dismiss(job *j)
+{
+    memory *m = &j->factor->context->env.memory;
+    CUDA(cudaFree(j->b.values));
+    CUDA(cudaFree(j->x.values));
+    tree_workspace_free(j->workspace);
+    tree_solver_free(j->solver);
+    cpu_tree_free(m, &j->tree);
+    libsolver_factor_free(j->factor);
+    free(j->host_b);
+    free(j->host_x);
+    problem_free(&j->p);
+}
+
+int main(int argc, char **argv)
+{
+    tree_solver_options options = {0};
+    int64_t columns = 1;
+    int profile = 0, bits = 0;
+    for (int k = 1; k < argc; k++) {
+        if (!strcmp(argv[k], "-m") && k + 1 < argc)
+            options.entries_factor = atof(argv[++k]);
+        else if (!strcmp(argv[k], "-k") && k + 1 < argc)
+            columns = atol(argv[++k]);
+        else if (!strcmp(argv[k], "-p"))
+            profile = 1;
+        else if (!strcmp(argv[k], "-q"))
+            bits = 1000;
+        else {
+            job j = {0};
+            prepare(&j, argv[k], &options, columns);
+            tree_solver_info info;
+            tree_solver_query(j.solver, &info);
+            solve_once(&j);
+            fetch(&j);
+            const double error = error_of(&j), stream = time_of(&j, NULL), replayed = graph_time(&j);
+            fetch(&j);
+            printf("%-22s k %ld  stream %7.2f graph %7.2f us | error %.1e (timed %.1e) | L %.2fM inverses %.2fM read %.1f MB "
+                   "groups %d heights %d levels %d guarded %d growth %.0e | prepared in %.3f s\n",
+                   j.p.name, (long)columns, stream, replayed, error, error_of(&j), 1e-6 * (double)info.factor_entries,
+                   1e-6 * (double)info.entries, 1e-6 * (double)info.bytes_read, info.groups, info.heights, info.levels,
+                   info.guarded, info.growth, info.seconds);
+            if (bits)
+                compare_bits(&j, bits);
+            if (profile)
+                print_profile(&j, &info);
+            fflush(stdout);
+            dismiss(&j);
+        }
+    }
+    return 0;
+}

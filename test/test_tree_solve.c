@@ -1,0 +1,292 @@
+/* test/test_tree_solve.c: the one-launch solve on a device: answers, bits, layouts, waiting in vain
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * usage: test_tree_solve [small]      small: sizes and repeats for compute-sanitizer */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "cpu_system.h"
+#include "gpu/tree_solver.h"
+#include "solver/cpu/tree.h"
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int small;
+
+#define CUDA(call) assert_int_equal((call), cudaSuccess)
+
+typedef struct packed {
+    cpu_system s;
+    cpu_tree tree;
+    tree_solver *solver;
+    tree_workspace *workspace;
+} packed;
+
+static void pack(packed *p, pattern a, double *values, int kind, const tree_solver_options *options, int64_t columns)
+{
+    message why = {""};
+    assert_int_equal(system_build(&p->s, a, values, kind, 1, INT64_MAX), LIBSOLVER_OK);
+    assert_int_equal(cpu_tree_view_d(p->s.numeric, &p->tree), LIBSOLVER_OK);
+    if (tree_solver_create(&p->s.env, options, &why, &p->solver) != LIBSOLVER_OK ||
+        tree_solver_pack(p->solver, &p->tree.view, &why) != LIBSOLVER_OK ||
+        tree_workspace_create(p->solver, columns, &why, &p->workspace) != LIBSOLVER_OK)
+        fail_msg("%s", why.text);
+}
+
+static void unpack(packed *p)
+{
+    tree_workspace_free(p->workspace);
+    tree_solver_free(p->solver);
+    cpu_tree_free(&p->s.env.memory, &p->tree);
+    system_free(&p->s);
+}
+
+/* A copy of the block on the device, padding and all. */
+static libsolver_vectors to_device(const block *b)
+{
+    libsolver_vectors v = b->v;
+    v.place = LIBSOLVER_DEVICE;
+    CUDA(cudaMalloc(&v.values, (size_t)b->size * sizeof(double) + 8));
+    CUDA(cudaMemcpy(v.values, b->values, (size_t)b->size * sizeof(double), cudaMemcpyHostToDevice));
+    return v;
+}
+
+static void from_device(const libsolver_vectors *v, block *b)
+{
+    CUDA(cudaMemcpy(b->values, v->values, (size_t)b->size * sizeof(double), cudaMemcpyDeviceToHost));
+}
+
+static void check(const packed *p)
+{
+    message why = {""};
+    if (tree_solve_check(p->solver, p->workspace, NULL, &why) != LIBSOLVER_OK)
+        fail_msg("%s", why.text);
+}
+
+/* |b - A x| <= factor EPS (|A||x| + |b|) in column j */
+static void check_column(const cpu_system *s, const block *b, const block *x, int64_t j, double factor, uint64_t seed)
+{
+    const int32_t n = s->a.n;
+    long double *r = calloc((size_t)n + 1, sizeof *r), *bound = calloc((size_t)n + 1, sizeof *bound);
+    for (int32_t i = 0; i < n; i++) {
+        r[i] += *block_at(b, i, j);
+        bound[i] += fabs(*block_at(b, i, j));
+    }
+    for (int32_t c = 0; c < n; c++)
+        for (int64_t q = s->a.start[c]; q < s->a.start[c + 1]; q++) {
+            const int32_t i = s->a.row[q];
+            const long double v = s->values[q];
+            r[i] -= v * *block_at(x, c, j);
+            bound[i] += fabsl(v * *block_at(x, c, j));
+            if (i != c) {
+                r[c] -= v * *block_at(x, i, j);
+                bound[c] += fabsl(v * *block_at(x, i, j));
+            }
+        }
+    for (int32_t i = 0; i < n; i++)
+        if (!(fabsl(r[i]) <= factor * EPS * bound[i]))
+            fail_msg("seed %d, n %d, row %d, column %d: residual %.3Lg, bound %.3Lg", (int)seed, n, i, (int)j, r[i], bound[i]);
+    free(r);
+    free(bound);
+}
+
+static void check_padding(const block *b)
+{
+    int64_t numbers = 0;
+    for (int64_t k = 0; k < b->size; k++)
+        numbers += !isnan(b->values[k]);
+    assert_int_equal(numbers, b->v.rows * b->v.columns);
+}
+
+/* Right answers in all layouts; the same bits in place, by levels, and from a second workspace on another stream. */
+static void check_solves(packed *p, random_stream *r, int64_t columns, uint64_t seed)
+{
+    const int32_t n = p->s.a.n;
+    tree_solver_info info;
+    tree_solver_query(p->solver, &info);
+    block b = random_block(r, n, columns, 1), x = random_block(r, n, columns, 0);
+    libsolver_vectors db = to_device(&b), dx = to_device(&x);
+    assert_int_equal(tree_solve(p->solver, p->workspace, NULL, &db, &dx), LIBSOLVER_OK);
+    check(p);
+    from_device(&dx, &x);
+    check_padding(&x);
+    for (int64_t j = 0; j < columns && p->s.report.zero == 0; j++)
+        check_column(&p->s, &b, &x, j, 100 * (n + 10) * info.growth, seed);
+    /* in place */
+    assert_int_equal(tree_solve(p->solver, p->workspace, NULL, &db, &db), LIBSOLVER_OK);
+    check(p);
+    block in_place = {.v = b.v, .size = b.size, .values = nan_array(b.size)};
+    from_device(&db, &in_place);
+    check_padding(&in_place);
+    for (int64_t j = 0; j < columns; j++)
+        for (int32_t i = 0; i < n; i++)
+            if (memcmp(block_at(&in_place, i, j), block_at(&x, i, j), sizeof(double)) != 0)
+                fail_msg("seed %d: x(%d, %d) in place %.17g, otherwise %.17g", (int)seed, i, (int)j, *block_at(&in_place, i, j),
+                         *block_at(&x, i, j));
+    /* a second workspace on another stream */
+    message why = {""};
+    tree_workspace *second;
+    cudaStream_t stream;
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    assert_int_equal(tree_workspace_create(p->solver, columns, &why, &second), LIBSOLVER_OK);
+    CUDA(cudaMemcpy(db.values, b.values, (size_t)b.size * sizeof(double), cudaMemcpyHostToDevice));
+    assert_int_equal(tree_solve(p->solver, second, stream, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve_check(p->solver, second, stream, &why), LIBSOLVER_OK);
+    block other = {.v = x.v, .size = x.size, .values = nan_array(x.size)};
+    from_device(&dx, &other);
+    assert_memory_equal(other.values, x.values, (size_t)x.size * sizeof(double));
+    CUDA(cudaStreamDestroy(stream));
+    tree_workspace_free(second);
+    CUDA(cudaFree(db.values));
+    CUDA(cudaFree(dx.values));
+    free(b.values);
+    free(x.values);
+    free(in_place.values);
+    free(other.values);
+}
+
+static void random_systems_are_solved(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < (small ? 8 : 120); seed++) {
+        random_stream r = random_seeded(seed);
+        const int32_t n = random_order(&r, seed);
+        const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : (int)(seed % KINDS);
+        double *values = NULL;
+        pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
+        const tree_solver_options options = {.by_levels = seed % 4 == 3, .entries_factor = seed % 3 ? 0 : 1.2};
+        const int64_t columns = seed % 5 == 4 ? 1 + random_below(&r, 20) : 1 + random_below(&r, 2);
+        packed p;
+        pack(&p, a, delays ? values : random_values(&r, &a, kind), kind, &options, columns);
+        check_solves(&p, &r, columns, seed);
+        unpack(&p);
+    }
+}
+
+static void large_shapes_are_solved(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < (small ? 2 : 12); shape++) {
+        random_stream r = random_seeded(500 + (uint64_t)shape);
+        pattern a = shape % 6 == 0   ? problem_grid(small ? 12 : 45, small ? 12 : 45, 1)
+                    : shape % 6 == 1 ? problem_grid(small ? 4 : 11, small ? 4 : 11, small ? 4 : 11)
+                    : shape % 6 == 2 ? problem_star(3000, 2999)
+                    : shape % 6 == 3 ? problem_diagonal(5000)
+                    : shape % 6 == 4 ? problem_complete(900)
+                                     : problem_path(3000);
+        const int kind = shape < 6 ? SPD : INDEFINITE;
+        const tree_solver_options options = {.by_levels = shape % 5 == 4, .entries_factor = shape % 2 ? 0 : 1.5};
+        packed p;
+        pack(&p, a, random_values(&r, &a, kind), kind, &options, 8);
+        for (int64_t columns = 1; columns <= 8; columns += columns)
+            check_solves(&p, &r, columns, (uint64_t)shape);
+        unpack(&p);
+    }
+}
+
+/* Launches back to back and replays of a graph, another stream busy. */
+static void the_same_bits_under_load(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(7);
+    pattern a = small ? problem_grid(10, 10, 1) : problem_grid(12, 12, 12);
+    const tree_solver_options options = {0};
+    packed p;
+    pack(&p, a, random_values(&r, &a, SPD), SPD, &options, 1);
+    const int32_t n = p.s.a.n;
+    block b = random_block(&r, n, 1, 1), x = random_block(&r, n, 1, 0), again = {.v = x.v, .size = x.size, .values = nan_array(x.size)};
+    libsolver_vectors db = to_device(&b), dx = to_device(&x);
+    cudaStream_t load, stream = tree_solver_stream(p.solver);
+    void *junk;
+    const size_t junk_bytes = (size_t)256 << 20;
+    CUDA(cudaStreamCreateWithFlags(&load, cudaStreamNonBlocking));
+    CUDA(cudaMalloc(&junk, 2 * junk_bytes));
+    assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
+    check(&p);
+    from_device(&dx, &x);
+    cudaGraph_t captured;
+    cudaGraphExec_t ready;
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx), LIBSOLVER_OK);
+    CUDA(cudaStreamEndCapture(stream, &captured));
+    size_t nodes = 0;
+    CUDA(cudaGraphGetNodes(captured, NULL, &nodes));
+    assert_int_equal(nodes, 1);
+    CUDA(cudaGraphInstantiate(&ready, captured, 0));
+    const int launches = small ? 20 : 100000, looks = small ? 4 : 200;
+    for (int l = 0; l < launches; l++) {
+        if (l % 100 == 0)
+            CUDA(cudaMemcpyAsync(junk, (char *)junk + junk_bytes, junk_bytes, cudaMemcpyDeviceToDevice, load));
+        if (l % 2)
+            CUDA(cudaGraphLaunch(ready, stream));
+        else
+            assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
+        if (l % (launches / looks) == 0) {
+            check(&p);
+            from_device(&dx, &again);
+            assert_memory_equal(again.values, x.values, (size_t)x.size * sizeof(double));
+            CUDA(cudaMemset(dx.values, 0xff, (size_t)x.size * sizeof(double)));
+        }
+    }
+    check(&p);
+    CUDA(cudaStreamSynchronize(load));
+    CUDA(cudaGraphExecDestroy(ready));
+    CUDA(cudaGraphDestroy(captured));
+    CUDA(cudaStreamDestroy(load));
+    CUDA(cudaFree(junk));
+    CUDA(cudaFree(db.values));
+    CUDA(cudaFree(dx.values));
+    free(b.values);
+    free(x.values);
+    free(again.values);
+    unpack(&p);
+}
+
+/* NaN, infinities and every pattern that might be mistaken for a mark pass through like other values. */
+static void any_value_travels(void **state)
+{
+    (void)state;
+    static const uint64_t bits[] = {0x7ff8000000000000, 0xffffffffffffffff, 0x7ff0000000000000, 0xfff0000000000001, 0, 1, 2, 3};
+    random_stream r = random_seeded(11);
+    pattern a = problem_grid(8, 8, 1);
+    const tree_solver_options options = {0};
+    packed p;
+    pack(&p, a, random_values(&r, &a, SPD), SPD, &options, 1);
+    block b = random_block(&r, 64, 1, 1), x = random_block(&r, 64, 1, 0);
+    for (int k = 0; k < 8; k++) {
+        memcpy(block_at(&b, 5, 0), &bits[k], sizeof(double));
+        libsolver_vectors db = to_device(&b), dx = to_device(&x);
+        assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
+        check(&p);
+        block out = {.v = x.v, .size = x.size, .values = nan_array(x.size)};
+        from_device(&dx, &out);
+        if (k >= 4)
+            check_column(&p.s, &b, &out, 0, 10000, (uint64_t)k);
+        else
+            assert_false(isfinite(*block_at(&out, 5, 0)));
+        CUDA(cudaFree(db.values));
+        CUDA(cudaFree(dx.values));
+        free(out.values);
+    }
+    free(b.values);
+    free(x.values);
+    unpack(&p);
+}
+
+int main(int argc, char **argv)
+{
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+        return 77;
+    small = argc > 1 && !strcmp(argv[1], "small");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_systems_are_solved),
+        cmocka_unit_test(large_shapes_are_solved),
+        cmocka_unit_test(any_value_travels),
+        cmocka_unit_test(the_same_bits_under_load),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
