@@ -70,7 +70,7 @@ static libsolver_status run(const device_solver *s, solve_arguments<T> a, const 
     for (int32_t level = 0; level < s->levels; level++) {
         how.blocks = s->level_blocks[level];
         TRY(launch(tree_solve_kernel<T, WIDTH, PASSES>, how, stream, a));
-        a.list += how.blocks;
+        a.head += how.blocks;
     }
     if (a.in_place)
         TRY(launch(store_x_kernel<T, WIDTH * PASSES>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
@@ -105,7 +105,7 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
         using T = decltype(one);
         solve_arguments<T> a = {};
         a.memory = static_cast<const char *>(s->memory);
-        a.list = s->list;
+        a.head = s->head;
         a.copy = s->copy;
         a.slot = static_cast<packet *>(w->slot);
         a.state = static_cast<solve_state *>(w->state);
@@ -200,7 +200,7 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
     const current_device here(s->device);
     device_solver_drop(s);
     const int64_t real_bytes = p->type == LIBSOLVER_S || p->type == LIBSOLVER_C ? 4 : 8;
-    const int64_t size[] = {p->value_bytes + p->description_bytes, p->lists * (int64_t)sizeof(task_list),
+    const int64_t size[] = {p->value_bytes + p->description_bytes, p->heads * (int64_t)sizeof(list_head),
                             p->copies * (int64_t)sizeof(task_copy), p->n * real_bytes, p->n * (int64_t)sizeof(int32_t)};
     int64_t at[5];
     parts all;
@@ -214,13 +214,13 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
     };
     upload(at[0], p->values, p->value_bytes);
     upload(at[0] + p->value_bytes, p->description, p->description_bytes);
-    upload(at[1], p->list, size[1]);
+    upload(at[1], p->head, size[1]);
     upload(at[2], p->copy, size[2]);
     upload(at[3], p->scale, size[3]);
     upload(at[4], p->user_row, size[4]);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize((cudaStream_t)s->stream);
-    s->list = reinterpret_cast<task_list *>(base + at[1]);
+    s->head = reinterpret_cast<list_head *>(base + at[1]);
     s->copy = reinterpret_cast<task_copy *>(base + at[2]);
     s->scale = base + at[3];
     s->user_row = reinterpret_cast<int32_t *>(base + at[4]);

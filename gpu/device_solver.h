@@ -24,20 +24,20 @@ typedef struct device_solver {
     const int32_t *level_blocks; /* levels, on the host, the caller's: lists of each */
     int64_t bytes;
     void *memory; /* of the program and all below; NULL: nothing */
-    const task_list *list;
+    const list_head *head;
     const task_copy *copy;
     const void *scale;
     const int32_t *user_row;
 } device_solver;
 
-/* A program on the host; see solve_plan.  list: one for each block, or by levels one for each unit. */
+/* A program on the host; see solve_plan.  head: one for each block, or by levels one for each unit. */
 typedef struct device_upload {
     libsolver_type type;
     int32_t n, slots, levels;
     const int32_t *level_blocks;
     const void *values, *description;
-    int64_t value_bytes, description_bytes, lists, copies;
-    const task_list *list;
+    int64_t value_bytes, description_bytes, heads, copies;
+    const list_head *head;
     const task_copy *copy;
     const void *scale;       /* n reals */
     const int32_t *user_row; /* n */

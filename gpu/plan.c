@@ -87,13 +87,15 @@ static libsolver_status planner_create(planner *p)
     p->value_at16 = memory_new(m, count, sizeof(uint32_t));
     p->value_bytes = memory_new(m, count, sizeof(int64_t));
     p->z_slot = memory_new(m, count, sizeof(int32_t));
-    p->w_slot = memory_new(m, count, sizeof(int32_t));
+    p->w_at = memory_new(m, p->g->row_start[count], sizeof(value_place));
+    p->x_at = memory_new(m, p->tree->n, sizeof(value_place));
+    p->z_parts = memory_new(m, p->tree->n, sizeof(value_place));
     p->child_start = memory_zeroed(m, count + 1, sizeof(int32_t));
     p->child = memory_new(m, count, sizeof(int32_t));
     p->mark = memory_new(m, p->tree->n, sizeof(int32_t));
     p->plan->pivots_at16 = memory_new(m, count, sizeof(int64_t));
     if (!p->order || !p->height_start || !p->target || !p->form || !p->strip_rows || !p->first_tile || !p->tiles_of ||
-        !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_slot || !p->child_start || !p->child || !p->mark ||
+        !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_at || !p->x_at || !p->z_parts || !p->child_start || !p->child || !p->mark ||
         !p->plan->pivots_at16)
         return LIBSOLVER_OUT_OF_MEMORY;
     list_groups(p);
@@ -119,7 +121,9 @@ static void planner_free(planner *p)
     memory_free(m, p->value_at16);
     memory_free(m, p->value_bytes);
     memory_free(m, p->z_slot);
-    memory_free(m, p->w_slot);
+    memory_free(m, p->w_at);
+    memory_free(m, p->x_at);
+    memory_free(m, p->z_parts);
     memory_free(m, p->child_start);
     memory_free(m, p->child);
     memory_free(m, p->mark);
@@ -128,27 +132,34 @@ static void planner_free(planner *p)
     memory_free(m, p);
 }
 
-/* x of every position, z and what goes up from every group. */
-static libsolver_status number_slots(planner *p, message *why)
+/* Packets of x by position, of z and what goes up from every group, and of the parts of large ones. */
+static libsolver_status number_slots(planner *p, int32_t *border, message *why)
 {
+    const groups *g = p->g;
     int64_t slots = p->tree->n;
-    for (int32_t i = 0; i < p->g->count; i++) {
-        const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
-        p->z_slot[i] = (int32_t)slots;
-        slots += r > 0 ? k : 0;
-        p->w_slot[i] = (int32_t)slots;
-        slots += r;
-        if (slots > INT32_MAX / 4)
-            return FAIL(why, LIBSOLVER_INTERNAL, "the solve passes on more than %lld values", (long long)slots);
+    for (int32_t i = 0; i < g->count; i++)
+        slots += group_columns(g, i) + group_rows(g, i) * (int64_t)(p->form[i] == FORM_LARGE ? 8 : 1);
+    if (slots > INT32_MAX / 4)
+        return FAIL(why, LIBSOLVER_INTERNAL, "the solve passes on more than %lld values", (long long)slots);
+    p->plan->slots = p->tree->n;
+    for (int32_t q = 0; q < p->tree->n; q++)
+        p->x_at[q] = (value_place){.slot = q, .count = 1};
+    for (int32_t i = 0; i < g->count; i++) {
+        if (group_rows(g, i) > 0)
+            p->z_slot[i] = plan_new_slots(p, group_columns(g, i));
+        if (p->form[i] == FORM_LARGE)
+            plan_number_large(p, i, border);
+        else
+            for (int64_t q = g->row_start[i]; q < g->row_start[i + 1]; q++)
+                p->w_at[q] = (value_place){.slot = plan_new_slots(p, 1), .count = 1};
     }
-    p->plan->slots = (int32_t)slots;
     return LIBSOLVER_OK;
 }
 
 static libsolver_status write_tasks(planner *p, message *why)
 {
     int32_t *border = memory_new(p->m, p->tree->n / (PIECE - 1) + 3, sizeof(int32_t));
-    libsolver_status status = border ? number_slots(p, why) : LIBSOLVER_OUT_OF_MEMORY;
+    libsolver_status status = border ? number_slots(p, border, why) : LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t h = 0; h < p->g->heights && status == LIBSOLVER_OK; h++) {
         status = plan_small_groups(p, h);
         for (int32_t o = p->height_start[h]; o < p->height_start[h + 1] && status == LIBSOLVER_OK; o++) {

@@ -2,15 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Forward a strip of rows of [M; W] is one unit, or a few that publish parts of its sums; backward the same
- * with a strip of columns.  Sums of parts are tasks of their own. */
+ * with a strip of columns.  Readers add up the parts, so that a sum is not on the way of a chain of groups. */
 #include "gpu/planner.h"
 
 /* Tiles of one task: what a stage holds of the widest scalars, and of others no more than that many. */
 #define TASK_TILES 3
-/* Products in one slot: a tile is shared by four warps. */
-#define LARGE_CUT 8
-/* Most parts of a strip: their sum is one task. */
-#define MOST_PARTS 7
+/* Products in one slot: a tile is shared by two warps. */
+#define LARGE_CUT (PIECE / 2)
+/* Most parts of a strip: those who read it add them up. */
+#define MOST_PARTS 4
+/* Sources of an entry of f, on average, that every task that reads f adds up; more are summed once and published. */
+#define DIRECT_SOURCES 2.5
 
 
 static int32_t strips_below(const planner *p, int32_t i)
@@ -25,30 +27,28 @@ static const plan_tile *tile_at(const planner *p, int32_t i, int32_t nb, int32_t
     return tile + (a < nb ? (int64_t)a * (a + 1) / 2 + b : (int64_t)nb * (nb + 1) / 2 + (int64_t)(a - nb) * nb + b);
 }
 
-/* How many units share a strip of so many bytes. */
-static int32_t parts_of(const planner *p, int32_t i, int64_t bytes, int32_t tiles)
-{
-    const int64_t target = p->target[p->g->height[i]] > TASK_STAGE ? p->target[p->g->height[i]] : TASK_STAGE;
-    int64_t parts = (bytes + target - 1) / target;
-    parts = parts > MOST_PARTS ? MOST_PARTS : parts;
-    return (int32_t)(parts > tiles ? tiles : parts);
-}
-
 static int32_t tiles_in_task(const planner *p)
 {
     const int64_t room = (TASK_STAGE - 2560) / (PIECE * (PIECE + 1) * p->plan->scalar_bytes);
     return room < 1 ? 1 : room > TASK_TILES ? TASK_TILES : (int32_t)room;
 }
 
-/* Outs of a strip forward: z for its columns, rows of W f. */
-static void forward_out(const planner *p, int32_t i, int32_t row, int64_t pivots, task_out *out)
+/* How many units share a strip of so many tiles: few enough that a block of the level has one. */
+static int32_t parts_of(const planner *p, int32_t i, int32_t tiles)
 {
-    const int32_t k = group_columns(p->g, i);
-    if (row < k) {
-        out->dst = p->z_slot[i] + row;
-        plan_pivot_out(p, i, row, pivots, out);
-    } else
-        out->dst = p->w_slot[i] + row - k;
+    const int64_t tile_bytes = PIECE * (PIECE + 1) * p->plan->scalar_bytes;
+    const int32_t most = tiles_in_task(p);
+    const int64_t chain = p->target[p->g->height[i]] / (most * tile_bytes);
+    const int64_t each = most * (chain > 1 ? chain : 1);
+    const int64_t parts = (tiles + each - 1) / each;
+    return (int32_t)(parts > MOST_PARTS ? MOST_PARTS : parts);
+}
+
+/* z of a column of the group. */
+static void z_out(const planner *p, int32_t i, int32_t column, int64_t pivots, task_out *out)
+{
+    out->dst = p->z_slot[i] + column;
+    plan_pivot_out(p, i, column, pivots, out);
 }
 
 static int64_t copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs)
@@ -65,25 +65,20 @@ static void backward_out(const planner *p, int32_t i, int32_t column, task_out *
     out->row = p->tree->user_row[out->dst];
 }
 
-/* Rows [row, row + outs) of the group as the sums of `parts` packets each, which start at `slot` and are outs apart. */
-static void sum_parts(planner *p, int32_t i, int forward, int32_t row, int32_t outs, int32_t slot, int32_t parts)
+/* z (forward) or x of columns [column, column + outs) as the sums of `parts` packets each, which start at `slot` and are outs apart. */
+static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_t outs, int32_t slot, int32_t parts)
 {
     draft *d = &p->sum;
-    int32_t code[MOST_PARTS + 16];
-    const int64_t pivots = forward ? copy_pivots(p, d, i, row, outs) : 0;
+    const int64_t pivots = forward ? copy_pivots(p, d, i, column, outs) : 0;
     for (int32_t o = 0; o < outs; o++) {
-        int32_t count = 0;
-        for (int32_t part = 0; part < parts; part++)
-            code[count++] = plan_slot_code(slot + part * outs + o);
-        if (forward && row >= group_columns(p->g, i))
-            for (int32_t q = 0; q < plan_source_count(p, row + o); q++)
-                code[count++] = plan_source(p, row + o)[q];
+        const value_place at = {.slot = slot + o, .stride = outs, .count = parts};
+        const int32_t in = plan_input_at(d, &at);
         task_out *out = draft_out(d);
-        out->add = (int16_t)draft_input(d, code, count);
+        out->add = (int16_t)in;
         if (forward)
-            forward_out(p, i, row + o, pivots, out);
+            z_out(p, i, column + o, pivots, out);
         else
-            backward_out(p, i, row + o, out);
+            backward_out(p, i, column + o, out);
     }
     plan_sums_end(p, forward ? plan_forward_level(p, i, LEVEL_SUM) : plan_backward_level(p, i, LEVEL_SUM));
 }
@@ -95,83 +90,167 @@ static void add_tile_inputs(planner *p, draft *d, int32_t i, int forward, const 
         for (int32_t c = tile->column; c < tile->column + tile->columns; c++)
             draft_input(d, plan_source(p, c), plan_source_count(p, c));
     else
-        for (int32_t a = tile->row; a < tile->row + tile->rows; a++) {
-            const int32_t code =
-                plan_slot_code(a < k ? p->z_slot[i] + a : p->g->row[p->g->row_start[i] + a - k]);
-            draft_input(d, &code, 1);
-        }
+        for (int32_t a = tile->row; a < tile->row + tile->rows; a++)
+            plan_input_at(d, a < k ? &(value_place){.slot = p->z_slot[i] + a, .count = 1}
+                                   : &p->x_at[p->g->row[p->g->row_start[i] + a - k]]);
 }
 
-/* Strip `a` of rows (forward) or columns (backward): tiles [from, to) of the other index, as a chain of tasks.  slot: first packet of this
- * part's sums, -1 if it has all of them. */
-static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from, int32_t to, int32_t slot)
+/* Where the parts of a strip go: of row or column `row` of the group. */
+static const value_place *strip_place(const planner *p, int32_t i, int forward, int32_t row)
+{
+    const int32_t k = group_columns(p->g, i);
+    if (forward && row >= k)
+        return &p->w_at[p->g->row_start[i] + row - k];
+    return forward ? &p->z_parts[p->g->column_start[i] + row] : &p->x_at[p->g->column[p->g->column_start[i] + row]];
+}
+
+/* The outs of a strip's last task.  part: number of the unit among those that share the strip. */
+static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row, int32_t outs, int32_t part)
+{
+    const int32_t k = group_columns(p->g, i);
+    const value_place *at = strip_place(p, i, forward, row);
+    const int64_t pivots = at->count == 1 && forward ? copy_pivots(p, d, i, row, outs) : 0;
+    for (int32_t o = 0; o < outs; o++) {
+        task_out *out = draft_out(d);
+        out->part = (uint16_t)o;
+        out->parts = (uint8_t)d->slots;
+        if (at->count > 1 || (forward && row >= k))
+            out->dst = at->slot + part * at->stride + o;
+        else if (forward)
+            z_out(p, i, row + o, pivots, out);
+        else
+            backward_out(p, i, row + o, out);
+        if (forward && row >= k && part == 0 && plan_source_count(p, row + o) > 0)
+            out->add = (int16_t)draft_input(d, plan_source(p, row + o), plan_source_count(p, row + o));
+    }
+}
+
+/* Ends the task at hand in the middle of a strip: its sums are carried to the next. */
+static void carry(planner *p, draft *d, int32_t outs, int carried)
+{
+    for (int32_t o = 0; o < outs; o++) {
+        task_out *out = draft_out(d);
+        out->part = (uint16_t)o;
+        out->parts = (uint8_t)d->slots;
+    }
+    plan_task(p, d, (carried ? TASK_CARRY_IN : 0) | TASK_CARRY_OUT);
+}
+
+/* What a tile's product and its inputs take of a task. */
+static draft_need tile_need(const planner *p, int32_t i, int forward, const plan_tile *tile)
+{
+    const int32_t k = group_columns(p->g, i), inputs = forward ? tile->columns : tile->rows;
+    draft_need need = {.inputs = inputs, .slots = (inputs + LARGE_CUT - 1) / LARGE_CUT, .outs = PIECE,
+                       .tile_bytes = plan_tile_bytes(tile, p->plan->scalar_bytes) + PIECE * plan_pivot_bytes(p->plan->scalar_bytes)};
+    for (int32_t c = 0; c < inputs; c++)
+        need.extras += forward ? plan_source_count(p, tile->column + c) - 1
+                       : tile->row + c < k ? 0 : p->x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]].count - 1;
+    return need;
+}
+
+/* What the outs of a strip of rows add to their products. */
+static draft_need outs_need(const planner *p, int32_t i, int forward, int32_t row, int32_t outs)
+{
+    draft_need need = {.outs = outs, .tile_bytes = outs * plan_pivot_bytes(p->plan->scalar_bytes)};
+    for (int32_t o = 0; o < outs && forward && row >= group_columns(p->g, i); o++) {
+        need.inputs += plan_source_count(p, row + o) > 0;
+        need.extras += plan_source_count(p, row + o) > 1 ? plan_source_count(p, row + o) - 1 : 0;
+    }
+    return need;
+}
+
+/* Strip `a` of rows (forward) or columns (backward): tiles [from, to) of the other index, as a chain of tasks. */
+static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from, int32_t to, int32_t part)
 {
     draft *d = forward ? &p->ahead : &p->back;
     const int64_t s = p->plan->scalar_bytes;
-    const int32_t k = group_columns(p->g, i), most = tiles_in_task(p);
-    for (int32_t b = from; b < to;) {
-        const plan_tile *tile = NULL;
-        const int32_t start = b;
-        for (; b < to && b < start + most; b++) {
-            tile = forward ? tile_at(p, i, nb, a, b) : tile_at(p, i, nb, b, a);
-            const int32_t in = d->inputs;
-            add_tile_inputs(p, d, i, forward, tile);
-            const int64_t at = draft_copy(d, tile->at16, plan_tile_bytes(tile, s)) / s;
-            int32_t first;
-            if (forward)
-                draft_product(d, at, tile->rows, 1, tile->columns, tile->ld, in, LARGE_CUT, 0, &first);
-            else
-                draft_product(d, at, tile->columns, tile->ld, tile->rows, 1, in, LARGE_CUT, p->conjugate, &first);
+    const int32_t most = tiles_in_task(p);
+    const plan_tile *tile = forward ? tile_at(p, i, nb, a, from) : tile_at(p, i, nb, from, a);
+    const int32_t outs = forward ? tile->rows : tile->columns, row = forward ? tile->row : tile->column;
+    int carried = 0;
+    for (int32_t b = from, start = from; b < to; b++) {
+        tile = forward ? tile_at(p, i, nb, a, b) : tile_at(p, i, nb, b, a);
+        const draft_need need = tile_need(p, i, forward, tile);
+        if (b >= start + most || (b > start && !draft_has_room(d, &need))) {
+            carry(p, d, outs, carried);
+            carried = 1;
+            start = b;
         }
-        const int32_t outs = forward ? tile->rows : tile->columns, row = forward ? tile->row : tile->column;
-        const int last = b == to;
-        const int64_t pivots = last && forward && slot < 0 ? copy_pivots(p, d, i, row, outs) : 0;
-        for (int32_t o = 0; o < outs; o++) {
-            task_out *out = draft_out(d);
-            out->part = (uint16_t)o;
-            out->parts = (uint8_t)d->slots;
-            if (!last)
-                continue;
-            if (slot >= 0)
-                out->dst = slot + o;
-            else if (!forward)
-                backward_out(p, i, row + o, out);
-            else {
-                forward_out(p, i, row + o, pivots, out);
-                if (row + o >= k && plan_source_count(p, row + o) > 0)
-                    out->add = (int16_t)draft_input(d, plan_source(p, row + o), plan_source_count(p, row + o));
-            }
-        }
-        plan_task(p, d, (start > from ? TASK_CARRY_IN : 0) | (last ? 0 : TASK_CARRY_OUT));
+        const int32_t in = d->inputs;
+        add_tile_inputs(p, d, i, forward, tile);
+        const int64_t at = draft_copy(d, tile->at16, plan_tile_bytes(tile, s)) / s;
+        int32_t first;
+        if (forward)
+            draft_product(d, at, outs, 1, tile->columns, tile->ld, in, LARGE_CUT, 0, &first);
+        else
+            draft_product(d, at, outs, tile->ld, tile->rows, 1, in, LARGE_CUT, p->conjugate, &first);
     }
+    const draft_need last = outs_need(p, i, forward, row, outs);
+    if (!draft_has_room(d, &last)) {
+        carry(p, d, outs, carried);
+        carried = 1;
+    }
+    strip_outs(p, d, i, forward, row, outs, part);
+    plan_task(p, d, carried ? TASK_CARRY_IN : 0);
     plan_unit_end(p, forward ? plan_forward_level(p, i, LEVEL_PRODUCT) : plan_backward_level(p, i, LEVEL_PRODUCT));
 }
 
 /* All of a strip. */
 static void write_strip(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from, int32_t to)
 {
-    int64_t bytes = 0;
-    for (int32_t b = from; b < to; b++)
-        bytes += plan_tile_bytes(forward ? tile_at(p, i, nb, a, b) : tile_at(p, i, nb, b, a), p->plan->scalar_bytes);
-    const int32_t parts = parts_of(p, i, bytes, to - from);
-    if (parts == 1) {
-        write_chain(p, i, forward, nb, a, from, to, -1);
-        return;
-    }
     const plan_tile *tile = forward ? tile_at(p, i, nb, a, from) : tile_at(p, i, nb, from, a);
     const int32_t outs = forward ? tile->rows : tile->columns, row = forward ? tile->row : tile->column;
+    const value_place at = *strip_place(p, i, forward, row);
+    for (int32_t part = 0; part < at.count; part++)
+        write_chain(p, i, forward, nb, a, from + (int32_t)((int64_t)(to - from) * part / at.count),
+                    from + (int32_t)((int64_t)(to - from) * (part + 1) / at.count), part);
+    if (at.count > 1 && !(forward && row >= group_columns(p->g, i)))
+        sum_parts(p, i, forward, row, outs, at.slot, at.count);
+}
+
+/* Packets for `parts` parts of `outs` values at place[0], place[1], ... */
+static void number_parts(planner *p, value_place *place, const int32_t *index, int32_t outs, int32_t parts)
+{
     const int32_t slot = plan_new_slots(p, (int64_t)parts * outs);
-    for (int32_t part = 0; part < parts; part++)
-        write_chain(p, i, forward, nb, a, from + (int32_t)((int64_t)(to - from) * part / parts),
-                    from + (int32_t)((int64_t)(to - from) * (part + 1) / parts), slot + part * outs);
-    sum_parts(p, i, forward, row, outs, slot, parts);
+    for (int32_t o = 0; o < outs; o++)
+        place[index ? index[o] : o] = (value_place){.slot = slot + o, .stride = outs, .count = parts};
+}
+
+void plan_number_large(planner *p, int32_t i, int32_t *border)
+{
+    const groups *g = p->g;
+    const int32_t nb = plan_borders(p, i, border), below = strips_below(p, i), r = group_rows(g, i);
+    for (int32_t a = 0; a < nb; a++) {
+        const int32_t columns = border[a + 1] - border[a], at = g->column_start[i] + border[a];
+        const int32_t forward = parts_of(p, i, a + 1), backward = parts_of(p, i, nb - a + below);
+        if (forward > 1)
+            number_parts(p, p->z_parts + at, NULL, columns, forward);
+        else
+            for (int32_t c = 0; c < columns; c++)
+                p->z_parts[at + c] = (value_place){.count = 1};
+        if (backward > 1)
+            number_parts(p, p->x_at, g->column + at, columns, backward);
+    }
+    for (int32_t a = 0; a < r; a += PIECE)
+        number_parts(p, p->w_at + g->row_start[i] + a, NULL, r - a < PIECE ? r - a : PIECE, parts_of(p, i, nb));
+}
+
+/* Whether tasks can sum the sources of f themselves. */
+static int few_sources(const planner *p, int32_t i)
+{
+    const int32_t k = group_columns(p->g, i);
+    int64_t sources = 0;
+    for (int32_t c = 0; c < k; c++)
+        sources += plan_source_count(p, c);
+    return sources <= DIRECT_SOURCES * (int64_t)k;
 }
 
 libsolver_status plan_large(planner *p, int32_t i, int32_t *border)
 {
     const int32_t nb = plan_borders(p, i, border), strips = nb + strips_below(p, i);
     TRY(plan_sources(p, i));
-    plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));
+    if (!few_sources(p, i))
+        plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));
     for (int32_t a = 0; a < strips; a++)
         write_strip(p, i, 1, nb, a, 0, a < nb ? a + 1 : nb);
     for (int32_t b = 0; b < nb; b++)

@@ -55,7 +55,7 @@ static int64_t small_bytes(int64_t k, int64_t r, int64_t scalar_bytes, int32_t *
     for (int64_t c = 0; c < k; c += PIECE) {
         const int64_t columns = k - c < PIECE ? k - c : PIECE;
         bytes += round16(leading((int32_t)(k + r - c)) * columns * scalar_bytes);
-        *tiles += (int32_t)((k + r - c + PIECE - 1) / PIECE);
+        *tiles += (int32_t)((k + r - c + PIECE - 1) / PIECE) * 2;
     }
     return bytes;
 }

@@ -5,7 +5,9 @@
 /* Warps of a block that share the products of a task. */
 #define WARPS 8
 /* Products in one slot of a small group's task. */
-#define SMALL_CUT PIECE
+#define SMALL_CUT (PIECE / 2)
+/* Sources of x that a task backward adds itself, all its inputs together; beyond them it waits for the sums. */
+#define BACKWARD_SOURCES 384
 
 static int32_t sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows)
 {
@@ -22,7 +24,15 @@ static int32_t slots_of(int32_t k, int32_t r)
 {
     int32_t slots = 0;
     for (int32_t c = 0; c < k; c += PIECE)
-        slots += (k + r - c + PIECE - 1) / PIECE;
+        slots += (k + r - c + PIECE - 1) / PIECE * ((k - c < PIECE ? k - c : PIECE) + SMALL_CUT - 1) / SMALL_CUT;
+    return slots;
+}
+
+static int32_t slots_backward(int32_t k, int32_t r)
+{
+    int32_t slots = 0;
+    for (int32_t c = 0; c < k; c += PIECE)
+        slots += (k + r - c + SMALL_CUT - 1) / SMALL_CUT;
     return slots;
 }
 
@@ -59,11 +69,22 @@ static void small_forward(planner *p, int32_t i)
                 out->dst = p->z_slot[i] + a + o;
                 plan_pivot_out(p, i, a + o, pivots, out);
             } else {
-                out->dst = p->w_slot[i] + a + o - k;
+                out->dst = p->w_at[p->g->row_start[i] + a + o - k].slot;
                 out->add = (int16_t)(plan_source_count(p, a + o) > 0 ? add++ : -1);
             }
         }
     }
+}
+
+/* Sources of the rows below group i, backward: parts of x, or x alone if the parts are too many. */
+static int32_t backward_sources(const planner *p, int32_t i, int *parts)
+{
+    const int32_t k = group_columns(p->g, i);
+    int32_t sources = k;
+    for (int64_t q = p->g->row_start[i]; q < p->g->row_start[i + 1]; q++)
+        sources += p->x_at[p->g->row[q]].count;
+    *parts = sources <= BACKWARD_SOURCES;
+    return *parts ? sources : k + group_rows(p->g, i);
 }
 
 /* x := M^T z + W^T x_R of FORM_SMALL. */
@@ -75,10 +96,12 @@ static void small_backward(planner *p, int32_t i)
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
     const int32_t *column = p->g->column + p->g->column_start[i], *row = p->g->row + p->g->row_start[i];
     const int32_t in = d->inputs;
-    for (int32_t a = 0; a < k + r; a++) {
-        const int32_t code = plan_slot_code(a < k ? p->z_slot[i] + a : row[a - k]);
-        draft_input(d, &code, 1);
-    }
+    int parts_too;
+    backward_sources(p, i, &parts_too);
+    for (int32_t a = 0; a < k; a++)
+        plan_input_at(d, &(value_place){.slot = p->z_slot[i] + a, .count = 1});
+    for (int32_t a = 0; a < r; a++)
+        plan_input_at(d, parts_too ? &p->x_at[row[a]] : &(value_place){.slot = row[a], .count = 1});
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
     for (int32_t b = 0; PIECE * b < k; b++) {
         int32_t first;
@@ -130,10 +153,9 @@ static draft_need forward_need(planner *p, int32_t i)
         plan_publish(p, 0, k + r, plan_forward_level(p, i, LEVEL_PUBLISH));
         sources = sources_of(p, 0, k + r, &rows);
     }
-    const int32_t blocks = (k + PIECE - 1) / PIECE;
     return (draft_need){.inputs = rows,
                         .extras = sources - rows,
-                        .slots = r > 0 ? slots_of(k, r) : blocks * blocks,
+                        .slots = r > 0 ? slots_of(k, r) : (k + PIECE - 1) / PIECE * ((k + SMALL_CUT - 1) / SMALL_CUT),
                         .outs = k + r,
                         .tile_bytes = p->value_bytes[i]};
 }
@@ -161,8 +183,10 @@ libsolver_status plan_small_groups(planner *p, int32_t height)
         TRY(plan_sources(p, i));
         const draft_need forward = forward_need(p, i);
         draft_need backward = forward;
+        int parts;
         backward.inputs = forward.outs;
-        backward.extras = 0;
+        backward.extras = backward_sources(p, i, &parts) - forward.outs;
+        backward.slots = slots_backward(group_columns(p->g, i), group_rows(p->g, i));
         if (!draft_has_room(&p->ahead, &forward) || (!top && !draft_has_room(&p->back, &backward)))
             end_batch(p, height);
         if (top)

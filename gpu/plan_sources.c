@@ -6,11 +6,19 @@
 #include "gpu/planner.h"
 
 /* Sources that a task adds on the way. */
-#define FEW_SOURCES 8
+#define FEW_SOURCES 12
 /* Most sums of one task, so that many blocks share them. */
 #define SUM_OUTS 64
 /* Sources of one row that one task adds when there are more. */
 #define MANY_SOURCES 256
+
+int32_t plan_input_at(draft *d, const value_place *at)
+{
+    int32_t code[FEW_SOURCES];
+    for (int32_t part = 0; part < at->count; part++)
+        code[part] = plan_slot_code(at->slot + part * at->stride);
+    return draft_input(d, code, at->count);
+}
 
 void plan_sums_end(planner *p, int level)
 {
@@ -90,14 +98,15 @@ libsolver_status plan_sources(planner *p, int32_t i)
     for (int32_t a = 0; a < r; a++)
         p->mark[row[a]] = k + a;
     for (int32_t c = p->child_start[i]; c < p->child_start[i + 1]; c++)
-        sources += group_rows(g, p->child[c]);
+        for (int64_t q = g->row_start[p->child[c]]; q < g->row_start[p->child[c] + 1]; q++)
+            sources += p->w_at[q].count;
     TRY(reserve(p, sources));
     int32_t *start = p->source_start;
     for (int32_t a = 0; a < k + r; a++)
         start[2 * a + 1] = a < k;
     for (int32_t c = p->child_start[i]; c < p->child_start[i + 1]; c++)
         for (int64_t q = g->row_start[p->child[c]]; q < g->row_start[p->child[c] + 1]; q++)
-            start[2 * place_of(p, i, g->row[q]) + 1]++;
+            start[2 * place_of(p, i, g->row[q]) + 1] += p->w_at[q].count;
     for (int32_t a = 0, at = 0; a < k + r; a++) {
         start[2 * a] = at;
         at += start[2 * a + 1];
@@ -110,7 +119,9 @@ libsolver_status plan_sources(planner *p, int32_t i)
         const int32_t h = p->child[c];
         for (int64_t q = g->row_start[h]; q < g->row_start[h + 1]; q++) {
             const int32_t a = place_of(p, i, g->row[q]);
-            p->source[start[2 * a] + start[2 * a + 1]++] = plan_slot_code(p->w_slot[h] + (int32_t)(q - g->row_start[h]));
+            const value_place *w = &p->w_at[q];
+            for (int32_t part = 0; part < w->count; part++)
+                p->source[start[2 * a] + start[2 * a + 1]++] = plan_slot_code(w->slot + part * w->stride);
         }
     }
     for (int round = 0; presum(p, k + r, plan_forward_level(p, i, LEVEL_PRESUM + round)); round++)

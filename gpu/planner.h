@@ -14,6 +14,11 @@ typedef enum group_form {
     FORM_LARGE      /* [M; W] in square tiles: rows of them forward, columns of them backward */
 } group_form;
 
+/* Where a value is published: as the sum of `count` packets, `stride` apart. */
+typedef struct value_place {
+    int32_t slot, stride, count;
+} value_place;
+
 /* Levels of one height, in order. */
 enum { LEVEL_PRESUM = 0, LEVEL_PUBLISH = 6, LEVEL_PRODUCT = 7, LEVEL_SUM = 8, LEVELS = 16 };
 
@@ -32,7 +37,9 @@ typedef struct planner {
     int32_t *first_tile, *tiles_of; /* groups: first of its tiles, and their number */
     uint32_t *value_at16;   /* groups */
     int64_t *value_bytes;   /* groups */
-    int32_t *z_slot, *w_slot; /* groups: first packet of z (k) and of what goes up (R) */
+    int32_t *z_slot;          /* groups: first packet of z (k) */
+    value_place *w_at, *x_at; /* rows below the groups: what goes up; n: x, as it can be had first */
+    value_place *z_parts;     /* n, by columns of groups: parts of z of large ones */
     int32_t *child_start, *child; /* groups + 1; below each group */
     int32_t *mark;          /* n */
     /* sources of the group at hand: of f (k), then of the rows below (R) */
@@ -53,6 +60,8 @@ int32_t plan_borders(const planner *p, int32_t i, int32_t *border);
 
 /* plan_sources.c: what flows into group i.  OUT_OF_MEMORY. */
 libsolver_status plan_sources(planner *p, int32_t i);
+/* A published value as an input of a task. */
+int32_t plan_input_at(draft *d, const value_place *at);
 /* A new packet with the sum of these sources, by the sums' task at hand; plan_sums_end puts that one out. */
 int32_t plan_sum(planner *p, const int32_t *source, int32_t count, int level);
 void plan_sums_end(planner *p, int level);
@@ -75,6 +84,9 @@ static inline int32_t plan_slot_code(int32_t slot)
 libsolver_status plan_small_groups(planner *p, int32_t height);
 libsolver_status plan_top(planner *p, int32_t i);
 libsolver_status plan_large(planner *p, int32_t i, int32_t *border);
+
+/* plan_large.c: decides how strips are shared, and numbers the packets of the parts. */
+void plan_number_large(planner *p, int32_t i, int32_t *border);
 
 /* plan.c: finishes a task and starts d anew; ends the unit of tasks written since the last end, if there are any */
 void plan_task(planner *p, draft *d, int flags);

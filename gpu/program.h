@@ -71,10 +71,17 @@ typedef struct task_list {
     int32_t copy, copies, tasks, first;
 } task_list;
 
+/* A list with its first copies, which a block loads at once. */
+enum { HEAD_COPIES = 7 };
+typedef struct list_head {
+    task_list list;
+    task_copy copy[HEAD_COPIES];
+} list_head;
+
 /* What a traced solve writes for each task, in ns of the device's clock: when the block came to it, when its stage was there, when
- * its inputs were, and its end. */
+ * its inputs were, when it had its products, and its end. */
 typedef struct task_times {
-    uint64_t come, staged, gathered, done;
+    uint64_t come, staged, gathered, multiplied, done;
 } task_times;
 
 #endif

@@ -14,6 +14,8 @@
 
 constexpr int SOLVE_WARPS = 8, SOLVE_THREADS = 32 * SOLVE_WARPS, LAUNCH_THREADS = SOLVE_THREADS + 32;
 constexpr int MOST_STAGES = 4;
+/* Products of a thread whose factors are loaded together. */
+constexpr int BATCH = 8;
 
 /* What all launches on one workspace share. */
 struct solve_state {
@@ -24,7 +26,7 @@ struct solve_state {
 
 template <typename T> struct solve_arguments {
     const char *memory; /* values, then descriptions */
-    const task_list *list;
+    const list_head *head; /* one for each block */
     const task_copy *copy;
     packet *slot;
     solve_state *state;
@@ -72,10 +74,10 @@ struct stage_ring {
     __device__ __forceinline__ void open(int stages) const
     {
         for (int s = 0; s < stages; s++) {
-            inbox_open(full + s);
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(full + s)) : "memory");
             asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(empty + s)), "n"(SOLVE_WARPS) : "memory");
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;\n fence.proxy.async.shared::cta;" ::: "memory");
     }
     __device__ __forceinline__ static void wait(const uint64_t *barrier, unsigned phase)
     {
@@ -92,36 +94,50 @@ struct stage_ring {
     }
 };
 
+template <typename S> __device__ __forceinline__ S load_words(const S *from)
+{
+    static_assert(sizeof(S) == sizeof(int4), "one load");
+    const int4 words = *reinterpret_cast<const int4 *>(from);
+    S s;
+    memcpy(&s, &words, sizeof s);
+    return s;
+}
+
 /* The warp that copies: the list's copies in order, each task to the next stage. */
-__device__ __forceinline__ void copy_tasks(const char *memory, const task_copy *copy, int copies, char *stage, const stage_ring &ring,
-                                           int stages)
+__device__ __forceinline__ void copy_tasks(const char *memory, const list_head *head, const task_copy *copy, char *stage,
+                                           const stage_ring &ring, int stages)
 {
     const int lane = threadIdx.x & 31;
     task_copy mine = {};
-    int task = -1, at = 0;
-    unsigned phase = 1; /* of the empty barriers: the first round waits for nothing */
+    if (lane <= HEAD_COPIES)
+        mine = load_words(reinterpret_cast<const task_copy *>(head) + lane);
+    const int from = __shfl_sync(~0u, (int)mine.from16, 0), copies = __shfl_sync(~0u, (int)mine.bytes, 0);
+    int held = -1; /* number of the copy in lane 0 */
+    int at = stages - 1;
+    unsigned phase = 0; /* of the empty barriers: nothing is waited for in the first round */
+    bool first_round = true;
     for (int c = 0; c < copies; c++) {
-        if ((c & 31) == 0 && c + lane < copies) {
-            const int4 q = *reinterpret_cast<const int4 *>(copy + c + lane);
-            memcpy(&mine, &q, sizeof mine);
+        if (c == HEAD_COPIES || c - held == 32) {
+            held = c;
+            if (c + lane < copies)
+                mine = load_words(copy + from + c + lane);
         }
         task_copy here;
-        here.from16 = __shfl_sync(~0u, mine.from16, c & 31);
-        here.bytes = __shfl_sync(~0u, mine.bytes, c & 31);
-        here.to = __shfl_sync(~0u, mine.to, c & 31);
-        here.task_bytes = __shfl_sync(~0u, mine.task_bytes, c & 31);
+        here.from16 = __shfl_sync(~0u, mine.from16, c - held);
+        here.bytes = __shfl_sync(~0u, mine.bytes, c - held);
+        here.to = __shfl_sync(~0u, mine.to, c - held);
+        here.task_bytes = __shfl_sync(~0u, mine.task_bytes, c - held);
         if (here.task_bytes > 0) {
-            task++;
-            at = task % stages;
-            if (task >= stages) {
-                if (at == 0)
-                    phase ^= 1;
-                if (lane == 0)
-                    stage_ring::wait(ring.empty + at, phase);
-                __syncwarp();
+            if (++at == stages) {
+                at = 0;
+                first_round = c == 0;
+                phase ^= 1;
             }
-            if (lane == 0)
+            if (lane == 0) {
+                if (!first_round)
+                    stage_ring::wait(ring.empty + at, phase);
                 inbox_expect(ring.full + at, here.task_bytes);
+            }
         }
         if (lane == 0)
             inbox_copy(stage + at * TASK_STAGE + here.to, memory + 16 * (int64_t)here.from16, here.bytes, ring.full + at);
@@ -225,41 +241,59 @@ template <typename T, int WIDTH, int PASSES> struct solver {
         }
     }
 
+    /* sum += products of `count` entries of t and y; all loads of a batch come before its products, since they take longer. */
+    template <bool WHOLE>
+    __device__ __forceinline__ static void multiply_batch(const T *t, const T *y, int t_step, int y_step, int count, bool conjugate,
+                                                          T (&sum)[2][WIDTH])
+    {
+        T entry[BATCH], x[BATCH][WIDTH];
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            const int v = WHOLE ? u : min(u, count - 1);
+            entry[u] = t[v * t_step];
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++)
+                x[u][w] = y[v * y_step + w];
+        }
+#pragma unroll
+        for (int u = 0; u < BATCH; u++) {
+            const bool there = WHOLE || u < count;
+            const T e = there ? conjugate_if(entry[u], conjugate) : T{};
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++)
+                sum[u & 1][w] = multiply_add(sum[u & 1][w], e, there ? x[u][w] : T{});
+        }
+    }
+
     /* part := products of the slots with the columns of one pass; in: of that pass. */
-    __device__ __forceinline__ void multiply_slots(const task_head &h, const T *in) const
+    __device__ __forceinline__ void multiply_slots(const task_head &h, int slots, const T *in) const
     {
         const int lane = threadIdx.x & 31;
-        const task_slot *slot = reinterpret_cast<const task_slot *>(reinterpret_cast<const char *>(&h) + h.slot_at);
-        const T *tile = reinterpret_cast<const T *>(reinterpret_cast<const char *>(&h) + h.tile_at);
-        for (int s = threadIdx.x >> 5; s < h.slots; s += SOLVE_WARPS) {
-            const task_slot q = slot[s];
-            const int wide = 32 >> q.lanes, o = min(lane & (wide - 1), q.outs - 1), first = lane >> (5 - q.lanes), step = 1 << q.lanes;
+        const char *base = reinterpret_cast<const char *>(&h);
+        const T *tile = reinterpret_cast<const T *>(base + h.tile_at);
+        const task_slot *slot = reinterpret_cast<const task_slot *>(base + h.slot_at);
+        for (int s = threadIdx.x >> 5; s < slots; s += SOLVE_WARPS) {
+            const task_slot q = load_words(slot + s);
+            const int log_wide = 5 - q.lanes, wide = 1 << log_wide;
+            const int o = min(lane & (wide - 1), q.outs - 1), first = lane >> log_wide;
             const T *t = tile + q.tile + o * q.out_step + first * q.inner_step;
             const T *y = in + (q.in + first) * WIDTH;
             const int t_step = q.inner_step << q.lanes, y_step = WIDTH << q.lanes;
+            int count = (q.inner - first + (1 << q.lanes) - 1) >> q.lanes;
             T sum[2][WIDTH] = {};
-            int i = first;
-#pragma unroll 2
-            for (; i + step < q.inner; i += 2 * step) {
-                const T t0 = conjugate_if(t[0], q.conjugate), t1 = conjugate_if(t[t_step], q.conjugate);
-#pragma unroll
-                for (int w = 0; w < WIDTH; w++) {
-                    sum[0][w] = multiply_add(sum[0][w], t0, y[w]);
-                    sum[1][w] = multiply_add(sum[1][w], t1, y[y_step + w]);
-                }
-                t += 2 * t_step;
-                y += 2 * y_step;
+#pragma unroll 1
+            for (; count >= BATCH; count -= BATCH) {
+                multiply_batch<true>(t, y, t_step, y_step, BATCH, q.conjugate, sum);
+                t += BATCH * t_step;
+                y += BATCH * y_step;
             }
-            if (i < q.inner) {
-                const T t0 = conjugate_if(t[0], q.conjugate);
-#pragma unroll
-                for (int w = 0; w < WIDTH; w++)
-                    sum[0][w] = multiply_add(sum[0][w], t0, y[w]);
-            }
+            if (count > 0)
+                multiply_batch<false>(t, y, t_step, y_step, count, q.conjugate, sum);
             __syncwarp();
 #pragma unroll
             for (int w = 0; w < WIDTH; w++) {
                 T v = sum[0][w] + sum[1][w];
+#pragma unroll 1
                 for (int z = 16; z >= wide; z >>= 1)
                     v = v + shuffle_xor(v, z);
                 if (lane < q.outs)
@@ -269,24 +303,49 @@ template <typename T, int WIDTH, int PASSES> struct solver {
     }
 
     /* Out o of the task, before D^-1. */
+    __device__ __noinline__ T neighbour_value(const task_head &h, const task_out *out, int o, const T *in, int pass, int w) const
+    {
+        return out_value(h, out[o], o, in, pass, w);
+    }
     __device__ __forceinline__ T out_value(const task_head &h, const task_out &out, int o, const T *in, int pass, int w) const
     {
         T v = out.add >= 0 ? in[out.add * WIDTH + w] : T{};
-        for (int j = 0; j < out.parts; j++)
-            v = v + part[(out.part + PIECE * j) * WIDTH + w];
+        const T *p = part + out.part * WIDTH + w;
+        int j = 0;
+#pragma unroll 1
+        for (; j + 4 <= out.parts; j += 4, p += 4 * PIECE * WIDTH) {
+            const T p0 = p[0], p1 = p[PIECE * WIDTH], p2 = p[2 * PIECE * WIDTH], p3 = p[3 * PIECE * WIDTH];
+            v = v + ((p0 + p1) + (p2 + p3));
+        }
+#pragma unroll 1
+        for (; j < out.parts; j++, p += PIECE * WIDTH)
+            v = v + p[0];
         if (h.flags & TASK_CARRY_IN)
             v = v + carry[(pass * PIECE + o) * WIDTH + w];
         return v;
     }
 
-    __device__ __forceinline__ void publish(const task_head &h, const T *in, int pass) const
+    /* Whether an out is stored in x, and its scaling: asked for long before it is needed. */
+    __device__ __forceinline__ bool is_stored(const task_head &h, const task_out &q) const
+    {
+        return q.row >= 0 && !(q.flags & OUT_D) && !a.in_place && !(h.flags & TASK_CARRY_OUT);
+    }
+    __device__ __forceinline__ real_of<T> first_scale(const task_head &h) const
+    {
+        const task_out *out = reinterpret_cast<const task_out *>(reinterpret_cast<const char *>(&h) + h.out_at);
+        return (int)threadIdx.x < h.outs && is_stored(h, out[threadIdx.x]) ? a.scale[out[threadIdx.x].row] : real_of<T>(0);
+    }
+
+    /* first: first_scale's. */
+    __device__ __forceinline__ void publish(const task_head &h, const T *in, int pass, real_of<T> first) const
     {
         const task_out *out = reinterpret_cast<const task_out *>(reinterpret_cast<const char *>(&h) + h.out_at);
         const T *pivots = reinterpret_cast<const T *>(reinterpret_cast<const char *>(&h) + h.tile_at);
+#pragma unroll 1
         for (int o = threadIdx.x; o < h.outs; o += SOLVE_THREADS) {
-            const task_out q = out[o];
-            const bool stores = q.row >= 0 && !(q.flags & OUT_D) && !a.in_place && !(h.flags & TASK_CARRY_OUT);
-            const real_of<T> s = stores ? a.scale[q.row] : real_of<T>(0);
+            const task_out q = load_words(out + o);
+            const bool stores = is_stored(h, q);
+            const real_of<T> s = o < SOLVE_THREADS || !stores ? first : a.scale[q.row];
 #pragma unroll
             for (int w = 0; w < WIDTH; w++) {
                 T v = out_value(h, q, o, in, pass, w);
@@ -298,7 +357,7 @@ template <typename T, int WIDTH, int PASSES> struct solver {
                     T u = multiply(pivots[q.row], v);
                     if (q.flags & (OUT_PAIR_FIRST | OUT_PAIR_SECOND)) {
                         const int other = q.flags & OUT_PAIR_FIRST ? o + 1 : o - 1;
-                        u = multiply_add(u, pivots[q.row + 1], out_value(h, out[other], other, in, pass, w));
+                        u = multiply_add(u, pivots[q.row + 1], neighbour_value(h, out, other, in, pass, w));
                     }
                     v = u;
                 }
@@ -345,7 +404,7 @@ template <typename T, int WIDTH, int PASSES> struct solver {
 };
 
 template <typename T, int WIDTH, int PASSES>
-__global__ void __launch_bounds__(LAUNCH_THREADS) tree_solve_kernel(const __grid_constant__ solve_arguments<T> a)
+__global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __grid_constant__ solve_arguments<T> a)
 {
     using shape = solve_shape<T, WIDTH, PASSES>;
     extern __shared__ __align__(128) char shared[];
@@ -354,12 +413,12 @@ __global__ void __launch_bounds__(LAUNCH_THREADS) tree_solve_kernel(const __grid
     T *part = in + a.inputs * TASK_SOURCES * shape::COLUMNS;
     T *carry = part + PIECE * TASK_SLOTS * WIDTH;
     const stage_ring ring = {reinterpret_cast<uint64_t *>(shared), reinterpret_cast<uint64_t *>(shared) + MOST_STAGES};
-    const task_list list = a.list[blockIdx.x];
+    const task_list list = load_words(&a.head[blockIdx.x].list);
     if (threadIdx.x == 0)
         ring.open(a.stages);
     __syncthreads();
     if (threadIdx.x >= SOLVE_THREADS) {
-        copy_tasks(a.memory, a.copy + list.copy, list.copies, stage, ring, a.stages);
+        copy_tasks(a.memory, a.head + blockIdx.x, a.copy, stage, ring, a.stages);
         return;
     }
     const unsigned last = a.epoch ? a.epoch[blockIdx.x] : a.state->level_epoch;
@@ -376,6 +435,8 @@ __global__ void __launch_bounds__(LAUNCH_THREADS) tree_solve_kernel(const __grid
         stage_ring::wait(ring.full + at, phase);
         if (times)
             times->staged = now_ns();
+        const real_of<T> first = me.first_scale(h);
+        const int slots = h.slots;
         me.gather(h, here);
         solvers_sync();
         if (times)
@@ -387,11 +448,13 @@ __global__ void __launch_bounds__(LAUNCH_THREADS) tree_solve_kernel(const __grid
         for (int pass = 0; pass < PASSES; pass++) {
             if (pass > 0)
                 solvers_sync(); /* part has been read */
-            if (h.slots > 0) {
-                me.multiply_slots(h, here + pass * TASK_SOURCES * WIDTH);
+            if (slots > 0) {
+                me.multiply_slots(h, slots, here + pass * TASK_SOURCES * WIDTH);
                 solvers_sync();
             }
-            me.publish(h, here + pass * TASK_SOURCES * WIDTH, pass);
+            if (times)
+                times->multiplied = now_ns();
+            me.publish(h, here + pass * TASK_SOURCES * WIDTH, pass, first);
         }
         if (times)
             times->done = now_ns();

@@ -73,17 +73,28 @@ void tree_solver_free(tree_solver *s)
     memory_free(&s->env->memory, s);
 }
 
-/* Lists of the units in ascending levels, and how many of them each level has. */
-static libsolver_status list_units(memory *m, const solve_plan *plan, int32_t **level_blocks, task_list **list)
+static list_head head_of(task_list list, const task_copy *copy)
 {
-    *level_blocks = memory_zeroed(m, plan->level_count, sizeof(int32_t));
-    *list = memory_new(m, plan->unit_count, sizeof(task_list));
-    if (!*level_blocks || !*list)
+    list_head h = {.list = list};
+    memcpy(h.copy, copy + list.copy, (size_t)(list.copies < HEAD_COPIES ? list.copies : HEAD_COPIES) * sizeof(task_copy));
+    return h;
+}
+
+/* Heads of the blocks' lists, or by levels of the units' in ascending levels, with the number of units of each level. */
+static libsolver_status list_heads(tree_solver *s, const solve_plan *plan, list_head **head)
+{
+    memory *m = &s->env->memory;
+    const int by_levels = s->device.by_levels;
+    s->level_blocks = memory_zeroed(m, plan->level_count, sizeof(int32_t));
+    *head = memory_new(m, by_levels ? plan->unit_count : plan->blocks, sizeof(list_head));
+    if (!s->level_blocks || !*head)
         return LIBSOLVER_OUT_OF_MEMORY;
-    for (int32_t u = 0, level = -1; u < plan->unit_count; u++) {
+    for (int32_t b = 0; b < plan->blocks && !by_levels; b++)
+        (*head)[b] = head_of(plan->block[b], plan->block_copy);
+    for (int32_t u = 0, level = -1; u < plan->unit_count && by_levels; u++) {
         level += u == 0 || plan->unit[u].level != plan->unit[u - 1].level;
-        (*level_blocks)[level]++;
-        (*list)[u] = plan->unit[u].list;
+        s->level_blocks[level]++;
+        (*head)[u] = head_of(plan->unit[u].list, plan->copy);
     }
     return LIBSOLVER_OK;
 }
@@ -92,12 +103,13 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, const pr
 {
     memory *m = &s->env->memory;
     const solve_plan *plan = &p->plan;
-    task_list *units = NULL;
+    const int by_levels = s->device.by_levels;
+    list_head *head = NULL;
     char sentence[ROOM] = "";
     memory_free(m, s->level_blocks);
-    s->level_blocks = NULL;
-    if (s->device.by_levels && list_units(m, plan, &s->level_blocks, &units) != LIBSOLVER_OK) {
-        memory_free(m, units);
+    libsolver_status status = list_heads(s, plan, &head);
+    if (status != LIBSOLVER_OK) {
+        memory_free(m, head);
         return memory_failed(s->env, "the program of the solve", why);
     }
     const device_upload program = {.type = tree->type,
@@ -109,14 +121,14 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, const pr
                                    .value_bytes = plan->value_bytes,
                                    .description = plan->description,
                                    .description_bytes = plan->description_bytes,
-                                   .lists = units ? plan->unit_count : plan->blocks,
-                                   .list = units ? units : plan->block,
+                                   .heads = by_levels ? plan->unit_count : plan->blocks,
+                                   .head = head,
                                    .copies = plan->copy_count,
-                                   .copy = units ? plan->copy : plan->block_copy,
+                                   .copy = by_levels ? plan->copy : plan->block_copy,
                                    .scale = tree->scale,
                                    .user_row = tree->user_row};
-    const libsolver_status status = device_solver_upload(&s->device, &program, sentence, ROOM);
-    memory_free(m, units);
+    status = device_solver_upload(&s->device, &program, sentence, ROOM);
+    memory_free(m, head);
     return device_failed(status, "packing the factor", sentence, why);
 }
 
@@ -206,7 +218,8 @@ static void add_times(tree_level_profile *p, const task_times *t, uint64_t start
     p->end = p->tasks == 0 || done > p->end ? done : p->end;
     p->staging += 1e-3 * (double)(t->staged - t->come);
     p->gathering += 1e-3 * (double)(t->gathered - t->staged);
-    p->computing += 1e-3 * (double)(t->done - t->gathered);
+    p->multiplying += 1e-3 * (double)(t->multiplied - t->gathered);
+    p->publishing += 1e-3 * (double)(t->done - t->multiplied);
     p->tasks++;
 }
 
@@ -221,7 +234,8 @@ static void summarise(const tree_solver *s, const task_times *times, const int32
         const double tasks = level[l].tasks > 0 ? (double)level[l].tasks : 1;
         level[l].staging /= tasks;
         level[l].gathering /= tasks;
-        level[l].computing /= tasks;
+        level[l].multiplying /= tasks;
+        level[l].publishing /= tasks;
     }
 }
 

@@ -227,8 +227,9 @@ static void the_same_bits_under_load(void **state)
         if (l % (launches / looks) == 0) {
             check(&p);
             from_device(&dx, &again);
-            assert_memory_equal(again.values, x.values, (size_t)x.size * sizeof(double));
-            CUDA(cudaMemset(dx.values, 0xff, (size_t)x.size * sizeof(double)));
+            for (int32_t i = 0; i < n; i++)
+                assert_memory_equal(block_at(&again, i, 0), block_at(&x, i, 0), sizeof(double));
+            CUDA(cudaMemsetAsync(dx.values, 0xff, (size_t)x.size * sizeof(double), stream));
         }
     }
     check(&p);
