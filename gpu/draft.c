@@ -5,8 +5,9 @@
 
 void draft_start(draft *d)
 {
-    d->inputs = d->extras = d->fixes = d->slots = d->outs = d->copies = d->flags = 0;
+    d->inputs = d->sources = d->slots = d->outs = d->copies = d->flags = 0;
     d->tile_bytes = 0;
+    d->start[0] = 0;
 }
 
 static int64_t up16(int64_t x)
@@ -14,36 +15,47 @@ static int64_t up16(int64_t x)
     return (x + 15) / 16 * 16;
 }
 
-static int64_t description_bytes(int32_t sources, int32_t fixes, int32_t slots, int32_t outs)
+/* Bytes of the starts: none where every input has one source. */
+static int64_t start_bytes(int32_t inputs, int32_t sources)
 {
-    return (int64_t)sizeof(task_head) + up16(4 * (int64_t)sources) + fixes * (int64_t)sizeof(task_fix) +
+    return sources > inputs ? up16(2 * ((int64_t)inputs + 1)) : 0;
+}
+
+static int64_t description_bytes(int32_t inputs, int32_t sources, int32_t slots, int32_t outs)
+{
+    return (int64_t)sizeof(task_head) + up16(4 * (int64_t)sources) + start_bytes(inputs, sources) +
            slots * (int64_t)sizeof(task_slot) + outs * (int64_t)sizeof(task_out);
+}
+
+/* Squares have no records. */
+static int32_t slot_count(const draft *d)
+{
+    return d->flags & TASK_TILES ? 0 : d->slots;
 }
 
 int64_t draft_description(const draft *d)
 {
-    return description_bytes(d->inputs + d->extras, d->fixes, d->slots, d->outs);
+    return description_bytes(d->inputs, d->sources, slot_count(d), d->outs);
 }
 
 int draft_has_room(const draft *d, const draft_need *need)
 {
-    const int32_t sources = d->inputs + need->inputs + d->extras + need->extras;
+    const int32_t inputs = d->inputs + need->inputs, sources = d->sources + need->sources;
     const int32_t slots = d->slots + need->slots, outs = d->outs + need->outs;
-    const int32_t fixes = d->fixes + (need->extras < need->inputs ? need->extras : need->inputs);
+    if (d->flags & TASK_TILES)
+        return sources <= TASK_SOURCES && slots <= TASK_SQUARES &&
+               description_bytes(inputs, sources, 0, outs) + up16(d->tile_bytes + need->tile_bytes) <= TASK_STAGE;
     return sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies < TASK_SLOTS &&
-           description_bytes(sources, fixes, slots, outs) + up16(d->tile_bytes + need->tile_bytes) + 16 <= TASK_STAGE;
+           description_bytes(inputs, sources, slots, outs) + up16(d->tile_bytes + need->tile_bytes) + 16 <= TASK_STAGE;
 }
 
 int32_t draft_input(draft *d, const int32_t *code, int32_t count)
 {
-    assert(count >= 1 && d->inputs + d->extras + count <= TASK_SOURCES);
-    d->code[d->inputs] = code[0];
-    if (count > 1) {
-        d->fix[d->fixes++] = (task_fix){.to = d->inputs, .from = d->extras, .count = count - 1};
-        for (int32_t k = 1; k < count; k++)
-            d->extra[d->extras++] = code[k];
-    }
-    return d->inputs++;
+    assert(count >= 1 && d->sources + count <= TASK_SOURCES);
+    for (int32_t k = 0; k < count; k++)
+        d->code[d->sources++] = code[k];
+    d->start[++d->inputs] = (uint16_t)d->sources;
+    return d->inputs - 1;
 }
 
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes)
@@ -60,28 +72,22 @@ int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes)
     return d->tile_bytes - bytes;
 }
 
-int32_t draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
-                      int32_t cut, int conjugate, int32_t *first)
+void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
+                   int32_t first, int mode, int conjugate)
 {
-    assert(outs >= 1 && outs <= PIECE && out_step <= UINT16_MAX && inner_step <= UINT16_MAX);
-    int lanes = 0;
-    while (outs << (lanes + 1) <= PIECE)
-        lanes++;
-    *first = d->slots;
-    const int32_t parts = (inner + cut - 1) / cut;
-    for (int32_t part = 0; part < parts; part++) {
-        const int32_t from = (int32_t)((int64_t)inner * part / parts), to = (int32_t)((int64_t)inner * (part + 1) / parts);
+    const int32_t each = mode == SLOT_8_BY_4 ? 8 : mode == SLOT_4_BY_8 ? 4 : 1;
+    assert(out_step <= UINT16_MAX && inner_step <= UINT16_MAX && inner <= UINT16_MAX);
+    for (int32_t o = 0; o < outs; o += each) {
         assert(d->slots < TASK_SLOTS);
-        d->slot[d->slots++] = (task_slot){.tile = (uint32_t)(tile + from * inner_step),
-                                          .in = (uint16_t)(in + from),
-                                          .inner = (uint16_t)(to - from),
+        d->slot[d->slots++] = (task_slot){.tile = (uint32_t)(tile + o * out_step),
+                                          .in = (uint16_t)in,
+                                          .inner = (uint16_t)inner,
                                           .out_step = (uint16_t)out_step,
                                           .inner_step = (uint16_t)inner_step,
-                                          .outs = (uint8_t)outs,
-                                          .lanes = (uint8_t)lanes,
-                                          .conjugate = (uint16_t)conjugate};
+                                          .out = (uint16_t)(first + o),
+                                          .outs = (uint8_t)(outs - o < each ? outs - o : each),
+                                          .mode = (uint8_t)(mode | (conjugate ? 4 : 0))};
     }
-    return parts;
 }
 
 task_out *draft_out(draft *d)
@@ -93,26 +99,25 @@ task_out *draft_out(draft *d)
 
 int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies)
 {
-    const int32_t sources = d->inputs + d->extras;
+    static const char zeros[16];
     const int64_t bytes = draft_description(d), at = base + descriptions->length;
-    const int32_t codes_bytes = (int32_t)up16(4 * (int64_t)sources);
-    task_head h = {.sources = sources, .fixes = d->fixes, .slots = d->slots, .outs = d->outs, .flags = d->flags};
-    h.fix_at = (int32_t)sizeof h + codes_bytes;
-    h.slot_at = h.fix_at + d->fixes * (int32_t)sizeof(task_fix);
-    h.out_at = h.slot_at + d->slots * (int32_t)sizeof(task_slot);
+    const int64_t codes = 4 * (int64_t)d->sources, starts = start_bytes(d->inputs, d->sources);
+    task_head h = {.inputs = d->inputs, .slots = d->slots, .outs = d->outs, .flags = d->flags};
+    const int32_t start_at = (int32_t)((int64_t)sizeof h + up16(codes));
+    h.start_at = starts > 0 ? start_at : 0;
+    h.slot_at = start_at + (int32_t)starts;
+    h.out_at = h.slot_at + slot_count(d) * (int32_t)sizeof(task_slot);
     h.tile_at = h.out_at + d->outs * (int32_t)sizeof(task_out);
     assert(h.tile_at == bytes && bytes + d->tile_bytes <= TASK_STAGE);
     buffer_put(descriptions, &h, (int64_t)sizeof h);
-    buffer_put(descriptions, d->code, 4 * (int64_t)d->inputs);
-    buffer_put(descriptions, d->extra, 4 * (int64_t)d->extras);
-    static const char zeros[16];
-    buffer_put(descriptions, zeros, codes_bytes - 4 * (int64_t)sources);
-    for (int32_t k = 0; k < d->fixes; k++) {
-        task_fix fix = d->fix[k];
-        fix.from += d->inputs;
-        buffer_put(descriptions, &fix, (int64_t)sizeof fix);
+    buffer_put(descriptions, d->code, codes);
+    buffer_put(descriptions, zeros, up16(codes) - codes);
+    if (starts > 0) {
+        const int64_t used = 2 * ((int64_t)d->inputs + 1);
+        buffer_put(descriptions, d->start, used);
+        buffer_put(descriptions, zeros, starts - used);
     }
-    buffer_put(descriptions, d->slot, d->slots * (int64_t)sizeof(task_slot));
+    buffer_put(descriptions, d->slot, slot_count(d) * (int64_t)sizeof(task_slot));
     buffer_put(descriptions, d->out, d->outs * (int64_t)sizeof(task_out));
     const task_copy first = {.from16 = (uint32_t)(at / 16), .bytes = (uint32_t)bytes,
                              .task_bytes = (uint32_t)(bytes + d->tile_bytes)};

@@ -7,10 +7,10 @@
 #include "gpu/program.h"
 
 typedef struct draft {
-    int32_t inputs, extras, fixes, slots, outs, copies, flags;
+    int32_t inputs, sources, slots, outs, copies, flags;
     int64_t tile_bytes;
-    int32_t code[TASK_SOURCES], extra[TASK_SOURCES];
-    task_fix fix[TASK_SOURCES]; /* from: number of the first extra */
+    int32_t code[TASK_SOURCES];
+    uint16_t start[TASK_SOURCES + 1]; /* of each input's sources */
     task_slot slot[TASK_SLOTS];
     task_out out[TASK_OUTS];
     task_copy copy[TASK_SLOTS]; /* from16: in the values; to: from tile_at */
@@ -18,7 +18,7 @@ typedef struct draft {
 
 /* What a task would hold beside what is in the draft. */
 typedef struct draft_need {
-    int32_t inputs, extras, slots, outs;
+    int32_t inputs, sources, slots, outs;
     int64_t tile_bytes;
 } draft_need;
 
@@ -28,10 +28,15 @@ int draft_has_room(const draft *d, const draft_need *need);
 int32_t draft_input(draft *d, const int32_t *code, int32_t count);
 /* Copies values to the stage; returns the byte from tile_at at which they come to lie. */
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes);
-/* Slots for outs <= PIECE sums of `inner` products, cut into parts of at most `cut` products.  tile: scalars from tile_at.  Returns the number of parts; the
- * first is the slot number given back in *first. */
-int32_t draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
-                      int32_t cut, int conjugate, int32_t *first);
+/* Slots for `outs` outs, numbers first ..., of `inner` products each.  tile: scalars from tile_at. */
+void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
+                   int32_t first, int mode, int conjugate);
+/* How many slots that takes. */
+static inline int32_t draft_slots(int32_t outs, int mode)
+{
+    const int32_t each = mode == SLOT_8_BY_4 ? 8 : mode == SLOT_4_BY_8 ? 4 : 1;
+    return (outs + each - 1) / each;
+}
 task_out *draft_out(draft *d);
 /* Bytes of the description. */
 int64_t draft_description(const draft *d);

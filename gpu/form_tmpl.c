@@ -6,6 +6,7 @@
 #include "dense/cpu/blas_serial.h"
 #include "dense/cpu/ldlt.h"
 #include <omp.h>
+#include <string.h>
 
 /* One group at work. */
 typedef struct group_work {
@@ -13,6 +14,7 @@ typedef struct group_work {
     const pieces *pieces;
     const groups *g;
     int32_t i, k, r;
+    const int32_t *node_of; /* n: node that eliminates each position */
     int32_t *place;  /* n: of positions below the group among its rows */
     scalar *l, *w;   /* (k + r) x k: L, [M; W] */
     scalar *square;  /* k x k for a root: G */
@@ -127,34 +129,34 @@ static void square(group_work *t)
     }
 }
 
-/* One tile of the group at hand; x: [M; W] or G. */
-static void store_tile(const plan_tile *tile, int32_t m, const scalar *x, int lower, char *values)
+/* One tile of the group at hand; x: [M; W] or G, m rows.  order: rows of M in the order in which they are stored, NULL: as they are. */
+static void store_tile(const plan_tile *tile, int32_t m, const scalar *x, int32_t k, const int32_t *order, char *values)
 {
     scalar *to = (scalar *)(values + 16 * (int64_t)tile->at16);
-    const int64_t end = plan_tile_bytes(tile, (int64_t)sizeof(scalar)) / (int64_t)sizeof(scalar);
+    memset(to, 0, (size_t)plan_tile_bytes(tile, (int64_t)sizeof(scalar)));
     for (int32_t c = 0; c < tile->columns; c++)
-        for (int32_t a = 0; a < tile->ld; a++) {
-            const int32_t row = tile->row + a, column = tile->column + c;
-            to[a + (int64_t)c * tile->ld] =
-                a < tile->rows && (!lower || row >= column) ? x[row + (int64_t)column * m] : 0;
+        for (int32_t a = 0; a < tile->rows; a++) {
+            const int32_t place = tile->row + a, column = tile->column + c, row = order && place < k ? order[place] : place;
+            const int64_t at = tile->kind == IN_SQUARE ? square_at(a, c)
+                               : tile->kind == BY_ROWS ? c + (int64_t)a * tile->ld
+                                                         : a + (int64_t)c * tile->ld;
+            to[at] = !order || row >= column ? x[row + (int64_t)column * m] : 0;
         }
-    for (int64_t q = (int64_t)tile->ld * tile->columns; q < end; q++)
-        to[q] = 0;
 }
 
 static void store_pivots(const group_work *t, const solve_plan *plan, char *values)
 {
-    const int64_t step = plan_pivot_bytes((int64_t)sizeof(scalar)), entries = step / (int64_t)sizeof(scalar);
+    const groups *g = t->g;
+    const int64_t step = plan_pivot_bytes((int64_t)sizeof(scalar));
     if (plan->pivots_at16[t->i] < 0)
         return;
-    for (int32_t q = t->g->piece_start[t->i]; q < t->g->piece_start[t->i + 1]; q++) {
-        const int32_t piece = t->g->piece[q], s = t->pieces->node[piece];
-        for (int32_t j = t->pieces->begin[piece]; j < t->pieces->end[piece]; j++) {
-            scalar *to = (scalar *)(values + 16 * plan->pivots_at16[t->i] + t->g->local[t->tree->first[s] + j] * step);
-            inverse_pivot(t->tree, s, j, to, to + 1);
-            for (int64_t e = 2; e < entries; e++)
-                to[e] = 0;
-        }
+    char *to = values + 16 * plan->pivots_at16[t->i];
+    memset(to, 0, (size_t)(t->k * step));
+    for (int32_t q = 0; q < t->k; q++) {
+        const int32_t position = g->column[g->column_start[t->i] + plan->z_row[g->column_start[t->i] + q]];
+        const int32_t s = t->node_of[position];
+        scalar *pair = (scalar *)(to + q * step);
+        inverse_pivot(t->tree, s, position - t->tree->first[s], pair, pair + 1);
     }
 }
 
@@ -173,7 +175,8 @@ static libsolver_status form_group(environment *env, group_work *t, const solve_
         if (t->r == 0)
             square(t);
         for (int32_t q = 0; q < tiles; q++)
-            store_tile(&tile[q], (int32_t)m, t->r > 0 ? t->w : t->square, t->r > 0, values);
+            store_tile(&tile[q], (int32_t)m, t->r > 0 ? t->w : t->square, t->k,
+                       t->r > 0 ? plan->z_row + t->g->column_start[t->i] : NULL, values);
         store_pivots(t, plan, values);
         status = environment_cancelled(env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     }
@@ -191,8 +194,12 @@ libsolver_status NAME(form_values)(environment *env, const factor_tree *tree, co
     const int threads = env->threads;
     int32_t *place = memory_new(m, (int64_t)threads * tree->n, sizeof(int32_t));
     int32_t *first_tile = memory_zeroed(m, g->count + 1, sizeof(int32_t));
-    _Atomic int failed = place && first_tile ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    int32_t *node_of = memory_new(m, tree->n, sizeof(int32_t));
+    _Atomic int failed = place && first_tile && node_of ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
     if (failed == LIBSOLVER_OK) {
+        for (int32_t s = 0; s < tree->nodes; s++)
+            for (int32_t c = tree->first[s]; c < tree->first[s + 1]; c++)
+                node_of[c] = s;
         const int setting = blas_serial_begin();
         for (int32_t q = plan->tile_count - 1; q >= 0; q--)
             first_tile[plan->tile[q].group] = q;
@@ -200,7 +207,7 @@ libsolver_status NAME(form_values)(environment *env, const factor_tree *tree, co
         for (int32_t i = g->count - 1; i >= 0; i--) { /* the large ones first */
             if (failed != LIBSOLVER_OK)
                 continue;
-            group_work t = {.tree = tree, .pieces = p, .g = g, .i = i, .k = group_columns(g, i), .r = group_rows(g, i),
+            group_work t = {.tree = tree, .pieces = p, .g = g, .i = i, .k = group_columns(g, i), .r = group_rows(g, i), .node_of = node_of,
                             .place = place + (int64_t)omp_get_thread_num() * tree->n};
             int32_t tiles = 0;
             while (first_tile[i] + tiles < plan->tile_count && plan->tile[first_tile[i] + tiles].group == i)
@@ -214,5 +221,6 @@ libsolver_status NAME(form_values)(environment *env, const factor_tree *tree, co
     }
     memory_free(m, place);
     memory_free(m, first_tile);
+    memory_free(m, node_of);
     return (libsolver_status)failed;
 }

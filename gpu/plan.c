@@ -8,7 +8,7 @@
 
 void plan_task(planner *p, draft *d, int flags)
 {
-    d->flags = flags;
+    d->flags |= flags;
     const int64_t bytes = draft_finish(d, p->plan->value_bytes, &p->descriptions, &p->copies);
     p->plan->bytes_read += bytes;
     p->unit_cost += bytes + TASK_COST;
@@ -30,17 +30,16 @@ void plan_unit_end(planner *p, int level)
     p->unit_cost = 0;
 }
 
-void plan_pivot_out(const planner *p, int32_t i, int32_t c, int64_t pivots, task_out *out)
+void plan_pivot_out(const planner *p, int32_t i, int32_t q, int64_t pivots, task_out *out)
 {
+    out->dst = p->z_slot[i] + q;
     if (p->tree->cholesky)
         return;
-    const int32_t position = p->g->column[p->g->column_start[i] + c];
-    out->flags |= OUT_D;
-    out->row = (int32_t)((pivots + c * plan_pivot_bytes(p->plan->scalar_bytes)) / p->plan->scalar_bytes);
-    if (p->joined && p->joined[position])
-        out->flags |= OUT_PAIR_FIRST;
-    if (p->joined && position > 0 && p->joined[position - 1])
-        out->flags |= OUT_PAIR_SECOND;
+    const int32_t c = p->plan->z_row[p->g->column_start[i] + q];
+    out->flags = OUT_D;
+    out->row = (int32_t)((pivots + q * plan_pivot_bytes(p->plan->scalar_bytes)) / p->plan->scalar_bytes);
+    if (plan_joined(p, i, c) || (c > 0 && plan_joined(p, i, c - 1)))
+        out->flags |= OUT_PAIR;
 }
 
 /* Groups by height, children of groups, bytes of heights. */
@@ -94,9 +93,10 @@ static libsolver_status planner_create(planner *p)
     p->child = memory_new(m, count, sizeof(int32_t));
     p->mark = memory_new(m, p->tree->n, sizeof(int32_t));
     p->plan->pivots_at16 = memory_new(m, count, sizeof(int64_t));
+    p->plan->z_row = memory_new(m, p->tree->n, sizeof(int32_t));
     if (!p->order || !p->height_start || !p->target || !p->form || !p->strip_rows || !p->first_tile || !p->tiles_of ||
         !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_at || !p->x_at || !p->z_parts || !p->child_start || !p->child || !p->mark ||
-        !p->plan->pivots_at16)
+        !p->plan->pivots_at16 || !p->plan->z_row)
         return LIBSOLVER_OUT_OF_MEMORY;
     list_groups(p);
     p->source_start = memory_new(m, 2 * p->longest, sizeof(int32_t));
@@ -158,7 +158,7 @@ static libsolver_status number_slots(planner *p, int32_t *border, message *why)
 
 static libsolver_status write_tasks(planner *p, message *why)
 {
-    int32_t *border = memory_new(p->m, p->tree->n / (PIECE - 1) + 3, sizeof(int32_t));
+    int32_t *border = memory_new(p->m, p->tree->n / (SQUARE - 1) + 3, sizeof(int32_t));
     libsolver_status status = border ? number_slots(p, border, why) : LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t h = 0; h < p->g->heights && status == LIBSOLVER_OK; h++) {
         status = plan_small_groups(p, h);
@@ -234,6 +234,7 @@ libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g,
 void plan_free(memory *m, solve_plan *plan)
 {
     memory_free(m, plan->pivots_at16);
+    memory_free(m, plan->z_row);
     memory_free(m, plan->tile);
     memory_free(m, plan->unit);
     memory_free(m, plan->copy);

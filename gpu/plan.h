@@ -8,11 +8,13 @@
 #include "gpu/groups.h"
 #include "gpu/program.h"
 
-/* Entries rows [row, row + rows) x columns [column, column + columns) of [M; W], or of a root's G, of a group, by columns with
- * leading dimension ld, at byte 16 at16 of the values.  Zero above the diagonal of M. */
+/* Entries rows [row, row + rows) x columns [column, column + columns) of [M; W], or of a root's G, of a group, at byte 16 at16 of
+ * the values.  Rows of M stand in the order z_row; above its diagonal are zeros.
+ * BY_COLUMNS: by columns with leading dimension ld; BY_ROWS: by rows, the same; IN_SQUARE: see square_at, filled up with zeros. */
+enum { BY_COLUMNS, BY_ROWS, IN_SQUARE };
 typedef struct plan_tile {
     uint32_t at16;
-    int32_t group, row, rows, column, columns, ld;
+    int32_t group, row, rows, column, columns, ld, kind;
 } plan_tile;
 
 /* Tasks that one block works through in order, as they pass sums on.  Units of one level are independent. */
@@ -27,7 +29,9 @@ typedef struct solve_plan {
     int32_t blocks;            /* that the tasks are laid out for */
     int32_t slots;             /* packets; the first n are x by position */
     int64_t value_bytes;       /* tiles and D^-1, before the descriptions in the program's memory */
-    int64_t *pivots_at16;      /* groups: D^-1 of its columns in the values, -1: none */
+    int64_t *pivots_at16;      /* groups: D^-1 of its rows z in the values, -1: none */
+    int32_t *z_row;            /* n, by columns of the groups: which of its columns is z number ...: the two of a 2x2 pivot stand at an
+                                  even number and the next */
     int32_t tile_count, unit_count, copy_count, task_count, level_count;
     plan_tile *tile;
     plan_unit *unit;           /* ascending by level */
@@ -49,7 +53,9 @@ static inline int64_t plan_pivot_bytes(int64_t scalar_bytes)
 /* Bytes of a tile with its padding. */
 static inline int64_t plan_tile_bytes(const plan_tile *t, int64_t scalar_bytes)
 {
-    return ((int64_t)t->ld * t->columns * scalar_bytes + 15) / 16 * 16;
+    const int64_t entries = t->kind == IN_SQUARE ? SQUARE * SQUARE
+                            : (int64_t)t->ld * (t->kind == BY_ROWS ? t->rows : t->columns);
+    return (entries * scalar_bytes + 15) / 16 * 16;
 }
 
 /* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  INTERNAL: some number does not fit its field. */

@@ -5,10 +5,6 @@
  * with a strip of columns.  Readers add up the parts, so that a sum is not on the way of a chain of groups. */
 #include "gpu/planner.h"
 
-/* Tiles of one task: what a stage holds of the widest scalars, and of others no more than that many. */
-#define TASK_TILES 3
-/* Products in one slot: a tile is shared by two warps. */
-#define LARGE_CUT (PIECE / 2)
 /* Most parts of a strip: those who read it add them up. */
 #define MOST_PARTS 4
 /* Sources of an entry of f, on average, that every task that reads f adds up; more are summed once and published. */
@@ -17,7 +13,7 @@
 
 static int32_t strips_below(const planner *p, int32_t i)
 {
-    return (group_rows(p->g, i) + PIECE - 1) / PIECE;
+    return (group_rows(p->g, i) + SQUARE - 1) / SQUARE;
 }
 
 /* Tile (a, b) of group i with nb strips of columns. */
@@ -27,28 +23,25 @@ static const plan_tile *tile_at(const planner *p, int32_t i, int32_t nb, int32_t
     return tile + (a < nb ? (int64_t)a * (a + 1) / 2 + b : (int64_t)nb * (nb + 1) / 2 + (int64_t)(a - nb) * nb + b);
 }
 
+static int64_t square_bytes(const planner *p)
+{
+    return SQUARE * SQUARE * p->plan->scalar_bytes;
+}
+
 static int32_t tiles_in_task(const planner *p)
 {
-    const int64_t room = (TASK_STAGE - 2560) / (PIECE * (PIECE + 1) * p->plan->scalar_bytes);
-    return room < 1 ? 1 : room > TASK_TILES ? TASK_TILES : (int32_t)room;
+    const int64_t room = (TASK_STAGE - 2048) / square_bytes(p);
+    return room < 1 ? 1 : room > TASK_SQUARES ? TASK_SQUARES : (int32_t)room;
 }
 
 /* How many units share a strip of so many tiles: few enough that a block of the level has one. */
 static int32_t parts_of(const planner *p, int32_t i, int32_t tiles)
 {
-    const int64_t tile_bytes = PIECE * (PIECE + 1) * p->plan->scalar_bytes;
     const int32_t most = tiles_in_task(p);
-    const int64_t chain = p->target[p->g->height[i]] / (most * tile_bytes);
+    const int64_t chain = p->target[p->g->height[i]] / (most * square_bytes(p));
     const int64_t each = most * (chain > 1 ? chain : 1);
     const int64_t parts = (tiles + each - 1) / each;
     return (int32_t)(parts > MOST_PARTS ? MOST_PARTS : parts);
-}
-
-/* z of a column of the group. */
-static void z_out(const planner *p, int32_t i, int32_t column, int64_t pivots, task_out *out)
-{
-    out->dst = p->z_slot[i] + column;
-    plan_pivot_out(p, i, column, pivots, out);
 }
 
 static int64_t copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs)
@@ -76,7 +69,7 @@ static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_
         task_out *out = draft_out(d);
         out->add = (int16_t)in;
         if (forward)
-            z_out(p, i, column + o, pivots, out);
+            plan_pivot_out(p, i, column + o, pivots, out);
         else
             backward_out(p, i, column + o, out);
     }
@@ -85,14 +78,16 @@ static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_
 
 static void add_tile_inputs(planner *p, draft *d, int32_t i, int forward, const plan_tile *tile)
 {
-    const int32_t k = group_columns(p->g, i);
-    if (forward)
-        for (int32_t c = tile->column; c < tile->column + tile->columns; c++)
-            draft_input(d, plan_source(p, c), plan_source_count(p, c));
-    else
-        for (int32_t a = tile->row; a < tile->row + tile->rows; a++)
-            plan_input_at(d, a < k ? &(value_place){.slot = p->z_slot[i] + a, .count = 1}
-                                   : &p->x_at[p->g->row[p->g->row_start[i] + a - k]]);
+    static const int32_t nothing = SOURCE_ZERO;
+    const int32_t k = group_columns(p->g, i), inputs = forward ? tile->columns : tile->rows;
+    for (int32_t c = 0; c < inputs; c++)
+        if (forward)
+            draft_input(d, plan_source(p, tile->column + c), plan_source_count(p, tile->column + c));
+        else
+            plan_input_at(d, tile->row < k ? &(value_place){.slot = p->z_slot[i] + tile->row + c, .count = 1}
+                                           : &p->x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]]);
+    for (int32_t c = inputs; c < SQUARE; c++)
+        draft_input(d, &nothing, 1);
 }
 
 /* Where the parts of a strip go: of row or column `row` of the group. */
@@ -112,12 +107,10 @@ static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row
     const int64_t pivots = at->count == 1 && forward ? copy_pivots(p, d, i, row, outs) : 0;
     for (int32_t o = 0; o < outs; o++) {
         task_out *out = draft_out(d);
-        out->part = (uint16_t)o;
-        out->parts = (uint8_t)d->slots;
         if (at->count > 1 || (forward && row >= k))
             out->dst = at->slot + part * at->stride + o;
         else if (forward)
-            z_out(p, i, row + o, pivots, out);
+            plan_pivot_out(p, i, row + o, pivots, out);
         else
             backward_out(p, i, row + o, out);
         if (forward && row >= k && part == 0 && plan_source_count(p, row + o) > 0)
@@ -128,11 +121,8 @@ static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row
 /* Ends the task at hand in the middle of a strip: its sums are carried to the next. */
 static void carry(planner *p, draft *d, int32_t outs, int carried)
 {
-    for (int32_t o = 0; o < outs; o++) {
-        task_out *out = draft_out(d);
-        out->part = (uint16_t)o;
-        out->parts = (uint8_t)d->slots;
-    }
+    for (int32_t o = 0; o < outs; o++)
+        draft_out(d);
     plan_task(p, d, (carried ? TASK_CARRY_IN : 0) | TASK_CARRY_OUT);
 }
 
@@ -140,11 +130,12 @@ static void carry(planner *p, draft *d, int32_t outs, int carried)
 static draft_need tile_need(const planner *p, int32_t i, int forward, const plan_tile *tile)
 {
     const int32_t k = group_columns(p->g, i), inputs = forward ? tile->columns : tile->rows;
-    draft_need need = {.inputs = inputs, .slots = (inputs + LARGE_CUT - 1) / LARGE_CUT, .outs = PIECE,
-                       .tile_bytes = plan_tile_bytes(tile, p->plan->scalar_bytes) + PIECE * plan_pivot_bytes(p->plan->scalar_bytes)};
+    draft_need need = {.inputs = SQUARE, .sources = SQUARE - inputs, .slots = 1, .outs = SQUARE,
+                       .tile_bytes = square_bytes(p) + SQUARE * plan_pivot_bytes(p->plan->scalar_bytes)};
     for (int32_t c = 0; c < inputs; c++)
-        need.extras += forward ? plan_source_count(p, tile->column + c) - 1
-                       : tile->row + c < k ? 0 : p->x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]].count - 1;
+        need.sources += forward                ? plan_source_count(p, tile->column + c)
+                        : tile->row + c < k ? 1
+                                            : p->x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]].count;
     return need;
 }
 
@@ -154,7 +145,7 @@ static draft_need outs_need(const planner *p, int32_t i, int forward, int32_t ro
     draft_need need = {.outs = outs, .tile_bytes = outs * plan_pivot_bytes(p->plan->scalar_bytes)};
     for (int32_t o = 0; o < outs && forward && row >= group_columns(p->g, i); o++) {
         need.inputs += plan_source_count(p, row + o) > 0;
-        need.extras += plan_source_count(p, row + o) > 1 ? plan_source_count(p, row + o) - 1 : 0;
+        need.sources += plan_source_count(p, row + o);
     }
     return need;
 }
@@ -163,32 +154,29 @@ static draft_need outs_need(const planner *p, int32_t i, int forward, int32_t ro
 static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from, int32_t to, int32_t part)
 {
     draft *d = forward ? &p->ahead : &p->back;
-    const int64_t s = p->plan->scalar_bytes;
     const int32_t most = tiles_in_task(p);
     const plan_tile *tile = forward ? tile_at(p, i, nb, a, from) : tile_at(p, i, nb, from, a);
     const int32_t outs = forward ? tile->rows : tile->columns, row = forward ? tile->row : tile->column;
+    const int kind = TASK_TILES | (forward ? 0 : TASK_BACKWARD | (p->conjugate ? TASK_CONJUGATE : 0));
     int carried = 0;
-    for (int32_t b = from, start = from; b < to; b++) {
+    d->flags = kind;
+    for (int32_t b = from; b < to; b++) {
         tile = forward ? tile_at(p, i, nb, a, b) : tile_at(p, i, nb, b, a);
         const draft_need need = tile_need(p, i, forward, tile);
-        if (b >= start + most || (b > start && !draft_has_room(d, &need))) {
+        if (d->slots == most || (d->slots > 0 && !draft_has_room(d, &need))) {
             carry(p, d, outs, carried);
             carried = 1;
-            start = b;
+            d->flags = kind;
         }
-        const int32_t in = d->inputs;
         add_tile_inputs(p, d, i, forward, tile);
-        const int64_t at = draft_copy(d, tile->at16, plan_tile_bytes(tile, s)) / s;
-        int32_t first;
-        if (forward)
-            draft_product(d, at, outs, 1, tile->columns, tile->ld, in, LARGE_CUT, 0, &first);
-        else
-            draft_product(d, at, outs, tile->ld, tile->rows, 1, in, LARGE_CUT, p->conjugate, &first);
+        draft_copy(d, tile->at16, square_bytes(p));
+        d->slots++;
     }
     const draft_need last = outs_need(p, i, forward, row, outs);
     if (!draft_has_room(d, &last)) {
         carry(p, d, outs, carried);
         carried = 1;
+        d->flags = kind;
     }
     strip_outs(p, d, i, forward, row, outs, part);
     plan_task(p, d, carried ? TASK_CARRY_IN : 0);
@@ -231,8 +219,8 @@ void plan_number_large(planner *p, int32_t i, int32_t *border)
         if (backward > 1)
             number_parts(p, p->x_at, g->column + at, columns, backward);
     }
-    for (int32_t a = 0; a < r; a += PIECE)
-        number_parts(p, p->w_at + g->row_start[i] + a, NULL, r - a < PIECE ? r - a : PIECE, parts_of(p, i, nb));
+    for (int32_t a = 0; a < r; a += SQUARE)
+        number_parts(p, p->w_at + g->row_start[i] + a, NULL, r - a < SQUARE ? r - a : SQUARE, parts_of(p, i, nb));
 }
 
 /* Whether tasks can sum the sources of f themselves. */

@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/planner.h"
 
-/* Warps of a block that share the products of a task. */
-#define WARPS 8
-/* Products in one slot of a small group's task. */
-#define SMALL_CUT (PIECE / 2)
 /* Sources of x that a task backward adds itself, all its inputs together; beyond them it waits for the sums. */
 #define BACKWARD_SOURCES 384
+
+/* How outs of so many products each are shared among lanes: so that each lane has several. */
+static int mode_for(int32_t inner)
+{
+    return inner > 48 ? SLOT_4_BY_8 : SLOT_8_BY_4;
+}
 
 static int32_t sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows)
 {
@@ -20,59 +22,33 @@ static int32_t sources_of(const planner *p, int32_t from, int32_t to, int32_t *r
     return count;
 }
 
-static int32_t slots_of(int32_t k, int32_t r)
+/* f of group i as inputs of the task; returns the first. */
+static int32_t add_f(planner *p, draft *d, int32_t i)
 {
-    int32_t slots = 0;
-    for (int32_t c = 0; c < k; c += PIECE)
-        slots += (k + r - c + PIECE - 1) / PIECE * ((k - c < PIECE ? k - c : PIECE) + SMALL_CUT - 1) / SMALL_CUT;
-    return slots;
-}
-
-static int32_t slots_backward(int32_t k, int32_t r)
-{
-    int32_t slots = 0;
-    for (int32_t c = 0; c < k; c += PIECE)
-        slots += (k + r - c + SMALL_CUT - 1) / SMALL_CUT;
-    return slots;
+    const int32_t in = d->inputs;
+    for (int32_t c = 0; c < group_columns(p->g, i); c++)
+        draft_input(d, plan_source(p, c), plan_source_count(p, c));
+    return in;
 }
 
 /* z := D^-1 M f, W f of FORM_SMALL in the task at hand. */
 static void small_forward(planner *p, int32_t i)
 {
     draft *d = &p->ahead;
-    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
-    const int64_t s = p->plan->scalar_bytes;
+    if (d->outs % 2)
+        draft_out(d); /* 2x2 pivots start at even outs */
+    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = add_f(p, d, i), first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
-    const int32_t in = d->inputs;
-    for (int32_t c = 0; c < k; c++)
-        draft_input(d, plan_source(p, c), plan_source_count(p, c));
-    int32_t add = d->inputs;
-    for (int32_t a = k; a < k + r; a++)
-        if (plan_source_count(p, a) > 0)
-            draft_input(d, plan_source(p, a), plan_source_count(p, a));
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
     const int64_t pivots = p->plan->pivots_at16[i] < 0 ? 0 : at + 16 * (p->plan->pivots_at16[i] - p->value_at16[i]);
-    for (int32_t a = 0; a < k + r; a += PIECE) {
-        const int32_t outs = k + r - a < PIECE ? k + r - a : PIECE;
-        int32_t first = 0, parts = 0;
-        for (int32_t b = 0; PIECE * b <= a && PIECE * b < k; b++) {
-            int32_t slot;
-            const int64_t from = at / s + 16 * (int64_t)(tile[b].at16 - p->value_at16[i]) / s + a - PIECE * b;
-            parts += draft_product(d, from, outs, 1, tile[b].columns, tile[b].ld, in + PIECE * b, SMALL_CUT, 0, &slot);
-            first = b == 0 ? slot : first;
-        }
-        for (int32_t o = 0; o < outs; o++) {
-            task_out *out = draft_out(d);
-            out->part = (uint16_t)(PIECE * first + o);
-            out->parts = (uint8_t)parts;
-            if (a + o < k) {
-                out->dst = p->z_slot[i] + a + o;
-                plan_pivot_out(p, i, a + o, pivots, out);
-            } else {
-                out->dst = p->w_at[p->g->row_start[i] + a + o - k].slot;
-                out->add = (int16_t)(plan_source_count(p, a + o) > 0 ? add++ : -1);
-            }
-        }
+    draft_product(d, at / p->plan->scalar_bytes, k + r, 1, k, tile->ld, in, first, mode_for(k), 0);
+    for (int32_t q = 0; q < k; q++)
+        plan_pivot_out(p, i, q, pivots, draft_out(d));
+    for (int32_t a = k; a < k + r; a++) {
+        task_out *out = draft_out(d);
+        out->dst = p->w_at[p->g->row_start[i] + a - k].slot;
+        if (plan_source_count(p, a) > 0)
+            out->add = (int16_t)draft_input(d, plan_source(p, a), plan_source_count(p, a));
     }
 }
 
@@ -87,15 +63,20 @@ static int32_t backward_sources(const planner *p, int32_t i, int *parts)
     return *parts ? sources : k + group_rows(p->g, i);
 }
 
+/* x of column c of group i */
+static void x_out(const planner *p, int32_t i, int32_t c, task_out *out)
+{
+    out->dst = p->g->column[p->g->column_start[i] + c];
+    out->row = p->tree->user_row[out->dst];
+}
+
 /* x := M^T z + W^T x_R of FORM_SMALL. */
 static void small_backward(planner *p, int32_t i)
 {
     draft *d = &p->back;
-    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
-    const int64_t s = p->plan->scalar_bytes;
+    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = d->inputs, first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
-    const int32_t *column = p->g->column + p->g->column_start[i], *row = p->g->row + p->g->row_start[i];
-    const int32_t in = d->inputs;
+    const int32_t *row = p->g->row + p->g->row_start[i];
     int parts_too;
     backward_sources(p, i, &parts_too);
     for (int32_t a = 0; a < k; a++)
@@ -103,45 +84,21 @@ static void small_backward(planner *p, int32_t i)
     for (int32_t a = 0; a < r; a++)
         plan_input_at(d, parts_too ? &p->x_at[row[a]] : &(value_place){.slot = row[a], .count = 1});
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
-    for (int32_t b = 0; PIECE * b < k; b++) {
-        int32_t first;
-        const int64_t from = at / s + 16 * (int64_t)(tile[b].at16 - p->value_at16[i]) / s;
-        const int32_t parts = draft_product(d, from, tile[b].columns, tile[b].ld, tile[b].rows, 1, in + PIECE * b,
-                                            SMALL_CUT, p->conjugate, &first);
-        for (int32_t o = 0; o < tile[b].columns; o++) {
-            task_out *out = draft_out(d);
-            out->part = (uint16_t)(PIECE * first + o);
-            out->parts = (uint8_t)parts;
-            out->dst = column[PIECE * b + o];
-            out->row = p->tree->user_row[out->dst];
-        }
-    }
+    draft_product(d, at / p->plan->scalar_bytes, k, tile->ld, k + r, 1, in, first, mode_for(k + r), p->conjugate);
+    for (int32_t c = 0; c < k; c++)
+        x_out(p, i, c, draft_out(d));
 }
 
 /* x := G f of FORM_SMALL_TOP. */
 static void small_top(planner *p, int32_t i)
 {
     draft *d = &p->ahead;
-    const int32_t k = group_columns(p->g, i);
-    const int64_t s = p->plan->scalar_bytes;
+    const int32_t k = group_columns(p->g, i), in = add_f(p, d, i), first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
-    const int32_t *column = p->g->column + p->g->column_start[i];
-    const int32_t in = d->inputs;
-    for (int32_t c = 0; c < k; c++)
-        draft_input(d, plan_source(p, c), plan_source_count(p, c));
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
-    for (int32_t a = 0; a < k; a += PIECE) {
-        const int32_t outs = k - a < PIECE ? k - a : PIECE;
-        int32_t first;
-        const int32_t parts = draft_product(d, at / s + a, outs, 1, k, tile->ld, in, SMALL_CUT, 0, &first);
-        for (int32_t o = 0; o < outs; o++) {
-            task_out *out = draft_out(d);
-            out->part = (uint16_t)(PIECE * first + o);
-            out->parts = (uint8_t)parts;
-            out->dst = column[a + o];
-            out->row = p->tree->user_row[out->dst];
-        }
-    }
+    draft_product(d, at / p->plan->scalar_bytes, k, 1, k, tile->ld, in, first, mode_for(k), 0);
+    for (int32_t c = 0; c < k; c++)
+        x_out(p, i, c, draft_out(d));
 }
 
 /* What group i needs in a task forward; its sources are summed by tasks of their own first if they would not fit. */
@@ -154,9 +111,9 @@ static draft_need forward_need(planner *p, int32_t i)
         sources = sources_of(p, 0, k + r, &rows);
     }
     return (draft_need){.inputs = rows,
-                        .extras = sources - rows,
-                        .slots = r > 0 ? slots_of(k, r) : (k + PIECE - 1) / PIECE * ((k + SMALL_CUT - 1) / SMALL_CUT),
-                        .outs = k + r,
+                        .sources = sources,
+                        .slots = draft_slots(k + r, mode_for(k)),
+                        .outs = k + r + 1,
                         .tile_bytes = p->value_bytes[i]};
 }
 
@@ -181,12 +138,13 @@ libsolver_status plan_small_groups(planner *p, int32_t height)
         if (p->form[i] != FORM_SMALL && !top)
             continue;
         TRY(plan_sources(p, i));
+        const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
         const draft_need forward = forward_need(p, i);
         draft_need backward = forward;
         int parts;
-        backward.inputs = forward.outs;
-        backward.extras = backward_sources(p, i, &parts) - forward.outs;
-        backward.slots = slots_backward(group_columns(p->g, i), group_rows(p->g, i));
+        backward.inputs = backward.outs = k + r;
+        backward.sources = backward_sources(p, i, &parts);
+        backward.slots = draft_slots(k, mode_for(k + r));
         if (!draft_has_room(&p->ahead, &forward) || (!top && !draft_has_room(&p->back, &backward)))
             end_batch(p, height);
         if (top)
@@ -207,7 +165,6 @@ libsolver_status plan_top(planner *p, int32_t i)
     const int32_t k = group_columns(p->g, i), rows = p->strip_rows[i], strips = (k + rows - 1) / rows;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
     const int32_t tiles = p->tiles_of[i] / strips;
-    const int32_t *column = p->g->column + p->g->column_start[i];
     TRY(plan_sources(p, i));
     if (strips > 1)
         plan_publish(p, 0, k, plan_forward_level(p, i, LEVEL_PUBLISH));
@@ -217,19 +174,12 @@ libsolver_status plan_top(planner *p, int32_t i)
             const int64_t at = draft_copy(d, tile->at16, plan_tile_bytes(tile, p->plan->scalar_bytes));
             for (int32_t c = tile->column; c < tile->column + tile->columns; c++)
                 draft_input(d, plan_source(p, c), plan_source_count(p, c));
-            int32_t first;
-            const int32_t parts =
-                draft_product(d, at / p->plan->scalar_bytes, tile->rows, 1, tile->columns, tile->ld, 0,
-                              (tile->columns + WARPS - 1) / WARPS, 0, &first);
-            for (int32_t o = 0; o < tile->rows; o++) {
-                task_out *out = draft_out(d);
-                out->part = (uint16_t)o;
-                out->parts = (uint8_t)parts;
-                if (t == tiles - 1) {
-                    out->dst = column[tile->row + o];
-                    out->row = p->tree->user_row[out->dst];
-                }
-            }
+            draft_product(d, at / p->plan->scalar_bytes, tile->rows, tile->ld, tile->columns, 1, 0, 0, SLOT_1_BY_32, 0);
+            for (int32_t o = 0; o < tile->rows; o++)
+                if (t == tiles - 1)
+                    x_out(p, i, tile->row + o, draft_out(d));
+                else
+                    draft_out(d);
             plan_task(p, d, (t > 0 ? TASK_CARRY_IN : 0) | (t < tiles - 1 ? TASK_CARRY_OUT : 0));
         }
         plan_unit_end(p, plan_forward_level(p, i, LEVEL_PRODUCT));

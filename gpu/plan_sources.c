@@ -30,7 +30,7 @@ void plan_sums_end(planner *p, int level)
 
 int32_t plan_sum(planner *p, const int32_t *source, int32_t count, int level)
 {
-    const draft_need need = {.inputs = 1, .extras = count - 1, .outs = 1};
+    const draft_need need = {.inputs = 1, .sources = count, .outs = 1};
     if (!draft_has_room(&p->sum, &need) || p->sum.outs >= SUM_OUTS)
         plan_sums_end(p, level);
     const int32_t in = draft_input(&p->sum, source, count);

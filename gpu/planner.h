@@ -8,10 +8,10 @@
 
 /* How a group is cut into tiles and tasks. */
 typedef enum group_form {
-    FORM_SMALL,     /* [M; W] whole, in panels of PIECE columns, beside other groups in one task */
+    FORM_SMALL,     /* [M; W] whole, beside other groups in one task */
     FORM_SMALL_TOP, /* G whole, the same */
     FORM_TOP,       /* G in strips of rows, each cut into column blocks */
-    FORM_LARGE      /* [M; W] in square tiles: rows of them forward, columns of them backward */
+    FORM_LARGE      /* [M; W] in square tiles: strips of rows of them forward, of columns backward */
 } group_form;
 
 /* Where a value is published: as the sum of `count` packets, `stride` apart. */
@@ -55,7 +55,7 @@ typedef struct planner {
 
 /* plan_layout.c: form, tiles and place of each group's values.  INTERNAL. */
 libsolver_status plan_layout(planner *p, message *why);
-/* Borders of FORM_LARGE's strips of columns, nb + 1 of them in border; returns nb.  Strips of rows: the same, then the rows below by PIECE. */
+/* Borders of FORM_LARGE's strips of columns, nb + 1 of them in border; returns nb.  Strips of rows: the same, then the rows below by SQUARE. */
 int32_t plan_borders(const planner *p, int32_t i, int32_t *border);
 
 /* plan_sources.c: what flows into group i.  OUT_OF_MEMORY. */
@@ -104,7 +104,12 @@ static inline int32_t plan_new_slots(planner *p, int64_t count)
     p->plan->slots += (int32_t)count;
     return p->plan->slots - (int32_t)count;
 }
-/* Makes an out z of column c of group i; its D^-1 lies `pivots` bytes behind tile_at. */
-void plan_pivot_out(const planner *p, int32_t i, int32_t c, int64_t pivots, task_out *out);
+/* Makes an out z number q of group i, whose D^-1 lies `pivots` + q plan_pivot_bytes behind tile_at. */
+void plan_pivot_out(const planner *p, int32_t i, int32_t q, int64_t pivots, task_out *out);
+/* Whether column c of group i and the next are a 2x2 pivot. */
+static inline int plan_joined(const planner *p, int32_t i, int32_t c)
+{
+    return p->joined && p->joined[p->g->column[p->g->column_start[i] + c]];
+}
 
 #endif

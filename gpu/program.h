@@ -5,59 +5,68 @@
  * other tasks have published, and publishes out.  Everything that it reads but for these values comes in one
  * piece into a stage of shared memory, long before it runs: its own description, then its tiles.
  *
- *     task_head | codes (int32) | task_fix ... | task_slot ... | task_out ... | tiles
+ *     task_head | codes (int32) | starts (uint16) | task_slot ... | task_out ... | tiles
  *
- * Published values live in slots: packets of a value and the number of the launch that wrote it, so that a
- * reader knows a value of its own launch from every other.  Each slot is written once a launch. */
+ * Published values live in packets of a value and the number of the launch that wrote it, so that a reader
+ * knows a value of its own launch from every other.  Each packet is written once a launch. */
 #ifndef GPU_PROGRAM_H
 #define GPU_PROGRAM_H
 
 #include <stdint.h>
 
-/* Where an entry of `in` comes from. */
-enum { SOURCE_SLOT = 0, SOURCE_B = 1 }; /* code = index << 1 | kind; SOURCE_B: row of the user's b, which is scaled */
+/* Where a source of `in` is: code = index << 1 | kind, SOURCE_SLOT: a packet, SOURCE_B: a row of the user's b, which is scaled;
+ * SOURCE_ZERO: nowhere. */
+enum { SOURCE_SLOT = 0, SOURCE_B = 1, SOURCE_ZERO = -1 };
 
-enum { TASK_CARRY_IN = 1, TASK_CARRY_OUT = 2 };
+/* TASK_TILES: the task's products are those of square tiles, not of slots: backward of their transpose (TASK_CONJUGATE: conjugated).
+ * TASK_CARRY: sums that a task hands to the next task of its block. */
+enum { TASK_CARRY_IN = 1, TASK_CARRY_OUT = 2, TASK_TILES = 4, TASK_BACKWARD = 8, TASK_CONJUGATE = 16 };
 
 /* Limits of one task, from the shared memory of a block. */
 enum {
-    TASK_SOURCES = 512, /* entries of in, those that are summed into others included */
-    TASK_SLOTS = 32,
-    TASK_OUTS = 1024,
+    TASK_SOURCES = 512, /* of all entries of in together */
+    TASK_SLOTS = 64,
+    TASK_OUTS = 512,
     TASK_STAGE = 28672, /* bytes of description and tiles */
-    PIECE = 32          /* outs of a slot */
+    TASK_SQUARES = 3,
+    SQUARE = 32,        /* rows and columns of a square tile */
+    SOLVE_WARPS = 8     /* that share the products of a task */
 };
 
+/* in[k] is the sum of the sources start[k] .. start[k+1]-1 in their order, or source k where start_at is 0.  slots: with TASK_TILES
+ * the number of squares; square q multiplies in[SQUARE q ...], and all of them sum to outs 0 .. SQUARE-1. */
 typedef struct task_head {
-    int32_t sources, fixes, slots, outs, flags;
-    int32_t fix_at, slot_at, out_at, tile_at; /* bytes from here */
-    int32_t reserved[3];
+    int32_t inputs, slots, outs, flags;
+    int32_t start_at, slot_at, out_at, tile_at; /* bytes from here */
 } task_head;
 
-/* in[to] += in[from] + in[from + 1] + ... (count of them, in this order) */
-typedef struct task_fix {
-    int32_t to, from, count, reserved;
-} task_fix;
+/* Outs that one warp computes, each by several lanes.  The 4 x 4 lanes of a half warp are four outs by four lanes, so that a tile whose leading dimension is
+ * 4 more than a multiple of 8 is read without bank conflicts along rows and along columns. */
+enum { SLOT_8_BY_4 = 0, SLOT_4_BY_8 = 1, SLOT_1_BY_32 = 2 };
 
-/* part[PIECE * (own number) + o] = sum over i < inner of T[tile + o out_step + i inner_step] in[in + i], o < outs.  2^lanes threads
- * share an out: it is summed in that many parts, which are added pairwise. */
+/* Out o < outs of the slot, which is number `out` + o of the task: sum over i < inner of T[tile + o out_step + i inner_step] in[in + i].  The first
+ * slot of each warp may carry. */
 typedef struct task_slot {
     uint32_t tile; /* scalars from tile_at */
-    uint16_t in, inner, out_step, inner_step;
-    uint8_t outs, lanes;
-    uint16_t conjugate; /* nonzero: of T's conjugate */
+    uint16_t in, inner, out_step, inner_step, out;
+    uint8_t outs, mode; /* mode: SLOT_..., | 4: of T's conjugate */
 } task_slot;
 
-/* v = sum over j < parts of part[part + PIECE j]  + in[add]  + what the task before carried;  OUT_D: v := D^-1 v with the
- * neighbour's v of a 2x2 pivot.  Then it is carried, or published in slot dst and stored in row `row` of x. */
-enum { OUT_D = 1, OUT_PAIR_FIRST = 2, OUT_PAIR_SECOND = 4 };
+/* Entry (r, c) of a square tile: no bank conflicts along rows nor along columns. */
+static inline int square_at(int r, int c)
+{
+    return c * SQUARE + (r ^ 4 * (c & 3));
+}
+
+/* v = product + in[add] + what the task before carried;  OUT_D: v := D^-1 v, OUT_PAIR with the v of the out next to it (number o ^ 1).  Then it is
+ * carried, or published in packet dst and stored in row `row` of x. */
+enum { OUT_D = 1, OUT_PAIR = 2 };
 typedef struct task_out {
-    int32_t dst; /* slot, -1: none */
-    int32_t row; /* of the user's x, -1: none; with OUT_D: scalars from tile_at to D^-1(o,o), D^-1(o,neighbour) */
-    uint16_t part;
-    uint8_t parts, flags;
-    int16_t add; /* -1: none */
-    uint16_t reserved;
+    int32_t dst;  /* packet, -1: none */
+    int32_t row;  /* of the user's x, -1: none; with OUT_D: scalars from tile_at to D^-1(o,o), D^-1(o,neighbour) */
+    int16_t add;  /* -1: none */
+    uint16_t flags;
+    int32_t reserved;
 } task_out;
 
 /* Bytes [from16 * 16, + bytes) of the program's memory go to byte `to` of the stage.  task_bytes: of all copies of the task in

@@ -11,7 +11,7 @@ typedef struct machine {
     double *x, *slot;
     unsigned char *written;
     char *stage;
-    double in[TASK_SOURCES], part[PIECE * TASK_SLOTS], v[TASK_OUTS];
+    double in[TASK_SOURCES], v[TASK_OUTS];
     double *carry; /* TASK_OUTS for each block */
     const char *wrong;
 } machine;
@@ -45,12 +45,18 @@ static const task_head *load(machine *e, const task_copy *first, int32_t left, i
     return (const task_head *)e->stage;
 }
 
+static const uint16_t *starts(const machine *e, const task_head *h)
+{
+    return h->start_at ? (const uint16_t *)(e->stage + h->start_at) : NULL;
+}
+
 /* Whether all that the task in the stage reads is there. */
 static int ready(const machine *e, const task_head *h)
 {
     const int32_t *code = (const int32_t *)(h + 1);
-    for (int k = 0; k < h->sources; k++)
-        if ((code[k] & 1) == SOURCE_SLOT && !e->written[(uint32_t)code[k] >> 1])
+    const int sources = h->start_at ? starts(e, h)[h->inputs] : h->inputs;
+    for (int k = 0; k < sources; k++)
+        if (code[k] >= 0 && (code[k] & 1) == SOURCE_SLOT && !e->written[(uint32_t)code[k] >> 1])
             return 0;
     return 1;
 }
@@ -58,31 +64,44 @@ static int ready(const machine *e, const task_head *h)
 static void gather(machine *e, const task_head *h)
 {
     const int32_t *code = (const int32_t *)(h + 1);
-    for (int k = 0; k < h->sources; k++) {
-        const uint32_t index = (uint32_t)code[k] >> 1;
-        e->in[k] = (code[k] & 1) == SOURCE_B ? e->b[index] * e->scale[index] : e->slot[index];
+    const uint16_t *start = starts(e, h);
+    for (int k = 0; k < h->inputs; k++) {
+        e->in[k] = 0;
+        for (int q = start ? start[k] : k; q < (start ? start[k + 1] : k + 1); q++) {
+            const uint32_t index = (uint32_t)code[q] >> 1;
+            e->in[k] += code[q] < 0 ? 0 : (code[q] & 1) == SOURCE_B ? e->b[index] * e->scale[index] : e->slot[index];
+        }
     }
-    const task_fix *fix = (const task_fix *)(e->stage + h->fix_at);
-    for (int k = 0; k < h->fixes; k++)
-        for (int q = 0; q < fix[k].count; q++)
-            e->in[fix[k].to] += e->in[fix[k].from + q];
+}
+
+static double entry(machine *e, const task_head *h, int64_t at)
+{
+    complain(e, h->tile_at + 8 * at + 8 > TASK_STAGE, "a product leaves its stage");
+    return e->wrong ? 0 : ((const double *)(e->stage + h->tile_at))[at];
+}
+
+static double input(machine *e, const task_head *h, int k)
+{
+    complain(e, k >= h->inputs, "a product reads more than was gathered");
+    return e->wrong ? 0 : e->in[k];
 }
 
 static void multiply(machine *e, const task_head *h)
 {
     const task_slot *slot = (const task_slot *)(e->stage + h->slot_at);
-    const double *tile = (const double *)(e->stage + h->tile_at);
-    for (int s = 0; s < h->slots; s++)
+    for (int o = 0; o < h->outs; o++)
+        e->v[o] = 0;
+    for (int q = 0; q < h->slots && h->flags & TASK_TILES; q++)
+        for (int o = 0; o < h->outs; o++)
+            for (int i = 0; i < SQUARE; i++)
+                e->v[o] += entry(e, h, q * SQUARE * SQUARE + (h->flags & TASK_BACKWARD ? square_at(i, o) : square_at(o, i))) *
+                           input(e, h, SQUARE * q + i);
+    for (int s = 0; s < h->slots && !(h->flags & TASK_TILES); s++)
         for (int o = 0; o < slot[s].outs; o++) {
-            double sum = 0;
-            for (int i = 0; i < slot[s].inner; i++) {
-                const int64_t at = slot[s].tile + (int64_t)o * slot[s].out_step + (int64_t)i * slot[s].inner_step;
-                complain(e, h->tile_at + 8 * at + 8 > TASK_STAGE, "a product leaves its stage");
-                complain(e, slot[s].in + i >= h->sources, "a product reads more than was gathered");
-                if (!e->wrong)
-                    sum += tile[at] * e->in[slot[s].in + i];
-            }
-            e->part[PIECE * s + o] = sum;
+            complain(e, slot[s].out + o >= h->outs, "a slot has no out");
+            for (int i = 0; i < slot[s].inner && !e->wrong; i++)
+                e->v[slot[s].out + o] += entry(e, h, slot[s].tile + (int64_t)o * slot[s].out_step + (int64_t)i * slot[s].inner_step) *
+                                         input(e, h, slot[s].in + i);
         }
 }
 
@@ -90,9 +109,7 @@ static void publish(machine *e, const task_head *h)
 {
     const task_out *out = (const task_out *)(e->stage + h->out_at);
     for (int o = 0; o < h->outs; o++) {
-        e->v[o] = out[o].add >= 0 ? e->in[out[o].add] : 0;
-        for (int j = 0; j < out[o].parts; j++)
-            e->v[o] += e->part[out[o].part + PIECE * j];
+        e->v[o] += out[o].add >= 0 ? input(e, h, out[o].add) : 0;
         if (h->flags & TASK_CARRY_IN)
             e->v[o] += e->carry[o];
     }
@@ -103,10 +120,9 @@ static void publish(machine *e, const task_head *h)
             continue;
         }
         if (out[o].flags & OUT_D) {
-            const double *d = (const double *)(e->stage + h->tile_at) + out[o].row;
-            v *= d[0];
-            if (out[o].flags & (OUT_PAIR_FIRST | OUT_PAIR_SECOND))
-                v += d[1] * e->v[out[o].flags & OUT_PAIR_FIRST ? o + 1 : o - 1];
+            v *= entry(e, h, out[o].row);
+            if (out[o].flags & OUT_PAIR)
+                v += entry(e, h, out[o].row + 1) * e->v[o ^ 1];
         } else if (out[o].row >= 0)
             e->x[out[o].row] = e->scale[out[o].row] * v;
         if (out[o].dst >= 0) {
