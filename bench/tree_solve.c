@@ -159,11 +159,11 @@ static void print_profile(const job *j, const tree_solver_info *info)
     tree_level_profile *level = calloc((size_t)info->levels, sizeof *level);
     must(level != NULL, "no memory");
     must(tree_solve_profile(j->solver, j->workspace, &j->b, &j->x, &why, level) == LIBSOLVER_OK, why.text);
-    printf("  sweep     height phase  tasks   begin     end | means us: staging gathering multiplying publishing\n");
+    printf("  sweep     height phase  tasks   begin     end | means us: staging gathering computing\n");
     for (int32_t l = 0; l < info->levels; l++)
-        printf("  %-9s %6d %5d %6ld %7.2f %7.2f | %8.2f %8.2f %8.2f %8.2f\n", level[l].backward ? "backward" : "forward", level[l].height,
+        printf("  %-9s %6d %5d %6ld %7.2f %7.2f | %8.2f %8.2f %8.2f\n", level[l].backward ? "backward" : "forward", level[l].height,
                level[l].phase, (long)level[l].tasks, level[l].begin, level[l].end, level[l].staging, level[l].gathering,
-               level[l].multiplying, level[l].publishing);
+               level[l].computing);
     free(level);
 }
 

@@ -57,11 +57,10 @@ template <typename T, int WIDTH, int PASSES>
 static libsolver_status run(const device_solver *s, solve_arguments<T> a, const device_workspace *w, cudaStream_t stream)
 {
     using shape = solve_shape<T, WIDTH, PASSES>;
-    static_assert(shape::bytes(1, 1) <= BLOCK_SHARED, "one stage fits");
-    a.inputs = shape::bytes(2, 2) <= BLOCK_SHARED ? 2 : 1;
-    a.stages = (BLOCK_SHARED - shape::bytes(0, a.inputs)) / TASK_STAGE;
+    static_assert(shape::bytes(2) <= BLOCK_SHARED, "two stages fit");
+    a.stages = (BLOCK_SHARED - shape::bytes(0)) / TASK_STAGE;
     a.stages = a.stages > MOST_STAGES ? MOST_STAGES : a.stages;
-    launch_shape how = {s->blocks, LAUNCH_THREADS, shape::bytes(a.stages, a.inputs)};
+    launch_shape how = {s->blocks, LAUNCH_THREADS, shape::bytes(a.stages)};
     how.together = !s->by_levels;
     if (!s->by_levels)
         return launch(tree_solve_kernel<T, WIDTH, PASSES>, how, stream, a);
@@ -80,17 +79,17 @@ static libsolver_status run(const device_solver *s, solve_arguments<T> a, const 
 template <typename T>
 static libsolver_status run_columns(const device_solver *s, const solve_arguments<T> &a, const device_workspace *w, cudaStream_t stream)
 {
-    constexpr int WIDTH = sizeof(T) > 8 ? 1 : 2;
+    constexpr int WIDTH = MOST_COLUMNS<T> / 2;
     switch (instance_columns(s->type, a.columns)) {
     case 1:
         return run<T, 1, 1>(s, a, w, stream);
     case 2:
-        return run<T, WIDTH, 2 / WIDTH>(s, a, w, stream);
+        return run<T, 2, 1>(s, a, w, stream);
     case 4:
         return run<T, WIDTH, 4 / WIDTH>(s, a, w, stream);
     default:
-        if constexpr (MOST_COLUMNS<T> >= 8)
-            return run<T, WIDTH, 8 / WIDTH>(s, a, w, stream);
+        if constexpr (MOST_COLUMNS<T> == 8)
+            return run<T, WIDTH, 2>(s, a, w, stream);
         return LIBSOLVER_INTERNAL;
     }
 }
@@ -137,7 +136,7 @@ static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
 {
     using shape = solve_shape<double, 1, 1>;
     int each = 0;
-    const int shared = shape::bytes((BLOCK_SHARED - shape::bytes(0, 2)) / TASK_STAGE, 2);
+    const int shared = shape::bytes((BLOCK_SHARED - shape::bytes(0)) / TASK_STAGE);
     cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<double, 1, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<double, 1, 1>, LAUNCH_THREADS, (size_t)shared);

@@ -103,6 +103,8 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     const int64_t bytes = draft_description(d), at = base + descriptions->length;
     const int64_t codes = 4 * (int64_t)d->sources, starts = start_bytes(d->inputs, d->sources);
     task_head h = {.inputs = d->inputs, .slots = d->slots, .outs = d->outs, .flags = d->flags};
+    for (int32_t o = 0; o < d->outs; o++)
+        h.flags |= d->out[o].flags & OUT_PAIR ? TASK_PAIRS : 0;
     const int32_t start_at = (int32_t)((int64_t)sizeof h + up16(codes));
     h.start_at = starts > 0 ? start_at : 0;
     h.slot_at = start_at + (int32_t)starts;

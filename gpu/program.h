@@ -19,8 +19,8 @@
 enum { SOURCE_SLOT = 0, SOURCE_B = 1, SOURCE_ZERO = -1 };
 
 /* TASK_TILES: the task's products are those of square tiles, not of slots: backward of their transpose (TASK_CONJUGATE: conjugated).
- * TASK_CARRY: sums that a task hands to the next task of its block. */
-enum { TASK_CARRY_IN = 1, TASK_CARRY_OUT = 2, TASK_TILES = 4, TASK_BACKWARD = 8, TASK_CONJUGATE = 16 };
+ * TASK_CARRY: sums that a task hands to the next task of its block.  TASK_PAIRS: some out is OUT_PAIR. */
+enum { TASK_CARRY_IN = 1, TASK_CARRY_OUT = 2, TASK_TILES = 4, TASK_BACKWARD = 8, TASK_CONJUGATE = 16, TASK_PAIRS = 32 };
 
 /* Limits of one task, from the shared memory of a block. */
 enum {
@@ -88,9 +88,9 @@ typedef struct list_head {
 } list_head;
 
 /* What a traced solve writes for each task, in ns of the device's clock: when the block came to it, when its stage was there, when
- * its inputs were, when it had its products, and its end. */
+ * its inputs were, and its end. */
 typedef struct task_times {
-    uint64_t come, staged, gathered, multiplied, done;
+    uint64_t come, staged, gathered, done;
 } task_times;
 
 #endif

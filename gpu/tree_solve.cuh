@@ -12,10 +12,8 @@
 #include "dense/cuda/grid.cuh"
 #include "gpu/program.h"
 
-constexpr int SOLVE_WARPS = 8, SOLVE_THREADS = 32 * SOLVE_WARPS, LAUNCH_THREADS = SOLVE_THREADS + 32;
+constexpr int SOLVE_THREADS = 32 * SOLVE_WARPS, LAUNCH_THREADS = SOLVE_THREADS + 32;
 constexpr int MOST_STAGES = 4;
-/* Products of a thread whose factors are loaded together. */
-constexpr int BATCH = 8;
 
 /* What all launches on one workspace share. */
 struct solve_state {
@@ -37,7 +35,7 @@ template <typename T> struct solve_arguments {
     const real_of<T> *scale;                  /* n, by rows of A */
     const int32_t *user_row;                  /* n, by positions */
     int32_t n, columns;                       /* columns <= COLUMNS of the instance */
-    int32_t stages, inputs;                   /* stages of the ring; buffers for `in`, 1 or 2 */
+    int32_t stages;                           /* of the ring */
     int32_t in_place;                         /* x is b: stored when all blocks have read b */
     unsigned long long patience;              /* ns to wait before giving up */
     task_times *times;                        /* by tasks, NULL: not traced */
@@ -48,10 +46,9 @@ template <typename T> struct solve_arguments {
 template <typename T, int WIDTH, int PASSES> struct solve_shape {
     static constexpr int COLUMNS = WIDTH * PASSES;
     static constexpr int BARRIERS = 128; /* bytes */
-    static constexpr int IN = TASK_SOURCES * COLUMNS * (int)sizeof(T);
-    static constexpr int PART = PIECE * TASK_SLOTS * WIDTH * (int)sizeof(T);
-    static constexpr int CARRY = PIECE * COLUMNS * (int)sizeof(T);
-    static constexpr int bytes(int stages, int inputs) { return BARRIERS + stages * TASK_STAGE + inputs * IN + PART + CARRY; }
+    static constexpr int IN = TASK_SOURCES * WIDTH; /* scalars: inputs, two of them, and sources before they are added */
+    static constexpr int CARRY = SQUARE * COLUMNS;
+    static constexpr int bytes(int stages) { return BARRIERS + stages * TASK_STAGE + (3 * IN + CARRY) * (int)sizeof(T); }
 };
 
 __device__ __forceinline__ unsigned long long now_ns()
@@ -75,7 +72,7 @@ struct stage_ring {
     {
         for (int s = 0; s < stages; s++) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(full + s)) : "memory");
-            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(empty + s)), "n"(SOLVE_WARPS) : "memory");
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(empty + s)), "n"((int)SOLVE_WARPS) : "memory");
         }
         asm volatile("fence.mbarrier_init.release.cluster;\n fence.proxy.async.shared::cta;" ::: "memory");
     }
@@ -144,6 +141,17 @@ __device__ __forceinline__ void copy_tasks(const char *memory, const list_head *
     }
 }
 
+/* Whether a launch gives up waiting; if so, all its blocks will. */
+static __device__ __noinline__ bool waited_enough(solve_state *state, unsigned epoch, unsigned long long deadline)
+{
+    if (*(volatile unsigned *)&state->failed == epoch)
+        return true;
+    if (now_ns() < deadline)
+        return false;
+    *(volatile unsigned *)&state->failed = epoch;
+    return true;
+}
+
 template <typename T> __device__ __forceinline__ T scaled(T v, real_of<T> s)
 {
     if constexpr (scalar<T>::is_complex)
@@ -152,221 +160,304 @@ template <typename T> __device__ __forceinline__ T scaled(T v, real_of<T> s)
         return v * s;
 }
 
+/* A task in its stage. */
+template <typename T> struct task_view {
+    const char *stage;
+    int inputs, slots, outs, flags;
+    int start_at, slot_at, out_at, tile_at;
+
+    __device__ __forceinline__ explicit task_view(const char *in) : stage(in)
+    {
+        const int4 *words = reinterpret_cast<const int4 *>(stage);
+        const int4 counts = words[0], places = words[1];
+        inputs = counts.x;
+        slots = counts.y;
+        outs = counts.z;
+        flags = counts.w;
+        start_at = places.x;
+        slot_at = places.y;
+        out_at = places.z;
+        tile_at = places.w;
+    }
+    __device__ __forceinline__ int code(int k) const { return reinterpret_cast<const int32_t *>(stage + sizeof(task_head))[k]; }
+    __device__ __forceinline__ int start(int k) const { return reinterpret_cast<const uint16_t *>(stage + start_at)[k]; }
+    __device__ __forceinline__ task_slot slot(int s) const { return load_words(reinterpret_cast<const task_slot *>(stage + slot_at) + s); }
+    __device__ __forceinline__ task_out out(int o) const { return load_words(reinterpret_cast<const task_out *>(stage + out_at) + o); }
+    __device__ __forceinline__ const T *tile() const { return reinterpret_cast<const T *>(stage + tile_at); }
+};
+
+/* The outs of a slot among the lanes: lane `lane` has part `part` of `parts` of out o. */
+struct lane_share {
+    int o, part, log_parts;
+
+    __device__ __forceinline__ explicit lane_share(int mode)
+    {
+        const int lane = threadIdx.x & 31;
+        o = mode == SLOT_1_BY_32 ? 0 : mode == SLOT_4_BY_8 ? lane & 3 : (lane & 3) | (lane >> 4 << 2);
+        part = mode == SLOT_1_BY_32 ? lane : mode == SLOT_4_BY_8 ? lane >> 2 : lane >> 2 & 3;
+        log_parts = mode == SLOT_1_BY_32 ? 5 : mode == SLOT_4_BY_8 ? 3 : 2;
+    }
+};
+
 template <typename T, int WIDTH, int PASSES> struct solver {
     using shape = solve_shape<T, WIDTH, PASSES>;
     static constexpr int COLUMNS = shape::COLUMNS;
+    static constexpr int EACH = TASK_SOURCES / SOLVE_THREADS; /* sources of a thread */
+    static constexpr int AHEAD = 4 * TASK_SQUARES;            /* entries of tiles that a thread holds before its inputs are there */
     const solve_arguments<T> &a;
-    T *part, *carry;
+    T *staged, *carried;
     unsigned epoch;
     unsigned long long deadline;
 
-    /* Entry (row, column) of S b. */
-    __device__ __forceinline__ T from_b(int row, int column) const
+    /* Sources of this thread on their way: letters, or entries of b. */
+    struct asked {
+        int code[EACH];
+        letter<T> mail[EACH][WIDTH];
+        __device__ __forceinline__ bool by_mail(int u) const { return code[u] >= 0 && (code[u] & 1) == SOURCE_SLOT; }
+    };
+    /* What a thread knows of its first products before its inputs are there. */
+    struct ahead {
+        const T *t; /* of what follows the entries held */
+        int in, out, count, t_step, y_step; /* first input, number of the out, products, steps between them */
+        int log_parts;
+        bool whole; /* this lane ends up with the sum of its out */
+        T entry[AHEAD];
+        task_out record;
+        real_of<T> scale; /* of row record.row, if that is stored */
+    };
+
+    __device__ __forceinline__ bool give_up() const { return waited_enough(a.state, epoch, deadline); }
+
+    /* ---- Inputs ---- */
+
+    __device__ __forceinline__ const packet *box(int code, int column) const
     {
-        if (column >= a.columns)
-            return T{};
-        return scaled(a.b[row * a.b_row + column * a.b_column], a.scale[row]);
+        return a.slot + ((int64_t)((unsigned)code >> 1) * COLUMNS + column) * letter<T>::COUNT;
     }
 
-    __device__ __noinline__ bool give_up() const
+    __device__ __forceinline__ void ask(const task_view<T> &v, int sources, int column, asked &q) const
     {
-        if (*(volatile unsigned *)&a.state->failed == epoch)
-            return true;
-        if (now_ns() < deadline)
-            return false;
-        *(volatile unsigned *)&a.state->failed = epoch;
-        return true;
-    }
-
-    /* in := inputs and extra sources of the task, a thread up to two of them. */
-    __device__ __forceinline__ void gather(const task_head &h, T *in) const
-    {
-        constexpr int EACH = TASK_SOURCES / SOLVE_THREADS;
-        const int32_t *code = reinterpret_cast<const int32_t *>(&h + 1);
-#pragma unroll 1
-        for (int j = 0; j < COLUMNS; j += WIDTH) {
-            letter<T> l[EACH][WIDTH];
-            const packet *box[EACH];
-            bool mail[EACH];
 #pragma unroll
-            for (int u = 0; u < EACH; u++) {
-                const int k = threadIdx.x + u * SOLVE_THREADS;
-                const unsigned c = k < h.sources ? (unsigned)code[k] : SOURCE_B;
-                mail[u] = (c & 1) == SOURCE_SLOT;
-                box[u] = a.slot + ((int64_t)(c >> 1) * COLUMNS + j) * letter<T>::COUNT;
-                if (mail[u]) {
+        for (int u = 0; u < EACH; u++) {
+            const int k = threadIdx.x + u * SOLVE_THREADS;
+            q.code[u] = k < sources ? v.code(k) : SOURCE_ZERO;
+            if (q.by_mail(u)) {
 #pragma unroll
-                    for (int w = 0; w < WIDTH; w++)
-                        l[u][w] = letter_load<T>(box[u], w);
-                } else if (k < h.sources) {
-#pragma unroll
-                    for (int w = 0; w < WIDTH; w++)
-                        in[(j * TASK_SOURCES) + k * WIDTH + w] = from_b((int)(c >> 1), j + w);
-                }
+                for (int w = 0; w < WIDTH; w++)
+                    q.mail[u][w] = letter_load<T>(box(q.code[u], column), w);
             }
-            bool missing;
-            unsigned tries = 0;
-            do {
-                missing = false;
-#pragma unroll
-                for (int u = 0; u < EACH; u++)
-#pragma unroll
-                    for (int w = 0; w < WIDTH; w++)
-                        if (mail[u] && !letter_is_of(l[u][w], epoch)) {
-                            missing = true;
-                            l[u][w] = letter_load<T>(box[u], w);
-                        }
-            } while (missing && ((++tries & 1023) != 0 || !give_up()));
+        }
+    }
+
+    /* to[k WIDTH + w] := source k, column + w */
+    __device__ __forceinline__ void receive(int sources, int column, asked &q, T *to) const
+    {
+        bool missing;
+        unsigned tries = 0;
+        do {
+            missing = false;
 #pragma unroll
             for (int u = 0; u < EACH; u++)
-                if (mail[u]) {
-                    const int k = threadIdx.x + u * SOLVE_THREADS;
 #pragma unroll
-                    for (int w = 0; w < WIDTH; w++)
-                        in[(j * TASK_SOURCES) + k * WIDTH + w] = letter_value(l[u][w]);
-                }
-        }
-    }
-
-    __device__ __forceinline__ void add_extras(const task_head &h, T *in) const
-    {
-        const task_fix *fix = reinterpret_cast<const task_fix *>(reinterpret_cast<const char *>(&h) + h.fix_at);
-        for (int q = threadIdx.x; q < h.fixes * COLUMNS; q += SOLVE_THREADS) {
-            const task_fix f = fix[q / COLUMNS];
-            const int column = q % COLUMNS, at = column / WIDTH * TASK_SOURCES * WIDTH + column % WIDTH;
-            T sum = in[at + f.to * WIDTH];
-            for (int k = 0; k < f.count; k++)
-                sum = sum + in[at + (f.from + k) * WIDTH];
-            in[at + f.to * WIDTH] = sum;
-        }
-    }
-
-    /* sum += products of `count` entries of t and y; all loads of a batch come before its products, since they take longer. */
-    template <bool WHOLE>
-    __device__ __forceinline__ static void multiply_batch(const T *t, const T *y, int t_step, int y_step, int count, bool conjugate,
-                                                          T (&sum)[2][WIDTH])
-    {
-        T entry[BATCH], x[BATCH][WIDTH];
-#pragma unroll
-        for (int u = 0; u < BATCH; u++) {
-            const int v = WHOLE ? u : min(u, count - 1);
-            entry[u] = t[v * t_step];
-#pragma unroll
-            for (int w = 0; w < WIDTH; w++)
-                x[u][w] = y[v * y_step + w];
-        }
-#pragma unroll
-        for (int u = 0; u < BATCH; u++) {
-            const bool there = WHOLE || u < count;
-            const T e = there ? conjugate_if(entry[u], conjugate) : T{};
-#pragma unroll
-            for (int w = 0; w < WIDTH; w++)
-                sum[u & 1][w] = multiply_add(sum[u & 1][w], e, there ? x[u][w] : T{});
-        }
-    }
-
-    /* part := products of the slots with the columns of one pass; in: of that pass. */
-    __device__ __forceinline__ void multiply_slots(const task_head &h, int slots, const T *in) const
-    {
-        const int lane = threadIdx.x & 31;
-        const char *base = reinterpret_cast<const char *>(&h);
-        const T *tile = reinterpret_cast<const T *>(base + h.tile_at);
-        const task_slot *slot = reinterpret_cast<const task_slot *>(base + h.slot_at);
-        for (int s = threadIdx.x >> 5; s < slots; s += SOLVE_WARPS) {
-            const task_slot q = load_words(slot + s);
-            const int log_wide = 5 - q.lanes, wide = 1 << log_wide;
-            const int o = min(lane & (wide - 1), q.outs - 1), first = lane >> log_wide;
-            const T *t = tile + q.tile + o * q.out_step + first * q.inner_step;
-            const T *y = in + (q.in + first) * WIDTH;
-            const int t_step = q.inner_step << q.lanes, y_step = WIDTH << q.lanes;
-            int count = (q.inner - first + (1 << q.lanes) - 1) >> q.lanes;
-            T sum[2][WIDTH] = {};
-#pragma unroll 1
-            for (; count >= BATCH; count -= BATCH) {
-                multiply_batch<true>(t, y, t_step, y_step, BATCH, q.conjugate, sum);
-                t += BATCH * t_step;
-                y += BATCH * y_step;
-            }
-            if (count > 0)
-                multiply_batch<false>(t, y, t_step, y_step, count, q.conjugate, sum);
-            __syncwarp();
-#pragma unroll
-            for (int w = 0; w < WIDTH; w++) {
-                T v = sum[0][w] + sum[1][w];
-#pragma unroll 1
-                for (int z = 16; z >= wide; z >>= 1)
-                    v = v + shuffle_xor(v, z);
-                if (lane < q.outs)
-                    part[(PIECE * s + lane) * WIDTH + w] = v;
-            }
-        }
-    }
-
-    /* Out o of the task, before D^-1. */
-    __device__ __noinline__ T neighbour_value(const task_head &h, const task_out *out, int o, const T *in, int pass, int w) const
-    {
-        return out_value(h, out[o], o, in, pass, w);
-    }
-    __device__ __forceinline__ T out_value(const task_head &h, const task_out &out, int o, const T *in, int pass, int w) const
-    {
-        T v = out.add >= 0 ? in[out.add * WIDTH + w] : T{};
-        const T *p = part + out.part * WIDTH + w;
-        int j = 0;
-#pragma unroll 1
-        for (; j + 4 <= out.parts; j += 4, p += 4 * PIECE * WIDTH) {
-            const T p0 = p[0], p1 = p[PIECE * WIDTH], p2 = p[2 * PIECE * WIDTH], p3 = p[3 * PIECE * WIDTH];
-            v = v + ((p0 + p1) + (p2 + p3));
-        }
-#pragma unroll 1
-        for (; j < out.parts; j++, p += PIECE * WIDTH)
-            v = v + p[0];
-        if (h.flags & TASK_CARRY_IN)
-            v = v + carry[(pass * PIECE + o) * WIDTH + w];
-        return v;
-    }
-
-    /* Whether an out is stored in x, and its scaling: asked for long before it is needed. */
-    __device__ __forceinline__ bool is_stored(const task_head &h, const task_out &q) const
-    {
-        return q.row >= 0 && !(q.flags & OUT_D) && !a.in_place && !(h.flags & TASK_CARRY_OUT);
-    }
-    __device__ __forceinline__ real_of<T> first_scale(const task_head &h) const
-    {
-        const task_out *out = reinterpret_cast<const task_out *>(reinterpret_cast<const char *>(&h) + h.out_at);
-        return (int)threadIdx.x < h.outs && is_stored(h, out[threadIdx.x]) ? a.scale[out[threadIdx.x].row] : real_of<T>(0);
-    }
-
-    /* first: first_scale's. */
-    __device__ __forceinline__ void publish(const task_head &h, const T *in, int pass, real_of<T> first) const
-    {
-        const task_out *out = reinterpret_cast<const task_out *>(reinterpret_cast<const char *>(&h) + h.out_at);
-        const T *pivots = reinterpret_cast<const T *>(reinterpret_cast<const char *>(&h) + h.tile_at);
-#pragma unroll 1
-        for (int o = threadIdx.x; o < h.outs; o += SOLVE_THREADS) {
-            const task_out q = load_words(out + o);
-            const bool stores = is_stored(h, q);
-            const real_of<T> s = o < SOLVE_THREADS || !stores ? first : a.scale[q.row];
-#pragma unroll
-            for (int w = 0; w < WIDTH; w++) {
-                T v = out_value(h, q, o, in, pass, w);
-                if (h.flags & TASK_CARRY_OUT) {
-                    carry[(pass * PIECE + o) * WIDTH + w] = v;
-                    continue;
-                }
-                if (q.flags & OUT_D) {
-                    T u = multiply(pivots[q.row], v);
-                    if (q.flags & (OUT_PAIR_FIRST | OUT_PAIR_SECOND)) {
-                        const int other = q.flags & OUT_PAIR_FIRST ? o + 1 : o - 1;
-                        u = multiply_add(u, pivots[q.row + 1], neighbour_value(h, out, other, in, pass, w));
+                for (int w = 0; w < WIDTH; w++)
+                    if (q.by_mail(u) && !letter_is_of(q.mail[u][w], epoch)) {
+                        missing = true;
+                        q.mail[u][w] = letter_load<T>(box(q.code[u], column), w);
                     }
-                    v = u;
-                }
-                const int column = pass * WIDTH + w;
-                if (q.dst >= 0)
-                    letter_send(a.slot + (int64_t)q.dst * COLUMNS * letter<T>::COUNT, column, v, epoch);
-                if (stores && column < a.columns)
-                    store(q.row, column, v, s);
+        } while (missing && ((++tries & 1023) != 0 || !give_up()));
+#pragma unroll
+        for (int u = 0; u < EACH; u++) {
+            const int k = threadIdx.x + u * SOLVE_THREADS;
+            if (k >= sources)
+                continue;
+            if (q.by_mail(u)) {
+#pragma unroll
+                for (int w = 0; w < WIDTH; w++)
+                    to[k * WIDTH + w] = letter_value(q.mail[u][w]);
+            } else {
+                const int row = q.code[u] >> 1;
+#pragma unroll
+                for (int w = 0; w < WIDTH; w++)
+                    to[k * WIDTH + w] = q.code[u] >= 0 && column + w < a.columns
+                                            ? scaled(a.b[row * a.b_row + (column + w) * a.b_column], a.scale[row])
+                                            : T{};
             }
+        }
+    }
+
+    /* in := sums of the staged sources */
+    __device__ __forceinline__ void add_staged(const task_view<T> &v, T *in) const
+    {
+        for (int k = threadIdx.x; k < v.inputs; k += SOLVE_THREADS) {
+            const int end = v.start(k + 1);
+            T sum[WIDTH] = {};
+#pragma unroll 4
+            for (int q = v.start(k); q < end; q++)
+#pragma unroll
+                for (int w = 0; w < WIDTH; w++)
+                    sum[w] = sum[w] + staged[q * WIDTH + w];
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++)
+                in[k * WIDTH + w] = sum[w];
+        }
+    }
+
+    /* ---- Products ---- */
+
+    __device__ __forceinline__ bool is_stored(const task_view<T> &v, const task_out &q) const
+    {
+        return q.row >= 0 && !(q.flags & OUT_D) && !a.in_place && !(v.flags & TASK_CARRY_OUT);
+    }
+
+    /* The record of this lane's out, for a lane that ends up with its sum. */
+    __device__ __forceinline__ void look_at_out(const task_view<T> &v, ahead &h) const
+    {
+        h.record.row = -1;
+        h.record.flags = 0;
+        if (h.whole)
+            h.record = v.out(h.out);
+        h.scale = h.whole && is_stored(v, h.record) ? a.scale[h.record.row] : real_of<T>(0);
+    }
+
+    /* Products with square tiles: warp w has outs 4 w .. 4 w + 3, a lane every eighth product of one of them.  See square_at. */
+    __device__ __forceinline__ void look_at_squares(const task_view<T> &v, ahead &h) const
+    {
+        const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, o = lane & 3, s = lane >> 2;
+        const bool back = v.flags & TASK_BACKWARD;
+        const int out = 4 * warp + o, turn = 8 * (o >> 1);
+        const T *t = v.tile();
+        const T *even = t + (back ? out * SQUARE + (s ^ 4 * (o & 1)) + turn : s * SQUARE + (out ^ 4 * (s & 3)));
+        const T *odd = back ? even + 8 - 2 * turn : even + 8 * SQUARE;
+        const int half = back ? 16 : 16 * SQUARE;
+        h.in = s;
+        h.out = out;
+        h.whole = s == 0 && out < v.outs;
+        h.log_parts = 3;
+#pragma unroll
+        for (int q = 0; q < TASK_SQUARES; q++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                h.entry[4 * q + i] = q < v.slots ? conjugate_if((i & 1 ? odd : even)[q * SQUARE * SQUARE + (i >> 1) * half],
+                                                                v.flags & TASK_CONJUGATE)
+                                                 : T{};
+    }
+    __device__ __forceinline__ void multiply_squares(const task_view<T> &v, const ahead &h, const T *in, T (&sum)[WIDTH]) const
+    {
+        T other[WIDTH] = {};
+        const T *y = in + h.in * WIDTH;
+#pragma unroll
+        for (int q = 0; q < TASK_SQUARES; q++)
+            if (q < v.slots) {
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+#pragma unroll
+                    for (int w = 0; w < WIDTH; w++) {
+                        T &to = i & 1 ? other[w] : sum[w];
+                        to = multiply_add(to, h.entry[4 * q + i], y[(SQUARE * q + 8 * i) * WIDTH + w]);
+                    }
+            }
+#pragma unroll
+        for (int w = 0; w < WIDTH; w++)
+            sum[w] = sum[w] + other[w];
+    }
+
+    /* Products of a slot. */
+    __device__ __forceinline__ void look_at_slot(const task_view<T> &v, int s, ahead &h) const
+    {
+        const task_slot q = v.slot(s);
+        const lane_share mine(q.mode & 3);
+        h.in = q.in + mine.part;
+        h.out = q.out + mine.o;
+        h.whole = mine.part == 0 && mine.o < q.outs;
+        h.log_parts = mine.log_parts;
+        h.t_step = q.inner_step << mine.log_parts;
+        h.y_step = WIDTH << mine.log_parts;
+        h.count = max(0, (q.inner - mine.part + (1 << mine.log_parts) - 1) >> mine.log_parts);
+        h.t = v.tile() + q.tile + min(mine.o, q.outs - 1) * q.out_step + mine.part * q.inner_step;
+        if (scalar<T>::is_complex && (q.mode & 4))
+            h.t_step = -h.t_step; /* a mark: conjugated */
+    }
+    /* Four products from y on, of which `count` are there. */
+    __device__ __forceinline__ static void multiply_four(const T *t, int t_step, const T *y, int y_step, int count, bool conjugate, T (&sum)[WIDTH])
+    {
+        T entry[4], x[4][WIDTH];
+#pragma unroll
+        for (int u = 0; u < 4; u++) {
+            entry[u] = u < count ? conjugate_if(t[u * t_step], conjugate) : T{};
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++)
+                x[u][w] = u < count ? y[u * y_step + w] : T{};
+        }
+#pragma unroll
+        for (int w = 0; w < WIDTH; w++) {
+            T other = multiply_add(T{}, entry[1], x[1][w]);
+            sum[w] = multiply_add(sum[w], entry[0], x[0][w]);
+            other = multiply_add(other, entry[3], x[3][w]);
+            sum[w] = multiply_add(sum[w], entry[2], x[2][w]) + other;
+        }
+    }
+    __device__ __forceinline__ void multiply_slot(const ahead &h, const T *in, T (&sum)[WIDTH]) const
+    {
+        const bool conjugate = scalar<T>::is_complex && h.t_step < 0;
+        const int t_step = scalar<T>::is_complex ? abs(h.t_step) : h.t_step;
+        const T *t = h.t, *y = in + h.in * WIDTH;
+        int count = h.count;
+#pragma unroll 1
+        for (; count >= 4; count -= 4, t += 4 * t_step, y += 4 * h.y_step)
+            multiply_four(t, t_step, y, h.y_step, 4, conjugate, sum);
+        if (count > 0)
+            multiply_four(t, t_step, y, h.y_step, count, conjugate, sum);
+    }
+
+    /* Sums over the lanes of each out. */
+    __device__ __forceinline__ static void add_lanes(int log_parts, T (&sum)[WIDTH])
+    {
+        __syncwarp();
+#pragma unroll
+        for (int w = 0; w < WIDTH; w++) {
+            if (log_parts == 5) {
+                sum[w] = sum[w] + shuffle_xor(sum[w], 1);
+                sum[w] = sum[w] + shuffle_xor(sum[w], 2);
+            }
+            sum[w] = sum[w] + shuffle_xor(sum[w], 4);
+            sum[w] = sum[w] + shuffle_xor(sum[w], 8);
+            if (log_parts > 2)
+                sum[w] = sum[w] + shuffle_xor(sum[w], 16);
+        }
+    }
+
+    /* ---- Outs ---- */
+
+    /* All lanes of a warp; those that are `whole` have the product of their out in sum. */
+    __device__ __forceinline__ void publish(const task_view<T> &v, const ahead &h, const T *in, int column, T (&sum)[WIDTH]) const
+    {
+        const task_out &q = h.record;
+#pragma unroll
+        for (int w = 0; w < WIDTH; w++) {
+            T value = sum[w], *carry = carried + (column + w) * SQUARE + h.out;
+            if (h.whole) {
+                if (q.add >= 0)
+                    value = value + in[q.add * WIDTH + w];
+                if (v.flags & TASK_CARRY_IN)
+                    value = value + *carry;
+            }
+            const T neighbour = v.flags & TASK_PAIRS ? shuffle_xor(value, 1) : T{};
+            if (!h.whole)
+                continue;
+            if (v.flags & TASK_CARRY_OUT) {
+                *carry = value;
+                continue;
+            }
+            if (q.flags & OUT_D) {
+                const T *pivot = v.tile() + q.row;
+                value = ::multiply(pivot[0], value);
+                if (q.flags & OUT_PAIR)
+                    value = multiply_add(value, pivot[1], neighbour);
+            }
+            if (q.dst >= 0)
+                letter_send(a.slot + (int64_t)q.dst * COLUMNS * letter<T>::COUNT, column + w, value, epoch);
+            if (is_stored(v, q) && column + w < a.columns)
+                store(q.row, column + w, value, h.scale);
         }
     }
 
@@ -375,8 +466,59 @@ template <typename T, int WIDTH, int PASSES> struct solver {
         a.x[row * a.x_row + column * a.x_column] = scaled(v, s);
     }
 
+    /* ---- A task ---- */
+
+    __device__ __forceinline__ void run(const task_view<T> &v, T *in, int column, task_times *times) const
+    {
+        const int sources = v.start_at ? v.start(v.inputs) : v.inputs, warp = threadIdx.x >> 5;
+        const bool squares = v.flags & TASK_TILES;
+        asked q;
+        ahead h;
+        ask(v, sources, column, q);
+        if (squares)
+            look_at_squares(v, h);
+        else if (warp < v.slots)
+            look_at_slot(v, warp, h);
+        else { /* sums: an out for each thread */
+            h.out = threadIdx.x;
+            h.whole = v.slots == 0 && h.out < v.outs;
+        }
+        look_at_out(v, h);
+        receive(sources, column, q, v.start_at ? staged : in);
+        solvers_sync();
+        if (v.start_at) {
+            add_staged(v, in);
+            solvers_sync();
+        }
+        if (times)
+            times->gathered = now_ns();
+        T sum[WIDTH] = {};
+        if (squares) {
+            multiply_squares(v, h, in, sum);
+            add_lanes(3, sum);
+            if (4 * warp < v.outs)
+                publish(v, h, in, column, sum);
+        } else if (v.slots == 0) {
+            if (32 * warp < v.outs)
+                publish(v, h, in, column, sum);
+        } else
+#pragma unroll 1
+            for (int s = warp; s < v.slots; s += SOLVE_WARPS) {
+                if (s != warp) {
+                    look_at_slot(v, s, h);
+                    look_at_out(v, h);
+#pragma unroll
+                    for (int w = 0; w < WIDTH; w++)
+                        sum[w] = T{};
+                }
+                multiply_slot(h, in, sum);
+                add_lanes(h.log_parts, sum);
+                publish(v, h, in, column, sum);
+            }
+    }
+
     /* x from its letters, once no block needs b any more. */
-    __device__ __forceinline__ void store_in_place() const
+    __device__ __noinline__ void store_in_place() const
     {
         solvers_sync(); /* all threads have read their part of b */
         if (threadIdx.x == 0) {
@@ -392,11 +534,11 @@ template <typename T, int WIDTH, int PASSES> struct solver {
         for (int64_t i = (int64_t)blockIdx.x * SOLVE_THREADS + threadIdx.x; i < a.n; i += (int64_t)gridDim.x * SOLVE_THREADS) {
             const int row = a.user_row[i];
             for (int j = 0; j < a.columns; j++) {
-                const packet *box = a.slot + i * COLUMNS * letter<T>::COUNT;
-                letter<T> l = letter_load<T>(box, j);
+                const packet *from = a.slot + i * COLUMNS * letter<T>::COUNT;
+                letter<T> l = letter_load<T>(from, j);
                 unsigned tries = 0;
                 while (!letter_is_of(l, epoch) && ((++tries & 1023) != 0 || !give_up()))
-                    l = letter_load<T>(box, j);
+                    l = letter_load<T>(from, j);
                 store(row, j, letter_value(l), a.scale[row]);
             }
         }
@@ -410,8 +552,6 @@ __global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __g
     extern __shared__ __align__(128) char shared[];
     char *stage = shared + shape::BARRIERS;
     T *in = reinterpret_cast<T *>(stage + a.stages * TASK_STAGE);
-    T *part = in + a.inputs * TASK_SOURCES * shape::COLUMNS;
-    T *carry = part + PIECE * TASK_SLOTS * WIDTH;
     const stage_ring ring = {reinterpret_cast<uint64_t *>(shared), reinterpret_cast<uint64_t *>(shared) + MOST_STAGES};
     const task_list list = load_words(&a.head[blockIdx.x].list);
     if (threadIdx.x == 0)
@@ -423,46 +563,25 @@ __global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __g
     }
     const unsigned last = a.epoch ? a.epoch[blockIdx.x] : a.state->level_epoch;
     const unsigned epoch = a.epoch ? (last == 0x7fffffffu ? 1 : last + 1) : last; /* by levels: numbers with the highest bit */
-    const solver<T, WIDTH, PASSES> me = {a, part, carry, epoch, now_ns() + a.patience};
+    const solver<T, WIDTH, PASSES> me = {a, in + 2 * shape::IN, in + 3 * shape::IN, epoch, now_ns() + a.patience};
     int at = 0;
-    unsigned phase = 0;
+    unsigned phase = 0, turn = 0;
     for (int t = 0; t < list.tasks; t++) {
-        const task_head &h = *reinterpret_cast<const task_head *>(stage + at * TASK_STAGE);
-        T *here = in + (a.inputs == 2 && (t & 1) ? TASK_SOURCES * shape::COLUMNS : 0);
         task_times *times = a.times && threadIdx.x == 0 ? a.times + list.first + t : nullptr;
         if (times)
             times->come = now_ns();
         stage_ring::wait(ring.full + at, phase);
         if (times)
             times->staged = now_ns();
-        const real_of<T> first = me.first_scale(h);
-        const int slots = h.slots;
-        me.gather(h, here);
-        solvers_sync();
-        if (times)
-            times->gathered = now_ns();
-        if (h.fixes > 0) {
-            me.add_extras(h, here);
-            solvers_sync();
-        }
-        for (int pass = 0; pass < PASSES; pass++) {
-            if (pass > 0)
-                solvers_sync(); /* part has been read */
-            if (slots > 0) {
-                me.multiply_slots(h, slots, here + pass * TASK_SOURCES * WIDTH);
-                solvers_sync();
-            }
-            if (times)
-                times->multiplied = now_ns();
-            me.publish(h, here + pass * TASK_SOURCES * WIDTH, pass, first);
-        }
+        const task_view<T> task(stage + at * TASK_STAGE);
+#pragma unroll 1
+        for (int column = 0; column < shape::COLUMNS; column += WIDTH, turn ^= 1)
+            me.run(task, in + (turn ? shape::IN : 0), column, times);
         if (times)
             times->done = now_ns();
         __syncwarp();
         if ((threadIdx.x & 31) == 0)
             ring.give_back(at);
-        if (a.inputs == 1)
-            solvers_sync(); /* in has been read */
         if (++at == a.stages) {
             at = 0;
             phase ^= 1;

@@ -218,8 +218,7 @@ static void add_times(tree_level_profile *p, const task_times *t, uint64_t start
     p->end = p->tasks == 0 || done > p->end ? done : p->end;
     p->staging += 1e-3 * (double)(t->staged - t->come);
     p->gathering += 1e-3 * (double)(t->gathered - t->staged);
-    p->multiplying += 1e-3 * (double)(t->multiplied - t->gathered);
-    p->publishing += 1e-3 * (double)(t->done - t->multiplied);
+    p->computing += 1e-3 * (double)(t->done - t->gathered);
     p->tasks++;
 }
 
@@ -234,8 +233,7 @@ static void summarise(const tree_solver *s, const task_times *times, const int32
         const double tasks = level[l].tasks > 0 ? (double)level[l].tasks : 1;
         level[l].staging /= tasks;
         level[l].gathering /= tasks;
-        level[l].multiplying /= tasks;
-        level[l].publishing /= tasks;
+        level[l].computing /= tasks;
     }
 }
 

@@ -37,7 +37,7 @@ typedef struct tree_level_profile {
     int backward;
     int64_t tasks;
     double begin, end;                      /* us from the first task's begin */
-    double staging, gathering, multiplying, publishing; /* us, means over the tasks: until the bytes were there, the inputs, ... */
+    double staging, gathering, computing; /* us, means over the tasks: until the bytes were there, the inputs, and the rest */
 } tree_level_profile;
 
 /* On env's device and stream (NULL: a stream of its own, never the legacy default one).  The device that was current is current again
