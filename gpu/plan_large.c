@@ -8,7 +8,7 @@
 /* Most parts of a strip: those who read it add them up. */
 #define MOST_PARTS 4
 /* Sources of an entry of f, on average, that every task that reads f adds up; more are summed once and published. */
-#define DIRECT_SOURCES 2.5
+#define DIRECT_SOURCES 4
 
 
 static int32_t strips_below(const planner *p, int32_t i)

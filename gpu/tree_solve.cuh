@@ -160,6 +160,25 @@ template <typename T> __device__ __forceinline__ T scaled(T v, real_of<T> s)
         return v * s;
 }
 
+/* An entry of b and its scaling, held like a letter until both are there. */
+template <typename T> __device__ __forceinline__ letter<T> hold_b(T v, real_of<T> scale)
+{
+    letter<T> l = {};
+    unsigned long long word[letter<T>::COUNT] = {};
+    memcpy(word, &v, sizeof v);
+#pragma unroll
+    for (int k = 0; k < letter<T>::COUNT; k++)
+        l.part[k].value = word[k];
+    memcpy(&l.part[0].epoch, &scale, sizeof scale);
+    return l;
+}
+template <typename T> __device__ __forceinline__ T held_b(const letter<T> &l)
+{
+    real_of<T> scale;
+    memcpy(&scale, &l.part[0].epoch, sizeof scale);
+    return scaled(letter_value(l), scale);
+}
+
 /* A task in its stage. */
 template <typename T> struct task_view {
     const char *stage;
@@ -245,43 +264,60 @@ template <typename T, int WIDTH, int PASSES> struct solver {
 #pragma unroll
                 for (int w = 0; w < WIDTH; w++)
                     q.mail[u][w] = letter_load<T>(box(q.code[u], column), w);
+            } else if (q.code[u] >= 0) {
+                const int row = q.code[u] >> 1;
+                const real_of<T> scale = a.scale[row];
+#pragma unroll
+                for (int w = 0; w < WIDTH; w++)
+                    q.mail[u][w] = hold_b(column + w < a.columns ? a.b[row * a.b_row + (column + w) * a.b_column] : T{}, scale);
             }
         }
     }
 
-    /* to[k WIDTH + w] := source k, column + w */
+    __device__ __forceinline__ bool is_missing(const asked &q) const
+    {
+        bool missing = false;
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++)
+                missing = missing || (q.by_mail(u) && !letter_is_of(q.mail[u][w], epoch));
+        return missing;
+    }
+    __device__ __forceinline__ void look_again(asked &q, int column) const
+    {
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++)
+                if (q.by_mail(u) && !letter_is_of(q.mail[u][w], epoch))
+                    q.mail[u][w] = letter_load<T>(box(q.code[u], column), w);
+    }
+
+    /* to[k WIDTH + w] := source k, column + w.  While a warp waits only one of its lanes looks: 256 threads of 264 blocks that all look
+     * again and again take more than the second-level cache gives, and everyone's values come late. */
     __device__ __forceinline__ void receive(int sources, int column, asked &q, T *to) const
     {
-        bool missing;
         unsigned tries = 0;
-        do {
-            missing = false;
-#pragma unroll
-            for (int u = 0; u < EACH; u++)
-#pragma unroll
-                for (int w = 0; w < WIDTH; w++)
-                    if (q.by_mail(u) && !letter_is_of(q.mail[u][w], epoch)) {
-                        missing = true;
-                        q.mail[u][w] = letter_load<T>(box(q.code[u], column), w);
-                    }
-        } while (missing && ((++tries & 1023) != 0 || !give_up()));
+        for (unsigned missing; (missing = __ballot_sync(~0u, is_missing(q))) != 0;) {
+            if ((int)(threadIdx.x & 31) == 31 - __clz(missing))
+                do
+                    look_again(q, column);
+                while (is_missing(q) && ((++tries & 1023) != 0 || !give_up()));
+            __syncwarp();
+            if (__any_sync(~0u, is_missing(q) && tries > 0 && (tries & 1023) == 0))
+                break; /* gave up */
+            look_again(q, column);
+        }
 #pragma unroll
         for (int u = 0; u < EACH; u++) {
             const int k = threadIdx.x + u * SOLVE_THREADS;
-            if (k >= sources)
-                continue;
-            if (q.by_mail(u)) {
+            if (k < sources)
 #pragma unroll
                 for (int w = 0; w < WIDTH; w++)
-                    to[k * WIDTH + w] = letter_value(q.mail[u][w]);
-            } else {
-                const int row = q.code[u] >> 1;
-#pragma unroll
-                for (int w = 0; w < WIDTH; w++)
-                    to[k * WIDTH + w] = q.code[u] >= 0 && column + w < a.columns
-                                            ? scaled(a.b[row * a.b_row + (column + w) * a.b_column], a.scale[row])
-                                            : T{};
-            }
+                    to[k * WIDTH + w] = q.by_mail(u)     ? letter_value(q.mail[u][w])
+                                        : q.code[u] >= 0 ? held_b(q.mail[u][w])
+                                                         : T{};
         }
     }
 
