@@ -1,9 +1,9 @@
 /* bench/tree_solve.c: the one-launch solve on a device, its time and where it goes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_tree_solve [-m FACTOR] [-k COLUMNS] [-p] [-q] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
+ * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
  *
- * -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels;
+ * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels;
  * -q: with one solve's bits compared over many launches.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
  * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
 #include "cli/problem.h"
@@ -219,6 +219,10 @@ int main(int argc, char **argv)
     for (int k = 1; k < argc; k++) {
         if (!strcmp(argv[k], "-m") && k + 1 < argc)
             options.entries_factor = atof(argv[++k]);
+        else if (!strcmp(argv[k], "-s") && k + 1 < argc)
+            options.step = 1e-6 * atof(argv[++k]);
+        else if (!strcmp(argv[k], "-w") && k + 1 < argc)
+            options.bytes_per_second = 1e12 * atof(argv[++k]);
         else if (!strcmp(argv[k], "-k") && k + 1 < argc)
             columns = atol(argv[++k]);
         else if (!strcmp(argv[k], "-p"))

@@ -79,7 +79,7 @@ static libsolver_status run(const device_solver *s, solve_arguments<T> a, const 
 template <typename T>
 static libsolver_status run_columns(const device_solver *s, const solve_arguments<T> &a, const device_workspace *w, cudaStream_t stream)
 {
-    constexpr int WIDTH = MOST_COLUMNS<T> / 2;
+    constexpr int WIDTH = 2;
     switch (instance_columns(s->type, a.columns)) {
     case 1:
         return run<T, 1, 1>(s, a, w, stream);
@@ -89,7 +89,7 @@ static libsolver_status run_columns(const device_solver *s, const solve_argument
         return run<T, WIDTH, 4 / WIDTH>(s, a, w, stream);
     default:
         if constexpr (MOST_COLUMNS<T> == 8)
-            return run<T, WIDTH, 2>(s, a, w, stream);
+            return run<T, WIDTH, 4>(s, a, w, stream);
         return LIBSOLVER_INTERNAL;
     }
 }

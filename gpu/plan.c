@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* What a task costs beside its bytes, in bytes: its waits and barriers. */
-#define TASK_COST 8192
+#define TASK_COST 24576
 
 void plan_task(planner *p, draft *d, int flags)
 {

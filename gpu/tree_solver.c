@@ -137,7 +137,9 @@ libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, messa
     const double start = seconds();
     const prepare_options o = {.blocks = s->device.blocks,
                                .entries_factor = s->options.entries_factor,
-                               .growth_limit = s->options.growth_limit};
+                               .growth_limit = s->options.growth_limit,
+                               .step = s->options.step,
+                               .bytes_per_second = s->options.bytes_per_second};
     prepared_solve p;
     device_solver_drop(&s->device);
     libsolver_status status = prepare_solve(s->env, tree, &o, why, &p);
