@@ -309,3 +309,72 @@ extern "C" libsolver_status device_solve_check(const device_solver *s, const dev
     *gave_up = failed != 0;
     return status_with(error, sentence, room);
 }
+
+/* ---- Between host and device ------------------------------------------------------------------------------ */
+
+extern "C" libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *sentence, int room)
+{
+    const current_device here(s->device);
+    *g = {};
+    g->device = s->device;
+    g->bytes = bytes > 0 ? bytes : 16;
+    cudaError_t error = cudaMalloc(&g->on_device, (size_t)g->bytes);
+    if (error == cudaSuccess)
+        error = cudaMallocHost(&g->host, (size_t)g->bytes);
+    if (error != cudaSuccess)
+        device_staging_close(g);
+    return status_with(error, sentence, room);
+}
+
+extern "C" void device_staging_close(device_staging *g)
+{
+    const current_device here(g->device);
+    if (g->on_device)
+        cudaFree(g->on_device);
+    if (g->host)
+        cudaFreeHost(g->host);
+    *g = {};
+}
+
+extern "C" libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes, char *sentence, int room)
+{
+    const current_device here(s->device);
+    return status_with(cudaMemcpyAsync(g->on_device, g->host, (size_t)bytes, cudaMemcpyHostToDevice, (cudaStream_t)s->stream),
+                       sentence, room);
+}
+
+extern "C" libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes, char *sentence, int room)
+{
+    const current_device here(s->device);
+    cudaError_t error = cudaMemcpyAsync(g->host, g->on_device, (size_t)bytes, cudaMemcpyDeviceToHost, (cudaStream_t)s->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize((cudaStream_t)s->stream);
+    return status_with(error, sentence, room);
+}
+
+/* One call copies a block of either layout, whose other side has no padding and the same layout. */
+static cudaError_t copy_block(const device_solver *s, const libsolver_vectors *v, void *packed, bool to_host)
+{
+    const size_t scalar = v->type == LIBSOLVER_Z ? 16 : v->type == LIBSOLVER_S ? 4 : 8;
+    const bool by_rows = v->layout == LIBSOLVER_ROW_MAJOR;
+    const size_t line = scalar * (size_t)(by_rows ? v->columns : v->rows), lines = (size_t)(by_rows ? v->rows : v->columns);
+    const size_t pitch = scalar * (size_t)v->ld;
+    const cudaStream_t stream = (cudaStream_t)s->stream;
+    if (line == 0 || lines == 0)
+        return cudaSuccess;
+    const cudaError_t error = to_host ? cudaMemcpy2DAsync(packed, line, v->values, pitch, line, lines, cudaMemcpyDeviceToHost, stream)
+                                      : cudaMemcpy2DAsync(v->values, pitch, packed, line, line, lines, cudaMemcpyHostToDevice, stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+}
+
+extern "C" libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to, char *sentence, int room)
+{
+    const current_device here(s->device);
+    return status_with(copy_block(s, from, to, true), sentence, room);
+}
+
+extern "C" libsolver_status device_block_put(const device_solver *s, const void *from, const libsolver_vectors *to, char *sentence, int room)
+{
+    const current_device here(s->device);
+    return status_with(copy_block(s, to, const_cast<void *>(from), false), sentence, room);
+}

@@ -49,6 +49,14 @@ typedef struct device_workspace {
     void *memory, *state, *epoch, *slot;
 } device_workspace;
 
+/* Blocks of vectors on their way between host and device: n x columns scalars by columns on both sides, the host's part
+ * page-locked. */
+typedef struct device_staging {
+    int device;
+    int64_t bytes;
+    void *host, *on_device;
+} device_staging;
+
 /* error: room for a sentence on what went wrong, `room` characters. */
 libsolver_status device_solver_open(device_solver *s, char *error, int room); /* device, stream and by_levels are set */
 void device_solver_close(device_solver *s);
@@ -68,6 +76,15 @@ libsolver_status device_solve_timed(const device_solver *s, const device_workspa
 /* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *error,
                                     int room);
+
+libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *error, int room);
+void device_staging_close(device_staging *g);
+/* Host to device, on the stream; device to host, and waits for it. */
+libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes, char *error, int room);
+libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes, char *error, int room);
+/* A block that lies on the device to or from a host block of its layout without padding; waits. */
+libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to, char *error, int room);
+libsolver_status device_block_put(const device_solver *s, const void *from, const libsolver_vectors *to, char *error, int room);
 
 #ifdef __cplusplus
 }

@@ -78,3 +78,45 @@ libsolver_status device_solve_check(const device_solver *s, const device_workspa
     snprintf(sentence, (size_t)room, "built without CUDA");
     return LIBSOLVER_NOT_BUILT;
 }
+
+libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *sentence, int room)
+{
+    (void)s;
+    (void)bytes;
+    (void)g;
+    snprintf(sentence, (size_t)room, "built without CUDA");
+    return LIBSOLVER_NOT_BUILT;
+}
+
+void device_staging_close(device_staging *g)
+{
+    (void)g;
+}
+
+libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes, char *sentence, int room)
+{
+    (void)g;
+    (void)bytes;
+    (void)s;
+    snprintf(sentence, (size_t)room, "built without CUDA");
+    return LIBSOLVER_NOT_BUILT;
+}
+
+libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes, char *sentence, int room)
+{
+    return device_staging_in(s, g, bytes, sentence, room);
+}
+
+libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to, char *sentence, int room)
+{
+    (void)from;
+    (void)to;
+    return device_staging_in(s, NULL, 0, sentence, room);
+}
+
+libsolver_status device_block_put(const device_solver *s, const void *from, const libsolver_vectors *to, char *sentence, int room)
+{
+    (void)from;
+    (void)to;
+    return device_staging_in(s, NULL, 0, sentence, room);
+}

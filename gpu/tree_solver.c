@@ -20,7 +20,9 @@ struct tree_solver {
 
 struct tree_workspace {
     const tree_solver *solver;
+    int64_t columns, bytes; /* as asked for, of the device's part */
     device_workspace device;
+    device_staging staging; /* for blocks on the host; taken by the first */
 };
 
 static double seconds(void)
@@ -190,6 +192,9 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, me
         return memory_failed(s->env, "the workspace", why);
     char sentence[ROOM] = "";
     w->solver = s;
+    w->columns = columns;
+    w->bytes = device_workspace_bytes(&s->device, columns);
+    w->staging.device = s->device.device;
     const libsolver_status status = device_workspace_open(&s->device, columns, &w->device, sentence, ROOM);
     if (status != LIBSOLVER_OK)
         memory_free(&s->env->memory, w);
@@ -203,13 +208,77 @@ void tree_workspace_free(tree_workspace *w)
     if (!w)
         return;
     device_workspace_close(&w->device);
+    device_staging_close(&w->staging);
     memory_free(&w->solver->env->memory, w);
+}
+
+libsolver_status tree_workspace_fit(const tree_solver *s, tree_workspace *w, message *why)
+{
+    char sentence[ROOM] = "";
+    if (device_workspace_bytes(&s->device, w->columns) == w->bytes)
+        return LIBSOLVER_OK;
+    device_workspace_close(&w->device);
+    w->bytes = device_workspace_bytes(&s->device, w->columns);
+    const libsolver_status status = device_workspace_open(&s->device, w->columns, &w->device, sentence, ROOM);
+    w->bytes = status == LIBSOLVER_OK ? w->bytes : -1;
+    return device_failed(status, "the workspace on the device", sentence, why);
 }
 
 libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream, const libsolver_vectors *b,
                             const libsolver_vectors *x)
 {
     return device_solve(&s->device, &w->device, stream, b, x, NULL);
+}
+
+/* Row i, column first + q of a block on the host as entry i + q n of `packed`, or the other way round. */
+static void copy_rows(const libsolver_vectors *v, int64_t first, int64_t columns, size_t scalar, char *packed, int to_packed)
+{
+    const int by_rows = v->layout == LIBSOLVER_ROW_MAJOR;
+    const int64_t row = by_rows ? v->ld : 1, column = by_rows ? 1 : v->ld;
+    for (int64_t q = 0; q < columns; q++)
+        for (int64_t i = 0; i < v->rows; i++) {
+            char *at = (char *)v->values + (size_t)(i * row + (first + q) * column) * scalar;
+            char *other = packed + (size_t)(i + q * v->rows) * scalar;
+            memcpy(to_packed ? other : at, to_packed ? at : other, scalar);
+        }
+}
+
+libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
+                                 message *why)
+{
+    const size_t scalar = b->type == LIBSOLVER_Z ? 16 : b->type == LIBSOLVER_S ? 4 : 8;
+    const int64_t most = w->device.columns;
+    char sentence[ROOM] = "";
+    libsolver_status status = LIBSOLVER_OK;
+    if (!w->staging.host)
+        status = device_staging_open(&s->device, b->rows * most * (int64_t)scalar, &w->staging, sentence, ROOM);
+    for (int64_t first = 0; first < b->columns && status == LIBSOLVER_OK; first += most) {
+        const int64_t columns = b->columns - first < most ? b->columns - first : most, bytes = b->rows * columns * (int64_t)scalar;
+        const libsolver_vectors v = {.values = w->staging.on_device, .rows = b->rows, .columns = columns, .ld = b->rows,
+                                     .type = b->type, .place = LIBSOLVER_DEVICE};
+        copy_rows(b, first, columns, scalar, w->staging.host, 1);
+        status = device_staging_in(&s->device, &w->staging, bytes, sentence, ROOM);
+        if (status == LIBSOLVER_OK)
+            status = device_solve(&s->device, &w->device, NULL, &v, &v, NULL);
+        if (status == LIBSOLVER_OK)
+            status = device_staging_out(&s->device, &w->staging, bytes, sentence, ROOM);
+        if (status == LIBSOLVER_OK)
+            copy_rows(x, first, columns, scalar, w->staging.host, 0);
+    }
+    TRY(device_failed(status, "the solve on the device", sentence, why));
+    return tree_solve_check(s, w, NULL, why);
+}
+
+libsolver_status tree_solver_get(const tree_solver *s, const libsolver_vectors *from, void *to, message *why)
+{
+    char sentence[ROOM] = "";
+    return device_failed(device_block_get(&s->device, from, to, sentence, ROOM), "copying from the device", sentence, why);
+}
+
+libsolver_status tree_solver_put(const tree_solver *s, const void *from, const libsolver_vectors *to, message *why)
+{
+    char sentence[ROOM] = "";
+    return device_failed(device_block_put(&s->device, from, to, sentence, ROOM), "copying to the device", sentence, why);
 }
 
 /* Adds one task to its level. */

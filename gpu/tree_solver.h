@@ -51,8 +51,8 @@ void tree_solver_query(const tree_solver *solver, tree_solver_info *info);
 /* The stream on which it works. */
 void *tree_solver_stream(const tree_solver *solver);
 
-/* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together; wider blocks go in panels.  Belongs to
- * what is packed now. */
+/* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together; wider blocks go in panels.  Serves what is
+ * packed now, and later packings after tree_workspace_fit. */
 libsolver_status tree_workspace_create(const tree_solver *solver, int64_t columns, message *why, tree_workspace **workspace);
 int64_t tree_workspace_bytes(const tree_solver *solver, int64_t columns);
 void tree_workspace_free(tree_workspace *workspace);
@@ -61,6 +61,14 @@ void tree_workspace_free(tree_workspace *workspace);
  * no more than one kernel is launched for each panel, so that it can be captured.  INVALID, CUDA. */
 libsolver_status tree_solve(const tree_solver *solver, tree_workspace *workspace, void *stream, const libsolver_vectors *b,
                             const libsolver_vectors *x);
+/* The same for blocks on the host, through page-locked memory of the workspace: one copy in, one out.  Waits; the status is tree_solve_check's. */
+libsolver_status tree_solve_host(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
+                                 const libsolver_vectors *x, message *why);
+/* A block on the device to or from a host block of the same layout without padding.  Waits. */
+libsolver_status tree_solver_get(const tree_solver *solver, const libsolver_vectors *from, void *to, message *why);
+libsolver_status tree_solver_put(const tree_solver *solver, const void *from, const libsolver_vectors *to, message *why);
+/* Makes a workspace serve what is packed now; it allocates if that needs other room. */
+libsolver_status tree_workspace_fit(const tree_solver *solver, tree_workspace *workspace, message *why);
 /* Runs one solve and tells what its levels did: info.levels entries. */
 libsolver_status tree_solve_profile(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
                                     const libsolver_vectors *x, message *why, tree_level_profile *level);
