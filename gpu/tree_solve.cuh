@@ -432,12 +432,40 @@ template <typename T, int WIDTH, int PASSES> struct solver {
             sum[w] = multiply_add(sum[w], entry[2], x[2][w]) + other;
         }
     }
-    __device__ __forceinline__ void multiply_slot(const ahead &h, const T *in, T (&sum)[WIDTH]) const
+    /* The first entries of a slot, before its inputs are there. */
+    __device__ __forceinline__ void hold_entries(ahead &h) const
+    {
+        const bool conjugate = scalar<T>::is_complex && h.t_step < 0;
+        const int t_step = scalar<T>::is_complex ? abs(h.t_step) : h.t_step;
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            h.entry[u] = u < h.count ? conjugate_if(h.t[u * t_step], conjugate) : T{};
+    }
+    /* held: the entries that hold_entries has loaded are used */
+    __device__ __forceinline__ void multiply_slot(const ahead &h, bool held, const T *in, T (&sum)[WIDTH]) const
     {
         const bool conjugate = scalar<T>::is_complex && h.t_step < 0;
         const int t_step = scalar<T>::is_complex ? abs(h.t_step) : h.t_step;
         const T *t = h.t, *y = in + h.in * WIDTH;
         int count = h.count;
+        if (held) {
+            T other[WIDTH] = {};
+#pragma unroll
+            for (int u = 0; u < AHEAD; u++)
+                if (u < count) {
+#pragma unroll
+                    for (int w = 0; w < WIDTH; w++) {
+                        T &to = u & 1 ? other[w] : sum[w];
+                        to = multiply_add(to, h.entry[u], y[u * h.y_step + w]);
+                    }
+                }
+#pragma unroll
+            for (int w = 0; w < WIDTH; w++)
+                sum[w] = sum[w] + other[w];
+            count -= AHEAD;
+            t += AHEAD * t_step;
+            y += AHEAD * h.y_step;
+        }
 #pragma unroll 1
         for (; count >= 4; count -= 4, t += 4 * t_step, y += 4 * h.y_step)
             multiply_four(t, t_step, y, h.y_step, 4, conjugate, sum);
@@ -513,9 +541,10 @@ template <typename T, int WIDTH, int PASSES> struct solver {
         ask(v, sources, column, q);
         if (squares)
             look_at_squares(v, h);
-        else if (warp < v.slots)
+        else if (warp < v.slots) {
             look_at_slot(v, warp, h);
-        else { /* sums: an out for each thread */
+            hold_entries(h);
+        } else { /* sums: an out for each thread */
             h.out = threadIdx.x;
             h.whole = v.slots == 0 && h.out < v.outs;
         }
@@ -547,7 +576,7 @@ template <typename T, int WIDTH, int PASSES> struct solver {
                     for (int w = 0; w < WIDTH; w++)
                         sum[w] = T{};
                 }
-                multiply_slot(h, in, sum);
+                multiply_slot(h, s == warp, in, sum);
                 add_lanes(h.log_parts, sum);
                 publish(v, h, in, column, sum);
             }

@@ -1,0 +1,370 @@
+/* solver/gpu/backend_tmpl.c: the GPU backend's table: factors of the CPU backend, solved with on the device
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Analysis, factorization and what needs the factor's parts are the CPU backend's.  After each factorization the factor is
+ * packed (gpu/tree_solver.h); whole solves, those of refinement too, run on the device. */
+#include "solver/gpu/backend.h"
+#include "gpu/tree_solver.h"
+#include "solver/cpu/backend.h"
+#include "solver/cpu/numeric.h"
+#include "solver/cpu/tree.h"
+#include <string.h>
+
+#define CPU (&NAME(cpu_backend))
+
+/* Most entries of the prepared inverses, in entries of L. */
+#define DEFAULT_ENTRIES 1.5
+
+typedef struct device_plan {
+    void *cpu;
+    environment *env;
+    double entries_factor;
+} device_plan;
+
+typedef struct device_numeric {
+    environment *env;
+    int32_t n;
+    void *cpu;           /* the factor */
+    tree_solver *solver; /* and what was packed of it */
+} device_numeric;
+
+typedef struct device_space {
+    int64_t columns;
+    void *cpu; /* for refinement and what runs on the host */
+    tree_workspace *tree;
+    scalar *b, *x, *block; /* n columns each, on the host: blocks from the device while they are refined, and one that is solved for */
+} device_space;
+
+/* ---- Plan and values: the CPU backend's ---- */
+
+static void discard(void *plan_)
+{
+    device_plan *plan = plan_;
+    if (!plan)
+        return;
+    CPU->discard(plan->cpu);
+    memory_free(&plan->env->memory, plan);
+}
+
+static libsolver_status prepare(const backend_problem *problem, message *why, void **out)
+{
+    memory *m = &problem->env->memory;
+    *out = NULL;
+    if (problem->mixed)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "mixed precision on the GPU");
+    if (problem->schur_size > 0)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "Schur complements on the GPU");
+    device_plan *plan = memory_zeroed(m, 1, sizeof(device_plan));
+    if (!plan)
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan wanted %lld more bytes", (long long)m->wanted);
+    plan->env = problem->env;
+    plan->entries_factor = problem->prepare_without_limit ? 0 : DEFAULT_ENTRIES;
+    const libsolver_status status = CPU->prepare(problem, why, &plan->cpu);
+    if (status != LIBSOLVER_OK)
+        memory_free(m, plan);
+    else
+        *out = plan;
+    return status;
+}
+
+static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
+{
+    const device_plan *plan = plan_;
+    const cpu_plan *cpu = plan->cpu;
+    CPU->predict(cpu, host_bytes, device_bytes);
+    const int64_t values = (int64_t)(DEFAULT_ENTRIES * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
+    *host_bytes += values; /* formed here, then copied */
+    *device_bytes = values + values / 4;
+}
+
+static void permutation(const void *plan_, int64_t *p)
+{
+    const device_plan *plan = plan_;
+    CPU->permutation(plan->cpu, p);
+}
+
+static void destroy(void *numeric_)
+{
+    device_numeric *f = numeric_;
+    if (!f)
+        return;
+    tree_solver_free(f->solver);
+    if (f->cpu)
+        CPU->destroy(f->cpu);
+    memory_free(&f->env->memory, f);
+}
+
+static libsolver_status create(const void *plan_, message *why, void **out)
+{
+    const device_plan *plan = plan_;
+    environment *env = plan->env;
+    device_numeric *f = memory_zeroed(&env->memory, 1, sizeof(device_numeric));
+    *out = NULL;
+    if (!f)
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)env->memory.wanted);
+    const tree_solver_options options = {.entries_factor = plan->entries_factor};
+    f->env = env;
+    f->n = ((const cpu_plan *)plan->cpu)->a.n;
+    libsolver_status status = tree_solver_create(env, &options, why, &f->solver);
+    if (status == LIBSOLVER_OK)
+        status = CPU->create(plan->cpu, why, &f->cpu);
+    if (status != LIBSOLVER_OK)
+        destroy(f);
+    else
+        *out = f;
+    return status;
+}
+
+static void set_values(void *numeric_, const void *values)
+{
+    device_numeric *f = numeric_;
+    CPU->set_values(f->cpu, values);
+}
+
+static libsolver_status factorize(void *numeric_, const backend_options *options, backend_report *report, message *why)
+{
+    device_numeric *f = numeric_;
+    cpu_tree tree;
+    TRY(CPU->factorize(f->cpu, options, report, why));
+    if (NAME(cpu_tree_view)(f->cpu, &tree) != LIBSOLVER_OK)
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "packing the factor wanted %lld more bytes", (long long)f->env->memory.wanted);
+    const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
+    cpu_tree_free(&f->env->memory, &tree);
+    tree_solver_info info;
+    tree_solver_query(f->solver, &info);
+    report->device_bytes = info.device_bytes;
+    return status;
+}
+
+/* ---- Solves ---- */
+
+static int64_t workspace_bytes(const void *numeric_, int64_t columns)
+{
+    const device_numeric *f = numeric_;
+    return (int64_t)sizeof(device_space) + 3 * f->n * columns * (int64_t)sizeof(scalar) + CPU->workspace_bytes(f->cpu, columns);
+}
+
+static void workspace_destroy(const void *numeric_, void *workspace_)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    if (!w)
+        return;
+    tree_workspace_free(w->tree);
+    CPU->workspace_destroy(f->cpu, w->cpu);
+    memory_free(&f->env->memory, w->b);
+    memory_free(&f->env->memory, w->x);
+    memory_free(&f->env->memory, w->block);
+    memory_free(&f->env->memory, w);
+}
+
+static libsolver_status workspace_create(const void *numeric_, int64_t columns, void **out)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = memory_zeroed(&f->env->memory, 1, sizeof(device_space));
+    *out = NULL;
+    if (!w)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    w->columns = columns;
+    w->b = memory_new(&f->env->memory, f->n * columns, sizeof(scalar));
+    w->x = memory_new(&f->env->memory, f->n * columns, sizeof(scalar));
+    w->block = memory_new(&f->env->memory, f->n * columns, sizeof(scalar));
+    if (!w->b || !w->x || !w->block) {
+        workspace_destroy(f, w);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu);
+    if (status == LIBSOLVER_OK)
+        status = tree_workspace_create(f->solver, columns, NULL, &w->tree);
+    if (status != LIBSOLVER_OK)
+        workspace_destroy(f, w);
+    else
+        *out = w;
+    return status;
+}
+
+static libsolver_status solve(const void *numeric_, int part, void *workspace_, const libsolver_vectors *b,
+                              const libsolver_vectors *x)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    const int on_device = b->place == LIBSOLVER_DEVICE;
+    if (on_device != (x->place == LIBSOLVER_DEVICE))
+        return LIBSOLVER_INVALID;
+    if (part != (BACKEND_L | BACKEND_D | BACKEND_LT))
+        return on_device ? LIBSOLVER_NOT_BUILT : CPU->solve(f->cpu, part, w->cpu, b, x);
+    TRY(tree_workspace_fit(f->solver, w->tree, NULL));
+    return on_device ? tree_solve(f->solver, w->tree, NULL, b, x) : tree_solve_host(f->solver, w->tree, b, x, NULL);
+}
+
+/* The device's place in the CPU backend's refinement. */
+typedef struct refiner {
+    const device_numeric *f;
+    device_space *w;
+    libsolver_status status; /* of the first solve that failed */
+} refiner;
+
+/* x, c right-hand sides by rows in the plan's order and scaled, in place; see cpu_solve_block. */
+static void solve_block(void *user, int c, scalar *x)
+{
+    refiner *r = user;
+    const numeric *f = r->f->cpu;
+    const int32_t n = r->f->n, *row = f->plan->part.perm;
+    scalar *block = r->w->block;
+    const libsolver_vectors v = {.values = block, .rows = n, .columns = c, .ld = n, .type = SCALAR_TYPE};
+    for (int32_t i = 0; i < n; i++)
+        for (int q = 0; q < c; q++)
+            block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / f->scale[i];
+    if (r->status == LIBSOLVER_OK)
+        r->status = tree_solve_host(r->f->solver, r->w->tree, &v, &v, NULL);
+    for (int32_t i = 0; i < n; i++)
+        for (int q = 0; q < c; q++)
+            x[(int64_t)i * c + q] = block[row[i] + (int64_t)q * n] / f->scale[i];
+}
+
+static libsolver_status refine_host(const device_numeric *f, device_space *w, const libsolver_vectors *b, const libsolver_vectors *x,
+                                    backend_refinement *refinement, double *backward_error)
+{
+    workspace *cpu = w->cpu;
+    refiner r = {.f = f, .w = w};
+    TRY(tree_workspace_fit(f->solver, w->tree, NULL));
+    cpu->elsewhere = solve_block;
+    cpu->elsewhere_user = &r;
+    const libsolver_status status = CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
+    cpu->elsewhere = NULL;
+    return status == LIBSOLVER_OK ? r.status : status;
+}
+
+/* Columns [first, first + columns) of a block. */
+static libsolver_vectors panel(const libsolver_vectors *v, int64_t first, int64_t columns)
+{
+    libsolver_vectors p = *v;
+    p.values = (scalar *)v->values + first * (v->layout == LIBSOLVER_ROW_MAJOR ? 1 : v->ld);
+    p.columns = columns;
+    return p;
+}
+
+/* The same columns on the host. */
+static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, int64_t columns)
+{
+    libsolver_vectors p = *v;
+    p.values = values;
+    p.columns = columns;
+    p.ld = v->layout == LIBSOLVER_ROW_MAJOR ? columns : v->rows;
+    p.place = LIBSOLVER_HOST;
+    return p;
+}
+
+static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+                               backend_refinement *refinement, double *backward_error)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    if (b->place != x->place)
+        return LIBSOLVER_INVALID;
+    if (b->place == LIBSOLVER_HOST)
+        return refine_host(f, w, b, x, refinement, backward_error);
+    backend_refinement worst = {0};
+    for (int64_t first = 0; first < b->columns; first += w->columns) {
+        const int64_t columns = b->columns - first < w->columns ? b->columns - first : w->columns;
+        const libsolver_vectors db = panel(b, first, columns), dx = panel(x, first, columns);
+        const libsolver_vectors hb = host_panel(b, w->b, columns), hx = host_panel(x, w->x, columns);
+        backend_refinement here = *refinement;
+        TRY(tree_solver_get(f->solver, &db, w->b, NULL));
+        if (!refinement->solve_first)
+            TRY(tree_solver_get(f->solver, &dx, w->x, NULL));
+        TRY(refine_host(f, w, &hb, &hx, &here, backward_error ? backward_error + first : NULL));
+        TRY(tree_solver_put(f->solver, w->x, &dx, NULL));
+        worst.steps = here.steps > worst.steps ? here.steps : worst.steps;
+        worst.initial = fmax(worst.initial, here.initial);
+        worst.final = fmax(worst.final, here.final);
+    }
+    refinement->steps = worst.steps;
+    refinement->initial = worst.initial;
+    refinement->final = worst.final;
+    return LIBSOLVER_OK;
+}
+
+/* ---- What the factor knows: the CPU backend's ---- */
+
+static libsolver_status determinant(const void *numeric_, double *log_abs, double *phase_real, double *phase_imaginary)
+{
+    const device_numeric *f = numeric_;
+    return CPU->determinant(f->cpu, log_abs, phase_real, phase_imaginary);
+}
+
+static libsolver_status condition(const void *numeric_, void *workspace_, double *estimate)
+{
+    const device_numeric *f = numeric_;
+    return CPU->condition(f->cpu, ((device_space *)workspace_)->cpu, estimate);
+}
+
+static libsolver_status forward_error(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+                                      double *error)
+{
+    const device_numeric *f = numeric_;
+    if (b->place == LIBSOLVER_DEVICE || x->place == LIBSOLVER_DEVICE)
+        return LIBSOLVER_NOT_BUILT;
+    return CPU->forward_error(f->cpu, ((device_space *)workspace_)->cpu, b, x, error);
+}
+
+static libsolver_status schur_complement(const void *numeric_, const libsolver_vectors *s)
+{
+    (void)numeric_;
+    (void)s;
+    return LIBSOLVER_NOT_BUILT;
+}
+
+static libsolver_status schur_solve(const void *numeric_, int expand, void *workspace_, const libsolver_vectors *b,
+                                    const libsolver_vectors *x)
+{
+    (void)expand;
+    (void)workspace_;
+    (void)b;
+    return schur_complement(numeric_, x);
+}
+
+static libsolver_status export_l(const void *numeric_, int64_t *entries, int64_t *pointers, int64_t *indices, void *values,
+                                 int64_t *order)
+{
+    const device_numeric *f = numeric_;
+    return CPU->export_l(f->cpu, entries, pointers, indices, values, order);
+}
+
+static libsolver_status export_d(const void *numeric_, void *diagonal, void *subdiagonal)
+{
+    const device_numeric *f = numeric_;
+    return CPU->export_d(f->cpu, diagonal, subdiagonal);
+}
+
+static libsolver_status export_scaling(const void *numeric_, void *scaling)
+{
+    const device_numeric *f = numeric_;
+    return CPU->export_scaling(f->cpu, scaling);
+}
+
+const backend NAME(gpu_backend) = {
+    .name = "gpu",
+    .takes_device_vectors = 1,
+    .prepare = prepare,
+    .discard = discard,
+    .predict = predict,
+    .permutation = permutation,
+    .create = create,
+    .destroy = destroy,
+    .set_values = set_values,
+    .factorize = factorize,
+    .workspace_bytes = workspace_bytes,
+    .workspace_create = workspace_create,
+    .workspace_destroy = workspace_destroy,
+    .solve = solve,
+    .refine = refine,
+    .determinant = determinant,
+    .condition = condition,
+    .forward_error = forward_error,
+    .schur_complement = schur_complement,
+    .schur_solve = schur_solve,
+    .export_l = export_l,
+    .export_d = export_d,
+    .export_scaling = export_scaling,
+};
