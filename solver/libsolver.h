@@ -164,7 +164,8 @@ LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context, con
 LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
 
 /* Factorizes P S A S P^T = L L^T or L D L^T (P: permutation, S: scaling).  a: the matrix given to analyze
- * with values, or the same with pointers and indices NULL when only the values are new.  *factor is an object
+ * with values, or the same with pointers and indices NULL when only the values are new: they stand in the order of the
+ * indices analysed, triplets and duplicates too, and are summed through a map made by analyze.  *factor is an object
  * also after a numerical failure, and refactorize may be tried on it; it is NULL after INVALID,
  * PATTERN_MISMATCH and OUT_OF_MEMORY (the message is the context's). SINGULAR > 0: zero pivots were met and
  * skipped.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
@@ -177,6 +178,14 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
  * failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays valid; after others
  * (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
+
+/* refactorize for A + diag(shift), without a matrix being built: the shifted matrix is the one that is scaled, factorized,
+ * solved with, refined and measured by.  a: as for refactorize, or NULL: the values given last; each shift is added to
+ * them, not to what an earlier one made of them.  shift: n x 1 of the factor's type, on the host, copied; real if A is
+ * Hermitian; NULL: no shift.  Rows without a diagonal entry can be shifted too.  Statuses and what remains after them as
+ * for refactorize; also INVALID when a is NULL and there are no good values, NONFINITE (a shifted entry). */
+LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *factor, const libsolver_matrix *a,
+                                                             const libsolver_vectors *shift);
 
 /* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1:   L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S
  * P^T L^-T B.  A complex Hermitian: A = S^-1 P^T L D L^H P S^-1 and LT: X = S P^T L^-H B.  L, D and LT in this

@@ -43,7 +43,9 @@ struct libsolver_factor {
     libsolver_context *own_context;   /* simple level: freed with the factor */
     libsolver_analysis *own_analysis; /* */
     void *numeric;                    /* the backend's */
-    void *incoming;                   /* nnz scalars: values as they come in, duplicates summed */
+    void *incoming;                   /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted */
+    void *diagonal;                   /* n scalars: diagonal without the shift */
+    int has_values;                   /* both hold the values given last, which were good */
     void *mirrored;                   /* the same for the other triangle of a FULL matrix, otherwise NULL */
     int usable;                       /* numeric holds a factor of the values given last */
     libsolver_status status;
