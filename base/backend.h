@@ -15,6 +15,7 @@ typedef struct backend_problem {
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
+    const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
 } backend_problem;
 
 typedef enum backend_scaling {
@@ -29,6 +30,7 @@ typedef struct backend_options {
     backend_scaling scaling;
     int may_match; /* scaling by matching may replace equilibration if that delays too many pivots or leaves uncertain ones */
     double pivot_threshold;
+    int64_t delay_cap; /* most columns delayed to one front, shared by its children; 0: all, until they need too much room */
 } backend_options;
 
 /* What came out of a factorization. */

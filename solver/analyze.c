@@ -24,8 +24,25 @@ static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_op
         return FAIL(why, LIBSOLVER_INVALID, "the matrix has no legal type");
     if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_SPD)
         return FAIL(why, LIBSOLVER_INVALID, "Cholesky needs a Hermitian matrix, this one is complex symmetric");
+    if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_QUASI_DEFINITE)
+        return FAIL(why, LIBSOLVER_INVALID, "quasi-definite matrices are Hermitian, this one is complex symmetric");
+    if (o->expected_signs && o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
+        return FAIL(why, LIBSOLVER_INVALID, "signs are expected of quasi-definite matrices alone");
     if (o->backend == LIBSOLVER_BACKEND_GPU)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "this version has no GPU backend");
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status check_signs(const libsolver_options *o, int64_t n, message *why)
+{
+    if (o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
+        return LIBSOLVER_OK;
+    if (!o->expected_signs && n > 0)
+        return FAIL(why, LIBSOLVER_INVALID, "a quasi-definite matrix without expected_signs");
+    for (int64_t i = 0; i < n; i++)
+        if (o->expected_signs[i] != 1 && o->expected_signs[i] != -1)
+            return FAIL(why, LIBSOLVER_INVALID, "expected_signs[%lld] is %d, neither 1 nor -1", (long long)i,
+                        o->expected_signs[i]);
     return LIBSOLVER_OK;
 }
 
@@ -40,7 +57,8 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     const pattern *p = &s->input.a;
     memory *m = &s->context->env.memory;
     *magnitude = NULL;
-    if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->matching == LIBSOLVER_OFF)
+    if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
+        o->matching == LIBSOLVER_OFF)
         return LIBSOLVER_OK;
     const int64_t nnz = p->start[p->n];
     void *values = memory_new(m, nnz, s->typed->bytes);
@@ -70,6 +88,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
 {
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
+    TRY(check_signs(&s->options, s->input.a.n, why));
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
@@ -84,7 +103,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
         goto done;
     }
-    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry};
+    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry, s->options.expected_signs};
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
     memory_free(&env->memory, magnitude);
@@ -126,7 +145,8 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
         if (status != LIBSOLVER_OK)
             libsolver_analysis_free(s);
         else {
-            s->options.permutation = NULL; /* the caller's array is not kept */
+            s->options.permutation = NULL; /* the caller's arrays are not kept */
+            s->options.expected_signs = NULL;
             *analysis = s;
         }
     }

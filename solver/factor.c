@@ -72,7 +72,7 @@ static libsolver_status factorize_values(libsolver_factor *f)
     s->backend->set_values(f->numeric, f->incoming);
     const backend_options how = {
         .positive_definite = o->kind == LIBSOLVER_KIND_SPD                ? 1
-                             : o->kind == LIBSOLVER_KIND_INDEFINITE       ? 0
+                             : o->kind != LIBSOLVER_KIND_AUTO             ? 0
                              : is_complex_symmetric(s->type, s->symmetry) ? 0
                                                                           : -1,
         .scaling = o->matching == LIBSOLVER_ON   ? BACKEND_MATCH
@@ -80,6 +80,7 @@ static libsolver_status factorize_values(libsolver_factor *f)
                                                  : BACKEND_EQUILIBRATE,
         .may_match = o->matching == LIBSOLVER_AUTO,
         .pivot_threshold = o->pivot_threshold,
+        .delay_cap = o->delay_cap,
     };
     TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
     if (!f->workspace)

@@ -59,7 +59,8 @@ typedef enum libsolver_backend {
 typedef enum libsolver_kind {
     LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails or is not tried */
     LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric */
-    LIBSOLVER_KIND_INDEFINITE = 2 /* LDL^T with 1x1 and 2x2 pivots */
+    LIBSOLVER_KIND_INDEFINITE = 2, /* LDL^T with 1x1 and 2x2 pivots */
+    LIBSOLVER_KIND_QUASI_DEFINITE = 3 /* LDL^T without pivoting; options.expected_signs */
 } libsolver_kind;
 
 typedef enum libsolver_ordering {
@@ -93,7 +94,9 @@ typedef struct libsolver_options {
     int64_t memory_limit; /* host bytes in use by this context, 0: none; OUT_OF_MEMORY above it */
     void (*log)(void *user, const char *sentence); /* NULL: silence */
     void *log_user;
-    int (*cancel)(void *user); /* polled about once a front and once a refinement step; nonzero: CANCELLED */
+    /* nonzero: CANCELLED.  Polled before each front and many times inside large ones, once a sweep over the matrix and once a
+     * refinement step; called from several threads */
+    int (*cancel)(void *user);
     void *cancel_user;
 
     /* read by libsolver_analyze (and libsolver_factor_matrix) and kept for what follows */
@@ -110,8 +113,16 @@ typedef struct libsolver_options {
                          10 */
     double tolerance; /* wanted backward error; default 1e-14 (5e-6 in single precision) when 0 */
     libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always can */
+    /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row of A; copied.  D is diagonal; a pivot that is
+     * rounding error or has the other sign is given the expected one and a size of at least sqrt(eps), and counts as
+     * perturbed [Vanderbei 1995].  A real or Hermitian */
+    const int8_t *expected_signs;
+    /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its children have equal parts of it.
+     * Those past it get the best pivot there is, raised to sqrt(eps) of the column's largest entry if need be, and count as
+     * perturbed [Duff, Pralet 2007].  0: no cap, unless the factor would grow to tens of times what was foreseen */
+    int64_t delay_cap;
 
-    int64_t reserved[16];
+    int64_t reserved[14];
 } libsolver_options;
 
 /* Defaults as stated above; all enums at their zero. */
@@ -156,7 +167,7 @@ LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
 /* Ordering, elimination tree, supernodes and the plan of the factorization, from A's pattern.  a->values may be NULL; if
  * they are there, A may be indefinite and options.matching is not OFF, rows that need 2x2 pivots may be ordered in pairs
  * [Duff, Pralet 2005].  Duplicates, order, base, triangle: see libsolver_matrix.  The message of a failure is the
- * context's.  INVALID (sizes, indices, a wrong triangle, a permutation that is none), NONFINITE (values that were
+ * context's.  INVALID (sizes, indices, a wrong triangle, a permutation that is none, signs that are none), NONFINITE (values that were
  * looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
                                                  const libsolver_options *options,
@@ -168,7 +179,7 @@ LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
  * indices analysed, triplets and duplicates too, and are summed through a map made by analyze.  *factor is an object
  * also after a numerical failure, and refactorize may be tried on it; it is NULL after INVALID,
  * PATTERN_MISMATCH and OUT_OF_MEMORY (the message is the context's). SINGULAR > 0: zero pivots were met and
- * skipped.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
+ * skipped; PERTURBED > 0: pivots were changed, solves refine what that cost.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *analysis,
                                                    const libsolver_matrix *a, libsolver_factor **factor);
 
@@ -261,7 +272,7 @@ LIBSOLVER_API libsolver_status libsolver_inertia(const libsolver_factor *factor,
 /* After factorize or refactorize. */
 typedef struct libsolver_factor_info {
     libsolver_status status;             /* of the last (re)factorize */
-    libsolver_kind kind;                 /* SPD: Cholesky, INDEFINITE: LDL^T */
+    libsolver_kind kind;                 /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: the same without pivoting */
     libsolver_backend backend_factorize; /* what ran where */
     libsolver_backend backend_solve;     /* */
     int threads;                         /* */
@@ -269,7 +280,7 @@ typedef struct libsolver_factor_info {
     int64_t fronts;                      /* supernodes of the backend's partition */
     int64_t two_by_two;                  /* 2x2 pivots */
     int64_t delayed;                     /* columns passed to a parent, each time counted */
-    int64_t perturbed;                   /* */
+    int64_t perturbed;                   /* pivots changed or taken below the threshold: see options */
     int64_t growths;                     /* times a planned space was too small for delayed columns */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise -1 */
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */

@@ -24,8 +24,10 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
     const memory *m = &f->context->env.memory;
     const backend_report *r = &f->report;
     info->status = f->status;
-    info->kind =
-        f->usable ? (r->cholesky ? LIBSOLVER_KIND_SPD : LIBSOLVER_KIND_INDEFINITE) : LIBSOLVER_KIND_AUTO;
+    info->kind = !f->usable    ? LIBSOLVER_KIND_AUTO
+                 : r->cholesky ? LIBSOLVER_KIND_SPD
+                 : f->analysis->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE ? LIBSOLVER_KIND_QUASI_DEFINITE
+                                                                              : LIBSOLVER_KIND_INDEFINITE;
     info->backend_factorize = info->backend_solve = LIBSOLVER_BACKEND_CPU;
     info->threads = f->context->env.threads;
     info->factor_nnz = r->factor_nnz;

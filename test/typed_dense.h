@@ -13,13 +13,14 @@ typedef long double _Complex exact;
 #define ROUNDING ((SCALAR_COMPLEX ? 4 : 1) * (long double)EPS)
 #define TOLERANCE (EPS < 1e-10 ? 1e-14 : 5e-6)
 #define SYMMETRIES (SCALAR_COMPLEX ? 2 : 1)
-#define MOST 48
+#define MOST 160
 
-/* Lower triangle; entries that are 0 are not stored in its view. */
+/* Lower triangle; in its view an entry that is 0 is there if `stored` says so. */
 typedef struct dense {
     int hermitian;
     int64_t n;
     scalar a[MOST][MOST];
+    unsigned char stored[MOST][MOST];
 } dense;
 
 /* A view of the lower triangle as triplets, in any order, and its arrays; an entry may come in two parts. */
@@ -71,7 +72,7 @@ static inline void dense_triplets(const dense *s, random_stream *r, triplets *t)
     for (int64_t j = 0; j < s->n; j++)
         for (int64_t i = j; i < s->n; i++) {
             const scalar part = r && i != j ? dense_scalar(r) : 0;
-            if (s->a[i][j] == 0)
+            if (s->a[i][j] == 0 && !s->stored[i][j])
                 continue;
             for (int twice = 0; twice < (r && k % 3 == 0 ? 2 : 1); twice++) {
                 const int parts = r && k % 3 == 0;

@@ -21,6 +21,7 @@ typedef struct front {
     int32_t *index;
     scalar *d, *e;
     real *magnitude, u;
+    front_watch *watch;
     scalar *backup; /* m x LDLT_BLOCK: the block's columns before elimination, rows p..m-1, leading dimension
                        m - p */
     scalar *w;      /* m x LDLT_BLOCK: L D below the block, leading dimension m - p - nb */
@@ -176,7 +177,7 @@ static int eliminate_block(front *f, int p, int nb, front_report *report)
     add_magnitudes(f, p, nb, accepted);
     if (accepted < nb)
         restore_failed(f, p, nb, accepted, b, order);
-    NAME(front_update_columns)(f->hermitian, m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k);
+    NAME(front_update_columns)(f->hermitian, m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k, f->watch);
     return accepted;
 }
 
@@ -184,7 +185,7 @@ static int eliminate_block(front *f, int p, int nb, front_report *report)
 static int pass(front *f, int p, front_report *report)
 {
     int q = f->k;
-    while (p < q) {
+    while (p < q && !front_panel_stopped(f->watch, f->m, f->k)) {
         const int nb = q - p < LDLT_BLOCK ? q - p : LDLT_BLOCK;
         const int accepted = eliminate_block(f, p, nb, report), failed = nb - accepted;
         const int waiting = q - p - nb;
@@ -197,17 +198,19 @@ static int pass(front *f, int p, front_report *report)
 }
 
 void NAME(front_ldlt)(int hermitian, int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
-                      real u, int may_delay, scalar *work, front_report *report)
+                      real u, int most_delayed, scalar *work, front_watch *watch, front_report *report)
 {
-    front f = {hermitian, m, k, panel, index, d, e, magnitude, u, work, NULL};
+    front f = {hermitian, m, k, panel, index, d, e, magnitude, u, watch, work, NULL};
     f.w = work + front_ldlt_work(m, k) / 2;
     int p = pass(&f, 0, report);
     if (p > 0 && p < k)
         p = pass(&f, p, report);
     if (p < k)
-        p = NAME(ldlt_threshold)(hermitian, m, k, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, report);
-    if (p < k && !may_delay) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
-                                Parlett 1971] */
-        p = NAME(ldlt_threshold)(hermitian, m, k, p, panel, index, d, e, magnitude, (real)0.25, 0, work, report);
+        p = NAME(ldlt_threshold)(hermitian, m, k, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, watch, report);
+    if (p < k - most_delayed && m == k) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
+                                           Parlett 1971] */
+        p = NAME(ldlt_threshold)(hermitian, m, k, p, panel, index, d, e, magnitude, (real)0.25, 0, work, watch, report);
+    if (p < k - most_delayed)
+        p = NAME(ldlt_forced)(hermitian, m, k, p, most_delayed, panel, index, d, e, magnitude, work, watch, report);
     report->eliminated = p;
 }

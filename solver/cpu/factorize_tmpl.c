@@ -36,22 +36,62 @@ static void record_failure(numeric *f, int32_t s, int column)
     f->node[s].p = column;
 }
 
+/* Whether the last front ended early. */
+static int front_stopped_already(const numeric *f)
+{
+    return atomic_load(&f->watch.stopped);
+}
+
 static libsolver_status factorize_cholesky(numeric *f, int32_t s)
 {
     node *v = &f->node[s];
     TRY(NAME(cpu_assemble)(f, s, NULL));
-    const int done = NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s]);
+    const int done = NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s], &f->watch);
     v->p = v->k;
+    if (front_stopped_already(f))
+        return LIBSOLVER_CANCELLED;
     if (done < v->k) {
         record_failure(f, s, done);
         return LIBSOLVER_OK;
     }
     if (v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0);
+        NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0, &f->watch);
     }
     NAME(cpu_assemble_contribution)(f, s);
     return LIBSOLVER_OK;
+}
+
+/* Most columns that s may delay: its part of what its parent takes from its children.  It is known from the pattern, so
+ * that the same columns are perturbed whatever the threads do. */
+static int most_delayed(const numeric *f, int32_t s)
+{
+    const int32_t above = f->plan->part.above[s];
+    return above < 0 ? 0 : f->delay_cap == INT32_MAX ? INT32_MAX : f->delay_cap / f->plan->children[above];
+}
+
+/* Pivots of the assembled front of s. */
+static libsolver_status pivots_of_front(numeric *f, int32_t s, scratch *t)
+{
+    node *v = &f->node[s];
+    const cpu_plan *plan = f->plan;
+    for (int i = 0; i < v->k; i++)
+        t->slot[i] = i;
+    if (plan->sign)
+        NAME(front_ldlt_signed)
+        (plan->hermitian, v->m, v->k, v->panel, plan->sign + plan->part.first[s], v->d, v->e, t->magnitude, t->work, &f->watch,
+         &t->report);
+    else {
+        const int most = v->m > v->k && f->may_match ? INT32_MAX : most_delayed(f, s);
+        NAME(front_ldlt)
+        (plan->hermitian, v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, most, t->work,
+         &f->watch, &t->report);
+    }
+    v->p = t->report.eliminated;
+    t->delayed += v->k - v->p;
+    if (front_stopped_already(f))
+        return LIBSOLVER_CANCELLED;
+    return v->k - v->p > most_delayed(f, s) ? TOO_MANY_DELAYS : LIBSOLVER_OK;
 }
 
 static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
@@ -64,17 +104,11 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     }
     TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
     TRY(NAME(cpu_assemble)(f, s, t->magnitude));
-    for (int i = 0; i < v->k; i++)
-        t->slot[i] = i;
-    NAME(front_ldlt)
-    (f->plan->hermitian, v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, v->m > v->k, t->work,
-     &t->report);
-    v->p = t->report.eliminated;
-    t->delayed += v->k - v->p;
+    TRY(pivots_of_front(f, s, t));
     if (v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)
-        (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH);
+        (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);
@@ -87,7 +121,7 @@ static void work_on(numeric *f, int32_t s)
 {
     if (atomic_load(&f->stop) != LIBSOLVER_OK || s > atomic_load(&f->failed))
         return;
-    libsolver_status status = environment_cancelled(f->plan->env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
+    libsolver_status status = front_stopped(&f->watch) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
         status =
             f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
@@ -153,6 +187,7 @@ static void sum_reports(const numeric *f, backend_report *report)
         report->negative += r->negative;
         report->zero += r->zero;
         report->uncertain += r->uncertain;
+        report->perturbed += r->perturbed;
         report->two_by_two += r->two_by_two;
         report->smallest = r->smallest < report->smallest ? r->smallest : report->smallest;
         report->delayed += f->scratch[t].delayed;
@@ -191,10 +226,13 @@ static libsolver_status finish(numeric *f, backend_report *report)
     return report->growths > 0 ? replan_solves(f) : LIBSOLVER_OK;
 }
 
-/* Growth by delayed columns up to which a factorization goes on when another scaling could be tried: this
- * many times the planned size, and bytes. */
+/* Growth by delayed columns up to which a factorization goes on: this many times the planned size, and bytes, where another
+ * scaling could be tried; four times as much where delays could be capped; no limit with a cap. */
 #define GROWTH_FACTOR 8
 #define GROWTH_BYTES ((int64_t)64 << 20)
+
+/* Most columns that are delayed to one front when they would outgrow that. */
+#define DELAY_CAP 128
 
 /* One factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS. */
 static libsolver_status attempt(numeric *f, int cholesky, const backend_options *options,
@@ -204,7 +242,11 @@ static libsolver_status attempt(numeric *f, int cholesky, const backend_options 
     TRY(NAME(cpu_layout)(f, cholesky));
     TRY(NAME(cpu_scale)(f, options->scaling));
     f->pivot_threshold = (real)options->pivot_threshold;
-    f->growth_limit = options->may_match ? GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES : 0;
+    f->may_match = options->may_match;
+    f->delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX ? (int32_t)options->delay_cap : INT32_MAX;
+    f->growth_limit = (GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES) *
+                      (options->may_match ? 1 : f->delay_cap == INT32_MAX ? 4 : 0);
+    atomic_store(&f->watch.stopped, 0);
     atomic_store(&f->failed, INT32_MAX);
     atomic_store(&f->stop, LIBSOLVER_OK);
     atomic_store(&f->growths, 0);
@@ -228,12 +270,24 @@ static int doubtful(const backend_report *report)
     return report->uncertain > 0 || report->zero > 0;
 }
 
+/* LDL^T, with capped delays if it must be. */
+static libsolver_status attempt_indefinite(numeric *f, backend_options *o, backend_report *report)
+{
+    libsolver_status status = attempt(f, 0, o, report);
+    if (status == TOO_MANY_DELAYS && !o->may_match) {
+        environment_log(f->plan->env, "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
+        o->delay_cap = DELAY_CAP;
+        status = attempt(f, 0, o, report);
+    }
+    return status;
+}
+
 /* One more attempt.  A pivot that is zero may only be small beside what was added to its row: zeros count as certain only
  * when two attempts by different means agree. */
-static libsolver_status attempt_again(numeric *f, const backend_options *o, backend_report *report)
+static libsolver_status attempt_again(numeric *f, backend_options *o, backend_report *report)
 {
     const backend_report before = *report;
-    TRY(attempt(f, 0, o, report));
+    TRY(attempt_indefinite(f, o, report));
     if (report->zero > 0 && report->uncertain == 0 &&
         (report->zero != before.zero || report->positive != before.positive))
         report->uncertain = 1;
@@ -266,13 +320,13 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
         o.scaling = BACKEND_MATCH;
         o.may_match = 0;
     }
-    libsolver_status status = attempt(f, 0, &o, report);
+    libsolver_status status = attempt_indefinite(f, &o, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(env, "too many delayed pivots: scaling by matching instead of equilibration");
         o.scaling = BACKEND_MATCH;
         o.may_match = 0;
         helps = 1;
-        status = attempt(f, 0, &o, report);
+        status = attempt_indefinite(f, &o, report);
     }
     if (status == LIBSOLVER_OK && doubtful(report) && o.may_match) {
         environment_log(
@@ -281,7 +335,7 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
         status = try_matching(f, &o, report);
         helps = status == LIBSOLVER_OK && !doubtful(report);
     }
-    if (status == LIBSOLVER_OK && report->uncertain > 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && report->uncertain > 0 && report->perturbed == 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
         /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
         environment_log(env, "%lld pivots of uncertain sign: pivoting again with threshold %g",
                         (long long)report->uncertain, CAREFUL_THRESHOLD);
@@ -291,6 +345,14 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
     }
     f->matching_helped = helps;
     return status;
+}
+
+/* LDL^T with the signs that are expected of the pivots. */
+static libsolver_status factorize_signed(numeric *f, const backend_options *options, backend_report *report)
+{
+    backend_options o = *options;
+    o.may_match = 0;
+    return attempt(f, 0, &o, report);
 }
 
 /* Row of A with the first diagonal entry in elimination order that is not positive, -1 if there is none. */
@@ -319,7 +381,7 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
             return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
-        status = factorize_indefinite(f, options, report);
+        status = f->plan->sign ? factorize_signed(f, options, report) : factorize_indefinite(f, options, report);
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
     if (status == LIBSOLVER_CANCELLED)

@@ -66,6 +66,9 @@ typedef struct numeric {
     int64_t entries;       /* of L, as stored */
     int64_t zero_pivots;
     real pivot_threshold;
+    int32_t delay_cap; /* if children would delay more columns to a front they perturb pivots, or, with may_match, ... */
+    int may_match;     /* ... the attempt ends with TOO_MANY_DELAYS */
+    front_watch watch;
     _Atomic int32_t failed;    /* least supernode whose pivots failed (Cholesky) */
     _Atomic int stop;          /* a status, or TOO_MANY_DELAYS, that ends all tasks */
     _Atomic int64_t growths;
@@ -114,7 +117,7 @@ void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
 /* factorize_tmpl.c */
 libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
                                      message *why);
-/* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY. */
+/* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
 
 /* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by rows: row
@@ -160,11 +163,11 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
 libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error);
-/* null_space_tmpl.c, for one column; entry i of x and residual at i step.  x := the shortest x + null vector, nearly. */
-void NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
+/* null_space_tmpl.c, for one column; entry i of x and residual at i step; CANCELLED.  x := the shortest x + null vector, nearly. */
+libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
  * overwritten. */
-void NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
+libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order);

@@ -33,6 +33,11 @@ static void destroy(void *numeric_)
     memory_free(m, f);
 }
 
+static int cancelled(const void *env)
+{
+    return environment_cancelled(env);
+}
+
 static libsolver_status create(const void *plan_, message *why, void **out)
 {
     const cpu_plan *plan = plan_;
@@ -41,6 +46,7 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     numeric *f = *out = memory_zeroed(m, 1, sizeof(numeric));
     if (f) {
         f->plan = plan;
+        f->watch = (front_watch){.cancelled = cancelled, .user = plan->env};
         f->threads = plan->tasks.threads;
         f->value = memory_new(m, numeric_nnz(f), sizeof(scalar));
         f->scale = memory_new(m, n, sizeof(real));

@@ -63,8 +63,10 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
         plan->child[s] = -1;
         const int32_t above = part->above[s];
         plan->sibling[s] = above >= 0 ? plan->child[above] : -1;
-        if (above >= 0)
+        if (above >= 0) {
             plan->child[above] = s;
+            plan->children[above]++;
+        }
     }
     for (int32_t s = 0; s < supernodes; s++) {
         const int32_t *row = part->row + part->row_start[s];
@@ -119,10 +121,17 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         status = permute_pattern(m, problem->a, plan->part.perm, &plan->a, plan->place);
     if (status == LIBSOLVER_OK) {
         plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
+        plan->children = memory_zeroed(m, plan->part.supernodes, sizeof(int32_t));
         plan->child = memory_new(m, plan->part.supernodes, sizeof(int32_t));
         plan->sibling = memory_new(m, plan->part.supernodes, sizeof(int32_t));
         status =
-            plan->position && plan->child && plan->sibling ? index_fronts(m, plan) : LIBSOLVER_OUT_OF_MEMORY;
+            plan->position && plan->children && plan->child && plan->sibling ? index_fronts(m, plan) : LIBSOLVER_OUT_OF_MEMORY;
+    }
+    if (status == LIBSOLVER_OK && problem->expected_signs) {
+        plan->sign = memory_new(m, plan->a.n, 1);
+        for (int32_t k = 0; k < plan->a.n && plan->sign; k++)
+            plan->sign[k] = problem->expected_signs[plan->part.perm[k]];
+        status = plan->sign ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
     }
     if (status == LIBSOLVER_OK)
         status = schedule_build(m, &plan->part, problem->env->threads, &plan->tasks);
@@ -145,11 +154,13 @@ void cpu_plan_free(cpu_plan *plan)
     partition_free(m, &plan->part);
     schedule_free(m, &plan->tasks);
     memory_free(m, plan->child);
+    memory_free(m, plan->children);
     memory_free(m, plan->sibling);
     memory_free(m, plan->position);
     memory_free(m, plan->a.start);
     memory_free(m, plan->a.row);
     memory_free(m, plan->place);
     memory_free(m, plan->local);
+    memory_free(m, plan->sign);
     memory_free(m, plan);
 }

@@ -30,11 +30,13 @@ typedef struct cpu_plan {
     int hermitian;  /* A = A^H, no difference for real types */
     partition part; /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] - row_start[s] */
     int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */
+    int32_t *children; /* supernodes: how many */
     int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front; pivot
                           rows: unused */
     pattern a;         /* lower triangle of P A P^T */
     int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a; -1 - it: its mirror image is there */
     int32_t *local;    /* nnz: place of the entry's row in the front of its column */
+    int8_t *sign;      /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
     schedule tasks;
     int32_t largest_front; /* max m */
     int64_t peak_slots;    /* entries of contribution blocks in use at a time, as planned */

@@ -155,7 +155,7 @@ static int reopen(group *g, double tolerance)
 
 /* For a singular matrix: the columns that are not good enough are made as short as can be, then corrected
  * with the part of their residuals that no solution removes spread over all rows. */
-static void refine_singular(group *g, double tolerance)
+static libsolver_status refine_singular(group *g, double tolerance)
 {
     workspace *w = g->w;
     const int32_t n = g->f->plan->a.n;
@@ -164,10 +164,10 @@ static void refine_singular(group *g, double tolerance)
     memcpy(w->solution, w->best, bytes);
     for (int q = 0; q < c; q++)
         if (!g->done[q])
-            NAME(cpu_shorten)(g->f, w, w->solution + q, c);
+            TRY(NAME(cpu_shorten)(g->f, w, w->solution + q, c));
     measure(g, tolerance, 0);
     if (!reopen(g, tolerance))
-        return;
+        return LIBSOLVER_OK;
     for (int q = 0; q < c; q++) {
         if (g->done[q])
             continue;
@@ -178,10 +178,11 @@ static void refine_singular(group *g, double tolerance)
             const real measure = (real)measure_of_row(g, i, q, norm, &small);
             weight[i] = isfinite(measure) ? measure : 0;
         }
-        NAME(cpu_make_consistent)(g->f, w, w->residual + q, c);
+        TRY(NAME(cpu_make_consistent)(g->f, w, w->residual + q, c));
     }
     step(g);
     measure(g, tolerance, 0);
+    return LIBSOLVER_OK;
 }
 
 libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
@@ -215,7 +216,7 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
             refinement->steps = steps > refinement->steps ? steps : refinement->steps;
         }
         for (int k = 0; f->zero_pivots > 0 && k < 3 && k < most && reopen(&g, refinement->tolerance); k++)
-            refine_singular(&g, refinement->tolerance);
+            TRY(refine_singular(&g, refinement->tolerance));
         NAME(cpu_store)(n, g.c, w->best, NULL, row, x, first);
         for (int q = 0; q < g.c; q++) {
             refinement->final = fmax(refinement->final, g.error[q]);

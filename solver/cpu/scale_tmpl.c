@@ -45,9 +45,11 @@ static void diagonal_entries(numeric *f)
 
 /* Equilibration: Cholesky gets a unit diagonal, which bounds every other entry; LDL^T the largest entry 1 in
  * every row. */
-static void equilibrate(numeric *f)
+static libsolver_status equilibrate(numeric *f)
 {
     for (int sweep = f->cholesky ? SWEEPS - 1 : 0; sweep < SWEEPS; sweep++) {
+        if (environment_cancelled(f->plan->env))
+            return LIBSOLVER_CANCELLED;
         if (f->cholesky)
             diagonal_entries(f);
         else
@@ -56,6 +58,7 @@ static void equilibrate(numeric *f)
             if (f->largest[i] > 0)
                 f->scale[i] = power_of_two((double)f->scale[i] / sqrt((double)f->largest[i]));
     }
+    return LIBSOLVER_OK;
 }
 
 /* Scaling by matching.  The first call takes its memory. */
@@ -84,7 +87,7 @@ libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
     if (scaling == BACKEND_MATCH && !f->cholesky)
         TRY(scale_by_matching(f));
     else if (scaling != BACKEND_UNSCALED)
-        equilibrate(f);
+        TRY(equilibrate(f));
     if (f->cholesky)
         diagonal_entries(f);
     else
