@@ -77,6 +77,11 @@ typedef struct backend {
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error);
+    /* See libsolver_determinant, _condition and _forward_error. */
+    libsolver_status (*determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
+    libsolver_status (*condition)(const void *numeric, void *workspace, double *condition);
+    libsolver_status (*forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
+                                      const libsolver_vectors *x, double *forward_error);
     /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
     libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers, int64_t *indices,
                                  void *values, int64_t *order);

@@ -304,6 +304,30 @@ typedef struct libsolver_solve_info {
 LIBSOLVER_API void libsolver_solve_query(const libsolver_factor *factor, const libsolver_workspace *workspace,
                                          libsolver_solve_info *info);
 
+/* det A = (phase_real + i phase_imaginary) exp(log_abs).  The phase is 1 or -1 if A is real or Hermitian, otherwise of size
+ * 1; a singular A has log_abs = -infinity and phase 0. */
+typedef struct libsolver_determinant_info {
+    double log_abs;
+    double phase_real, phase_imaginary;
+} libsolver_determinant_info;
+
+/* The product of the pivots, in extended precision.  O(n).  SINGULAR, PERTURBED (that of another matrix); INVALID. */
+LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *factor,
+                                                     libsolver_determinant_info *determinant);
+
+/* |A|_1 |A^-1|_1, the second factor estimated from about five to eleven solves: hardly ever more than three times too small
+ * [Hager 1984; Higham 1988, as LAPACK's xLACN2].  Infinite if A is singular; 1 for n = 0.  workspace: NULL for the factor's
+ * own one.  Allocates nothing.  SINGULAR, PERTURBED; INVALID, CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                   double *condition);
+
+/* forward_error[j], length columns: a bound for max |x - A^-1 b| / max |x| of column j, from b, x and A as they are given: the
+ * norm of |A^-1| (|b - A x| + its rounding errors), estimated as in libsolver_condition [Arioli, Demmel, Duff 1989; LAPACK's
+ * xPORFS].  Infinite if A is singular.  workspace and statuses as in libsolver_condition. */
+LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                                       double *forward_error);
+
 /* L by columns, in elimination order (rows and columns 0-based), unit diagonal left out for LDL^T and kept
  * for Cholesky. Call with NULL arrays for the number of entries; then pointers n + 1, indices and values that
  * many.  The columns of delayed pivots stand where they were eliminated: order[k] (length n, may be NULL) is

@@ -263,3 +263,22 @@ void libsolver_solve_query(const libsolver_factor *f, const libsolver_workspace 
     if (w)
         *info = w->info;
 }
+
+libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w, const libsolver_vectors *b,
+                                 const libsolver_vectors *x, void **backend_memory, message *why)
+{
+    if (b && x)
+        TRY(check(f, w, b, x, why));
+    else if (!f->usable)
+        return FAIL(why, LIBSOLVER_INVALID, "there is no factor: the last factorization failed");
+    else if (w && w->factor != f)
+        return FAIL(why, LIBSOLVER_INVALID, "the workspace belongs to another factor");
+    TRY(take(f, w, why));
+    *backend_memory = (w ? w : f->workspace)->memory;
+    return LIBSOLVER_OK;
+}
+
+void workspace_end(const libsolver_factor *f, libsolver_workspace *w)
+{
+    give_back(f, w);
+}

@@ -168,6 +168,11 @@ libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, in
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
  * overwritten. */
 libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
+/* determinant_tmpl.c, condition_tmpl.c */
+libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
+libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
+libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
+                                         const libsolver_vectors *x, double *forward_error);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order);
