@@ -15,6 +15,8 @@ typedef struct backend_problem {
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
+    int32_t schur_size;           /* rows that are not eliminated ... */
+    const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of their tree */
     const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
 } backend_problem;
 
@@ -82,6 +84,10 @@ typedef struct backend {
     libsolver_status (*condition)(const void *numeric, void *workspace, double *condition);
     libsolver_status (*forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                       const libsolver_vectors *x, double *forward_error);
+    /* See libsolver_schur_complement, _condense (expand: 0) and _expand (b is x). */
+    libsolver_status (*schur_complement)(const void *numeric, const libsolver_vectors *s);
+    libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace, const libsolver_vectors *b,
+                                    const libsolver_vectors *x);
     /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
     libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers, int64_t *indices,
                                  void *values, int64_t *order);

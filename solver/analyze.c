@@ -4,6 +4,7 @@
 #include "solver/cpu/backend.h"
 #include "solver/objects.h"
 #include "solver/options.h"
+#include "solver/schur_pattern.h"
 #include <string.h>
 
 /* By type, in the order of libsolver_type. */
@@ -58,7 +59,7 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     memory *m = &s->context->env.memory;
     *magnitude = NULL;
     if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
-        o->matching == LIBSOLVER_OFF)
+        o->matching == LIBSOLVER_OFF || s->schur_size > 0)
         return LIBSOLVER_OK;
     const int64_t nnz = p->start[p->n];
     void *values = memory_new(m, nnz, s->typed->bytes);
@@ -89,6 +90,9 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
     TRY(check_signs(&s->options, s->input.a.n, why));
+    TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
+    s->schur_size = s->options.schur_size;
+    TRY(schur_join(&env->memory, &s->input, (int32_t)s->schur_size, s->schur_rows));
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
@@ -97,13 +101,19 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (!perm)
         goto done;
-    TRY_DONE(choose_ordering(env, &s->input.a, magnitude, &s->options, perm, &s->ordering, why));
+    if (s->schur_size > 0)
+        status = schur_ordering(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, perm, &s->ordering, why);
+    else
+        status = choose_ordering(env, &s->input.a, magnitude, &s->options, perm, &s->ordering, why);
+    if (status != LIBSOLVER_OK)
+        goto done;
     TRY_DONE(forest_build(&env->memory, &s->input.a, perm, &s->forest));
     if (environment_cancelled(env)) {
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
         goto done;
     }
-    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry, s->options.expected_signs};
+    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry,
+                                     (int32_t)s->schur_size, s->schur_rows, s->options.expected_signs};
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
     memory_free(&env->memory, magnitude);
@@ -147,6 +157,7 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
         else {
             s->options.permutation = NULL; /* the caller's arrays are not kept */
             s->options.expected_signs = NULL;
+            s->options.schur_rows = NULL;
             *analysis = s;
         }
     }
@@ -162,6 +173,7 @@ void libsolver_analysis_free(libsolver_analysis *s)
     memory *m = &s->context->env.memory;
     if (s->plan)
         s->backend->discard(s->plan);
+    memory_free(m, s->schur_rows);
     forest_free(m, &s->forest);
     input_free(m, &s->input);
     memory_free(m, s);

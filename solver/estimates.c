@@ -41,7 +41,9 @@ libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_worksp
     message why = {""};
     void *own = NULL;
     *condition = NAN;
-    libsolver_status status = workspace_begin(f, workspace, NULL, NULL, &own, &why);
+    libsolver_status status = schur_refused(f, &why);
+    if (status == LIBSOLVER_OK)
+        status = workspace_begin(f, workspace, NULL, NULL, &own, &why);
     if (status == LIBSOLVER_OK) {
         status = f->analysis->backend->condition(f->numeric, own, condition);
         workspace_end(f, workspace);
@@ -56,7 +58,9 @@ libsolver_status libsolver_forward_error(const libsolver_factor *f, libsolver_wo
         return LIBSOLVER_INVALID;
     message why = {""};
     void *own = NULL;
-    libsolver_status status = workspace_begin(f, workspace, b, x, &own, &why);
+    libsolver_status status = schur_refused(f, &why);
+    if (status == LIBSOLVER_OK)
+        status = workspace_begin(f, workspace, b, x, &own, &why);
     if (status == LIBSOLVER_OK) {
         status = f->analysis->backend->forward_error(f->numeric, own, b, x, forward_error);
         workspace_end(f, workspace);

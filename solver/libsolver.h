@@ -121,8 +121,12 @@ typedef struct libsolver_options {
      * Those past it get the best pivot there is, raised to sqrt(eps) of the column's largest entry if need be, and count as
      * perturbed [Duff, Pralet 2007].  0: no cap, unless the factor would grow to tens of times what was foreseen */
     int64_t delay_cap;
+    /* length schur_size, distinct, 0-based; copied: rows that are not eliminated, whose Schur complement is wanted; see
+     * libsolver_schur_complement */
+    const int64_t *schur_rows;
+    int64_t schur_size;
 
-    int64_t reserved[14];
+    int64_t reserved[12];
 } libsolver_options;
 
 /* Defaults as stated above; all enums at their zero. */
@@ -224,6 +228,26 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace, const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
 
+/* A system in two parts.  With options.schur_size > 0, A1 being the rows that are eliminated and A2 options.schur_rows,
+ *
+ *      [ A11 A12 ] [ X1 ]   [ B1 ]      S = A22 - A21 A11^-1 A12,    S X2 = B2 - A21 A11^-1 B1,
+ *      [ A21 A22 ] [ X2 ] = [ B2 ]      A11 X1 = B1 - A12 X2,
+ *
+ * the factor is that of A11 (kind, inertia, determinant, statuses too), and these calls take the place of the other solves,
+ * of libsolver_condition and _forward_error and of libsolver_get_factor_l and _d, which answer INVALID.  Nothing is refined.
+ *
+ * _complement: S, schur_size x schur_size in the order of schur_rows, both triangles.
+ * _condense: rows schur_rows of X := B2 - A21 A11^-1 B1; the others hold what _expand goes on with.  X may be B.
+ * _expand: rows schur_rows of X hold X2, the solution with S, which is the caller's work; the others become X1.
+ *
+ * B and X are n x columns.  workspace: NULL for the factor's own one.  They allocate nothing.  SINGULAR (zero pivots of A11
+ * were skipped), PERTURBED; INVALID, CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_schur_complement(const libsolver_factor *factor, const libsolver_vectors *s);
+LIBSOLVER_API libsolver_status libsolver_schur_condense(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                        const libsolver_vectors *b, const libsolver_vectors *x);
+LIBSOLVER_API libsolver_status libsolver_schur_expand(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                      const libsolver_vectors *x);
+
 /* Memory that solves of up to `columns` right-hand sides at a time write to; wider blocks are solved in
  * panels of that many. A workspace belongs to its factor and serves one caller at a time.  columns >= 1.
  * INVALID, OUT_OF_MEMORY. */
@@ -260,7 +284,7 @@ LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int
  * (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted again
  * under the other scaling with the same result. */
 typedef struct libsolver_inertia_counts {
-    int64_t positive, negative, zero; /* sum to n */
+    int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;
     double smallest_pivot; /* least |eigenvalue| of a nonzero 1x1 or 2x2 pivot block, of the scaled matrix */
 } libsolver_inertia_counts;

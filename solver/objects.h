@@ -22,6 +22,8 @@ struct libsolver_analysis {
     libsolver_type type;
     libsolver_symmetry symmetry;
     input input;                 /* pattern of A in the caller's order, and where each entry given goes */
+    int64_t schur_size;          /* rows that are not eliminated: */
+    int32_t *schur_rows;         /* */
     forest forest;               /* elimination forest and fundamental supernodes */
     libsolver_ordering ordering; /* the one used */
     const typed_values *typed;
@@ -67,6 +69,9 @@ static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry s
 libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w, const libsolver_vectors *b,
                                  const libsolver_vectors *x, void **backend_memory, message *why);
 void workspace_end(const libsolver_factor *f, libsolver_workspace *w);
+
+/* INVALID if some rows are not eliminated: for calls that need all of L. */
+libsolver_status schur_refused(const libsolver_factor *f, message *why);
 
 /* Sets the context's message. */
 void context_message(libsolver_context *context, const message *why);

@@ -45,7 +45,7 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
 libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entries, int64_t *pointers,
                                         int64_t *indices, void *values, int64_t *order)
 {
-    if (!f || !entries || !f->usable)
+    if (!f || !entries || !f->usable || f->analysis->schur_size > 0)
         return LIBSOLVER_INVALID;
     const libsolver_status status =
         f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
@@ -60,7 +60,7 @@ libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entr
 
 libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal, void *subdiagonal)
 {
-    if (!f || !f->usable || !diagonal || !subdiagonal)
+    if (!f || !f->usable || !diagonal || !subdiagonal || f->analysis->schur_size > 0)
         return LIBSOLVER_INVALID;
     return f->analysis->backend->export_d(f->numeric, diagonal, subdiagonal);
 }

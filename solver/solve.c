@@ -178,6 +178,7 @@ static libsolver_status widen(libsolver_factor *f, int64_t columns, message *why
 static libsolver_status solve(libsolver_factor *f, const libsolver_vectors *b, const libsolver_vectors *x,
                               message *why)
 {
+    TRY(schur_refused(f, why));
     TRY(check(f, NULL, b, x, why));
     TRY(check_finite(f, b, why));
     TRY(take(f, NULL, why));
@@ -204,6 +205,7 @@ static libsolver_status solve_plain(const libsolver_factor *f, libsolver_part pa
     static const int parts[] = {BACKEND_L | BACKEND_D | BACKEND_LT, BACKEND_L, BACKEND_D, BACKEND_LT};
     if ((unsigned)part > LIBSOLVER_PART_LT)
         return FAIL(why, LIBSOLVER_INVALID, "there is no part %d of a solve", (int)part);
+    TRY(schur_refused(f, why));
     TRY(check(f, w, b, x, why));
     TRY(take(f, w, why));
     const libsolver_status status =
@@ -231,6 +233,7 @@ static libsolver_status only_refine(const libsolver_factor *f, libsolver_workspa
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     double *backward_error, message *why)
 {
+    TRY(schur_refused(f, why));
     TRY(check(f, w, b, x, why));
     if (b->values == x->values && b->columns > 0 && b->rows > 0)
         return FAIL(why, LIBSOLVER_INVALID, "x is b, which is still wanted");

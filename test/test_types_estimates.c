@@ -62,6 +62,8 @@ static long double norm_of(int64_t n, const exact *a)
         long double sum = 0;
         for (int64_t i = 0; i < n; i++)
             sum += cabsl(a[i + j * n]);
+        if (!isfinite(sum))
+            return INFINITY;
         most = fmaxl(most, sum);
     }
     return most;

@@ -189,7 +189,7 @@ static void run(void *arg)
     }
     f->report = (front_report){.smallest = INFINITY};
     NAME(front_ldlt)
-    (f->hermitian, f->m, f->k, f->panel, f->index, f->d, f->e, f->magnitude, f->u, f->most_delayed, work, NULL,
+    (f->hermitian, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, f->most_delayed, work, NULL,
      &f->report);
     free(work);
 }

@@ -84,11 +84,12 @@ int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, fron
  * pivots.
  * index, length m, is permuted with the rows (only its first k move).  d and e, length k: D(j,j) and
  * D(j+1,j).  A zero pivot has d = e = 0 and a zero column of L.  Hermitian: d is real.  magnitude, length m: on entry what was
- * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h].  The candidates left over
- * are updated and stand in the columns eliminated .. k-1.  most_delayed: how many they may be; when m = k the threshold is
+ * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h].  Rows [0, judged) of L are
+ * held to 1/u, k <= judged <= m: rows that will never be eliminated stand below and decide nothing.  The candidates left over
+ * are updated and stand in the columns eliminated .. k-1.  most_delayed: how many they may be; when judged = k the threshold is
  * lowered to 1/4 for the others, which always suffices, otherwise they are taken as ldlt_forced does.
  * work: front_ldlt_work(m, k) scalars. */
-void NAME(front_ldlt)(int hermitian, int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
+void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
                       real u, int most_delayed, scalar *work, front_watch *watch, front_report *report);
 /* The same without pivoting, for quasi-definite matrices [Vanderbei 1995]: pivot j is to have the sign of sign(j), length k;
  * one that has not, or is rounding error, becomes sign(j) max(|pivot|, sqrt(eps) magnitude(j)) and is counted as perturbed.
@@ -106,6 +107,11 @@ static inline int64_t front_ldlt_work(int64_t m, int64_t k)
  * panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each OpenMP thread, scratch_stride apart. */
 void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
                               scalar *cb, scalar *scratch, int64_t scratch_stride, front_watch *watch);
+
+/* What p pivots subtract from the columns behind them, which stand in the panel too:  columns [p, m) -= L21 D L21^T.  d, e: NULL
+ * for Cholesky.  work: as in front_ldlt. */
+void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e, scalar *work,
+                             front_watch *watch);
 
 /* Building blocks of the above.
  *

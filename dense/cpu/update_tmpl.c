@@ -122,3 +122,18 @@ void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *
     }
 #pragma omp taskwait
 }
+
+void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e, scalar *work,
+                             front_watch *watch)
+{
+    const int rows = m - p;
+    if (!d)
+        NAME(front_update_columns)(hermitian, m, panel, 0, p, panel + p, m, p, p, m, watch);
+    for (int p0 = 0, p1; d && p0 < p; p0 = p1) {
+        p1 = p0 + LDLT_BLOCK < p ? p0 + LDLT_BLOCK : p;
+        if (e[p1 - 1] != 0)
+            p1--; /* its partner stays with it */
+        times_d(hermitian, rows, p0, p1, panel + p, m, d, e, work);
+        NAME(front_update_columns)(hermitian, m, panel, p0, p1, work, rows, p, p, m, watch);
+    }
+}

@@ -45,7 +45,8 @@ libsolver_status NAME(cpu_determinant)(const void *numeric_, double *log_abs, do
         }
     }
     for (int32_t i = 0; i < f->plan->a.n; i++)
-        p.exponent -= 2 * (int64_t)ilogb((double)f->scale[i]);
+        if (i < f->plan->schur_first || i >= f->plan->schur_first + f->plan->schur_size)
+            p.exponent -= 2 * (int64_t)ilogb((double)f->scale[i]);
     const long double size = hypotl(creall(p.mantissa), cimagl(p.mantissa));
     *log_abs = size > 0 ? (double)(logl(size) + (long double)p.exponent * 0.693147180559945309417232121458L) : -INFINITY;
     *phase_real = size > 0 ? (double)(creall(p.mantissa) / size) : 0;

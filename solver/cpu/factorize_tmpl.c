@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/blas_serial.h"
+#include "dense/cpu/ldlt.h"
 #include <omp.h>
 #include <string.h>
 
@@ -42,10 +43,32 @@ static int front_stopped_already(const numeric *f)
     return atomic_load(&f->watch.stopped);
 }
 
+/* Rows of the front of s that are not eliminated anywhere; they are its last. */
+static int schur_rows_of(const numeric *f, int32_t s)
+{
+    const cpu_plan *plan = f->plan;
+    const int32_t *row = plan->part.row + plan->part.row_start[s];
+    int t = plan_rows(plan, s);
+    while (t > 0 && row[t - 1] >= plan->schur_first && row[t - 1] < plan->schur_first + plan->schur_size)
+        t--;
+    return plan_rows(plan, s) - t;
+}
+
+/* The front of the rows that are not eliminated, once its p pivots are: what stands behind them becomes their complement. */
+static void finish_schur_node(numeric *f, int32_t s, scalar *work)
+{
+    node *v = &f->node[s];
+    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e, work, &f->watch);
+    v->k = v->p;
+}
+
 static libsolver_status factorize_cholesky(numeric *f, int32_t s)
 {
     node *v = &f->node[s];
     TRY(NAME(cpu_assemble)(f, s, NULL));
+    const int is_schur_node = s == f->plan->schur_node;
+    if (is_schur_node)
+        v->k -= f->plan->schur_size;
     const int done = NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s], &f->watch);
     v->p = v->k;
     if (front_stopped_already(f))
@@ -54,11 +77,14 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s)
         record_failure(f, s, done);
         return LIBSOLVER_OK;
     }
-    if (v->m > v->p) {
+    if (!is_schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0, &f->watch);
     }
+    v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
     NAME(cpu_assemble_contribution)(f, s);
+    if (is_schur_node)
+        finish_schur_node(f, s, NULL);
     return LIBSOLVER_OK;
 }
 
@@ -70,28 +96,42 @@ static int most_delayed(const numeric *f, int32_t s)
     return above < 0 ? 0 : f->delay_cap == INT32_MAX ? INT32_MAX : f->delay_cap / f->plan->children[above];
 }
 
+/* The front of the rows that are not eliminated: they come behind the columns that were delayed to it. */
+static void move_schur_rows(numeric *f, int32_t s, scratch *t)
+{
+    const node *v = &f->node[s];
+    const int own = plan_pivots(f->plan, s), size = f->plan->schur_size, delayed = v->k - own;
+    const int swaps = delayed < size ? delayed : size;
+    for (int i = 0; i < swaps; i++)
+        NAME(ldlt_swap)
+        (f->plan->hermitian, v->m, v->panel, own - size + i, v->k - swaps + i, t->slot, t->magnitude);
+}
+
 /* Pivots of the assembled front of s. */
 static libsolver_status pivots_of_front(numeric *f, int32_t s, scratch *t)
 {
     node *v = &f->node[s];
     const cpu_plan *plan = f->plan;
+    const int kept = schur_rows_of(f, s), judged = v->m - kept, k = judged < v->k ? judged : v->k;
     for (int i = 0; i < v->k; i++)
         t->slot[i] = i;
+    if (s == plan->schur_node)
+        move_schur_rows(f, s, t);
     if (plan->sign)
         NAME(front_ldlt_signed)
-        (plan->hermitian, v->m, v->k, v->panel, plan->sign + plan->part.first[s], v->d, v->e, t->magnitude, t->work, &f->watch,
+        (plan->hermitian, v->m, k, v->panel, plan->sign + plan->part.first[s], v->d, v->e, t->magnitude, t->work, &f->watch,
          &t->report);
     else {
-        const int most = v->m > v->k && f->may_match ? INT32_MAX : most_delayed(f, s);
+        const int most = plan->part.above[s] >= 0 && f->may_match ? INT32_MAX : most_delayed(f, s);
         NAME(front_ldlt)
-        (plan->hermitian, v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, most, t->work,
+        (plan->hermitian, v->m, k, judged, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, most, t->work,
          &f->watch, &t->report);
     }
     v->p = t->report.eliminated;
-    t->delayed += v->k - v->p;
+    t->delayed += k - v->p;
     if (front_stopped_already(f))
         return LIBSOLVER_CANCELLED;
-    return v->k - v->p > most_delayed(f, s) ? TOO_MANY_DELAYS : LIBSOLVER_OK;
+    return k - v->p > most_delayed(f, s) ? TOO_MANY_DELAYS : LIBSOLVER_OK;
 }
 
 static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
@@ -105,7 +145,7 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
     TRY(NAME(cpu_assemble)(f, s, t->magnitude));
     TRY(pivots_of_front(f, s, t));
-    if (v->m > v->p) {
+    if (s != f->plan->schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)
         (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
@@ -113,6 +153,8 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     }
     NAME(cpu_assemble_contribution)(f, s);
     follow_pivots(f, s, t->slot);
+    if (s == f->plan->schur_node)
+        finish_schur_node(f, s, t->work);
     return LIBSOLVER_OK;
 }
 
@@ -355,13 +397,14 @@ static libsolver_status factorize_signed(numeric *f, const backend_options *opti
     return attempt(f, 0, &o, report);
 }
 
-/* Row of A with the first diagonal entry in elimination order that is not positive, -1 if there is none. */
+/* Row of A with the first diagonal entry in elimination order that is eliminated and not positive, -1 if there is none. */
 static int64_t nonpositive_diagonal(const numeric *f)
 {
     const pattern *a = &f->plan->a;
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
-            if (a->row[p] == j && !(scalar_real(f->value[p]) > 0))
+            if (a->row[p] == j && !(scalar_real(f->value[p]) > 0) &&
+                (j < f->plan->schur_first || j >= f->plan->schur_first + f->plan->schur_size))
                 return f->plan->part.perm[j];
     return -1;
 }

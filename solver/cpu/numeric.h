@@ -173,6 +173,10 @@ libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, dou
 libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
 libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                          const libsolver_vectors *x, double *forward_error);
+/* schur_tmpl.c */
+libsolver_status NAME(cpu_schur_complement)(const void *numeric, const libsolver_vectors *s);
+libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace, const libsolver_vectors *b,
+                                       const libsolver_vectors *x);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order);

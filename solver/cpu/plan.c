@@ -100,6 +100,26 @@ static libsolver_status predict_slots(memory *m, cpu_plan *plan)
     return status;
 }
 
+/* Where the rows are that are not eliminated. */
+static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *problem, message *why)
+{
+    const partition *part = &plan->part;
+    plan->schur_node = -1;
+    plan->schur_size = problem->schur_size;
+    if (plan->schur_size == 0)
+        return LIBSOLVER_OK;
+    while (part->perm[plan->schur_first] != problem->schur_rows[0])
+        plan->schur_first++;
+    const int32_t end = plan->schur_first + plan->schur_size;
+    for (int32_t s = 0; s < part->supernodes; s++)
+        if (part->first[s] <= plan->schur_first && part->first[s + 1] == end && part->above[s] < 0)
+            plan->schur_node = s;
+    int in_order = plan->schur_node >= 0;
+    for (int32_t k = 0; k < plan->schur_size && in_order; k++)
+        in_order = part->perm[plan->schur_first + k] == problem->schur_rows[k];
+    return in_order ? LIBSOLVER_OK : FAIL(why, LIBSOLVER_INTERNAL, "the rows of the Schur complement are in several supernodes");
+}
+
 libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **out)
 {
     memory *m = &problem->env->memory;
@@ -127,6 +147,8 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         status =
             plan->position && plan->children && plan->child && plan->sibling ? index_fronts(m, plan) : LIBSOLVER_OUT_OF_MEMORY;
     }
+    if (status == LIBSOLVER_OK)
+        status = find_schur_node(plan, problem, why);
     if (status == LIBSOLVER_OK && problem->expected_signs) {
         plan->sign = memory_new(m, plan->a.n, 1);
         for (int32_t k = 0; k < plan->a.n && plan->sign; k++)
@@ -139,7 +161,8 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         status = predict_slots(m, plan);
 done:
     if (status != LIBSOLVER_OK) {
-        FAIL(why, status, "the plan of the factorization needs %lld more bytes", (long long)m->wanted);
+        if (status == LIBSOLVER_OUT_OF_MEMORY)
+            FAIL(why, status, "the plan of the factorization needs %lld more bytes", (long long)m->wanted);
         cpu_plan_free(plan);
         *out = NULL;
     }

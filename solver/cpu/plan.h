@@ -36,6 +36,8 @@ typedef struct cpu_plan {
     pattern a;         /* lower triangle of P A P^T */
     int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a; -1 - it: its mirror image is there */
     int32_t *local;    /* nnz: place of the entry's row in the front of its column */
+    int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ... */
+    int32_t schur_node;              /* ... and are the last of this supernode, a root; -1: there are none */
     int8_t *sign;      /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
     schedule tasks;
     int32_t largest_front; /* max m */
