@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/blas_serial.h"
-#include "dense/cpu/ldlt.h"
 #include <omp.h>
 #include <string.h>
 
@@ -37,31 +36,6 @@ static void record_failure(numeric *f, int32_t s, int column)
     f->node[s].p = column;
 }
 
-/* Whether the last front ended early. */
-static int front_stopped_already(const numeric *f)
-{
-    return atomic_load(&f->watch.stopped);
-}
-
-/* Rows of the front of s that are not eliminated anywhere; they are its last. */
-static int schur_rows_of(const numeric *f, int32_t s)
-{
-    const cpu_plan *plan = f->plan;
-    const int32_t *row = plan->part.row + plan->part.row_start[s];
-    int t = plan_rows(plan, s);
-    while (t > 0 && row[t - 1] >= plan->schur_first && row[t - 1] < plan->schur_first + plan->schur_size)
-        t--;
-    return plan_rows(plan, s) - t;
-}
-
-/* The front of the rows that are not eliminated, once its p pivots are: what stands behind them becomes their complement. */
-static void finish_schur_node(numeric *f, int32_t s, scalar *work)
-{
-    node *v = &f->node[s];
-    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e, work, &f->watch);
-    v->k = v->p;
-}
-
 static libsolver_status factorize_cholesky(numeric *f, int32_t s)
 {
     node *v = &f->node[s];
@@ -71,7 +45,7 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s)
         v->k -= f->plan->schur_size;
     const int done = NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s], &f->watch);
     v->p = v->k;
-    if (front_stopped_already(f))
+    if (atomic_load(&f->watch.stopped))
         return LIBSOLVER_CANCELLED;
     if (done < v->k) {
         record_failure(f, s, done);
@@ -84,54 +58,8 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s)
     v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
     NAME(cpu_assemble_contribution)(f, s);
     if (is_schur_node)
-        finish_schur_node(f, s, NULL);
+        NAME(cpu_finish_schur_node)(f, NULL);
     return LIBSOLVER_OK;
-}
-
-/* Most columns that s may delay: its part of what its parent takes from its children.  It is known from the pattern, so
- * that the same columns are perturbed whatever the threads do. */
-static int most_delayed(const numeric *f, int32_t s)
-{
-    const int32_t above = f->plan->part.above[s];
-    return above < 0 ? 0 : f->delay_cap == INT32_MAX ? INT32_MAX : f->delay_cap / f->plan->children[above];
-}
-
-/* The front of the rows that are not eliminated: they come behind the columns that were delayed to it. */
-static void move_schur_rows(numeric *f, int32_t s, scratch *t)
-{
-    const node *v = &f->node[s];
-    const int own = plan_pivots(f->plan, s), size = f->plan->schur_size, delayed = v->k - own;
-    const int swaps = delayed < size ? delayed : size;
-    for (int i = 0; i < swaps; i++)
-        NAME(ldlt_swap)
-        (f->plan->hermitian, v->m, v->panel, own - size + i, v->k - swaps + i, t->slot, t->magnitude);
-}
-
-/* Pivots of the assembled front of s. */
-static libsolver_status pivots_of_front(numeric *f, int32_t s, scratch *t)
-{
-    node *v = &f->node[s];
-    const cpu_plan *plan = f->plan;
-    const int kept = schur_rows_of(f, s), judged = v->m - kept, k = judged < v->k ? judged : v->k;
-    for (int i = 0; i < v->k; i++)
-        t->slot[i] = i;
-    if (s == plan->schur_node)
-        move_schur_rows(f, s, t);
-    if (plan->sign)
-        NAME(front_ldlt_signed)
-        (plan->hermitian, v->m, k, v->panel, plan->sign + plan->part.first[s], v->d, v->e, t->magnitude, t->work, &f->watch,
-         &t->report);
-    else {
-        const int most = plan->part.above[s] >= 0 && f->may_match ? INT32_MAX : most_delayed(f, s);
-        NAME(front_ldlt)
-        (plan->hermitian, v->m, k, judged, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, most, t->work,
-         &f->watch, &t->report);
-    }
-    v->p = t->report.eliminated;
-    t->delayed += k - v->p;
-    if (front_stopped_already(f))
-        return LIBSOLVER_CANCELLED;
-    return k - v->p > most_delayed(f, s) ? TOO_MANY_DELAYS : LIBSOLVER_OK;
 }
 
 static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
@@ -144,7 +72,7 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     }
     TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
     TRY(NAME(cpu_assemble)(f, s, t->magnitude));
-    TRY(pivots_of_front(f, s, t));
+    TRY(NAME(cpu_eliminate_front)(f, s, t));
     if (s != f->plan->schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)
@@ -154,7 +82,7 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     NAME(cpu_assemble_contribution)(f, s);
     follow_pivots(f, s, t->slot);
     if (s == f->plan->schur_node)
-        finish_schur_node(f, s, t->work);
+        NAME(cpu_finish_schur_node)(f, t->work);
     return LIBSOLVER_OK;
 }
 
@@ -299,6 +227,8 @@ static libsolver_status attempt(numeric *f, int cholesky, const backend_options 
     }
     factorize_tree(f);
     TRY((libsolver_status)atomic_load(&f->stop));
+    if (atomic_load(&f->watch.stopped)) /* in the very last front */
+        return LIBSOLVER_CANCELLED;
     const int32_t failed = atomic_load(&f->failed);
     if (failed < INT32_MAX) {
         report->failed_row = f->plan->part.perm[f->plan->part.first[failed] + f->node[failed].p];

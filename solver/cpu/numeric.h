@@ -114,6 +114,10 @@ libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude);
 /* Adds what the children contribute to the contribution block of s. */
 void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
 
+/* eliminate_tmpl.c: LDL^T of the assembled front of s, with t->magnitude; t->slot: where its rows stood before.  CANCELLED,
+ * TOO_MANY_DELAYS. */
+libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t);
+
 /* factorize_tmpl.c */
 libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
                                      message *why);
@@ -173,7 +177,9 @@ libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, dou
 libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
 libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                          const libsolver_vectors *x, double *forward_error);
-/* schur_tmpl.c */
+/* schur_tmpl.c; finish_schur_node: once the pivots of its front are eliminated, what stands behind them becomes the complement.
+ * work: as in front_update_rest. */
+void NAME(cpu_finish_schur_node)(numeric *f, scalar *work);
 libsolver_status NAME(cpu_schur_complement)(const void *numeric, const libsolver_vectors *s);
 libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace, const libsolver_vectors *b,
                                        const libsolver_vectors *x);

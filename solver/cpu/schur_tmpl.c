@@ -11,6 +11,13 @@
  *        +----+----+ */
 #include "solver/cpu/numeric.h"
 
+void NAME(cpu_finish_schur_node)(numeric *f, scalar *work)
+{
+    node *v = &f->node[f->plan->schur_node];
+    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e, work, &f->watch);
+    v->k = v->p;
+}
+
 libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolver_vectors *s)
 {
     const numeric *f = numeric_;
