@@ -171,8 +171,8 @@ LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
 /* Ordering, elimination tree, supernodes and the plan of the factorization, from A's pattern.  a->values may be NULL; if
  * they are there, A may be indefinite and options.matching is not OFF, rows that need 2x2 pivots may be ordered in pairs
  * [Duff, Pralet 2005].  Duplicates, order, base, triangle: see libsolver_matrix.  The message of a failure is the
- * context's.  INVALID (sizes, indices, a wrong triangle, a permutation that is none, signs that are none), NONFINITE (values that were
- * looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
+ * context's.  INVALID (sizes, indices, a wrong triangle, a permutation, signs or schur_rows that are none), NONFINITE (values
+ * that were looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
                                                  const libsolver_options *options,
                                                  libsolver_analysis **analysis);

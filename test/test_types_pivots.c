@@ -253,6 +253,64 @@ static void past_the_cap_pivots_are_perturbed_and_the_answer_is_right(void **sta
     assert_true(perturbed > 100 && capped > 100);
 }
 
+/* One front that is cut into tiles for tasks, [H G^H; G -K] of order 700. */
+static void large_fronts_without_pivoting(void **state)
+{
+    (void)state;
+    const int64_t n = 700;
+    int64_t *pointers = malloc(sizeof(int64_t) * (size_t)(n + 1)), *rows = malloc(sizeof(int64_t) * (size_t)(n * n)), next = 0;
+    scalar *values = malloc(sizeof(scalar) * (size_t)(n * n)), *b = malloc(sizeof(scalar) * (size_t)(3 * n)), *x[2];
+    int8_t sign[700];
+    assert_true(pointers && rows && values && b);
+    x[0] = b + n;
+    x[1] = b + 2 * n;
+    for (int hermitian = SCALAR_COMPLEX; hermitian < SYMMETRIES; hermitian++) {
+        random_stream r = random_seeded(8);
+        next = 0;
+        for (int64_t j = 0; j < n; j++) {
+            sign[j] = j % 3 ? 1 : -1;
+            b[j] = dense_scalar(&r);
+            pointers[j] = next;
+            for (int64_t i = j; i < n; i++) {
+                const int coupling = i % 3 == 0 ? j % 3 != 0 : j % 3 == 0;
+                rows[next] = i;
+                values[next++] = i == j ? (scalar)(sign[j] * n) : dense_scalar(&r) * (coupling ? 16 : 1);
+            }
+        }
+        pointers[n] = next;
+        const libsolver_matrix a = {.n = n, .pointers = pointers, .indices = rows, .values = values, .type = SCALAR_TYPE,
+                                    .symmetry = hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                                    .pointer_type = LIBSOLVER_INT64, .index_type = LIBSOLVER_INT64};
+        for (int k = 0; k < 3; k++) {
+            libsolver_options o = expecting(sign);
+            libsolver_factor *f = NULL;
+            libsolver_solve_info info;
+            o.threads = k == 0 ? 1 : 3 * k - 1;
+            assert_int_equal(libsolver_factor_matrix(&a, &o, &f), LIBSOLVER_OK);
+            const libsolver_vectors bv = dense_block(b, n, 1), xv = dense_block(x[k > 0], n, 1);
+            assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
+            libsolver_solve_query(f, NULL, &info);
+            assert_true(info.backward_error_initial <= 1000 * EPS); /* by the factor alone */
+            if (k > 0)
+                assert_memory_equal(x[0], x[1], sizeof(scalar) * (size_t)n);
+            libsolver_factor_free(f);
+        }
+        for (int64_t i = 0; i < n; i++) { /* A x = b */
+            exact rest = b[i];
+            for (int64_t j = 0; j < n; j++) {
+                const int64_t low = i > j ? i : j, high = i > j ? j : i;
+                const exact entry = values[pointers[high] + low - high];
+                rest -= (i >= j ? entry : dense_mirror(entry, hermitian)) * x[0][j];
+            }
+            assert_true(cabsl(rest) <= 10 * ROUNDING * n);
+        }
+    }
+    free(pointers);
+    free(rows);
+    free(values);
+    free(b);
+}
+
 /* Every entry of L, whatever was perturbed, comes out the same. */
 static void the_same_bits_for_any_threads(void **state)
 {
@@ -311,6 +369,7 @@ int main(void)
         cmocka_unit_test(wrong_signs_are_turned_and_told),
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(past_the_cap_pivots_are_perturbed_and_the_answer_is_right),
+        cmocka_unit_test(large_fronts_without_pivoting),
         cmocka_unit_test(the_same_bits_for_any_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
