@@ -15,6 +15,7 @@ typedef struct backend_problem {
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
+    int mixed; /* a factor in single precision is wanted, the type being a double precision one */
 } backend_problem;
 
 typedef enum backend_scaling {

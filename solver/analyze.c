@@ -24,6 +24,8 @@ static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_op
         return FAIL(why, LIBSOLVER_INVALID, "the matrix has no legal type");
     if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_SPD)
         return FAIL(why, LIBSOLVER_INVALID, "Cholesky needs a Hermitian matrix, this one is complex symmetric");
+    if (o->mixed == LIBSOLVER_ON && (a->type == LIBSOLVER_S || a->type == LIBSOLVER_C))
+        return FAIL(why, LIBSOLVER_INVALID, "mixed precision needs a matrix in double precision");
     if (o->backend == LIBSOLVER_BACKEND_GPU)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "this version has no GPU backend");
     return LIBSOLVER_OK;
@@ -84,7 +86,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
         goto done;
     }
-    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry};
+    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry, s->options.mixed == LIBSOLVER_ON};
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
     memory_free(&env->memory, magnitude);

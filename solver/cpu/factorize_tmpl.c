@@ -196,10 +196,19 @@ static libsolver_status finish(numeric *f, backend_report *report)
 #define GROWTH_FACTOR 8
 #define GROWTH_BYTES ((int64_t)64 << 20)
 
-/* One factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS. */
-static libsolver_status attempt(numeric *f, int cholesky, const backend_options *options,
-                                backend_report *report)
+/* Mixed precision: scaled here, factorized in single precision. */
+static libsolver_status attempt_in_single(numeric *f, double shift, int cholesky, const backend_options *options,
+                                          backend_report *report)
 {
+    f->cholesky = cholesky;
+    TRY(NAME(cpu_scale)(f, options->scaling));
+    return f->single->attempt(f->factor, f->value, f->scale, shift, cholesky, options, report);
+}
+
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report)
+{
+    if (f->single)
+        return attempt_in_single(f, 0, cholesky, options, report);
     *report = (backend_report){.failed_row = -1};
     TRY(NAME(cpu_layout)(f, cholesky));
     TRY(NAME(cpu_scale)(f, options->scaling));
@@ -223,9 +232,15 @@ static libsolver_status attempt(numeric *f, int cholesky, const backend_options 
     return finish(f, report);
 }
 
-static int doubtful(const backend_report *report)
+/* Pivots whose sign another attempt may tell; in mixed precision, which is for speed, a factor in double would. */
+static int is_uncertain(const numeric *f, const backend_report *report)
 {
-    return report->uncertain > 0 || report->zero > 0;
+    return report->uncertain > 0 && !f->single;
+}
+
+static int is_doubtful(const numeric *f, const backend_report *report)
+{
+    return is_uncertain(f, report) || report->zero > 0;
 }
 
 /* One more attempt.  A pivot that is zero may only be small beside what was added to its row: zeros count as certain only
@@ -233,7 +248,7 @@ static int doubtful(const backend_report *report)
 static libsolver_status attempt_again(numeric *f, const backend_options *o, backend_report *report)
 {
     const backend_report before = *report;
-    TRY(attempt(f, 0, o, report));
+    TRY(NAME(cpu_attempt)(f, 0, o, report));
     if (report->zero > 0 && report->uncertain == 0 &&
         (report->zero != before.zero || report->positive != before.positive))
         report->uncertain = 1;
@@ -266,22 +281,22 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
         o.scaling = BACKEND_MATCH;
         o.may_match = 0;
     }
-    libsolver_status status = attempt(f, 0, &o, report);
+    libsolver_status status = NAME(cpu_attempt)(f, 0, &o, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(env, "too many delayed pivots: scaling by matching instead of equilibration");
         o.scaling = BACKEND_MATCH;
         o.may_match = 0;
         helps = 1;
-        status = attempt(f, 0, &o, report);
+        status = NAME(cpu_attempt)(f, 0, &o, report);
     }
-    if (status == LIBSOLVER_OK && doubtful(report) && o.may_match) {
+    if (status == LIBSOLVER_OK && is_doubtful(f, report) && o.may_match) {
         environment_log(
             env, "%lld zero pivots, %lld of uncertain sign: scaling by matching instead of equilibration",
             (long long)report->zero, (long long)report->uncertain);
         status = try_matching(f, &o, report);
-        helps = status == LIBSOLVER_OK && !doubtful(report);
+        helps = status == LIBSOLVER_OK && !is_doubtful(f, report);
     }
-    if (status == LIBSOLVER_OK && report->uncertain > 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && is_uncertain(f, report) && o.pivot_threshold < CAREFUL_THRESHOLD) {
         /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
         environment_log(env, "%lld pivots of uncertain sign: pivoting again with threshold %g",
                         (long long)report->uncertain, CAREFUL_THRESHOLD);
@@ -304,6 +319,20 @@ static int64_t nonpositive_diagonal(const numeric *f)
     return -1;
 }
 
+/* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a pivot negative: with a larger
+ * diagonal, which makes a good preconditioner of a factor that could not be had.  A matrix that fails with the largest is not
+ * definite. */
+static libsolver_status attempt_shifted(numeric *f, const backend_options *options, backend_report *report)
+{
+    static const double shifts[] = {16 * FLT_EPSILON, 256 * FLT_EPSILON};
+    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    environment_log(f->plan->env, "a pivot is not positive in single precision: Cholesky with a larger diagonal");
+    for (int k = 0; k < 2 && status == LIBSOLVER_NOT_POSITIVE_DEFINITE; k++)
+        status = attempt_in_single(f, shifts[k], 1, options, report);
+    report->perturbed = f->plan->a.n;
+    return status;
+}
+
 libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options, backend_report *report,
                                      message *why)
 {
@@ -313,13 +342,20 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     *report = (backend_report){.failed_row = -1};
     if (options->positive_definite != 0) {
         report->failed_row = nonpositive_diagonal(f);
-        if (report->failed_row < 0)
-            status = attempt(f, 1, options, report);
+        if (report->failed_row < 0) {
+            status = NAME(cpu_attempt)(f, 1, options, report);
+            if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && options->positive_definite > 0)
+                status = attempt_shifted(f, options, report);
+        }
         if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
             return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
         status = factorize_indefinite(f, options, report);
+    if (status == LIBSOLVER_OK && f->single) {
+        f->single->finish(f->factor, f->row_sum, f->order, report);
+        f->entries = report->factor_nnz;
+    }
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
     if (status == LIBSOLVER_CANCELLED)

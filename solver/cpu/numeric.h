@@ -6,6 +6,7 @@
 #include "base/scalar.h"
 #include "dense/cpu/front.h"
 #include "solver/cpu/plan.h"
+#include "solver/cpu/single.h"
 #include "solver/matching.h"
 
 /* The front of one supernode as it came out: m rows, k candidates (its own columns and those its children
@@ -41,6 +42,10 @@ typedef struct scratch {
 
 typedef struct numeric {
     const cpu_plan *plan;
+    const cpu_single *single; /* mixed precision: its factor is of this kind, ... */
+    void *factor;             /* ... this one; there are no fronts here then */
+    int is_inner;             /* this is such a factor: values come scaled, residuals are not wanted */
+    int cycle;                /* steps of a cycle of FGMRES */
     int cholesky; /* 1: L L^T, 0: L D L^T */
     int has_layout, replan;
     scalar *value; /* nnz: A in the plan's order, as given */
@@ -111,7 +116,9 @@ libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude);
 /* Adds what the children contribute to the contribution block of s. */
 void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
 
-/* factorize_tmpl.c */
+/* factorize_tmpl.c: one factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS,
+ * OUT_OF_MEMORY, CANCELLED. */
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report);
 libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
                                      message *why);
 /* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY. */
@@ -130,6 +137,11 @@ typedef struct workspace {
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */
+    scalar *krylov;                /* fgmres_entries(n, cycle), for one column */
+    real *weight;                  /* n, for one column: what residuals are divided by */
+    void *single;                  /* mixed precision: the workspace of its factor, which has front, local and pending */
+    double *power;                 /* in such a workspace, for each column: what it was multiplied with, ... */
+    wide *left;                    /* ... and n: what of the right-hand sides has not been solved for yet */
     scalar *singular;              /* 4 n for one column, for a factor with zero pivots: see null_space_tmpl.c */
 } workspace;
 
