@@ -15,6 +15,7 @@ typedef struct backend_problem {
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
+    int mixed; /* a factor in single precision is wanted, the type being a double precision one */
     int32_t schur_size;           /* rows that are not eliminated ... */
     const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of their tree */
     const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */

@@ -29,6 +29,10 @@ static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_op
         return FAIL(why, LIBSOLVER_INVALID, "quasi-definite matrices are Hermitian, this one is complex symmetric");
     if (o->expected_signs && o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
         return FAIL(why, LIBSOLVER_INVALID, "signs are expected of quasi-definite matrices alone");
+    if (o->mixed == LIBSOLVER_ON && (a->type == LIBSOLVER_S || a->type == LIBSOLVER_C))
+        return FAIL(why, LIBSOLVER_INVALID, "mixed precision needs a matrix in double precision");
+    if (o->mixed == LIBSOLVER_ON && o->schur_size > 0)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "a Schur complement in mixed precision, where nothing could be refined");
     if (o->backend == LIBSOLVER_BACKEND_GPU)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "this version has no GPU backend");
     return LIBSOLVER_OK;
@@ -112,8 +116,17 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
         goto done;
     }
-    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry,
-                                     (int32_t)s->schur_size, s->schur_rows, s->options.expected_signs};
+    const backend_problem problem = {
+        .env = env,
+        .a = &s->input.a,
+        .forest = &s->forest,
+        .type = s->type,
+        .symmetry = s->symmetry,
+        .mixed = s->options.mixed == LIBSOLVER_ON,
+        .schur_size = (int32_t)s->schur_size,
+        .schur_rows = s->schur_rows,
+        .expected_signs = s->options.expected_signs,
+    };
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
     memory_free(&env->memory, magnitude);

@@ -45,7 +45,10 @@ libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_worksp
     if (status == LIBSOLVER_OK)
         status = workspace_begin(f, workspace, NULL, NULL, &own, &why);
     if (status == LIBSOLVER_OK) {
-        status = f->analysis->backend->condition(f->numeric, own, condition);
+        if (f->report.zero > 0)
+            *condition = INFINITY;
+        else
+            status = f->analysis->backend->condition(f->numeric, own, condition);
         workspace_end(f, workspace);
     }
     return told(f, status, &why);
@@ -62,7 +65,10 @@ libsolver_status libsolver_forward_error(const libsolver_factor *f, libsolver_wo
     if (status == LIBSOLVER_OK)
         status = workspace_begin(f, workspace, b, x, &own, &why);
     if (status == LIBSOLVER_OK) {
-        status = f->analysis->backend->forward_error(f->numeric, own, b, x, forward_error);
+        for (int64_t j = 0; j < b->columns && f->report.zero > 0; j++)
+            forward_error[j] = INFINITY;
+        if (f->report.zero == 0)
+            status = f->analysis->backend->forward_error(f->numeric, own, b, x, forward_error);
         workspace_end(f, workspace);
     }
     return told(f, status, &why);

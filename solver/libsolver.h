@@ -22,6 +22,13 @@
  * complex Hermitian one L L^H or L D L^H with a real diagonal of D; L^T below means L^H then.  Complex symmetric matrices
  * have neither Cholesky factors nor an inertia.
  *
+ * Mixed precision (options.mixed).  For matrices of type D and Z: the scaled matrix is factorized in single precision, which halves
+ * L and about halves the time; A, vectors and residuals stay in double.  libsolver_solve_plain is accurate to single precision
+ * then; libsolver_solve and libsolver_refine come to the tolerance of double precision, by FGMRES where A is ill-conditioned, and
+ * say INACCURATE where they do not.  A pivot that is zero up to rounding in single precision need not be so in double: it is
+ * replaced by a small positive one (PERTURBED) and counts as such, so SINGULAR says that rows of A are empty.  An inertia is
+ * certain if single precision can tell.  A workspace holds up to 41 vectors for FGMRES.
+ *
  * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of threads.  A factor
  * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
  *
@@ -58,7 +65,8 @@ typedef enum libsolver_backend {
 
 typedef enum libsolver_kind {
     LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails or is not tried */
-    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric */
+    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric.  Mixed
+                                precision: before it fails, with a slightly larger diagonal (PERTURBED) */
     LIBSOLVER_KIND_INDEFINITE = 2, /* LDL^T with 1x1 and 2x2 pivots */
     LIBSOLVER_KIND_QUASI_DEFINITE = 3 /* LDL^T without pivoting; options.expected_signs */
 } libsolver_kind;
@@ -109,10 +117,11 @@ typedef struct libsolver_options {
     libsolver_choice scaling; /* equilibration; AUTO is ON */
     double pivot_threshold;   /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
     libsolver_purpose purpose;
-    int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine; 0: only check; default
-                         10 */
+    int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of FGMRES
+                         counting as one; 0: only check; default 10 */
     double tolerance; /* wanted backward error; default 1e-14 (5e-6 in single precision) when 0 */
     libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always can */
+    libsolver_choice mixed; /* ON: the factor in single precision, INVALID for types S and C; AUTO is OFF */
     /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row of A; copied.  D is diagonal; a pivot that is
      * rounding error or has the other sign is given the expected one and a size of at least sqrt(eps), and counts as
      * perturbed [Vanderbei 1995].  A real or Hermitian */
@@ -221,9 +230,10 @@ LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *fac
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
 
 /* Refines X of A X = B until the backward error of each column is at most the tolerance, stops falling, or refine_steps is
- * reached; the best X seen is kept.  For a singular A, columns that are not there yet are made as short as the null
- * space allows, and what makes the system inconsistent is spread over its rows.  backward_error: NULL or length
- * columns.  The status is libsolver_solve's.  X must not be B. */
+ * reached; the best X seen is kept.  Where plain steps gain little, cycles of FGMRES follow, preconditioned by the factor
+ * [Arioli, Duff 2009].  For a singular A, columns that are not there yet are made as short as the null space allows, and what
+ * makes the system inconsistent is spread over its rows.  backward_error: NULL or length columns.  The status is
+ * libsolver_solve's.  X must not be B. */
 LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace, const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
@@ -234,7 +244,8 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
  *      [ A21 A22 ] [ X2 ] = [ B2 ]      A11 X1 = B1 - A12 X2,
  *
  * the factor is that of A11 (kind, inertia, determinant, statuses too), and these calls take the place of the other solves,
- * of libsolver_condition and _forward_error and of libsolver_get_factor_l and _d, which answer INVALID.  Nothing is refined.
+ * of libsolver_condition and _forward_error and of libsolver_get_factor_l and _d, which answer INVALID.  Nothing is refined, so
+ * that there is none of it in mixed precision: libsolver_analyze answers NOT_BUILT.
  *
  * _complement: S, schur_size x schur_size in the order of schur_rows, both triangles.
  * _condense: rows schur_rows of X := B2 - A21 A11^-1 B1; the others hold what _expand goes on with.  X may be B.
@@ -280,9 +291,9 @@ LIBSOLVER_API void libsolver_analysis_query(const libsolver_analysis *analysis,
 /* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that factorizes. */
 LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int64_t *permutation);
 
-/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the rounding errors made
- * (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted again
- * under the other scaling with the same result. */
+/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the
+ * rounding errors made (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted
+ * again under the other scaling with the same result. */
 typedef struct libsolver_inertia_counts {
     int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;
@@ -321,7 +332,7 @@ typedef struct libsolver_solve_info {
     double backward_error; /* largest over the columns [Arioli, Demmel, Duff 1989]; NaN before a refine or
                               solve */
     double backward_error_initial; /* before refinement */
-    int steps;                     /* refinement steps made (the most of any column) */
+    int steps;                     /* refinement steps made (the most of any column), cycles of FGMRES included */
     int64_t reserved[4];
 } libsolver_solve_info;
 
@@ -335,27 +346,29 @@ typedef struct libsolver_determinant_info {
     double phase_real, phase_imaginary;
 } libsolver_determinant_info;
 
-/* The product of the pivots, in extended precision.  O(n).  SINGULAR, PERTURBED (that of another matrix); INVALID. */
+/* The product of the pivots, in extended precision.  O(n).  Mixed precision: that of the factor, log_abs being off by up to about
+ * 1e-7 times the condition of the scaled matrix.  SINGULAR, PERTURBED (that of another matrix); INVALID. */
 LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *factor,
                                                      libsolver_determinant_info *determinant);
 
 /* |A|_1 |A^-1|_1, the second factor estimated from about five to eleven solves: hardly ever more than three times too small
- * [Hager 1984; Higham 1988, as LAPACK's xLACN2].  Infinite if A is singular; 1 for n = 0.  workspace: NULL for the factor's
+ * [Hager 1984; Higham 1988, as LAPACK's xLACN2].  Infinite if A is singular; 1 for n = 0.  Mixed precision: the condition of A,
+ * not of the factor, each solve being refined by FGMRES; infinite where it does not converge.  workspace: NULL for the factor's
  * own one.  Allocates nothing.  SINGULAR, PERTURBED; INVALID, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                    double *condition);
 
 /* forward_error[j], length columns: a bound for max |x - A^-1 b| / max |x| of column j, from b, x and A as they are given: the
  * norm of |A^-1| (|b - A x| + its rounding errors), estimated as in libsolver_condition [Arioli, Demmel, Duff 1989; LAPACK's
- * xPORFS].  Infinite if A is singular.  workspace and statuses as in libsolver_condition. */
+ * xPORFS].  Infinite if A is singular.  workspace, mixed precision and statuses as in libsolver_condition. */
 LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                        const libsolver_vectors *b, const libsolver_vectors *x,
                                                        double *forward_error);
 
 /* L by columns, in elimination order (rows and columns 0-based), unit diagonal left out for LDL^T and kept
  * for Cholesky. Call with NULL arrays for the number of entries; then pointers n + 1, indices and values that
- * many.  The columns of delayed pivots stand where they were eliminated: order[k] (length n, may be NULL) is
- * the row of A eliminated k-th. */
+ * many (of the matrix's type, in mixed precision too).  The columns of delayed pivots stand where they were
+ * eliminated: order[k] (length n, may be NULL) is the row of A eliminated k-th. */
 LIBSOLVER_API libsolver_status libsolver_get_factor_l(const libsolver_factor *factor, int64_t *entries,
                                                       int64_t *pointers, int64_t *indices, void *values,
                                                       int64_t *order);

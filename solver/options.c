@@ -21,7 +21,7 @@ libsolver_status options_check(const libsolver_options *o, message *why)
     if (beyond(o->backend, LIBSOLVER_BACKEND_GPU) || beyond(o->kind, LIBSOLVER_KIND_QUASI_DEFINITE) ||
         beyond(o->ordering, LIBSOLVER_ORDERING_USER) || beyond(o->matching, LIBSOLVER_OFF) ||
         beyond(o->scaling, LIBSOLVER_OFF) || beyond(o->purpose, LIBSOLVER_PURPOSE_LATENCY) ||
-        beyond(o->keep, LIBSOLVER_OFF))
+        beyond(o->keep, LIBSOLVER_OFF) || beyond(o->mixed, LIBSOLVER_OFF))
         return FAIL(why, LIBSOLVER_INVALID, "an option has no legal value");
     if (o->threads < 0)
         return FAIL(why, LIBSOLVER_INVALID, "%d threads", o->threads);

@@ -23,15 +23,16 @@ static int cancel(void *user)
 static void every_poll_can_cancel(void **state)
 {
     (void)state;
-    for (int variant = 0; variant < 4; variant++) {
+    for (int variant = 0; variant < 8; variant++) {
         api_system t = variant % 2 ? indefinite_system() : definite_system();
+        t.mixed = variant < 4 ? LIBSOLVER_OFF : LIBSOLVER_ON;
         int met[STEPS] = {0};
         for (int64_t k = 0;; k++) {
             canceller c = {.at = k};
             objects o;
             ledger l;
             int cancelled = 0;
-            objects_open(&o, &l, &t, 1 + variant / 2);
+            objects_open(&o, &l, &t, 1 + variant / 2 % 2);
             o.options.cancel = cancel;
             o.options.cancel_user = &c;
             for (int step = 0; step < STEPS; step++) {

@@ -72,9 +72,10 @@ static void every_allocation_fails(api_system *t, int threads, int all)
 static void each_failed_allocation_is_survived(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 2; kind++)
+    for (int kind = 0; kind < 4; kind++)
         for (int all = 0; all < 2; all++) {
-            api_system t = kind ? indefinite_system() : definite_system();
+            api_system t = kind % 2 ? indefinite_system() : definite_system();
+            t.mixed = kind < 2 ? LIBSOLVER_OFF : LIBSOLVER_ON;
             every_allocation_fails(&t, 1 + all, all);
             api_system_free(&t);
         }
@@ -241,9 +242,8 @@ static void a_limit_that_is_too_low_is_met_early(void **state)
     sparse_free(&a);
 }
 
-static void the_prediction_is_near_the_peak(void **state)
+static void check_prediction(libsolver_choice mixed)
 {
-    (void)state;
     sparse a = sparse_grid(90, 80, 4);
     const libsolver_matrix view = sparse_view(&a);
     libsolver_options o;
@@ -254,8 +254,9 @@ static void the_prediction_is_near_the_peak(void **state)
     libsolver_factor_info info;
     libsolver_options_default(&o);
     o.threads = 2;
+    o.mixed = mixed;
     assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
-    assert_int_equal(libsolver_analyze(context, &view, NULL, &analysis), LIBSOLVER_OK);
+    assert_int_equal(libsolver_analyze(context, &view, &o, &analysis), LIBSOLVER_OK);
     libsolver_analysis_query(analysis, &foreseen);
     assert_int_equal(libsolver_factorize(analysis, &view, &f), LIBSOLVER_OK);
     libsolver_info(f, &info);
@@ -265,6 +266,13 @@ static void the_prediction_is_near_the_peak(void **state)
     libsolver_analysis_free(analysis);
     libsolver_context_free(context);
     sparse_free(&a);
+}
+
+static void the_prediction_is_near_the_peak(void **state)
+{
+    (void)state;
+    check_prediction(LIBSOLVER_OFF);
+    check_prediction(LIBSOLVER_ON);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* test/test_types_pivots.c: pivots in one precision (-DPREC_x) that are not chosen freely: expected signs, capped delays
+/* test/test_types_pivots.c: pivots in one precision (-DPREC_x, -DMIXED with a factor in single) that are not chosen freely:
+ * expected signs, capped delays
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 #include "systems.h"
 #include "typed_dense.h"
+#include "typed_factor.h"
 #include <stdlib.h>
 
 static libsolver_status factorize(const dense *s, const libsolver_options *o, libsolver_factor **f)
@@ -57,6 +59,7 @@ static libsolver_options expecting(const int8_t *sign)
 {
     libsolver_options o;
     libsolver_options_default(&o);
+    o.mixed = CHOICE;
     o.kind = LIBSOLVER_KIND_QUASI_DEFINITE;
     o.expected_signs = sign;
     return o;
@@ -222,6 +225,7 @@ static void past_the_cap_pivots_are_perturbed_and_the_answer_is_right(void **sta
             const dense s = waiting_for_a_hub(&r, hermitian, waiting);
             libsolver_options o;
             libsolver_options_default(&o);
+            o.mixed = CHOICE;
             o.kind = LIBSOLVER_KIND_INDEFINITE;
             o.ordering = LIBSOLVER_ORDERING_NATURAL;
             o.matching = LIBSOLVER_OFF;
@@ -290,7 +294,7 @@ static void large_fronts_without_pivoting(void **state)
             const libsolver_vectors bv = dense_block(b, n, 1), xv = dense_block(x[k > 0], n, 1);
             assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
             libsolver_solve_query(f, NULL, &info);
-            assert_true(info.backward_error_initial <= 1000 * EPS); /* by the factor alone */
+            assert_true(info.backward_error_initial <= 1000 * FACTOR_EPS); /* by the factor alone */
             if (k > 0)
                 assert_memory_equal(x[0], x[1], sizeof(scalar) * (size_t)n);
             libsolver_factor_free(f);
@@ -337,6 +341,7 @@ static void the_same_bits_for_any_threads(void **state)
             libsolver_options o = expecting(sign);
             if (mode == 0) {
                 libsolver_options_default(&o);
+                o.mixed = CHOICE;
                 o.kind = LIBSOLVER_KIND_INDEFINITE;
                 o.matching = LIBSOLVER_OFF;
                 o.delay_cap = 20;

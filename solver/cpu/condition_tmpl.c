@@ -17,6 +17,7 @@ typedef struct estimator {
     const numeric *f;
     workspace *w;       /* x: the vector at hand, best: the signs used last */
     const real *weight; /* w, NULL: 1 */
+    int known;          /* whether all products were exact enough */
 } estimator;
 
 static void conjugate_if_symmetric(const estimator *e)
@@ -25,45 +26,34 @@ static void conjugate_if_symmetric(const estimator *e)
         e->w->x[i] = scalar_mirror(e->w->x[i], !e->f->plan->hermitian);
 }
 
-/* x := A^-1 x */
-static void solve(const estimator *e)
-{
-    const int32_t n = e->f->plan->a.n;
-    for (int32_t i = 0; i < n; i++)
-        e->w->x[i] *= e->f->scale[i];
-    NAME(cpu_solve_block)(e->f, BACKEND_L | BACKEND_D | BACKEND_LT, e->w, 1);
-    for (int32_t i = 0; i < n; i++)
-        e->w->x[i] *= e->f->scale[i];
-}
-
 static void weigh(const estimator *e)
 {
     for (int32_t i = 0; i < e->f->plan->a.n && e->weight; i++)
         e->w->x[i] *= e->weight[i];
 }
 
-/* x := B x;  A^-H is A^-1, or its conjugate if A = A^T.  Returns the sum of |x(i)|. */
-static double times(const estimator *e)
+/* x := B x;  A^-H is A^-1, or its conjugate if A = A^T.  sum: of |x(i)|. */
+static libsolver_status times(estimator *e, double *sum)
 {
-    double sum = 0;
     conjugate_if_symmetric(e);
-    solve(e);
+    TRY(NAME(cpu_times_inverse)(e->f, e->w, &e->known));
     conjugate_if_symmetric(e);
     weigh(e);
+    *sum = 0;
     for (int32_t i = 0; i < e->f->plan->a.n; i++)
-        sum += (double)scalar_abs(e->w->x[i]);
-    return sum;
+        *sum += (double)scalar_abs(e->w->x[i]);
+    return LIBSOLVER_OK;
 }
 
-/* x := B^H x.  Returns the first row of largest |x(i)|. */
-static int32_t times_adjoint(const estimator *e)
+/* x := B^H x.  row: the first one of largest |x(i)|. */
+static libsolver_status times_adjoint(estimator *e, int32_t *row)
 {
-    int32_t row = 0;
     weigh(e);
-    solve(e);
+    TRY(NAME(cpu_times_inverse)(e->f, e->w, &e->known));
+    *row = 0;
     for (int32_t i = 0; i < e->f->plan->a.n; i++)
-        row = scalar_abs(e->w->x[i]) > scalar_abs(e->w->x[row]) ? i : row;
-    return row;
+        *row = scalar_abs(e->w->x[i]) > scalar_abs(e->w->x[*row]) ? i : *row;
+    return LIBSOLVER_OK;
 }
 
 /* x(i) := x(i) / |x(i)|, 1 for 0.  Returns whether these are the signs met last, which happens to real vectors. */
@@ -86,39 +76,40 @@ static void unit_vector(const estimator *e, int32_t row)
         e->w->x[i] = i == row;
 }
 
-/* An estimate of |B|_1, never more than it but for rounding errors.  CANCELLED. */
-static libsolver_status estimate(const estimator *e, double *norm)
+/* An estimate of |B|_1, never more than it but for rounding errors; infinite if it cannot be had.  CANCELLED. */
+static libsolver_status estimate(estimator *e, double *norm)
 {
     const int32_t n = e->f->plan->a.n;
     scalar *x = e->w->x;
-    double before = 0;
+    double before = 0, now = 0;
     for (int32_t i = 0; i < n; i++)
         x[i] = (scalar)(1 / (double)n);
-    *norm = times(e);
+    TRY(times(e, norm));
     if (n <= 1)
         return LIBSOLVER_OK;
     for (int32_t i = 0; i < n; i++)
         e->w->best[i] = 0;
     take_signs(e);
-    int32_t row = times_adjoint(e);
-    for (int k = 1; k < MOST_PRODUCTS; k++) {
+    int32_t row, next;
+    TRY(times_adjoint(e, &row));
+    for (int k = 1; k < MOST_PRODUCTS && e->known; k++) {
         if (environment_cancelled(e->f->plan->env))
             return LIBSOLVER_CANCELLED;
         unit_vector(e, row);
         before = *norm;
-        const double now = times(e);
+        TRY(times(e, &now));
         *norm = now > before ? now : before;
         if (take_signs(e) || !(now > before))
             break;
-        const int32_t next = times_adjoint(e);
+        TRY(times_adjoint(e, &next));
         if (scalar_abs(x[row]) == scalar_abs(x[next]))
             break;
         row = next;
     }
     for (int32_t i = 0; i < n; i++)
         x[i] = (scalar)((i % 2 ? -1 : 1) * (1 + (double)i / (double)(n - 1)));
-    const double other = 2 * times(e) / (3 * (double)n);
-    *norm = other > *norm ? other : *norm;
+    TRY(times(e, &now));
+    *norm = e->known ? fmax(*norm, 2 * now / (3 * (double)n)) : INFINITY;
     return LIBSOLVER_OK;
 }
 
@@ -128,10 +119,10 @@ libsolver_status NAME(cpu_condition)(const void *numeric_, void *workspace_, dou
     workspace *w = workspace_;
     double inverse, norm = 0;
     TRY(NAME(cpu_workspace_fit)(f, w));
-    TRY(estimate(&(estimator){f, w, NULL}, &inverse));
+    TRY(estimate(&(estimator){f, w, NULL, 1}, &inverse));
     for (int32_t i = 0; i < f->plan->a.n; i++)
         norm = fmax(norm, (double)f->row_sum[i]);
-    *condition = f->plan->a.n == 0 ? 1 : f->zero_pivots > 0 ? INFINITY : norm * inverse;
+    *condition = f->plan->a.n == 0 ? 1 : norm * inverse;
     return LIBSOLVER_OK;
 }
 
@@ -179,9 +170,7 @@ libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
         for (int32_t i = 0; i < n; i++)
             norm = fmax(norm, (double)scalar_abs(w->solution[i]));
         weights(f, w, w->bound);
-        TRY(estimate(&(estimator){f, w, w->bound}, &error));
-        if (f->zero_pivots > 0)
-            error = INFINITY;
+        TRY(estimate(&(estimator){f, w, w->bound, 1}, &error));
         forward_error[column] = n == 0 ? 0 : norm > 0 ? error / norm : error;
     }
     return LIBSOLVER_OK;

@@ -22,6 +22,17 @@ static void multiply(product *p, extended factor)
     p->exponent += exponent;
 }
 
+/* Exponent of the product of all s(i)^-2 of rows that are eliminated. */
+static int64_t scaling_exponent(const numeric *f)
+{
+    const cpu_plan *plan = f->plan;
+    int64_t sum = 0;
+    for (int32_t i = 0; i < plan->a.n; i++)
+        if (i < plan->schur_first || i >= plan->schur_first + plan->schur_size)
+            sum -= 2 * (int64_t)ilogb((double)f->scale[i]);
+    return sum;
+}
+
 /* The pivot at column i of v, or the first of a pair. */
 static extended pivot(const numeric *f, const node *v, int i)
 {
@@ -36,7 +47,13 @@ static extended pivot(const numeric *f, const node *v, int i)
 libsolver_status NAME(cpu_determinant)(const void *numeric_, double *log_abs, double *phase_real, double *phase_imaginary)
 {
     const numeric *f = numeric_;
-    product p = {1, 0};
+    const long double log_2 = 0.693147180559945309417232121458L;
+    if (f->single) { /* of the scaled matrix */
+        TRY(f->single->backend->determinant(f->factor, log_abs, phase_real, phase_imaginary));
+        *log_abs += (double)(log_2 * (long double)scaling_exponent(f));
+        return LIBSOLVER_OK;
+    }
+    product p = {1, scaling_exponent(f)};
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
         for (int i = 0; i < v->p; i++) {
@@ -44,11 +61,8 @@ libsolver_status NAME(cpu_determinant)(const void *numeric_, double *log_abs, do
             i += !f->cholesky && v->e[i] != 0;
         }
     }
-    for (int32_t i = 0; i < f->plan->a.n; i++)
-        if (i < f->plan->schur_first || i >= f->plan->schur_first + f->plan->schur_size)
-            p.exponent -= 2 * (int64_t)ilogb((double)f->scale[i]);
     const long double size = hypotl(creall(p.mantissa), cimagl(p.mantissa));
-    *log_abs = size > 0 ? (double)(logl(size) + (long double)p.exponent * 0.693147180559945309417232121458L) : -INFINITY;
+    *log_abs = size > 0 ? (double)(logl(size) + (long double)p.exponent * log_2) : -INFINITY;
     *phase_real = size > 0 ? (double)(creall(p.mantissa) / size) : 0;
     *phase_imaginary =
         size > 0 && SCALAR_COMPLEX && !f->plan->hermitian ? (double)(cimagl(p.mantissa) / size) : 0;

@@ -93,8 +93,7 @@ static void work_on(numeric *f, int32_t s)
         return;
     libsolver_status status = front_stopped(&f->watch) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
-        status =
-            f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
+        status = f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
     if (status != LIBSOLVER_OK)
         atomic_store(&f->stop, status);
 }
@@ -204,10 +203,19 @@ static libsolver_status finish(numeric *f, backend_report *report)
 /* Most columns that are delayed to one front when they would outgrow that. */
 #define DELAY_CAP 128
 
-/* One factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS. */
-static libsolver_status attempt(numeric *f, int cholesky, const backend_options *options,
-                                backend_report *report)
+/* Mixed precision: scaled here, factorized in single precision. */
+static libsolver_status attempt_in_single(numeric *f, double shift, int cholesky, const backend_options *options,
+                                          backend_report *report)
 {
+    f->cholesky = cholesky;
+    TRY(NAME(cpu_scale)(f, options->scaling));
+    return f->single->attempt(f->factor, f->value, f->scale, shift, cholesky, options, report);
+}
+
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report)
+{
+    if (f->single)
+        return attempt_in_single(f, 0, cholesky, options, report);
     *report = (backend_report){.failed_row = -1};
     TRY(NAME(cpu_layout)(f, cholesky));
     TRY(NAME(cpu_scale)(f, options->scaling));
@@ -237,19 +245,25 @@ static libsolver_status attempt(numeric *f, int cholesky, const backend_options 
     return finish(f, report);
 }
 
-static int doubtful(const backend_report *report)
+/* Pivots whose sign another attempt may tell; in mixed precision, which is for speed, a factor in double would. */
+static int is_uncertain(const numeric *f, const backend_report *report)
 {
-    return report->uncertain > 0 || report->zero > 0;
+    return report->uncertain > 0 && !f->single;
+}
+
+static int is_doubtful(const numeric *f, const backend_report *report)
+{
+    return is_uncertain(f, report) || report->zero > 0;
 }
 
 /* LDL^T, with capped delays if it must be. */
 static libsolver_status attempt_indefinite(numeric *f, backend_options *o, backend_report *report)
 {
-    libsolver_status status = attempt(f, 0, o, report);
+    libsolver_status status = NAME(cpu_attempt)(f, 0, o, report);
     if (status == TOO_MANY_DELAYS && !o->may_match) {
         environment_log(f->plan->env, "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
         o->delay_cap = DELAY_CAP;
-        status = attempt(f, 0, o, report);
+        status = NAME(cpu_attempt)(f, 0, o, report);
     }
     return status;
 }
@@ -300,14 +314,14 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
         helps = 1;
         status = attempt_indefinite(f, &o, report);
     }
-    if (status == LIBSOLVER_OK && doubtful(report) && o.may_match) {
+    if (status == LIBSOLVER_OK && is_doubtful(f, report) && o.may_match) {
         environment_log(
             env, "%lld zero pivots, %lld of uncertain sign: scaling by matching instead of equilibration",
             (long long)report->zero, (long long)report->uncertain);
         status = try_matching(f, &o, report);
-        helps = status == LIBSOLVER_OK && !doubtful(report);
+        helps = status == LIBSOLVER_OK && !is_doubtful(f, report);
     }
-    if (status == LIBSOLVER_OK && report->uncertain > 0 && report->perturbed == 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && is_uncertain(f, report) && report->perturbed == 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
         /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
         environment_log(env, "%lld pivots of uncertain sign: pivoting again with threshold %g",
                         (long long)report->uncertain, CAREFUL_THRESHOLD);
@@ -324,7 +338,7 @@ static libsolver_status factorize_signed(numeric *f, const backend_options *opti
 {
     backend_options o = *options;
     o.may_match = 0;
-    return attempt(f, 0, &o, report);
+    return NAME(cpu_attempt)(f, 0, &o, report);
 }
 
 /* Row of A with the first diagonal entry in elimination order that is eliminated and not positive, -1 if there is none. */
@@ -339,6 +353,20 @@ static int64_t nonpositive_diagonal(const numeric *f)
     return -1;
 }
 
+/* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a pivot negative: with a larger
+ * diagonal, which makes a good preconditioner of a factor that could not be had.  A matrix that fails with the largest is not
+ * definite. */
+static libsolver_status attempt_shifted(numeric *f, const backend_options *options, backend_report *report)
+{
+    static const double shifts[] = {16 * FLT_EPSILON, 256 * FLT_EPSILON};
+    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    environment_log(f->plan->env, "a pivot is not positive in single precision: Cholesky with a larger diagonal");
+    for (int k = 0; k < 2 && status == LIBSOLVER_NOT_POSITIVE_DEFINITE; k++)
+        status = attempt_in_single(f, shifts[k], 1, options, report);
+    report->perturbed = f->plan->a.n;
+    return status;
+}
+
 libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options, backend_report *report,
                                      message *why)
 {
@@ -348,13 +376,20 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     *report = (backend_report){.failed_row = -1};
     if (options->positive_definite != 0) {
         report->failed_row = nonpositive_diagonal(f);
-        if (report->failed_row < 0)
-            status = attempt(f, 1, options, report);
+        if (report->failed_row < 0) {
+            status = NAME(cpu_attempt)(f, 1, options, report);
+            if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && options->positive_definite > 0)
+                status = attempt_shifted(f, options, report);
+        }
         if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
             return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
         status = f->plan->sign ? factorize_signed(f, options, report) : factorize_indefinite(f, options, report);
+    if (status == LIBSOLVER_OK && f->single) {
+        f->single->finish(f->factor, f->row_sum, f->order, report);
+        f->entries = report->factor_nnz;
+    }
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
     if (status == LIBSOLVER_CANCELLED)

@@ -6,6 +6,7 @@
 #include "base/scalar.h"
 #include "dense/cpu/front.h"
 #include "solver/cpu/plan.h"
+#include "solver/cpu/single.h"
 #include "solver/matching.h"
 
 /* The front of one supernode as it came out: m rows, k candidates (its own columns and those its children
@@ -41,6 +42,10 @@ typedef struct scratch {
 
 typedef struct numeric {
     const cpu_plan *plan;
+    const cpu_single *single; /* mixed precision: its factor is of this kind, ... */
+    void *factor;             /* ... this one; there are no fronts here then */
+    int is_inner;             /* this is such a factor: values come scaled, residuals are not wanted */
+    int cycle;                /* steps of a cycle of FGMRES */
     int cholesky; /* 1: L L^T, 0: L D L^T */
     int has_layout, replan;
     scalar *value; /* nnz: A in the plan's order, as given */
@@ -118,7 +123,9 @@ void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
  * TOO_MANY_DELAYS. */
 libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t);
 
-/* factorize_tmpl.c */
+/* factorize_tmpl.c: one factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS,
+ * OUT_OF_MEMORY, CANCELLED. */
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report);
 libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
                                      message *why);
 /* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
@@ -137,6 +144,11 @@ typedef struct workspace {
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */
+    scalar *krylov;                /* fgmres_entries(n, cycle), for one column */
+    real *weight;                  /* n, for one column: what residuals are divided by */
+    void *single;                  /* mixed precision: the workspace of its factor, which has front, local and pending */
+    double *power;                 /* in such a workspace, for each column: what it was multiplied with, ... */
+    wide *left;                    /* ... and n: what of the right-hand sides has not been solved for yet */
     scalar *singular;              /* 4 n for one column, for a factor with zero pivots: see null_space_tmpl.c */
 } workspace;
 
@@ -172,7 +184,10 @@ libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, in
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
  * overwritten. */
 libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
-/* determinant_tmpl.c, condition_tmpl.c */
+/* inverse_tmpl.c: w->x := A^-1 w->x, one column; w->rhs and w->solution are overwritten.  known: 0 if that is not exact enough
+ * to estimate |A^-1| by.  CANCELLED. */
+libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known);
+/* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
 libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
 libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
 libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,

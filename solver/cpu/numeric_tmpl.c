@@ -9,6 +9,8 @@ static void destroy(void *numeric_)
     if (!f)
         return;
     memory *m = &f->plan->env->memory;
+    if (f->factor)
+        f->single->backend->destroy(f->factor);
     if (f->node)
         NAME(cpu_release_own)(f);
     for (int t = 0; t < f->threads && f->scratch; t++) {
@@ -38,27 +40,58 @@ static int cancelled(const void *env)
     return environment_cancelled(env);
 }
 
+/* Of L, with padding, as planned. */
+static int64_t plan_entries(const cpu_plan *plan)
+{
+    int64_t entries = 0;
+    for (int32_t s = 0; s < plan->part.supernodes; s++)
+        entries += (int64_t)plan_rows(plan, s) * plan_pivots(plan, s);
+    return entries;
+}
+
+/* Steps of a cycle of FGMRES; each keeps two vectors in a workspace.  A factor in the precision of A is far from its inverse in
+ * very few directions only.  In mixed precision more steps solve more of the ill-conditioned matrices (of SuiteSparse's, 20 as many
+ * as 25 and more than 15), but the vectors must not outweigh what the factor saves, unless they are small. */
+static int cycle_length(const cpu_plan *plan, int mixed)
+{
+    const int64_t n = plan->a.n, room = plan_entries(plan) / 4; /* 4 bytes of an entry, 16 of the two vectors */
+    if (!mixed)
+        return 4;
+    return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
+}
+
+/* What a factor needs for each supernode and thread. */
+static int take_tree(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    const int32_t supernodes = f->plan->part.supernodes;
+    f->threads = f->plan->tasks.threads;
+    f->node = memory_zeroed(m, supernodes, sizeof(node));
+    f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
+    f->pending = memory_new(m, supernodes, sizeof(int32_t));
+    f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
+    return f->node && f->scratch && f->pending && f->solve_slot;
+}
+
 static libsolver_status create(const void *plan_, message *why, void **out)
 {
     const cpu_plan *plan = plan_;
     memory *m = &plan->env->memory;
-    const int32_t n = plan->a.n, supernodes = plan->part.supernodes;
+    const int32_t n = plan->a.n;
     numeric *f = *out = memory_zeroed(m, 1, sizeof(numeric));
     if (f) {
         f->plan = plan;
         f->watch = (front_watch){.cancelled = cancelled, .user = plan->env};
-        f->threads = plan->tasks.threads;
+        f->single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
+        f->is_inner = plan->mixed && !f->single;
+        f->cycle = cycle_length(plan, f->single != NULL);
         f->value = memory_new(m, numeric_nnz(f), sizeof(scalar));
         f->scale = memory_new(m, n, sizeof(real));
         f->largest = memory_new(m, n, sizeof(real));
         f->row_sum = memory_new(m, n, sizeof(real));
-        f->node = memory_zeroed(m, supernodes, sizeof(node));
         f->order = memory_new(m, n, sizeof(int32_t));
-        f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
-        f->pending = memory_new(m, supernodes, sizeof(int32_t));
-        f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
-        if (f->value && f->scale && f->largest && f->row_sum && f->node && f->order && f->scratch &&
-            f->pending && f->solve_slot)
+        if (f->value && f->scale && f->largest && f->row_sum && f->order &&
+            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK : take_tree(f)))
             return LIBSOLVER_OK;
     }
     destroy(f);
@@ -92,14 +125,14 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
 {
     const cpu_plan *plan = plan_;
     const int64_t n = plan->a.n, nnz = plan->a.start[n], rows = plan->part.row_start[plan->part.supernodes];
-    int64_t entries = 0;
-    for (int32_t s = 0; s < plan->part.supernodes; s++)
-        entries += (int64_t)plan_rows(plan, s) * plan_pivots(plan, s);
+    const int64_t entries = plan_entries(plan);
     const int64_t scratch_entries =
         plan->tasks.threads *
         (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
-    *host_bytes = (entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar) +
-                  rows * 2 * (int64_t)sizeof(int32_t);
+    const int64_t factor = (entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar);
+    /* mixed precision: beside the factor, A and a workspace in double */
+    const int64_t values = (nnz + (2 * cycle_length(plan, plan->mixed) + 9) * n) * (int64_t)sizeof(scalar);
+    *host_bytes = (plan->mixed ? factor / 2 + values : factor) + rows * 2 * (int64_t)sizeof(int32_t);
     *device_bytes = 0;
 }
 

@@ -130,6 +130,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         goto done;
     plan->env = problem->env;
     plan->hermitian = problem->symmetry == LIBSOLVER_HERMITIAN;
+    plan->mixed = problem->mixed;
     plan->place = memory_new(m, nnz, sizeof(int64_t));
     plan->local = memory_new(m, nnz, sizeof(int32_t));
     plan->a.start = memory_new(m, (int64_t)problem->a->n + 1, sizeof(int64_t));

@@ -28,6 +28,7 @@ typedef struct schedule {
 typedef struct cpu_plan {
     environment *env;
     int hermitian;  /* A = A^H, no difference for real types */
+    int mixed;      /* the factor is in single precision, the matrix in double */
     partition part; /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] - row_start[s] */
     int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */
     int32_t *children; /* supernodes: how many */

@@ -61,6 +61,16 @@ static libsolver_status equilibrate(numeric *f)
     return LIBSOLVER_OK;
 }
 
+/* The same power of two for all rows: what must keep its own proportions, but has to fit into single precision. */
+static void scale_all_alike(numeric *f)
+{
+    real most = 0;
+    for (int64_t p = 0; p < numeric_nnz(f); p++)
+        most = fmax(most, scalar_abs(f->value[p]));
+    for (int32_t i = 0; i < f->plan->a.n && most > 0; i++)
+        f->scale[i] = power_of_two(1 / sqrt((double)most));
+}
+
 /* Scaling by matching.  The first call takes its memory. */
 static libsolver_status scale_by_matching(numeric *f)
 {
@@ -88,6 +98,8 @@ libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
         TRY(scale_by_matching(f));
     else if (scaling != BACKEND_UNSCALED)
         TRY(equilibrate(f));
+    else if (f->single)
+        scale_all_alike(f);
     if (f->cholesky)
         diagonal_entries(f);
     else
