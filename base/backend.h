@@ -15,6 +15,11 @@ typedef struct backend_problem {
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
+    int mixed; /* a factor in single precision is wanted, the type being a double precision one */
+    int32_t schur_size;           /* rows that are not eliminated ... */
+    const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of their tree */
+    const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
+    int for_latency;              /* very many solves: what is prepared for them may take any room */
 } backend_problem;
 
 typedef enum backend_scaling {
@@ -29,6 +34,7 @@ typedef struct backend_options {
     backend_scaling scaling;
     int may_match; /* scaling by matching may replace equilibration if that delays too many pivots or leaves uncertain ones */
     double pivot_threshold;
+    int64_t delay_cap; /* most columns delayed to one front, shared by its children; 0: all, until they need too much room */
 } backend_options;
 
 /* What came out of a factorization. */
@@ -38,6 +44,7 @@ typedef struct backend_report {
     double smallest;    /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot of the scaled matrix */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A */
     int64_t factor_nnz, fronts;
+    int64_t device_bytes; /* held on a device */
 } backend_report;
 
 /* Bits of `part` in solve. */
@@ -53,6 +60,7 @@ typedef struct backend_refinement {
 
 typedef struct backend {
     const char *name;
+    int takes_device_vectors; /* solves, of all parts at once, and refinement take blocks in device memory, both or none */
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
     libsolver_status (*prepare)(const backend_problem *problem, message *why, void **plan);
     void (*discard)(void *plan);
@@ -75,6 +83,15 @@ typedef struct backend {
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error);
+    /* See libsolver_determinant, _condition and _forward_error. */
+    libsolver_status (*determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
+    libsolver_status (*condition)(const void *numeric, void *workspace, double *condition);
+    libsolver_status (*forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
+                                      const libsolver_vectors *x, double *forward_error);
+    /* See libsolver_schur_complement, _condense (expand: 0) and _expand (b is x). */
+    libsolver_status (*schur_complement)(const void *numeric, const libsolver_vectors *s);
+    libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace, const libsolver_vectors *b,
+                                    const libsolver_vectors *x);
     /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
     libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers, int64_t *indices,
                                  void *values, int64_t *order);

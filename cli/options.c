@@ -47,7 +47,7 @@ static const struct option_entry {
     {"--ordering", "auto|amd|nd|metis|natural|FILE", BOTH, VALUE_CHOICE, 0, offsetof(settings, ordering),
      "order of elimination; FILE: the rows 1..n in the order wanted"},
     {"--precision", "d|s|c|z|mixed", BOTH, VALUE_CHOICE, 0, offsetof(settings, precision),
-     "real or complex, single or double; default d or z, as the matrix"},
+     "real or complex, single or double, default d or z as the matrix; mixed: a factor in single, refined"},
     {"--nrhs", "K", BOTH, VALUE_COUNT, 1, offsetof(settings, nrhs),
      "right-hand sides made when no file gives them; a further K for bench"},
     {"--threads", "T", BOTH, VALUE_COUNT, 1, offsetof(settings, threads),
@@ -246,6 +246,7 @@ void settings_library_options(const settings *s, libsolver_options *o)
     o->matching = (libsolver_choice)s->matching;
     o->memory_limit = s->memory_limit;
     o->tolerance = settings_tolerance(s);
+    o->mixed = s->precision == PRECISION_MIXED ? LIBSOLVER_ON : LIBSOLVER_OFF;
     if (s->threads > 0)
         o->threads = (int)s->threads;
     if (s->refine >= 0)

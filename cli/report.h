@@ -24,6 +24,7 @@ typedef struct report {
     int64_t nrhs;         /* 0: not known */
     double forward_error; /* NaN: no solution, or none is known to compare with */
     double tolerance;
+    bool mixed; /* the factor is in single precision, the matrix in double */
     report_seconds seconds;
 } report;
 

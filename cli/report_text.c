@@ -68,7 +68,8 @@ static void print_factor(const report *r, FILE *to)
     const libsolver_factor_info *f = &r->factor;
     const bool ldlt = f->kind != LIBSOLVER_KIND_SPD;
     const char *transposed = triplets_are_hermitian(r->matrix) ? "L^H" : "L^T";
-    fprintf(to, "factor     A = L %s%s%s, %s, %d thread%s", ldlt ? "D " : "", transposed, ldlt ? "" : " (Cholesky)",
+    fprintf(to, "factor     A = L %s%s%s%s, %s, %d thread%s", ldlt ? "D " : "", transposed, ldlt ? "" : " (Cholesky)",
+            r->mixed ? ", single precision" : "",
             f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads, plural(f->threads));
     if (ldlt)
         fprintf(to, "; %" PRId64 " pivot%s of 2 x 2, %" PRId64 " delayed, %" PRId64 " perturbed",

@@ -62,8 +62,6 @@ int session_begin(session *s, const settings *wanted, const char *name, const pr
 {
     *s = (session){.name = name, .view = triplets_view(&p->a)};
     settings_library_options(wanted, &s->options);
-    if (wanted->precision == PRECISION_MIXED)
-        return session_check(s, LIBSOLVER_NOT_BUILT, "mixed precision is not contained in this build", f);
     if (set_single(s, &p->a, f))
         return f->code;
     if (wanted->ordering_file && permutation_read(wanted->ordering_file, p->a.n, &s->permutation, f)) {

@@ -185,6 +185,7 @@ int command_solve(const settings *s, failure *f)
     run.shows_progress = isatty(STDERR_FILENO) && !s->quiet;
     run.report = (report){.path = s->operands[0],
                           .tolerance = settings_tolerance(s),
+                          .mixed = s->precision == PRECISION_MIXED,
                           .forward_error = NAN,
                           .seconds = {NAN, NAN, NAN, NAN, NAN}};
     run_phases(&run, f);

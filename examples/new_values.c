@@ -4,12 +4,12 @@
  *
  * Every iteration solves a KKT system with the same pattern,
  *
- *     K = [ Q + Z / X + shift I   E^T ]      Z / X: diagonal, from the iterate; its entries run from 0 to
- * infinity [ E                     0   ]
+ *     K = [ Q + Z / X + shift I   E^T ]
+ *         [ E                     0   ]      Z / X: diagonal, from the iterate; its entries run from 0 to infinity
  *
  * so the pattern is analysed once and K is refactorized.  The step leads down only if K has as many positive
  * eigenvalues as there are unknowns and as many negative ones as constraints.  Q is not convex here: where
- * the inertia is another one the shift is raised and K factorized again.
+ * the inertia is another one the shift is raised and K factorized again, without a matrix being built.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <libsolver.h>
@@ -37,13 +37,12 @@ static double q_times(const double *x, int i)
 }
 
 /* K, lower triangle by columns.  rows NULL: only the values are new.  The zero block needs no entries. */
-static void build(const double *x, const double *z, double shift, int32_t *pointers, int32_t *rows,
-                  double *values)
+static void build(const double *x, const double *z, int32_t *pointers, int32_t *rows, double *values)
 {
     int32_t next = 0;
     for (int j = 0; j < N; j++) {
         const int32_t entries[] = {j, j + 1, N + j / 3};
-        const double entry[] = {q_diagonal[j] + z[j] / x[j] + shift, q_beside, 1};
+        const double entry[] = {q_diagonal[j] + z[j] / x[j], q_beside, 1};
         if (rows)
             pointers[j] = next;
         for (int k = 0; k < 3; k++) {
@@ -70,15 +69,16 @@ static double longest_step(const double *v, const double *dv)
 
 int main(void)
 {
-    double x[N], z[N], y[M] = {0}, dz[N], step[ORDER] = {0}, shift = 0;
+    double x[N], z[N], y[M] = {0}, dz[N], step[ORDER] = {0}, shift[ORDER] = {0};
     for (int i = 0; i < N; i++)
         x[i] = 1.0 / 3, z[i] = 0.1;
 
     int32_t pointers[ORDER + 1], rows[3 * N];
     double values[3 * N];
-    build(x, z, shift, pointers, rows, values);
+    build(x, z, pointers, rows, values);
     libsolver_matrix K = {.n = ORDER, .pointers = pointers, .indices = rows, .values = values};
     const libsolver_vectors STEP = {.values = step, .rows = ORDER, .columns = 1, .ld = ORDER};
+    const libsolver_vectors SHIFT = {.values = shift, .rows = ORDER, .columns = 1, .ld = ORDER};
 
     /* the pattern, once */
     libsolver_options options;
@@ -115,16 +115,18 @@ int main(void)
 
         /* new values, until the inertia is right */
         libsolver_inertia_counts inertia;
-        for (shift = 0;; shift = shift > 0 ? 4 * shift : 0.25) {
-            build(x, z, shift, NULL, NULL, values);
-            check(libsolver_refactorize(F, &K), "refactorize", libsolver_factor_message(F));
+        build(x, z, NULL, NULL, values);
+        for (double delta = 0;; delta = delta > 0 ? 4 * delta : 0.25) {
+            for (int i = 0; i < N; i++)
+                shift[i] = delta;
+            check(libsolver_refactorize_shifted(F, delta > 0 ? NULL : &K, &SHIFT), "refactorize", libsolver_factor_message(F));
             factorizations++;
             check(libsolver_inertia(F, &inertia), "inertia", "");
-            printf("%9d  %5g  %" PRId64 ",%" PRId64 ",%" PRId64 "    %.0e\n", iteration, shift,
+            printf("%9d  %5g  %" PRId64 ",%" PRId64 ",%" PRId64 "    %.0e\n", iteration, delta,
                    inertia.positive, inertia.negative, inertia.zero, complementarity);
             if (inertia.positive == N && inertia.negative == M && inertia.certain)
                 break;
-            if (shift > MOST_SHIFT) {
+            if (delta > MOST_SHIFT) {
                 fprintf(stderr, "new_values: no shift makes the inertia right\n");
                 exit(1);
             }

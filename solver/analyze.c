@@ -2,19 +2,21 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/choose_ordering.h"
 #include "solver/cpu/backend.h"
+#include "solver/gpu/backend.h"
 #include "solver/objects.h"
 #include "solver/options.h"
+#include "solver/schur_pattern.h"
 #include <string.h>
 
 /* By type, in the order of libsolver_type. */
 static const struct {
     const typed_values *values;
-    const backend *cpu;
+    const backend *cpu, *gpu;
 } by_type[] = {
-    {&typed_values_d, &cpu_backend_d},
-    {&typed_values_s, &cpu_backend_s},
-    {&typed_values_z, &cpu_backend_z},
-    {&typed_values_c, &cpu_backend_c},
+    {&typed_values_d, &cpu_backend_d, &gpu_backend_d},
+    {&typed_values_s, &cpu_backend_s, &gpu_backend_s},
+    {&typed_values_z, &cpu_backend_z, &gpu_backend_z},
+    {&typed_values_c, &cpu_backend_c, &gpu_backend_c},
 };
 
 /* What cannot be asked of this matrix or this build. */
@@ -24,8 +26,27 @@ static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_op
         return FAIL(why, LIBSOLVER_INVALID, "the matrix has no legal type");
     if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_SPD)
         return FAIL(why, LIBSOLVER_INVALID, "Cholesky needs a Hermitian matrix, this one is complex symmetric");
-    if (o->backend == LIBSOLVER_BACKEND_GPU)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "this version has no GPU backend");
+    if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_QUASI_DEFINITE)
+        return FAIL(why, LIBSOLVER_INVALID, "quasi-definite matrices are Hermitian, this one is complex symmetric");
+    if (o->expected_signs && o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
+        return FAIL(why, LIBSOLVER_INVALID, "signs are expected of quasi-definite matrices alone");
+    if (o->mixed == LIBSOLVER_ON && (a->type == LIBSOLVER_S || a->type == LIBSOLVER_C))
+        return FAIL(why, LIBSOLVER_INVALID, "mixed precision needs a matrix in double precision");
+    if (o->mixed == LIBSOLVER_ON && o->schur_size > 0)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "a Schur complement in mixed precision, where nothing could be refined");
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status check_signs(const libsolver_options *o, int64_t n, message *why)
+{
+    if (o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
+        return LIBSOLVER_OK;
+    if (!o->expected_signs && n > 0)
+        return FAIL(why, LIBSOLVER_INVALID, "a quasi-definite matrix without expected_signs");
+    for (int64_t i = 0; i < n; i++)
+        if (o->expected_signs[i] != 1 && o->expected_signs[i] != -1)
+            return FAIL(why, LIBSOLVER_INVALID, "expected_signs[%lld] is %d, neither 1 nor -1", (long long)i,
+                        o->expected_signs[i]);
     return LIBSOLVER_OK;
 }
 
@@ -40,7 +61,8 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     const pattern *p = &s->input.a;
     memory *m = &s->context->env.memory;
     *magnitude = NULL;
-    if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->matching == LIBSOLVER_OFF)
+    if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
+        o->matching == LIBSOLVER_OFF || s->schur_size > 0)
         return LIBSOLVER_OK;
     const int64_t nnz = p->start[p->n];
     void *values = memory_new(m, nnz, s->typed->bytes);
@@ -70,6 +92,10 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
 {
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
+    TRY(check_signs(&s->options, s->input.a.n, why));
+    TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
+    s->schur_size = s->options.schur_size;
+    TRY(schur_join(&env->memory, &s->input, (int32_t)s->schur_size, s->schur_rows));
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
@@ -78,13 +104,29 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (!perm)
         goto done;
-    TRY_DONE(choose_ordering(env, &s->input.a, magnitude, &s->options, perm, &s->ordering, why));
+    if (s->schur_size > 0)
+        status = schur_ordering(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, perm, &s->ordering, why);
+    else
+        status = choose_ordering(env, &s->input.a, magnitude, &s->options, perm, &s->ordering, why);
+    if (status != LIBSOLVER_OK)
+        goto done;
     TRY_DONE(forest_build(&env->memory, &s->input.a, perm, &s->forest));
     if (environment_cancelled(env)) {
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
         goto done;
     }
-    const backend_problem problem = {env, &s->input.a, &s->forest, s->type, s->symmetry};
+    const backend_problem problem = {
+        .env = env,
+        .a = &s->input.a,
+        .forest = &s->forest,
+        .type = s->type,
+        .symmetry = s->symmetry,
+        .mixed = s->options.mixed == LIBSOLVER_ON,
+        .schur_size = (int32_t)s->schur_size,
+        .schur_rows = s->schur_rows,
+        .expected_signs = s->options.expected_signs,
+        .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
+    };
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
     memory_free(&env->memory, magnitude);
@@ -118,7 +160,7 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
             s->type = a->type;
             s->symmetry = a->symmetry;
             s->typed = by_type[a->type].values;
-            s->backend = by_type[a->type].cpu;
+            s->backend = context->backend == LIBSOLVER_BACKEND_GPU ? by_type[a->type].gpu : by_type[a->type].cpu;
             status = analyze(s, a, &why);
         }
         if (status == LIBSOLVER_OUT_OF_MEMORY && !why.text[0])
@@ -126,7 +168,9 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
         if (status != LIBSOLVER_OK)
             libsolver_analysis_free(s);
         else {
-            s->options.permutation = NULL; /* the caller's array is not kept */
+            s->options.permutation = NULL; /* the caller's arrays are not kept */
+            s->options.expected_signs = NULL;
+            s->options.schur_rows = NULL;
             *analysis = s;
         }
     }
@@ -142,6 +186,7 @@ void libsolver_analysis_free(libsolver_analysis *s)
     memory *m = &s->context->env.memory;
     if (s->plan)
         s->backend->discard(s->plan);
+    memory_free(m, s->schur_rows);
     forest_free(m, &s->forest);
     input_free(m, &s->input);
     memory_free(m, s);

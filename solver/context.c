@@ -14,6 +14,16 @@ static libsolver_context *allocate(const libsolver_options *o)
     return memory_zeroed(&m, 1, sizeof(libsolver_context));
 }
 
+/* Whether there is such a device. */
+static libsolver_status check_device(int device)
+{
+    int count = 0;
+    TRY(gpu_device_count(&count));
+    if (count == 0)
+        return LIBSOLVER_CUDA;
+    return device >= 0 && device < count ? LIBSOLVER_OK : LIBSOLVER_INVALID;
+}
+
 libsolver_status libsolver_context_create(const libsolver_options *options, libsolver_context **context)
 {
     if (!context)
@@ -25,7 +35,7 @@ libsolver_status libsolver_context_create(const libsolver_options *options, libs
         o = *options;
     TRY(options_check(&o, NULL));
     if (o.backend == LIBSOLVER_BACKEND_GPU)
-        return LIBSOLVER_NOT_BUILT;
+        TRY(check_device(o.device));
     libsolver_context *c = allocate(&o);
     if (!c)
         return LIBSOLVER_OUT_OF_MEMORY;

@@ -11,31 +11,68 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     const int64_t nnz = s->input.a.start[s->input.a.n];
     f->analysis = s;
     f->incoming = memory_new(m, nnz, s->typed->bytes);
+    f->diagonal = memory_new(m, s->input.a.n, s->typed->bytes);
     if (s->input.full)
         f->mirrored = memory_new(m, nnz, s->typed->bytes);
-    if (!f->incoming || (s->input.full && !f->mirrored))
+    if (!f->incoming || !f->diagonal || (s->input.full && !f->mirrored))
         return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
                     (long long)m->wanted);
     return s->backend->create(s->plan, &f->last, &f->numeric);
 }
 
-/* New values and their factorization.  The factor that is there is lost only when the values are good. */
-static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a)
+/* incoming := A */
+static libsolver_status read_values(libsolver_factor *f, const libsolver_matrix *a)
 {
     const libsolver_analysis *s = f->analysis;
-    const libsolver_options *o = &s->options;
     TRY(input_matches(&s->input, a, &f->last));
     if (a->type != s->type || a->symmetry != s->symmetry)
         return FAIL(&f->last, LIBSOLVER_PATTERN_MISMATCH,
                     "the type or symmetry is not the one that was analysed");
     if (!a->values && s->input.entries > 0)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the matrix has no values");
+    f->has_values = 0;
     TRY(s->typed->sum(&s->input, a->values, f->incoming, f->mirrored, &f->last));
+    s->typed->diagonal(&s->input, f->incoming, f->diagonal);
+    f->has_values = 1;
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors *shift)
+{
+    const int64_t n = f->analysis->input.a.n;
+    if (shift->rows != n || shift->columns != 1 || (unsigned)shift->layout > LIBSOLVER_ROW_MAJOR ||
+        shift->ld < (shift->layout == LIBSOLVER_COLUMN_MAJOR ? n : 1) || (!shift->values && n > 0))
+        return FAIL(&f->last, LIBSOLVER_INVALID, "the shift is not a vector of %lld values", (long long)n);
+    if (shift->type != f->analysis->type)
+        return FAIL(&f->last, LIBSOLVER_INVALID, "the shift has not the factor's type");
+    if (shift->place != LIBSOLVER_HOST)
+        return FAIL(&f->last, LIBSOLVER_NOT_BUILT, "a shift in device memory");
+    return LIBSOLVER_OK;
+}
+
+/* incoming := A + diag(shift), a NULL: with the A given last, shift NULL: 0.  After a failure the factor is what it was. */
+static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a, const libsolver_vectors *shift)
+{
+    const libsolver_analysis *s = f->analysis;
+    if (shift)
+        TRY(check_shift(f, shift));
+    if (a)
+        TRY(read_values(f, a));
+    else if (!f->has_values)
+        return FAIL(&f->last, LIBSOLVER_INVALID, "there are no values to be shifted: none were given, or the last were refused");
+    return s->typed->shift(&s->input, f->diagonal, shift, f->incoming, &f->last);
+}
+
+/* The factorization of incoming. */
+static libsolver_status factorize_values(libsolver_factor *f)
+{
+    const libsolver_analysis *s = f->analysis;
+    const libsolver_options *o = &s->options;
     f->usable = 0;
     s->backend->set_values(f->numeric, f->incoming);
     const backend_options how = {
         .positive_definite = o->kind == LIBSOLVER_KIND_SPD                ? 1
-                             : o->kind == LIBSOLVER_KIND_INDEFINITE       ? 0
+                             : o->kind != LIBSOLVER_KIND_AUTO             ? 0
                              : is_complex_symmetric(s->type, s->symmetry) ? 0
                                                                           : -1,
         .scaling = o->matching == LIBSOLVER_ON   ? BACKEND_MATCH
@@ -43,6 +80,7 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
                                                  : BACKEND_EQUILIBRATE,
         .may_match = o->matching == LIBSOLVER_AUTO,
         .pivot_threshold = o->pivot_threshold,
+        .delay_cap = o->delay_cap,
     };
     TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
     if (!f->workspace)
@@ -53,12 +91,18 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
     return f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
 }
 
-static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a)
+static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a, const libsolver_vectors *shift)
 {
     f->last.text[0] = 0;
-    f->status =
-        a ? new_values(f, a) : FAIL(&f->last, LIBSOLVER_INVALID, "the matrix to be factorized is NULL");
+    f->status = new_values(f, a, shift);
+    if (f->status == LIBSOLVER_OK)
+        f->status = factorize_values(f);
     return f->status;
+}
+
+static libsolver_status without_matrix(libsolver_factor *f)
+{
+    return f->status = FAIL(&f->last, LIBSOLVER_INVALID, "the matrix to be factorized is NULL");
 }
 
 /* An object without values or factor, NULL if it cannot be had. */
@@ -91,7 +135,7 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
     }
     libsolver_status status = prepare(f, s);
     if (status == LIBSOLVER_OK)
-        status = factorize(f, a);
+        status = a ? factorize(f, a, NULL) : without_matrix(f);
     if (status < 0)
         context_message(s->context, &f->last);
     if (status == LIBSOLVER_INVALID || status == LIBSOLVER_PATTERN_MISMATCH ||
@@ -102,13 +146,20 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
     return status;
 }
 
-libsolver_status libsolver_refactorize(libsolver_factor *f, const libsolver_matrix *a)
+libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsolver_matrix *a, const libsolver_vectors *shift)
 {
     if (!f)
         return LIBSOLVER_INVALID;
     if (!f->numeric)
         return FAIL(&f->last, LIBSOLVER_INVALID, "there is no analysis: it failed");
-    return factorize(f, a);
+    return factorize(f, a, shift);
+}
+
+libsolver_status libsolver_refactorize(libsolver_factor *f, const libsolver_matrix *a)
+{
+    if (f && f->numeric && !a)
+        return without_matrix(f);
+    return libsolver_refactorize_shifted(f, a, NULL);
 }
 
 /* The context that the options ask for, or, when they are refused, one that only serves to say why. */
@@ -157,7 +208,7 @@ libsolver_status libsolver_factor_matrix(const libsolver_matrix *a, const libsol
         return f->status;
     }
     f->status = prepare(f, f->own_analysis);
-    return f->status == LIBSOLVER_OK ? factorize(f, a) : f->status;
+    return f->status == LIBSOLVER_OK ? factorize(f, a, NULL) : f->status;
 }
 
 void libsolver_factor_free(libsolver_factor *f)
@@ -169,6 +220,7 @@ void libsolver_factor_free(libsolver_factor *f)
     if (f->numeric)
         f->analysis->backend->destroy(f->numeric);
     memory_free(m, f->incoming);
+    memory_free(m, f->diagonal);
     memory_free(m, f->mirrored);
     libsolver_analysis_free(f->own_analysis);
     libsolver_context *own = f->own_context;

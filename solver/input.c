@@ -230,8 +230,12 @@ libsolver_status input_matches(const input *in, const libsolver_matrix *a, messa
     if (a->n != in->a.n)
         return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "the order is %lld, %d was analysed", (long long)a->n,
                     in->a.n);
-    if (!a->pointers && !a->indices)
+    if (!a->pointers && !a->indices) {
+        if (a->format == LIBSOLVER_TRIPLETS && a->nnz != in->entries)
+            return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "%lld values of triplets, %lld were analysed", (long long)a->nnz,
+                        (long long)in->entries);
         return LIBSOLVER_OK;
+    }
     const int64_t entries = count_entries(a, why);
     if (entries < 0)
         return LIBSOLVER_INVALID;

@@ -33,6 +33,10 @@ typedef struct typed_values {
      * otherwise NULL.  NONFINITE, INVALID (a FULL view that is not symmetric or Hermitian, a Hermitian diagonal
      * that is not real). */
     libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored, message *why);
+    /* diagonal := that of sum, n scalars */
+    void (*diagonal)(const input *in, const void *sum, void *diagonal);
+    /* The diagonal of sum := diagonal + shift, shift NULL: 0.  NONFINITE, INVALID (Hermitian: not real); sum is as before then. */
+    libsolver_status (*shift)(const input *in, const void *diagonal, const libsolver_vectors *shift, void *sum, message *why);
     /* magnitude := |values| */
     void (*magnitudes)(int64_t count, const void *values, double *magnitude);
     /* 1, or 0 and the place of an entry that is not finite */

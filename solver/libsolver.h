@@ -22,6 +22,14 @@
  * complex Hermitian one L L^H or L D L^H with a real diagonal of D; L^T below means L^H then.  Complex symmetric matrices
  * have neither Cholesky factors nor an inertia.
  *
+ * Mixed precision (options.mixed).  For matrices of type D and Z: the scaled matrix is factorized in single precision, which halves
+ * L and about halves the time; A, vectors and residuals stay in double.  libsolver_solve_plain is accurate to single precision
+ * then; libsolver_solve and libsolver_refine come to the tolerance of double precision, by FGMRES where A is ill-conditioned, and
+ * say INACCURATE where they do not.  A pivot that is zero up to rounding in single precision need not be so in double: it is
+ * replaced by a small positive one (PERTURBED) and counts as such, so SINGULAR says that rows of A are empty.  An inertia is
+ * certain if single precision can tell.  A workspace holds up to 41 vectors for FGMRES, as it does for factors with perturbed
+ * pivots.
+ *
  * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of threads.  A factor
  * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
  *
@@ -58,8 +66,10 @@ typedef enum libsolver_backend {
 
 typedef enum libsolver_kind {
     LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails or is not tried */
-    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric */
-    LIBSOLVER_KIND_INDEFINITE = 2 /* LDL^T with 1x1 and 2x2 pivots */
+    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric.  Mixed
+                                precision: before it fails, with a slightly larger diagonal (PERTURBED) */
+    LIBSOLVER_KIND_INDEFINITE = 2, /* LDL^T with 1x1 and 2x2 pivots */
+    LIBSOLVER_KIND_QUASI_DEFINITE = 3 /* LDL^T without pivoting; options.expected_signs */
 } libsolver_kind;
 
 typedef enum libsolver_ordering {
@@ -93,7 +103,9 @@ typedef struct libsolver_options {
     int64_t memory_limit; /* host bytes in use by this context, 0: none; OUT_OF_MEMORY above it */
     void (*log)(void *user, const char *sentence); /* NULL: silence */
     void *log_user;
-    int (*cancel)(void *user); /* polled about once a front and once a refinement step; nonzero: CANCELLED */
+    /* nonzero: CANCELLED.  Polled before each front and many times inside large ones, once a sweep over the matrix and once a
+     * refinement step; called from several threads */
+    int (*cancel)(void *user);
     void *cancel_user;
 
     /* read by libsolver_analyze (and libsolver_factor_matrix) and kept for what follows */
@@ -106,12 +118,25 @@ typedef struct libsolver_options {
     libsolver_choice scaling; /* equilibration; AUTO is ON */
     double pivot_threshold;   /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
     libsolver_purpose purpose;
-    int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine; 0: only check; default
-                         10 */
+    int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of FGMRES
+                         counting as one; 0: only check; default 10 */
     double tolerance; /* wanted backward error; default 1e-14 (5e-6 in single precision) when 0 */
     libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always can */
+    libsolver_choice mixed; /* ON: the factor in single precision, INVALID for types S and C; AUTO is OFF */
+    /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row of A; copied.  D is diagonal; a pivot that is
+     * rounding error or has the other sign is given the expected one and a size of at least sqrt(eps), and counts as
+     * perturbed [Vanderbei 1995].  A real or Hermitian */
+    const int8_t *expected_signs;
+    /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its children have equal parts of it.
+     * Those past it get the best pivot there is, raised to sqrt(eps) of the column's largest entry if need be, and count as
+     * perturbed [Duff, Pralet 2007].  0: no cap, unless the factor would grow to tens of times what was foreseen */
+    int64_t delay_cap;
+    /* length schur_size, distinct, 0-based; copied: rows that are not eliminated, whose Schur complement is wanted; see
+     * libsolver_schur_complement */
+    const int64_t *schur_rows;
+    int64_t schur_size;
 
-    int64_t reserved[16];
+    int64_t reserved[12];
 } libsolver_options;
 
 /* Defaults as stated above; all enums at their zero. */
@@ -156,18 +181,19 @@ LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
 /* Ordering, elimination tree, supernodes and the plan of the factorization, from A's pattern.  a->values may be NULL; if
  * they are there, A may be indefinite and options.matching is not OFF, rows that need 2x2 pivots may be ordered in pairs
  * [Duff, Pralet 2005].  Duplicates, order, base, triangle: see libsolver_matrix.  The message of a failure is the
- * context's.  INVALID (sizes, indices, a wrong triangle, a permutation that is none), NONFINITE (values that were
- * looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
+ * context's.  INVALID (sizes, indices, a wrong triangle, a permutation, signs or schur_rows that are none), NONFINITE (values
+ * that were looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
                                                  const libsolver_options *options,
                                                  libsolver_analysis **analysis);
 LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
 
 /* Factorizes P S A S P^T = L L^T or L D L^T (P: permutation, S: scaling).  a: the matrix given to analyze
- * with values, or the same with pointers and indices NULL when only the values are new.  *factor is an object
+ * with values, or the same with pointers and indices NULL when only the values are new: they stand in the order of the
+ * indices analysed, triplets and duplicates too, and are summed through a map made by analyze.  *factor is an object
  * also after a numerical failure, and refactorize may be tried on it; it is NULL after INVALID,
  * PATTERN_MISMATCH and OUT_OF_MEMORY (the message is the context's). SINGULAR > 0: zero pivots were met and
- * skipped.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
+ * skipped; PERTURBED > 0: pivots were changed, solves refine what that cost.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *analysis,
                                                    const libsolver_matrix *a, libsolver_factor **factor);
 
@@ -177,6 +203,14 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
  * failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays valid; after others
  * (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
+
+/* refactorize for A + diag(shift), without a matrix being built: the shifted matrix is the one that is scaled, factorized,
+ * solved with, refined and measured by.  a: as for refactorize, or NULL: the values given last; each shift is added to
+ * them, not to what an earlier one made of them.  shift: n x 1 of the factor's type, on the host, copied; real if A is
+ * Hermitian; NULL: no shift.  Rows without a diagonal entry can be shifted too.  Statuses and what remains after them as
+ * for refactorize; also INVALID when a is NULL and there are no good values, NONFINITE (a shifted entry). */
+LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *factor, const libsolver_matrix *a,
+                                                             const libsolver_vectors *shift);
 
 /* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1:   L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S
  * P^T L^-T B.  A complex Hermitian: A = S^-1 P^T L D L^H P S^-1 and LT: X = S P^T L^-H B.  L, D and LT in this
@@ -190,19 +224,41 @@ typedef enum libsolver_part {
 
 /* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x columns with
  * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates nothing, but
- * that a workspace older than a refactorization which grew (libsolver_factor_info.growths) follows at its
- * next use.  INVALID, SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED. */
+ * that a workspace older than a refactorization which grew (libsolver_factor_info.growths), or was the first with zero or perturbed
+ * pivots, follows at its next use.  INVALID, SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
 
 /* Refines X of A X = B until the backward error of each column is at most the tolerance, stops falling, or refine_steps is
- * reached; the best X seen is kept.  For a singular A, columns that are not there yet are made as short as the null
- * space allows, and what makes the system inconsistent is spread over its rows.  backward_error: NULL or length
- * columns.  The status is libsolver_solve's.  X must not be B. */
+ * reached; the best X seen is kept.  Where plain steps gain little, cycles of FGMRES follow, preconditioned by the factor
+ * [Arioli, Duff 2009].  For a singular A, columns that are not there yet are made as short as the null space allows, and what
+ * makes the system inconsistent is spread over its rows.  backward_error: NULL or length columns.  The status is
+ * libsolver_solve's.  X must not be B. */
 LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace, const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
+
+/* A system in two parts.  With options.schur_size > 0, A1 being the rows that are eliminated and A2 options.schur_rows,
+ *
+ *      [ A11 A12 ] [ X1 ]   [ B1 ]      S = A22 - A21 A11^-1 A12,    S X2 = B2 - A21 A11^-1 B1,
+ *      [ A21 A22 ] [ X2 ] = [ B2 ]      A11 X1 = B1 - A12 X2,
+ *
+ * the factor is that of A11 (kind, inertia, determinant, statuses too), and these calls take the place of the other solves,
+ * of libsolver_condition and _forward_error and of libsolver_get_factor_l and _d, which answer INVALID.  Nothing is refined, so
+ * that there is none of it in mixed precision: libsolver_analyze answers NOT_BUILT.
+ *
+ * _complement: S, schur_size x schur_size in the order of schur_rows, both triangles.
+ * _condense: rows schur_rows of X := B2 - A21 A11^-1 B1; the others hold what _expand goes on with.  X may be B.
+ * _expand: rows schur_rows of X hold X2, the solution with S, which is the caller's work; the others become X1.
+ *
+ * B and X are n x columns.  workspace: NULL for the factor's own one.  They allocate nothing.  SINGULAR (zero pivots of A11
+ * were skipped), PERTURBED; INVALID, CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_schur_complement(const libsolver_factor *factor, const libsolver_vectors *s);
+LIBSOLVER_API libsolver_status libsolver_schur_condense(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                        const libsolver_vectors *b, const libsolver_vectors *x);
+LIBSOLVER_API libsolver_status libsolver_schur_expand(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                      const libsolver_vectors *x);
 
 /* Memory that solves of up to `columns` right-hand sides at a time write to; wider blocks are solved in
  * panels of that many. A workspace belongs to its factor and serves one caller at a time.  columns >= 1.
@@ -236,11 +292,11 @@ LIBSOLVER_API void libsolver_analysis_query(const libsolver_analysis *analysis,
 /* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that factorizes. */
 LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int64_t *permutation);
 
-/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the rounding errors made
- * (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted again
- * under the other scaling with the same result. */
+/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the
+ * rounding errors made (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted
+ * again under the other scaling with the same result. */
 typedef struct libsolver_inertia_counts {
-    int64_t positive, negative, zero; /* sum to n */
+    int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;
     double smallest_pivot; /* least |eigenvalue| of a nonzero 1x1 or 2x2 pivot block, of the scaled matrix */
 } libsolver_inertia_counts;
@@ -252,7 +308,7 @@ LIBSOLVER_API libsolver_status libsolver_inertia(const libsolver_factor *factor,
 /* After factorize or refactorize. */
 typedef struct libsolver_factor_info {
     libsolver_status status;             /* of the last (re)factorize */
-    libsolver_kind kind;                 /* SPD: Cholesky, INDEFINITE: LDL^T */
+    libsolver_kind kind;                 /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: the same without pivoting */
     libsolver_backend backend_factorize; /* what ran where */
     libsolver_backend backend_solve;     /* */
     int threads;                         /* */
@@ -260,7 +316,7 @@ typedef struct libsolver_factor_info {
     int64_t fronts;                      /* supernodes of the backend's partition */
     int64_t two_by_two;                  /* 2x2 pivots */
     int64_t delayed;                     /* columns passed to a parent, each time counted */
-    int64_t perturbed;                   /* */
+    int64_t perturbed;                   /* pivots changed or taken below the threshold: see options */
     int64_t growths;                     /* times a planned space was too small for delayed columns */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise -1 */
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
@@ -277,17 +333,43 @@ typedef struct libsolver_solve_info {
     double backward_error; /* largest over the columns [Arioli, Demmel, Duff 1989]; NaN before a refine or
                               solve */
     double backward_error_initial; /* before refinement */
-    int steps;                     /* refinement steps made (the most of any column) */
+    int steps;                     /* refinement steps made (the most of any column), cycles of FGMRES included */
     int64_t reserved[4];
 } libsolver_solve_info;
 
 LIBSOLVER_API void libsolver_solve_query(const libsolver_factor *factor, const libsolver_workspace *workspace,
                                          libsolver_solve_info *info);
 
+/* det A = (phase_real + i phase_imaginary) exp(log_abs).  The phase is 1 or -1 if A is real or Hermitian, otherwise of size
+ * 1; a singular A has log_abs = -infinity and phase 0. */
+typedef struct libsolver_determinant_info {
+    double log_abs;
+    double phase_real, phase_imaginary;
+} libsolver_determinant_info;
+
+/* The product of the pivots, in extended precision.  O(n).  Mixed precision: that of the factor, log_abs being off by up to about
+ * 1e-7 times the condition of the scaled matrix.  SINGULAR, PERTURBED (that of another matrix); INVALID. */
+LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *factor,
+                                                     libsolver_determinant_info *determinant);
+
+/* |A|_1 |A^-1|_1, the second factor estimated from about five to eleven solves: hardly ever more than three times too small
+ * [Hager 1984; Higham 1988, as LAPACK's xLACN2].  Infinite if A is singular; 1 for n = 0.  Mixed precision: the condition of A,
+ * not of the factor, each solve being refined by FGMRES; infinite where it does not converge.  workspace: NULL for the factor's
+ * own one.  Allocates nothing.  SINGULAR, PERTURBED; INVALID, CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                   double *condition);
+
+/* forward_error[j], length columns: a bound for max |x - A^-1 b| / max |x| of column j, from b, x and A as they are given: the
+ * norm of |A^-1| (|b - A x| + its rounding errors), estimated as in libsolver_condition [Arioli, Demmel, Duff 1989; LAPACK's
+ * xPORFS].  Infinite if A is singular.  workspace, mixed precision and statuses as in libsolver_condition. */
+LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                                       double *forward_error);
+
 /* L by columns, in elimination order (rows and columns 0-based), unit diagonal left out for LDL^T and kept
  * for Cholesky. Call with NULL arrays for the number of entries; then pointers n + 1, indices and values that
- * many.  The columns of delayed pivots stand where they were eliminated: order[k] (length n, may be NULL) is
- * the row of A eliminated k-th. */
+ * many (of the matrix's type, in mixed precision too).  The columns of delayed pivots stand where they were
+ * eliminated: order[k] (length n, may be NULL) is the row of A eliminated k-th. */
 LIBSOLVER_API libsolver_status libsolver_get_factor_l(const libsolver_factor *factor, int64_t *entries,
                                                       int64_t *pointers, int64_t *indices, void *values,
                                                       int64_t *order);

@@ -22,6 +22,8 @@ struct libsolver_analysis {
     libsolver_type type;
     libsolver_symmetry symmetry;
     input input;                 /* pattern of A in the caller's order, and where each entry given goes */
+    int64_t schur_size;          /* rows that are not eliminated: */
+    int32_t *schur_rows;         /* */
     forest forest;               /* elimination forest and fundamental supernodes */
     libsolver_ordering ordering; /* the one used */
     const typed_values *typed;
@@ -43,7 +45,9 @@ struct libsolver_factor {
     libsolver_context *own_context;   /* simple level: freed with the factor */
     libsolver_analysis *own_analysis; /* */
     void *numeric;                    /* the backend's */
-    void *incoming;                   /* nnz scalars: values as they come in, duplicates summed */
+    void *incoming;                   /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted */
+    void *diagonal;                   /* n scalars: diagonal without the shift */
+    int has_values;                   /* both hold the values given last, which were good */
     void *mirrored;                   /* the same for the other triangle of a FULL matrix, otherwise NULL */
     int usable;                       /* numeric holds a factor of the values given last */
     libsolver_status status;
@@ -59,6 +63,15 @@ static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry s
 {
     return (type == LIBSOLVER_Z || type == LIBSOLVER_C) && symmetry == LIBSOLVER_SYMMETRIC;
 }
+
+/* Checks the vectors, if there are any, and gives this call alone the workspace, NULL: the factor's own one; backend_memory: the
+ * backend's.  workspace_end follows unless it fails. */
+libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w, const libsolver_vectors *b,
+                                 const libsolver_vectors *x, void **backend_memory, message *why);
+void workspace_end(const libsolver_factor *f, libsolver_workspace *w);
+
+/* INVALID if some rows are not eliminated: for calls that need all of L. */
+libsolver_status schur_refused(const libsolver_factor *f, message *why);
 
 /* Sets the context's message. */
 void context_message(libsolver_context *context, const message *why);

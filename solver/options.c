@@ -18,10 +18,10 @@ static int beyond(int value, int last)
 
 libsolver_status options_check(const libsolver_options *o, message *why)
 {
-    if (beyond(o->backend, LIBSOLVER_BACKEND_GPU) || beyond(o->kind, LIBSOLVER_KIND_INDEFINITE) ||
+    if (beyond(o->backend, LIBSOLVER_BACKEND_GPU) || beyond(o->kind, LIBSOLVER_KIND_QUASI_DEFINITE) ||
         beyond(o->ordering, LIBSOLVER_ORDERING_USER) || beyond(o->matching, LIBSOLVER_OFF) ||
         beyond(o->scaling, LIBSOLVER_OFF) || beyond(o->purpose, LIBSOLVER_PURPOSE_LATENCY) ||
-        beyond(o->keep, LIBSOLVER_OFF))
+        beyond(o->keep, LIBSOLVER_OFF) || beyond(o->mixed, LIBSOLVER_OFF))
         return FAIL(why, LIBSOLVER_INVALID, "an option has no legal value");
     if (o->threads < 0)
         return FAIL(why, LIBSOLVER_INVALID, "%d threads", o->threads);
@@ -35,6 +35,8 @@ libsolver_status options_check(const libsolver_options *o, message *why)
         return FAIL(why, LIBSOLVER_INVALID, "%d refinement steps", o->refine_steps);
     if (!(o->tolerance >= 0 && o->tolerance < 1))
         return FAIL(why, LIBSOLVER_INVALID, "the tolerance %g is not in [0, 1)", o->tolerance);
+    if (o->delay_cap < 0)
+        return FAIL(why, LIBSOLVER_INVALID, "at most %lld delayed columns", (long long)o->delay_cap);
     for (int i = 0; i < (int)(sizeof o->reserved / sizeof o->reserved[0]); i++)
         if (o->reserved[i] != 0)
             return FAIL(why, LIBSOLVER_INVALID, "reserved option fields must be zero");

@@ -24,9 +24,13 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
     const memory *m = &f->context->env.memory;
     const backend_report *r = &f->report;
     info->status = f->status;
-    info->kind =
-        f->usable ? (r->cholesky ? LIBSOLVER_KIND_SPD : LIBSOLVER_KIND_INDEFINITE) : LIBSOLVER_KIND_AUTO;
-    info->backend_factorize = info->backend_solve = LIBSOLVER_BACKEND_CPU;
+    info->kind = !f->usable    ? LIBSOLVER_KIND_AUTO
+                 : r->cholesky ? LIBSOLVER_KIND_SPD
+                 : f->analysis->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE ? LIBSOLVER_KIND_QUASI_DEFINITE
+                                                                              : LIBSOLVER_KIND_INDEFINITE;
+    info->backend_factorize = LIBSOLVER_BACKEND_CPU;
+    info->backend_solve = f->context->backend == LIBSOLVER_BACKEND_GPU ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
+    info->device_bytes = r->device_bytes;
     info->threads = f->context->env.threads;
     info->factor_nnz = r->factor_nnz;
     info->fronts = r->fronts;
@@ -43,7 +47,7 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
 libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entries, int64_t *pointers,
                                         int64_t *indices, void *values, int64_t *order)
 {
-    if (!f || !entries || !f->usable)
+    if (!f || !entries || !f->usable || f->analysis->schur_size > 0)
         return LIBSOLVER_INVALID;
     const libsolver_status status =
         f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
@@ -58,7 +62,7 @@ libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entr
 
 libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal, void *subdiagonal)
 {
-    if (!f || !f->usable || !diagonal || !subdiagonal)
+    if (!f || !f->usable || !diagonal || !subdiagonal || f->analysis->schur_size > 0)
         return LIBSOLVER_INVALID;
     return f->analysis->backend->export_d(f->numeric, diagonal, subdiagonal);
 }

@@ -87,8 +87,10 @@ static libsolver_status check(const libsolver_factor *f, const libsolver_workspa
                         (long long)v->ld, name);
         if (v->type != f->analysis->type)
             return FAIL(why, LIBSOLVER_INVALID, "%s has not the factor's type", name);
-        if (v->place == LIBSOLVER_DEVICE)
+        if (v->place == LIBSOLVER_DEVICE && !f->analysis->backend->takes_device_vectors)
             return FAIL(why, LIBSOLVER_NOT_BUILT, "%s in device memory needs the GPU backend", name);
+        if (v->place != b->place)
+            return FAIL(why, LIBSOLVER_INVALID, "b and x do not lie in the same memory");
         if (!v->values && n > 0 && v->columns > 0)
             return FAIL(why, LIBSOLVER_INVALID, "%s has no values", name);
     }
@@ -98,6 +100,8 @@ static libsolver_status check(const libsolver_factor *f, const libsolver_workspa
 static libsolver_status check_finite(const libsolver_factor *f, const libsolver_vectors *b, message *why)
 {
     int64_t row, column;
+    if (b->place == LIBSOLVER_DEVICE)
+        return LIBSOLVER_OK; /* the backward error tells */
     if (f->analysis->typed->finite(b, &row, &column))
         return LIBSOLVER_OK;
     return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)row, (long long)column);
@@ -178,6 +182,7 @@ static libsolver_status widen(libsolver_factor *f, int64_t columns, message *why
 static libsolver_status solve(libsolver_factor *f, const libsolver_vectors *b, const libsolver_vectors *x,
                               message *why)
 {
+    TRY(schur_refused(f, why));
     TRY(check(f, NULL, b, x, why));
     TRY(check_finite(f, b, why));
     TRY(take(f, NULL, why));
@@ -204,6 +209,7 @@ static libsolver_status solve_plain(const libsolver_factor *f, libsolver_part pa
     static const int parts[] = {BACKEND_L | BACKEND_D | BACKEND_LT, BACKEND_L, BACKEND_D, BACKEND_LT};
     if ((unsigned)part > LIBSOLVER_PART_LT)
         return FAIL(why, LIBSOLVER_INVALID, "there is no part %d of a solve", (int)part);
+    TRY(schur_refused(f, why));
     TRY(check(f, w, b, x, why));
     TRY(take(f, w, why));
     const libsolver_status status =
@@ -231,6 +237,7 @@ static libsolver_status only_refine(const libsolver_factor *f, libsolver_workspa
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     double *backward_error, message *why)
 {
+    TRY(schur_refused(f, why));
     TRY(check(f, w, b, x, why));
     if (b->values == x->values && b->columns > 0 && b->rows > 0)
         return FAIL(why, LIBSOLVER_INVALID, "x is b, which is still wanted");
@@ -262,4 +269,23 @@ void libsolver_solve_query(const libsolver_factor *f, const libsolver_workspace 
     info->backward_error = info->backward_error_initial = NAN;
     if (w)
         *info = w->info;
+}
+
+libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w, const libsolver_vectors *b,
+                                 const libsolver_vectors *x, void **backend_memory, message *why)
+{
+    if (b && x)
+        TRY(check(f, w, b, x, why));
+    else if (!f->usable)
+        return FAIL(why, LIBSOLVER_INVALID, "there is no factor: the last factorization failed");
+    else if (w && w->factor != f)
+        return FAIL(why, LIBSOLVER_INVALID, "the workspace belongs to another factor");
+    TRY(take(f, w, why));
+    *backend_memory = (w ? w : f->workspace)->memory;
+    return LIBSOLVER_OK;
+}
+
+void workspace_end(const libsolver_factor *f, libsolver_workspace *w)
+{
+    give_back(f, w);
 }

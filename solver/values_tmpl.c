@@ -40,6 +40,31 @@ static libsolver_status sum_values(const input *in, const void *values, void *su
     return LIBSOLVER_OK;
 }
 
+/* Every column of the pattern begins with its diagonal. */
+static void diagonal_of(const input *in, const void *sum, void *diagonal)
+{
+    for (int32_t j = 0; j < in->a.n; j++)
+        ((scalar *)diagonal)[j] = ((const scalar *)sum)[in->a.start[j]];
+}
+
+static libsolver_status shift_diagonal(const input *in, const void *diagonal_, const libsolver_vectors *shift, void *sum_,
+                                       message *why)
+{
+    const scalar *diagonal = diagonal_, *values = shift ? shift->values : NULL;
+    const int64_t step = shift && shift->layout == LIBSOLVER_ROW_MAJOR ? shift->ld : 1;
+    scalar *sum = sum_;
+    for (int32_t j = 0; values && j < in->a.n; j++) {
+        const scalar d = values[j * step];
+        if (!scalar_finite(d) || !scalar_finite(diagonal[j] + d))
+            return FAIL(why, LIBSOLVER_NONFINITE, "the shifted diagonal entry of row %d (0-based) is not finite", j);
+        if (!scalar_is_diagonal(d, SCALAR_COMPLEX && in->hermitian))
+            return FAIL(why, LIBSOLVER_INVALID, "not Hermitian: the shift of row %d (0-based) is not real", j);
+    }
+    for (int32_t j = 0; j < in->a.n; j++)
+        sum[in->a.start[j]] = values ? diagonal[j] + values[j * step] : diagonal[j];
+    return LIBSOLVER_OK;
+}
+
 static void magnitudes(int64_t count, const void *values_, double *magnitude)
 {
     const scalar *values = values_;
@@ -60,4 +85,4 @@ static int finite_vectors(const libsolver_vectors *v, int64_t *row, int64_t *col
     return 1;
 }
 
-const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, magnitudes, finite_vectors};
+const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of, shift_diagonal, magnitudes, finite_vectors};

@@ -119,7 +119,7 @@ void check_step(int step, const api_system *t, const objects *o)
         assert_int_equal(counts.negative, t->a.n - t->positive);
     }
     if (step == PLAIN || step == PLAIN_2)
-        check_solution(t, COLUMNS, 1e-7);
+        check_solution(t, COLUMNS, o->options.mixed == LIBSOLVER_ON ? 1e-4 : 1e-7);
     if (step == SOLVE || step == REFINE || step == SOLVE_2)
         check_solution(t, COLUMNS, 1e-14);
     if (step >= PLAIN)
@@ -135,6 +135,7 @@ void objects_open(objects *o, ledger *l, const api_system *t, int threads)
     ledger_open(l, &o->options);
     o->options.threads = threads;
     o->options.kind = t->kind;
+    o->options.mixed = t->mixed;
     o->options.matching = LIBSOLVER_OFF;
 }
 

@@ -13,6 +13,7 @@ typedef struct api_system {
     double *other; /* values on the same pattern */
     double *b, *x; /* n x COLUMNS */
     libsolver_kind kind;
+    libsolver_choice mixed;
     int64_t positive;
 } api_system;
 

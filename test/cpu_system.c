@@ -84,7 +84,8 @@ libsolver_status system_build(cpu_system *s, pattern a, double *values, int kind
     assert_int_equal(forest_build(&s->env.memory, &a, natural, &s->f), LIBSOLVER_OK);
     free(natural);
     s->ration.left = left;
-    const backend_problem problem = {&s->env, &s->a, &s->f, LIBSOLVER_D, LIBSOLVER_SYMMETRIC};
+    const backend_problem problem = {
+        .env = &s->env, .a = &s->a, .forest = &s->f, .type = LIBSOLVER_D, .symmetry = LIBSOLVER_SYMMETRIC};
     TRY(cpu->prepare(&problem, &s->why, &s->plan));
     TRY(cpu->create(s->plan, &s->why, &s->numeric));
     return system_factorize(s, kind, 0);

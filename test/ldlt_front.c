@@ -107,11 +107,11 @@ void front_run(void *front)
     }
     f->report = (front_report){.smallest = INFINITY};
     if (f->plain)
-        f->report.eliminated = ldlt_threshold_d(0, f->m, f->k, 0, f->panel, f->index, f->d, f->e, f->magnitude,
-                                                f->u, LDLT_ZERO, work, &f->report);
+        f->report.eliminated = ldlt_threshold_d(0, f->m, f->k, f->m, 0, f->panel, f->index, f->d, f->e, f->magnitude,
+                                                f->u, LDLT_ZERO, work, NULL, &f->report);
     else
-        front_ldlt_d(0, f->m, f->k, f->panel, f->index, f->d, f->e, f->magnitude, f->u, f->may_delay, work,
-                     &f->report);
+        front_ldlt_d(0, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, f->may_delay ? f->k : 0, work,
+                     NULL, &f->report);
     free(work);
 }
 

@@ -287,3 +287,32 @@ void ledger_refuse(ledger *l, int64_t after, int all)
     l->refuse_after = all;
     atomic_store(&l->refuse_at, after < 0 ? -1 : atomic_load(&l->calls) + after);
 }
+
+double sparse_plain_refinement(const sparse *a, const libsolver_factor *f, int steps)
+{
+    double *b = doubles(a->n), *x = doubles(a->n), *r = doubles(a->n), *full = dense_of_sparse(a), best = INFINITY;
+    for (int64_t i = 0; i < a->n; i++)
+        x[i] = 1 + 0.1 * (double)(i % 7);
+    sparse_multiply(a, 1, x, b);
+    for (int64_t i = 0; i < a->n; i++)
+        x[i] = 0;
+    for (int step = 0; step <= steps; step++) {
+        for (int64_t i = 0; i < a->n; i++) {
+            long double sum = b[i];
+            for (int64_t j = 0; j < a->n; j++)
+                sum -= (long double)full[i + j * a->n] * x[j];
+            r[i] = (double)sum;
+        }
+        const libsolver_vectors rv = block_view(r, a->n, 1);
+        if (libsolver_solve_plain(f, LIBSOLVER_PART_ALL, NULL, &rv, &rv) < 0)
+            abort();
+        for (int64_t i = 0; i < a->n; i++)
+            x[i] += r[i];
+        best = fmin(best, sparse_backward_error(a, 1, x, b));
+    }
+    free(b);
+    free(x);
+    free(r);
+    free(full);
+    return best;
+}

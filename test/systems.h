@@ -40,6 +40,10 @@ void sparse_multiply(const sparse *a, int64_t columns, const double *x, double *
 /* omega1 + omega2 [Arioli, Demmel, Duff 1989], the largest of the columns; infinite if x is not finite. */
 double sparse_backward_error(const sparse *a, int64_t columns, const double *x, const double *b);
 
+/* The least backward error that plain refinement with the factor comes to in so many steps, for b = A x* with x* as the tool's,
+ * residuals summed in long double. */
+double sparse_plain_refinement(const sparse *a, const libsolver_factor *f, int steps);
+
 /* Signs of the eigenvalues of A, by Jacobi rotations of a dense copy; an eigenvalue is zero up to 1e-13 times
  * the largest.  Returns the least nonzero |eigenvalue| over the largest (1 if there is none). */
 typedef struct signs {

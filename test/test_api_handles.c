@@ -211,7 +211,7 @@ static void bad_options_are_refused(void **state)
             o.reserved[0] = 1;
             break;
         default:
-            o.reserved[15] = -1;
+            o.reserved[sizeof o.reserved / sizeof o.reserved[0] - 1] = -1;
         }
         libsolver_context *context = (libsolver_context *)t;
         assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_INVALID);

@@ -99,8 +99,9 @@ static void count_callers(int64_t *library, int64_t *runtime)
 static void refactorize_and_solve_allocate_nothing(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 3; kind++)
+    for (int variant = 0; variant < 6; variant++)
         for (int threads = 1; threads <= 2; threads++) {
+            const int kind = variant % 3, mixed = variant / 3;
             api_system t = kind == 0 ? definite_system() : indefinite_system();
             if (kind == 2) { /* large enough for several threads */
                 api_system_free(&t);
@@ -113,6 +114,7 @@ static void refactorize_and_solve_allocate_nothing(void **state)
             ledger_open(&l, &o.options);
             o.options.threads = threads;
             o.options.kind = t.kind;
+            o.options.mixed = mixed ? LIBSOLVER_ON : LIBSOLVER_OFF;
             for (int step = CONTEXT; step <= SOLVE; step++)
                 assert_int_equal(take_step(step, &t, &o), LIBSOLVER_OK);
             /* space for delayed pivots is planned by the second factorization that met them */
@@ -133,11 +135,11 @@ static void refactorize_and_solve_allocate_nothing(void **state)
                     /* OpenBLAS's gemm of small blocks takes memory for packing on machines with AVX-512 */
                     const int64_t by_blas = kind == 2 && steps[k] != REFINE && steps[k] != BACK ? library : 0;
                     if (library > by_blas || l.calls != calls)
-                        fail_msg("kind %d, %d threads, %s: %d hidden allocations, %d others", kind, threads,
+                        fail_msg("kind %d, mixed %d, %d threads, %s: %d hidden allocations, %d others", kind, mixed, threads,
                                  step_names[steps[k]], (int)library, (int)(l.calls - calls));
                     if (round == 2)
-                        print_message("kind %d, %d threads, %s: allocations by OpenMP %d, BLAS %d\n", kind,
-                                      threads, step_names[steps[k]], (int)runtime, (int)by_blas);
+                        print_message("kind %d, mixed %d, %d threads, %s: allocations by OpenMP %d, BLAS %d\n", kind,
+                                      mixed, threads, step_names[steps[k]], (int)runtime, (int)by_blas);
                 }
             }
             libsolver_info(o.factor, &after);

@@ -72,9 +72,10 @@ static void every_allocation_fails(api_system *t, int threads, int all)
 static void each_failed_allocation_is_survived(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 2; kind++)
+    for (int kind = 0; kind < 4; kind++)
         for (int all = 0; all < 2; all++) {
-            api_system t = kind ? indefinite_system() : definite_system();
+            api_system t = kind % 2 ? indefinite_system() : definite_system();
+            t.mixed = kind < 2 ? LIBSOLVER_OFF : LIBSOLVER_ON;
             every_allocation_fails(&t, 1 + all, all);
             api_system_free(&t);
         }
@@ -185,9 +186,64 @@ static void a_memory_limit_is_kept(void **state)
     api_system_free(&t);
 }
 
-static void the_prediction_is_near_the_peak(void **state)
+static int count_polls(void *user)
+{
+    ++*(_Atomic int *)user;
+    return 0;
+}
+
+/* What does not fit is known before any front is worked on, and the same analysis serves once there is more room. */
+static void a_limit_that_is_too_low_is_met_early(void **state)
 {
     (void)state;
+    sparse a = sparse_grid(90, 80, 4);
+    const libsolver_matrix view = sparse_view(&a);
+    for (int kind = LIBSOLVER_KIND_SPD; kind <= LIBSOLVER_KIND_INDEFINITE; kind++)
+        for (int part = 1; part <= 9; part += 4) {
+            _Atomic int polls = 0;
+            ledger l;
+            libsolver_options o;
+            libsolver_context *context;
+            libsolver_analysis *analysis;
+            libsolver_analysis_info foreseen;
+            libsolver_factor *f;
+            ledger_open(&l, &o);
+            o.threads = 1;
+            assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
+            assert_int_equal(libsolver_analyze(context, &view, &o, &analysis), LIBSOLVER_OK);
+            libsolver_analysis_query(analysis, &foreseen);
+            assert_int_equal(libsolver_factorize(analysis, &view, &f), LIBSOLVER_OK);
+            libsolver_factor_info info;
+            libsolver_info(f, &info);
+            const int64_t without = foreseen.host_bytes < info.host_bytes_peak ? foreseen.host_bytes : info.host_bytes_peak;
+            libsolver_factor_free(f);
+            libsolver_analysis_free(analysis);
+            libsolver_context_free(context);
+
+            o.kind = (libsolver_kind)kind;
+            o.memory_limit = without / 10 * part; /* the analysis takes up to half of it */
+            o.cancel = count_polls;
+            o.cancel_user = &polls;
+            assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
+            libsolver_status status = libsolver_analyze(context, &view, &o, &analysis);
+            if (status == LIBSOLVER_OK) {
+                polls = 0;
+                status = libsolver_factorize(analysis, &view, &f);
+                assert_null(f);
+            }
+            assert_int_equal(status, LIBSOLVER_OUT_OF_MEMORY);
+            assert_non_null(strstr(libsolver_context_message(context), "more bytes"));
+            if (analysis)
+                assert_int_equal(polls, 0);
+            libsolver_analysis_free(analysis);
+            libsolver_context_free(context);
+            assert_int_equal(l.live, 0);
+        }
+    sparse_free(&a);
+}
+
+static void check_prediction(libsolver_choice mixed)
+{
     sparse a = sparse_grid(90, 80, 4);
     const libsolver_matrix view = sparse_view(&a);
     libsolver_options o;
@@ -198,8 +254,9 @@ static void the_prediction_is_near_the_peak(void **state)
     libsolver_factor_info info;
     libsolver_options_default(&o);
     o.threads = 2;
+    o.mixed = mixed;
     assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
-    assert_int_equal(libsolver_analyze(context, &view, NULL, &analysis), LIBSOLVER_OK);
+    assert_int_equal(libsolver_analyze(context, &view, &o, &analysis), LIBSOLVER_OK);
     libsolver_analysis_query(analysis, &foreseen);
     assert_int_equal(libsolver_factorize(analysis, &view, &f), LIBSOLVER_OK);
     libsolver_info(f, &info);
@@ -211,12 +268,20 @@ static void the_prediction_is_near_the_peak(void **state)
     sparse_free(&a);
 }
 
+static void the_prediction_is_near_the_peak(void **state)
+{
+    (void)state;
+    check_prediction(LIBSOLVER_OFF);
+    check_prediction(LIBSOLVER_ON);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_failed_allocation_is_survived),
         cmocka_unit_test(each_failed_allocation_of_the_simple_level_is_survived),
         cmocka_unit_test(a_memory_limit_is_kept),
+        cmocka_unit_test(a_limit_that_is_too_low_is_met_early),
         cmocka_unit_test(the_prediction_is_near_the_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ class BadInput(Case):
 
 class Resources(Case):
     def test_what_is_not_built_is_exit_4(self):
-        for arguments in (["lap2d:3", "--precision", "mixed"],):
+        for arguments in (["lap2d:3", "--backend", "gpu"],):
             with self.subTest(arguments=arguments):
                 code, result = self.solve(*arguments)
                 self.assertEqual((code, result["status"]), (4, "NOT_BUILT"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tool in single precision and on complex matrices: solutions, inertias, what is refused.
+"""The tool in single and mixed precision and on complex matrices: solutions, inertias, what is refused.
 
 usage: test_cli_types.py LIBSOLVER CHECK_SOLUTION
 SPDX-License-Identifier: BSD-3-Clause"""
@@ -14,7 +14,7 @@ import unittest
 from folder_case import FolderCase
 
 CHECK, TOOL = os.path.abspath(sys.argv.pop(2)), os.path.abspath(sys.argv.pop(1))
-TOLERANCE = {"d": 1e-14, "s": 5e-6, "c": 5e-6, "z": 1e-14}
+TOLERANCE = {"d": 1e-14, "s": 5e-6, "c": 5e-6, "z": 1e-14, "mixed": 1e-14}
 
 
 def run(*arguments):
@@ -120,15 +120,54 @@ class Types(FolderCase):
         turned_diagonal = self.file("d.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 2 3\n")
         self.assertEqual(self.solve(turned_diagonal)[0], 2)
 
+    def test_mixed_precision_is_as_good_as_double(self):
+        real, x = self.folder / "real.mtx", self.folder / "x.mtx"
+        for specification, kind, inertia in (("lap2d:9", "cholesky", [81, 0, 0]), ("kkt2d:6", "ldlt", [72, 36, 0])):
+            self.assertEqual(run("generate", specification, "-o", real).returncode, 0)
+            for path in (real, self.problem(specification, True), self.problem(specification, False)):
+                for options in ([], ["--nrhs", "3"], ["--type", "indefinite", "--matching", "on"]):
+                    with self.subTest(specification=specification, path=path.name, options=options):
+                        code, result, _ = self.solve(path, "--precision", "mixed", "-o", x, *options)
+                        self.assertEqual((code, result["status"]), (0, "OK"))
+                        symmetric = path.name == "s.mtx"
+                        self.assertEqual(result["factor"]["kind"], "ldlt" if symmetric or "--type" in options else kind)
+                        counts = list(result["factor"]["inertia"].values())
+                        self.assertEqual(counts, [None] * 4 if symmetric else [*inertia, True])
+                        solve = result["solve"]
+                        self.assertGreater(solve["backward_error_initial"], 1e-10) # the factor is in single precision
+                        self.assertGreater(solve["refinement_steps"], 0)
+                        self.assertLess(solve["forward_error"], 1e-10)
+                        self.check(path, x, "mixed")
+        self.assertIn("single precision", run("solve", real, "--precision", "mixed").stdout)
+        self.assertNotIn("single precision", run("solve", real).stdout)
+
+    def test_mixed_precision_tells_what_it_cannot_do(self):
+        code, result, _ = self.solve("lap2d:9", "--precision", "mixed", "--refine", "0")
+        self.assertEqual((code, result["status"]), (3, "INACCURATE"))
+        self.assertGreater(result["solve"]["backward_error"], 1e-10)
+        self.assertEqual(self.solve("lap2d:9", "--precision", "mixed", "--refine", "0", "--tol", "1e-5")[0], 0)
+        extreme = self.file("extreme.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1e99\n2 2 1e-99\n")
+        self.assertEqual(self.solve(extreme, "--precision", "mixed")[0], 0)
+        zero = self.file("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 1 4\n")
+        code, result, _ = self.solve(zero, "--precision", "mixed")
+        self.assertEqual((code, result["status"], result["factor"]["inertia"]["zero"]), (0, "SINGULAR", 1))
+        ones = self.file("ones.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 1\n2 2 1\n")
+        code, result, _ = self.solve(ones, "--precision", "mixed")
+        self.assertEqual((code, result["status"], result["factor"]["perturbed"]), (0, "PERTURBED", 1))
+        self.assertFalse(result["factor"]["inertia"]["certain"])
+        code, result, _ = self.solve("kkt2d:6", "--precision", "mixed", "--type", "spd")
+        self.assertEqual((code, result["status"]), (3, "NOT_POSITIVE_DEFINITE"))
+
     def test_bench_in_every_precision(self):
         paths = [self.problem("kkt2d:6", True), self.problem("kkt2d:6", False)]
-        for precision in "dscz":
+        for precision in (*"dscz", "mixed"):
             problems = paths if precision in "cz" else ["kkt2d:6", "lap2d:9"]
+            single = precision not in "dz"
             done = run("bench", *problems, "--precision", precision)
             self.assertEqual(done.returncode, 0, done.stderr)
             for line in map(json.loads, done.stdout.splitlines()):
-                self.assertLess(line["backward_error"], 1e-3 if precision in "sc" else 1e-10)
-                self.assertGreater(line["backward_error"], 1e-10 if precision in "sc" else 0)
+                self.assertLess(line["backward_error"], 1e-3 if single else 1e-10)
+                self.assertGreater(line["backward_error"], 1e-10 if single else 0)
 
 
 unittest.main()

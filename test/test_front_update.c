@@ -95,7 +95,7 @@ typedef struct update {
 static void run_update(void *arg)
 {
     const update *u = arg;
-    front_update_columns_d(0, u->m, u->panel, u->p0, u->p1, u->w, u->ldw, u->w_row, u->from, u->to);
+    front_update_columns_d(0, u->m, u->panel, u->p0, u->p1, u->w, u->ldw, u->w_row, u->from, u->to, NULL);
 }
 
 static void check_update(random_stream *r, int m, int k, int p0, int p1, int from, int to, int threads)
@@ -186,7 +186,7 @@ static void run_contribution(void *arg)
 {
     const eliminated *f = arg;
     front_contribution_d(0, f->m, f->k, f->p, f->panel, f->ldlt ? f->d : NULL, f->ldlt ? f->e : NULL, f->cb,
-                         f->ldlt ? f->scratch : NULL, FRONT_TASK_SCRATCH);
+                         f->ldlt ? f->scratch : NULL, FRONT_TASK_SCRATCH, NULL);
 }
 
 static void check_contribution(const eliminated *f)

@@ -244,10 +244,13 @@ static void zero_bytes_long_lines_and_absent_files_are_refused(void **state)
 /* n entries on the diagonal, values 1..n */
 static char *long_text(int n)
 {
-    char *text = malloc(128 + (size_t)n * 32), *p = text;
-    p += sprintf(p, "%s%d %d %d\n", SYMMETRIC, n, n, n);
+    const size_t room = 128 + (size_t)n * 32;
+    char *text = malloc(room);
+    assert_non_null(text);
+    size_t at = (size_t)snprintf(text, room, "%s%d %d %d\n", SYMMETRIC, n, n, n);
     for (int i = 1; i <= n; i++)
-        p += sprintf(p, "%d %d %d\n", i, i, i);
+        at += (size_t)snprintf(text + at, room - at, "%d %d %d\n", i, i, i);
+    assert_true(at < room);
     return text;
 }
 

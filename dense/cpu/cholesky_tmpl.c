@@ -42,11 +42,13 @@ static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *pa
 
 /* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in steps of
  * INNER_BLOCK. */
-static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *diagonal)
+static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *diagonal, front_watch *watch)
 {
     const int large = front_is_large(m, j1 - j0);
     for (int j = j0, end; j < j1; j = end) {
         end = j + INNER_BLOCK < j1 ? j + INNER_BLOCK : j1;
+        if (front_panel_stopped(watch, m, j1 - j0))
+            break;
         scalar *corner = panel + j + (int64_t)j * m;
         const scalar *left = panel + j + (int64_t)j0 * m;
         NAME(update_trapezoid)(1, end - j, end - j, j - j0, left, m, left, m, 1, corner, m);
@@ -63,14 +65,14 @@ static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *di
     return j1;
 }
 
-int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal)
+int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, front_watch *watch)
 {
     for (int j = 0, end; j < k; j = end) {
         end = j + TILE_COLUMNS < k ? j + TILE_COLUMNS : k;
-        const int done = block_of_columns(j, end, m, panel, diagonal);
+        const int done = block_of_columns(j, end, m, panel, diagonal, watch);
         if (done < end)
             return done;
-        NAME(front_update_columns)(1, m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k);
+        NAME(front_update_columns)(1, m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k, watch);
     }
     return k;
 }

@@ -19,6 +19,7 @@
 
 #include "base/scalar.h"
 #include "dense/cpu/contribution.h"
+#include <stdatomic.h>
 
 /* Tiles of a large front: of a block column, TILE_ROWS rows; inner products are cut after TILE_INNER pivots
  * (LDL^T only). */
@@ -38,12 +39,38 @@ static inline int front_is_large(int64_t m, int64_t k)
     return m > TILE_ROWS && m * m * k > 4000000;
 }
 
+/* Whom a large front asks whether to go on; a NULL watch: nobody.  After a yes everything returns soon, and what is in the
+ * front is of no use. */
+typedef struct front_watch {
+    int (*cancelled)(const void *user); /* called from several threads */
+    const void *user;
+    _Atomic int stopped;
+} front_watch;
+
+static inline int front_stopped(front_watch *watch)
+{
+    if (!watch)
+        return 0;
+    if (!atomic_load(&watch->stopped) && watch->cancelled(watch->user))
+        atomic_store(&watch->stopped, 1);
+    return atomic_load(&watch->stopped);
+}
+
+/* Entries of a panel from which each block of its columns is worth a question: it takes about a millisecond. */
+#define WATCHED_ENTRIES 100000
+
+static inline int front_panel_stopped(front_watch *watch, int64_t m, int64_t k)
+{
+    return m * k >= WATCHED_ENTRIES && front_stopped(watch);
+}
+
 /* What the pivots of a front were. */
 typedef struct front_report {
     int eliminated; /* pivots; the candidates after them are delayed */
     int two_by_two; /* 2x2 pivots among them */
     int positive, negative, zero; /* signs of eigenvalues; complex symmetric: all but zeros are positive */
     int uncertain;                /* pivots whose sign lies within rounding errors */
+    int perturbed;                /* pivots that were changed, or taken though L outgrows 1/u */
     double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot; infinity if
                         there is none */
 } front_report;
@@ -51,17 +78,24 @@ typedef struct front_report {
 /* Cholesky of the k pivot columns (A = L L^H):  panel := [L11; L21].  diagonal(j), length k: the entry of the scaled
  * matrix from which pivot j started; a pivot <= 8 eps times twice that is refused.  Returns k, or the column
  * of the first pivot refused. */
-int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal);
+int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, front_watch *watch);
 
 /* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u (at a root max(1/u, 4)), 1x1 and 2x2
  * pivots.
  * index, length m, is permuted with the rows (only its first k move).  d and e, length k: D(j,j) and
  * D(j+1,j).  A zero pivot has d = e = 0 and a zero column of L.  Hermitian: d is real.  magnitude, length m: on entry what was
- * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h]. may_delay:
- * 0 at a root, where m = k and every candidate is eliminated.  The candidates left over are updated and stand
- * in the columns eliminated .. k-1. work: front_ldlt_work(m, k) scalars. */
-void NAME(front_ldlt)(int hermitian, int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
-                      real u, int may_delay, scalar *work, front_report *report);
+ * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h].  Rows [0, judged) of L are
+ * held to 1/u, k <= judged <= m: rows that will never be eliminated stand below and decide nothing.  The candidates left over
+ * are updated and stand in the columns eliminated .. k-1.  most_delayed: how many they may be; when judged = k the threshold is
+ * lowered to 1/4 for the others, which always suffices, otherwise they are taken as ldlt_forced does.
+ * work: front_ldlt_work(m, k) scalars. */
+void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
+                      real u, int most_delayed, scalar *work, front_watch *watch, front_report *report);
+/* The same without pivoting, for quasi-definite matrices [Vanderbei 1995]: pivot j is to have the sign of sign(j), length k;
+ * one that has not, or is rounding error, becomes sign(j) max(|pivot|, sqrt(eps) magnitude(j)) and is counted as perturbed.
+ * A real or Hermitian. */
+void NAME(front_ldlt_signed)(int hermitian, int m, int k, scalar *panel, const int8_t *sign, scalar *d, scalar *e,
+                             real *magnitude, scalar *work, front_watch *watch, front_report *report);
 static inline int64_t front_ldlt_work(int64_t m, int64_t k)
 {
     const int64_t columns = k < LDLT_BLOCK ? k : LDLT_BLOCK;
@@ -72,7 +106,12 @@ static inline int64_t front_ldlt_work(int64_t m, int64_t k)
  * p columns. d, e: NULL for Cholesky.  The block columns of the k - p delayed candidates are taken from the
  * panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each OpenMP thread, scratch_stride apart. */
 void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
-                              scalar *cb, scalar *scratch, int64_t scratch_stride);
+                              scalar *cb, scalar *scratch, int64_t scratch_stride, front_watch *watch);
+
+/* What p pivots subtract from the columns behind them, which stand in the panel too:  columns [p, m) -= L21 D L21^T.  d, e: NULL
+ * for Cholesky.  work: as in front_ldlt. */
+void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e, scalar *work,
+                             front_watch *watch);
 
 /* Building blocks of the above.
  *
@@ -83,6 +122,6 @@ void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *
 void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
                             const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
 void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w, int ldw,
-                                int w_row, int from, int to);
+                                int w_row, int from, int to, front_watch *watch);
 
 #endif

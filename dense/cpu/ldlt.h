@@ -58,9 +58,16 @@ void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t 
  * small; returns the pivots found. g, length n, in the original order, is permuted and increased. */
 int NAME(ldlt_block)(int hermitian, int n, scalar *b, int *order, scalar *d, scalar *e, real *g);
 
-/* Threshold partial pivoting, one pivot at a time, on candidates [p, k) [Duff, Reid 1983].  zero: the level
+/* Threshold partial pivoting, one pivot at a time, on candidates [p, k), beside rows [p, judged) [Duff, Reid 1983].  zero: the level
  * of is_noise. work: 2 m + k scalars.  Returns the new p. */
-int NAME(ldlt_threshold)(int hermitian, int m, int k, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
-                         real *magnitude, real u, real zero, scalar *work, front_report *report);
+int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
+                         real *magnitude, real u, real zero, scalar *work, front_watch *watch, front_report *report);
+
+/* When more than `leave` candidates of [p, k) are left that no stable pivot was found for: eliminates as many as must be, each
+ * by the first pivot that keeps |L| <= 1/sqrt(eps), or else the candidate of largest |diagonal| beside its column's largest
+ * entry, whose diagonal is raised until it does [static pivoting: Duff, Pralet 2007, section 4].  All count as perturbed, but
+ * zero columns.  work: 2 m + k scalars.  Returns the new p. */
+int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave, scalar *panel, int32_t *index, scalar *d, scalar *e,
+                      real *magnitude, scalar *work, front_watch *watch, front_report *report);
 
 #endif

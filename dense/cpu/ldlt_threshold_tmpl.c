@@ -2,7 +2,8 @@
  * 1983]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The last resort inside a front, for the few columns on which blocks have failed. */
+ * The last resort inside a front, for the few columns on which blocks have failed; and behind it what is done when
+ * the columns that are left may not be delayed. */
 #include "dense/cpu/ldlt.h"
 #include <string.h>
 
@@ -93,11 +94,11 @@ static real largest(int first, int last, const scalar *x)
     return most;
 }
 
-/* max |x(i)| over rows [p, m) without i = c and i = t */
-static real largest_but(int m, int p, const scalar *x, int c, int t)
+/* max |x(i)| over rows [p, end) without i = c and i = t */
+static real largest_but(int end, int p, const scalar *x, int c, int t)
 {
     const int low = c < t ? c : t, high = c < t ? t : c;
-    const real a = largest(p, low, x), b = largest(low + 1, high, x), z = largest(high + 1, m, x);
+    const real a = largest(p, low, x), b = largest(low + 1, high, x), z = largest(high + 1, end, x);
     return a > b ? (a > z ? a : z) : (b > z ? b : z);
 }
 
@@ -111,9 +112,9 @@ static int row_of_largest(int first, int last, const scalar *x, int c)
     return row;
 }
 
-static int column_is_zero(int m, int p, int c, const scalar *x, const real *magnitude, real zero)
+static int column_is_zero(int judged, int p, int c, const scalar *x, const real *magnitude, real zero)
 {
-    for (int i = p; i < m; i++)
+    for (int i = p; i < judged; i++)
         if (x[i] != 0 && !is_noise(scalar_abs(x[i]), magnitude[i], magnitude[c], zero))
             return 0;
     return 1;
@@ -121,13 +122,13 @@ static int column_is_zero(int m, int p, int c, const scalar *x, const real *magn
 
 /* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner, -1: zero
  * column. x, y: workspace of m scalars each. */
-static int offered_pivot(int hermitian, int m, int k, int p, int c, const scalar *panel, const real *magnitude, real u,
+static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, const scalar *panel, const real *magnitude, real u,
                          real zero, int *partner, scalar *x, scalar *y)
 {
     whole_column(hermitian, m, p, c, panel, x);
-    if (column_is_zero(m, p, c, x, magnitude, zero))
+    if (column_is_zero(judged, p, c, x, magnitude, zero))
         return -1;
-    if (scalar_abs(x[c]) >= u * largest_but(m, p, x, c, c) &&
+    if (scalar_abs(x[c]) >= u * largest_but(judged, p, x, c, c) &&
         !is_noise(scalar_abs(x[c]), magnitude[c], magnitude[c], zero))
         return 1;
     const int t = row_of_largest(p, k, x, c);
@@ -138,7 +139,7 @@ static int offered_pivot(int hermitian, int m, int k, int p, int c, const scalar
     if (!invertible(hermitian, a, b, d))
         return 0;
     /* | [x y] [a b'; b d]^-1 | <= 1 / u for the largest entries that x and y can have in a row */
-    const real xs = largest_but(m, p, x, c, t), ys = largest_but(m, p, y, c, t), off = scalar_abs(b);
+    const real xs = largest_but(judged, p, x, c, t), ys = largest_but(judged, p, y, c, t), off = scalar_abs(b);
     const real det = relative_determinant(hermitian, a, b, d) * off;
     if (u * (scalar_abs(d) / off * xs + ys) > det || u * (xs + scalar_abs(a) / off * ys) > det)
         return 0;
@@ -206,8 +207,28 @@ static void bring(int hermitian, int m, scalar *panel, int p, int c, int32_t *in
     refused[c] = t;
 }
 
-int NAME(ldlt_threshold)(int hermitian, int m, int k, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
-                         real *magnitude, real u, real zero, scalar *work, front_report *report)
+/* Makes pivots of candidate c at place p: -1: a zero pivot, 1, or 2 with its partner t.  Returns how many are eliminated. */
+static int take(int hermitian, int m, int k, int p, int c, int t, int pivots, scalar *panel, int32_t *index, scalar *d,
+                scalar *e, real *magnitude, scalar *work, scalar *refused, front_report *report)
+{
+    bring(hermitian, m, panel, p, c, index, magnitude, refused);
+    if (pivots == -1) {
+        scalar *column = panel + (int64_t)p * m;
+        memset(column + p, 0, sizeof(scalar) * (size_t)(m - p));
+        column[p] = 1;
+        d[p] = e[p] = 0;
+        report->zero++;
+        return 1;
+    }
+    if (pivots == 2) /* the first swap may have moved the partner */
+        bring(hermitian, m, panel, p + 1, t == p ? c : t, index, magnitude, refused);
+    eliminate(hermitian, m, k, p, pivots, panel, d, e, magnitude, work, refused);
+    NAME(ldlt_count)(hermitian, report, d[p], e[p], d[p + pivots - 1], magnitude[p], magnitude[p + pivots - 1]);
+    return pivots;
+}
+
+int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
+                         real *magnitude, real u, real zero, scalar *work, front_watch *watch, front_report *report)
 {
     scalar *x = work, *y = work + m;         /* reused as L D once the pivot is chosen */
     scalar *refused = work + 2 * (int64_t)m; /* nonzero: offered no pivot, and has not changed since */
@@ -216,7 +237,7 @@ int NAME(ldlt_threshold)(int hermitian, int m, int k, int p, scalar *panel, int3
         refused[c] = 0;
     /* Round and round the candidates until all have been refused.  One that has not changed may still take a partner that
      * has, or have become rounding error beside rows that grew: all are asked again before the end. */
-    for (int c = p, passed = 0;; c++, passed++) {
+    for (int c = p, passed = 0; !front_panel_stopped(watch, m, k); c++, passed++) {
         if (passed >= k - p) {
             if (first == p || p == k)
                 break;
@@ -230,28 +251,68 @@ int NAME(ldlt_threshold)(int hermitian, int m, int k, int p, scalar *panel, int3
         if (refused[c] != 0)
             continue;
         int t = -1;
-        const int pivots = offered_pivot(hermitian, m, k, p, c, panel, magnitude, u, zero, &t, x, y);
+        const int pivots = offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, u, zero, &t, x, y);
         if (pivots == 0) {
             refused[c] = 1;
             continue;
         }
-        bring(hermitian, m, panel, p, c, index, magnitude, refused);
-        if (pivots == -1) {
-            scalar *column = panel + (int64_t)p * m;
-            memset(column + p, 0, sizeof(scalar) * (size_t)(m - p));
-            column[p] = 1;
-            d[p] = e[p] = 0;
-            report->zero++;
-            p++;
-        } else {
-            if (pivots == 2) /* the first swap may have moved the partner */
-                bring(hermitian, m, panel, p + 1, t == p ? c : t, index, magnitude, refused);
-            eliminate(hermitian, m, k, p, pivots, panel, d, e, magnitude, work, refused);
-            NAME(ldlt_count)(hermitian, report, d[p], e[p], d[p + pivots - 1], magnitude[p], magnitude[p + pivots - 1]);
-            p += pivots;
-        }
+        p += take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude, work, refused, report);
         passed = -1;
         c = c < p ? p - 1 : c;
+    }
+    return p;
+}
+
+/* a / |a|, 1 for 0 */
+static scalar direction(scalar a)
+{
+    const real size = scalar_abs(a);
+    return size > 0 ? (scalar)(a / size) : 1;
+}
+
+/* The candidate of [p, k) with the largest |diagonal| beside the largest entry of its column; that diagonal is raised to
+ * `least` times the largest entry if it is less.  x: workspace of m scalars. */
+static int raise_best(int hermitian, int m, int k, int judged, int p, scalar *panel, real least, scalar *x)
+{
+    int best = p;
+    real best_ratio = -1, best_size = 0;
+    for (int c = p; c < k; c++) {
+        whole_column(hermitian, m, p, c, panel, x);
+        const real most = largest_but(judged, p, x, c, c), size = scalar_abs(x[c]);
+        const real ratio = most > 0 ? size / most : INFINITY;
+        if (ratio > best_ratio) {
+            best = c;
+            best_ratio = ratio;
+            best_size = least * most;
+        }
+    }
+    scalar *diagonal = panel + best + (int64_t)best * m;
+    if (scalar_abs(*diagonal) < best_size)
+        *diagonal = direction(scalar_diagonal(*diagonal, hermitian)) * best_size;
+    return best;
+}
+
+int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave, scalar *panel, int32_t *index, scalar *d, scalar *e,
+                      real *magnitude, scalar *work, front_watch *watch, front_report *report)
+{
+    const real least = (real)sqrt(EPS);
+    scalar *x = work, *y = work + m, *refused = work + 2 * (int64_t)m;
+    for (int c = p; c < k; c++)
+        refused[c] = 0;
+    while (k - p > leave && !front_panel_stopped(watch, m, k)) {
+        int pivots = 0, c = p - 1, t = -1;
+        while (pivots == 0 && ++c < k) {
+            if (refused[c] == 0)
+                pivots = offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, least, LDLT_ZERO, &t, x, y);
+            refused[c] = pivots == 0;
+        }
+        if (pivots == 0) {
+            c = raise_best(hermitian, m, k, judged, p, panel, least, x);
+            pivots = 1;
+        }
+        const int taken = take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude, work, refused, report);
+        report->perturbed += pivots == -1 ? 0 : taken;
+        p += taken;
     }
     return p;
 }

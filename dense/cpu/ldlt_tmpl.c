@@ -16,11 +16,12 @@
 #include <string.h>
 
 typedef struct front {
-    int hermitian, m, k;
+    int hermitian, m, k, judged;
     scalar *panel;
     int32_t *index;
     scalar *d, *e;
     real *magnitude, u;
+    front_watch *watch;
     scalar *backup; /* m x LDLT_BLOCK: the block's columns before elimination, rows p..m-1, leading dimension
                        m - p */
     scalar *w;      /* m x LDLT_BLOCK: L D below the block, leading dimension m - p - nb */
@@ -58,10 +59,18 @@ static real largest_inside(int nb, const scalar *b, int c, int pivots)
     return largest;
 }
 
+/* max(|l(i)|, most) over `rows` rows */
+static real largest_of(int rows, const scalar *l, real most)
+{
+    for (int i = 0; i < rows; i++)
+        most = scalar_abs(l[i]) > most ? scalar_abs(l[i]) : most;
+    return most;
+}
+
 /* Below the block: W := A21 L11^-T (^-H), L21 := W D^-1.  Returns the leading pivots of which |L| <= 1/u. */
 static int columns_below(front *f, int p, int nb, int found, const scalar *b, const int *order)
 {
-    const int rows = f->m - p - nb, ld = f->m - p;
+    const int rows = f->m - p - nb, judged = f->judged - p - nb, ld = f->m - p;
     const real limit = 1 / f->u;
     for (int c = 0; c < found; c++)
         memcpy(f->w + (int64_t)c * rows, f->backup + nb + (int64_t)order[c] * ld,
@@ -75,19 +84,17 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
         real largest = largest_inside(nb, b, c, pivots);
         if (pivots == 1) {
             const scalar inverse = 1 / d0;
-            for (int i = 0; i < rows; i++) {
+            for (int i = 0; i < rows; i++)
                 l0[i] = w0[i] * inverse;
-                largest = scalar_abs(l0[i]) > largest ? scalar_abs(l0[i]) : largest;
-            }
+            largest = largest_of(judged, l0, largest);
         } else {
             const scalar d1 = f->d[p + c + 1];
             for (int i = 0; i < rows; i++) {
                 l0[i] = w0[i];
                 l1[i] = w1[i];
                 divide_2x2(f->hermitian, d0, e, d1, &l0[i], &l1[i]);
-                largest = scalar_abs(l0[i]) > largest ? scalar_abs(l0[i]) : largest;
-                largest = scalar_abs(l1[i]) > largest ? scalar_abs(l1[i]) : largest;
             }
+            largest = largest_of(judged, l1, largest_of(judged, l0, largest));
         }
         if (!(largest <= limit))
             return c;
@@ -176,7 +183,7 @@ static int eliminate_block(front *f, int p, int nb, front_report *report)
     add_magnitudes(f, p, nb, accepted);
     if (accepted < nb)
         restore_failed(f, p, nb, accepted, b, order);
-    NAME(front_update_columns)(f->hermitian, m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k);
+    NAME(front_update_columns)(f->hermitian, m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k, f->watch);
     return accepted;
 }
 
@@ -184,7 +191,7 @@ static int eliminate_block(front *f, int p, int nb, front_report *report)
 static int pass(front *f, int p, front_report *report)
 {
     int q = f->k;
-    while (p < q) {
+    while (p < q && !front_panel_stopped(f->watch, f->m, f->k)) {
         const int nb = q - p < LDLT_BLOCK ? q - p : LDLT_BLOCK;
         const int accepted = eliminate_block(f, p, nb, report), failed = nb - accepted;
         const int waiting = q - p - nb;
@@ -196,18 +203,20 @@ static int pass(front *f, int p, front_report *report)
     return p;
 }
 
-void NAME(front_ldlt)(int hermitian, int m, int k, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
-                      real u, int may_delay, scalar *work, front_report *report)
+void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
+                      real u, int most_delayed, scalar *work, front_watch *watch, front_report *report)
 {
-    front f = {hermitian, m, k, panel, index, d, e, magnitude, u, work, NULL};
+    front f = {hermitian, m, k, judged, panel, index, d, e, magnitude, u, watch, work, NULL};
     f.w = work + front_ldlt_work(m, k) / 2;
     int p = pass(&f, 0, report);
     if (p > 0 && p < k)
         p = pass(&f, p, report);
     if (p < k)
-        p = NAME(ldlt_threshold)(hermitian, m, k, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, report);
-    if (p < k && !may_delay) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
-                                Parlett 1971] */
-        p = NAME(ldlt_threshold)(hermitian, m, k, p, panel, index, d, e, magnitude, (real)0.25, 0, work, report);
+        p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, watch, report);
+    if (p < k - most_delayed && judged == k) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
+                                           Parlett 1971] */
+        p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, (real)0.25, 0, work, watch, report);
+    if (p < k - most_delayed)
+        p = NAME(ldlt_forced)(hermitian, m, k, judged, p, most_delayed, panel, index, d, e, magnitude, work, watch, report);
     report->eliminated = p;
 }

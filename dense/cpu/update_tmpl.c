@@ -25,7 +25,7 @@ void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, con
 }
 
 void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w, int ldw,
-                                int w_row, int from, int to)
+                                int w_row, int from, int to, front_watch *watch)
 {
     const int inner = p1 - p0;
     const scalar *l = panel + (int64_t)p0 * m;
@@ -36,7 +36,7 @@ void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int
             const scalar *w_tile = w + (j - w_row);
             scalar *c = panel + i + (int64_t)j * m;
 #pragma omp task if (front_is_large(m, inner)) firstprivate(i, j, rows, columns, w_tile, c)
-            {
+            if (!front_panel_stopped(watch, m, inner)) {
                 if (i == j)
                     NAME(update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw, 1, c, m);
                 else
@@ -96,7 +96,7 @@ static void contribution_tile(int hermitian, int rows, int columns, int on_diago
 }
 
 void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
-                              scalar *cb, scalar *scratch, int64_t scratch_stride)
+                              scalar *cb, scalar *scratch, int64_t scratch_stride, front_watch *watch)
 {
     const int r = m - p, delayed = k - p;
     for (int j = 0; j < delayed; j++) /* already updated in the panel */
@@ -115,9 +115,25 @@ void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *
             const int rows = i + TILE_ROWS < r ? TILE_ROWS : r - i;
             scalar *c = cb + cb_column(r, j) + i;
 #pragma omp task if (front_is_large(r, p)) firstprivate(i, j, rows, columns, ldc, c)
-            contribution_tile(hermitian, rows, columns, i == j, p, panel + p + i, panel + p + j, m, d, e, c, ldc,
-                              scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
+            if (!front_panel_stopped(watch, r, p))
+                contribution_tile(hermitian, rows, columns, i == j, p, panel + p + i, panel + p + j, m, d, e, c, ldc,
+                                  scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
         }
     }
 #pragma omp taskwait
+}
+
+void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e, scalar *work,
+                             front_watch *watch)
+{
+    const int rows = m - p;
+    if (!d)
+        NAME(front_update_columns)(hermitian, m, panel, 0, p, panel + p, m, p, p, m, watch);
+    for (int p0 = 0, p1; d && p0 < p; p0 = p1) {
+        p1 = p0 + LDLT_BLOCK < p ? p0 + LDLT_BLOCK : p;
+        if (e[p1 - 1] != 0)
+            p1--; /* its partner stays with it */
+        times_d(hermitian, rows, p0, p1, panel + p, m, d, e, work);
+        NAME(front_update_columns)(hermitian, m, panel, p0, p1, work, rows, p, p, m, watch);
+    }
 }

@@ -21,11 +21,29 @@ static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers
     pointers[column] = next;
 }
 
+/* Mixed precision: count floats, or pairs of them, at the front of an array become doubles in place. */
+static void widen(void *array, int64_t count)
+{
+    char *bytes = array;
+    for (int64_t k = count * (int64_t)(sizeof(scalar) / sizeof(real)) - 1; k >= 0; k--) {
+        float from;
+        memcpy(&from, bytes + k * (int64_t)sizeof from, sizeof from);
+        const real to = (real)from;
+        memcpy(bytes + k * (int64_t)sizeof to, &to, sizeof to);
+    }
+}
+
 libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order)
 {
     const numeric *f = numeric_;
     const int32_t n = f->plan->a.n;
+    if (f->single) {
+        TRY(f->single->backend->export_l(f->factor, entries, pointers, indices, values, order));
+        if (pointers && indices && values)
+            widen(values, *entries);
+        return LIBSOLVER_OK;
+    }
     *entries = f->entries - (f->cholesky ? 0 : n);
     if (order)
         for (int32_t k = 0; k < n; k++)
@@ -48,6 +66,12 @@ libsolver_status NAME(cpu_export_d)(const void *numeric_, void *diagonal, void *
     const numeric *f = numeric_;
     scalar *d = diagonal, *e = subdiagonal;
     int64_t k = 0;
+    if (f->single) {
+        TRY(f->single->backend->export_d(f->factor, diagonal, subdiagonal));
+        widen(diagonal, f->plan->a.n);
+        widen(subdiagonal, f->plan->a.n);
+        return LIBSOLVER_OK;
+    }
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
         for (int i = 0; i < v->p; i++, k++) {

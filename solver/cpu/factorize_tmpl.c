@@ -40,17 +40,25 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s)
 {
     node *v = &f->node[s];
     TRY(NAME(cpu_assemble)(f, s, NULL));
-    const int done = NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s]);
+    const int is_schur_node = s == f->plan->schur_node;
+    if (is_schur_node)
+        v->k -= f->plan->schur_size;
+    const int done = NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s], &f->watch);
     v->p = v->k;
+    if (atomic_load(&f->watch.stopped))
+        return LIBSOLVER_CANCELLED;
     if (done < v->k) {
         record_failure(f, s, done);
         return LIBSOLVER_OK;
     }
-    if (v->m > v->p) {
+    if (!is_schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0);
+        NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0, &f->watch);
     }
+    v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
     NAME(cpu_assemble_contribution)(f, s);
+    if (is_schur_node)
+        NAME(cpu_finish_schur_node)(f, NULL);
     return LIBSOLVER_OK;
 }
 
@@ -64,21 +72,17 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     }
     TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
     TRY(NAME(cpu_assemble)(f, s, t->magnitude));
-    for (int i = 0; i < v->k; i++)
-        t->slot[i] = i;
-    NAME(front_ldlt)
-    (f->plan->hermitian, v->m, v->k, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, v->m > v->k, t->work,
-     &t->report);
-    v->p = t->report.eliminated;
-    t->delayed += v->k - v->p;
-    if (v->m > v->p) {
+    TRY(NAME(cpu_eliminate_front)(f, s, t));
+    if (s != f->plan->schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)
-        (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH);
+        (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);
     follow_pivots(f, s, t->slot);
+    if (s == f->plan->schur_node)
+        NAME(cpu_finish_schur_node)(f, t->work);
     return LIBSOLVER_OK;
 }
 
@@ -87,10 +91,9 @@ static void work_on(numeric *f, int32_t s)
 {
     if (atomic_load(&f->stop) != LIBSOLVER_OK || s > atomic_load(&f->failed))
         return;
-    libsolver_status status = environment_cancelled(f->plan->env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
+    libsolver_status status = front_stopped(&f->watch) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
-        status =
-            f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
+        status = f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
     if (status != LIBSOLVER_OK)
         atomic_store(&f->stop, status);
 }
@@ -153,6 +156,7 @@ static void sum_reports(const numeric *f, backend_report *report)
         report->negative += r->negative;
         report->zero += r->zero;
         report->uncertain += r->uncertain;
+        report->perturbed += r->perturbed;
         report->two_by_two += r->two_by_two;
         report->smallest = r->smallest < report->smallest ? r->smallest : report->smallest;
         report->delayed += f->scratch[t].delayed;
@@ -191,20 +195,36 @@ static libsolver_status finish(numeric *f, backend_report *report)
     return report->growths > 0 ? replan_solves(f) : LIBSOLVER_OK;
 }
 
-/* Growth by delayed columns up to which a factorization goes on when another scaling could be tried: this
- * many times the planned size, and bytes. */
+/* Growth by delayed columns up to which a factorization goes on: this many times the planned size, and bytes, where another
+ * scaling could be tried; four times as much where delays could be capped; no limit with a cap. */
 #define GROWTH_FACTOR 8
 #define GROWTH_BYTES ((int64_t)64 << 20)
 
-/* One factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS. */
-static libsolver_status attempt(numeric *f, int cholesky, const backend_options *options,
-                                backend_report *report)
+/* Most columns that are delayed to one front when they would outgrow that. */
+#define DELAY_CAP 128
+
+/* Mixed precision: scaled here, factorized in single precision. */
+static libsolver_status attempt_in_single(numeric *f, double shift, int cholesky, const backend_options *options,
+                                          backend_report *report)
 {
+    f->cholesky = cholesky;
+    TRY(NAME(cpu_scale)(f, options->scaling));
+    return f->single->attempt(f->factor, f->value, f->scale, shift, cholesky, options, report);
+}
+
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report)
+{
+    if (f->single)
+        return attempt_in_single(f, 0, cholesky, options, report);
     *report = (backend_report){.failed_row = -1};
     TRY(NAME(cpu_layout)(f, cholesky));
     TRY(NAME(cpu_scale)(f, options->scaling));
     f->pivot_threshold = (real)options->pivot_threshold;
-    f->growth_limit = options->may_match ? GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES : 0;
+    f->may_match = options->may_match;
+    f->delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX ? (int32_t)options->delay_cap : INT32_MAX;
+    f->growth_limit = (GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES) *
+                      (options->may_match ? 1 : f->delay_cap == INT32_MAX ? 4 : 0);
+    atomic_store(&f->watch.stopped, 0);
     atomic_store(&f->failed, INT32_MAX);
     atomic_store(&f->stop, LIBSOLVER_OK);
     atomic_store(&f->growths, 0);
@@ -215,6 +235,8 @@ static libsolver_status attempt(numeric *f, int cholesky, const backend_options 
     }
     factorize_tree(f);
     TRY((libsolver_status)atomic_load(&f->stop));
+    if (atomic_load(&f->watch.stopped)) /* in the very last front */
+        return LIBSOLVER_CANCELLED;
     const int32_t failed = atomic_load(&f->failed);
     if (failed < INT32_MAX) {
         report->failed_row = f->plan->part.perm[f->plan->part.first[failed] + f->node[failed].p];
@@ -223,17 +245,35 @@ static libsolver_status attempt(numeric *f, int cholesky, const backend_options 
     return finish(f, report);
 }
 
-static int doubtful(const backend_report *report)
+/* Pivots whose sign another attempt may tell; in mixed precision, which is for speed, a factor in double would. */
+static int is_uncertain(const numeric *f, const backend_report *report)
 {
-    return report->uncertain > 0 || report->zero > 0;
+    return report->uncertain > 0 && !f->single;
+}
+
+static int is_doubtful(const numeric *f, const backend_report *report)
+{
+    return is_uncertain(f, report) || report->zero > 0;
+}
+
+/* LDL^T, with capped delays if it must be. */
+static libsolver_status attempt_indefinite(numeric *f, backend_options *o, backend_report *report)
+{
+    libsolver_status status = NAME(cpu_attempt)(f, 0, o, report);
+    if (status == TOO_MANY_DELAYS && !o->may_match) {
+        environment_log(f->plan->env, "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
+        o->delay_cap = DELAY_CAP;
+        status = NAME(cpu_attempt)(f, 0, o, report);
+    }
+    return status;
 }
 
 /* One more attempt.  A pivot that is zero may only be small beside what was added to its row: zeros count as certain only
  * when two attempts by different means agree. */
-static libsolver_status attempt_again(numeric *f, const backend_options *o, backend_report *report)
+static libsolver_status attempt_again(numeric *f, backend_options *o, backend_report *report)
 {
     const backend_report before = *report;
-    TRY(attempt(f, 0, o, report));
+    TRY(attempt_indefinite(f, o, report));
     if (report->zero > 0 && report->uncertain == 0 &&
         (report->zero != before.zero || report->positive != before.positive))
         report->uncertain = 1;
@@ -266,22 +306,22 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
         o.scaling = BACKEND_MATCH;
         o.may_match = 0;
     }
-    libsolver_status status = attempt(f, 0, &o, report);
+    libsolver_status status = attempt_indefinite(f, &o, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(env, "too many delayed pivots: scaling by matching instead of equilibration");
         o.scaling = BACKEND_MATCH;
         o.may_match = 0;
         helps = 1;
-        status = attempt(f, 0, &o, report);
+        status = attempt_indefinite(f, &o, report);
     }
-    if (status == LIBSOLVER_OK && doubtful(report) && o.may_match) {
+    if (status == LIBSOLVER_OK && is_doubtful(f, report) && o.may_match) {
         environment_log(
             env, "%lld zero pivots, %lld of uncertain sign: scaling by matching instead of equilibration",
             (long long)report->zero, (long long)report->uncertain);
         status = try_matching(f, &o, report);
-        helps = status == LIBSOLVER_OK && !doubtful(report);
+        helps = status == LIBSOLVER_OK && !is_doubtful(f, report);
     }
-    if (status == LIBSOLVER_OK && report->uncertain > 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && is_uncertain(f, report) && report->perturbed == 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
         /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
         environment_log(env, "%lld pivots of uncertain sign: pivoting again with threshold %g",
                         (long long)report->uncertain, CAREFUL_THRESHOLD);
@@ -293,15 +333,38 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
     return status;
 }
 
-/* Row of A with the first diagonal entry in elimination order that is not positive, -1 if there is none. */
+/* LDL^T with the signs that are expected of the pivots. */
+static libsolver_status factorize_signed(numeric *f, const backend_options *options, backend_report *report)
+{
+    backend_options o = *options;
+    o.may_match = 0;
+    return NAME(cpu_attempt)(f, 0, &o, report);
+}
+
+/* Row of A with the first diagonal entry in elimination order that is eliminated and not positive, -1 if there is none. */
 static int64_t nonpositive_diagonal(const numeric *f)
 {
     const pattern *a = &f->plan->a;
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
-            if (a->row[p] == j && !(scalar_real(f->value[p]) > 0))
+            if (a->row[p] == j && !(scalar_real(f->value[p]) > 0) &&
+                (j < f->plan->schur_first || j >= f->plan->schur_first + f->plan->schur_size))
                 return f->plan->part.perm[j];
     return -1;
+}
+
+/* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a pivot negative: with a larger
+ * diagonal, which makes a good preconditioner of a factor that could not be had.  A matrix that fails with the largest is not
+ * definite. */
+static libsolver_status attempt_shifted(numeric *f, const backend_options *options, backend_report *report)
+{
+    static const double shifts[] = {16 * FLT_EPSILON, 256 * FLT_EPSILON};
+    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    environment_log(f->plan->env, "a pivot is not positive in single precision: Cholesky with a larger diagonal");
+    for (int k = 0; k < 2 && status == LIBSOLVER_NOT_POSITIVE_DEFINITE; k++)
+        status = attempt_in_single(f, shifts[k], 1, options, report);
+    report->perturbed = f->plan->a.n;
+    return status;
 }
 
 libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options, backend_report *report,
@@ -313,13 +376,22 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     *report = (backend_report){.failed_row = -1};
     if (options->positive_definite != 0) {
         report->failed_row = nonpositive_diagonal(f);
-        if (report->failed_row < 0)
-            status = attempt(f, 1, options, report);
+        if (report->failed_row < 0) {
+            status = NAME(cpu_attempt)(f, 1, options, report);
+            if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && options->positive_definite > 0)
+                status = attempt_shifted(f, options, report);
+        }
         if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
             return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
-        status = factorize_indefinite(f, options, report);
+        status = f->plan->sign ? factorize_signed(f, options, report) : factorize_indefinite(f, options, report);
+    if (status == LIBSOLVER_OK && f->single) {
+        f->single->finish(f->factor, f->row_sum, f->order, report);
+        f->entries = report->factor_nnz;
+    }
+    if (status == LIBSOLVER_OK)
+        f->cycle = NAME(cpu_cycle_length)(f->plan, f->single || report->perturbed > 0);
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
     if (status == LIBSOLVER_CANCELLED)

@@ -100,7 +100,8 @@ done:
 /* Memory of its own for a front or a contribution block.  kept: it stays for the life of the factor. */
 static libsolver_status grow(numeric *f, int64_t bytes, int kept, void **block)
 {
-    const int64_t grown = atomic_fetch_add(&f->grown, kept ? bytes : 0) + bytes;
+    /* what is kept adds up to the same sum in whatever order; contribution blocks come and go and are looked at one by one */
+    const int64_t grown = kept ? atomic_fetch_add(&f->grown, bytes) + bytes : bytes;
     if (f->growth_limit > 0 && grown > f->growth_limit)
         return TOO_MANY_DELAYS;
     f->growths++;

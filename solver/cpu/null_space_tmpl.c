@@ -72,8 +72,8 @@ static double own_part(const numeric *f, const real *weight, int32_t i)
     return sw > 0 ? sw * sw : 1;
 }
 
-/* w->x := W^2 N c with N^H W^2 N c = N^H w->x, by preconditioned conjugate gradients */
-static void project(const numeric *f, workspace *w, const real *weight)
+/* w->x := W^2 N c with N^H W^2 N c = N^H w->x, by preconditioned conjugate gradients.  CANCELLED. */
+static libsolver_status project(const numeric *f, workspace *w, const real *weight)
 {
     const int32_t n = f->plan->a.n;
     scalar *c = w->singular, *r = c + n, *p = r + n;
@@ -87,6 +87,8 @@ static void project(const numeric *f, workspace *w, const real *weight)
     }
     enough = REDUCTION * REDUCTION * rz;
     for (int k = 0; k < MOST_STEPS && rz > enough; k++) {
+        if (environment_cancelled(f->plan->env))
+            return LIBSOLVER_CANCELLED;
         times(f, w, p, weight);
         times_adjoint(f, w);
         double pq = 0, next = 0;
@@ -105,18 +107,20 @@ static void project(const numeric *f, workspace *w, const real *weight)
         rz = next;
     }
     times(f, w, c, weight);
+    return LIBSOLVER_OK;
 }
 
-void NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step)
+libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step)
 {
     for (int32_t i = 0; i < f->plan->a.n; i++)
         w->x[i] = x[i * step];
-    project(f, w, NULL);
+    TRY(project(f, w, NULL));
     for (int32_t i = 0; i < f->plan->a.n; i++)
         x[i * step] -= w->x[i];
+    return LIBSOLVER_OK;
 }
 
-void NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step)
+libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step)
 {
     const int32_t n = f->plan->a.n;
     real *weight = (real *)(w->singular + 3 * (int64_t)n), most = 0;
@@ -127,8 +131,9 @@ void NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, i
         w->x[i] = (scalar)residual[i * step];
     }
     conjugate_if_symmetric(f, w->x);
-    project(f, w, weight);
+    TRY(project(f, w, weight));
     conjugate_if_symmetric(f, w->x);
     for (int32_t i = 0; i < n; i++)
         residual[i * step] -= w->x[i];
+    return LIBSOLVER_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/scalar.h"
 #include "dense/cpu/front.h"
 #include "solver/cpu/plan.h"
+#include "solver/cpu/single.h"
 #include "solver/matching.h"
 
 /* The front of one supernode as it came out: m rows, k candidates (its own columns and those its children
@@ -41,6 +42,10 @@ typedef struct scratch {
 
 typedef struct numeric {
     const cpu_plan *plan;
+    const cpu_single *single; /* mixed precision: its factor is of this kind, ... */
+    void *factor;             /* ... this one; there are no fronts here then */
+    int is_inner;             /* this is such a factor: values come scaled, residuals are not wanted */
+    int cycle;                /* steps of a cycle of FGMRES */
     int cholesky; /* 1: L L^T, 0: L D L^T */
     int has_layout, replan;
     scalar *value; /* nnz: A in the plan's order, as given */
@@ -66,6 +71,9 @@ typedef struct numeric {
     int64_t entries;       /* of L, as stored */
     int64_t zero_pivots;
     real pivot_threshold;
+    int32_t delay_cap; /* if children would delay more columns to a front they perturb pivots, or, with may_match, ... */
+    int may_match;     /* ... the attempt ends with TOO_MANY_DELAYS */
+    front_watch watch;
     _Atomic int32_t failed;    /* least supernode whose pivots failed (Cholesky) */
     _Atomic int stop;          /* a status, or TOO_MANY_DELAYS, that ends all tasks */
     _Atomic int64_t growths;
@@ -94,6 +102,11 @@ static inline const int32_t *node_up(const numeric *f, int32_t s)
     return v->up ? v->up : f->plan->position + f->plan->part.row_start[s] + v->p;
 }
 
+/* numeric_tmpl.c: steps of a cycle of FGMRES, each of which keeps two vectors in a workspace.  A factor of A is far from it in
+ * very few directions only.  far: it may be so in many, being in lower precision or of changed pivots; more steps solve more of the
+ * ill-conditioned matrices then (of SuiteSparse's, 20 as many as 25 and more than 15). */
+int NAME(cpu_cycle_length)(const cpu_plan *plan, int far);
+
 /* layout_tmpl.c: plans and takes the memory for a factorization of the given kind.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky);
 /* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's is too
@@ -111,10 +124,16 @@ libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude);
 /* Adds what the children contribute to the contribution block of s. */
 void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
 
-/* factorize_tmpl.c */
+/* eliminate_tmpl.c: LDL^T of the assembled front of s, with t->magnitude; t->slot: where its rows stood before.  CANCELLED,
+ * TOO_MANY_DELAYS. */
+libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t);
+
+/* factorize_tmpl.c: one factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS,
+ * OUT_OF_MEMORY, CANCELLED. */
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report);
 libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
                                      message *why);
-/* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY. */
+/* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
 
 /* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by rows: row
@@ -130,7 +149,15 @@ typedef struct workspace {
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */
+    int cycle;                     /* that `krylov` has room for */
+    scalar *krylov;                /* fgmres_entries(n, cycle), for one column */
+    real *weight;                  /* n, for one column: what residuals are divided by */
+    void *single;                  /* mixed precision: the workspace of its factor, which has front, local and pending */
+    double *power;                 /* in such a workspace, for each column: what it was multiplied with, ... */
+    wide *left;                    /* ... and n: what of the right-hand sides has not been solved for yet */
     scalar *singular;              /* 4 n for one column, for a factor with zero pivots: see null_space_tmpl.c */
+    void (*elsewhere)(void *user, int c, scalar *x); /* does all parts of a solve instead of cpu_solve_block; NULL: it does */
+    void *elsewhere_user;
 } workspace;
 
 int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
@@ -160,11 +187,25 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
 libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error);
-/* null_space_tmpl.c, for one column; entry i of x and residual at i step.  x := the shortest x + null vector, nearly. */
-void NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
+/* null_space_tmpl.c, for one column; entry i of x and residual at i step; CANCELLED.  x := the shortest x + null vector, nearly. */
+libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
  * overwritten. */
-void NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
+libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
+/* inverse_tmpl.c: w->x := A^-1 w->x, one column; w->rhs and w->solution are overwritten.  known: 0 if that is not exact enough
+ * to estimate |A^-1| by.  CANCELLED. */
+libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known);
+/* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
+libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
+libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
+libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
+                                         const libsolver_vectors *x, double *forward_error);
+/* schur_tmpl.c; finish_schur_node: once the pivots of its front are eliminated, what stands behind them becomes the complement.
+ * work: as in front_update_rest. */
+void NAME(cpu_finish_schur_node)(numeric *f, scalar *work);
+libsolver_status NAME(cpu_schur_complement)(const void *numeric, const libsolver_vectors *s);
+libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace, const libsolver_vectors *b,
+                                       const libsolver_vectors *x);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order);

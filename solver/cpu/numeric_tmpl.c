@@ -9,6 +9,8 @@ static void destroy(void *numeric_)
     if (!f)
         return;
     memory *m = &f->plan->env->memory;
+    if (f->factor)
+        f->single->backend->destroy(f->factor);
     if (f->node)
         NAME(cpu_release_own)(f);
     for (int t = 0; t < f->threads && f->scratch; t++) {
@@ -33,26 +35,61 @@ static void destroy(void *numeric_)
     memory_free(m, f);
 }
 
+static int cancelled(const void *env)
+{
+    return environment_cancelled(env);
+}
+
+/* Of L, with padding, as planned. */
+static int64_t plan_entries(const cpu_plan *plan)
+{
+    int64_t entries = 0;
+    for (int32_t s = 0; s < plan->part.supernodes; s++)
+        entries += (int64_t)plan_rows(plan, s) * plan_pivots(plan, s);
+    return entries;
+}
+
+/* Vectors are in the way where they outweigh what a factor in single precision saves, unless they are small. */
+int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
+{
+    const int64_t n = plan->a.n, room = plan_entries(plan) / 4; /* 4 bytes of an entry, 16 of the two vectors */
+    if (!far)
+        return 4;
+    return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
+}
+
+/* What a factor needs for each supernode and thread. */
+static int take_tree(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    const int32_t supernodes = f->plan->part.supernodes;
+    f->threads = f->plan->tasks.threads;
+    f->node = memory_zeroed(m, supernodes, sizeof(node));
+    f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
+    f->pending = memory_new(m, supernodes, sizeof(int32_t));
+    f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
+    return f->node && f->scratch && f->pending && f->solve_slot;
+}
+
 static libsolver_status create(const void *plan_, message *why, void **out)
 {
     const cpu_plan *plan = plan_;
     memory *m = &plan->env->memory;
-    const int32_t n = plan->a.n, supernodes = plan->part.supernodes;
+    const int32_t n = plan->a.n;
     numeric *f = *out = memory_zeroed(m, 1, sizeof(numeric));
     if (f) {
         f->plan = plan;
-        f->threads = plan->tasks.threads;
+        f->watch = (front_watch){.cancelled = cancelled, .user = plan->env};
+        f->single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
+        f->is_inner = plan->mixed && !f->single;
+        f->cycle = NAME(cpu_cycle_length)(plan, f->single != NULL);
         f->value = memory_new(m, numeric_nnz(f), sizeof(scalar));
         f->scale = memory_new(m, n, sizeof(real));
         f->largest = memory_new(m, n, sizeof(real));
         f->row_sum = memory_new(m, n, sizeof(real));
-        f->node = memory_zeroed(m, supernodes, sizeof(node));
         f->order = memory_new(m, n, sizeof(int32_t));
-        f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
-        f->pending = memory_new(m, supernodes, sizeof(int32_t));
-        f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
-        if (f->value && f->scale && f->largest && f->row_sum && f->node && f->order && f->scratch &&
-            f->pending && f->solve_slot)
+        if (f->value && f->scale && f->largest && f->row_sum && f->order &&
+            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK : take_tree(f)))
             return LIBSOLVER_OK;
     }
     destroy(f);
@@ -86,14 +123,14 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
 {
     const cpu_plan *plan = plan_;
     const int64_t n = plan->a.n, nnz = plan->a.start[n], rows = plan->part.row_start[plan->part.supernodes];
-    int64_t entries = 0;
-    for (int32_t s = 0; s < plan->part.supernodes; s++)
-        entries += (int64_t)plan_rows(plan, s) * plan_pivots(plan, s);
+    const int64_t entries = plan_entries(plan);
     const int64_t scratch_entries =
         plan->tasks.threads *
         (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
-    *host_bytes = (entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar) +
-                  rows * 2 * (int64_t)sizeof(int32_t);
+    const int64_t factor = (entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar);
+    /* mixed precision: beside the factor, A and a workspace in double */
+    const int64_t values = (nnz + (2 * NAME(cpu_cycle_length)(plan, plan->mixed) + 9) * n) * (int64_t)sizeof(scalar);
+    *host_bytes = (plan->mixed ? factor / 2 + values : factor) + rows * 2 * (int64_t)sizeof(int32_t);
     *device_bytes = 0;
 }
 
@@ -132,6 +169,11 @@ const backend NAME(cpu_backend) = {
     .workspace_destroy = NAME(cpu_workspace_destroy),
     .solve = NAME(cpu_solve),
     .refine = NAME(cpu_refine),
+    .determinant = NAME(cpu_determinant),
+    .condition = NAME(cpu_condition),
+    .forward_error = NAME(cpu_forward_error),
+    .schur_complement = NAME(cpu_schur_complement),
+    .schur_solve = NAME(cpu_schur_solve),
     .export_l = NAME(cpu_export_l),
     .export_d = NAME(cpu_export_d),
     .export_scaling = NAME(cpu_export_scaling),

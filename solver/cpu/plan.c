@@ -63,8 +63,10 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
         plan->child[s] = -1;
         const int32_t above = part->above[s];
         plan->sibling[s] = above >= 0 ? plan->child[above] : -1;
-        if (above >= 0)
+        if (above >= 0) {
             plan->child[above] = s;
+            plan->children[above]++;
+        }
     }
     for (int32_t s = 0; s < supernodes; s++) {
         const int32_t *row = part->row + part->row_start[s];
@@ -98,6 +100,26 @@ static libsolver_status predict_slots(memory *m, cpu_plan *plan)
     return status;
 }
 
+/* Where the rows are that are not eliminated. */
+static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *problem, message *why)
+{
+    const partition *part = &plan->part;
+    plan->schur_node = -1;
+    plan->schur_size = problem->schur_size;
+    if (plan->schur_size == 0)
+        return LIBSOLVER_OK;
+    while (part->perm[plan->schur_first] != problem->schur_rows[0])
+        plan->schur_first++;
+    const int32_t end = plan->schur_first + plan->schur_size;
+    for (int32_t s = 0; s < part->supernodes; s++)
+        if (part->first[s] <= plan->schur_first && part->first[s + 1] == end && part->above[s] < 0)
+            plan->schur_node = s;
+    int in_order = plan->schur_node >= 0;
+    for (int32_t k = 0; k < plan->schur_size && in_order; k++)
+        in_order = part->perm[plan->schur_first + k] == problem->schur_rows[k];
+    return in_order ? LIBSOLVER_OK : FAIL(why, LIBSOLVER_INTERNAL, "the rows of the Schur complement are in several supernodes");
+}
+
 libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **out)
 {
     memory *m = &problem->env->memory;
@@ -108,6 +130,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         goto done;
     plan->env = problem->env;
     plan->hermitian = problem->symmetry == LIBSOLVER_HERMITIAN;
+    plan->mixed = problem->mixed;
     plan->place = memory_new(m, nnz, sizeof(int64_t));
     plan->local = memory_new(m, nnz, sizeof(int32_t));
     plan->a.start = memory_new(m, (int64_t)problem->a->n + 1, sizeof(int64_t));
@@ -119,10 +142,19 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         status = permute_pattern(m, problem->a, plan->part.perm, &plan->a, plan->place);
     if (status == LIBSOLVER_OK) {
         plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
+        plan->children = memory_zeroed(m, plan->part.supernodes, sizeof(int32_t));
         plan->child = memory_new(m, plan->part.supernodes, sizeof(int32_t));
         plan->sibling = memory_new(m, plan->part.supernodes, sizeof(int32_t));
         status =
-            plan->position && plan->child && plan->sibling ? index_fronts(m, plan) : LIBSOLVER_OUT_OF_MEMORY;
+            plan->position && plan->children && plan->child && plan->sibling ? index_fronts(m, plan) : LIBSOLVER_OUT_OF_MEMORY;
+    }
+    if (status == LIBSOLVER_OK)
+        status = find_schur_node(plan, problem, why);
+    if (status == LIBSOLVER_OK && problem->expected_signs) {
+        plan->sign = memory_new(m, plan->a.n, 1);
+        for (int32_t k = 0; k < plan->a.n && plan->sign; k++)
+            plan->sign[k] = problem->expected_signs[plan->part.perm[k]];
+        status = plan->sign ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
     }
     if (status == LIBSOLVER_OK)
         status = schedule_build(m, &plan->part, problem->env->threads, &plan->tasks);
@@ -130,7 +162,8 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         status = predict_slots(m, plan);
 done:
     if (status != LIBSOLVER_OK) {
-        FAIL(why, status, "the plan of the factorization needs %lld more bytes", (long long)m->wanted);
+        if (status == LIBSOLVER_OUT_OF_MEMORY)
+            FAIL(why, status, "the plan of the factorization needs %lld more bytes", (long long)m->wanted);
         cpu_plan_free(plan);
         *out = NULL;
     }
@@ -145,11 +178,13 @@ void cpu_plan_free(cpu_plan *plan)
     partition_free(m, &plan->part);
     schedule_free(m, &plan->tasks);
     memory_free(m, plan->child);
+    memory_free(m, plan->children);
     memory_free(m, plan->sibling);
     memory_free(m, plan->position);
     memory_free(m, plan->a.start);
     memory_free(m, plan->a.row);
     memory_free(m, plan->place);
     memory_free(m, plan->local);
+    memory_free(m, plan->sign);
     memory_free(m, plan);
 }

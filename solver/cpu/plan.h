@@ -28,13 +28,18 @@ typedef struct schedule {
 typedef struct cpu_plan {
     environment *env;
     int hermitian;  /* A = A^H, no difference for real types */
+    int mixed;      /* the factor is in single precision, the matrix in double */
     partition part; /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] - row_start[s] */
     int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */
+    int32_t *children; /* supernodes: how many */
     int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front; pivot
                           rows: unused */
     pattern a;         /* lower triangle of P A P^T */
     int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a; -1 - it: its mirror image is there */
     int32_t *local;    /* nnz: place of the entry's row in the front of its column */
+    int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ... */
+    int32_t schur_node;              /* ... and are the last of this supernode, a root; -1: there are none */
+    int8_t *sign;      /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
     schedule tasks;
     int32_t largest_front; /* max m */
     int64_t peak_slots;    /* entries of contribution blocks in use at a time, as planned */

@@ -2,12 +2,26 @@
  * 1989]
  * SPDX-License-Identifier: BSD-3-Clause
  *
+ * Plain refinement, x += M^-1 (b - A x) with what the factor makes of A^-1, while that gains much; then FGMRES for the columns that
+ * are not good enough, which converges where the factor is far from A in a few directions only, or a little in all: in mixed
+ * precision when A is ill-conditioned [Arioli, Duff 2009], with pivots that were perturbed or given another sign.
+ *
  * All vectors are unscaled, in the plan's order, and kept by rows (see workspace). */
+#include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
-/* A step that does not reduce the backward error to this part of it is the last of its column. */
-#define LEAST_PROGRESS 0.5
+/* A step that does not reduce the backward error to this part of it is the last of its column: a cycle of FGMRES does better. */
+#define LEAST_PROGRESS 0.1
+/* The same for a factor with zero pivots, where no FGMRES follows. */
+#define LEAST_PROGRESS_SINGULAR 0.5
+
+/* A column under FGMRES is done when so many cycles have not reduced the 2-norm of its residual, each row divided by what the
+ * backward error divides by, to this part of it.  One may fail when x, by which is divided, changes much. */
+#define LEAST_PROGRESS_FGMRES 0.9
+#define FAILED_CYCLES 2
+/* A cycle ends when that norm is this part of the tolerance. */
+#define ENOUGH 0.5
 
 /* Columns that are refined together. */
 #define GROUP 64
@@ -17,7 +31,10 @@ typedef struct group {
     const numeric *f;
     workspace *w;
     int c;
+    double least_progress;
     double error[GROUP];       /* of the best solution so far */
+    double norm[GROUP];        /* FGMRES: of the weighted residual before the last cycle */
+    int failed[GROUP];         /* FGMRES: cycles without progress */
     unsigned char done[GROUP]; /* converged or stagnated */
 } group;
 
@@ -108,7 +125,7 @@ static int measure(group *g, double tolerance, int first)
                 w->best[i] = w->solution[i];
         }
         g->done[q] =
-            error <= tolerance || (!first && !(error <= LEAST_PROGRESS * before)) || !isfinite(error);
+            error <= tolerance || (!first && !(error <= g->least_progress * before)) || !isfinite(error);
         more += !g->done[q];
     }
     return more;
@@ -153,9 +170,100 @@ static int reopen(group *g, double tolerance)
     return open;
 }
 
+/* A column under FGMRES: the rows of A and of its residual are divided by w->weight. */
+static void multiply(void *group_, const scalar *z, scalar *y)
+{
+    const group *g = group_;
+    const pattern *a = &g->f->plan->a;
+    memset(y, 0, sizeof(scalar) * (size_t)a->n);
+    for (int32_t j = 0; j < a->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t i = a->row[p];
+            const scalar value = g->f->value[p];
+            y[i] += value * z[j];
+            if (i != j)
+                y[j] += scalar_mirror(value, g->f->plan->hermitian) * z[i];
+        }
+    for (int32_t i = 0; i < a->n; i++)
+        y[i] = g->w->weight[i] > 0 ? y[i] / g->w->weight[i] : 0;
+}
+
+static void precondition(void *group_, const scalar *v, scalar *z)
+{
+    const group *g = group_;
+    const numeric *f = g->f;
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        g->w->x[i] = v[i] * g->w->weight[i] * f->scale[i];
+    NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, g->w, 1);
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        z[i] = g->w->x[i] * f->scale[i];
+}
+
+/* Weights and weighted residual of column q, of which w->residual and w->bound are known, as FGMRES wants them.  Returns the
+ * 2-norm. */
+static double weigh(const group *g, int q)
+{
+    const workspace *w = g->w;
+    const double norm = column_norm(g, q);
+    double sum = 0;
+    int small;
+    for (int32_t i = 0; i < g->f->plan->a.n; i++) {
+        const real measure = (real)measure_of_row(g, i, q, norm, &small);
+        w->weight[i] = isfinite(measure) ? measure : 0;
+        w->krylov[i] = w->weight[i] > 0 ? (scalar)(w->residual[(int64_t)i * g->c + q] / w->weight[i]) : 0;
+        sum += scalar_inner(w->krylov[i], w->krylov[i]);
+    }
+    return sqrt(sum);
+}
+
+/* A cycle of FGMRES for column q, unless it is done.  It minimises the very quotients of which the backward error takes the
+ * largest. */
+static libsolver_status correct_column(group *g, int q, double tolerance)
+{
+    workspace *w = g->w;
+    const fgmres cycle = {g->f->plan->a.n, g->f->cycle, w->krylov, g->f->plan->env, g, multiply, precondition};
+    const double norm = weigh(g, q), before = g->norm[q];
+    int steps = 0;
+    g->norm[q] = norm;
+    g->failed[q] += !(norm <= LEAST_PROGRESS_FGMRES * before);
+    g->done[q] = g->failed[q] == FAILED_CYCLES;
+    if (g->done[q])
+        return LIBSOLVER_OK;
+    TRY(NAME(fgmres_cycle)(&cycle, ENOUGH * tolerance, &steps));
+    for (int32_t i = 0; i < cycle.n; i++)
+        w->solution[(int64_t)i * g->c + q] += w->krylov[i];
+    return LIBSOLVER_OK;
+}
+
+/* Cycles of FGMRES for the columns that are not good enough, from the best solutions.  steps: increased by the cycles. */
+static libsolver_status accelerate(group *g, int most, double tolerance, int *steps)
+{
+    if (*steps >= most || reopen(g, tolerance) == 0)
+        return LIBSOLVER_OK;
+    memcpy(g->w->solution, g->w->best, sizeof(scalar) * (size_t)g->f->plan->a.n * (size_t)g->c);
+    residual(g);
+    g->least_progress = INFINITY;
+    for (int q = 0; q < g->c; q++) {
+        g->norm[q] = INFINITY;
+        g->failed[q] = 0;
+    }
+    for (int open = 1; open > 0 && *steps < most; ++*steps) {
+        open = 0;
+        for (int q = 0; q < g->c; q++)
+            if (!g->done[q]) {
+                TRY(correct_column(g, q, tolerance));
+                open += !g->done[q];
+            }
+        if (open == 0)
+            break;
+        open = measure(g, tolerance, 0);
+    }
+    return LIBSOLVER_OK;
+}
+
 /* For a singular matrix: the columns that are not good enough are made as short as can be, then corrected
  * with the part of their residuals that no solution removes spread over all rows. */
-static void refine_singular(group *g, double tolerance)
+static libsolver_status refine_singular(group *g, double tolerance)
 {
     workspace *w = g->w;
     const int32_t n = g->f->plan->a.n;
@@ -164,10 +272,10 @@ static void refine_singular(group *g, double tolerance)
     memcpy(w->solution, w->best, bytes);
     for (int q = 0; q < c; q++)
         if (!g->done[q])
-            NAME(cpu_shorten)(g->f, w, w->solution + q, c);
+            TRY(NAME(cpu_shorten)(g->f, w, w->solution + q, c));
     measure(g, tolerance, 0);
     if (!reopen(g, tolerance))
-        return;
+        return LIBSOLVER_OK;
     for (int q = 0; q < c; q++) {
         if (g->done[q])
             continue;
@@ -178,10 +286,11 @@ static void refine_singular(group *g, double tolerance)
             const real measure = (real)measure_of_row(g, i, q, norm, &small);
             weight[i] = isfinite(measure) ? measure : 0;
         }
-        NAME(cpu_make_consistent)(g->f, w, w->residual + q, c);
+        TRY(NAME(cpu_make_consistent)(g->f, w, w->residual + q, c));
     }
     step(g);
     measure(g, tolerance, 0);
+    return LIBSOLVER_OK;
 }
 
 libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
@@ -197,7 +306,8 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
     refinement->steps = 0;
     refinement->initial = refinement->final = 0;
     for (int64_t first = 0; first < b->columns; first += width) {
-        group g = {.f = f, .w = w, .c = (int)(b->columns - first < width ? b->columns - first : width)};
+        group g = {.f = f, .w = w, .least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
+        g.c = (int)(b->columns - first < width ? b->columns - first : width);
         NAME(cpu_load)(n, g.c, b, first, row, NULL, w->rhs);
         if (refinement->solve_first) {
             solve(&g, 0);
@@ -207,15 +317,18 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
         int more = measure(&g, refinement->tolerance, 1);
         for (int q = 0; q < g.c; q++)
             refinement->initial = fmax(refinement->initial, g.error[q]);
-        for (int steps = 1; more > 0 && steps <= most; steps++) {
+        int steps = 0;
+        for (; more > 0 && steps < most; steps++) {
             if (environment_cancelled(f->plan->env))
                 return LIBSOLVER_CANCELLED;
             step(&g);
             more = measure(&g, refinement->tolerance, 0);
-            refinement->steps = steps > refinement->steps ? steps : refinement->steps;
         }
+        if (f->zero_pivots == 0)
+            TRY(accelerate(&g, most, refinement->tolerance, &steps));
+        refinement->steps = steps > refinement->steps ? steps : refinement->steps;
         for (int k = 0; f->zero_pivots > 0 && k < 3 && k < most && reopen(&g, refinement->tolerance); k++)
-            refine_singular(&g, refinement->tolerance);
+            TRY(refine_singular(&g, refinement->tolerance));
         NAME(cpu_store)(n, g.c, w->best, NULL, row, x, first);
         for (int q = 0; q < g.c; q++) {
             refinement->final = fmax(refinement->final, g.error[q]);

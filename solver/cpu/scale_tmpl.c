@@ -45,9 +45,11 @@ static void diagonal_entries(numeric *f)
 
 /* Equilibration: Cholesky gets a unit diagonal, which bounds every other entry; LDL^T the largest entry 1 in
  * every row. */
-static void equilibrate(numeric *f)
+static libsolver_status equilibrate(numeric *f)
 {
     for (int sweep = f->cholesky ? SWEEPS - 1 : 0; sweep < SWEEPS; sweep++) {
+        if (environment_cancelled(f->plan->env))
+            return LIBSOLVER_CANCELLED;
         if (f->cholesky)
             diagonal_entries(f);
         else
@@ -56,6 +58,17 @@ static void equilibrate(numeric *f)
             if (f->largest[i] > 0)
                 f->scale[i] = power_of_two((double)f->scale[i] / sqrt((double)f->largest[i]));
     }
+    return LIBSOLVER_OK;
+}
+
+/* The same power of two for all rows: what must keep its own proportions, but has to fit into single precision. */
+static void scale_all_alike(numeric *f)
+{
+    real most = 0;
+    for (int64_t p = 0; p < numeric_nnz(f); p++)
+        most = fmax(most, scalar_abs(f->value[p]));
+    for (int32_t i = 0; i < f->plan->a.n && most > 0; i++)
+        f->scale[i] = power_of_two(1 / sqrt((double)most));
 }
 
 /* Scaling by matching.  The first call takes its memory. */
@@ -84,7 +97,9 @@ libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
     if (scaling == BACKEND_MATCH && !f->cholesky)
         TRY(scale_by_matching(f));
     else if (scaling != BACKEND_UNSCALED)
-        equilibrate(f);
+        TRY(equilibrate(f));
+    else if (f->single)
+        scale_all_alike(f);
     if (f->cholesky)
         diagonal_entries(f);
     else

@@ -183,6 +183,14 @@ static void diagonal_tree(const numeric *f, workspace *w, int c)
 
 void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
 {
+    if (w->elsewhere && part == (BACKEND_L | BACKEND_D | BACKEND_LT)) {
+        w->elsewhere(w->elsewhere_user, c, w->x);
+        return;
+    }
+    if (f->single) {
+        f->single->solve_block(f->factor, part, w->single, c, w->x);
+        return;
+    }
     const int threads = f->plan->tasks.threads > 1 && f->entries * c > ENTRIES_FOR_THREADS ? f->threads : 1;
     if (part == BACKEND_D) {
         if (!f->cholesky)

@@ -1,35 +1,72 @@
 /* solver/cpu/workspace_tmpl.c: memory of solves, and the way in and out of it
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
+
+/* For each right-hand side: what a factor writes to while it solves, and what refinement needs. */
+static int64_t bytes_of_solves(const numeric *f)
+{
+    const int64_t rows = f->solve_entries + (int64_t)f->threads * f->tallest;
+    const int64_t inner = (int64_t)sizeof(double) + f->plan->a.n * (int64_t)sizeof(wide);
+    return rows * (int64_t)sizeof(scalar) + (f->is_inner ? inner : 0);
+}
+
+static int64_t bytes_of_refinement(const numeric *f)
+{
+    return f->is_inner ? 0 : f->plan->a.n * (int64_t)(3 * sizeof(scalar) + sizeof(real) + sizeof(wide));
+}
 
 int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
 {
     const numeric *f = numeric_;
     const int64_t n = f->plan->a.n;
-    const int64_t rows = 4 * n + f->solve_entries + (int64_t)f->threads * f->tallest;
-    return (int64_t)sizeof(workspace) +
-           columns * (rows * (int64_t)sizeof(scalar) + n * (int64_t)(sizeof(real) + sizeof(wide))) +
-           (f->zero_pivots > 0 ? 4 * n * (int64_t)sizeof(scalar) : 0) +
-           f->plan->part.supernodes * (int64_t)sizeof(int32_t);
+    int64_t bytes = (int64_t)sizeof(workspace) + columns * (n * (int64_t)sizeof(scalar) + bytes_of_refinement(f));
+    if (!f->is_inner)
+        bytes += fgmres_entries(n, f->cycle) * (int64_t)sizeof(scalar) + n * (int64_t)sizeof(real);
+    if (f->zero_pivots > 0 && !f->is_inner)
+        bytes += 4 * n * (int64_t)sizeof(scalar);
+    return bytes + (f->single ? f->single->backend->workspace_bytes(f->factor, columns)
+                              : columns * bytes_of_solves(f) + f->plan->part.supernodes * (int64_t)sizeof(int32_t));
+}
+
+/* Memory for refinement. */
+static int take_refinement(const numeric *f, workspace *w)
+{
+    memory *m = &f->plan->env->memory;
+    const int64_t n = f->plan->a.n;
+    w->solution = memory_new(m, n * w->columns, sizeof(scalar));
+    w->best = memory_new(m, n * w->columns, sizeof(scalar));
+    w->rhs = memory_new(m, n * w->columns, sizeof(scalar));
+    w->residual = memory_new(m, n * w->columns, sizeof(wide));
+    w->bound = memory_new(m, n * w->columns, sizeof(real));
+    w->weight = memory_new(m, n, sizeof(real));
+    return w->solution && w->best && w->rhs && w->residual && w->bound && w->weight;
+}
+
+/* Memory for solves but what depends on the values; mixed precision: the workspace of the factor. */
+static int take_solves(const numeric *f, workspace *w)
+{
+    memory *m = &f->plan->env->memory;
+    if (f->single)
+        return f->single->backend->workspace_create(f->factor, w->columns, &w->single) == LIBSOLVER_OK;
+    w->pending = memory_new(m, f->plan->part.supernodes, sizeof(int32_t));
+    if (f->is_inner) {
+        w->power = memory_new(m, w->columns, sizeof(double));
+        w->left = memory_new(m, f->plan->a.n * w->columns, sizeof(wide));
+    }
+    return w->pending && (!f->is_inner || (w->power && w->left));
 }
 
 libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t columns, void **out)
 {
     const numeric *f = numeric_;
     memory *m = &f->plan->env->memory;
-    const int64_t n = f->plan->a.n * columns;
     workspace *w = *out = memory_zeroed(m, 1, sizeof(workspace));
     if (!w)
         return LIBSOLVER_OUT_OF_MEMORY;
     w->columns = columns;
-    w->x = memory_new(m, n, sizeof(scalar));
-    w->solution = memory_new(m, n, sizeof(scalar));
-    w->best = memory_new(m, n, sizeof(scalar));
-    w->rhs = memory_new(m, n, sizeof(scalar));
-    w->residual = memory_new(m, n, sizeof(wide));
-    w->bound = memory_new(m, n, sizeof(real));
-    w->pending = memory_new(m, f->plan->part.supernodes, sizeof(int32_t));
-    if (!w->x || !w->solution || !w->best || !w->rhs || !w->residual || !w->bound || !w->pending ||
+    w->x = memory_new(m, f->plan->a.n * columns, sizeof(scalar));
+    if (!w->x || !(f->is_inner || take_refinement(f, w)) || !take_solves(f, w) ||
         NAME(cpu_workspace_fit)(f, w) != LIBSOLVER_OK) {
         NAME(cpu_workspace_destroy)(f, w);
         *out = NULL;
@@ -45,15 +82,21 @@ void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
     if (!w)
         return;
     memory *m = &f->plan->env->memory;
+    if (w->single)
+        f->single->backend->workspace_destroy(f->factor, w->single);
     memory_free(m, w->x);
     memory_free(m, w->front);
     memory_free(m, w->local);
     memory_free(m, w->pending);
+    memory_free(m, w->power);
+    memory_free(m, w->left);
     memory_free(m, w->solution);
     memory_free(m, w->best);
     memory_free(m, w->rhs);
     memory_free(m, w->residual);
     memory_free(m, w->bound);
+    memory_free(m, w->krylov);
+    memory_free(m, w->weight);
     memory_free(m, w->singular);
     memory_free(m, w);
 }
@@ -61,6 +104,15 @@ void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
 libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
 {
     memory *m = &f->plan->env->memory;
+    if (w->cycle < f->cycle && !f->is_inner) {
+        memory_free(m, w->krylov);
+        w->krylov = memory_new(m, fgmres_entries(f->plan->a.n, f->cycle), sizeof(scalar));
+        w->cycle = w->krylov ? f->cycle : 0;
+        if (!w->krylov)
+            return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    if (f->single)
+        return f->single->workspace_fit(f->factor, w->single);
     if (!w->front || w->rows < f->solve_entries) {
         memory_free(m, w->front);
         w->front = memory_new(m, f->solve_entries * w->columns, sizeof(scalar));
@@ -71,7 +123,7 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
         w->local = memory_new(m, (int64_t)f->threads * f->tallest * w->columns, sizeof(scalar));
         w->tallest = f->tallest;
     }
-    if (!w->singular && f->zero_pivots > 0) {
+    if (!w->singular && f->zero_pivots > 0 && !f->is_inner) {
         w->singular = memory_new(m, 4 * (int64_t)f->plan->a.n, sizeof(scalar));
         if (!w->singular)
             return LIBSOLVER_OUT_OF_MEMORY;

@@ -58,7 +58,7 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
     if (!plan)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan wanted %lld more bytes", (long long)m->wanted);
     plan->env = problem->env;
-    plan->entries_factor = problem->prepare_without_limit ? 0 : DEFAULT_ENTRIES;
+    plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     const libsolver_status status = CPU->prepare(problem, why, &plan->cpu);
     if (status != LIBSOLVER_OK)
         memory_free(m, plan);

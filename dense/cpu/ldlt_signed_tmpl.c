@@ -1,0 +1,76 @@
+/* dense/cpu/ldlt_signed_tmpl.c: LDL^T of the candidates of a front without pivoting, the signs of D given  [Vanderbei 1995]
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A quasi-definite matrix has an L D L^T in every order, and D has the signs of its diagonal blocks.  Where rounding errors
+ * or the values say otherwise, the pivot is put right. */
+#include "dense/cpu/ldlt.h"
+#include "dense/cpu/blas.h"
+#include <string.h>
+
+/* The pivot that is used in place of d: with the sign given, and clear of rounding errors. */
+static real signed_pivot(real d, int sign, real g, front_report *report)
+{
+    const real wanted = sign < 0 ? -d : d, least = (real)sqrt(EPS) * g;
+    if (wanted > 0 && !is_noise(wanted, g, g, LDLT_ZERO))
+        return d;
+    report->perturbed++;
+    const real size = scalar_abs((scalar)d) > least ? scalar_abs((scalar)d) : least;
+    const real nonzero = size > 0 ? size : 1; /* a row of zeros */
+    return sign < 0 ? -nonzero : nonzero;
+}
+
+/* L11 D11 L11^T of the nb x nb triangle b, leading dimension m. */
+static void factorize_triangle(int hermitian, int nb, int m, scalar *b, const int8_t *sign, scalar *d, real *g,
+                               front_report *report)
+{
+    scalar w[LDLT_BLOCK];
+    for (int p = 0; p < nb; p++) {
+        scalar *l = b + (int64_t)p * m;
+        const real pivot = signed_pivot(scalar_real(l[p]), sign[p], g[p], report);
+        d[p] = pivot;
+        l[p] = 1;
+        NAME(ldlt_count)(1, report, d[p], 0, 0, g[p], g[p]);
+        for (int i = p + 1; i < nb; i++) {
+            w[i] = l[i];
+            l[i] /= pivot;
+            g[i] += scalar_abs(l[i]) * scalar_abs(w[i]);
+        }
+        for (int j = p + 1; j < nb; j++) {
+            const scalar factor = scalar_mirror(w[j], hermitian);
+            for (int i = j; i < nb; i++)
+                b[i + (int64_t)j * m] -= l[i] * factor;
+        }
+    }
+}
+
+/* W := A21 L11^-T,  L21 := W D^-1, and the magnitudes of the rows below. */
+static void rows_below(int hermitian, int rows, int nb, int m, const scalar *l11, scalar *l21, const scalar *d, real *g,
+                       scalar *w)
+{
+    for (int c = 0; c < nb; c++)
+        memcpy(w + (int64_t)c * rows, l21 + (int64_t)c * m, sizeof(scalar) * (size_t)rows);
+    trsm('R', 'L', transposed(hermitian), 'U', rows, nb, 1, l11, m, w, rows);
+    for (int c = 0; c < nb; c++) {
+        const scalar *from = w + (int64_t)c * rows;
+        scalar *l = l21 + (int64_t)c * m;
+        const real inverse = 1 / scalar_real(d[c]);
+        for (int i = 0; i < rows; i++) {
+            l[i] = from[i] * inverse;
+            g[i] += scalar_abs(l[i]) * scalar_abs(from[i]);
+        }
+    }
+}
+
+void NAME(front_ldlt_signed)(int hermitian, int m, int k, scalar *panel, const int8_t *sign, scalar *d, scalar *e,
+                             real *magnitude, scalar *work, front_watch *watch, front_report *report)
+{
+    for (int p = 0, end; p < k && !front_panel_stopped(watch, m, k); p = end) {
+        end = p + LDLT_BLOCK < k ? p + LDLT_BLOCK : k;
+        scalar *corner = panel + p + (int64_t)p * m;
+        memset(e + p, 0, sizeof(scalar) * (size_t)(end - p));
+        factorize_triangle(hermitian, end - p, m, corner, sign + p, d + p, magnitude + p, report);
+        rows_below(hermitian, m - end, end - p, m, corner, corner + (end - p), d + p, magnitude + end, work);
+        NAME(front_update_columns)(hermitian, m, panel, p, end, work, m - end, end, end, k, watch);
+    }
+    report->eliminated = k;
+}
