@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Solves every matrix of a folder with the tool and prints a table; compares it with the folder's known.tsv.
 
-usage: matrices_table.py LIBSOLVER CHECK_SOLUTION [--precision P] [--matching M] [NAME...]
+usage: matrices_table.py LIBSOLVER CHECK_SOLUTION [--precision P] [--matching M] [--backend B] [NAME...]
 
 --precision s: the real matrices, c and z: all of them, in that precision; mixed: all of them, with a factor in single precision;
 otherwise each in double precision as it is.
@@ -9,7 +9,7 @@ otherwise each in double precision as it is.
 In mixed precision an answer may also be that a pivot was perturbed, or that the solution is INACCURATE when it is, and an
 inertia that is not certain may be any; such rows are not wrong, and are counted by what they say instead.
 
---matching: the tool's option, for all of them.
+--matching, --backend: the tool's options, for all of them.
 
 The folder is $LIBSOLVER_MATRICES or ../shared/matrices beside the repository; exit code 77 without it.  The backward
 errors are recomputed from the files by check_solution, as the tool solves and with refinement switched off.
@@ -31,10 +31,11 @@ DISPUTED = {
     "stokes64": "8448/4098/0: its smallest eigenvalue is -6.2e-17 (norm 5.4) in extended precision",
 }
 PATIENCE = 300  # seconds for one system
+BACKEND = []  # its option
 
 
 def solve(tool, path, x, *options):
-    command = [tool, "solve", str(path), "-o", str(x), "--json", "-", "--threads", "1", *options]
+    command = [tool, "solve", str(path), "-o", str(x), "--json", "-", "--threads", "1", *BACKEND, *options]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
     return done.returncode, json.loads(done.stdout)
 
@@ -120,6 +121,9 @@ def main():
         precision, names = names[1], names[2:]
     if names and names[0] == "--matching":
         matching, names = names[1], names[2:]
+    if names and names[0] == "--backend":
+        BACKEND.extend(names[:2])
+        names = names[2:]
     beside = pathlib.Path(__file__).resolve().parent.parent.parent / "shared" / "matrices"
     folder = pathlib.Path(os.environ.get("LIBSOLVER_MATRICES", beside))
     if not (folder / "known.tsv").is_file():

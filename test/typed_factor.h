@@ -1,4 +1,5 @@
-/* test/typed_factor.h: what a test of one precision (-DPREC_x) may expect of its factors; -DMIXED: they are in single precision
+/* test/typed_factor.h: what a test of one precision (-DPREC_x) may expect of its factors; -DMIXED: they are in single precision, -DON_GPU:
+ * they are solved with on the GPU
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_TYPED_FACTOR_H
 #define TEST_TYPED_FACTOR_H
@@ -16,5 +17,18 @@
 #define FACTOR_EPS EPS
 #define ZERO_PIVOTS LIBSOLVER_SINGULAR
 #endif
+
+#ifdef ON_GPU
+#define BACKEND LIBSOLVER_BACKEND_GPU
+#else
+#define BACKEND LIBSOLVER_BACKEND_AUTO
+#endif
+
+/* Whether that backend can be had here. */
+static inline int backend_is_here(void)
+{
+    int devices = 1;
+    return BACKEND != LIBSOLVER_BACKEND_GPU || (libsolver_devices(0, NULL, &devices) == LIBSOLVER_OK && devices > 0);
+}
 
 #endif
