@@ -27,7 +27,8 @@
  * then; libsolver_solve and libsolver_refine come to the tolerance of double precision, by FGMRES where A is ill-conditioned, and
  * say INACCURATE where they do not.  A pivot that is zero up to rounding in single precision need not be so in double: it is
  * replaced by a small positive one (PERTURBED) and counts as such, so SINGULAR says that rows of A are empty.  An inertia is
- * certain if single precision can tell.  A workspace holds up to 41 vectors for FGMRES.
+ * certain if single precision can tell.  A workspace holds up to 41 vectors for FGMRES, as it does for factors with perturbed
+ * pivots.
  *
  * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of threads.  A factor
  * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
@@ -223,8 +224,8 @@ typedef enum libsolver_part {
 
 /* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x columns with
  * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates nothing, but
- * that a workspace older than a refactorization which grew (libsolver_factor_info.growths) follows at its
- * next use.  INVALID, SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED. */
+ * that a workspace older than a refactorization which grew (libsolver_factor_info.growths), or was the first with zero or perturbed
+ * pivots, follows at its next use.  INVALID, SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);

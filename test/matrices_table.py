@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Solves every matrix of a folder with the tool and prints a table; compares it with the folder's known.tsv.
 
-usage: matrices_table.py LIBSOLVER CHECK_SOLUTION [--precision P] [NAME...]
+usage: matrices_table.py LIBSOLVER CHECK_SOLUTION [--precision P] [--matching M] [NAME...]
 
 --precision s: the real matrices, c and z: all of them, in that precision; mixed: all of them, with a factor in single precision;
 otherwise each in double precision as it is.
 
 In mixed precision an answer may also be that a pivot was perturbed, or that the solution is INACCURATE when it is, and an
 inertia that is not certain may be any; such rows are not wrong, and are counted by what they say instead.
+
+--matching: the tool's option, for all of them.
 
 The folder is $LIBSOLVER_MATRICES or ../shared/matrices beside the repository; exit code 77 without it.  The backward
 errors are recomputed from the files by check_solution, as the tool solves and with refinement switched off.
@@ -60,11 +62,11 @@ def faults_of(known, code, result, inertia_right, error, tolerance, mixed):
     return faults
 
 
-def answer(tool, check, path, precision):
+def answer(tool, check, path, precision, matching):
     """Exit code and JSON of the tool, backward errors before and after refinement."""
     with tempfile.TemporaryDirectory() as temporary:
         x = pathlib.Path(temporary, "x.mtx")
-        options, single = ["--precision", precision] if precision else [], precision in ("s", "c")
+        options, single = ["--matching", matching, *(["--precision", precision] if precision else [])], precision in ("s", "c")
         code, result = solve(tool, path, x, *options)
         before = after = recomputed(check, path, x, single)
         if result["solve"]["refinement_steps"]:
@@ -84,11 +86,11 @@ def remark_on(known, result, inertia_right):
     return "; ".join(words)
 
 
-def run(tool, check, folder, precision, known):
+def run(tool, check, folder, precision, matching, known):
     """One line of the table; whether it is faulty, whether the unrefined solution is poor; the status, with a remark or not."""
     left = f"{known['name']:28} {known['n']:>7}"
     try:
-        code, result, before, after = answer(tool, check, folder / f"{known['name']}.mtx.gz", precision)
+        code, result, before, after = answer(tool, check, folder / f"{known['name']}.mtx.gz", precision, matching)
     except subprocess.TimeoutExpired:
         return f"{left} FAULT: no answer in {PATIENCE} s", True, False, "no answer"
     counts = [str(result["factor"]["inertia"][sign]) for sign in ("positive", "negative", "zero")]
@@ -113,9 +115,11 @@ def run(tool, check, folder, precision, known):
 
 
 def main():
-    tool, check, names, precision = sys.argv[1], sys.argv[2], sys.argv[3:], None
+    tool, check, names, precision, matching = sys.argv[1], sys.argv[2], sys.argv[3:], None, "auto"
     if names and names[0] == "--precision":
         precision, names = names[1], names[2:]
+    if names and names[0] == "--matching":
+        matching, names = names[1], names[2:]
     beside = pathlib.Path(__file__).resolve().parent.parent.parent / "shared" / "matrices"
     folder = pathlib.Path(os.environ.get("LIBSOLVER_MATRICES", beside))
     if not (folder / "known.tsv").is_file():
@@ -129,7 +133,7 @@ def main():
     failed = unrefined = 0
     kinds = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for line, faulty, poor, kind in pool.map(lambda row: run(tool, check, folder, precision, row), rows):
+        for line, faulty, poor, kind in pool.map(lambda row: run(tool, check, folder, precision, matching, row), rows):
             print(line, flush=True)
             failed += faulty
             unrefined += poor

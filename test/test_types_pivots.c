@@ -129,8 +129,8 @@ static void tiny_pivots_are_perturbed_and_refined_away(void **state)
         }
 }
 
-/* A pivot of the wrong sign is turned; the solution is another's then, and says so. */
-static void wrong_signs_are_turned_and_told(void **state)
+/* A pivot of the wrong sign is turned, which is told.  Plain refinement with such a factor diverges, FGMRES comes to the solution. */
+static void wrong_signs_are_turned_and_told_and_the_answer_is_right(void **state)
 {
     (void)state;
     for (int hermitian = SCALAR_COMPLEX; hermitian < SYMMETRIES; hermitian++)
@@ -151,16 +151,12 @@ static void wrong_signs_are_turned_and_told(void **state)
             assert_true(info.perturbed >= 1);
             assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
             assert_true(counts.positive == positive && counts.negative == 20 - positive && !counts.certain);
-            scalar b[MOST], x[MOST];
-            for (int i = 0; i < 20; i++)
-                b[i] = dense_scalar(&r);
-            const libsolver_vectors bv = dense_block(b, 20, 1), xv = dense_block(x, 20, 1);
-            const libsolver_status status = libsolver_solve(f, &bv, &xv);
             libsolver_solve_info solved;
+            const double error = solve(f, &s, &r, LIBSOLVER_PERTURBED);
             libsolver_solve_query(f, NULL, &solved);
-            assert_true(solved.remarks & LIBSOLVER_PERTURBED);
-            assert_int_equal(status, dense_backward_error(&s, x, b) <= TOLERANCE ? LIBSOLVER_PERTURBED
-                                                                                  : LIBSOLVER_INACCURATE);
+            if (!(error <= TOLERANCE && solved.backward_error_initial > 1e-3))
+                fail_msg("sign %d: backward error %g after %d steps, at first %g", k, error, solved.steps,
+                         solved.backward_error_initial);
             libsolver_factor_free(f);
         }
 }
@@ -371,7 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quasi_definite_matrices_need_no_pivoting),
         cmocka_unit_test(tiny_pivots_are_perturbed_and_refined_away),
-        cmocka_unit_test(wrong_signs_are_turned_and_told),
+        cmocka_unit_test(wrong_signs_are_turned_and_told_and_the_answer_is_right),
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(past_the_cap_pivots_are_perturbed_and_the_answer_is_right),
         cmocka_unit_test(large_fronts_without_pivoting),

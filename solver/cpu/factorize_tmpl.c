@@ -390,6 +390,8 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;
     }
+    if (status == LIBSOLVER_OK)
+        f->cycle = NAME(cpu_cycle_length)(f->plan, f->single || report->perturbed > 0);
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
     if (status == LIBSOLVER_CANCELLED)

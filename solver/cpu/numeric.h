@@ -102,6 +102,11 @@ static inline const int32_t *node_up(const numeric *f, int32_t s)
     return v->up ? v->up : f->plan->position + f->plan->part.row_start[s] + v->p;
 }
 
+/* numeric_tmpl.c: steps of a cycle of FGMRES, each of which keeps two vectors in a workspace.  A factor of A is far from it in
+ * very few directions only.  far: it may be so in many, being in lower precision or of changed pivots; more steps solve more of the
+ * ill-conditioned matrices then (of SuiteSparse's, 20 as many as 25 and more than 15). */
+int NAME(cpu_cycle_length)(const cpu_plan *plan, int far);
+
 /* layout_tmpl.c: plans and takes the memory for a factorization of the given kind.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky);
 /* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's is too
@@ -144,6 +149,7 @@ typedef struct workspace {
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */
+    int cycle;                     /* that `krylov` has room for */
     scalar *krylov;                /* fgmres_entries(n, cycle), for one column */
     real *weight;                  /* n, for one column: what residuals are divided by */
     void *single;                  /* mixed precision: the workspace of its factor, which has front, local and pending */

@@ -49,13 +49,11 @@ static int64_t plan_entries(const cpu_plan *plan)
     return entries;
 }
 
-/* Steps of a cycle of FGMRES; each keeps two vectors in a workspace.  A factor in the precision of A is far from its inverse in
- * very few directions only.  In mixed precision more steps solve more of the ill-conditioned matrices (of SuiteSparse's, 20 as many
- * as 25 and more than 15), but the vectors must not outweigh what the factor saves, unless they are small. */
-static int cycle_length(const cpu_plan *plan, int mixed)
+/* Vectors are in the way where they outweigh what a factor in single precision saves, unless they are small. */
+int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
 {
     const int64_t n = plan->a.n, room = plan_entries(plan) / 4; /* 4 bytes of an entry, 16 of the two vectors */
-    if (!mixed)
+    if (!far)
         return 4;
     return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
 }
@@ -84,7 +82,7 @@ static libsolver_status create(const void *plan_, message *why, void **out)
         f->watch = (front_watch){.cancelled = cancelled, .user = plan->env};
         f->single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
         f->is_inner = plan->mixed && !f->single;
-        f->cycle = cycle_length(plan, f->single != NULL);
+        f->cycle = NAME(cpu_cycle_length)(plan, f->single != NULL);
         f->value = memory_new(m, numeric_nnz(f), sizeof(scalar));
         f->scale = memory_new(m, n, sizeof(real));
         f->largest = memory_new(m, n, sizeof(real));
@@ -131,7 +129,7 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
         (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
     const int64_t factor = (entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar);
     /* mixed precision: beside the factor, A and a workspace in double */
-    const int64_t values = (nnz + (2 * cycle_length(plan, plan->mixed) + 9) * n) * (int64_t)sizeof(scalar);
+    const int64_t values = (nnz + (2 * NAME(cpu_cycle_length)(plan, plan->mixed) + 9) * n) * (int64_t)sizeof(scalar);
     *host_bytes = (plan->mixed ? factor / 2 + values : factor) + rows * 2 * (int64_t)sizeof(int32_t);
     *device_bytes = 0;
 }

@@ -2,19 +2,19 @@
  * 1989]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Plain refinement, x += M^-1 (b - A x) with what the factor makes of A^-1, until it stalls; then FGMRES for the columns that are
- * not good enough, which converges where the factor is far from A in a few directions only: in mixed precision when A is
- * ill-conditioned [Arioli, Duff 2009].
+ * Plain refinement, x += M^-1 (b - A x) with what the factor makes of A^-1, while that gains much; then FGMRES for the columns that
+ * are not good enough, which converges where the factor is far from A in a few directions only, or a little in all: in mixed
+ * precision when A is ill-conditioned [Arioli, Duff 2009], with pivots that were perturbed or given another sign.
  *
  * All vectors are unscaled, in the plan's order, and kept by rows (see workspace). */
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
-/* A step that does not reduce the backward error to this part of it is the last of its column. */
-#define LEAST_PROGRESS 0.5
-/* The same in mixed precision, where FGMRES soon does better. */
-#define LEAST_PROGRESS_SINGLE 0.1
+/* A step that does not reduce the backward error to this part of it is the last of its column: a cycle of FGMRES does better. */
+#define LEAST_PROGRESS 0.1
+/* The same for a factor with zero pivots, where no FGMRES follows. */
+#define LEAST_PROGRESS_SINGULAR 0.5
 
 /* A column under FGMRES is done when so many cycles have not reduced the 2-norm of its residual, each row divided by what the
  * backward error divides by, to this part of it.  One may fail when x, by which is divided, changes much. */
@@ -306,7 +306,7 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
     refinement->steps = 0;
     refinement->initial = refinement->final = 0;
     for (int64_t first = 0; first < b->columns; first += width) {
-        group g = {.f = f, .w = w, .least_progress = f->single ? LEAST_PROGRESS_SINGLE : LEAST_PROGRESS};
+        group g = {.f = f, .w = w, .least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
         g.c = (int)(b->columns - first < width ? b->columns - first : width);
         NAME(cpu_load)(n, g.c, b, first, row, NULL, w->rhs);
         if (refinement->solve_first) {

@@ -39,9 +39,8 @@ static int take_refinement(const numeric *f, workspace *w)
     w->rhs = memory_new(m, n * w->columns, sizeof(scalar));
     w->residual = memory_new(m, n * w->columns, sizeof(wide));
     w->bound = memory_new(m, n * w->columns, sizeof(real));
-    w->krylov = memory_new(m, fgmres_entries(n, f->cycle), sizeof(scalar));
     w->weight = memory_new(m, n, sizeof(real));
-    return w->solution && w->best && w->rhs && w->residual && w->bound && w->krylov && w->weight;
+    return w->solution && w->best && w->rhs && w->residual && w->bound && w->weight;
 }
 
 /* Memory for solves but what depends on the values; mixed precision: the workspace of the factor. */
@@ -105,6 +104,13 @@ void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
 libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
 {
     memory *m = &f->plan->env->memory;
+    if (w->cycle < f->cycle && !f->is_inner) {
+        memory_free(m, w->krylov);
+        w->krylov = memory_new(m, fgmres_entries(f->plan->a.n, f->cycle), sizeof(scalar));
+        w->cycle = w->krylov ? f->cycle : 0;
+        if (!w->krylov)
+            return LIBSOLVER_OUT_OF_MEMORY;
+    }
     if (f->single)
         return f->single->workspace_fit(f->factor, w->single);
     if (!w->front || w->rows < f->solve_entries) {
