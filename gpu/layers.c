@@ -6,11 +6,14 @@
 #include "gpu/groups.h"
 #include "base/message.h"
 #include <float.h>
+#include <stdlib.h>
 
-/* Cuts are tried at subtrees of these many columns: 8 and up by a factor, which is fine enough for the time to be smooth. */
+/* Cuts are tried at subtrees of these many columns: 8 and up by a factor, which is fine enough for the time to be smooth where trees
+ * branch; and at even parts of the largest, for trees that are chains. */
 #define FIRST_CUT 8
 #define CUT_FACTOR 1.4
-#define CUTS 64
+#define EVEN_CUTS 28
+#define CUTS 96
 
 /* Bytes that a group takes beside its entries, and each of its rows and columns: descriptions and packets. */
 #define GROUP_BYTES 200
@@ -22,13 +25,20 @@ typedef struct cut_table {
     double seconds[CUTS + 1][CUTS + 1], entries[CUTS + 1][CUTS + 1]; /* of a layer of subtrees in (cut[a], cut[b]] */
 } cut_table;
 
-/* Fills the table's entry (a, b).  columns: of the group that piece i is the top of.  top: pieces. */
-static void price_layer(const factor_tree *tree, const pieces *p, const int32_t *subtree, const layer_costs *costs, int a, int b,
-                        int32_t *top, int32_t *columns, cut_table *t)
+/* Pieces of subtrees larger than a cut, ascending. */
+typedef struct piece_list {
+    int32_t count;
+    int32_t *piece;
+} piece_list;
+
+/* Fills the table's entry (a, b).  above: the pieces beyond cut a.  columns: of the group that piece i is the top of.  top: pieces. */
+static void price_layer(const factor_tree *tree, const pieces *p, const int32_t *subtree, const layer_costs *costs, const piece_list *above,
+                        int a, int b, int32_t *top, int32_t *columns, cut_table *t)
 {
     double entries = 0, bytes = 0, largest = 0;
-    for (int32_t i = p->count - 1; i >= 0; i--) {
-        if (subtree[i] <= t->cut[a] || subtree[i] > t->cut[b])
+    for (int32_t q = above->count - 1; q >= 0; q--) {
+        const int32_t i = above->piece[q];
+        if (subtree[i] > t->cut[b])
             continue;
         const int32_t up = p->above[i];
         const int joins = up >= 0 && subtree[up] <= t->cut[b] && !p->alone[i] && !p->alone[up];
@@ -37,8 +47,9 @@ static void price_layer(const factor_tree *tree, const pieces *p, const int32_t 
             columns[i] = 0;
         columns[top[i]] += p->end[i] - p->begin[i];
     }
-    for (int32_t i = 0; i < p->count; i++) {
-        if (subtree[i] <= t->cut[a] || subtree[i] > t->cut[b] || top[i] != i)
+    for (int32_t q = 0; q < above->count; q++) {
+        const int32_t i = above->piece[q];
+        if (subtree[i] > t->cut[b] || top[i] != i)
             continue;
         const double k = columns[i], r = (double)piece_rows(tree, p, i);
         const double held = r > 0 ? k * (k + 1) / 2 + k * r : k * k;
@@ -49,6 +60,46 @@ static void price_layer(const factor_tree *tree, const pieces *p, const int32_t 
     t->entries[a][b] = entries;
     t->seconds[a][b] = largest > (double)costs->largest && b > a + 1 ? DBL_MAX
                        : (b == t->count ? 1 : 2) * costs->step + bytes / costs->bytes_per_second;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return (*(const int64_t *)a > *(const int64_t *)b) - (*(const int64_t *)a < *(const int64_t *)b);
+}
+
+static void set_cuts(cut_table *t, int32_t largest)
+{
+    int64_t cut[CUTS];
+    int count = 0;
+    for (double c = FIRST_CUT; c < largest && count < CUTS - EVEN_CUTS; c *= CUT_FACTOR)
+        cut[count++] = (int64_t)c;
+    for (int part = 1; part < EVEN_CUTS; part++)
+        if ((int64_t)largest * part / EVEN_CUTS >= FIRST_CUT)
+            cut[count++] = (int64_t)largest * part / EVEN_CUTS;
+    qsort(cut, (size_t)count, sizeof cut[0], ascending);
+    t->count = 0;
+    t->cut[t->count++] = 0;
+    for (int c = 0; c < count; c++)
+        if (cut[c] > t->cut[t->count - 1])
+            t->cut[t->count++] = cut[c];
+    t->cut[t->count] = INT64_MAX;
+}
+
+static void price_layers(const factor_tree *tree, const pieces *p, const int32_t *subtree, const layer_costs *costs, int32_t *list,
+                         int32_t *top, int32_t *columns, cut_table *t)
+{
+    piece_list above = {.count = p->count, .piece = list};
+    for (int32_t i = 0; i < p->count; i++)
+        list[i] = i;
+    for (int a = 0; a < t->count; a++) {
+        int32_t kept = 0;
+        for (int32_t q = 0; q < above.count; q++)
+            if (subtree[list[q]] > t->cut[a])
+                list[kept++] = list[q];
+        above.count = kept;
+        for (int b = a + 1; b <= t->count; b++)
+            price_layer(tree, p, subtree, costs, &above, a, b, top, columns, t);
+    }
 }
 
 /* from(b): where the layer that ends at cut b begins, for the least time + price * entries.  Returns the entries. */
@@ -92,8 +143,9 @@ libsolver_status layers_choose(memory *m, const factor_tree *tree, const pieces 
     int32_t *subtree = memory_zeroed(m, p->count, sizeof(int32_t));
     int32_t *top = memory_new(m, p->count, sizeof(int32_t));
     int32_t *columns = memory_new(m, p->count, sizeof(int32_t));
+    int32_t *list = memory_new(m, p->count, sizeof(int32_t));
     cut_table *t = memory_new(m, 1, sizeof(cut_table));
-    if (!subtree || !top || !columns || !t)
+    if (!subtree || !top || !columns || !list || !t)
         goto done;
     int32_t largest = 1;
     for (int32_t i = 0; i < p->count; i++) {
@@ -102,14 +154,8 @@ libsolver_status layers_choose(memory *m, const factor_tree *tree, const pieces 
         if (p->above[i] >= 0)
             subtree[p->above[i]] += subtree[i];
     }
-    t->count = 0;
-    t->cut[t->count++] = 0;
-    for (double c = FIRST_CUT; c < largest && t->count < CUTS; c *= CUT_FACTOR)
-        t->cut[t->count++] = (int64_t)c;
-    t->cut[t->count] = INT64_MAX;
-    for (int a = 0; a < t->count; a++)
-        for (int b = a + 1; b <= t->count; b++)
-            price_layer(tree, p, subtree, costs, a, b, top, columns, t);
+    set_cuts(t, largest);
+    price_layers(tree, p, subtree, costs, list, top, columns, t);
     int from[CUTS + 1] = {0}, layer_of_cut[CUTS + 1], number = 0;
     choose(t, costs, from);
     for (int b = t->count; b > 0; b = from[b], number++)
@@ -126,6 +172,7 @@ done:
     memory_free(m, subtree);
     memory_free(m, top);
     memory_free(m, columns);
+    memory_free(m, list);
     memory_free(m, t);
     return status;
 }
