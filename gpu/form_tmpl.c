@@ -101,6 +101,44 @@ static double invert(group_work *t)
     return (double)largest;
 }
 
+/* D(j,j) and what stands beside it, of column j of node s, in magnitude. */
+static real pivot_magnitude(const factor_tree *tree, int32_t s, int32_t j, real x, real before, real after)
+{
+    const scalar *d = tree->d[s], *e = tree->e[s];
+    return scalar_abs(d[j]) * x + (j > 0 ? scalar_abs(e[j - 1]) * before : 0) + scalar_abs(e[j]) * after;
+}
+
+/* The largest row sum of |L_K| |D| |L_K^T| |G|.  l: L_K; sum: 2 k. */
+static double square_growth(const group_work *t, const scalar *l)
+{
+    const int32_t k = t->k;
+    const groups *g = t->g;
+    real *x = t->sum, *y = t->sum + k, largest = 0;
+    for (int32_t c = 0; c < k; c++)
+        x[c] = 0;
+    for (int32_t c = 0; c < k; c++)
+        for (int32_t a = 0; a < k; a++)
+            x[a] += scalar_abs(t->square[a + (int64_t)c * k]);
+    for (int32_t c = 0; c < k; c++) {
+        y[c] = 0;
+        for (int32_t a = c; a < k; a++)
+            y[c] += scalar_abs(l[a + (int64_t)c * k]) * x[a];
+    }
+    for (int32_t c = 0; c < k; c++) {
+        const int32_t position = g->column[g->column_start[t->i] + c], s = t->node_of[position];
+        x[c] = t->tree->cholesky ? y[c]
+                                 : pivot_magnitude(t->tree, s, position - t->tree->first[s], y[c], c > 0 ? y[c - 1] : 0, c + 1 < k ? y[c + 1] : 0);
+    }
+    for (int32_t c = 0; c < k; c++)
+        y[c] = 0;
+    for (int32_t c = 0; c < k; c++)
+        for (int32_t a = c; a < k; a++)
+            y[a] += scalar_abs(l[a + (int64_t)c * k]) * x[c];
+    for (int32_t c = 0; c < k; c++)
+        largest = y[c] > largest || !(y[c] <= largest) ? y[c] : largest; /* NaN stays */
+    return (double)largest;
+}
+
 /* square := G = M^T D^-1 M for a root; l is overwritten. */
 static void square(group_work *t)
 {
@@ -161,22 +199,27 @@ static void store_pivots(const group_work *t, const solve_plan *plan, char *valu
 }
 
 static libsolver_status form_group(environment *env, group_work *t, const solve_plan *plan, const plan_tile *tile,
-                                   int32_t tiles, char *values, double *growth)
+                                   int32_t tiles, char *values, double *growth, double *in_square)
 {
     const int64_t m = t->k + t->r, k = t->k;
     t->l = memory_new(&env->memory, m * k, sizeof(scalar));
     t->w = memory_new(&env->memory, m * k, sizeof(scalar));
     t->sum = memory_new(&env->memory, 2 * k, sizeof(real));
-    t->square = t->r > 0 ? NULL : memory_new(&env->memory, k * k, sizeof(scalar));
+    const int is_square = group_is_square(t->g, t->i);
+    t->square = is_square ? memory_new(&env->memory, k * k, sizeof(scalar)) : NULL;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (t->l && t->w && t->sum && (t->r > 0 || t->square)) {
+    if (t->l && t->w && t->sum && (!is_square || t->square)) {
         gather(t);
         *growth = invert(t);
-        if (t->r == 0)
+        *in_square = 0;
+        if (is_square) {
             square(t);
+            gather(t); /* L_K again */
+            *in_square = square_growth(t, t->l);
+        }
         for (int32_t q = 0; q < tiles; q++)
-            store_tile(&tile[q], (int32_t)m, t->r > 0 ? t->w : t->square, t->k,
-                       t->r > 0 ? plan->z_row + t->g->column_start[t->i] : NULL, values);
+            store_tile(&tile[q], (int32_t)m, is_square ? t->square : t->w, t->k,
+                       is_square ? NULL : plan->z_row + t->g->column_start[t->i], values);
         store_pivots(t, plan, values);
         status = environment_cancelled(env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     }
@@ -188,7 +231,7 @@ static libsolver_status form_group(environment *env, group_work *t, const solve_
 }
 
 libsolver_status NAME(form_values)(environment *env, const factor_tree *tree, const pieces *p, const groups *g,
-                                   const solve_plan *plan, char *values, double *growth)
+                                   const solve_plan *plan, char *values, double *growth, double *square_growths)
 {
     memory *m = &env->memory;
     const int threads = env->threads;
@@ -213,7 +256,7 @@ libsolver_status NAME(form_values)(environment *env, const factor_tree *tree, co
             while (first_tile[i] + tiles < plan->tile_count && plan->tile[first_tile[i] + tiles].group == i)
                 tiles++;
             const libsolver_status status =
-                form_group(env, &t, plan, plan->tile + first_tile[i], tiles, values, &growth[i]);
+                form_group(env, &t, plan, plan->tile + first_tile[i], tiles, values, &growth[i], &square_growths[i]);
             if (status != LIBSOLVER_OK)
                 failed = status;
         }

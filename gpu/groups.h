@@ -9,6 +9,9 @@
  *     backward:  x = M^T z + W^T x_R
  *     a root:    x = G f,  G = M^T D^-1 M                               (^H for Hermitian matrices)
  *
+ * G saves a step, but where D is ill-conditioned its rows lose what they have in common: such a root is solved
+ * with like the others (plain).
+ *
  * Every row of a descendant's W lies in the columns or rows of the next group above it, since rows of a front
  * below its pivots are rows of its parent's front. */
 #ifndef GPU_GROUPS_H
@@ -23,6 +26,7 @@ typedef struct pieces {
     int32_t *begin, *end;  /* count: columns of the node, begin < end */
     int32_t *above;        /* count: the piece next above, -1 at a root; above[i] > i */
     unsigned char *alone;  /* count: must be a group by itself */
+    unsigned char *plain;  /* count: a root with this piece has no G */
 } pieces;
 
 typedef struct groups {
@@ -36,6 +40,7 @@ typedef struct groups {
     int64_t *row_start;           /* count + 1: R, summed */
     int32_t *row;                 /* positions of the rows below */
     int32_t *group_of, *local;    /* n: group of a position, and its place among the columns there */
+    unsigned char *plain;         /* count */
     int32_t heights;              /* 1 + greatest height */
 } groups;
 
@@ -46,6 +51,18 @@ static inline int32_t group_columns(const groups *g, int32_t i)
 static inline int32_t group_rows(const groups *g, int32_t i)
 {
     return (int32_t)(g->row_start[i + 1] - g->row_start[i]);
+}
+
+/* A root that is solved with by G. */
+static inline int group_is_square(const groups *g, int32_t i)
+{
+    return group_rows(g, i) == 0 && !g->plain[i];
+}
+/* Entries of M and W, or of G. */
+static inline int64_t group_entries(const groups *g, int32_t i)
+{
+    const int64_t k = group_columns(g, i), r = group_rows(g, i);
+    return group_is_square(g, i) ? k * k : k * (k + 1) / 2 + k * r;
 }
 
 /* What layers are chosen by: a device's step from group to group, and its memory. */

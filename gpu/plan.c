@@ -47,12 +47,12 @@ static void list_groups(planner *p)
 {
     const groups *g = p->g;
     for (int32_t i = 0; i < g->count; i++) {
-        const int64_t k = group_columns(g, i), r = group_rows(g, i);
+        const int32_t length = group_columns(g, i) + group_rows(g, i);
         p->height_start[g->height[i] + 1]++;
-        p->target[g->height[i]] += (r > 0 ? k * (k + 1) / 2 + k * r : k * k) * p->plan->scalar_bytes;
+        p->target[g->height[i]] += group_entries(g, i) * p->plan->scalar_bytes;
         if (g->above[i] >= 0)
             p->child_start[g->above[i] + 1]++;
-        p->longest = k + r > p->longest ? k + r : p->longest;
+        p->longest = length > p->longest ? length : p->longest;
     }
     for (int32_t h = 0; h < g->heights; h++) {
         p->height_start[h + 1] += p->height_start[h];
@@ -145,7 +145,7 @@ static libsolver_status number_slots(planner *p, int32_t *border, message *why)
     for (int32_t q = 0; q < p->tree->n; q++)
         p->x_at[q] = (value_place){.slot = q, .count = 1};
     for (int32_t i = 0; i < g->count; i++) {
-        if (group_rows(g, i) > 0)
+        if (!group_is_square(g, i))
             p->z_slot[i] = plan_new_slots(p, group_columns(g, i));
         if (p->form[i] == FORM_LARGE)
             plan_number_large(p, i, border);

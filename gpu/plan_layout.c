@@ -62,7 +62,7 @@ static group_form form_of(const planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
     const int64_t s = p->plan->scalar_bytes;
-    if (r == 0)
+    if (group_is_square(p->g, i))
         return k <= SMALL_TOP && leading(k) * k * s <= SMALL_BYTES ? FORM_SMALL_TOP : FORM_TOP;
     return k + r <= SMALL_ROWS && (int64_t)leading(k + r) * k * s + k * plan_pivot_bytes(s) <= SMALL_BYTES ? FORM_SMALL : FORM_LARGE;
 }
@@ -109,7 +109,7 @@ static void lay_small(planner *p, int32_t i, int64_t *at)
 {
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
     add_tile(p, at, (plan_tile){.group = i, .rows = k + r, .columns = k, .ld = leading(k + r), .kind = BY_COLUMNS});
-    if (r > 0)
+    if (!group_is_square(p->g, i))
         order_z(p, i, 0, k);
 }
 
@@ -139,7 +139,7 @@ libsolver_status plan_layout(planner *p, message *why)
         }
         p->tiles_of[i] = (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile)) - p->first_tile[i];
         p->plan->pivots_at16[i] = -1;
-        if (!p->tree->cholesky && group_rows(g, i) > 0) {
+        if (!p->tree->cholesky && !group_is_square(g, i)) {
             p->plan->pivots_at16[i] = at / 16;
             at += group_columns(g, i) * plan_pivot_bytes(p->plan->scalar_bytes);
         }

@@ -11,17 +11,17 @@
 /* Into how many a single piece is cut when its inverse is not good enough. */
 #define CUT_INTO 4
 
-static libsolver_status form_values(environment *env, const factor_tree *tree, prepared_solve *s, double *growth)
+static libsolver_status form_values(environment *env, const factor_tree *tree, prepared_solve *s, double *growth, double *square)
 {
     switch (tree->type) {
     case LIBSOLVER_S:
-        return form_values_s(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth);
+        return form_values_s(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth, square);
     case LIBSOLVER_D:
-        return form_values_d(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth);
+        return form_values_d(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth, square);
     case LIBSOLVER_C:
-        return form_values_c(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth);
+        return form_values_c(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth, square);
     case LIBSOLVER_Z:
-        return form_values_z(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth);
+        return form_values_z(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth, square);
     }
     return LIBSOLVER_INTERNAL;
 }
@@ -67,10 +67,10 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
     TRY(status);
     TRY(plan_build(m, tree, &s->grouped, s->joined, o->blocks, why, &s->plan));
     s->values = memory_new(m, s->plan.value_bytes, 1);
-    *growth = memory_new(m, s->grouped.count, sizeof(double));
+    *growth = memory_new(m, 2 * (int64_t)s->grouped.count, sizeof(double));
     if (!s->values || !*growth)
         return LIBSOLVER_OUT_OF_MEMORY;
-    return form_values(env, tree, s, *growth);
+    return form_values(env, tree, s, *growth, *growth + s->grouped.count);
 }
 
 static void drop_attempt(memory *m, prepared_solve *s, double *growth)
@@ -82,18 +82,22 @@ static void drop_attempt(memory *m, prepared_solve *s, double *growth)
     s->values = NULL;
 }
 
-/* cut(i), pieces: what pieces_split does with each.  Returns the number of groups that are not good enough and can be cut. */
-static int32_t find_cuts(const prepared_solve *s, const double *growth, double limit, int32_t *cut)
+/* cut(i), pieces: what pieces_split does with each; roots whose G is not good enough lose it.  growth: of the groups' inverses, then of
+ * their G.  Returns the number of groups that change. */
+static int32_t find_cuts(prepared_solve *s, const double *growth, double limit, int32_t *cut)
 {
     int32_t bad = 0;
     for (int32_t i = 0; i < s->grouped.count; i++) {
+        const int loses = !(growth[s->grouped.count + i] <= limit);
         const int32_t from = s->grouped.piece_start[i], to = s->grouped.piece_start[i + 1];
         const int single = to - from == 1, wide = group_columns(&s->grouped, i) > 2 ||
                            (group_columns(&s->grouped, i) == 2 && !s->joined[s->grouped.column[s->grouped.column_start[i]]]);
         const int worse = !(growth[i] <= limit) && wide;
-        bad += worse;
-        for (int32_t q = from; q < to; q++)
+        bad += worse || loses;
+        for (int32_t q = from; q < to; q++) {
             cut[s->grouped.piece[q]] = !worse ? 0 : single ? CUT_INTO : 1;
+            s->cut.plain[s->grouped.piece[q]] |= (unsigned char)loses;
+        }
     }
     return bad;
 }

@@ -34,13 +34,13 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
     TRY(groups_build(q->m, &q->tree.view, &q->p, q->layer, &q->g));
     TRY(plan_build(q->m, &q->tree.view, &q->g, q->joined, blocks, &why, &q->plan));
     q->values = memory_new(q->m, q->plan.value_bytes, 1);
-    q->growth = memory_new(q->m, q->g.count, sizeof(double));
+    q->growth = memory_new(q->m, 2 * q->g.count, sizeof(double));
     if (!q->values || !q->growth)
         return LIBSOLVER_OUT_OF_MEMORY;
     memset(q->values, 0xff, (size_t)q->plan.value_bytes); /* NaN */
-    TRY(form_values_d(&s->env, &q->tree.view, &q->p, &q->g, &q->plan, q->values, q->growth));
+    TRY(form_values_d(&s->env, &q->tree.view, &q->p, &q->g, &q->plan, q->values, q->growth, q->growth + q->g.count));
     q->most_growth = 1;
-    for (int32_t i = 0; i < q->g.count; i++)
+    for (int32_t i = 0; i < 2 * q->g.count; i++)
         q->most_growth = fmax(q->most_growth, q->growth[i]);
     return LIBSOLVER_OK;
 }
@@ -57,8 +57,10 @@ static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r, co
     TRY(pieces_build(q->m, &q->tree.view, &q->p));
     for (int round = 0; round < cuts; round++) {
         int32_t *cut = memory_new(q->m, q->p.count, sizeof(int32_t));
-        for (int32_t i = 0; i < q->p.count; i++)
+        for (int32_t i = 0; i < q->p.count; i++) {
             cut[i] = random_below(r, 3) ? 0 : random_below(r, 6);
+            q->p.plain[i] = random_below(r, 4) == 0;
+        }
         const libsolver_status status = pieces_split(q->m, &q->tree.view, cut, q->joined, &q->p);
         memory_free(q->m, cut);
         TRY(status);
