@@ -3,6 +3,7 @@
 #include "certificate.h"
 #include "commands.h"
 #include "dense_block.h"
+#include "device.h"
 #include "output.h"
 #include "report.h"
 #include "session.h"
@@ -22,7 +23,10 @@ typedef struct bench_run {
     libsolver_workspace *workspace; /* for `width` columns, the solve being timed */
     int64_t width;
 
+    void *device_b, *device_x; /* the first `width` columns in device memory, with --backend gpu */
+
     double analyze, factorize, refactorize, solve[MOST_WIDTHS], refined_solve, backward_error;
+    double solve_graph[MOST_WIDTHS]; /* replayed from a CUDA graph */
 } bench_run;
 
 /* ---- timing ------------------------------------------------------------------------------------------- */
@@ -70,6 +74,18 @@ static int step_solve(bench_run *run, failure *f)
     return session_check(&run->session, status, libsolver_factor_message(factor), f);
 }
 
+/* One asynchronous solve of the columns on the device. */
+static int launch_solve(void *user)
+{
+    bench_run *run = user;
+    libsolver_vectors b = dense_view(&run->b, run->width), x = b;
+    b.values = run->device_b;
+    x.values = run->device_x;
+    b.place = x.place = LIBSOLVER_DEVICE;
+    run->session.status = libsolver_solve_plain(run->session.factor, LIBSOLVER_PART_ALL, run->workspace, &b, &x);
+    return run->session.status < 0;
+}
+
 static int step_refined_solve(bench_run *run, failure *f)
 {
     libsolver_factor *factor = run->session.factor;
@@ -95,14 +111,34 @@ static int make_right_hand_sides(bench_run *run, failure *f)
     return 0;
 }
 
+/* The timed solves of width k on device pointers, by the device's clock; the last one's x comes back. */
+static int time_on_device(bench_run *run, int k, failure *f)
+{
+    const libsolver_vectors b = dense_view(&run->b, run->width), x = dense_view(&run->x, run->width);
+    const size_t width = (b.type == LIBSOLVER_S ? 4 : b.type == LIBSOLVER_Z ? 16 : 8);
+    const size_t bytes = width * (size_t)(b.rows * b.columns);
+    const int failed = device_block_create(b.values, bytes, &run->device_b) || device_block_create(x.values, bytes, &run->device_x) ||
+                       launch_solve(run) ||
+                       device_time(run->session.stream, launch_solve, run, &run->solve[k], &run->solve_graph[k]) ||
+                       device_block_get(run->device_x, bytes, x.values);
+    device_block_free(run->device_b);
+    device_block_free(run->device_x);
+    run->device_b = run->device_x = NULL;
+    if (!failed)
+        return 0;
+    const libsolver_status status = run->session.status < 0 ? run->session.status : LIBSOLVER_CUDA;
+    return session_check(&run->session, status, libsolver_factor_message(run->session.factor), f);
+}
+
 /* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of the last. */
 static int bench_solve(bench_run *run, int k, failure *f)
 {
     session *s = &run->session;
+    const int on_device = s->options.backend == LIBSOLVER_BACKEND_GPU;
     run->width = run->widths[k];
     libsolver_status status = libsolver_workspace_create(s->factor, run->width, &run->workspace);
-    if (!session_check(s, status, libsolver_factor_message(s->factor), f) && !step_solve(run, f) &&
-        !measure(step_solve, run, &run->solve[k], f)) {
+    if (!session_check(s, status, libsolver_factor_message(s->factor), f) &&
+        !(on_device ? time_on_device(run, k, f) : step_solve(run, f) || measure(step_solve, run, &run->solve[k], f))) {
         dense_get(&run->x);
         double error = backward_error(&run->problem.a, run->width, run->b.values, run->x.values);
         if (!(error <= run->backward_error)) /* also the first, where it is NaN */
@@ -142,13 +178,13 @@ static int run_phases(bench_run *run, const char *specification, failure *f)
 
 /* ---- results ------------------------------------------------------------------------------------------ */
 
-static void write_solve_seconds(const bench_run *run, json *j)
+static void write_seconds(const bench_run *run, const char *name, const double *seconds, json *j)
 {
-    json_open(j, "solve_s");
+    json_open(j, name);
     for (int k = 0; k < MOST_WIDTHS && run->widths[k]; k++) {
         char key[24];
         snprintf(key, sizeof key, "%lld", (long long)run->widths[k]);
-        json_real(j, key, run->solve[k]);
+        json_real(j, key, seconds[k]);
     }
     json_close(j);
 }
@@ -174,7 +210,9 @@ static void write_line(const bench_run *run, const failure *f, json *j)
     json_real(j, "analyze_s", run->analyze);
     json_real(j, "factorize_s", run->factorize);
     json_real(j, "refactorize_s", run->refactorize);
-    write_solve_seconds(run, j);
+    write_seconds(run, "solve_s", run->solve, j);
+    if (s->options.backend == LIBSOLVER_BACKEND_GPU)
+        write_seconds(run, "solve_graph_s", run->solve_graph, j);
     json_real(j, "refined_solve_s", run->refined_solve);
     json_real(j, "backward_error", run->backward_error);
     json_integer_or_null(j, "host_bytes_peak", s->factor, factor.host_bytes_peak);
@@ -194,6 +232,7 @@ static int bench_problem(const settings *s, const char *specification, json *j, 
                      .factorize = NAN,
                      .refactorize = NAN,
                      .solve = {NAN, NAN, NAN},
+                     .solve_graph = {NAN, NAN, NAN},
                      .refined_solve = NAN,
                      .backward_error = NAN};
     run_phases(&run, specification, f);

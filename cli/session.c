@@ -1,6 +1,7 @@
 /* cli/session.c: the library's phases on one problem
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "session.h"
+#include "device.h"
 #include "permutation.h"
 #include <stdlib.h>
 #include <time.h>
@@ -69,6 +70,8 @@ int session_begin(session *s, const settings *wanted, const char *name, const pr
         return f->code;
     }
     s->options.permutation = s->permutation;
+    if (s->options.backend == LIBSOLVER_BACKEND_GPU)
+        s->options.stream = s->stream = device_stream_create();
     return session_check(s, libsolver_context_create(&s->options, &s->context), NULL, f);
 }
 
@@ -77,6 +80,7 @@ void session_end(session *s)
     libsolver_factor_free(s->factor);
     libsolver_analysis_free(s->analysis);
     libsolver_context_free(s->context);
+    device_stream_free(s->stream);
     free(s->permutation);
     free(s->single);
 }

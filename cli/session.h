@@ -9,6 +9,7 @@
 typedef struct session {
     const char *name; /* of the problem, in messages */
     libsolver_options options;
+    void *stream; /* with --backend gpu: where the library works */
     int64_t *permutation;
     libsolver_matrix view;
     float *single; /* values of the view in single precision */
