@@ -31,10 +31,11 @@ template <typename T> __device__ __forceinline__ void tile_get(T (&a)[TILE_SHARE
 
 /* D := the diagonal tile of L at i0: zeros above the diagonal, ones on it when unit, identity past n.  All
  * threads of the block call; the caller puts a barrier before D is read. */
-template <typename T> __device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, int i0)
+template <bool BY_ROWS, typename T>
+__device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, int i0)
 {
+    constexpr bool by_rows = BY_ROWS;
     T a[TILE_SHARE];
-    const bool by_rows = L.transposed;
     /* neighbouring shares: k mod 8 rows and k div 8 halves of 32 columns, or k columns */
     const T *p = L.at(i0 + tile_row(0, by_rows), i0 + tile_column(0, by_rows));
 #pragma unroll
@@ -159,28 +160,31 @@ template <typename T> __device__ __forceinline__ void scale_64(const T *X, const
     __syncthreads();
 }
 
-/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads; `parts` and
- * `sums` are scratch.  Four barriers. */
+/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads; `sums` is
+ * scratch.  Two barriers, one at the end.  In single precision: where it overflows the answer is true, and
+ * what underflows is too small to matter. */
 template <typename T>
-__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, T (*parts)[TILE], T *sums,
-                                               double limit)
+__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&sums)[TILE], double limit)
 {
-    const int i = threadIdx.x % TILE, part = threadIdx.x / TILE;
-    real_of<T> s[4] = {}, g[4] = {};
+    /* 4 lanes for a row, columns 4 k + part */
+    const int i = threadIdx.x / 4, part = threadIdx.x % 4;
+    float s[4] = {}, g[4] = {};
 #pragma unroll
     for (int k = 0; k < 16; k++)
-        s[k % 4] += magnitude(X[i + (16 * part + k) * TILE_LD<T>]);
-    parts[part][i] = from_real<T>((s[0] + s[1]) + (s[2] + s[3]));
-    __syncthreads();
-    if (threadIdx.x < TILE)
-        sums[i] = tile_row_sum(parts, i);
+        s[k % 4] += (float)magnitude(X[i + (4 * k + part) * TILE_LD<T>]);
+    s[0] = (s[0] + s[1]) + (s[2] + s[3]);
+    s[0] += shuffle_xor(s[0], 1);
+    s[0] += shuffle_xor(s[0], 2);
+    if (part == 0)
+        sums[i] = s[0];
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < 16; k++)
-        g[k % 4] += magnitude(D[i + (16 * part + k) * TILE_LD<T>]) * magnitude(sums[16 * part + k]);
-    parts[part][i] = from_real<T>((g[0] + g[1]) + (g[2] + g[3]));
-    __syncthreads();
-    return __syncthreads_or(!((double)magnitude(tile_row_sum(parts, i)) <= limit));
+        g[k % 4] += (float)magnitude(D[i + (4 * k + part) * TILE_LD<T>]) * sums[4 * k + part];
+    g[0] = (g[0] + g[1]) + (g[2] + g[3]);
+    g[0] += shuffle_xor(g[0], 1);
+    g[0] += shuffle_xor(g[0], 2);
+    return __syncthreads_or(!(g[0] <= (float)limit));
 }
 
 /* y := inv(D) y by substitution; one full warp, lane l has rows l and l + 32 in y0 and y1; order 64, D

@@ -22,12 +22,16 @@ constexpr int CLUSTER_BLOCKS = 16;
 
 /* How x travels.  A link has
  *     enter()                 all threads, first: this block's row; ends with a barrier
+ *     ready()                 all threads, once: after it x may be sent
  *     early(j, i)             a look at entry i of x(j), without waiting
  *     wait(early, j, i)       that entry, once it is there; may be called by some lanes only
  *     send(r, i, v, part)     entry i of x(r) to all later rows; called by all threads, four times for each
- * i, with part 0..3 */
+ * i, with part 0..3
+ * and, when SHARED, instead of wait
+ *     arrived(j)              x(j) in shared memory, once it is there */
 template <typename T> struct grid_link {
     static constexpr int BLOCKS_PER_SM = 2;
+    static constexpr bool SHARED = false;
     struct arguments {
         workspace_head *head;
         packet *box;
@@ -49,6 +53,7 @@ template <typename T> struct grid_link {
         epoch = s.mine.epoch;
         return s.mine.number;
     }
+    __device__ __forceinline__ void ready() const {}
     __device__ __forceinline__ glance early(int j, int i) const { return letter_load<T>(box, TILE * j + i); }
     __device__ __forceinline__ T wait(glance g, int j, int i) const
     {
@@ -61,52 +66,94 @@ template <typename T> struct grid_link {
     }
 };
 
-/* Within a cluster through distributed shared memory, from one cluster to the next through global memory. */
+/* What the blocks of a cluster send each other: x of each row before this block's. */
+template <typename T> struct cluster_inbox {
+    T x[CLUSTER_BLOCKS - 1][TILE];
+    uint64_t barrier[CLUSTER_BLOCKS - 1];
+
+    __device__ __forceinline__ void open(int rank)
+    {
+        if ((int)threadIdx.x < rank)
+            inbox_open(&barrier[threadIdx.x]);
+        __syncthreads();
+        if ((int)threadIdx.x < rank)
+            inbox_expect(&barrier[threadIdx.x], TILE * sizeof(T));
+    }
+    __device__ __forceinline__ const T *arrived(int rank) const
+    {
+        inbox_wait(&barrier[rank], 0);
+        return x[rank];
+    }
+    __device__ __forceinline__ void send(int rank, int count, int i, T v, int part)
+    {
+        for (int to = rank + 1 + part; to < count; to += TILE_PARTS)
+            inbox_send(&x[rank][i], &barrier[rank], to, v);
+    }
+};
+
+/* All rows in one cluster. */
 template <typename T> struct cluster_link {
     static constexpr int BLOCKS_PER_SM = 1;
+    static constexpr bool SHARED = true;
     struct arguments {
-        workspace_head *head; /* not used by a single cluster */
+        int rows;
+    };
+    struct glance {
+    };
+    using shared_part = cluster_inbox<T>;
+    shared_part *inbox;
+
+    __device__ __forceinline__ int enter(const arguments &, shared_part &s)
+    {
+        inbox = &s;
+        s.open(cluster_rank());
+        cluster_arrive();
+        return cluster_rank();
+    }
+    __device__ __forceinline__ void ready() const { cluster_wait(); }
+    __device__ __forceinline__ glance early(int, int) const { return {}; }
+    __device__ __forceinline__ const T *arrived(int j) const { return inbox->arrived(j); }
+    __device__ __forceinline__ T wait(glance, int j, int i) const { return arrived(j)[i]; }
+    __device__ __forceinline__ void send(int r, int i, T v, int part) const
+    {
+        inbox->send(r, cluster_blocks(), i, v, part);
+    }
+};
+
+/* Within a cluster through distributed shared memory, from one cluster to the next through global memory. */
+template <typename T> struct clusters_link {
+    static constexpr int BLOCKS_PER_SM = 1;
+    static constexpr bool SHARED = false;
+    struct arguments {
+        workspace_head *head;
         packet *box;
         int rows;
     };
     using glance = letter<T>;
     struct shared_part {
-        T x[CLUSTER_BLOCKS - 1][TILE];
-        uint64_t barrier[CLUSTER_BLOCKS - 1];
+        cluster_inbox<T> inbox;
         turn_shared turn;
     };
-    shared_part *inbox;
+    cluster_inbox<T> *inbox;
     packet *box;
     unsigned long long epoch;
-    int first, count, rows; /* this cluster's first row and number of rows; all rows */
+    int first, count; /* this cluster's first row and number of rows */
+    bool last;        /* cluster */
 
     __device__ __forceinline__ int enter(const arguments &a, shared_part &s)
     {
         const int rank = cluster_rank(), blocks = cluster_blocks(), clusters = (int)gridDim.x / blocks;
-        if ((int)threadIdx.x < rank)
-            inbox_open(&s.barrier[threadIdx.x]);
-        __syncthreads();
-        if ((int)threadIdx.x < rank)
-            inbox_expect(&s.barrier[threadIdx.x], TILE * sizeof(T));
-        inbox = &s;
+        inbox = &s.inbox;
+        inbox->open(rank);
+        const place mine = turn_take(s.turn, a.head, clusters);
         box = a.box;
-        rows = a.rows;
-        place mine = {0, 0};
-        if (clusters > 1)
-            mine = turn_take(s.turn, a.head, clusters);
-        else
-            cluster_arrive();
         epoch = mine.epoch;
         first = mine.number * blocks;
-        count = min(blocks, rows - first);
+        count = min(blocks, a.rows - first);
+        last = mine.number == clusters - 1;
         return first + rank;
     }
-    /* Before the first send: all inboxes are open. */
-    __device__ __forceinline__ void ready() const
-    {
-        if (rows == count)
-            cluster_wait();
-    }
+    __device__ __forceinline__ void ready() const {}
     __device__ __forceinline__ glance early(int j, int i) const
     {
         return j < first ? letter_load<T>(box, TILE * j + i) : glance{};
@@ -115,15 +162,12 @@ template <typename T> struct cluster_link {
     {
         if (j < first)
             return letter_wait<T>(g, box, TILE * j + i, epoch);
-        inbox_wait(&inbox->barrier[j - first], 0);
-        return inbox->x[j - first][i];
+        return inbox->arrived(j - first)[i];
     }
     __device__ __forceinline__ void send(int r, int i, T v, int part) const
     {
-        const int rank = r - first;
-        for (int to = rank + 1 + part; to < count; to += TILE_PARTS)
-            inbox_send(&inbox->x[rank][i], &inbox->barrier[rank], to, v);
-        if (part == 0 && first + count < rows)
+        inbox->send(r - first, count, i, v, part);
+        if (part == 0 && !last)
             letter_send(box, TILE * r + i, v, epoch);
     }
 };
@@ -131,21 +175,16 @@ template <typename T> struct cluster_link {
 /* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes between rows.
  */
 template <typename T> struct block_link {
+    static constexpr bool SHARED = false;
     struct glance {
     };
     vector_view<T> x;
 
+    __device__ __forceinline__ void ready() const {}
     __device__ __forceinline__ glance early(int, int) const { return {}; }
     __device__ __forceinline__ T wait(glance, int j, int i) const { return x.load(TILE * j + i); }
     __device__ __forceinline__ void send(int, int, T, int) const {}
 };
-
-/* All links: after this x may be sent.  All threads, once. */
-template <typename Link> __device__ __forceinline__ void link_ready(const Link &) {}
-template <typename T> __device__ __forceinline__ void link_ready(const cluster_link<T> &link)
-{
-    link.ready();
-}
 
 struct rows_options {
     libsolver_trsv_cache cache;
@@ -175,7 +214,8 @@ template <typename T> struct rows_shared {
     T D[TILE_AREA<T>];              /* the diagonal block */
     T X[TILE_AREA<T>];              /* its inverse */
     T partial[2][TILE_PARTS][TILE]; /* sums of L x and then of P x; of inv(D) y */
-    T y[TILE];
+    T y[TILE];                     /* b, then what is left of it */
+    float growth[TILE];
     T x[TILE_THREADS / 32][2][16]; /* for each warp: the entries its columns meet, two buffers */
     T last[1];                     /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
 };
@@ -185,15 +225,18 @@ template <typename T> constexpr int rows_shared_bytes(libsolver_trsv_cache cache
     return (int)(sizeof(rows_shared<T>) + (cache == LIBSOLVER_CACHE_SHARED ? sizeof(T) * TILE * TILE : 0));
 }
 
-/* sum += A x(j) with this thread's share of the tile A in a, in the map that by_rows says */
-template <typename T, typename Link>
-__device__ __forceinline__ void rows_step(Link &link, typename Link::glance (&seen)[2], rows_shared<T> &s,
-                                          T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE], int j, bool by_rows)
+/* sum += A x(j) with this thread's share of the tile A in a */
+template <bool BY_ROWS, typename T, typename Link>
+__device__ __forceinline__ void rows_step(const Link &link, typename Link::glance (&seen)[2],
+                                          rows_shared<T> &s, T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE],
+                                          int j)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (by_rows) {
+    if constexpr (BY_ROWS) {
         const T x0 = link.wait(seen[0], j, lane), x1 = link.wait(seen[1], j, lane + 32);
         tile_apply_rows(sum, a, x0, x1);
+    } else if constexpr (Link::SHARED) {
+        tile_apply_columns(sum, a, link.arrived(j) + tile_first_column());
     } else {
         /* the buffer written here was last read two steps ago, before the previous step's __syncwarp */
         T *x = s.x[warp][j % 2];
@@ -204,28 +247,26 @@ __device__ __forceinline__ void rows_step(Link &link, typename Link::glance (&se
 }
 
 /* A look at the entries of x(j) that this lane will wait for in rows_step. */
-template <typename T, typename Link>
-__device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j,
-                                          bool by_rows)
+template <bool BY_ROWS, typename Link>
+__device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j)
 {
     const int lane = threadIdx.x % 32;
-    seen[0] = link.early(j, by_rows ? lane : tile_first_column() + lane % 16);
-    if (by_rows)
+    seen[0] = link.early(j, BY_ROWS ? lane : tile_first_column() + lane % 16);
+    if (BY_ROWS)
         seen[1] = link.early(j, lane + 32);
 }
 
-/* Row threadIdx.x mod 64 of inv(D) (b - sum), in all four quarters; the sum is in parts in s.partial[0]. */
+/* Row threadIdx.x mod 64 of inv(D) (b - sum), in all four quarters; b is in s.y, the sum in parts in
+ * s.partial[0]. */
 template <typename T>
 __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted,
-                                           T b)
+                                           int r)
 {
-    const int lane = threadIdx.x % 32, row = threadIdx.x % TILE;
-    if (threadIdx.x < TILE)
-        s.y[row] = b - tile_row_sum(s.partial[0], row);
-    __syncthreads();
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = threadIdx.x % TILE;
     if (!inverted) {
         if (threadIdx.x < 32) {
-            T y0 = s.y[lane], y1 = s.y[lane + 32];
+            T y0 = s.y[lane] - tile_row_sum(s.partial[0], lane),
+              y1 = s.y[lane + 32] - tile_row_sum(s.partial[0], lane + 32);
             substitute_64(s.D, y0, y1);
             s.y[lane] = y0;
             s.y[lane + 32] = y1;
@@ -233,106 +274,128 @@ __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)
         __syncthreads();
         return s.y[row];
     }
+    /* every warp by itself: the 16 entries that its columns of the inverse meet */
+    T *y = s.x[warp][r % 2]; /* not the buffer of x(r-1) */
+    const int i = tile_first_column() + lane % 16;
+    y[lane % 16] = s.y[i] - tile_row_sum(s.partial[0], i);
+    __syncwarp();
     T sum[TILE_SUMS] = {};
-    tile_apply_columns(sum, inverse, s.y + tile_first_column());
-    tile_reduce(sum, s.partial[1], false);
+    tile_apply_columns(sum, inverse, y);
+    tile_reduce<false>(sum, s.partial[1]);
     return tile_row_sum(s.partial[1], row);
 }
 
 /* Waits for x(j) and loads tile (r,j) only then: what reading ahead is compared with. */
-template <typename T, typename Link>
-__device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const triangle_view<T> &L, Link &link,
-                                               const typename Link::glance &seen, int r, int j)
+template <bool BY_ROWS, typename T, typename Link>
+__device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const triangle_view<T> &L,
+                                               const Link &link, const typename Link::glance &seen, int r,
+                                               int j)
 {
-    link.wait(seen, j, L.transposed ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
-    tile_load(tile, L, TILE * r, TILE * j);
+    link.wait(seen, j, BY_ROWS ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
+    tile_load<BY_ROWS>(tile, L, TILE * r, TILE * j);
 }
 
-/* One block row; all threads of a block of TILE_THREADS.  Registers: two tiles and the inverse's share at
- * most. */
-template <typename T, typename Link>
-__device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
-                                           const rows_options &o, Link &link, rows_shared<T> &s, int r)
+/* D := inv(L(r,r)) to s.X, whatever it is put to; the last tile, when it is wanted there, to s.D, scaled or
+ * not.  Returns whether the inverse may be used. */
+template <bool BY_ROWS, typename T>
+__device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[TILE_SHARE], bool staged,
+                                            bool scaled)
 {
-    const bool by_rows = L.transposed;
+    invert_64(s.D, s.X);
+    if (growth_exceeds(s.D, s.X, s.growth, GROWTH_LIMIT))
+        return false;
+    if (staged) {
+        tile_put(s.D, last, BY_ROWS); /* all have read D: growth_exceeds ended with a barrier */
+        __syncthreads();
+        if (scaled)
+            scale_64(s.X, s.D, s.D);
+    }
+    return true;
+}
+
+/* One block row; all threads of a block of TILE_THREADS.  BY_ROWS: L.transposed.  AHEAD: o.cache says so.
+ * Registers: two tiles and the inverse's share at most. */
+template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
+__device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
+                                           const rows_options &o, const Link &link, rows_shared<T> &s, int r)
+{
     const int i0 = TILE * r, row = threadIdx.x % TILE;
-    const bool ahead = o.cache == LIBSOLVER_CACHE_AHEAD;
     trace_time(o, r, TRACE_START);
 
     T tile[TILE_SHARE], next[TILE_SHARE], inverse[TILE_SHARE];
-    diagonal_load(s.D, L, i0);
+    diagonal_load<BY_ROWS>(s.D, L, i0);
     const T b = i0 + row < L.n ? x.load(i0 + row) : T{};
-    bool scaled = ahead && r > 0 && r >= o.scale_from && r >= o.invert_from;
-    if (r > 0 && (o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
-        tile_load(next, L, i0, i0 - TILE); /* the last tile */
-    if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
+    bool inverted = r >= o.invert_from;
+    const bool scaled = AHEAD && r > 0 && inverted && r >= o.scale_from;
+    /* the last tile goes through shared memory: to be scaled, or to turn it from rows to columns, whose sums
+     * need no shuffles */
+    bool staged = AHEAD && r > 0 && inverted && (BY_ROWS || scaled);
+    if (r > 0 && (staged || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
+        tile_load<BY_ROWS>(next, L, i0, i0 - TILE);
+    if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
         for (int k = 0; k < TILE_SHARE; k++)
             s.last[k * TILE_THREADS + threadIdx.x] = next[k];
     }
     tile_clear(s.X);
     __syncthreads();
-    bool inverted = r >= o.invert_from;
-    if (inverted) {
-        invert_64(s.D, s.X);
-        inverted = !growth_exceeds(s.D, s.X, s.partial[0], s.y, GROWTH_LIMIT);
-    }
-    scaled = scaled && inverted;
-    if (scaled) {
-        tile_load(next, L, i0, i0 - TILE);
-        tile_put(s.D, next, by_rows); /* all have read D: growth_exceeds ended with a barrier */
-        __syncthreads();
-        scale_64(s.X, s.D, s.D);
-    }
-    if (r > 0 && ahead)
-        tile_load(tile, L, i0, 0); /* only now: registers are short before, and x(0) is not there yet */
-    link_ready(link);
+    if (inverted)
+        inverted = rows_invert<BY_ROWS>(s, next, staged, scaled);
+    staged = staged && inverted;
+    if (threadIdx.x < TILE)
+        s.y[row] = b; /* barriers come before it is read */
+    if (AHEAD && r > 0)
+        tile_load<BY_ROWS>(tile, L, i0, 0); /* only now: registers are short before, and x(0) is not there yet */
+    link.ready();
     trace_time(o, r, TRACE_DIAGONAL);
 
     T sum[TILE_SUMS] = {};
     typename Link::glance seen[2] = {};
     if (r > 0)
-        rows_look<T>(link, seen, 0, by_rows);
+        rows_look<BY_ROWS>(link, seen, 0);
     for (int j = 0; j < r - 1; j++) {
-        if (!ahead)
-            rows_load_late(tile, L, link, seen[0], r, j);
-        else if (j + 2 < r || !scaled)
-            tile_load(next, L, i0, TILE * (j + 1));
-        rows_step(link, seen, s, sum, tile, j, by_rows);
-        if (ahead)
+        if (!AHEAD)
+            rows_load_late<BY_ROWS>(tile, L, link, seen[0], r, j);
+        else if (j + 2 < r || !staged)
+            tile_load<BY_ROWS>(next, L, i0, TILE * (j + 1));
+        rows_step<BY_ROWS>(link, seen, s, sum, tile, j);
+        if (AHEAD)
             tile_copy(tile, next);
-        if (j + 2 < r || !scaled)
-            rows_look<T>(link, seen, j + 1, by_rows);
+        if (j + 2 < r || !staged)
+            rows_look<BY_ROWS>(link, seen, j + 1);
     }
     trace_time(o, r, TRACE_CAUGHT_UP);
     if (inverted)
         tile_get(inverse, s.X);
     T solved;
-    if (scaled) {
+    if (staged) {
+        rows_look<false>(link, seen, r - 1);
         tile_get(tile, s.D);
-        tile_reduce(sum, s.partial[0], by_rows);
-        const T z = rows_diagonal(s, inverse, true, b);
-        T last[TILE_SUMS] = {};
-        rows_look<T>(link, seen, r - 1, false);
-        rows_step(link, seen, s, last, tile, r - 1, false);
+        tile_reduce<BY_ROWS>(sum, s.partial[0]);
+        T last[TILE_SUMS] = {}, z = {};
+        if (scaled) /* P x(r-1), to be taken from z */
+            z = rows_diagonal(s, inverse, true, r);
+        else /* the same thread puts this part back */
+            last[0] = s.partial[0][threadIdx.x / TILE][row];
+        rows_step<false>(link, seen, s, last, tile, r - 1);
         trace_time(o, r, TRACE_LAST_X);
-        tile_reduce(last, s.partial[0], false);
-        solved = z - tile_row_sum(s.partial[0], row);
+        tile_reduce<false>(last, s.partial[0]);
+        solved = scaled ? z - tile_row_sum(s.partial[0], row) : rows_diagonal(s, inverse, true, r);
     } else {
-        if (r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
-            rows_load_late(tile, L, link, seen[0], r, r - 1);
-        if (r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
+        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
+            rows_load_late<BY_ROWS>(tile, L, link, seen[0], r, r - 1);
+        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
             tile_copy(tile, next);
-        if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
+        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
             for (int k = 0; k < TILE_SHARE; k++)
                 tile[k] = s.last[k * TILE_THREADS + threadIdx.x];
         }
         if (r > 0)
-            rows_step(link, seen, s, sum, tile, r - 1, by_rows);
+            rows_step<BY_ROWS>(link, seen, s, sum, tile, r - 1);
         trace_time(o, r, TRACE_LAST_X);
-        tile_reduce(sum, s.partial[0], by_rows);
-        solved = rows_diagonal(s, inverse, inverted, b);
+        tile_reduce<BY_ROWS>(sum, s.partial[0]);
+        solved = rows_diagonal(s, inverse, inverted, r);
     }
     link.send(r, row, solved, threadIdx.x / TILE);
     trace_time(o, r, TRACE_SENT);

@@ -25,11 +25,11 @@ __device__ __forceinline__ int tile_first_column()
 }
 
 /* a := this thread's share of L(i0:i0+63, j0:j0+63), a tile below the diagonal; rows past n are zero. */
-template <typename T>
+template <bool BY_ROWS, typename T>
 __device__ __forceinline__ void tile_load(T (&a)[TILE_SHARE], const triangle_view<T> &L, int i0, int j0)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (!L.transposed) {
+    if constexpr (!BY_ROWS) {
         const int i = i0 + (int)threadIdx.x % TILE;
         const T *p = L.at(i, j0 + tile_first_column());
 #pragma unroll
@@ -82,11 +82,11 @@ __device__ __forceinline__ void tile_apply_rows(T (&sum)[TILE_SUMS], const T (&a
 
 /* partial[p][i], p < 4: parts of row i's sum, for all 64 rows.  All threads call; one block barrier, at the
  * end. */
-template <typename T>
-__device__ __forceinline__ void tile_reduce(T (&sum)[TILE_SUMS], T (*partial)[TILE], bool by_rows)
+template <bool BY_ROWS, typename T>
+__device__ __forceinline__ void tile_reduce(T (&sum)[TILE_SUMS], T (*partial)[TILE])
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (!by_rows) {
+    if constexpr (!BY_ROWS) {
         partial[threadIdx.x / TILE][threadIdx.x % TILE] =
             ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
     } else {

@@ -38,16 +38,16 @@ __global__ void __launch_bounds__(32 * BATCH_WARPS, sizeof(T) > 8 ? 2 : 4)
     trsv_warp(p.L, p.x, reinterpret_cast<warp_shared<T, W> *>(memory)[warp]);
 }
 
-template <typename T>
+template <bool BY_ROWS, typename T>
 __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
     batch_rows_kernel(triangle_case c, batch_view<T> batch)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     const problem<T> p = problem_at(c, batch, blockIdx.x);
-    block_link<T> link = {p.x};
+    const block_link<T> link = {p.x};
     const rows_options options = {LIBSOLVER_CACHE_AHEAD, 0, INT32_MAX, nullptr};
     for (int r = 0; TILE * r < p.L.n; r++) {
-        rows_solve(p.L, p.x, options, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
+        rows_solve<BY_ROWS, true>(p.L, p.x, options, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
         __syncthreads();
     }
 }
@@ -70,7 +70,7 @@ template <typename T> libsolver_status trsv_batch(triangle_case c, batch_view<T>
         return batch_by_warps<T, 16>(c, batch, stream);
     if (batch.max_n <= WARP_ORDER)
         return batch_by_warps<T, 32>(c, batch, stream);
-    return launch(batch_rows_kernel<T>,
+    return launch(c.trans != LIBSOLVER_NO_TRANSPOSE ? batch_rows_kernel<true, T> : batch_rows_kernel<false, T>,
                   {batch.count, TILE_THREADS, rows_shared_bytes<T>(LIBSOLVER_CACHE_AHEAD)}, stream, c, batch);
 }
 
