@@ -239,7 +239,7 @@ __device__ __forceinline__ void rows_step(const Link &link, typename Link::glanc
         tile_apply_columns(sum, a, link.arrived(j) + tile_first_column());
     } else {
         /* the buffer written here was last read two steps ago, before the previous step's __syncwarp */
-        T *x = s.x[warp][j % 2];
+        T *x = s.x[warp][j & 1];
         x[lane % 16] = link.wait(seen[0], j, tile_first_column() + lane % 16); /* twice the same: no branch */
         __syncwarp();
         tile_apply_columns(sum, a, x);
@@ -322,7 +322,7 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     const int i0 = TILE * r, row = threadIdx.x % TILE;
     trace_time(o, r, TRACE_START);
 
-    T tile[TILE_SHARE], next[TILE_SHARE], inverse[TILE_SHARE];
+    T tile[TILE_SHARE], last_tile[TILE_SHARE];
     diagonal_load<BY_ROWS>(s.D, L, i0);
     const T b = i0 + row < L.n ? x.load(i0 + row) : T{};
     bool inverted = r >= o.invert_from;
@@ -331,16 +331,16 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
      * need no shuffles */
     bool staged = AHEAD && r > 0 && inverted && (BY_ROWS || scaled);
     if (r > 0 && (staged || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
-        tile_load<BY_ROWS>(next, L, i0, i0 - TILE);
+        tile_load<BY_ROWS>(last_tile, L, i0, i0 - TILE);
     if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
         for (int k = 0; k < TILE_SHARE; k++)
-            s.last[k * TILE_THREADS + threadIdx.x] = next[k];
+            s.last[k * TILE_THREADS + threadIdx.x] = last_tile[k];
     }
     tile_clear(s.X);
     __syncthreads();
     if (inverted)
-        inverted = rows_invert<BY_ROWS>(s, next, staged, scaled);
+        inverted = rows_invert<BY_ROWS>(s, last_tile, staged, scaled);
     staged = staged && inverted;
     if (threadIdx.x < TILE)
         s.y[row] = b; /* barriers come before it is read */
@@ -354,6 +354,7 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     if (r > 0)
         rows_look<BY_ROWS>(link, seen, 0);
     for (int j = 0; j < r - 1; j++) {
+        T next[TILE_SHARE];
         if (!AHEAD)
             rows_load_late<BY_ROWS>(tile, L, link, seen[0], r, j);
         else if (j + 2 < r || !staged)
@@ -365,14 +366,14 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
             rows_look<BY_ROWS>(link, seen, j + 1);
     }
     trace_time(o, r, TRACE_CAUGHT_UP);
+    T inverse[TILE_SHARE], z = {};
     if (inverted)
         tile_get(inverse, s.X);
-    T solved;
     if (staged) {
         rows_look<false>(link, seen, r - 1);
         tile_get(tile, s.D);
         tile_reduce<BY_ROWS>(sum, s.partial[0]);
-        T last[TILE_SUMS] = {}, z = {};
+        T last[TILE_SUMS] = {};
         if (scaled) /* P x(r-1), to be taken from z */
             z = rows_diagonal(s, inverse, true, r);
         else /* the same thread puts this part back */
@@ -380,12 +381,11 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
         rows_step<false>(link, seen, s, last, tile, r - 1);
         trace_time(o, r, TRACE_LAST_X);
         tile_reduce<false>(last, s.partial[0]);
-        solved = scaled ? z - tile_row_sum(s.partial[0], row) : rows_diagonal(s, inverse, true, r);
     } else {
         if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
             rows_load_late<BY_ROWS>(tile, L, link, seen[0], r, r - 1);
         if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
-            tile_copy(tile, next);
+            tile_copy(tile, last_tile);
         if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
             for (int k = 0; k < TILE_SHARE; k++)
@@ -395,8 +395,9 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
             rows_step<BY_ROWS>(link, seen, s, sum, tile, r - 1);
         trace_time(o, r, TRACE_LAST_X);
         tile_reduce<BY_ROWS>(sum, s.partial[0]);
-        solved = rows_diagonal(s, inverse, inverted, r);
     }
+    const T solved = staged && scaled ? z - tile_row_sum(s.partial[0], row)
+                                      : rows_diagonal(s, inverse, inverted, r);
     link.send(r, row, solved, threadIdx.x / TILE);
     trace_time(o, r, TRACE_SENT);
     if (threadIdx.x < TILE && i0 + row < L.n)
