@@ -138,13 +138,13 @@ template <typename T> struct bench {
 };
 
 template <typename T>
-static void table(cudaStream_t stream, cublasHandle_t cublas, libsolver_transpose trans,
-                  libsolver_diagonal diag, double bandwidth, const std::vector<int64_t> &orders, FILE *csv,
-                  int64_t scale_from, const std::string &forms)
+static void table(const bench_device &device, libsolver_transpose trans, libsolver_diagonal diag,
+                  const std::vector<int64_t> &orders, FILE *csv, int64_t scale_from, const std::string &forms)
 {
-    bench<T> b = {stream, cublas, {LIBSOLVER_LOWER, trans, diag}, bandwidth, csv, scale_from, forms};
+    bench<T> b = {device.stream, device.cublas, {LIBSOLVER_LOWER, trans, diag}, device.bandwidth, csv,
+                  scale_from,    forms};
     printf("%ctrsv lower, op %c, %s, us in a graph; read bandwidth %.2f TB/s\n     n   cuBLAS",
-           names<T>::letter, "NTC"[trans], diag == LIBSOLVER_UNIT ? "unit" : "non-unit", bandwidth);
+           names<T>::letter, "NTC"[trans], diag == LIBSOLVER_UNIT ? "unit" : "non-unit", device.bandwidth);
     for (const column &c : columns)
         printf(" %7s", c.name);
     printf(" prepard |  prepare   floor | cuBLAS/auto,prep | floor/auto,prep | largest difference\n");
@@ -181,20 +181,9 @@ int main(int argc, char **argv)
                 orders.push_back(strtoll(p, &p, 10));
         }
     }
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        fprintf(stderr, "no CUDA device\n");
+    const bench_device device = bench_start();
+    if (!device.present)
         return 77;
-    }
-    cudaStream_t stream;
-    cublasHandle_t cublas;
-    void *cublas_work;
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CHECK(cublasCreate(&cublas));
-    CHECK(cublasSetStream(cublas, stream));
-    CHECK(cudaMalloc(&cublas_work, 64 << 20));
-    CHECK(cublasSetWorkspace(cublas, cublas_work, 64 << 20)); /* captured calls may not allocate */
-    const double bandwidth = read_bandwidth(stream);
     if (csv != nullptr && ftell(csv) == 0) {
         fprintf(csv, "type,op,diag,n,floor,prepare,cuBLAS");
         for (const column &c : columns)
@@ -207,13 +196,13 @@ int main(int argc, char **argv)
                                               : o == 'T' ? LIBSOLVER_TRANSPOSE
                                                          : LIBSOLVER_CONJUGATE_TRANSPOSE;
             if (t == 's')
-                table<float>(stream, cublas, trans, diag, bandwidth, orders, csv, scale_from, forms);
+                table<float>(device, trans, diag, orders, csv, scale_from, forms);
             else if (t == 'd')
-                table<double>(stream, cublas, trans, diag, bandwidth, orders, csv, scale_from, forms);
+                table<double>(device, trans, diag, orders, csv, scale_from, forms);
             else if (t == 'c')
-                table<complex_s>(stream, cublas, trans, diag, bandwidth, orders, csv, scale_from, forms);
+                table<complex_s>(device, trans, diag, orders, csv, scale_from, forms);
             else if (t == 'z')
-                table<complex_d>(stream, cublas, trans, diag, bandwidth, orders, csv, scale_from, forms);
+                table<complex_d>(device, trans, diag, orders, csv, scale_from, forms);
         }
     if (csv != nullptr)
         fclose(csv);
