@@ -31,6 +31,7 @@ __global__ void __launch_bounds__(TILE_THREADS) invert_kernel(triangle_view<T> L
         diagonal_load<false>(D, L, i0);
     tile_clear(X);
     __syncthreads();
+    invert_blocks(D, X);
     invert_64(D, X);
     for (int e = threadIdx.x; e < TILE * TILE; e += TILE_THREADS)
         to.X[to.at(r, i0 % to.nb + e % TILE, i0 % to.nb + e / TILE)] = X[e % TILE + e / TILE * TILE_LD<T>];

@@ -25,13 +25,13 @@ constexpr int CLUSTER_BLOCKS = 16;
  *     ready()                 all threads, once: after it x may be sent
  *     early(j, i)             a look at entry i of x(j), without waiting
  *     wait(early, j, i)       that entry, once it is there; may be called by some lanes only
- *     send(r, i, v, part)     entry i of x(r) to all later rows; called by all threads, four times for each
- * i, with part 0..3
- * and, when SHARED, instead of wait
- *     arrived(j)              x(j) in shared memory, once it is there */
+ *     send(r, i, v)           entry i of x(r) to all later rows; by a thread for each i
+ *     shared(j)               whether x(j) comes to shared memory, and then instead of wait
+ *     arrived(j)              x(j) there, once it has come
+ * TILES are in registers at a time, all but one on their way. */
 template <typename T> struct grid_link {
     static constexpr int BLOCKS_PER_SM = 2;
-    static constexpr bool SHARED = false;
+    static constexpr int TILES = 2;
     struct arguments {
         workspace_head *head;
         packet *box;
@@ -59,16 +59,17 @@ template <typename T> struct grid_link {
     {
         return letter_wait<T>(g, box, TILE * j + i, epoch);
     }
-    __device__ __forceinline__ void send(int r, int i, T v, int part) const
+    __device__ __forceinline__ bool shared(int) const { return false; }
+    __device__ __forceinline__ const T *arrived(int) const { return nullptr; }
+    __device__ __forceinline__ void send(int r, int i, T v) const
     {
-        if (part == 0)
-            letter_send(box, TILE * r + i, v, epoch);
+        letter_send(box, TILE * r + i, v, epoch);
     }
 };
 
 /* What the blocks of a cluster send each other: x of each row before this block's. */
 template <typename T> struct cluster_inbox {
-    T x[CLUSTER_BLOCKS - 1][TILE];
+    alignas(16) T x[CLUSTER_BLOCKS - 1][TILE];
     uint64_t barrier[CLUSTER_BLOCKS - 1];
 
     __device__ __forceinline__ void open(int rank)
@@ -84,9 +85,10 @@ template <typename T> struct cluster_inbox {
         inbox_wait(&barrier[rank], 0);
         return x[rank];
     }
-    __device__ __forceinline__ void send(int rank, int count, int i, T v, int part)
+    /* the next row's block first: it is the one that waits */
+    __device__ __forceinline__ void send(int rank, int count, int i, T v)
     {
-        for (int to = rank + 1 + part; to < count; to += TILE_PARTS)
+        for (int to = rank + 1; to < count; to++)
             inbox_send(&x[rank][i], &barrier[rank], to, v);
     }
 };
@@ -94,7 +96,7 @@ template <typename T> struct cluster_inbox {
 /* All rows in one cluster. */
 template <typename T> struct cluster_link {
     static constexpr int BLOCKS_PER_SM = 1;
-    static constexpr bool SHARED = true;
+    static constexpr int TILES = sizeof(T) > 8 ? 2 : 3;
     struct arguments {
         int rows;
     };
@@ -102,28 +104,28 @@ template <typename T> struct cluster_link {
     };
     using shared_part = cluster_inbox<T>;
     shared_part *inbox;
+    int rows;
 
-    __device__ __forceinline__ int enter(const arguments &, shared_part &s)
+    __device__ __forceinline__ int enter(const arguments &a, shared_part &s)
     {
         inbox = &s;
+        rows = a.rows;
         s.open(cluster_rank());
         cluster_arrive();
         return cluster_rank();
     }
     __device__ __forceinline__ void ready() const { cluster_wait(); }
     __device__ __forceinline__ glance early(int, int) const { return {}; }
+    __device__ __forceinline__ bool shared(int) const { return true; }
     __device__ __forceinline__ const T *arrived(int j) const { return inbox->arrived(j); }
     __device__ __forceinline__ T wait(glance, int j, int i) const { return arrived(j)[i]; }
-    __device__ __forceinline__ void send(int r, int i, T v, int part) const
-    {
-        inbox->send(r, cluster_blocks(), i, v, part);
-    }
+    __device__ __forceinline__ void send(int r, int i, T v) const { inbox->send(r, rows, i, v); }
 };
 
 /* Within a cluster through distributed shared memory, from one cluster to the next through global memory. */
 template <typename T> struct clusters_link {
     static constexpr int BLOCKS_PER_SM = 1;
-    static constexpr bool SHARED = false;
+    static constexpr int TILES = sizeof(T) > 8 ? 2 : 3;
     struct arguments {
         workspace_head *head;
         packet *box;
@@ -162,12 +164,14 @@ template <typename T> struct clusters_link {
     {
         if (j < first)
             return letter_wait<T>(g, box, TILE * j + i, epoch);
-        return inbox->arrived(j - first)[i];
+        return arrived(j)[i];
     }
-    __device__ __forceinline__ void send(int r, int i, T v, int part) const
+    __device__ __forceinline__ bool shared(int j) const { return j >= first; }
+    __device__ __forceinline__ const T *arrived(int j) const { return inbox->arrived(j - first); }
+    __device__ __forceinline__ void send(int r, int i, T v) const
     {
-        inbox->send(r - first, count, i, v, part);
-        if (part == 0 && !last)
+        inbox->send(r - first, count, i, v);
+        if (!last)
             letter_send(box, TILE * r + i, v, epoch);
     }
 };
@@ -175,7 +179,7 @@ template <typename T> struct clusters_link {
 /* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes between rows.
  */
 template <typename T> struct block_link {
-    static constexpr bool SHARED = false;
+    static constexpr int TILES = 2;
     struct glance {
     };
     vector_view<T> x;
@@ -183,7 +187,9 @@ template <typename T> struct block_link {
     __device__ __forceinline__ void ready() const {}
     __device__ __forceinline__ glance early(int, int) const { return {}; }
     __device__ __forceinline__ T wait(glance, int j, int i) const { return x.load(TILE * j + i); }
-    __device__ __forceinline__ void send(int, int, T, int) const {}
+    __device__ __forceinline__ bool shared(int) const { return false; }
+    __device__ __forceinline__ const T *arrived(int) const { return nullptr; }
+    __device__ __forceinline__ void send(int, int, T) const {}
 };
 
 struct rows_options {
@@ -213,11 +219,11 @@ __device__ __forceinline__ void trace_time(const rows_options &o, int r, trace_w
 template <typename T> struct rows_shared {
     T D[TILE_AREA<T>];              /* the diagonal block */
     T X[TILE_AREA<T>];              /* its inverse */
-    T partial[2][TILE_PARTS][TILE]; /* sums of L x and then of P x; of inv(D) y */
-    T y[TILE];                     /* b, then what is left of it */
+    T partial[2][TILE_PARTS][TILE]; /* sums of L x and then of P x; of inv(D) y, or a substitution's x */
+    T y[TILE];                      /* b */
     float growth[TILE];
-    T x[TILE_THREADS / 32][2][16]; /* for each warp: the entries its columns meet, two buffers */
-    T last[1];                     /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
+    T x[TILE_THREADS / 32][2][8]; /* for each warp: the entries its columns meet, two buffers */
+    T last[1];                    /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
 };
 
 template <typename T> constexpr int rows_shared_bytes(libsolver_trsv_cache cache)
@@ -235,12 +241,13 @@ __device__ __forceinline__ void rows_step(const Link &link, typename Link::glanc
     if constexpr (BY_ROWS) {
         const T x0 = link.wait(seen[0], j, lane), x1 = link.wait(seen[1], j, lane + 32);
         tile_apply_rows(sum, a, x0, x1);
-    } else if constexpr (Link::SHARED) {
+    } else if (link.shared(j)) {
         tile_apply_columns(sum, a, link.arrived(j) + tile_first_column());
     } else {
         /* the buffer written here was last read two steps ago, before the previous step's __syncwarp */
         T *x = s.x[warp][j & 1];
-        x[lane % 16] = link.wait(seen[0], j, tile_first_column() + lane % 16); /* twice the same: no branch */
+        x[lane % 8] =
+            link.wait(seen[0], j, tile_first_column() + lane % 8); /* all four the same: no branch */
         __syncwarp();
         tile_apply_columns(sum, a, x);
     }
@@ -251,38 +258,56 @@ template <bool BY_ROWS, typename Link>
 __device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j)
 {
     const int lane = threadIdx.x % 32;
-    seen[0] = link.early(j, BY_ROWS ? lane : tile_first_column() + lane % 16);
+    seen[0] = link.early(j, BY_ROWS ? lane : tile_first_column() + lane % 8);
     if (BY_ROWS)
         seen[1] = link.early(j, lane + 32);
 }
 
-/* Row threadIdx.x mod 64 of inv(D) (b - sum), in all four quarters; b is in s.y, the sum in parts in
- * s.partial[0]. */
+/* Row i of what is left of b; the sum is in parts in s.partial[0]. */
+template <typename T> __device__ __forceinline__ T rows_left(const rows_shared<T> &s, int i)
+{
+    return s.y[i] - tile_row_sum(s.partial[0], i);
+}
+
+/* v := inv(D) (b - sum) by substitution, with the inverses of the 8 x 8 blocks unless they grow.  Ends with a
+ * barrier. */
+template <typename T> __device__ __forceinline__ void rows_substitute(rows_shared<T> &s, T *v)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    bool grows = false;
+    if (warp == 0)
+        substitute_blocks(s.D, s.X, rows_left(s, lane), rows_left(s, lane + 32), v);
+    else if (warp / 2 == 1) /* meanwhile */
+        grows = growth_of_blocks_exceeds(s.D, s.X, (int)threadIdx.x - TILE, GROWTH_LIMIT);
+    if (!__syncthreads_or(grows))
+        return;
+    if (warp == 0) {
+        T y0 = rows_left(s, lane), y1 = rows_left(s, lane + 32);
+        substitute_64(s.D, y0, y1);
+        v[lane] = y0;
+        v[lane + 32] = y1;
+    }
+    __syncthreads();
+}
+
+/* Row threadIdx.x of inv(D) (b - sum) in the first 64 threads; all call. */
 template <typename T>
 __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted,
                                            int r)
 {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = threadIdx.x % TILE;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (!inverted) {
-        if (threadIdx.x < 32) {
-            T y0 = s.y[lane] - tile_row_sum(s.partial[0], lane),
-              y1 = s.y[lane + 32] - tile_row_sum(s.partial[0], lane + 32);
-            substitute_64(s.D, y0, y1);
-            s.y[lane] = y0;
-            s.y[lane + 32] = y1;
-        }
-        __syncthreads();
-        return s.y[row];
+        rows_substitute(s, s.partial[1][0]);
+        return threadIdx.x < TILE ? s.partial[1][0][threadIdx.x] : T{};
     }
-    /* every warp by itself: the 16 entries that its columns of the inverse meet */
+    /* every warp by itself: the 8 entries that its columns of the inverse meet */
     T *y = s.x[warp][r % 2]; /* not the buffer of x(r-1) */
-    const int i = tile_first_column() + lane % 16;
-    y[lane % 16] = s.y[i] - tile_row_sum(s.partial[0], i);
+    y[lane % 8] = rows_left(s, tile_first_column() + lane % 8);
     __syncwarp();
     T sum[TILE_SUMS] = {};
     tile_apply_columns(sum, inverse, y);
     tile_reduce<false>(sum, s.partial[1]);
-    return tile_row_sum(s.partial[1], row);
+    return threadIdx.x < TILE ? tile_row_sum(s.partial[1], (int)threadIdx.x) : T{};
 }
 
 /* Waits for x(j) and loads tile (r,j) only then: what reading ahead is compared with. */
@@ -291,7 +316,7 @@ __device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const tria
                                                const Link &link, const typename Link::glance &seen, int r,
                                                int j)
 {
-    link.wait(seen, j, BY_ROWS ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
+    link.wait(seen, j, BY_ROWS ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 8);
     tile_load<BY_ROWS>(tile, L, TILE * r, TILE * j);
 }
 
@@ -301,7 +326,7 @@ template <bool BY_ROWS, typename T>
 __device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[TILE_SHARE], bool staged,
                                             bool scaled)
 {
-    invert_64(s.D, s.X);
+    invert_64(s.D, s.X); /* whose 8 x 8 diagonal blocks stay as they were */
     if (growth_exceeds(s.D, s.X, s.growth, GROWTH_LIMIT))
         return false;
     if (staged) {
@@ -319,12 +344,15 @@ template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
 __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
                                            const rows_options &o, const Link &link, rows_shared<T> &s, int r)
 {
+    constexpr int TILES = AHEAD ? Link::TILES : 1;
+    constexpr bool SPACIOUS =
+        TILES > 2; /* registers for the first tiles while the diagonal block is inverted */
     const int i0 = TILE * r, row = threadIdx.x % TILE;
     trace_time(o, r, TRACE_START);
 
-    T tile[TILE_SHARE], last_tile[TILE_SHARE];
+    T tile[TILES][TILE_SHARE], last_tile[TILE_SHARE];
     diagonal_load<BY_ROWS>(s.D, L, i0);
-    const T b = i0 + row < L.n ? x.load(i0 + row) : T{};
+    const T b = threadIdx.x < TILE && i0 + row < L.n ? x.load(i0 + row) : T{};
     bool inverted = r >= o.invert_from;
     const bool scaled = AHEAD && r > 0 && inverted && r >= o.scale_from;
     /* the last tile goes through shared memory: to be scaled, or to turn it from rows to columns, whose sums
@@ -337,15 +365,31 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
         for (int k = 0; k < TILE_SHARE; k++)
             s.last[k * TILE_THREADS + threadIdx.x] = last_tile[k];
     }
+    /* tile (r,j) is kept in tile[(j + pad) mod TILES], the last one in tile[0]; before tile (r,0) there are
+     * `pad` that are none */
+    const int pad = r > 0 ? TILES - 1 - (r - 1 + TILES - 1) % TILES : 0;
+    const auto load_first = [&] {
+#pragma unroll
+        for (int k = 0; k < TILES - 1; k++)
+            if (k >= pad && k - pad < (staged ? r - 1 : r))
+                tile_load<BY_ROWS>(tile[k], L, i0, TILE * (k - pad));
+    };
     tile_clear(s.X);
+    if (threadIdx.x < TILE)
+        s.y[row] = b;
     __syncthreads();
+    if (SPACIOUS)
+        load_first();
+    invert_blocks(s.D, s.X);
     if (inverted)
         inverted = rows_invert<BY_ROWS>(s, last_tile, staged, scaled);
-    staged = staged && inverted;
-    if (threadIdx.x < TILE)
-        s.y[row] = b; /* barriers come before it is read */
-    if (AHEAD && r > 0)
-        tile_load<BY_ROWS>(tile, L, i0, 0); /* only now: registers are short before, and x(0) is not there yet */
+    if (staged && !inverted) {
+        staged = false;
+        if (SPACIOUS)
+            load_first(); /* the last tile may be one of them */
+    }
+    if (!SPACIOUS)
+        load_first(); /* only now; x(0) is not there yet */
     link.ready();
     trace_time(o, r, TRACE_DIAGONAL);
 
@@ -353,55 +397,61 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     typename Link::glance seen[2] = {};
     if (r > 0)
         rows_look<BY_ROWS>(link, seen, 0);
-    for (int j = 0; j < r - 1; j++) {
-        T next[TILE_SHARE];
-        if (!AHEAD)
-            rows_load_late<BY_ROWS>(tile, L, link, seen[0], r, j);
-        else if (j + 2 < r || !staged)
-            tile_load<BY_ROWS>(next, L, i0, TILE * (j + 1));
-        rows_step<BY_ROWS>(link, seen, s, sum, tile, j);
-        if (AHEAD)
-            tile_copy(tile, next);
-        if (j + 2 < r || !staged)
-            rows_look<BY_ROWS>(link, seen, j + 1);
-    }
+    for (int first = -pad; first < r - 1; first += TILES)
+#pragma unroll
+        for (int k = 0; k < TILES; k++) {
+            const int j = first + k, ahead = j + TILES - 1;
+            if (AHEAD && ahead < (staged ? r - 1 : r))
+                tile_load<BY_ROWS>(tile[(k + TILES - 1) % TILES], L, i0, TILE * ahead);
+            if (j < 0)
+                continue;
+            if (!AHEAD)
+                rows_load_late<BY_ROWS>(tile[0], L, link, seen[0], r, j);
+            rows_step<BY_ROWS>(link, seen, s, sum, tile[k], j);
+            if (j + 2 < r || !staged)
+                rows_look<BY_ROWS>(link, seen, j + 1);
+        }
     trace_time(o, r, TRACE_CAUGHT_UP);
     T inverse[TILE_SHARE], z = {};
     if (inverted)
         tile_get(inverse, s.X);
     if (staged) {
         rows_look<false>(link, seen, r - 1);
-        tile_get(tile, s.D);
+        tile_get(tile[0], s.D);
         tile_reduce<BY_ROWS>(sum, s.partial[0]);
         T last[TILE_SUMS] = {};
         if (scaled) /* P x(r-1), to be taken from z */
             z = rows_diagonal(s, inverse, true, r);
-        else /* the same thread puts this part back */
-            last[0] = s.partial[0][threadIdx.x / TILE][row];
-        rows_step<false>(link, seen, s, last, tile, r - 1);
+        else /* the same thread puts these parts back */
+            for (int half = 0; half < 2; half++)
+                last[4 * half] = s.partial[0][threadIdx.x / 32][threadIdx.x % 32 + 32 * half];
+        rows_step<false>(link, seen, s, last, tile[0], r - 1);
         trace_time(o, r, TRACE_LAST_X);
         tile_reduce<false>(last, s.partial[0]);
     } else {
         if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
-            rows_load_late<BY_ROWS>(tile, L, link, seen[0], r, r - 1);
+            rows_load_late<BY_ROWS>(tile[0], L, link, seen[0], r, r - 1);
         if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
-            tile_copy(tile, last_tile);
+            tile_copy(tile[0], last_tile);
         if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
             for (int k = 0; k < TILE_SHARE; k++)
-                tile[k] = s.last[k * TILE_THREADS + threadIdx.x];
+                tile[0][k] = s.last[k * TILE_THREADS + threadIdx.x];
         }
         if (r > 0)
-            rows_step<BY_ROWS>(link, seen, s, sum, tile, r - 1);
+            rows_step<BY_ROWS>(link, seen, s, sum, tile[0], r - 1);
         trace_time(o, r, TRACE_LAST_X);
         tile_reduce<BY_ROWS>(sum, s.partial[0]);
     }
-    const T solved = staged && scaled ? z - tile_row_sum(s.partial[0], row)
-                                      : rows_diagonal(s, inverse, inverted, r);
-    link.send(r, row, solved, threadIdx.x / TILE);
-    trace_time(o, r, TRACE_SENT);
-    if (threadIdx.x < TILE && i0 + row < L.n)
-        x.store(i0 + row, solved);
+    if (!(staged && scaled))
+        z = rows_diagonal(s, inverse, inverted, r);
+    if (threadIdx.x < TILE) {
+        const T solved = staged && scaled ? z - tile_row_sum(s.partial[0], row) : z;
+        link.send(r, row, solved);
+        trace_time(o, r, TRACE_SENT);
+        if (i0 + row < L.n)
+            x.store(i0 + row, solved);
+    }
 }
 
 #endif

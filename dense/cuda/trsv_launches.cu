@@ -48,7 +48,8 @@ template <typename T> libsolver_status trsv_launches(triangle_view<T> L, vector_
             diagonal_kernel<T>, {1, PANEL_THREADS, panels_shared_bytes<T>(count)}, stream, L, x, i0, count);
         i0 += count;
         if (status == LIBSOLVER_OK && i0 < L.n)
-            status = launch(L.transposed ? update_kernel<true, T> : update_kernel<false, T>, {(L.n - i0 - 1) / TILE + 1, TILE_THREADS}, stream, L, x, i0);
+            status = launch(L.transposed ? update_kernel<true, T> : update_kernel<false, T>,
+                            {(L.n - i0 - 1) / TILE + 1, TILE_THREADS}, stream, L, x, i0);
         if (status != LIBSOLVER_OK)
             return status;
     }

@@ -32,9 +32,10 @@ static libsolver_status rows_launch(triangle_view<T> L, vector_view<T> x, typena
     const bool ahead = options.cache == LIBSOLVER_CACHE_AHEAD;
     const int rows = arguments.rows, blocks = cluster > 0 ? (rows + cluster - 1) / cluster * cluster : rows;
     const launch_shape shape = {blocks, TILE_THREADS, rows_shared_bytes<T>(options.cache), cluster, false};
-    const auto kernel = L.transposed ? ahead ? rows_kernel<true, true, T, Link> : rows_kernel<true, false, T, Link>
-                        : ahead      ? rows_kernel<false, true, T, Link>
-                                     : rows_kernel<false, false, T, Link>;
+    const auto kernel = L.transposed
+                            ? ahead ? rows_kernel<true, true, T, Link> : rows_kernel<true, false, T, Link>
+                        : ahead ? rows_kernel<false, true, T, Link>
+                                : rows_kernel<false, false, T, Link>;
     return launch(kernel, shape, stream, L, x, rows_options_of(options), arguments);
 }
 
