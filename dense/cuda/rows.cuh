@@ -16,6 +16,7 @@
 
 #include "dense/cuda/invert.cuh"
 #include "dense/cuda/links.cuh"
+#include <cstddef>
 
 struct rows_options {
     libsolver_trsv_cache cache;
@@ -42,18 +43,24 @@ __device__ __forceinline__ void trace_time(const rows_options &o, int r, trace_w
 }
 
 template <typename T> struct rows_shared {
-    T D[TILE_AREA<T>];              /* the diagonal block */
-    T X[TILE_AREA<T>];              /* its inverse */
-    T partial[2][TILE_PARTS][TILE]; /* sums of L x and then of P x; of inv(D) y, or a substitution's x */
-    T y[TILE];                      /* b */
+    T D[TILE_AREA<T>];           /* the diagonal block */
+    T X[TILE_AREA<T>];           /* its inverse */
+    T partial[TILE_PARTS][TILE]; /* sums of L x and then of P x */
+    T y[TILE];                   /* b */
     float growth[TILE];
     T x[TILE_THREADS / 32][2][8]; /* for each warp: the entries its columns meet, two buffers */
-    T last[1];                    /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
+    union {
+        T step[TILE_PARTS][TILE]; /* sums of inv(D) y, or a substitution's x */
+        T last[1]; /* before that, CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
+    };
 };
+
+constexpr int SHARED_LIMIT = 227 * 1024; /* what a block may have on sm_90, static and dynamic together */
 
 template <typename T> constexpr int rows_shared_bytes(libsolver_trsv_cache cache)
 {
-    return (int)(sizeof(rows_shared<T>) + (cache == LIBSOLVER_CACHE_SHARED ? sizeof(T) * TILE * TILE : 0));
+    return (int)(cache == LIBSOLVER_CACHE_SHARED ? offsetof(rows_shared<T>, last) + sizeof(T) * TILE * TILE
+                                                 : sizeof(rows_shared<T>));
 }
 
 /* sum += A x(j) with this thread's share of the tile A in a */
@@ -88,10 +95,10 @@ __device__ __forceinline__ void rows_look(const Link &link, typename Link::glanc
         seen[1] = link.early(j, lane + 32);
 }
 
-/* Row i of what is left of b; the sum is in parts in s.partial[0]. */
+/* Row i of what is left of b; the sum is in parts in s.partial. */
 template <typename T> __device__ __forceinline__ T rows_left(const rows_shared<T> &s, int i)
 {
-    return s.y[i] - tile_row_sum(s.partial[0], i);
+    return s.y[i] - tile_row_sum(s.partial, i);
 }
 
 /* v := inv(D) (b - sum) by substitution, with the inverses of the 8 x 8 blocks unless they grow.  Ends with a
@@ -122,8 +129,8 @@ __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (!inverted) {
-        rows_substitute(s, s.partial[1][0]);
-        return threadIdx.x < TILE ? s.partial[1][0][threadIdx.x] : T{};
+        rows_substitute(s, s.step[0]);
+        return threadIdx.x < TILE ? s.step[0][threadIdx.x] : T{};
     }
     /* every warp by itself: the 8 entries that its columns of the inverse meet */
     T *y = s.x[warp][r % 2]; /* not the buffer of x(r-1) */
@@ -131,8 +138,8 @@ __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)
     __syncwarp();
     T sum[TILE_SUMS] = {};
     tile_apply_columns(sum, inverse, y);
-    tile_reduce<false>(sum, s.partial[1]);
-    return threadIdx.x < TILE ? tile_row_sum(s.partial[1], (int)threadIdx.x) : T{};
+    tile_reduce<false>(sum, s.step);
+    return threadIdx.x < TILE ? tile_row_sum(s.step, (int)threadIdx.x) : T{};
 }
 
 /* Waits for x(j) and loads tile (r,j) only then: what reading ahead is compared with. */
@@ -243,16 +250,16 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     if (staged) {
         rows_look<false>(link, seen, r - 1);
         tile_get(tile[0], s.D);
-        tile_reduce<BY_ROWS>(sum, s.partial[0]);
+        tile_reduce<BY_ROWS>(sum, s.partial);
         T last[TILE_SUMS] = {};
         if (scaled) /* P x(r-1), to be taken from z */
             z = rows_diagonal(s, inverse, true, r);
         else /* the same thread puts these parts back */
             for (int half = 0; half < 2; half++)
-                last[4 * half] = s.partial[0][threadIdx.x / 32][threadIdx.x % 32 + 32 * half];
+                last[4 * half] = s.partial[threadIdx.x / 32][threadIdx.x % 32 + 32 * half];
         rows_step<false>(link, seen, s, last, tile[0], r - 1);
         trace_time(o, r, TRACE_LAST_X);
-        tile_reduce<false>(last, s.partial[0]);
+        tile_reduce<false>(last, s.partial);
     } else {
         if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
             rows_load_late<BY_ROWS>(tile[0], L, link, seen[0], r, r - 1);
@@ -266,12 +273,12 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
         if (r > 0)
             rows_step<BY_ROWS>(link, seen, s, sum, tile[0], r - 1);
         trace_time(o, r, TRACE_LAST_X);
-        tile_reduce<BY_ROWS>(sum, s.partial[0]);
+        tile_reduce<BY_ROWS>(sum, s.partial);
     }
     if (!(staged && scaled))
         z = rows_diagonal(s, inverse, inverted, r);
     if (threadIdx.x < TILE) {
-        const T solved = staged && scaled ? z - tile_row_sum(s.partial[0], row) : z;
+        const T solved = staged && scaled ? z - tile_row_sum(s.partial, row) : z;
         link.send(r, row, solved);
         trace_time(o, r, TRACE_SENT);
         if (i0 + row < L.n)

@@ -29,6 +29,9 @@ template <typename T, typename Link>
 static libsolver_status rows_launch(triangle_view<T> L, vector_view<T> x, typename Link::arguments arguments,
                                     int cluster, const libsolver_trsv_options &options, void *stream)
 {
+    static_assert(rows_shared_bytes<T>(LIBSOLVER_CACHE_SHARED) + sizeof(typename Link::shared_part) <=
+                      SHARED_LIMIT,
+                  "every way to cache must fit");
     const bool ahead = options.cache == LIBSOLVER_CACHE_AHEAD;
     const int rows = arguments.rows, blocks = cluster > 0 ? (rows + cluster - 1) / cluster * cluster : rows;
     const launch_shape shape = {blocks, TILE_THREADS, rows_shared_bytes<T>(options.cache), cluster, false};
