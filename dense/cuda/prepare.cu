@@ -73,7 +73,7 @@ template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)
     growth_kernel(triangle_view<T> L, inverse_blocks<T> blocks, unsigned long long *growth)
 {
-    __shared__ real_of<T> sum[strip_shape<T>::BLOCK];
+    __shared__ real_of<T> sum[256];
     const int r = blockIdx.x, i0 = r * blocks.nb, count = min(blocks.nb, L.n - i0);
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
         real_of<T> s = 0;

@@ -20,21 +20,20 @@ constexpr int STRIP = 32;
 constexpr int STRIP_WARPS = 8;
 constexpr int STRIP_THREADS = 32 * STRIP_WARPS;
 
-/* Of every block column a warp takes the columns of SPAN strips' x, in chunks of 8 KB at most.  A chunk is
- * contiguous; a ring of them for each warp is filled by bulk copies, RING ahead, so that nothing but x is
- * waited for.  Single precision has wider blocks: as many bytes a step as double precision, half the steps. */
+/* Of every block column of 256 a warp takes 32 columns, those of one strip's x, in chunks of 8 KB at most.  A
+ * chunk is contiguous; a ring of them for each warp is filled by bulk copies, RING ahead, so that nothing but
+ * x is waited for. */
 template <typename T> struct strip_shape {
-    static constexpr int SPAN = sizeof(T) < 8 ? 2 : 1;
-    static constexpr int CLUSTER = STRIP_WARPS * SPAN;                /* strips of a block row */
-    static constexpr int BLOCK = STRIP * CLUSTER;                     /* order of the inverted blocks */
+    static constexpr int BLOCK = STRIP * STRIP_WARPS;                 /* order of the inverted blocks */
+    static constexpr int CLUSTER = BLOCK / STRIP;                     /* strips of a block row */
     static constexpr int COLUMNS = sizeof(T) > 8 ? STRIP / 2 : STRIP; /* of a chunk */
-    static constexpr int CHUNKS = SPAN * STRIP / COLUMNS;             /* a warp's chunks in a block column */
+    static constexpr int CHUNKS = STRIP / COLUMNS;                    /* a warp's chunks in a block column */
     static constexpr int CHUNK = STRIP * COLUMNS;                     /* entries of a chunk */
     static constexpr int V = 16 / (int)sizeof(T); /* rows of a column that a lane loads at once */
     static constexpr int LANES = STRIP / V;       /* lanes for a column */
     static constexpr int LOADS = CHUNK / (32 * V);
-    /* 192 KB: one block of threads an SM, all its memory in flight */
-    static constexpr int RING = 24 * 1024 / (CHUNK * (int)sizeof(T));
+    static constexpr int RING =
+        3; /* 192 KB of 8 KB chunks: one block of threads an SM, all its memory in flight */
 };
 
 template <typename T> struct alignas(16) strip_vector {
@@ -63,17 +62,14 @@ template <typename T> struct strip_walk {
         warp = threadIdx.x / 32;
         entry = strips + strip_start(p);
         first = p / S::CLUSTER * S::BLOCK;
-        /* strips of this block row up to p itself, among those of the warp's columns */
-        const int own = min(max(p % S::CLUSTER + 1 - S::SPAN * warp, 0), S::SPAN);
-        inverse = own * (S::CHUNKS / S::SPAN);
+        inverse = warp <= p % S::CLUSTER ? S::CHUNKS : 0;
         count = inverse + p / S::CLUSTER * S::CHUNKS;
     }
     __device__ __forceinline__ bool meets_b(int q) const { return q < inverse; }
     __device__ __forceinline__ int column(int q) const
     {
         const int k = meets_b(q) ? q : q - inverse;
-        return (meets_b(q) ? first : k / S::CHUNKS * S::BLOCK) + STRIP * S::SPAN * warp +
-               k % S::CHUNKS * S::COLUMNS;
+        return (meets_b(q) ? first : k / S::CHUNKS * S::BLOCK) + STRIP * warp + k % S::CHUNKS * S::COLUMNS;
     }
 };
 

@@ -243,20 +243,15 @@ extern "C" libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *
         return LIBSOLVER_INVALID;
     if (p->n == 0)
         return LIBSOLVER_OK;
-    const auto one_shot = [&] {
+    if (p->block == 0)
         return libsolver_trsv(p->type, p->uplo, p->trans, p->diag, p->n, p->a, p->lda, x, incx, workspace,
                               workspace_bytes, nullptr, stream);
-    };
-    if (p->block == 0)
-        return one_shot();
     if (p->n > ONE_BLOCK_ORDER && !workspace_valid(p->n, workspace, workspace_bytes))
         return LIBSOLVER_INVALID;
-    const libsolver_status status = with_type(p->type, [&](auto zero) {
+    return with_type(p->type, [&](auto zero) {
         using T = decltype(zero);
         return trsv_strips(static_cast<const T *>(p->strips), (int)p->n,
                            view_vector({p->uplo, p->trans, p->diag}, p->n, static_cast<T *>(x), incx),
                            workspace, stream);
     });
-    /* a device may refuse a cluster of more than 8 blocks: nothing was launched then */
-    return status == LIBSOLVER_OK ? status : one_shot();
 }

@@ -4,9 +4,9 @@
 #include "dense/cuda/launch.cuh"
 #include "dense/cuda/strips.cuh"
 
-/* So many blocks, one an SM, are resident on an H100 or H200 together in clusters of 8 or 16: 132 SMs in groups
- * of 16 and 18. */
-constexpr int BLOCKS_TOGETHER = 112;
+/* So many clusters of 8 blocks, one an SM, are resident on an H100 or H200 together: 132 SMs in groups of 16
+ * and 18. */
+constexpr int CLUSTERS_TOGETHER = 14;
 
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS, 1)
@@ -32,7 +32,7 @@ libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *wor
     launch_shape shape = {(int64_t)clusters * cluster, STRIP_THREADS, sizeof(strips_shared<T>), cluster,
                           true};
     libsolver_status status = LIBSOLVER_CUDA;
-    if (clusters > 1 && clusters * cluster <= BLOCKS_TOGETHER)
+    if (clusters > 1 && clusters <= CLUSTERS_TOGETHER)
         status = launch(strips_kernel<T>, shape, stream, strips, n, x, head, clusters, true);
     shape.together = false;
     /* the device may be smaller than thought: nothing was launched then */
