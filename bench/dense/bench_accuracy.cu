@@ -145,6 +145,12 @@ int main(int argc, char **argv)
            "%17s\n",
            N, "matrix", "growth", "substitution by 8", "doubling, forced", "method B", "one-shot, guarded",
            "prepared, guarded", "cuBLAS");
+    if (csv != nullptr) {
+        fprintf(csv, "matrix,growth");
+        for (const char *method : {"substitution", "doubling", "method B", "one shot", "prepared", "cuBLAS"})
+            fprintf(csv, ",%s backward,%s forward", method, method);
+        fprintf(csv, "\n");
+    }
     for (const auto &item : all) {
         const std::string &name = item.first;
         const matrix &L = item.second;
@@ -189,7 +195,7 @@ int main(int argc, char **argv)
             printf("  %8.1e %8.1e", e.backward, e.forward);
         printf("\n");
         if (csv != nullptr) {
-            fprintf(csv, "%s,%g", name.c_str(), prepared.growth);
+            fprintf(csv, "\"%s\",%g", name.c_str(), prepared.growth);
             for (const errors &e : columns)
                 fprintf(csv, ",%g,%g", e.backward, e.forward);
             fprintf(csv, "\n");
