@@ -50,7 +50,7 @@ typedef enum libsolver_trsv_form {
 
 /* When GRID and CLUSTER read the off-diagonal tiles of a block row. */
 typedef enum libsolver_trsv_cache {
-    LIBSOLVER_CACHE_AHEAD = 0,    /* each one tile ahead, into registers, before waiting for its x */
+    LIBSOLVER_CACHE_AHEAD = 0,    /* a tile or two ahead, into registers, before waiting for its x */
     LIBSOLVER_CACHE_NONE = 1,     /* after its x has arrived */
     LIBSOLVER_CACHE_SHARED = 2,   /* NONE, but the last tile is put in shared memory first of all */
     LIBSOLVER_CACHE_REGISTERS = 3 /* NONE, but the last tile is put in registers first of all */

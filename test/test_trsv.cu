@@ -11,7 +11,18 @@ extern "C" {
 #include <cmocka.h>
 }
 #include "test/trsv_fixture.h"
+#include <csignal>
 #include <cstring>
+#include <unistd.h>
+
+/* What is being solved, said when the test is stopped: a solve that hangs is not found otherwise. */
+static char current[160];
+
+static void say_current(int)
+{
+    const ssize_t written = write(STDOUT_FILENO, current, strlen(current));
+    _exit(written < 0 ? 2 : 1);
+}
 
 static bool small_only;
 static char only_type; /* with small_only */
@@ -46,6 +57,15 @@ template <typename T> struct one_case {
         expected = b;
         plain_trsv(c, n, a.data(), lda, expected.data(), incx);
     }
+    /* Before a call whose result is checked. */
+    void begin(const char *what, int detail)
+    {
+        snprintf(current, sizeof current,
+                 "stopped in %s %s %d: uplo %d trans %d diag %d n %lld lda %lld incx %lld\n",
+                 type_of<T>::name, what, detail, c.uplo, c.trans, c.diag, (long long)n, (long long)lda,
+                 (long long)incx);
+        dx.put(b);
+    }
     void check(libsolver_status status, const char *what, int detail)
     {
         std::vector<T> x(b.size());
@@ -65,10 +85,11 @@ template <typename T> struct one_case {
     }
     void solve(workspace &w, const libsolver_trsv_options &o)
     {
-        dx.put(b);
+        const int form = (int)(100 * o.form + 10 * o.cache + (o.invert_from > 0));
+        begin("form", form);
         check(libsolver_trsv(type_of<T>::value, c.uplo, c.trans, c.diag, n, da.p, lda, dx.p, incx, w.memory.p,
                              w.bytes, &o, nullptr),
-              "form", (int)(100 * o.form + 10 * o.cache + (o.invert_from > 0)));
+              "form", form);
     }
     void prepared(workspace &w)
     {
@@ -82,7 +103,7 @@ template <typename T> struct one_case {
                          LIBSOLVER_OK);
         assert_true(n == 0 || p.block > 0);
         for (int run = 0; run < (small_only ? 1 : 2); run++) {
-            dx.put(b);
+            begin("prepared", run);
             check(libsolver_trsv_solve(&p, dx.p, incx, w.memory.p, w.bytes, nullptr), "prepared", run);
         }
     }
@@ -141,7 +162,7 @@ static void every_form_and_variant_matches_plain_loops(void **)
     workspace w(1100);
     std::vector<int64_t> sizes;
     for (int64_t n = 0; n <= 130; n++)
-        if (!small_only || n <= 40 || (n >= 63 && n <= 65) || n >= 127)
+        if (!small_only || n <= 3 || (n <= 32 && n % 8 <= 1) || n % 64 <= 1 || n == 40)
             sizes.push_back(n);
     for (int64_t n : {255, 256, 257, 300, 511, 513, 640, 1000, 1024, 1025})
         if (!small_only || n <= 300)
@@ -238,6 +259,7 @@ static void every_run_gives_the_same_bits_under_load(void **)
         for (int kind = 0; kind < 3; kind++) { /* automatic, grid, prepared */
             std::vector<double> first((size_t)n), x((size_t)n);
             o.form = kind == 1 ? LIBSOLVER_TRSV_GRID : LIBSOLVER_TRSV_AUTO;
+            p.begin("under load, kind", kind);
             for (int run = 0; run < runs; run++) {
                 if (run % 4 == 0)
                     assert_int_equal(libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, busy.n, busy.da.p,
@@ -423,6 +445,7 @@ int main(int argc, char **argv)
 {
     if (!gpu_present())
         return 77;
+    signal(SIGTERM, say_current);
     small_only = argc > 1 && strcmp(argv[1], "small") == 0;
     only_type = argc > 2 ? argv[2][0] : 'd';
     const struct CMUnitTest tests[] = {

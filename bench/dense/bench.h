@@ -147,4 +147,33 @@ void cublas_trsv(cublasHandle_t h, triangle_case c, int64_t n, const T *a, int64
 /* TB/s of reading a large array: the floor of bytes is taken from this, measured in the same run. */
 double read_bandwidth(cudaStream_t stream);
 
+/* What every benchmark starts with. */
+struct bench_device {
+    bool present;
+    cudaStream_t stream;
+    cublasHandle_t cublas; /* on the stream, with a workspace: captured calls may not allocate */
+    double bandwidth;      /* TB/s */
+};
+
+/* Says so when there is no device: the program then ends with status 77. */
+static inline bench_device bench_start()
+{
+    bench_device d = {};
+    int count = 0;
+    void *workspace;
+    const size_t bytes = (size_t)64 << 20;
+    d.present = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+    if (!d.present) {
+        fprintf(stderr, "no CUDA device\n");
+        return d;
+    }
+    CHECK(cudaStreamCreateWithFlags(&d.stream, cudaStreamNonBlocking));
+    CHECK(cublasCreate(&d.cublas));
+    CHECK(cublasSetStream(d.cublas, d.stream));
+    CHECK(cudaMalloc(&workspace, bytes));
+    CHECK(cublasSetWorkspace(d.cublas, workspace, bytes));
+    d.bandwidth = read_bandwidth(d.stream);
+    return d;
+}
+
 #endif

@@ -103,14 +103,12 @@ static errors judge(const matrix &L, const std::vector<double> &b, const std::ve
 
 int main(int argc, char **argv)
 {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        fprintf(stderr, "no CUDA device\n");
+    const bench_device device = bench_start();
+    if (!device.present)
         return 77;
-    }
+    const cublasHandle_t cublas = device.cublas;
+    CHECK(cublasSetStream(cublas, nullptr)); /* all calls here are on the default stream */
     FILE *csv = argc > 1 ? fopen(argv[1], "w") : nullptr;
-    cublasHandle_t cublas;
-    CHECK(cublasCreate(&cublas));
     double *a, *x;
     char *work, *storage;
     const int64_t work_bytes = libsolver_trsv_workspace_bytes(N),
@@ -145,8 +143,14 @@ int main(int argc, char **argv)
     }
     printf("order %d; backward / forward error in units of 2^-53\n%-22s %9s  %17s  %17s  %17s  %17s  %17s  "
            "%17s\n",
-           N, "matrix", "growth", "substitution", "doubling, forced", "method B", "one-shot, guarded",
+           N, "matrix", "growth", "substitution by 8", "doubling, forced", "method B", "one-shot, guarded",
            "prepared, guarded", "cuBLAS");
+    if (csv != nullptr) {
+        fprintf(csv, "matrix,growth");
+        for (const char *method : {"substitution", "doubling", "method B", "one shot", "prepared", "cuBLAS"})
+            fprintf(csv, ",%s backward,%s forward", method, method);
+        fprintf(csv, "\n");
+    }
     for (const auto &item : all) {
         const std::string &name = item.first;
         const matrix &L = item.second;
@@ -191,7 +195,7 @@ int main(int argc, char **argv)
             printf("  %8.1e %8.1e", e.backward, e.forward);
         printf("\n");
         if (csv != nullptr) {
-            fprintf(csv, "%s,%g", name.c_str(), prepared.growth);
+            fprintf(csv, "\"%s\",%g", name.c_str(), prepared.growth);
             for (const errors &e : columns)
                 fprintf(csv, ",%g,%g", e.backward, e.forward);
             fprintf(csv, "\n");

@@ -8,20 +8,12 @@
 
 int main()
 {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        fprintf(stderr, "no CUDA device\n");
+    const bench_device device = bench_start();
+    if (!device.present)
         return 77;
-    }
-    cudaStream_t stream;
-    cublasHandle_t cublas;
-    void *cublas_work;
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CHECK(cublasCreate(&cublas));
-    CHECK(cublasSetStream(cublas, stream));
-    CHECK(cudaMalloc(&cublas_work, 64 << 20));
-    CHECK(cublasSetWorkspace(cublas, cublas_work, 64 << 20));
-    const double bandwidth = read_bandwidth(stream);
+    const cudaStream_t stream = device.stream;
+    const cublasHandle_t cublas = device.cublas;
+    const double bandwidth = device.bandwidth;
     printf("dtrsv batched, lower, us in a graph; read bandwidth %.2f TB/s\n op    n  batch  trsmBatched  "
            "loop trsv   strided  pointers"
            "  variable    floor  better peer / strided, variable  difference\n",

@@ -5,8 +5,9 @@
  * bench_trace N FILE.svg [cluster]    traces GRID, or CLUSTER, at order N: text for the first and last rows,
  * an SVG bar for every block row
  *
- * First the paper's decomposition of LAUNCHES: the diagonal solves (n/128 solves of order 128), the rest
- * (products and launches), and the share of the entries that the diagonal blocks have. */
+ * First the paper's decomposition of LAUNCHES into its three parts, with k = n/128: `launches`, 2 k - 1 times an
+ * empty kernel in a graph; `blkSolve`, k solves of order 128 less their launches; `gemv`, the rest.  Beside it the
+ * share of the entries that the diagonal blocks have. */
 #include "bench/dense/bench.h"
 #include <cstring>
 
@@ -15,6 +16,8 @@ enum { START, DIAGONAL, CAUGHT_UP, LAST_X, SENT, WORDS = 8 };
 static const char *const phases[] = {"diagonal block", "tiles left of the last", "last tile",
                                      "diagonal step"};
 static const char *const colours[] = {"#b8b8b8", "#7fb2e5", "#e5a84f", "#c0504d"};
+
+__global__ void empty_kernel() {}
 
 static void draw(const char *path, int64_t n, const std::vector<uint64_t> &t)
 {
@@ -56,14 +59,11 @@ static void draw(const char *path, int64_t n, const std::vector<uint64_t> &t)
 
 int main(int argc, char **argv)
 {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        fprintf(stderr, "no CUDA device\n");
+    const bench_device device = bench_start();
+    if (!device.present)
         return 77;
-    }
+    const cudaStream_t stream = device.stream;
     const int64_t n = argc > 1 ? strtoll(argv[1], nullptr, 10) : 4096, rows = (n + 63) / 64;
-    cudaStream_t stream;
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     double *a, *x;
     char *work;
     uint64_t *trace;
@@ -80,17 +80,21 @@ int main(int argc, char **argv)
         CHECK(libsolver_trsv(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT, order,
                              a, n, x, 1, work, bytes, &o, stream));
     };
-    printf("LAUNCHES, us in a graph:      n    total  diagonal     rest  share of entries\n");
+    const double launch = graph_time(stream, [&] { empty_kernel<<<1, 32, 0, stream>>>(); });
+    printf("LAUNCHES, us in a graph:      n    total  blkSolve     gemv  launches  share of entries\n");
     for (int64_t order = 512; order <= n; order *= 2) {
+        const double blocks = (double)order / 128, launches = (2 * blocks - 1) * launch;
         o.form = LIBSOLVER_TRSV_PANELS;
-        const double diagonal = graph_time(stream, [&] { solve(128); }) * (double)(order / 128);
+        const double block_solve = (graph_time(stream, [&] { solve(128); }) - launch) * blocks;
         o.form = LIBSOLVER_TRSV_LAUNCHES;
         const double total = graph_time(stream, [&] { solve(order); });
-        printf("                         %6lld %8.1f  %8.1f %8.1f  %.1f %%\n", (long long)order, total,
-               diagonal, total - diagonal, 12900. / (double)order);
+        printf("                         %6lld %8.1f  %8.1f %8.1f  %8.1f  %.1f %%\n", (long long)order, total,
+               block_solve, total - block_solve - launches, launches, 12900. / (double)order);
     }
     const bool cluster = argc > 3 && strcmp(argv[3], "cluster") == 0;
     o.form = cluster ? LIBSOLVER_TRSV_CLUSTER : LIBSOLVER_TRSV_GRID;
+    if (cluster)
+        o.scale_from = INT64_MAX; /* as the automatic choice has it */
     o.trace = trace;
     for (int i = 0; i < 3; i++)
         solve(n);

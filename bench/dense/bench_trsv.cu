@@ -1,7 +1,7 @@
 /* bench/dense/bench_trsv.cu: every form of the dense triangular solve against cuBLAS in the same run
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * bench_trsv [-t sdcz] [-op NTC] [-diag N|U] [-n N,N,...] [-scale ROW] [-csv FILE]
+ * bench_trsv [-t sdcz] [-op NTC] [-diag N|U] [-n N,N,...] [-forms NAME,NAME,...] [-scale ROW] [-csv FILE]
  *
  * One row an order: microseconds in a graph (median), the largest difference of any form's solution from
  * cuBLAS's, the ratio of cuBLAS's time to ours for the automatic one-shot solve and for the prepared one, and
@@ -33,6 +33,7 @@ static const column columns[] = {
     {"ahead", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, INT64_MAX},
     {"scale", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 1, SCALE, INT64_MAX},
     {"clust", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 1, INT64_MAX, INT64_MAX},
+    {"clust0", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, INT64_MAX},
     {"cl sca", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 1, SCALE, INT64_MAX},
     {"auto", LIBSOLVER_TRSV_AUTO, LIBSOLVER_CACHE_AHEAD, 1, SCALE, INT64_MAX},
 };
@@ -45,7 +46,12 @@ template <typename T> struct bench {
     double bandwidth;
     FILE *csv;
     int64_t scale_from;
+    std::string forms; /* the columns to time, between commas; empty: all */
 
+    bool wanted(const char *name) const
+    {
+        return forms.empty() || forms.find(std::string(",") + name + ",") != std::string::npos;
+    }
     void row(int64_t n)
     {
         const int64_t lda = n;
@@ -93,7 +99,7 @@ template <typename T> struct bench {
                 o.scale_from = columns[k].scale_from;
             else if (scale_from >= 0)
                 o.scale_from = scale_from;
-            times[k] = n > columns[k].most ? NAN : measure([&] {
+            times[k] = n > columns[k].most || !wanted(columns[k].name) ? NAN : measure([&] {
                 CHECK(libsolver_trsv(type, c.uplo, c.trans, c.diag, n, a, lda, x, 1, work, work_bytes, &o,
                                      stream));
             });
@@ -132,13 +138,13 @@ template <typename T> struct bench {
 };
 
 template <typename T>
-static void table(cudaStream_t stream, cublasHandle_t cublas, libsolver_transpose trans,
-                  libsolver_diagonal diag, double bandwidth, const std::vector<int64_t> &orders, FILE *csv,
-                  int64_t scale_from)
+static void table(const bench_device &device, libsolver_transpose trans, libsolver_diagonal diag,
+                  const std::vector<int64_t> &orders, FILE *csv, int64_t scale_from, const std::string &forms)
 {
-    bench<T> b = {stream, cublas, {LIBSOLVER_LOWER, trans, diag}, bandwidth, csv, scale_from};
+    bench<T> b = {device.stream, device.cublas, {LIBSOLVER_LOWER, trans, diag}, device.bandwidth, csv,
+                  scale_from,    forms};
     printf("%ctrsv lower, op %c, %s, us in a graph; read bandwidth %.2f TB/s\n     n   cuBLAS",
-           names<T>::letter, "NTC"[trans], diag == LIBSOLVER_UNIT ? "unit" : "non-unit", bandwidth);
+           names<T>::letter, "NTC"[trans], diag == LIBSOLVER_UNIT ? "unit" : "non-unit", device.bandwidth);
     for (const column &c : columns)
         printf(" %7s", c.name);
     printf(" prepard |  prepare   floor | cuBLAS/auto,prep | floor/auto,prep | largest difference\n");
@@ -148,7 +154,7 @@ static void table(cudaStream_t stream, cublasHandle_t cublas, libsolver_transpos
 
 int main(int argc, char **argv)
 {
-    std::string types = "d", op = "N";
+    std::string types = "d", op = "N", forms;
     std::vector<int64_t> orders = {8,    16,   32,   64,   96,   128,  192,  256,   384,   512,  768,
                                    1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 20000};
     FILE *csv = nullptr;
@@ -161,6 +167,8 @@ int main(int argc, char **argv)
             op = argv[i + 1];
         else if (strcmp(argv[i], "-diag") == 0)
             diag = argv[i + 1][0] == 'U' ? LIBSOLVER_UNIT : LIBSOLVER_NON_UNIT;
+        else if (strcmp(argv[i], "-forms") == 0)
+            forms = std::string(",") + argv[i + 1] + ",";
         else if (strcmp(argv[i], "-scale") == 0)
             scale_from = strtoll(argv[i + 1], nullptr, 10);
         else if (strcmp(argv[i], "-csv") == 0) {
@@ -173,20 +181,9 @@ int main(int argc, char **argv)
                 orders.push_back(strtoll(p, &p, 10));
         }
     }
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        fprintf(stderr, "no CUDA device\n");
+    const bench_device device = bench_start();
+    if (!device.present)
         return 77;
-    }
-    cudaStream_t stream;
-    cublasHandle_t cublas;
-    void *cublas_work;
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CHECK(cublasCreate(&cublas));
-    CHECK(cublasSetStream(cublas, stream));
-    CHECK(cudaMalloc(&cublas_work, 64 << 20));
-    CHECK(cublasSetWorkspace(cublas, cublas_work, 64 << 20)); /* captured calls may not allocate */
-    const double bandwidth = read_bandwidth(stream);
     if (csv != nullptr && ftell(csv) == 0) {
         fprintf(csv, "type,op,diag,n,floor,prepare,cuBLAS");
         for (const column &c : columns)
@@ -199,13 +196,13 @@ int main(int argc, char **argv)
                                               : o == 'T' ? LIBSOLVER_TRANSPOSE
                                                          : LIBSOLVER_CONJUGATE_TRANSPOSE;
             if (t == 's')
-                table<float>(stream, cublas, trans, diag, bandwidth, orders, csv, scale_from);
+                table<float>(device, trans, diag, orders, csv, scale_from, forms);
             else if (t == 'd')
-                table<double>(stream, cublas, trans, diag, bandwidth, orders, csv, scale_from);
+                table<double>(device, trans, diag, orders, csv, scale_from, forms);
             else if (t == 'c')
-                table<complex_s>(stream, cublas, trans, diag, bandwidth, orders, csv, scale_from);
+                table<complex_s>(device, trans, diag, orders, csv, scale_from, forms);
             else if (t == 'z')
-                table<complex_d>(stream, cublas, trans, diag, bandwidth, orders, csv, scale_from);
+                table<complex_d>(device, trans, diag, orders, csv, scale_from, forms);
         }
     if (csv != nullptr)
         fclose(csv);

@@ -45,7 +45,7 @@ def figure(path, title, unit, curves, marks=()):
                f'<text x="14" y="{(TOP + bottom) / 2}" transform="rotate(-90 14 {(TOP + bottom) / 2})" text-anchor="middle">{unit}</text>')
     for v, text in marks:
         out.append(f'<line x1="{LEFT}" y1="{y(v):.1f}" x2="{right}" y2="{y(v):.1f}" stroke="#999999" stroke-dasharray="5 4"/>'
-                   f'<text x="{right - 4}" y="{y(v) - 4:.1f}" text-anchor="end" fill="#777777">{text}</text>')
+                   f'<text x="{LEFT + 4}" y="{y(v) - 4:.1f}" fill="#777777">{text}</text>')
     labels = []
     for k, (name, curve) in enumerate(curves):
         colour = COLOURS[k % len(COLOURS)]
@@ -81,7 +81,7 @@ def main():
               curve(kind, op, lambda r, c=column: float(r["cuBLAS"]) / float(r[c])))
              for what, column in (("stored", "prepard"), ("one shot", "auto"))
              for kind, op in (("d", "N"), ("d", "T"), ("s", "N"), ("c", "N"), ("z", "N"))]
-    figure(f"{folder}/trsv_ratio.svg", "Ratio of cuBLAS's time to ours", "times faster", ratio, [(8, "8"), (4, "4")])
+    figure(f"{folder}/trsv_ratio.svg", "Ratio of cuBLAS's time to ours", "times faster", ratio, [(8, "8 times"), (4, "4 times")])
     percent = [(name, [p for p in curve(kind, op, lambda r, c=column: 100 * float(r["floor"]) / float(r[c])) if p[0] >= 512])
                for name, kind, op, column in (("cuBLAS, d", "d", "N", "cuBLAS"), ("one shot, d", "d", "N", "auto"),
                                               ("stored, d", "d", "N", "prepard"), ("stored, d transposed", "d", "T", "prepard"),

@@ -70,12 +70,15 @@ __device__ __forceinline__ void inbox_expect(uint64_t *barrier, unsigned bytes)
                  : "memory");
 }
 
-/* Waits for a phase, 0 for the first, then 1, 0, 1 ...  What was counted is then visible to this thread. */
+/* Waits for a phase, 0 for the first, then 1, 0, 1 ...  What was counted is then visible to this thread, since
+ * completing the phase orders it.  At the default scope of the block, as everywhere that bytes counted by a
+ * barrier of the own block are awaited (CUTLASS too): at cluster scope the compiler adds an invalidation of
+ * the L1 cache, which these bytes never pass. */
 __device__ __forceinline__ void inbox_wait(const uint64_t *barrier, unsigned phase)
 {
     asm volatile("{ .reg .pred done;\n"
                  "again:\n"
-                 " mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+                 " mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                  " @!done bra again;\n}" ::"r"(shared_address(barrier)),
                  "r"(phase)
                  : "memory");

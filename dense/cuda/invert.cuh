@@ -31,21 +31,30 @@ template <typename T> __device__ __forceinline__ void tile_get(T (&a)[TILE_SHARE
 
 /* D := the diagonal tile of L at i0: zeros above the diagonal, ones on it when unit, identity past n.  All
  * threads of the block call; the caller puts a barrier before D is read. */
-template <typename T> __device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, int i0)
+template <bool BY_ROWS, typename T>
+__device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, int i0)
 {
-    T a[TILE_SHARE];
-    const bool by_rows = L.transposed;
-    /* neighbouring shares: k mod 8 rows and k div 8 halves of 32 columns, or k columns */
-    const T *p = L.at(i0 + tile_row(0, by_rows), i0 + tile_column(0, by_rows));
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, unit = L.unit ? 1 : 0;
+    const int i = BY_ROWS ? 8 * warp : lane, j = BY_ROWS ? lane : 8 * warp; /* of entry 0 */
+    const int64_t far = BY_ROWS ? L.row : L.column;
+    const T *p = L.at(i0 + i, i0 + j), *q = p + 32 * (BY_ROWS ? L.column : L.row);
+    /* stored are the entries k of the first and of the second half with from <= k < to: i + k or i in rows,
+     * j or j + k in columns */
+    const int count = L.n - i0, last = BY_ROWS ? count - i : i + 1 - unit - j;
+    const int from = BY_ROWS ? j + unit - i : 0, to = BY_ROWS || i < count ? last : 0;
+    const int from2 = BY_ROWS ? from + 32 : 0, to2 = BY_ROWS ? to : i + 32 < count ? last + 32 : 0;
+    T a[TILE_SHARE] = {};
 #pragma unroll
-    for (int k = 0; k < TILE_SHARE; k++) {
-        const int i = tile_row(k, by_rows), j = tile_column(k, by_rows);
-        const int64_t offset = by_rows ? (k % 8) * L.row + (k / 8) * 32 * L.column : k * L.column;
-        const bool stored = i0 + i < L.n && i >= j + (L.unit ? 1 : 0);
-        const T v = stored ? p[offset] : T{};
-        a[k] = choose(i == j && !stored, from_real<T>(1), v);
+    for (int k = 0; k < TILE_SHARE / 2; k++, p += far, q += far) {
+        if (k >= from && k < to)
+            a[k] = *p;
+        if (k >= from2 && k < to2)
+            a[k + TILE_SHARE / 2] = *q;
     }
-    tile_put(D, a, by_rows);
+    tile_put(D, a, BY_ROWS);
+    const int own = 8 * warp + lane % 8; /* the diagonal's entry own is this thread's in both maps */
+    if (lane / 8 == warp % 4 && (L.unit || own >= count))
+        D[own * (TILE_LD<T> + 1)] = from_real<T>(1);
 }
 
 /* Each group of N lanes of a full warp: X := inv(D), both N x N lower, with zeros above the diagonal of X; D
@@ -92,34 +101,38 @@ template <typename T> __device__ __forceinline__ void invert_double_8(const T *D
     __syncthreads();
 }
 
-/* One step of doubling: X holds the inverses of the diagonal blocks of order S; fills in those of order 2 S,
+/* Doubling from 16 to 32 to 64: X holds the inverses of the diagonal blocks of order S; those of order 2 S get
  *     X21 = -X22 (L21 X11),
- * a warp for a 16 x 8 tile of it; X21's place holds L21 X11 in between.  256 threads; ends with a barrier. */
-template <typename T, int S> __device__ __forceinline__ void invert_double(const T *D, T *X)
+ * a warp for a 16 x 8 tile of it; X21's place holds L21 X11 in between.  256 threads; ends with a barrier.
+ * One copy of the code for both: every instruction is met for the first time in a solve, and fetching one
+ * costs more than executing it. */
+template <typename T> __device__ __forceinline__ void invert_double(const T *D, T *X)
 {
     constexpr int LD = TILE_LD<T>;
-    constexpr int TILES =
-        S / 16 * (S / 8); /* of a pair of blocks; the 64 / (2 S) pairs come to 4 or 8 tiles */
-    const int warp = threadIdx.x / 32, first = warp / TILES * 2 * S;
-    const int i = 16 * (warp % TILES / (S / 8)), j = 8 * (warp % (S / 8));
-    const bool active = first < TILE;
-    const T *L21 = D + first + S + first * LD;
-    T *X11 = X + first * (LD + 1), *X21 = X11 + S, *X22 = X21 + S * LD;
-
-    /* X11 is zero above its diagonal, X22 too: only part of the common index counts */
-    if (active) {
-        product_sum<T, 1> c;
-        multiply_16(c, L21 + i + j * LD, X11 + j * (LD + 1), LD, S - j);
-        multiply_put(X21 + i + j * LD, LD, c, false);
+    const int warp = threadIdx.x / 32;
+#pragma unroll 1
+    for (int wide = 1; wide <= 2; wide++) {
+        const int S = 8 << wide; /* S/16 x S/8 tiles for a pair of blocks */
+        const int i = 16 * ((warp >> wide) & (wide - 1)), j = 8 * (warp & (S / 8 - 1));
+        const int first = 2 * S * (warp >> (2 * wide - 1));
+        const bool active = first < TILE; /* 4 or 8 warps */
+        const T *L21 = D + first + S + first * LD;
+        T *X11 = X + first * (LD + 1), *X21 = X11 + S, *X22 = X21 + S * LD;
+        /* X11 is zero above its diagonal, X22 too: only part of the common index counts */
+        if (active) {
+            product_sum<T, 1> c;
+            multiply_16(c, L21 + i + j * LD, X11 + j * (LD + 1), LD, S - j);
+            multiply_put(X21 + i + j * LD, LD, c, false);
+        }
+        __syncthreads();
+        product_sum<T, 1> d;
+        if (active)
+            multiply_16(d, X22 + i, X21 + j * LD, LD, i + 16);
+        __syncthreads(); /* L21 X11 was used by all */
+        if (active)
+            multiply_put(X21 + i + j * LD, LD, d, true);
+        __syncthreads();
     }
-    __syncthreads();
-    product_sum<T, 1> d;
-    if (active)
-        multiply_16(d, X22 + i, X21 + j * LD, LD, i + 16);
-    __syncthreads(); /* L21 X11 was used by all */
-    if (active)
-        multiply_put(X21 + i + j * LD, LD, d, true);
-    __syncthreads();
 }
 
 /* X := 0; no barrier */
@@ -130,18 +143,23 @@ template <typename T> __device__ __forceinline__ void tile_clear(T *X)
         X[tile_row(k, false) + tile_column(k, false) * TILE_LD<T>] = T{};
 }
 
-/* X := inv(D), 64 x 64, X zero before.  256 threads; D and X are visible to all.  Ends with a barrier.
- * Cost: 64^3 / 6 multiply-adds, most of them in the last two doublings. */
-template <typename T> __device__ __forceinline__ void invert_64(const T *D, T *X)
+/* X := the inverses of D's 8 x 8 diagonal blocks, X zero before.  256 threads; D and X are visible to all;
+ * ends with a barrier. */
+template <typename T> __device__ __forceinline__ void invert_blocks(const T *D, T *X)
 {
     if (threadIdx.x < TILE) {
         const int first = 8 * (threadIdx.x / 8) * (TILE_LD<T> + 1);
         invert_small<8>(D + first, TILE_LD<T>, X + first, TILE_LD<T>);
     }
     __syncthreads();
+}
+
+/* X := inv(D), 64 x 64, from the inverses of the 8 x 8 blocks.  256 threads; ends with a barrier.
+ * Cost: 64^3 / 6 multiply-adds, most of them in the last two doublings. */
+template <typename T> __device__ __forceinline__ void invert_64(const T *D, T *X)
+{
     invert_double_8(D, X);
-    invert_double<T, 16>(D, X);
-    invert_double<T, 32>(D, X);
+    invert_double(D, X);
 }
 
 /* P := X M for X lower (zeros above), all 64 x 64; P may be M.  256 threads; M is visible to all; ends with a
@@ -159,28 +177,85 @@ template <typename T> __device__ __forceinline__ void scale_64(const T *X, const
     __syncthreads();
 }
 
-/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads; `parts` and
- * `sums` are scratch.  Four barriers. */
+/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads; `sums` is
+ * scratch.  Two barriers, one at the end.  In single precision: where it overflows the answer is true, and
+ * what underflows is too small to matter. */
 template <typename T>
-__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, T (*parts)[TILE], T *sums,
-                                               double limit)
+__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&sums)[TILE], double limit)
 {
-    const int i = threadIdx.x % TILE, part = threadIdx.x / TILE;
-    real_of<T> s[4] = {}, g[4] = {};
+    /* 4 lanes for a row, columns 4 k + part */
+    const int i = threadIdx.x / 4, part = threadIdx.x % 4;
+    float s = 0, g = 0;
+#pragma unroll 8
+    for (int k = part; k < TILE; k += 4)
+        s += (float)magnitude(X[i + k * TILE_LD<T>]);
+    s += shuffle_xor(s, 1);
+    s += shuffle_xor(s, 2);
+    if (part == 0)
+        sums[i] = s;
+    __syncthreads();
+#pragma unroll 8
+    for (int k = part; k < TILE; k += 4)
+        g += (float)magnitude(D[i + k * TILE_LD<T>]) * sums[k];
+    g += shuffle_xor(g, 1);
+    g += shuffle_xor(g, 2);
+    return __syncthreads_or(!(g <= (float)limit));
+}
+
+/* The same for the 8 x 8 diagonal blocks alone, row i of 64 by this thread, of two full warps; the answer is
+ * that row's. */
+template <typename T>
+__device__ __forceinline__ bool growth_of_blocks_exceeds(const T *D, const T *X, int i, double limit)
+{
+    const int first = i / 8 * 8;
+    float s = 0, g = 0;
 #pragma unroll
-    for (int k = 0; k < 16; k++)
-        s[k % 4] += magnitude(X[i + (16 * part + k) * TILE_LD<T>]);
-    parts[part][i] = from_real<T>((s[0] + s[1]) + (s[2] + s[3]));
-    __syncthreads();
-    if (threadIdx.x < TILE)
-        sums[i] = tile_row_sum(parts, i);
-    __syncthreads();
+    for (int k = 0; k < 8; k++)
+        s += (float)magnitude(X[i + (first + k) * TILE_LD<T>]);
 #pragma unroll
-    for (int k = 0; k < 16; k++)
-        g[k % 4] += magnitude(D[i + (16 * part + k) * TILE_LD<T>]) * magnitude(sums[16 * part + k]);
-    parts[part][i] = from_real<T>((g[0] + g[1]) + (g[2] + g[3]));
-    __syncthreads();
-    return __syncthreads_or(!((double)magnitude(tile_row_sum(parts, i)) <= limit));
+    for (int k = 0; k < 8; k++)
+        g += (float)magnitude(D[i + (first + k) * TILE_LD<T>]) * shuffle(s, k, 8);
+    return !(g <= (float)limit);
+}
+
+/* v := inv(D) y by substitution with the inverses X of the 8 x 8 diagonal blocks; one full warp, lane l has
+ * rows l and l + 32 in y0 and y1; v in shared memory, aligned to 16 bytes.  Eight steps, each an exchange, a
+ * product with the block's inverse, another and the products below. */
+template <typename T>
+__device__ __forceinline__ void substitute_blocks(const T *D, const T *X, T y0, T y1, T *v)
+{
+    constexpr int LD = TILE_LD<T>;
+    const int lane = threadIdx.x % 32, row = lane % 8;
+#pragma unroll 1
+    for (int k = 0; k < TILE; k += 8) {
+        T x[8], part[2] = {}, below[8], far[8];
+        if (lane / 8 == k / 8 % 4)
+            v[k + row] = choose(k < 32, y0, y1);
+#pragma unroll
+        for (int c = 0; c < 8; c++)
+            x[c] = X[k + row + (k + c) * LD];
+        __syncwarp();
+#pragma unroll
+        for (int c = 0; c < 8; c++)
+            part[c % 2] = multiply_add(part[c % 2], x[c], v[k + c]);
+#pragma unroll
+        for (int c = 0; c < 8; c++) {
+            below[c] = D[lane + (k + c) * LD];
+            far[c] = D[lane + 32 + (k + c) * LD];
+        }
+        __syncwarp(); /* all have read what was left of b */
+        if (lane < 8)
+            v[k + row] = part[0] + part[1];
+        __syncwarp();
+        T sum[2][2] = {}; /* rows up to k + 7 are done: what they become is not used */
+#pragma unroll
+        for (int c = 0; c < 8; c++) {
+            sum[0][c % 2] = multiply_add(sum[0][c % 2], below[c], v[k + c]);
+            sum[1][c % 2] = multiply_add(sum[1][c % 2], far[c], v[k + c]);
+        }
+        y0 = y0 - (sum[0][0] + sum[0][1]);
+        y1 = y1 - (sum[1][0] + sum[1][1]);
+    }
 }
 
 /* y := inv(D) y by substitution; one full warp, lane l has rows l and l + 32 in y0 and y1; order 64, D

@@ -25,9 +25,13 @@ __global__ void __launch_bounds__(TILE_THREADS) invert_kernel(triangle_view<T> L
     extern __shared__ __align__(16) unsigned char memory[];
     T *D = reinterpret_cast<T *>(memory), *X = D + TILE_AREA<T>;
     const int tile = blockIdx.x, i0 = tile * TILE, r = i0 / to.nb;
-    diagonal_load(D, L, i0);
+    if (L.transposed)
+        diagonal_load<true>(D, L, i0);
+    else
+        diagonal_load<false>(D, L, i0);
     tile_clear(X);
     __syncthreads();
+    invert_blocks(D, X);
     invert_64(D, X);
     for (int e = threadIdx.x; e < TILE * TILE; e += TILE_THREADS)
         to.X[to.at(r, i0 % to.nb + e % TILE, i0 % to.nb + e / TILE)] = X[e % TILE + e / TILE * TILE_LD<T>];

@@ -15,137 +15,8 @@
 #define DENSE_CUDA_ROWS_CUH
 
 #include "dense/cuda/invert.cuh"
-#include "dense/cuda/turn.cuh"
-
-/* Most blocks in a cluster: 8 are portable, 16 are what an H100 and H200 take when asked. */
-constexpr int CLUSTER_BLOCKS = 16;
-
-/* How x travels.  A link has
- *     enter()                 all threads, first: this block's row; ends with a barrier
- *     early(j, i)             a look at entry i of x(j), without waiting
- *     wait(early, j, i)       that entry, once it is there; may be called by some lanes only
- *     send(r, i, v, part)     entry i of x(r) to all later rows; called by all threads, four times for each
- * i, with part 0..3 */
-template <typename T> struct grid_link {
-    static constexpr int BLOCKS_PER_SM = 2;
-    struct arguments {
-        workspace_head *head;
-        packet *box;
-        int rows;
-    };
-    using glance = letter<T>;
-    struct shared_part {
-        place mine;
-    };
-    packet *box;
-    unsigned long long epoch;
-
-    __device__ __forceinline__ int enter(const arguments &a, shared_part &s)
-    {
-        if (threadIdx.x == 0)
-            s.mine = ticket_take(a.head, gridDim.x);
-        __syncthreads();
-        box = a.box;
-        epoch = s.mine.epoch;
-        return s.mine.number;
-    }
-    __device__ __forceinline__ glance early(int j, int i) const { return letter_load<T>(box, TILE * j + i); }
-    __device__ __forceinline__ T wait(glance g, int j, int i) const
-    {
-        return letter_wait<T>(g, box, TILE * j + i, epoch);
-    }
-    __device__ __forceinline__ void send(int r, int i, T v, int part) const
-    {
-        if (part == 0)
-            letter_send(box, TILE * r + i, v, epoch);
-    }
-};
-
-/* Within a cluster through distributed shared memory, from one cluster to the next through global memory. */
-template <typename T> struct cluster_link {
-    static constexpr int BLOCKS_PER_SM = 1;
-    struct arguments {
-        workspace_head *head; /* not used by a single cluster */
-        packet *box;
-        int rows;
-    };
-    using glance = letter<T>;
-    struct shared_part {
-        T x[CLUSTER_BLOCKS - 1][TILE];
-        uint64_t barrier[CLUSTER_BLOCKS - 1];
-        turn_shared turn;
-    };
-    shared_part *inbox;
-    packet *box;
-    unsigned long long epoch;
-    int first, count, rows; /* this cluster's first row and number of rows; all rows */
-
-    __device__ __forceinline__ int enter(const arguments &a, shared_part &s)
-    {
-        const int rank = cluster_rank(), blocks = cluster_blocks(), clusters = (int)gridDim.x / blocks;
-        if ((int)threadIdx.x < rank)
-            inbox_open(&s.barrier[threadIdx.x]);
-        __syncthreads();
-        if ((int)threadIdx.x < rank)
-            inbox_expect(&s.barrier[threadIdx.x], TILE * sizeof(T));
-        inbox = &s;
-        box = a.box;
-        rows = a.rows;
-        place mine = {0, 0};
-        if (clusters > 1)
-            mine = turn_take(s.turn, a.head, clusters);
-        else
-            cluster_arrive();
-        epoch = mine.epoch;
-        first = mine.number * blocks;
-        count = min(blocks, rows - first);
-        return first + rank;
-    }
-    /* Before the first send: all inboxes are open. */
-    __device__ __forceinline__ void ready() const
-    {
-        if (rows == count)
-            cluster_wait();
-    }
-    __device__ __forceinline__ glance early(int j, int i) const
-    {
-        return j < first ? letter_load<T>(box, TILE * j + i) : glance{};
-    }
-    __device__ __forceinline__ T wait(glance g, int j, int i) const
-    {
-        if (j < first)
-            return letter_wait<T>(g, box, TILE * j + i, epoch);
-        inbox_wait(&inbox->barrier[j - first], 0);
-        return inbox->x[j - first][i];
-    }
-    __device__ __forceinline__ void send(int r, int i, T v, int part) const
-    {
-        const int rank = r - first;
-        for (int to = rank + 1 + part; to < count; to += TILE_PARTS)
-            inbox_send(&inbox->x[rank][i], &inbox->barrier[rank], to, v);
-        if (part == 0 && first + count < rows)
-            letter_send(box, TILE * r + i, v, epoch);
-    }
-};
-
-/* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes between rows.
- */
-template <typename T> struct block_link {
-    struct glance {
-    };
-    vector_view<T> x;
-
-    __device__ __forceinline__ glance early(int, int) const { return {}; }
-    __device__ __forceinline__ T wait(glance, int j, int i) const { return x.load(TILE * j + i); }
-    __device__ __forceinline__ void send(int, int, T, int) const {}
-};
-
-/* All links: after this x may be sent.  All threads, once. */
-template <typename Link> __device__ __forceinline__ void link_ready(const Link &) {}
-template <typename T> __device__ __forceinline__ void link_ready(const cluster_link<T> &link)
-{
-    link.ready();
-}
+#include "dense/cuda/links.cuh"
+#include <cstddef>
 
 struct rows_options {
     libsolver_trsv_cache cache;
@@ -172,172 +43,247 @@ __device__ __forceinline__ void trace_time(const rows_options &o, int r, trace_w
 }
 
 template <typename T> struct rows_shared {
-    T D[TILE_AREA<T>];              /* the diagonal block */
-    T X[TILE_AREA<T>];              /* its inverse */
-    T partial[2][TILE_PARTS][TILE]; /* sums of L x and then of P x; of inv(D) y */
-    T y[TILE];
-    T x[TILE_THREADS / 32][2][16]; /* for each warp: the entries its columns meet, two buffers */
-    T last[1];                     /* CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
+    T D[TILE_AREA<T>];           /* the diagonal block */
+    T X[TILE_AREA<T>];           /* its inverse */
+    T partial[TILE_PARTS][TILE]; /* sums of L x and then of P x */
+    T y[TILE];                   /* b */
+    float growth[TILE];
+    T x[TILE_THREADS / 32][2][8]; /* for each warp: the entries its columns meet, two buffers */
+    union {
+        T step[TILE_PARTS][TILE]; /* sums of inv(D) y, or a substitution's x */
+        T last[1]; /* before that, CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
+    };
 };
+
+constexpr int SHARED_LIMIT = 227 * 1024; /* what a block may have on sm_90, static and dynamic together */
 
 template <typename T> constexpr int rows_shared_bytes(libsolver_trsv_cache cache)
 {
-    return (int)(sizeof(rows_shared<T>) + (cache == LIBSOLVER_CACHE_SHARED ? sizeof(T) * TILE * TILE : 0));
+    return (int)(cache == LIBSOLVER_CACHE_SHARED ? offsetof(rows_shared<T>, last) + sizeof(T) * TILE * TILE
+                                                 : sizeof(rows_shared<T>));
 }
 
-/* sum += A x(j) with this thread's share of the tile A in a, in the map that by_rows says */
-template <typename T, typename Link>
-__device__ __forceinline__ void rows_step(Link &link, typename Link::glance (&seen)[2], rows_shared<T> &s,
-                                          T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE], int j, bool by_rows)
+/* sum += A x(j) with this thread's share of the tile A in a */
+template <bool BY_ROWS, typename T, typename Link>
+__device__ __forceinline__ void rows_step(const Link &link, typename Link::glance (&seen)[2],
+                                          rows_shared<T> &s, T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE],
+                                          int j)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (by_rows) {
+    if constexpr (BY_ROWS) {
         const T x0 = link.wait(seen[0], j, lane), x1 = link.wait(seen[1], j, lane + 32);
         tile_apply_rows(sum, a, x0, x1);
+    } else if (link.shared(j)) {
+        tile_apply_columns(sum, a, link.arrived(j) + tile_first_column());
     } else {
         /* the buffer written here was last read two steps ago, before the previous step's __syncwarp */
-        T *x = s.x[warp][j % 2];
-        x[lane % 16] = link.wait(seen[0], j, tile_first_column() + lane % 16); /* twice the same: no branch */
+        T *x = s.x[warp][j & 1];
+        x[lane % 8] =
+            link.wait(seen[0], j, tile_first_column() + lane % 8); /* all four the same: no branch */
         __syncwarp();
         tile_apply_columns(sum, a, x);
     }
 }
 
 /* A look at the entries of x(j) that this lane will wait for in rows_step. */
-template <typename T, typename Link>
-__device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j,
-                                          bool by_rows)
+template <bool BY_ROWS, typename Link>
+__device__ __forceinline__ void rows_look(const Link &link, typename Link::glance (&seen)[2], int j)
 {
     const int lane = threadIdx.x % 32;
-    seen[0] = link.early(j, by_rows ? lane : tile_first_column() + lane % 16);
-    if (by_rows)
+    seen[0] = link.early(j, BY_ROWS ? lane : tile_first_column() + lane % 8);
+    if (BY_ROWS)
         seen[1] = link.early(j, lane + 32);
 }
 
-/* Row threadIdx.x mod 64 of inv(D) (b - sum), in all four quarters; the sum is in parts in s.partial[0]. */
+/* Row i of what is left of b; the sum is in parts in s.partial. */
+template <typename T> __device__ __forceinline__ T rows_left(const rows_shared<T> &s, int i)
+{
+    return s.y[i] - tile_row_sum(s.partial, i);
+}
+
+/* v := inv(D) (b - sum) by substitution, with the inverses of the 8 x 8 blocks unless they grow.  Ends with a
+ * barrier. */
+template <typename T> __device__ __forceinline__ void rows_substitute(rows_shared<T> &s, T *v)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    bool grows = false;
+    if (warp == 0)
+        substitute_blocks(s.D, s.X, rows_left(s, lane), rows_left(s, lane + 32), v);
+    else if (warp / 2 == 1) /* meanwhile */
+        grows = growth_of_blocks_exceeds(s.D, s.X, (int)threadIdx.x - TILE, GROWTH_LIMIT);
+    if (!__syncthreads_or(grows))
+        return;
+    if (warp == 0) {
+        T y0 = rows_left(s, lane), y1 = rows_left(s, lane + 32);
+        substitute_64(s.D, y0, y1);
+        v[lane] = y0;
+        v[lane + 32] = y1;
+    }
+    __syncthreads();
+}
+
+/* Row threadIdx.x of inv(D) (b - sum) in the first 64 threads; all call. */
 template <typename T>
 __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted,
-                                           T b)
+                                           int r)
 {
-    const int lane = threadIdx.x % 32, row = threadIdx.x % TILE;
-    if (threadIdx.x < TILE)
-        s.y[row] = b - tile_row_sum(s.partial[0], row);
-    __syncthreads();
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (!inverted) {
-        if (threadIdx.x < 32) {
-            T y0 = s.y[lane], y1 = s.y[lane + 32];
-            substitute_64(s.D, y0, y1);
-            s.y[lane] = y0;
-            s.y[lane + 32] = y1;
-        }
-        __syncthreads();
-        return s.y[row];
+        rows_substitute(s, s.step[0]);
+        return threadIdx.x < TILE ? s.step[0][threadIdx.x] : T{};
     }
+    /* every warp by itself: the 8 entries that its columns of the inverse meet */
+    T *y = s.x[warp][r % 2]; /* not the buffer of x(r-1) */
+    y[lane % 8] = rows_left(s, tile_first_column() + lane % 8);
+    __syncwarp();
     T sum[TILE_SUMS] = {};
-    tile_apply_columns(sum, inverse, s.y + tile_first_column());
-    tile_reduce(sum, s.partial[1], false);
-    return tile_row_sum(s.partial[1], row);
+    tile_apply_columns(sum, inverse, y);
+    tile_reduce<false>(sum, s.step);
+    return threadIdx.x < TILE ? tile_row_sum(s.step, (int)threadIdx.x) : T{};
 }
 
 /* Waits for x(j) and loads tile (r,j) only then: what reading ahead is compared with. */
-template <typename T, typename Link>
-__device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const triangle_view<T> &L, Link &link,
-                                               const typename Link::glance &seen, int r, int j)
+template <bool BY_ROWS, typename T, typename Link>
+__device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const triangle_view<T> &L,
+                                               const Link &link, const typename Link::glance &seen, int r,
+                                               int j)
 {
-    link.wait(seen, j, L.transposed ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 16);
-    tile_load(tile, L, TILE * r, TILE * j);
+    link.wait(seen, j, BY_ROWS ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 8);
+    tile_load<BY_ROWS>(tile, L, TILE * r, TILE * j);
 }
 
-/* One block row; all threads of a block of TILE_THREADS.  Registers: two tiles and the inverse's share at
- * most. */
-template <typename T, typename Link>
-__device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
-                                           const rows_options &o, Link &link, rows_shared<T> &s, int r)
+/* D := inv(L(r,r)) to s.X, whatever it is put to; the last tile, when it is wanted there, to s.D, scaled or
+ * not.  Returns whether the inverse may be used. */
+template <bool BY_ROWS, typename T>
+__device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[TILE_SHARE], bool staged,
+                                            bool scaled)
 {
-    const bool by_rows = L.transposed;
+    invert_64(s.D, s.X); /* whose 8 x 8 diagonal blocks stay as they were */
+    if (growth_exceeds(s.D, s.X, s.growth, GROWTH_LIMIT))
+        return false;
+    if (staged) {
+        tile_put(s.D, last, BY_ROWS); /* all have read D: growth_exceeds ended with a barrier */
+        __syncthreads();
+        if (scaled)
+            scale_64(s.X, s.D, s.D);
+    }
+    return true;
+}
+
+/* One block row; all threads of a block of TILE_THREADS.  BY_ROWS: L.transposed.  AHEAD: o.cache says so.
+ * Registers: two tiles and the inverse's share at most. */
+template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
+__device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
+                                           const rows_options &o, const Link &link, rows_shared<T> &s, int r)
+{
+    constexpr int TILES = AHEAD ? Link::TILES : 1;
+    constexpr bool SPACIOUS =
+        TILES > 2; /* registers for the first tiles while the diagonal block is inverted */
     const int i0 = TILE * r, row = threadIdx.x % TILE;
-    const bool ahead = o.cache == LIBSOLVER_CACHE_AHEAD;
     trace_time(o, r, TRACE_START);
 
-    T tile[TILE_SHARE], next[TILE_SHARE], inverse[TILE_SHARE];
-    diagonal_load(s.D, L, i0);
-    const T b = i0 + row < L.n ? x.load(i0 + row) : T{};
-    bool scaled = ahead && r > 0 && r >= o.scale_from && r >= o.invert_from;
-    if (r > 0 && (o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
-        tile_load(next, L, i0, i0 - TILE); /* the last tile */
-    if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
+    T tile[TILES][TILE_SHARE], last_tile[TILE_SHARE];
+    diagonal_load<BY_ROWS>(s.D, L, i0);
+    const T b = threadIdx.x < TILE && i0 + row < L.n ? x.load(i0 + row) : T{};
+    bool inverted = r >= o.invert_from;
+    const bool scaled = AHEAD && r > 0 && inverted && r >= o.scale_from;
+    /* the last tile goes through shared memory: to be scaled, or to turn it from rows to columns, whose sums
+     * need no shuffles */
+    bool staged = AHEAD && r > 0 && inverted && (BY_ROWS || scaled);
+    if (r > 0 && (staged || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
+        tile_load<BY_ROWS>(last_tile, L, i0, i0 - TILE);
+    if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
         for (int k = 0; k < TILE_SHARE; k++)
-            s.last[k * TILE_THREADS + threadIdx.x] = next[k];
+            s.last[k * TILE_THREADS + threadIdx.x] = last_tile[k];
     }
+    /* tile (r,j) is kept in tile[(j + pad) mod TILES], the last one in tile[0]; before tile (r,0) there are
+     * `pad` that are none */
+    const int pad = r > 0 ? TILES - 1 - (r - 1 + TILES - 1) % TILES : 0;
+    const auto load_first = [&] {
+#pragma unroll
+        for (int k = 0; k < TILES - 1; k++)
+            if (k >= pad && k - pad < (staged ? r - 1 : r))
+                tile_load<BY_ROWS>(tile[k], L, i0, TILE * (k - pad));
+    };
     tile_clear(s.X);
+    if (threadIdx.x < TILE)
+        s.y[row] = b;
     __syncthreads();
-    bool inverted = r >= o.invert_from;
-    if (inverted) {
-        invert_64(s.D, s.X);
-        inverted = !growth_exceeds(s.D, s.X, s.partial[0], s.y, GROWTH_LIMIT);
+    if (SPACIOUS)
+        load_first();
+    invert_blocks(s.D, s.X);
+    if (inverted)
+        inverted = rows_invert<BY_ROWS>(s, last_tile, staged, scaled);
+    if (staged && !inverted) {
+        staged = false;
+        if (SPACIOUS)
+            load_first(); /* the last tile may be one of them */
     }
-    scaled = scaled && inverted;
-    if (scaled) {
-        tile_load(next, L, i0, i0 - TILE);
-        tile_put(s.D, next, by_rows); /* all have read D: growth_exceeds ended with a barrier */
-        __syncthreads();
-        scale_64(s.X, s.D, s.D);
-    }
-    if (r > 0 && ahead)
-        tile_load(tile, L, i0, 0); /* only now: registers are short before, and x(0) is not there yet */
-    link_ready(link);
+    if (!SPACIOUS)
+        load_first(); /* only now; x(0) is not there yet */
+    link.ready();
     trace_time(o, r, TRACE_DIAGONAL);
 
     T sum[TILE_SUMS] = {};
     typename Link::glance seen[2] = {};
     if (r > 0)
-        rows_look<T>(link, seen, 0, by_rows);
-    for (int j = 0; j < r - 1; j++) {
-        if (!ahead)
-            rows_load_late(tile, L, link, seen[0], r, j);
-        else if (j + 2 < r || !scaled)
-            tile_load(next, L, i0, TILE * (j + 1));
-        rows_step(link, seen, s, sum, tile, j, by_rows);
-        if (ahead)
-            tile_copy(tile, next);
-        if (j + 2 < r || !scaled)
-            rows_look<T>(link, seen, j + 1, by_rows);
-    }
+        rows_look<BY_ROWS>(link, seen, 0);
+    for (int first = -pad; first < r - 1; first += TILES)
+#pragma unroll
+        for (int k = 0; k < TILES; k++) {
+            const int j = first + k, ahead = j + TILES - 1;
+            if (AHEAD && ahead < (staged ? r - 1 : r))
+                tile_load<BY_ROWS>(tile[(k + TILES - 1) % TILES], L, i0, TILE * ahead);
+            if (j < 0)
+                continue;
+            if (!AHEAD)
+                rows_load_late<BY_ROWS>(tile[0], L, link, seen[0], r, j);
+            rows_step<BY_ROWS>(link, seen, s, sum, tile[k], j);
+            if (j + 2 < r || !staged)
+                rows_look<BY_ROWS>(link, seen, j + 1);
+        }
     trace_time(o, r, TRACE_CAUGHT_UP);
+    T inverse[TILE_SHARE], z = {};
     if (inverted)
         tile_get(inverse, s.X);
-    T solved;
-    if (scaled) {
-        tile_get(tile, s.D);
-        tile_reduce(sum, s.partial[0], by_rows);
-        const T z = rows_diagonal(s, inverse, true, b);
+    if (staged) {
+        rows_look<false>(link, seen, r - 1);
+        tile_get(tile[0], s.D);
+        tile_reduce<BY_ROWS>(sum, s.partial);
         T last[TILE_SUMS] = {};
-        rows_look<T>(link, seen, r - 1, false);
-        rows_step(link, seen, s, last, tile, r - 1, false);
+        if (scaled) /* P x(r-1), to be taken from z */
+            z = rows_diagonal(s, inverse, true, r);
+        else /* the same thread puts these parts back */
+            for (int half = 0; half < 2; half++)
+                last[4 * half] = s.partial[threadIdx.x / 32][threadIdx.x % 32 + 32 * half];
+        rows_step<false>(link, seen, s, last, tile[0], r - 1);
         trace_time(o, r, TRACE_LAST_X);
-        tile_reduce(last, s.partial[0], false);
-        solved = z - tile_row_sum(s.partial[0], row);
+        tile_reduce<false>(last, s.partial);
     } else {
-        if (r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
-            rows_load_late(tile, L, link, seen[0], r, r - 1);
-        if (r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
-            tile_copy(tile, next);
-        if (r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
+        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
+            rows_load_late<BY_ROWS>(tile[0], L, link, seen[0], r, r - 1);
+        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
+            tile_copy(tile[0], last_tile);
+        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll
             for (int k = 0; k < TILE_SHARE; k++)
-                tile[k] = s.last[k * TILE_THREADS + threadIdx.x];
+                tile[0][k] = s.last[k * TILE_THREADS + threadIdx.x];
         }
         if (r > 0)
-            rows_step(link, seen, s, sum, tile, r - 1, by_rows);
+            rows_step<BY_ROWS>(link, seen, s, sum, tile[0], r - 1);
         trace_time(o, r, TRACE_LAST_X);
-        tile_reduce(sum, s.partial[0], by_rows);
-        solved = rows_diagonal(s, inverse, inverted, b);
+        tile_reduce<BY_ROWS>(sum, s.partial);
     }
-    link.send(r, row, solved, threadIdx.x / TILE);
-    trace_time(o, r, TRACE_SENT);
-    if (threadIdx.x < TILE && i0 + row < L.n)
-        x.store(i0 + row, solved);
+    if (!(staged && scaled))
+        z = rows_diagonal(s, inverse, inverted, r);
+    if (threadIdx.x < TILE) {
+        const T solved = staged && scaled ? z - tile_row_sum(s.partial, row) : z;
+        link.send(r, row, solved);
+        trace_time(o, r, TRACE_SENT);
+        if (i0 + row < L.n)
+            x.store(i0 + row, solved);
+    }
 }
 
 #endif

@@ -5,10 +5,15 @@
 #include "dense/cuda/growth.h"
 #include "dense/cuda/launch.cuh"
 
-/* Crossovers of the automatic choice, bench_trsv -op NT on an H200: WARP has the shorter start, CLUSTER the
- * shorter step; GRID fills the device better where bandwidth counts. */
-constexpr int64_t WARP_UNTIL = 64;
-constexpr int64_t CLUSTER_UNTIL = 6144;
+/* Crossovers of the automatic choice, bench_trsv -op NT on an H200.  WARP has the shorter start, but from 33
+ * rows on a lane has two of them: in d it takes 2.4 us at 32 and 4.2 at 33, CLUSTER 3.4 at both (s, c and z were
+ * run at 32 and 64 and agree).  CLUSTER has the shorter step; GRID fills the device better where bandwidth
+ * counts, which is later by rows and for entries of 4 or 16 bytes. */
+constexpr int64_t WARP_UNTIL = 32;
+template <typename T> static int64_t cluster_until(bool by_rows)
+{
+    return sizeof(T) != 8 ? 16384 : by_rows ? 12288 : 6144;
+}
 /* The first block row waits for nobody and substitutes: that is done before an inverse would be.  Before
  * SCALE_FROM a block has no time to scale its last tile. */
 constexpr int64_t INVERT_FROM = 1;
@@ -68,7 +73,7 @@ static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void 
         libsolver_trsv_options chosen = options;
         if (L.n > ONE_BLOCK_ORDER && !workspace_valid(L.n, workspace, bytes))
             return LIBSOLVER_INVALID;
-        if (L.n <= CLUSTER_UNTIL) {
+        if (L.n <= cluster_until<T>(L.transposed)) {
             chosen.form = L.n <= WARP_UNTIL ? LIBSOLVER_TRSV_WARP : LIBSOLVER_TRSV_CLUSTER;
             chosen.scale_from = INT64_MAX; /* its steps are too short for z to be ready in time */
             const libsolver_status status = trsv_by_form(L, x, workspace, bytes, chosen, stream);

@@ -23,10 +23,14 @@ __device__ __forceinline__ problem<T> problem_at(const triangle_case &c, const b
     return {view_triangle(c, n, a, lda), view_vector(c, n, x, batch.incx)};
 }
 
-template <typename T, int W>
+/* BY_ROWS: L.transposed.  The compiler is told of rows alone: order 16 is solved in 3.0 us then instead of 4.4,
+ * but by columns in 3.2 instead of 2.9 (1000 triangles, double precision). */
+template <bool BY_ROWS, typename T, int W>
 __global__ void __launch_bounds__(32 * BATCH_WARPS, sizeof(T) > 8 ? 2 : 4)
     batch_warp_kernel(triangle_case c, batch_view<T> batch)
 {
+    if (BY_ROWS)
+        __builtin_assume(c.trans != LIBSOLVER_NO_TRANSPOSE);
     extern __shared__ __align__(16) unsigned char memory[];
     const int warp = threadIdx.x / 32;
     const int64_t k = (int64_t)blockIdx.x * (BATCH_WARPS * 32 / W) + threadIdx.x / W;
@@ -38,16 +42,16 @@ __global__ void __launch_bounds__(32 * BATCH_WARPS, sizeof(T) > 8 ? 2 : 4)
     trsv_warp(p.L, p.x, reinterpret_cast<warp_shared<T, W> *>(memory)[warp]);
 }
 
-template <typename T>
+template <bool BY_ROWS, typename T>
 __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
     batch_rows_kernel(triangle_case c, batch_view<T> batch)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     const problem<T> p = problem_at(c, batch, blockIdx.x);
-    block_link<T> link = {p.x};
+    const block_link<T> link = {p.x};
     const rows_options options = {LIBSOLVER_CACHE_AHEAD, 0, INT32_MAX, nullptr};
     for (int r = 0; TILE * r < p.L.n; r++) {
-        rows_solve(p.L, p.x, options, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
+        rows_solve<BY_ROWS, true>(p.L, p.x, options, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
         __syncthreads();
     }
 }
@@ -57,7 +61,7 @@ static libsolver_status batch_by_warps(triangle_case c, const batch_view<T> &bat
 {
     constexpr int PROBLEMS = BATCH_WARPS * 32 / W;
     return launch(
-        batch_warp_kernel<T, W>,
+        c.trans != LIBSOLVER_NO_TRANSPOSE ? batch_warp_kernel<true, T, W> : batch_warp_kernel<false, T, W>,
         {(batch.count - 1) / PROBLEMS + 1, 32 * BATCH_WARPS, BATCH_WARPS * (int)sizeof(warp_shared<T, W>)},
         stream, c, batch);
 }
@@ -70,7 +74,8 @@ template <typename T> libsolver_status trsv_batch(triangle_case c, batch_view<T>
         return batch_by_warps<T, 16>(c, batch, stream);
     if (batch.max_n <= WARP_ORDER)
         return batch_by_warps<T, 32>(c, batch, stream);
-    return launch(batch_rows_kernel<T>,
+    return launch(c.trans != LIBSOLVER_NO_TRANSPOSE ? batch_rows_kernel<true, T>
+                                                    : batch_rows_kernel<false, T>,
                   {batch.count, TILE_THREADS, rows_shared_bytes<T>(LIBSOLVER_CACHE_AHEAD)}, stream, c, batch);
 }
 

@@ -6,7 +6,7 @@
 
 /* Two blocks an SM where registers allow: one works while the other waits.  A cluster's blocks have an SM
  * each. */
-template <typename T, typename Link>
+template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
 __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : Link::BLOCKS_PER_SM)
     rows_kernel(triangle_view<T> L, vector_view<T> x, rows_options o, typename Link::arguments arguments)
 {
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : Link::BLOCKS
     Link link;
     const int r = link.enter(arguments, shared);
     if (r < arguments.rows) /* the last cluster may have more blocks than rows */
-        rows_solve(L, x, o, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
+        rows_solve<BY_ROWS, AHEAD>(L, x, o, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
 }
 
 static rows_options rows_options_of(const libsolver_trsv_options &options)
@@ -26,31 +26,50 @@ static rows_options rows_options_of(const libsolver_trsv_options &options)
 }
 
 template <typename T, typename Link>
-static libsolver_status rows_launch(triangle_view<T> L, vector_view<T> x, void *workspace, int cluster,
-                                    const libsolver_trsv_options &options, void *stream)
+static libsolver_status rows_launch(triangle_view<T> L, vector_view<T> x, typename Link::arguments arguments,
+                                    int cluster, const libsolver_trsv_options &options, void *stream)
 {
-    auto *head = static_cast<workspace_head *>(workspace);
-    const int rows = (L.n - 1) / TILE + 1,
-              blocks = cluster > 0 ? (rows + cluster - 1) / cluster * cluster : rows;
-    const typename Link::arguments arguments = {head, reinterpret_cast<packet *>(head + 1), rows};
+    static_assert(rows_shared_bytes<T>(LIBSOLVER_CACHE_SHARED) + sizeof(typename Link::shared_part) <=
+                      SHARED_LIMIT,
+                  "every way to cache must fit");
+    const bool ahead = options.cache == LIBSOLVER_CACHE_AHEAD;
+    const int rows = arguments.rows, blocks = cluster > 0 ? (rows + cluster - 1) / cluster * cluster : rows;
     const launch_shape shape = {blocks, TILE_THREADS, rows_shared_bytes<T>(options.cache), cluster, false};
-    return launch(rows_kernel<T, Link>, shape, stream, L, x, rows_options_of(options), arguments);
+    const auto kernel = L.transposed
+                            ? ahead ? rows_kernel<true, true, T, Link> : rows_kernel<true, false, T, Link>
+                        : ahead ? rows_kernel<false, true, T, Link>
+                                : rows_kernel<false, false, T, Link>;
+    return launch(kernel, shape, stream, L, x, rows_options_of(options), arguments);
+}
+
+static int row_count(int n)
+{
+    return (n - 1) / TILE + 1;
+}
+static packet *box_of(void *workspace)
+{
+    return reinterpret_cast<packet *>(static_cast<workspace_head *>(workspace) + 1);
 }
 
 template <typename T>
 libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace,
                            const libsolver_trsv_options &options, void *stream)
 {
-    return rows_launch<T, grid_link<T>>(L, x, workspace, 0, options, stream);
+    return rows_launch<T, grid_link<T>>(
+        L, x, {static_cast<workspace_head *>(workspace), box_of(workspace), row_count(L.n)}, 0, options,
+        stream);
 }
 
 template <typename T>
 libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, void *workspace,
                               const libsolver_trsv_options &options, void *stream)
 {
-    const int rows = (L.n - 1) / TILE + 1;
-    return rows_launch<T, cluster_link<T>>(L, x, workspace, rows < CLUSTER_BLOCKS ? rows : CLUSTER_BLOCKS,
-                                           options, stream);
+    const int rows = row_count(L.n);
+    if (rows <= CLUSTER_BLOCKS)
+        return rows_launch<T, cluster_link<T>>(L, x, {rows}, rows, options, stream);
+    return rows_launch<T, clusters_link<T>>(
+        L, x, {static_cast<workspace_head *>(workspace), box_of(workspace), rows}, CLUSTER_BLOCKS, options,
+        stream);
 }
 
 #define INSTANCE(T) \
