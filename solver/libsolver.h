@@ -59,7 +59,7 @@ typedef struct libsolver_workspace libsolver_workspace;
 /* ---- Options --------------------------------------------------------------------------------------- */
 
 typedef enum libsolver_backend {
-    LIBSOLVER_BACKEND_AUTO = 0, /* the one with the shorter predicted time */
+    LIBSOLVER_BACKEND_AUTO = 0, /* the CPU */
     LIBSOLVER_BACKEND_CPU = 1,
     LIBSOLVER_BACKEND_GPU = 2 /* never replaced silently: NOT_BUILT or CUDA if it cannot be had */
 } libsolver_backend;

@@ -158,11 +158,12 @@ class BadInput(Case):
 
 
 class Resources(Case):
-    def test_what_is_not_built_is_exit_4(self):
-        for arguments in (["lap2d:3", "--backend", "gpu"],):
-            with self.subTest(arguments=arguments):
-                code, result = self.solve(*arguments)
-                self.assertEqual((code, result["status"]), (4, "NOT_BUILT"))
+    def test_the_gpu_solves_or_its_absence_is_exit_4(self):
+        code, result = self.solve("lap2d:30", "--backend", "gpu")
+        if code == 0:
+            self.assertEqual((result["status"], result["backend"]["solve"]), ("OK", "gpu"))
+        else:
+            self.assertIn((code, result["status"]), [(4, "NOT_BUILT"), (4, "CUDA")])
 
     def test_a_memory_limit_is_kept(self):
         code, result = self.solve("lap2d:60", "--memory-limit", "100K")
