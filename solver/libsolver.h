@@ -61,7 +61,8 @@ typedef struct libsolver_workspace libsolver_workspace;
 typedef enum libsolver_backend {
     LIBSOLVER_BACKEND_AUTO = 0, /* the CPU */
     LIBSOLVER_BACKEND_CPU = 1,
-    LIBSOLVER_BACKEND_GPU = 2 /* never replaced silently: NOT_BUILT or CUDA if it cannot be had */
+    LIBSOLVER_BACKEND_GPU = 2 /* factors made on the CPU, solves on the device; never replaced silently: NOT_BUILT or CUDA if it
+                                 cannot be had */
 } libsolver_backend;
 
 typedef enum libsolver_kind {
@@ -225,7 +226,9 @@ typedef enum libsolver_part {
 /* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x columns with
  * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates nothing, but
  * that a workspace older than a refactorization which grew (libsolver_factor_info.growths), or was the first with zero or perturbed
- * pivots, follows at its next use.  INVALID, SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED. */
+ * pivots, follows at its next use.  GPU backend: B and X may both lie in device memory, for PART_ALL; the call
+ * then returns before the solve is done, on options.stream, and can be captured in a CUDA graph after the first solve.  INVALID,
+ * SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED, NOT_BUILT (device memory), CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
