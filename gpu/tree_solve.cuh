@@ -64,16 +64,15 @@ __device__ __forceinline__ void solvers_sync()
     asm volatile("barrier.cta.sync 1, %0;" ::"n"(SOLVE_THREADS) : "memory");
 }
 
-/* One barrier for each stage that is filled by copies, one for each that is given back by the solvers' warps. */
+/* An mbarrier for each stage that copies fill; a named barrier for each that the solvers give back, on which the copying warp waits.
+ * (Arrivals on an mbarrier would do, but racecheck sees of a warp's only the lane that makes them.) */
 struct stage_ring {
-    uint64_t *full, *empty;
+    uint64_t *full;
 
     __device__ __forceinline__ void open(int stages) const
     {
-        for (int s = 0; s < stages; s++) {
+        for (int s = 0; s < stages; s++)
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(full + s)) : "memory");
-            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(empty + s)), "n"((int)SOLVE_WARPS) : "memory");
-        }
         asm volatile("fence.mbarrier_init.release.cluster;\n fence.proxy.async.shared::cta;" ::: "memory");
     }
     __device__ __forceinline__ static void wait(const uint64_t *barrier, unsigned phase)
@@ -85,9 +84,13 @@ struct stage_ring {
                      "r"(phase)
                      : "memory");
     }
-    __device__ __forceinline__ void give_back(int s) const
+    __device__ __forceinline__ static void give_back(int s)
     {
-        asm volatile("{ .reg .b64 state;\n mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(empty + s)) : "memory");
+        asm volatile("barrier.cta.arrive %0, %1;" ::"r"(2 + s), "n"(LAUNCH_THREADS) : "memory");
+    }
+    __device__ __forceinline__ static void take_back(int s)
+    {
+        asm volatile("barrier.cta.sync %0, %1;" ::"r"(2 + s), "n"(LAUNCH_THREADS) : "memory");
     }
 };
 
@@ -110,9 +113,7 @@ __device__ __forceinline__ void copy_tasks(const char *memory, const list_head *
         mine = load_words(reinterpret_cast<const task_copy *>(head) + lane);
     const int from = __shfl_sync(~0u, (int)mine.from16, 0), copies = __shfl_sync(~0u, (int)mine.bytes, 0);
     int held = -1; /* number of the copy in lane 0 */
-    int at = stages - 1;
-    unsigned phase = 0; /* of the empty barriers: nothing is waited for in the first round */
-    bool first_round = true;
+    int at = stages - 1, tasks = 0;
     for (int c = 0; c < copies; c++) {
         if (c == HEAD_COPIES || c - held == 32) {
             held = c;
@@ -125,19 +126,18 @@ __device__ __forceinline__ void copy_tasks(const char *memory, const list_head *
         here.to = __shfl_sync(~0u, mine.to, c - held);
         here.task_bytes = __shfl_sync(~0u, mine.task_bytes, c - held);
         if (here.task_bytes > 0) {
-            if (++at == stages) {
-                at = 0;
-                first_round = c == 0;
-                phase ^= 1;
-            }
-            if (lane == 0) {
-                if (!first_round)
-                    stage_ring::wait(ring.empty + at, phase);
+            at = at + 1 == stages ? 0 : at + 1;
+            if (++tasks > stages)
+                stage_ring::take_back(at);
+            if (lane == 0)
                 inbox_expect(ring.full + at, here.task_bytes);
-            }
         }
         if (lane == 0)
             inbox_copy(stage + at * TASK_STAGE + here.to, memory + 16 * (int64_t)here.from16, here.bytes, ring.full + at);
+    }
+    for (int left = min(tasks, stages); left > 0; left--) { /* no barrier is left half full */
+        at = at + 1 == stages ? 0 : at + 1;
+        stage_ring::take_back(tasks < stages ? tasks - left : at);
     }
 }
 
@@ -617,7 +617,7 @@ __global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __g
     extern __shared__ __align__(128) char shared[];
     char *stage = shared + shape::BARRIERS;
     T *in = reinterpret_cast<T *>(stage + a.stages * TASK_STAGE);
-    const stage_ring ring = {reinterpret_cast<uint64_t *>(shared), reinterpret_cast<uint64_t *>(shared) + MOST_STAGES};
+    const stage_ring ring = {reinterpret_cast<uint64_t *>(shared)};
     const task_list list = load_words(&a.head[blockIdx.x].list);
     if (threadIdx.x == 0)
         ring.open(a.stages);
@@ -644,9 +644,7 @@ __global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __g
             me.run(task, in + (turn ? shape::IN : 0), column, times);
         if (times)
             times->done = now_ns();
-        __syncwarp();
-        if ((threadIdx.x & 31) == 0)
-            ring.give_back(at);
+        stage_ring::give_back(at);
         if (++at == a.stages) {
             at = 0;
             phase ^= 1;
