@@ -1,10 +1,10 @@
 /* bench/tree_solve.c: the one-launch solve on a device, its time and where it goes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
+ * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-r TIMES] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
  *
  * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels;
- * -q: with one solve's bits compared over many launches.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
+ * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r: packed so many times (3), the last one counts.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
  * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
 #include "cli/problem.h"
 #include "gpu/tree_solver.h"
@@ -167,7 +167,19 @@ static void print_profile(const job *j, const tree_solver_info *info)
     free(level);
 }
 
-static void prepare(job *j, const char *name, const tree_solver_options *options, int64_t columns)
+/* The kernels' time beside the time of reading L and writing the inverses at the rate of copies, 4.3 TB/s. */
+static void print_preparation(const tree_solver_info *info)
+{
+    const double copied = 8e-12 / 4.3 * (double)(info->factor_entries + info->entries);
+    printf("  prepared in %.2f ms: plan %.2f, load %.2f, tables %.2f, form %.3f (%.1f times the copy of L to the inverses), rest %.2f; "
+           "%.1f MB on the device meanwhile\n",
+           1e3 * info->seconds, 1e3 * info->plan_seconds, 1e3 * info->load_seconds, 1e3 * info->table_seconds, 1e3 * info->form_seconds,
+           info->form_seconds / copied,
+           1e3 * (info->seconds - info->plan_seconds - info->load_seconds - info->table_seconds - info->form_seconds),
+           1e-6 * (double)info->former_bytes);
+}
+
+static void prepare(job *j, const char *name, const tree_solver_options *options, int64_t columns, int times)
 {
     failure f = {0};
     message why = {""};
@@ -179,7 +191,8 @@ static void prepare(job *j, const char *name, const tree_solver_options *options
     environment *env = &j->factor->context->env;
     must(cpu_tree_view_d(j->factor->numeric, &j->tree) == LIBSOLVER_OK, "no memory");
     must(tree_solver_create(env, options, &why, &j->solver) == LIBSOLVER_OK, why.text);
-    must(tree_solver_pack(j->solver, &j->tree.view, &why) == LIBSOLVER_OK, why.text);
+    for (int t = 0; t < times; t++)
+        must(tree_solver_pack(j->solver, &j->tree.view, &why) == LIBSOLVER_OK, why.text);
     must(tree_workspace_create(j->solver, columns, &why, &j->workspace) == LIBSOLVER_OK, why.text);
     const int64_t n = a.n;
     const size_t bytes = sizeof(double) * (size_t)(n * columns);
@@ -215,7 +228,7 @@ int main(int argc, char **argv)
 {
     tree_solver_options options = {0};
     int64_t columns = 1;
-    int profile = 0, bits = 0;
+    int profile = 0, bits = 0, times = 3;
     for (int k = 1; k < argc; k++) {
         if (!strcmp(argv[k], "-m") && k + 1 < argc)
             options.entries_factor = atof(argv[++k]);
@@ -229,9 +242,13 @@ int main(int argc, char **argv)
             profile = 1;
         else if (!strcmp(argv[k], "-q"))
             bits = 1000;
+        else if (!strcmp(argv[k], "-h"))
+            options.form_on_host = 1;
+        else if (!strcmp(argv[k], "-r") && k + 1 < argc)
+            times = atoi(argv[++k]);
         else {
             job j = {0};
-            prepare(&j, argv[k], &options, columns);
+            prepare(&j, argv[k], &options, columns, times);
             tree_solver_info info;
             tree_solver_query(j.solver, &info);
             solve_once(&j);
@@ -243,6 +260,7 @@ int main(int argc, char **argv)
                    j.p.name, (long)columns, stream, replayed, error, error_of(&j), 1e-6 * (double)info.factor_entries,
                    1e-6 * (double)info.entries, 1e-6 * (double)info.bytes_read, info.groups, info.heights, info.levels,
                    info.guarded, info.growth, info.seconds);
+            print_preparation(&info);
             if (bits)
                 compare_bits(&j, bits);
             if (profile)

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device_solver.h"
 #include "dense/cuda/launch.cuh"
+#include "gpu/device.cuh"
 #include "gpu/tree_solve.cuh"
-#include <cstdio>
 
 extern "C" {
 #include "base/message.h"
@@ -12,32 +12,6 @@ extern "C" {
 /* Shared memory that one of two blocks on a multiprocessor can have, less what the system takes. */
 constexpr int BLOCKS_EACH = 2;
 constexpr int BLOCK_SHARED = 227 * 1024 / BLOCKS_EACH - 1024;
-
-/* Makes a device current until it goes. */
-struct current_device {
-    int before = -1;
-    explicit current_device(int device)
-    {
-        cudaGetDevice(&before);
-        if (before != device)
-            cudaSetDevice(device);
-    }
-    ~current_device()
-    {
-        int now = -1;
-        if (cudaGetDevice(&now) == cudaSuccess && now != before && before >= 0)
-            cudaSetDevice(before);
-    }
-};
-
-static libsolver_status status_with(cudaError_t error, char *sentence, int room)
-{
-    if (error == cudaSuccess)
-        return LIBSOLVER_OK;
-    cudaGetLastError(); /* leave nothing behind for the caller's next call */
-    snprintf(sentence, (size_t)room, "%s", cudaGetErrorString(error));
-    return error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY : LIBSOLVER_CUDA;
-}
 
 /* ---- Instances of the kernel, by type and width ------------------------------------------------------ */
 
@@ -183,17 +157,6 @@ extern "C" void device_solver_close(device_solver *s)
         cudaStreamDestroy((cudaStream_t)s->stream);
 }
 
-/* Parts of one allocation, one behind the other. */
-struct parts {
-    int64_t bytes = 0;
-    int64_t place(int64_t size)
-    {
-        const int64_t at = bytes;
-        bytes += (size + 255) / 256 * 256;
-        return at;
-    }
-};
-
 extern "C" libsolver_status device_solver_upload(device_solver *s, const device_upload *p, char *sentence, int room)
 {
     const current_device here(s->device);
@@ -208,7 +171,7 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
     cudaError_t error = cudaMalloc(&s->memory, (size_t)(all.bytes > 0 ? all.bytes : 256));
     char *base = static_cast<char *>(s->memory);
     const auto upload = [&](int64_t to, const void *from, int64_t bytes) {
-        if (error == cudaSuccess && bytes > 0)
+        if (error == cudaSuccess && bytes > 0 && from)
             error = cudaMemcpyAsync(base + to, from, (size_t)bytes, cudaMemcpyHostToDevice, (cudaStream_t)s->stream);
     };
     upload(at[0], p->values, p->value_bytes);

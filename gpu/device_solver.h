@@ -30,7 +30,7 @@ typedef struct device_solver {
     const int32_t *user_row;
 } device_solver;
 
-/* A program on the host; see solve_plan.  head: one for each block, or by levels one for each unit. */
+/* A program on the host; see solve_plan.  values: NULL when they are put in place later.  head: one for each block, or by levels one for each unit. */
 typedef struct device_upload {
     libsolver_type type;
     int32_t n, slots, levels;

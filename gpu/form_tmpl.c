@@ -97,7 +97,7 @@ static double invert(group_work *t)
         for (int32_t a = c; a < k; a++)
             product[a] += scalar_abs(t->l[a + (int64_t)c * m]) * row[c];
     for (int32_t c = 0; c < k; c++)
-        largest = product[c] > largest || !(product[c] <= largest) ? product[c] : largest; /* NaN stays */
+        largest = largest != largest || largest >= product[c] ? largest : product[c]; /* NaN stays */
     return (double)largest;
 }
 
@@ -135,7 +135,7 @@ static double square_growth(const group_work *t, const scalar *l)
         for (int32_t a = c; a < k; a++)
             y[a] += scalar_abs(l[a + (int64_t)c * k]) * x[c];
     for (int32_t c = 0; c < k; c++)
-        largest = y[c] > largest || !(y[c] <= largest) ? y[c] : largest; /* NaN stays */
+        largest = largest != largest || largest >= y[c] ? largest : y[c]; /* NaN stays */
     return (double)largest;
 }
 

@@ -66,11 +66,13 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
     memory_free(m, layer);
     TRY(status);
     TRY(plan_build(m, tree, &s->grouped, s->joined, o->blocks, why, &s->plan));
-    s->values = memory_new(m, s->plan.value_bytes, 1);
     *growth = memory_new(m, 2 * (int64_t)s->grouped.count, sizeof(double));
-    if (!s->values || !*growth)
+    if (!*growth)
         return LIBSOLVER_OUT_OF_MEMORY;
-    return form_values(env, tree, s, *growth, *growth + s->grouped.count);
+    if (o->form)
+        return o->form(o->form_user, s, *growth, *growth + s->grouped.count, why);
+    s->values = memory_new(m, s->plan.value_bytes, 1);
+    return s->values ? form_values(env, tree, s, *growth, *growth + s->grouped.count) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 static void drop_attempt(memory *m, prepared_solve *s, double *growth)

@@ -1,28 +1,33 @@
-/* gpu/prepare.h: from a factor to the program of its solve, all of it on the host
+/* gpu/prepare.h: from a factor to the program of its solve
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_PREPARE_H
 #define GPU_PREPARE_H
 
 #include "gpu/form.h"
 
+typedef struct prepared_solve prepared_solve;
+
 typedef struct prepare_options {
     int32_t blocks;        /* resident on the device */
     double step, bytes_per_second; /* of the device, 0: an H200's */
     double entries_factor; /* most entries of all inverses, in entries of L; 0: no limit */
     double growth_limit;   /* 0: FORM_GROWTH_LIMIT */
+    /* Forms the values of the groups and program at hand elsewhere; growth: see FORM_VALUES.  NULL: on the host. */
+    libsolver_status (*form)(void *user, const prepared_solve *at_hand, double *growth, double *square_growth, message *why);
+    void *form_user;
 } prepare_options;
 
-typedef struct prepared_solve {
+struct prepared_solve {
     pieces cut;
     groups grouped;
     solve_plan plan;
     unsigned char *joined; /* n */
-    char *values;          /* plan.value_bytes */
+    char *values;          /* plan.value_bytes, NULL: elsewhere */
     double growth;         /* largest of a group */
     int64_t factor_entries, entries; /* of L as stored in the tree, and of the inverses */
     int32_t guarded;       /* groups that were cut finer */
     int rounds;
-} prepared_solve;
+};
 
 /* Layers, groups, program and values; groups whose inverses would lose digits are cut finer, down to single pivots, which is
  * substitution.  OUT_OF_MEMORY, CANCELLED, INTERNAL; nothing is owned then. */

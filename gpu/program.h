@@ -53,6 +53,9 @@ typedef struct task_slot {
 } task_slot;
 
 /* Entry (r, c) of a square tile: no bank conflicts along rows nor along columns. */
+#ifdef __cplusplus
+constexpr /* on a device too */
+#endif
 static inline int square_at(int r, int c)
 {
     return c * SQUARE + (r ^ 4 * (c & 3));

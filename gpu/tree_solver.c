@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/tree_solver.h"
 #include "gpu/device_solver.h"
+#include "gpu/former.h"
 #include "gpu/planner.h"
 #include "gpu/prepare.h"
 #include <time.h>
@@ -14,6 +15,7 @@ struct tree_solver {
     tree_solver_options options;
     tree_solver_info info;
     device_solver device;
+    former former;
     int32_t *level_blocks;
     int32_t *task_level; /* info.tasks */
 };
@@ -58,6 +60,7 @@ libsolver_status tree_solver_create(environment *env, const tree_solver_options 
     s->device.by_levels = options->by_levels;
     s->device.patience = options->patience > 0 ? options->patience : PATIENCE;
     const libsolver_status status = device_solver_open(&s->device, sentence, ROOM);
+    former_open(&s->former, env, s->device.stream);
     if (status != LIBSOLVER_OK)
         tree_solver_free(s);
     else
@@ -69,6 +72,7 @@ void tree_solver_free(tree_solver *s)
 {
     if (!s)
         return;
+    former_close(&s->former);
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
     memory_free(&s->env->memory, s->task_level);
@@ -134,37 +138,89 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, const pr
     return device_failed(status, "packing the factor", sentence, why);
 }
 
-libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
+/* A factor that is being packed; form_seconds: of uploads and forming together. */
+typedef struct packing {
+    tree_solver *solver;
+    const factor_tree *tree;
+    double form_seconds;
+} packing;
+
+/* The program at hand goes to the device, which forms its values there. */
+static libsolver_status form_there(void *user, const prepared_solve *p, double *growth, double *square_growth, message *why)
 {
+    packing *q = user;
     const double start = seconds();
-    const prepare_options o = {.blocks = s->device.blocks,
-                               .entries_factor = s->options.entries_factor,
-                               .growth_limit = s->options.growth_limit,
-                               .step = s->options.step,
-                               .bytes_per_second = s->options.bytes_per_second};
-    prepared_solve p;
-    device_solver_drop(&s->device);
-    libsolver_status status = prepare_solve(s->env, tree, &o, why, &p);
+    char sentence[ROOM] = "";
+    TRY(upload(q->solver, q->tree, p, why));
+    const libsolver_status status = former_values(&q->solver->former, p->joined, &p->cut, &p->grouped, &p->plan, q->solver->device.memory, growth,
+                                                  square_growth, sentence, ROOM);
+    q->form_seconds += seconds() - start;
+    if (environment_cancelled(q->solver->env))
+        return LIBSOLVER_CANCELLED;
+    return device_failed(status, "forming the inverses", sentence, why);
+}
+
+static void keep_info(tree_solver *s, prepared_solve *p)
+{
+    memory_free(&s->env->memory, s->task_level);
+    s->task_level = p->plan.task_level;
+    p->plan.task_level = NULL;
+    const former_info *f = &s->former.info;
+    s->info = (tree_solver_info){.factor_entries = p->factor_entries,
+                                 .entries = p->entries,
+                                 .bytes_read = p->plan.bytes_read,
+                                 .device_bytes = s->device.bytes,
+                                 .groups = p->grouped.count,
+                                 .heights = p->grouped.heights,
+                                 .levels = p->plan.level_count,
+                                 .tasks = p->plan.task_count,
+                                 .guarded = p->guarded,
+                                 .growth = p->growth,
+                                 .load_seconds = f->load,
+                                 .table_seconds = f->tables,
+                                 .form_seconds = f->kernels,
+                                 .former_bytes = f->factor_bytes + f->pattern_bytes + f->workspace_bytes};
+}
+
+/* On the host the inverses are formed while it is planned, which then takes their time too. */
+static libsolver_status pack(tree_solver *s, const factor_tree *tree, prepared_solve *p, message *why)
+{
+    packing q = {.solver = s, .tree = tree};
+    prepare_options o = {.blocks = s->device.blocks,
+                         .entries_factor = s->options.entries_factor,
+                         .growth_limit = s->options.growth_limit,
+                         .step = s->options.step,
+                         .bytes_per_second = s->options.bytes_per_second};
+    char sentence[ROOM] = "";
+    if (!s->options.form_on_host) {
+        o.form = form_there;
+        o.form_user = &q;
+        TRY(device_failed(former_load(&s->former, tree, sentence, ROOM), "the factor's way to the device", sentence, why));
+    }
+    const double start = seconds();
+    const libsolver_status status = prepare_solve(s->env, tree, &o, why, p);
+    const double plan = seconds() - start - q.form_seconds;
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return memory_failed(s->env, "packing the factor", why);
     if (status == LIBSOLVER_CANCELLED)
         return FAIL(why, status, "%s", libsolver_status_sentence(status));
     TRY(status);
-    status = upload(s, tree, &p, why);
-    s->info = (tree_solver_info){.factor_entries = p.factor_entries,
-                                 .entries = p.entries,
-                                 .bytes_read = p.plan.bytes_read,
-                                 .device_bytes = s->device.bytes,
-                                 .groups = p.grouped.count,
-                                 .heights = p.grouped.heights,
-                                 .levels = p.plan.level_count,
-                                 .tasks = p.plan.task_count,
-                                 .guarded = p.guarded,
-                                 .growth = p.growth};
-    memory_free(&s->env->memory, s->task_level);
-    s->task_level = p.plan.task_level;
-    p.plan.task_level = NULL;
+    keep_info(s, p);
+    s->info.plan_seconds = plan;
+    return s->options.form_on_host ? upload(s, tree, p, why) : LIBSOLVER_OK;
+}
+
+libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
+{
+    const double start = seconds();
+    prepared_solve p = {0};
+    device_solver_drop(&s->device);
+    const libsolver_status status = pack(s, tree, &p, why);
+    former_drop(&s->former);
     prepared_free(&s->env->memory, &p);
+    if (status != LIBSOLVER_OK)
+        device_solver_drop(&s->device);
+    s->info.device_bytes = s->device.bytes;
     s->info.seconds = seconds() - start;
     return status;
 }

@@ -19,6 +19,7 @@ typedef struct tree_solver_options {
     double step, bytes_per_second; /* what layers are chosen by: s from group to group, and the rate of reading; 0: an H200's */
     double patience;       /* seconds that a block waits for another before the solve gives up; 0: 2 */
     int by_levels;         /* one launch for each level, without waits: also where a device cannot hold all blocks at once */
+    int form_on_host;      /* the inverses; otherwise on the device */
 } tree_solver_options;
 
 /* What was prepared. */
@@ -28,7 +29,12 @@ typedef struct tree_solver_info {
     int64_t device_bytes;            /* held, without workspaces */
     int32_t groups, heights, levels, guarded;
     double growth;                   /* largest row sum of |L||inv(L)| of a group */
-    double seconds;                  /* of preparation */
+    double seconds;                  /* of preparation; of these, and the rest is the upload of the program: */
+    double plan_seconds;             /* groups and program, on the host */
+    double load_seconds;             /* the factor's way to the device */
+    double table_seconds;            /* on the host: what the device is told of the pattern to form the inverses */
+    double form_seconds;             /* the inverses */
+    int64_t former_bytes;            /* on the device, while it is prepared: the factor and workspace */
     int64_t tasks;
 } tree_solver_info;
 

@@ -1,0 +1,48 @@
+/* gpu/device.cuh: host side: the current device, statuses with CUDA's sentences, parts of an allocation
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_DEVICE_CUH
+#define GPU_DEVICE_CUH
+
+#include "libsolver_types.h"
+#include <cstdint>
+#include <cstdio>
+#include <cuda_runtime.h>
+
+/* Makes a device current until it goes. */
+struct current_device {
+    int before = -1;
+    explicit current_device(int device)
+    {
+        cudaGetDevice(&before);
+        if (before != device)
+            cudaSetDevice(device);
+    }
+    ~current_device()
+    {
+        int now = -1;
+        if (cudaGetDevice(&now) == cudaSuccess && now != before && before >= 0)
+            cudaSetDevice(before);
+    }
+};
+
+static inline libsolver_status status_with(cudaError_t error, char *sentence, int room)
+{
+    if (error == cudaSuccess)
+        return LIBSOLVER_OK;
+    cudaGetLastError(); /* leave nothing behind for the caller's next call */
+    snprintf(sentence, (size_t)room, "%s", cudaGetErrorString(error));
+    return error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY : LIBSOLVER_CUDA;
+}
+
+/* Parts of one allocation, one behind the other. */
+struct parts {
+    int64_t bytes = 0;
+    int64_t place(int64_t size)
+    {
+        const int64_t at = bytes;
+        bytes += (size + 255) / 256 * 256;
+        return at;
+    }
+};
+
+#endif

@@ -1,0 +1,465 @@
+/* gpu/form_tables.c: pieces, tiles and launches by which a device forms the values of a program
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/form_tables.h"
+#include <stdlib.h>
+
+typedef struct builder {
+    memory *m;
+    const factor_tree *tree;
+    const unsigned char *joined;
+    const pieces *p;
+    const groups *g;
+    const solve_plan *plan;
+    const int64_t *panel_at;
+    form_tables *t;
+    int32_t *first_tile; /* groups */
+    int32_t *order;      /* groups: small, small roots, then the others, the widest first */
+    int32_t smalls, small_tops;
+    int32_t *place;      /* n: of positions below the group at hand */
+    int32_t *padded;     /* n, by columns of groups: in strips */
+} builder;
+
+/* ---- Groups by how they are formed ---------------------------------------------------------------------- */
+
+static int kind_of(const builder *b, int32_t i)
+{
+    return b->plan->tile[b->first_tile[i]].kind;
+}
+
+static int rank_of(const builder *b, int32_t i)
+{
+    return kind_of(b, i) != BY_COLUMNS ? 2 : group_is_square(b->g, i);
+}
+
+typedef struct ranked {
+    int32_t rank, columns, group;
+} ranked;
+
+static int by_rank(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->columns != y->columns)
+        return x->columns > y->columns ? -1 : 1; /* long work first */
+    return x->group < y->group ? -1 : 1;
+}
+
+static libsolver_status order_groups(builder *b)
+{
+    const int32_t count = b->g->count;
+    ranked *list = memory_new(b->m, count, sizeof(ranked));
+    if (!list)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t q = b->plan->tile_count - 1; q >= 0; q--)
+        b->first_tile[b->plan->tile[q].group] = q;
+    for (int32_t i = 0; i < count; i++) {
+        list[i] = (ranked){rank_of(b, i), group_columns(b->g, i), i};
+        b->smalls += list[i].rank < 2;
+        b->small_tops += list[i].rank == 1;
+    }
+    qsort(list, (size_t)count, sizeof *list, by_rank);
+    for (int32_t o = 0; o < count; o++)
+        b->order[o] = list[o].group;
+    memory_free(b->m, list);
+    return LIBSOLVER_OK;
+}
+
+/* ---- Where the rows of panels go ------------------------------------------------------------------------ */
+
+/* Pieces of group i; its rows are numbered `number` + 0, 1, ... for columns (NULL: as they are), and from `below` on for those below. */
+static void add_pieces(builder *b, int32_t i, const int32_t *number, int32_t below)
+{
+    const factor_tree *tree = b->tree;
+    const groups *g = b->g;
+    for (int32_t a = 0; a < group_rows(g, i); a++)
+        b->place[g->row[g->row_start[i] + a]] = below + a;
+    for (int32_t q = g->piece_start[i]; q < g->piece_start[i + 1]; q++) {
+        const int32_t piece = g->piece[q], s = b->p->node[piece], begin = b->p->begin[piece], first = tree->first[s];
+        const int32_t p = tree->first[s + 1] - first, columns = b->p->end[piece] - begin;
+        const int32_t rows = (int32_t)(columns + piece_rows(tree, b->p, piece));
+        const int32_t *row = tree->row + tree->row_start[s];
+        const form_piece entry = {.panel = b->panel_at[s] + begin + (int64_t)begin * tree->ld[s],
+                                  .map = b->t->map.length / (int64_t)sizeof(int32_t),
+                                  .ld = tree->ld[s],
+                                  .rows = rows,
+                                  .column = g->local[first + begin]};
+        const int32_t place = (int32_t)(b->t->pieces.length / (int64_t)sizeof entry);
+        buffer_put(&b->t->pieces, &entry, (int64_t)sizeof entry);
+        int32_t *map = buffer_grow(&b->t->map, rows * (int64_t)sizeof(int32_t));
+        for (int32_t a = 0; a < rows && map; a++) {
+            const int32_t position = begin + a < p ? first + begin + a : row[begin + a - p], local = g->local[position];
+            map[a] = g->group_of[position] != i ? b->place[position] : number ? number[local] : local;
+        }
+        for (int32_t c = 0; c < columns; c++)
+            b->t->column_piece[g->column_start[i] + entry.column + c] = place;
+    }
+}
+
+/* Where D^-1 of each z goes, which stands at z_row's place. */
+static void place_pivots(builder *b)
+{
+    const groups *g = b->g;
+    const int64_t step16 = plan_pivot_bytes(b->plan->scalar_bytes) / 16;
+    for (int32_t i = 0; i < g->count; i++)
+        for (int32_t q = 0; q < group_columns(g, i); q++) {
+            const int64_t at = b->plan->pivots_at16[i];
+            const int32_t start = g->column_start[i];
+            b->t->pivot_at16[start + q] = at < 0 ? -1 : (int32_t)(at + q * step16);
+            b->t->pivot_position[start + q] = at < 0 ? -1 : g->column[start + b->plan->z_row[start + q]];
+        }
+}
+
+static void add_small(builder *b, int32_t i)
+{
+    form_pattern *pattern = &b->t->pattern;
+    const int32_t k = group_columns(b->g, i), r = group_rows(b->g, i), m = k + r;
+    const plan_tile *tile = &b->plan->tile[b->first_tile[i]];
+    const form_small s = {.at16 = tile->at16, .k = k, .r = r, .ld = tile->ld, .column_start = b->g->column_start[i]};
+    buffer_put(&b->t->smalls, &s, (int64_t)sizeof s);
+    add_pieces(b, i, NULL, k);
+    pattern->small_columns = k > pattern->small_columns ? k : pattern->small_columns;
+    if (!group_is_square(b->g, i))
+        pattern->small_scalars = m * k > pattern->small_scalars ? m * k : pattern->small_scalars;
+    else
+        pattern->small_top_scalars = k * k > pattern->small_top_scalars ? k * k : pattern->small_top_scalars;
+}
+
+/* ---- Groups in tiles ------------------------------------------------------------------------------------ */
+
+static int joined_after(const builder *b, int32_t i, int32_t c)
+{
+    return b->joined && b->joined[b->g->column[b->g->column_start[i] + c]];
+}
+
+/* Strips of columns, at the borders of plan_borders; returns their number. */
+static int32_t add_strips(builder *b, int32_t i, int32_t number)
+{
+    const int32_t k = group_columns(b->g, i), start = b->g->column_start[i];
+    const int top = kind_of(b, i) == BY_ROWS;
+    int32_t nb = 0;
+    for (int32_t c = 0; c < k; nb++) {
+        int32_t next = c + SQUARE < k ? c + SQUARE : k;
+        next -= next < k && joined_after(b, i, next - 1);
+        form_strip s = {.group = number, .number = nb, .column = c, .width = next - c};
+        for (int32_t q = c; q < next; q++) {
+            b->padded[start + q] = SQUARE * nb + q - c;
+            s.reordered |= !top && b->plan->z_row[start + q] != q;
+        }
+        buffer_put(&b->t->strips, &s, (int64_t)sizeof s);
+        c = next;
+    }
+    return nb;
+}
+
+/* Tiles of a root's G among the values. */
+static void add_top_tiles(builder *b, int32_t i, form_tiled *entry)
+{
+    const plan_tile *tile = &b->plan->tile[b->first_tile[i]];
+    const int32_t last = b->plan->tile_count - b->first_tile[i];
+    entry->top = (int32_t)(b->t->tops.length / (int64_t)sizeof(form_top_tile));
+    entry->top_rows = tile->rows;
+    for (int32_t q = 0; q < last && tile[q].group == i; q++) {
+        const form_top_tile t = {.at16 = tile[q].at16, .row = tile[q].row, .column = tile[q].column, .ld = tile[q].ld};
+        entry->top_blocks += tile[q].row == 0;
+        buffer_put(&b->t->tops, &t, (int64_t)sizeof t);
+    }
+}
+
+static void add_tiled(builder *b, int32_t i)
+{
+    form_pattern *pattern = &b->t->pattern;
+    const plan_tile *tile = &b->plan->tile[b->first_tile[i]];
+    const int32_t number = (int32_t)(b->t->tiled.length / (int64_t)sizeof(form_tiled));
+    form_tiled entry = {.k = group_columns(b->g, i), .column_start = b->g->column_start[i], .first_strip = pattern->strips, .top = -1};
+    entry.nb = add_strips(b, i, number);
+    pattern->strips += entry.nb;
+    if (tile->kind == BY_ROWS)
+        add_top_tiles(b, i, &entry);
+    else
+        entry.x = 16 * (int64_t)tile->at16 / b->plan->scalar_bytes;
+    buffer_put(&b->t->tiled, &entry, (int64_t)sizeof entry);
+    add_pieces(b, i, b->padded + entry.column_start, SQUARE * entry.nb);
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------------- */
+
+/* Groups [from, to) of the tiled ones, which are formed together. */
+typedef struct batch {
+    builder *b;
+    form_tiled *group; /* all tiled ones */
+    int32_t from, to, rows; /* rows: most of an item */
+} batch;
+
+static int32_t strips_below(const batch *t, int32_t q)
+{
+    return (group_rows(t->b->g, t->b->t->of_tiled[q]) + SQUARE - 1) / SQUARE;
+}
+
+/* Steps of doubling, from blocks of two strips. */
+static int doublings(int32_t nb)
+{
+    int count = 0;
+    for (int32_t s = 2; s < nb; s *= 2)
+        count++;
+    return count;
+}
+
+static int32_t items_so_far(const builder *b)
+{
+    return (int32_t)(b->t->items.length / (int64_t)sizeof(form_item));
+}
+
+static void add_launch(builder *b, form_step step, int32_t first, int32_t count, int64_t bytes)
+{
+    const form_launch l = {.step = step, .first = first, .count = count, .bytes = bytes};
+    if (count > 0 || bytes > 0)
+        buffer_put(&b->t->launches, &l, (int64_t)sizeof l);
+}
+
+static void end_items(builder *b, form_step step, int32_t first)
+{
+    add_launch(b, step, first, items_so_far(b) - first, 0);
+}
+
+/* T or X of every pair of blocks of s strips, those with the longest sums first. */
+static void add_doubling(const batch *t, int32_t q, int kind, int32_t s)
+{
+    const int32_t nb = t->group[q].nb;
+    for (int32_t first = 0; first + s < nb; first += 2 * s) {
+        const int32_t middle = first + s, end = middle + s < nb ? middle + s : nb, blocks = (end - middle + t->rows - 1) / t->rows;
+        form_item item = {.group = q, .kind = kind, .columns = FORM_ITEM_COLUMNS};
+        for (int32_t u = 0; u < blocks * (s / FORM_ITEM_COLUMNS); u++) {
+            const int32_t row = kind == FORM_T ? u % blocks : blocks - 1 - u / (s / FORM_ITEM_COLUMNS);
+            item.row = middle + row * t->rows;
+            item.column = first + FORM_ITEM_COLUMNS * (kind == FORM_T ? u / blocks : u % (s / FORM_ITEM_COLUMNS));
+            item.rows = end - item.row < t->rows ? end - item.row : t->rows;
+            item.from = kind == FORM_T ? item.column : middle;
+            item.to = kind == FORM_T ? middle : item.row + item.rows;
+            buffer_put(&t->b->t->items, &item, (int64_t)sizeof item);
+        }
+    }
+}
+
+static void add_below(const batch *t, int32_t q)
+{
+    const int32_t nb = t->group[q].nb, end = nb + strips_below(t, q);
+    for (int32_t column = 0; column < nb; column += FORM_ITEM_COLUMNS)
+        for (int32_t row = nb; row < end; row += t->rows) {
+            const form_item item = {.group = q, .kind = FORM_W, .row = row, .rows = end - row < t->rows ? end - row : t->rows,
+                                    .column = column, .columns = nb - column < FORM_ITEM_COLUMNS ? nb - column : FORM_ITEM_COLUMNS,
+                                    .from = column, .to = nb};
+            buffer_put(&t->b->t->items, &item, (int64_t)sizeof item);
+        }
+}
+
+/* The lower triangle of G, and what of its upper one shares items with it. */
+static void add_gram(const batch *t, int32_t q)
+{
+    const int32_t nb = t->group[q].nb;
+    for (int32_t row = 0; row < nb; row += t->rows)
+        for (int32_t column = 0; column < row + t->rows && column < nb; column += FORM_ITEM_COLUMNS) {
+            const form_item item = {.group = q, .kind = FORM_G, .row = row, .rows = nb - row < t->rows ? nb - row : t->rows,
+                                    .column = column, .columns = nb - column < FORM_ITEM_COLUMNS ? nb - column : FORM_ITEM_COLUMNS,
+                                    .from = row, .to = nb};
+            buffer_put(&t->b->t->items, &item, (int64_t)sizeof item);
+        }
+}
+
+/* Items of the batch's groups that have so many doublings behind them, or more: their T; just so many: their W. */
+static void add_step(const batch *t, int done)
+{
+    const int32_t first = items_so_far(t->b);
+    for (int32_t q = t->from; q < t->to; q++)
+        if (doublings(t->group[q].nb) > done)
+            add_doubling(t, q, FORM_T, 2 << done);
+    for (int32_t q = t->from; q < t->to; q++)
+        if (doublings(t->group[q].nb) == done)
+            add_below(t, q);
+    end_items(t->b, FORM_MULTIPLY, first);
+    const int32_t second = items_so_far(t->b);
+    for (int32_t q = t->from; q < t->to; q++)
+        if (doublings(t->group[q].nb) > done)
+            add_doubling(t, q, FORM_X, 2 << done);
+    end_items(t->b, FORM_MULTIPLY, second);
+}
+
+static int64_t triangle_scalars(const batch *t, int32_t q)
+{
+    return (int64_t)SQUARE * SQUARE * form_tile(t->group[q].nb, t->group[q].nb, 0);
+}
+
+static int64_t l_scalars(const batch *t, int32_t q)
+{
+    return triangle_scalars(t, q) + (int64_t)SQUARE * SQUARE * strips_below(t, q) * t->group[q].nb;
+}
+
+static int64_t workspace_scalars(const batch *t, int32_t q)
+{
+    return l_scalars(t, q) + (t->group[q].top >= 0 ? 2 : 1) * triangle_scalars(t, q);
+}
+
+/* Places in the workspace and launches of one batch. */
+static void end_batch(const batch *t)
+{
+    builder *b = t->b;
+    const form_tiled *last = &t->group[t->to - 1];
+    const int32_t first = t->group[t->from].first_strip, strips = last->first_strip + last->nb - first;
+    int64_t at = 0, cleared;
+    int most = 0, tops = 0;
+    for (int32_t q = t->from; q < t->to; q++) {
+        t->group[q].l = at;
+        at += l_scalars(t, q);
+        most = doublings(t->group[q].nb) > most ? doublings(t->group[q].nb) : most;
+    }
+    cleared = at;
+    for (int32_t q = t->from; q < t->to; q++) {
+        const int top = t->group[q].top >= 0;
+        t->group[q].t = at;
+        at += triangle_scalars(t, q);
+        if (top)
+            t->group[q].x = at;
+        at += top ? triangle_scalars(t, q) : 0;
+        tops += top;
+    }
+    b->t->pattern.workspace = at > b->t->pattern.workspace ? at : b->t->pattern.workspace;
+    add_launch(b, FORM_CLEAR, 0, 0, cleared * b->plan->scalar_bytes);
+    add_launch(b, FORM_GATHER, first, strips, 0);
+    add_launch(b, FORM_INVERT, first, strips, 0);
+    for (int done = 0; done <= most; done++)
+        add_step(t, done);
+    if (tops > 0 && !b->tree->cholesky)
+        add_launch(b, FORM_SCALE, first, strips, 0);
+    add_launch(b, FORM_FINISH, first, strips, 0);
+    add_launch(b, FORM_GROWTH, first, strips, 0);
+    const int32_t grams = items_so_far(b);
+    for (int32_t q = t->from; q < t->to; q++)
+        if (t->group[q].top >= 0)
+            add_gram(t, q);
+    end_items(b, FORM_GRAM, grams);
+    for (form_step step = FORM_SQUARE_SUMS; tops > 0 && step <= FORM_SQUARE_GROWTH; step++)
+        add_launch(b, step, first, strips, 0);
+}
+
+static void add_batches(builder *b, int64_t limit)
+{
+    const int32_t count = b->g->count - b->smalls;
+    batch t = {.b = b, .group = (form_tiled *)b->t->tiled.data, .rows = form_item_rows(b->tree->type)};
+    int64_t held = 0;
+    for (int32_t q = 0; q < count; q++) {
+        const int64_t bytes = workspace_scalars(&t, q) * b->plan->scalar_bytes;
+        if (q > t.from && held + bytes > limit) {
+            t.to = q;
+            end_batch(&t);
+            t.from = q;
+            held = 0;
+        }
+        held += bytes;
+    }
+    t.to = count;
+    if (t.to > t.from)
+        end_batch(&t);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------ */
+
+static libsolver_status fill(builder *b, int64_t limit)
+{
+    form_tables *t = b->t;
+    const int32_t count = b->g->count;
+    TRY(order_groups(b));
+    place_pivots(b);
+    for (int32_t o = 0; o < b->smalls; o++) {
+        t->of_small[o] = b->order[o];
+        add_small(b, b->order[o]);
+    }
+    for (int32_t o = b->smalls; o < count; o++) {
+        t->of_tiled[o - b->smalls] = b->order[o];
+        add_tiled(b, b->order[o]);
+    }
+    if (t->tiled.failed)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    add_batches(b, limit);
+    const buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items, &t->launches};
+    for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
+        if (all[q]->failed)
+            return LIBSOLVER_OUT_OF_MEMORY;
+    return LIBSOLVER_OK;
+}
+
+static int32_t entries(const buffer *b, size_t size)
+{
+    return (int32_t)(b->length / (int64_t)size);
+}
+
+/* The arrays as the device is told of them. */
+static void point(builder *b)
+{
+    form_tables *t = b->t;
+    form_pattern *p = &t->pattern;
+    p->n = b->tree->n;
+    p->smalls = b->smalls;
+    p->small_tops = b->small_tops;
+    p->tiled_groups = b->g->count - b->smalls;
+    p->pieces = entries(&t->pieces, sizeof(form_piece));
+    p->maps = t->map.length / (int64_t)sizeof(int32_t);
+    p->top_tiles = entries(&t->tops, sizeof(form_top_tile));
+    p->items = entries(&t->items, sizeof(form_item));
+    p->launches = entries(&t->launches, sizeof(form_launch));
+    p->piece = (const form_piece *)t->pieces.data;
+    p->map = (const int32_t *)t->map.data;
+    p->column_piece = t->column_piece;
+    p->column = b->g->column;
+    p->z_row = b->plan->z_row;
+    p->pivot_at16 = t->pivot_at16;
+    p->pivot_position = t->pivot_position;
+    p->small = (const form_small *)t->smalls.data;
+    p->tiled = (const form_tiled *)t->tiled.data;
+    p->strip = (const form_strip *)t->strips.data;
+    p->top = (const form_top_tile *)t->tops.data;
+    p->item = (const form_item *)t->items.data;
+    p->launch = (const form_launch *)t->launches.data;
+}
+
+libsolver_status form_tables_build(memory *m, const factor_tree *tree, const unsigned char *joined, const pieces *p, const groups *g,
+                                   const solve_plan *plan, const int64_t *panel_at, int64_t limit, form_tables *t)
+{
+    memset(t, 0, sizeof *t);
+    builder b = {.m = m, .tree = tree, .joined = joined, .p = p, .g = g, .plan = plan, .panel_at = panel_at, .t = t};
+    b.first_tile = memory_zeroed(m, g->count, sizeof(int32_t));
+    b.order = memory_new(m, g->count, sizeof(int32_t));
+    b.place = memory_new(m, tree->n, sizeof(int32_t));
+    b.padded = memory_new(m, tree->n, sizeof(int32_t));
+    t->of_small = memory_new(m, g->count, sizeof(int32_t));
+    t->of_tiled = memory_new(m, g->count, sizeof(int32_t));
+    t->column_piece = memory_new(m, tree->n, sizeof(int32_t));
+    t->pivot_at16 = memory_new(m, tree->n, sizeof(int32_t));
+    t->pivot_position = memory_new(m, tree->n, sizeof(int32_t));
+    t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->tops.m = t->items.m = t->launches.m = m;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (b.first_tile && b.order && b.place && b.padded && t->of_small && t->of_tiled && t->column_piece && t->pivot_at16 && t->pivot_position)
+        status = fill(&b, limit);
+    memory_free(m, b.first_tile);
+    memory_free(m, b.order);
+    memory_free(m, b.place);
+    memory_free(m, b.padded);
+    if (status == LIBSOLVER_OK)
+        point(&b);
+    else
+        form_tables_free(m, t);
+    return status;
+}
+
+void form_tables_free(memory *m, form_tables *t)
+{
+    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->tiled, &t->strips, &t->tops, &t->items, &t->launches};
+    for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
+        if (all[q]->m)
+            buffer_free(all[q]);
+    memory_free(m, t->of_small);
+    memory_free(m, t->of_tiled);
+    memory_free(m, t->column_piece);
+    memory_free(m, t->pivot_at16);
+    memory_free(m, t->pivot_position);
+    memset(t, 0, sizeof *t);
+}
