@@ -116,6 +116,7 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_inve
     }
     tile_clear(X);
     __syncthreads();
+    invert_blocks(D, X);
     invert_64(D, X);
     square_store(X, x + at);
     if (two) {
