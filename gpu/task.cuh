@@ -1,0 +1,75 @@
+/* gpu/task.cuh: a task as the threads of a block see it in shared memory
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_TASK_CUH
+#define GPU_TASK_CUH
+
+#include "dense/cuda/grid.cuh"
+#include "gpu/stages.cuh"
+
+template <typename T> __device__ __forceinline__ T scaled(T v, real_of<T> s)
+{
+    if constexpr (scalar<T>::is_complex)
+        return {v.re * s, v.im * s};
+    else
+        return v * s;
+}
+
+/* An entry of b and its scaling, held like a letter until both are there. */
+template <typename T> __device__ __forceinline__ letter<T> hold_b(T v, real_of<T> scale)
+{
+    letter<T> l = {};
+    unsigned long long word[letter<T>::COUNT] = {};
+    memcpy(word, &v, sizeof v);
+#pragma unroll
+    for (int k = 0; k < letter<T>::COUNT; k++)
+        l.part[k].value = word[k];
+    memcpy(&l.part[0].epoch, &scale, sizeof scale);
+    return l;
+}
+template <typename T> __device__ __forceinline__ T held_b(const letter<T> &l)
+{
+    real_of<T> scale;
+    memcpy(&scale, &l.part[0].epoch, sizeof scale);
+    return scaled(letter_value(l), scale);
+}
+
+/* A task in its stage. */
+template <typename T> struct task_view {
+    const char *stage;
+    int inputs, slots, outs, flags;
+    int start_at, slot_at, out_at, tile_at;
+
+    __device__ __forceinline__ explicit task_view(const char *in) : stage(in)
+    {
+        const int4 *words = reinterpret_cast<const int4 *>(stage);
+        const int4 counts = words[0], places = words[1];
+        inputs = counts.x;
+        slots = counts.y;
+        outs = counts.z;
+        flags = counts.w;
+        start_at = places.x;
+        slot_at = places.y;
+        out_at = places.z;
+        tile_at = places.w;
+    }
+    __device__ __forceinline__ int code(int k) const { return reinterpret_cast<const int32_t *>(stage + sizeof(task_head))[k]; }
+    __device__ __forceinline__ int start(int k) const { return reinterpret_cast<const uint16_t *>(stage + start_at)[k]; }
+    __device__ __forceinline__ task_slot slot(int s) const { return load_words(reinterpret_cast<const task_slot *>(stage + slot_at) + s); }
+    __device__ __forceinline__ task_out out(int o) const { return load_words(reinterpret_cast<const task_out *>(stage + out_at) + o); }
+    __device__ __forceinline__ const T *tile() const { return reinterpret_cast<const T *>(stage + tile_at); }
+};
+
+/* The outs of a slot among the lanes: lane `lane` has part `part` of `parts` of out o. */
+struct lane_share {
+    int o, part, log_parts;
+
+    __device__ __forceinline__ explicit lane_share(int mode)
+    {
+        const int lane = threadIdx.x & 31;
+        o = mode == SLOT_1_BY_32 ? 0 : mode == SLOT_4_BY_8 ? lane & 3 : (lane & 3) | (lane >> 4 << 2);
+        part = mode == SLOT_1_BY_32 ? lane : mode == SLOT_4_BY_8 ? lane >> 2 : lane >> 2 & 3;
+        log_parts = mode == SLOT_1_BY_32 ? 5 : mode == SLOT_4_BY_8 ? 3 : 2;
+    }
+};
+
+#endif
