@@ -75,7 +75,7 @@ int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes)
 void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
                    int32_t first, int mode, int conjugate)
 {
-    const int32_t each = mode == SLOT_8_BY_4 ? 8 : mode == SLOT_4_BY_8 ? 4 : 1;
+    const int32_t each = draft_slot_outs(mode);
     assert(out_step <= UINT16_MAX && inner_step <= UINT16_MAX && inner <= UINT16_MAX);
     for (int32_t o = 0; o < outs; o += each) {
         assert(d->slots < TASK_SLOTS);

@@ -31,10 +31,15 @@ int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes);
 /* Slots for `outs` outs, numbers first ..., of `inner` products each.  tile: scalars from tile_at. */
 void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
                    int32_t first, int mode, int conjugate);
-/* How many slots that takes. */
+/* The outs that one slot holds at most. */
+static inline int32_t draft_slot_outs(int mode)
+{
+    return mode == SLOT_8_BY_4 ? 8 : mode == SLOT_4_BY_8 ? 4 : 1;
+}
+/* How many slots draft_product takes. */
 static inline int32_t draft_slots(int32_t outs, int mode)
 {
-    const int32_t each = mode == SLOT_8_BY_4 ? 8 : mode == SLOT_4_BY_8 ? 4 : 1;
+    const int32_t each = draft_slot_outs(mode);
     return (outs + each - 1) / each;
 }
 task_out *draft_out(draft *d);

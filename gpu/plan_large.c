@@ -52,12 +52,6 @@ static int64_t copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t
     return draft_copy(d, (uint32_t)(p->plan->pivots_at16[i] + row * bytes / 16), outs * bytes) - row * bytes;
 }
 
-static void backward_out(const planner *p, int32_t i, int32_t column, task_out *out)
-{
-    out->dst = p->g->column[p->g->column_start[i] + column];
-    out->row = p->tree->user_row[out->dst];
-}
-
 /* z (forward) or x of columns [column, column + outs) as the sums of `parts` packets each, which start at `slot` and are outs apart. */
 static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_t outs, int32_t slot, int32_t parts)
 {
@@ -71,7 +65,7 @@ static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_
         if (forward)
             plan_pivot_out(p, i, column + o, pivots, out);
         else
-            backward_out(p, i, column + o, out);
+            plan_x_out(p, i, column + o, out);
     }
     plan_sums_end(p, forward ? plan_forward_level(p, i, LEVEL_SUM) : plan_backward_level(p, i, LEVEL_SUM));
 }
@@ -112,7 +106,7 @@ static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row
         else if (forward)
             plan_pivot_out(p, i, row + o, pivots, out);
         else
-            backward_out(p, i, row + o, out);
+            plan_x_out(p, i, row + o, out);
         if (forward && row >= k && part == 0 && plan_source_count(p, row + o) > 0)
             out->add = (int16_t)draft_input(d, plan_source(p, row + o), plan_source_count(p, row + o));
     }

@@ -63,13 +63,6 @@ static int32_t backward_sources(const planner *p, int32_t i, int *parts)
     return *parts ? sources : k + group_rows(p->g, i);
 }
 
-/* x of column c of group i */
-static void x_out(const planner *p, int32_t i, int32_t c, task_out *out)
-{
-    out->dst = p->g->column[p->g->column_start[i] + c];
-    out->row = p->tree->user_row[out->dst];
-}
-
 /* x := M^T z + W^T x_R of FORM_SMALL. */
 static void small_backward(planner *p, int32_t i)
 {
@@ -86,7 +79,7 @@ static void small_backward(planner *p, int32_t i)
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
     draft_product(d, at / p->plan->scalar_bytes, k, tile->ld, k + r, 1, in, first, mode_for(k + r), p->conjugate);
     for (int32_t c = 0; c < k; c++)
-        x_out(p, i, c, draft_out(d));
+        plan_x_out(p, i, c, draft_out(d));
 }
 
 /* x := G f of FORM_SMALL_TOP. */
@@ -98,7 +91,7 @@ static void small_top(planner *p, int32_t i)
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
     draft_product(d, at / p->plan->scalar_bytes, k, 1, k, tile->ld, in, first, mode_for(k), 0);
     for (int32_t c = 0; c < k; c++)
-        x_out(p, i, c, draft_out(d));
+        plan_x_out(p, i, c, draft_out(d));
 }
 
 /* What group i needs in a task forward; its sources are summed by tasks of their own first if they would not fit. */
@@ -177,7 +170,7 @@ libsolver_status plan_top(planner *p, int32_t i)
             draft_product(d, at / p->plan->scalar_bytes, tile->rows, tile->ld, tile->columns, 1, 0, 0, SLOT_1_BY_32, 0);
             for (int32_t o = 0; o < tile->rows; o++)
                 if (t == tiles - 1)
-                    x_out(p, i, tile->row + o, draft_out(d));
+                    plan_x_out(p, i, tile->row + o, draft_out(d));
                 else
                     draft_out(d);
             plan_task(p, d, (t > 0 ? TASK_CARRY_IN : 0) | (t < tiles - 1 ? TASK_CARRY_OUT : 0));

@@ -106,6 +106,12 @@ static inline int32_t plan_new_slots(planner *p, int64_t count)
 }
 /* Makes an out z number q of group i, whose D^-1 lies `pivots` + q plan_pivot_bytes behind tile_at. */
 void plan_pivot_out(const planner *p, int32_t i, int32_t q, int64_t pivots, task_out *out);
+/* x of column c of group i */
+static inline void plan_x_out(const planner *p, int32_t i, int32_t c, task_out *out)
+{
+    out->dst = p->g->column[p->g->column_start[i] + c];
+    out->row = p->tree->user_row[out->dst];
+}
 /* Whether column c of group i and the next are a 2x2 pivot. */
 static inline int plan_joined(const planner *p, int32_t i, int32_t c)
 {
