@@ -1,6 +1,7 @@
 /* gpu/device_solver.cu: programs of solves in a device's memory, and their launches
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device_solver.h"
+#include "base/type.h"
 #include "dense/cuda/launch.cuh"
 #include "gpu/device.cuh"
 #include "gpu/tree_solve.cuh"
@@ -157,43 +158,64 @@ extern "C" void device_solver_close(device_solver *s)
         cudaStreamDestroy((cudaStream_t)s->stream);
 }
 
-extern "C" libsolver_status device_solver_upload(device_solver *s, const device_upload *p, char *sentence, int room)
-{
-    const current_device here(s->device);
-    device_solver_drop(s);
-    const int64_t real_bytes = p->type == LIBSOLVER_S || p->type == LIBSOLVER_C ? 4 : 8;
-    const int64_t size[] = {p->value_bytes + p->description_bytes, p->heads * (int64_t)sizeof(list_head),
-                            p->copies * (int64_t)sizeof(task_copy), p->n * real_bytes, p->n * (int64_t)sizeof(int32_t)};
+/* Where the parts of a program lie: values and description, heads, copies, scale, user_row. */
+struct program_layout {
     int64_t at[5];
     parts all;
-    for (int k = 0; k < 5; k++)
-        at[k] = all.place(size[k]);
-    cudaError_t error = cudaMalloc(&s->memory, (size_t)(all.bytes > 0 ? all.bytes : 256));
+
+    explicit program_layout(const device_upload &p)
+    {
+        const int64_t size[] = {p.value_bytes + p.description_bytes, p.heads * (int64_t)sizeof(list_head),
+                                p.copies * (int64_t)sizeof(task_copy), p.n * type_real_bytes(p.type), p.n * (int64_t)sizeof(int32_t)};
+        for (int k = 0; k < 5; k++)
+            at[k] = all.place(size[k]);
+    }
+};
+
+extern "C" libsolver_status device_solver_reserve(device_solver *s, const device_upload *p, char *sentence, int room)
+{
+    const current_device here(s->device);
+    const program_layout to(*p);
+    const int64_t bytes = to.all.bytes > 0 ? to.all.bytes : 256;
+    cudaError_t error = cudaSuccess;
+    if (bytes > s->bytes) {
+        device_solver_drop(s);
+        s->allocations++;
+        error = cudaMalloc(&s->memory, (size_t)bytes);
+        s->bytes = error == cudaSuccess ? bytes : 0;
+    }
     char *base = static_cast<char *>(s->memory);
-    const auto upload = [&](int64_t to, const void *from, int64_t bytes) {
-        if (error == cudaSuccess && bytes > 0 && from)
-            error = cudaMemcpyAsync(base + to, from, (size_t)bytes, cudaMemcpyHostToDevice, (cudaStream_t)s->stream);
-    };
-    upload(at[0], p->values, p->value_bytes);
-    upload(at[0] + p->value_bytes, p->description, p->description_bytes);
-    upload(at[1], p->head, size[1]);
-    upload(at[2], p->copy, size[2]);
-    upload(at[3], p->scale, size[3]);
-    upload(at[4], p->user_row, size[4]);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize((cudaStream_t)s->stream);
-    s->head = reinterpret_cast<list_head *>(base + at[1]);
-    s->copy = reinterpret_cast<task_copy *>(base + at[2]);
-    s->scale = base + at[3];
-    s->user_row = reinterpret_cast<int32_t *>(base + at[4]);
+    s->head = reinterpret_cast<list_head *>(base + to.at[1]);
+    s->copy = reinterpret_cast<task_copy *>(base + to.at[2]);
+    s->scale = base + to.at[3];
+    s->user_row = reinterpret_cast<int32_t *>(base + to.at[4]);
     s->type = p->type;
     s->n = p->n;
     s->slots = p->slots;
     s->levels = p->levels;
-    s->level_blocks = p->level_blocks;
-    s->bytes = all.bytes;
-    if (error != cudaSuccess)
-        device_solver_drop(s);
+    return status_with(error, sentence, room);
+}
+
+extern "C" libsolver_status device_solver_upload(device_solver *s, const device_upload *p, char *sentence, int room)
+{
+    const current_device here(s->device);
+    const program_layout to(*p);
+    const cudaStream_t stream = (cudaStream_t)s->stream;
+    cudaError_t error = cudaSuccess;
+    const auto upload = [&](int64_t at, const void *from, int64_t bytes) {
+        if (error == cudaSuccess && bytes > 0 && from)
+            error = cudaMemcpyAsync(static_cast<char *>(s->memory) + at, from, (size_t)bytes, cudaMemcpyHostToDevice, stream);
+    };
+    upload(to.at[0], p->values, p->value_bytes);
+    upload(to.at[0] + p->value_bytes, p->description, p->description_bytes);
+    upload(to.at[1], p->head, p->heads * (int64_t)sizeof(list_head));
+    upload(to.at[2], p->copy, p->copies * (int64_t)sizeof(task_copy));
+    upload(to.at[3], p->scale, p->n * type_real_bytes(p->type));
+    upload(to.at[4], p->user_row, p->n * (int64_t)sizeof(int32_t));
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    if (p->level_blocks)
+        s->level_blocks = p->level_blocks;
     return status_with(error, sentence, room);
 }
 
@@ -318,7 +340,7 @@ extern "C" libsolver_status device_staging_out(const device_solver *s, const dev
 /* One call copies a block of either layout, whose other side has no padding and the same layout. */
 static cudaError_t copy_block(const device_solver *s, const libsolver_vectors *v, void *packed, bool to_host)
 {
-    const size_t scalar = v->type == LIBSOLVER_Z ? 16 : v->type == LIBSOLVER_S ? 4 : 8;
+    const size_t scalar = (size_t)type_bytes(v->type);
     const bool by_rows = v->layout == LIBSOLVER_ROW_MAJOR;
     const size_t line = scalar * (size_t)(by_rows ? v->columns : v->rows), lines = (size_t)(by_rows ? v->rows : v->columns);
     const size_t pitch = scalar * (size_t)v->ld;

@@ -18,19 +18,19 @@ typedef struct device_solver {
     void *stream;
     int32_t blocks; /* that are resident together */
     double patience; /* seconds */
-    /* what was uploaded */
+    /* what was uploaded, or will be */
     libsolver_type type;
     int32_t n, slots, levels;
     const int32_t *level_blocks; /* levels, on the host, the caller's: lists of each */
-    int64_t bytes;
-    void *memory; /* of the program and all below; NULL: nothing */
+    int64_t bytes, allocations; /* of memory, so far */
+    void *memory; /* of the program and all below, `bytes` of them; NULL: nothing */
     const list_head *head;
     const task_copy *copy;
     const void *scale;
     const int32_t *user_row;
 } device_solver;
 
-/* A program on the host; see solve_plan.  values: NULL when they are put in place later.  head: one for each block, or by levels one for each unit. */
+/* A program on the host; see solve_plan.  head: one for each block, or by levels one for each unit. */
 typedef struct device_upload {
     libsolver_type type;
     int32_t n, slots, levels;
@@ -60,6 +60,9 @@ typedef struct device_staging {
 /* error: room for a sentence on what went wrong, `room` characters. */
 libsolver_status device_solver_open(device_solver *s, char *error, int room); /* device, stream and by_levels are set */
 void device_solver_close(device_solver *s);
+/* Memory for a program of these sizes, the same as before if that is enough; what was there is lost. */
+libsolver_status device_solver_reserve(device_solver *s, const device_upload *program, char *error, int room);
+/* Fills it with those arrays that are not NULL; the others stay as they are.  Waits. */
 libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *error, int room);
 void device_solver_drop(device_solver *s);
 

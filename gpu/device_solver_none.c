@@ -15,6 +15,12 @@ void device_solver_close(device_solver *s)
     (void)s;
 }
 
+libsolver_status device_solver_reserve(device_solver *s, const device_upload *program, char *sentence, int room)
+{
+    (void)program;
+    return device_solver_open(s, sentence, room);
+}
+
 libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *sentence, int room)
 {
     (void)program;

@@ -1,6 +1,7 @@
 /* gpu/form_device.cu: buffers and launches by which a device forms the values of a program
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/form_device.h"
+#include "base/type.h"
 #include "dense/cuda/launch.cuh"
 #include "gpu/device.cuh"
 #include "gpu/form_product.cuh"
@@ -13,21 +14,17 @@ extern "C" {
 /* Each half of the pinned buffer through which panels go. */
 constexpr int64_t STAGING_BYTES = 8 << 20;
 
-static cudaError_t grow(form_buffer *b, int64_t bytes)
+static cudaError_t grow(device_form *f, form_buffer *b, int64_t bytes)
 {
     if (bytes <= b->bytes)
         return cudaSuccess;
     cudaFree(b->at);
     b->at = nullptr;
     b->bytes = 0;
+    f->allocations++;
     const cudaError_t error = cudaMalloc(&b->at, (size_t)bytes);
     b->bytes = error == cudaSuccess ? bytes : 0;
     return error;
-}
-
-static int64_t bytes_of(libsolver_type type)
-{
-    return type == LIBSOLVER_S ? 4 : type == LIBSOLVER_Z ? 16 : 8;
 }
 
 /* ---- The factor ----------------------------------------------------------------------------------------- */
@@ -49,10 +46,10 @@ extern "C" libsolver_status device_form_load(device_form *f, const form_factor *
 {
     const current_device here(f->device);
     const cudaStream_t stream = (cudaStream_t)f->stream;
-    const int64_t scalars = factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n), bytes = scalars * bytes_of(factor->type);
+    const int64_t scalars = factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n), bytes = scalars * type_bytes(factor->type);
     cudaError_t error = open_staging(f);
     if (error == cudaSuccess)
-        error = grow(&f->factor, bytes + 16);
+        error = grow(f, &f->factor, bytes + 16);
     f->is = *factor;
     for (int64_t from = 0, k = 0; from < bytes && error == cudaSuccess; from += STAGING_BYTES, k ^= 1) {
         const int64_t part = bytes - from < STAGING_BYTES ? bytes - from : STAGING_BYTES;
@@ -94,7 +91,8 @@ extern "C" void device_form_close(device_form *f)
 
 /* Copies of arrays behind each other in a buffer that is large enough. */
 struct uploader {
-    char *base = nullptr; /* none: only measured */
+    char *base = nullptr;
+    bool copies = false; /* otherwise they are only given their places */
     cudaStream_t stream = nullptr;
     parts all;
     cudaError_t error = cudaSuccess;
@@ -102,7 +100,7 @@ struct uploader {
     template <typename S> const S *put(const S *from, int64_t count)
     {
         const int64_t at = all.place(count * (int64_t)sizeof(S));
-        if (count > 0 && base && error == cudaSuccess)
+        if (count > 0 && copies && error == cudaSuccess)
             error = cudaMemcpyAsync(base + at, from, (size_t)count * sizeof(S), cudaMemcpyHostToDevice, stream);
         return reinterpret_cast<const S *>(base + at);
     }
@@ -126,17 +124,22 @@ template <typename T> static void put_pattern(uploader *u, const form_pattern *p
     a->smalls = p->smalls;
 }
 
-template <typename T> static cudaError_t upload_pattern(device_form *f, const form_pattern *p, form_arguments<T> *a)
+/* The places depend on counts alone, not on the type. */
+extern "C" libsolver_status device_form_pattern(device_form *f, const form_pattern *p, char *sentence, int room)
 {
+    const current_device here(f->device);
+    form_arguments<double> a = {};
     uploader measured, u;
-    put_pattern(&measured, p, a);
-    const cudaError_t error = grow(&f->pattern, measured.all.bytes + 256);
-    if (error != cudaSuccess)
-        return error;
-    u.base = static_cast<char *>(f->pattern.at);
-    u.stream = (cudaStream_t)f->stream;
-    put_pattern(&u, p, a);
-    return u.error;
+    put_pattern(&measured, p, &a);
+    cudaError_t error = grow(f, &f->pattern, measured.all.bytes + 256);
+    if (error == cudaSuccess) {
+        u.base = static_cast<char *>(f->pattern.at);
+        u.copies = true;
+        u.stream = (cudaStream_t)f->stream;
+        put_pattern(&u, p, &a);
+        error = u.error == cudaSuccess ? cudaStreamSynchronize(u.stream) : u.error;
+    }
+    return status_with(error, sentence, room);
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------------- */
@@ -225,9 +228,10 @@ static libsolver_status values_of(device_form *f, const form_pattern *p, void *v
     const int64_t rows = (int64_t)p->strips * SQUARE, tiles = all.place(p->workspace * (int64_t)sizeof(T)),
                   sums = all.place(2 * rows * (int64_t)sizeof(real_of<T>)), growths = all.place(2 * grown * (int64_t)sizeof(double));
     form_arguments<T> a = {};
-    cudaError_t error = upload_pattern(f, p, &a);
-    if (error == cudaSuccess)
-        error = grow(&f->workspace, all.bytes + 256);
+    uploader there;
+    there.base = static_cast<char *>(f->pattern.at);
+    put_pattern(&there, p, &a);
+    cudaError_t error = grow(f, &f->workspace, all.bytes + 256);
     if (error != cudaSuccess)
         return status_with(error, sentence, room);
     char *base = static_cast<char *>(f->workspace.at);

@@ -137,6 +137,7 @@ typedef struct device_form {
     void *staging;   /* pinned */
     void *staged[2]; /* events: the halves of staging have been read */
     form_buffer factor, pattern, workspace;
+    int64_t allocations; /* of these, so far */
     form_factor is;
 } device_form;
 
@@ -146,7 +147,10 @@ typedef void form_fill(void *user, int64_t from, int64_t bytes, void *to);
 /* Every call makes its device current and what was current before again at its end; error: room for a sentence, `room` characters.
  * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT. */
 libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill, void *user, char *error, int room);
-/* values: the program's, on the device.  growth, on the host: of each small group, then of each strip of the tiled ones; the same again
+/* Copies the arrays of a pattern to the device, where they stay. */
+libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *error, int room);
+/* For the pattern that was copied last, of which only counts and `launch` are read; nothing is allocated when it comes again for the same one.
+ * values: the program's, on the device.  growth, on the host: of each small group, then of each strip of the tiled ones; the same again
  * of roots' G, undefined for others.  Waits for the end.
  * seconds: of the kernels. */
 libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values, double *growth, double *seconds, char *error,

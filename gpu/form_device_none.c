@@ -13,6 +13,14 @@ libsolver_status device_form_load(device_form *f, const form_factor *factor, for
     return LIBSOLVER_NOT_BUILT;
 }
 
+libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *sentence, int room)
+{
+    (void)f;
+    (void)pattern;
+    snprintf(sentence, (size_t)room, "built without CUDA");
+    return LIBSOLVER_NOT_BUILT;
+}
+
 libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values, double *growth, double *seconds,
                                     char *sentence, int room)
 {

@@ -450,16 +450,26 @@ libsolver_status form_tables_build(memory *m, const factor_tree *tree, const uns
     return status;
 }
 
+void form_tables_trim(memory *m, form_tables *t)
+{
+    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items};
+    for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
+        if (all[q]->m)
+            buffer_free(all[q]);
+    memory_free(m, t->column_piece);
+    memory_free(m, t->pivot_at16);
+    memory_free(m, t->pivot_position);
+    t->column_piece = t->pivot_at16 = t->pivot_position = NULL;
+}
+
 void form_tables_free(memory *m, form_tables *t)
 {
-    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->tiled, &t->strips, &t->tops, &t->items, &t->launches};
+    form_tables_trim(m, t);
+    buffer *all[] = {&t->tiled, &t->launches};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->m)
             buffer_free(all[q]);
     memory_free(m, t->of_small);
     memory_free(m, t->of_tiled);
-    memory_free(m, t->column_piece);
-    memory_free(m, t->pivot_at16);
-    memory_free(m, t->pivot_position);
     memset(t, 0, sizeof *t);
 }

@@ -17,6 +17,8 @@ typedef struct form_tables {
  * needs more.  OUT_OF_MEMORY; nothing is owned then.  z_row stays the plan's. */
 libsolver_status form_tables_build(memory *m, const factor_tree *tree, const unsigned char *joined, const pieces *p, const groups *g,
                                    const solve_plan *plan, const int64_t *panel_at, int64_t limit, form_tables *t);
+/* Frees what only the device reads: counts, launches, tiled groups and numbers of groups stay. */
+void form_tables_trim(memory *m, form_tables *t);
 void form_tables_free(memory *m, form_tables *t);
 
 #endif

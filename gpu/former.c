@@ -1,7 +1,7 @@
 /* gpu/former.c: the values of a program formed on a device from a factor on the host
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/former.h"
-#include "gpu/form_tables.h"
+#include "base/type.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -28,19 +28,24 @@ void former_open(former *f, environment *env, void *stream)
 void former_drop(former *f)
 {
     device_form_drop(&f->device);
+    form_tables_free(&f->env->memory, &f->tables);
+    memory_free(&f->env->memory, f->growth);
+    f->growth = NULL;
 }
 
 void former_close(former *f)
 {
-    if (f->env)
+    if (f->env) {
+        former_drop(f);
         memory_free(&f->env->memory, f->panel_at);
+    }
     device_form_close(&f->device);
     memset(f, 0, sizeof *f);
 }
 
-static int64_t scalar_bytes(libsolver_type type)
+int64_t former_bytes(const former *f)
 {
-    return type == LIBSOLVER_S ? 4 : type == LIBSOLVER_Z ? 16 : 8;
+    return f->device.factor.bytes + f->device.pattern.bytes + f->device.workspace.bytes;
 }
 
 static libsolver_status memory_failed(const former *f, char *error, int room)
@@ -56,7 +61,7 @@ enum { PANELS, DIAGONAL, OFF_DIAGONAL, REGIONS };
 /* Byte at which node s begins. */
 static int64_t begin_of(const former *f, int region, int32_t s)
 {
-    const int64_t size = scalar_bytes(f->tree->type), panels = f->panel_at[f->tree->nodes];
+    const int64_t size = type_bytes(f->tree->type), panels = f->panel_at[f->tree->nodes];
     return size * (region == PANELS ? f->panel_at[s] : panels + (region - DIAGONAL) * (int64_t)f->tree->n + f->tree->first[s]);
 }
 
@@ -101,8 +106,11 @@ libsolver_status former_load(former *f, const factor_tree *tree, char *error, in
 {
     const double start = seconds();
     memory *m = &f->env->memory;
-    memory_free(m, f->panel_at);
-    f->panel_at = memory_new(m, tree->nodes + 1, sizeof(int64_t));
+    if (!f->panel_at || f->nodes != tree->nodes) {
+        memory_free(m, f->panel_at);
+        f->panel_at = memory_new(m, tree->nodes + 1, sizeof(int64_t));
+        f->nodes = tree->nodes;
+    }
     if (!f->panel_at)
         return memory_failed(f, error, room);
     f->tree = tree;
@@ -138,28 +146,35 @@ static void collect_growth(const form_tables *t, int square, const double *part,
     }
 }
 
-libsolver_status former_values(former *f, const unsigned char *joined, const pieces *p, const groups *g, const solve_plan *plan, void *values,
-                               double *growth, double *square_growth, char *error, int room)
+libsolver_status former_plan(former *f, const unsigned char *joined, const pieces *p, const groups *g, const solve_plan *plan, char *error,
+                             int room)
 {
     const double start = seconds();
     memory *m = &f->env->memory;
-    form_tables t;
-    double kernels = 0;
-    if (form_tables_build(m, f->tree, joined, p, g, plan, f->panel_at, f->workspace_limit, &t) != LIBSOLVER_OK)
+    form_tables *t = &f->tables;
+    form_tables_free(m, t);
+    memory_free(m, f->growth);
+    f->growth = NULL;
+    if (form_tables_build(m, f->tree, joined, p, g, plan, f->panel_at, f->workspace_limit, t) == LIBSOLVER_OK)
+        f->growth = memory_new(m, 2 * ((int64_t)t->pattern.smalls + t->pattern.strips), sizeof(double));
+    if (!f->growth)
         return memory_failed(f, error, room);
-    const int64_t parts = t.pattern.smalls + t.pattern.strips;
-    double *part = memory_new(m, 2 * parts, sizeof(double));
+    const libsolver_status status = device_form_pattern(&f->device, &t->pattern, error, room);
+    form_tables_trim(m, t);
     f->info.tables += seconds() - start;
-    libsolver_status status = part ? device_form_values(&f->device, &t.pattern, values, part, &kernels, error, room)
-                                   : memory_failed(f, error, room);
-    if (status == LIBSOLVER_OK) {
-        collect_growth(&t, 0, part, growth);
-        collect_growth(&t, 1, part + parts, square_growth);
-    }
-    f->info.kernels += kernels;
     f->info.pattern_bytes = f->device.pattern.bytes;
-    f->info.workspace_bytes = f->device.workspace.bytes;
-    memory_free(m, part);
-    form_tables_free(m, &t);
     return status;
+}
+
+libsolver_status former_values(former *f, void *values, double *growth, double *square_growth, char *error, int room)
+{
+    const form_tables *t = &f->tables;
+    const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;
+    double kernels = 0;
+    TRY(device_form_values(&f->device, &t->pattern, values, f->growth, &kernels, error, room));
+    collect_growth(t, 0, f->growth, growth);
+    collect_growth(t, 1, f->growth + parts, square_growth);
+    f->info.kernels += kernels;
+    f->info.workspace_bytes = f->device.workspace.bytes;
+    return LIBSOLVER_OK;
 }

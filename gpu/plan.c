@@ -1,6 +1,7 @@
 /* gpu/plan.c: the program of a solve, written group by group
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/planner.h"
+#include "base/type.h"
 #include <stdlib.h>
 
 /* What a task costs beside its bytes, in bytes: its waits and barriers. */
@@ -201,7 +202,7 @@ libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g,
 {
     memset(plan, 0, sizeof *plan);
     plan->blocks = blocks;
-    plan->scalar_bytes = tree->type == LIBSOLVER_S ? 4 : tree->type == LIBSOLVER_Z ? 16 : 8;
+    plan->scalar_bytes = type_bytes(tree->type);
     planner *p = memory_zeroed(m, 1, sizeof(planner));
     if (!p)
         return LIBSOLVER_OUT_OF_MEMORY;
@@ -231,16 +232,26 @@ libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g,
     return status;
 }
 
-void plan_free(memory *m, solve_plan *plan)
+void plan_trim(memory *m, solve_plan *plan)
 {
-    memory_free(m, plan->pivots_at16);
-    memory_free(m, plan->z_row);
-    memory_free(m, plan->tile);
     memory_free(m, plan->unit);
     memory_free(m, plan->copy);
     memory_free(m, plan->description);
     memory_free(m, plan->block);
     memory_free(m, plan->block_copy);
     memory_free(m, plan->task_level);
+    plan->unit = NULL;
+    plan->copy = plan->block_copy = NULL;
+    plan->description = NULL;
+    plan->block = NULL;
+    plan->task_level = NULL;
+}
+
+void plan_free(memory *m, solve_plan *plan)
+{
+    plan_trim(m, plan);
+    memory_free(m, plan->pivots_at16);
+    memory_free(m, plan->z_row);
+    memory_free(m, plan->tile);
     memset(plan, 0, sizeof *plan);
 }

@@ -61,6 +61,8 @@ static inline int64_t plan_tile_bytes(const plan_tile *t, int64_t scalar_bytes)
 /* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  INTERNAL: some number does not fit its field. */
 libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
                             message *why, solve_plan *plan);
+/* Frees what only a solve reads: units, copies, descriptions and blocks. */
+void plan_trim(memory *m, solve_plan *plan);
 void plan_free(memory *m, solve_plan *plan);
 
 /* plan_assign.c: fills block and block_copy from the units. */

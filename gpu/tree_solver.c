@@ -1,6 +1,7 @@
 /* gpu/tree_solver.c: a factor packed for solves on one device
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/tree_solver.h"
+#include "base/type.h"
 #include "gpu/device_solver.h"
 #include "gpu/former.h"
 #include "gpu/planner.h"
@@ -16,6 +17,8 @@ struct tree_solver {
     tree_solver_info info;
     device_solver device;
     former former;
+    prepared_solve prepared; /* trimmed */
+    device_upload program;   /* sizes, and nothing at hand */
     int32_t *level_blocks;
     int32_t *task_level; /* info.tasks */
 };
@@ -72,6 +75,7 @@ void tree_solver_free(tree_solver *s)
 {
     if (!s)
         return;
+    prepared_free(&s->env->memory, &s->prepared);
     former_close(&s->former);
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
@@ -105,85 +109,112 @@ static libsolver_status list_heads(tree_solver *s, const solve_plan *plan, list_
     return LIBSOLVER_OK;
 }
 
-static libsolver_status upload(tree_solver *s, const factor_tree *tree, const prepared_solve *p, message *why)
+/* Room on the device for the program at hand. */
+static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const solve_plan *plan, message *why)
 {
-    memory *m = &s->env->memory;
-    const solve_plan *plan = &p->plan;
-    const int by_levels = s->device.by_levels;
+    char sentence[ROOM] = "";
+    s->program = (device_upload){.type = tree->type,
+                                 .n = tree->n,
+                                 .slots = plan->slots,
+                                 .levels = plan->level_count,
+                                 .value_bytes = plan->value_bytes,
+                                 .description_bytes = plan->description_bytes,
+                                 .heads = s->device.by_levels ? plan->unit_count : plan->blocks,
+                                 .copies = plan->copy_count};
+    return device_failed(device_solver_reserve(&s->device, &s->program, sentence, ROOM), "packing the factor", sentence, why);
+}
+
+/* What the device does not have yet: scale, values that were formed on the host, and a program that is new. */
+static libsolver_status upload(tree_solver *s, const factor_tree *tree, message *why)
+{
+    const solve_plan *plan = &s->prepared.plan;
     list_head *head = NULL;
     char sentence[ROOM] = "";
-    memory_free(m, s->level_blocks);
-    libsolver_status status = list_heads(s, plan, &head);
-    if (status != LIBSOLVER_OK) {
-        memory_free(m, head);
-        return memory_failed(s->env, "the program of the solve", why);
+    device_upload program = s->program;
+    program.scale = tree->scale;
+    program.values = s->prepared.values;
+    if (!s->prepared.kept) {
+        memory_free(&s->env->memory, s->level_blocks);
+        if (list_heads(s, plan, &head) != LIBSOLVER_OK) {
+            memory_free(&s->env->memory, head);
+            return memory_failed(s->env, "the program of the solve", why);
+        }
+        program.level_blocks = s->level_blocks;
+        program.description = plan->description;
+        program.head = head;
+        program.copy = s->device.by_levels ? plan->copy : plan->block_copy;
+        program.user_row = tree->user_row;
     }
-    const device_upload program = {.type = tree->type,
-                                   .n = tree->n,
-                                   .slots = plan->slots,
-                                   .levels = plan->level_count,
-                                   .level_blocks = s->level_blocks,
-                                   .values = p->values,
-                                   .value_bytes = plan->value_bytes,
-                                   .description = plan->description,
-                                   .description_bytes = plan->description_bytes,
-                                   .heads = by_levels ? plan->unit_count : plan->blocks,
-                                   .head = head,
-                                   .copies = plan->copy_count,
-                                   .copy = by_levels ? plan->copy : plan->block_copy,
-                                   .scale = tree->scale,
-                                   .user_row = tree->user_row};
-    status = device_solver_upload(&s->device, &program, sentence, ROOM);
-    memory_free(m, head);
+    const libsolver_status status = device_solver_upload(&s->device, &program, sentence, ROOM);
+    memory_free(&s->env->memory, head);
     return device_failed(status, "packing the factor", sentence, why);
 }
 
-/* A factor that is being packed; form_seconds: of uploads and forming together. */
+/* A factor that is being packed; form_seconds: of forming and what it needs on the device. */
 typedef struct packing {
     tree_solver *solver;
     const factor_tree *tree;
     double form_seconds;
 } packing;
 
-/* The program at hand goes to the device, which forms its values there. */
+/* The device forms the values of the program at hand where they will be read. */
 static libsolver_status form_there(void *user, const prepared_solve *p, double *growth, double *square_growth, message *why)
 {
     packing *q = user;
+    tree_solver *s = q->solver;
     const double start = seconds();
     char sentence[ROOM] = "";
-    TRY(upload(q->solver, q->tree, p, why));
-    const libsolver_status status = former_values(&q->solver->former, p->joined, &p->cut, &p->grouped, &p->plan, q->solver->device.memory, growth,
-                                                  square_growth, sentence, ROOM);
+    libsolver_status status = LIBSOLVER_OK;
+    if (!p->kept) {
+        TRY(reserve(s, q->tree, &p->plan, why));
+        status = former_plan(&s->former, p->shape.joined, &p->cut, &p->grouped, &p->plan, sentence, ROOM);
+    }
+    if (status == LIBSOLVER_OK)
+        status = former_values(&s->former, s->device.memory, growth, square_growth, sentence, ROOM);
     q->form_seconds += seconds() - start;
-    if (environment_cancelled(q->solver->env))
+    if (environment_cancelled(s->env))
         return LIBSOLVER_CANCELLED;
     return device_failed(status, "forming the inverses", sentence, why);
 }
 
-static void keep_info(tree_solver *s, prepared_solve *p)
+static void keep_info(tree_solver *s, double plan_seconds)
 {
-    memory_free(&s->env->memory, s->task_level);
-    s->task_level = p->plan.task_level;
-    p->plan.task_level = NULL;
+    const prepared_solve *p = &s->prepared;
     const former_info *f = &s->former.info;
-    s->info = (tree_solver_info){.factor_entries = p->factor_entries,
+    s->info = (tree_solver_info){.factors = s->info.factors + 1,
+                                 .plans = s->info.plans + !p->kept,
+                                 .factor_entries = p->factor_entries,
                                  .entries = p->entries,
                                  .bytes_read = p->plan.bytes_read,
-                                 .device_bytes = s->device.bytes,
+                                 .device_bytes = s->device.bytes + former_bytes(&s->former),
+                                 .allocations = s->device.allocations + s->former.device.allocations,
                                  .groups = p->grouped.count,
                                  .heights = p->grouped.heights,
                                  .levels = p->plan.level_count,
                                  .tasks = p->plan.task_count,
                                  .guarded = p->guarded,
                                  .growth = p->growth,
+                                 .plan_seconds = plan_seconds,
                                  .load_seconds = f->load,
                                  .table_seconds = f->tables,
                                  .form_seconds = f->kernels,
-                                 .former_bytes = f->factor_bytes + f->pattern_bytes + f->workspace_bytes};
+                                 .former_bytes = former_bytes(&s->former)};
+}
+
+/* Task levels are kept for profiles; the rest of a new program is on the device now. */
+static void trim(tree_solver *s)
+{
+    memory *m = &s->env->memory;
+    if (s->prepared.kept)
+        return;
+    memory_free(m, s->task_level);
+    s->task_level = s->prepared.plan.task_level;
+    s->prepared.plan.task_level = NULL;
+    plan_trim(m, &s->prepared.plan);
 }
 
 /* On the host the inverses are formed while it is planned, which then takes their time too. */
-static libsolver_status pack(tree_solver *s, const factor_tree *tree, prepared_solve *p, message *why)
+static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *why)
 {
     packing q = {.solver = s, .tree = tree};
     prepare_options o = {.blocks = s->device.blocks,
@@ -198,29 +229,31 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, prepared_s
         TRY(device_failed(former_load(&s->former, tree, sentence, ROOM), "the factor's way to the device", sentence, why));
     }
     const double start = seconds();
-    const libsolver_status status = prepare_solve(s->env, tree, &o, why, p);
-    const double plan = seconds() - start - q.form_seconds;
+    const libsolver_status status = prepare_solve(s->env, tree, &o, why, &s->prepared);
+    const double plan_seconds = seconds() - start - q.form_seconds;
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return memory_failed(s->env, "packing the factor", why);
     if (status == LIBSOLVER_CANCELLED)
         return FAIL(why, status, "%s", libsolver_status_sentence(status));
     TRY(status);
-    keep_info(s, p);
-    s->info.plan_seconds = plan;
-    return s->options.form_on_host ? upload(s, tree, p, why) : LIBSOLVER_OK;
+    if (s->options.form_on_host && !s->prepared.kept)
+        TRY(reserve(s, tree, &s->prepared.plan, why));
+    TRY(upload(s, tree, why));
+    trim(s);
+    keep_info(s, plan_seconds);
+    return LIBSOLVER_OK;
 }
 
 libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
 {
     const double start = seconds();
-    prepared_solve p = {0};
-    device_solver_drop(&s->device);
-    const libsolver_status status = pack(s, tree, &p, why);
-    former_drop(&s->former);
-    prepared_free(&s->env->memory, &p);
-    if (status != LIBSOLVER_OK)
+    const libsolver_status status = pack(s, tree, why);
+    if (status != LIBSOLVER_OK) {
+        prepared_free(&s->env->memory, &s->prepared);
+        former_drop(&s->former);
         device_solver_drop(&s->device);
-    s->info.device_bytes = s->device.bytes;
+        s->info.device_bytes = 0;
+    }
     s->info.seconds = seconds() - start;
     return status;
 }
@@ -302,7 +335,7 @@ static void copy_rows(const libsolver_vectors *v, int64_t first, int64_t columns
 libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
                                  message *why)
 {
-    const size_t scalar = b->type == LIBSOLVER_Z ? 16 : b->type == LIBSOLVER_S ? 4 : 8;
+    const size_t scalar = (size_t)type_bytes(b->type);
     const int64_t most = w->device.columns;
     char sentence[ROOM] = "";
     libsolver_status status = LIBSOLVER_OK;

@@ -24,9 +24,11 @@ typedef struct tree_solver_options {
 
 /* What was prepared. */
 typedef struct tree_solver_info {
+    int64_t factors, plans;          /* so far: factors that were packed, and plans made for them; the others took the plan before */
     int64_t factor_entries, entries; /* of L as the tree holds it, of the inverses */
     int64_t bytes_read;              /* by one solve, of values and descriptions */
-    int64_t device_bytes;            /* held, without workspaces */
+    int64_t device_bytes;            /* held, without workspaces: the program, and former_bytes */
+    int64_t allocations;             /* of device memory by packing, so far */
     int32_t groups, heights, levels, guarded;
     double growth;                   /* largest row sum of |L||inv(L)| of a group */
     double seconds;                  /* of preparation; of these, and the rest is the upload of the program: */
@@ -34,7 +36,7 @@ typedef struct tree_solver_info {
     double load_seconds;             /* the factor's way to the device */
     double table_seconds;            /* on the host: what the device is told of the pattern to form the inverses */
     double form_seconds;             /* the inverses */
-    int64_t former_bytes;            /* on the device, while it is prepared: the factor and workspace */
+    int64_t former_bytes;            /* on the device, kept for the next factor: this one, its tables, workspace */
     int64_t tasks;
 } tree_solver_info;
 
@@ -51,7 +53,10 @@ typedef struct tree_level_profile {
  * afterwards, here and below.  OUT_OF_MEMORY, CUDA, NOT_BUILT. */
 libsolver_status tree_solver_create(environment *env, const tree_solver_options *options, message *why, tree_solver **solver);
 void tree_solver_free(tree_solver *solver);
-/* Takes over a factor; what was packed before is replaced, also when this fails.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
+/* Takes over a factor; what was packed before is replaced, also when this fails.  A factor of the shape of the one before (gpu/tree_shape.h) takes
+ * its plan and its memory, unless its inverses need to be cut finer (gpu/prepare.h); then only values are copied and formed, nothing is
+ * allocated on the device, and captured solves stay right.  Solves on streams other than the solver's must have ended.  OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
 libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, message *why);
 void tree_solver_query(const tree_solver *solver, tree_solver_info *info);
 /* The stream on which it works. */

@@ -106,6 +106,35 @@ void system_free(cpu_system *s)
     free(s->values);
 }
 
+double system_backward_error(const cpu_system *s, const double *b, const double *x)
+{
+    const int32_t n = s->a.n;
+    long double *residual = calloc((size_t)n + 1, sizeof *residual), *bound = calloc((size_t)n + 1, sizeof *bound);
+    double worst = 0;
+    for (int32_t i = 0; i < n; i++) {
+        residual[i] += b[i];
+        bound[i] += fabs(b[i]);
+    }
+    for (int32_t j = 0; j < n; j++)
+        for (int64_t p = s->a.start[j]; p < s->a.start[j + 1]; p++) {
+            const int32_t i = s->a.row[p];
+            const long double v = s->values[p];
+            residual[i] -= v * x[j];
+            bound[i] += fabsl(v * x[j]);
+            if (i != j) {
+                residual[j] -= v * x[i];
+                bound[j] += fabsl(v * x[i]);
+            }
+        }
+    for (int32_t i = 0; i < n; i++) {
+        const double e = bound[i] > 0 ? (double)(fabsl(residual[i]) / bound[i]) : 0;
+        worst = e > worst || isnan(e) ? e : worst;
+    }
+    free(residual);
+    free(bound);
+    return worst;
+}
+
 exported system_export(const cpu_system *s, int kind)
 {
     const int32_t n = s->a.n;

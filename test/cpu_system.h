@@ -40,6 +40,9 @@ libsolver_status system_factorize(cpu_system *s, int kind, int may_match);
 void system_dismantle(cpu_system *s);
 void system_free(cpu_system *s);
 
+/* max_i |b - A x|_i / (|A||x| + |b|)_i */
+double system_backward_error(const cpu_system *s, const double *b, const double *x);
+
 /* The factor as the backend exports it, L dense. */
 typedef struct exported {
     int32_t n;

@@ -80,36 +80,6 @@ static void unprepare(prepared *q)
     memory_free(q->m, q->growth);
 }
 
-/* max_i |b - A x|_i / (|A||x| + |b|)_i */
-static double backward_error(const cpu_system *s, const double *b, const double *x)
-{
-    const int32_t n = s->a.n;
-    long double *residual = calloc((size_t)n + 1, sizeof *residual), *bound = calloc((size_t)n + 1, sizeof *bound);
-    double worst = 0;
-    for (int32_t i = 0; i < n; i++) {
-        residual[i] += b[i];
-        bound[i] += fabs(b[i]);
-    }
-    for (int32_t j = 0; j < n; j++)
-        for (int64_t p = s->a.start[j]; p < s->a.start[j + 1]; p++) {
-            const int32_t i = s->a.row[p];
-            const long double v = s->values[p];
-            residual[i] -= v * x[j];
-            bound[i] += fabsl(v * x[j]);
-            if (i != j) {
-                residual[j] -= v * x[i];
-                bound[j] += fabsl(v * x[i]);
-            }
-        }
-    for (int32_t i = 0; i < n; i++) {
-        const double e = bound[i] > 0 ? (double)(fabsl(residual[i]) / bound[i]) : 0;
-        worst = e > worst || isnan(e) ? e : worst;
-    }
-    free(residual);
-    free(bound);
-    return worst;
-}
-
 /* The program by levels and by blocks gives one and the same answer, and a right one. */
 static void check_program(const prepared *q, const cpu_system *s, random_stream *r, uint64_t seed)
 {
@@ -126,7 +96,7 @@ static void check_program(const prepared *q, const cpu_system *s, random_stream 
     for (int32_t i = 0; i < n; i++)
         if (!(x[i] == again[i]))
             fail_msg("seed %d: x(%d) is %.17g by levels and %.17g by blocks", (int)seed, i, x[i], again[i]);
-    const double error = backward_error(s, b, x), allowed = 100 * (n + 10) * EPS * q->most_growth;
+    const double error = system_backward_error(s, b, x), allowed = 100 * (n + 10) * EPS * q->most_growth;
     if (s->report.zero == 0 && !(error <= allowed))
         fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed (growth %.1e, %d groups, %d heights)", (int)seed, n,
                  error, allowed, q->most_growth, q->g.count, q->g.heights);

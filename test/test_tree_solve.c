@@ -36,6 +36,27 @@ static void pack(packed *p, pattern a, double *values, int kind, const tree_solv
         fail_msg("%s", why.text);
 }
 
+/* The system's values replaced by these, factorized and packed again. */
+static void repack(packed *p, double *values, int kind)
+{
+    message why = {""};
+    free(p->s.values);
+    p->s.values = values;
+    assert_int_equal(system_factorize(&p->s, kind, 0), LIBSOLVER_OK);
+    cpu_tree_free(&p->s.env.memory, &p->tree);
+    assert_int_equal(cpu_tree_view_d(p->s.numeric, &p->tree), LIBSOLVER_OK);
+    if (tree_solver_pack(p->solver, &p->tree.view, &why) != LIBSOLVER_OK || tree_workspace_fit(p->solver, p->workspace, &why) != LIBSOLVER_OK)
+        fail_msg("%s", why.text);
+}
+
+static double *same_values(const cpu_system *s)
+{
+    double *values = nan_array(s->a.start[s->a.n]);
+    if (s->a.start[s->a.n] > 0)
+        memcpy(values, s->values, (size_t)s->a.start[s->a.n] * sizeof(double));
+    return values;
+}
+
 static void unpack(packed *p)
 {
     tree_workspace_free(p->workspace);
@@ -187,6 +208,101 @@ static void large_shapes_are_solved(void **state)
     }
 }
 
+/* The same values and others: a plan is kept for the same values, and always by L L^T while the guard is silent; then nothing is allocated on the
+ * device.  Where it is made anew, answers are right as well. */
+static void plans_are_kept(void **state)
+{
+    (void)state;
+    int64_t anew = 0;
+    for (uint64_t seed = 0; seed < (small ? 8 : 60); seed++) {
+        random_stream r = random_seeded(3000 + seed);
+        const int32_t n = random_order(&r, seed + 20);
+        const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : (int)(seed % KINDS);
+        double *values = NULL;
+        pattern a = delays          ? cliques_around_a_hub(&r, 3, &values)
+                    : seed % 7 == 6 ? problem_grid(small ? 10 : 40, 20, 1)
+                                    : random_pattern(&r, n);
+        const tree_solver_options options = {.by_levels = seed % 4 == 3, .form_on_host = seed % 5 == 4, .entries_factor = seed % 3 ? 0 : 1.5};
+        packed p;
+        tree_solver_info before, info;
+        pack(&p, a, delays ? values : random_values(&r, &a, kind), kind, &options, 2);
+        tree_solver_query(p.solver, &info);
+        assert_true(info.factors == 1 && info.plans == 1);
+        for (int time = 0; time < 5; time++) {
+            before = info;
+            repack(&p, time % 3 == 0 ? same_values(&p.s) : random_values(&r, &p.s.a, kind), kind);
+            tree_solver_query(p.solver, &info);
+            assert_int_equal(info.factors, time + 2);
+            if (kind == SPD || time % 3 == 0)
+                assert_int_equal(info.plans, before.plans);
+            if (info.plans == before.plans) {
+                assert_int_equal(info.allocations, before.allocations);
+                assert_int_equal(info.device_bytes, before.device_bytes);
+            }
+            anew += info.plans > before.plans;
+            check_solves(&p, &r, 2, seed);
+        }
+        unpack(&p);
+    }
+    assert_true(small || anew > 0);
+}
+
+/* A tridiagonal matrix whose L is bidiagonal with `ratio` below the diagonal. */
+static double *chain_values(const pattern *a, double ratio)
+{
+    double *values = nan_array(a->start[a->n]);
+    for (int32_t j = 0; j < a->n; j++)
+        for (int64_t q = a->start[j]; q < a->start[j + 1]; q++)
+            values[q] = a->row[q] == j ? 1 + (j > 0 ? ratio * ratio : 0) : ratio;
+    return values;
+}
+
+/* A solve that was captured with one factor is replayed with the next; values whose inverses grow too much are planned for anew, and that
+ * plan is kept for tame ones. */
+static void the_guard_looks_at_every_factor(void **state)
+{
+    static const double ratio[] = {0.2, 0.99, 0.1, 3};
+    (void)state;
+    random_stream r = random_seeded(13);
+    pattern a = problem_path(40);
+    const tree_solver_options options = {.growth_limit = 20};
+    packed p;
+    pack(&p, a, chain_values(&a, 0.1), SPD, &options, 1);
+    block b = random_block(&r, 40, 1, 1), x = random_block(&r, 40, 1, 0);
+    libsolver_vectors db = to_device(&b), dx = to_device(&x);
+    cudaStream_t stream = tree_solver_stream(p.solver);
+    cudaGraph_t captured;
+    cudaGraphExec_t ready;
+    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx), LIBSOLVER_OK);
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx), LIBSOLVER_OK);
+    CUDA(cudaStreamEndCapture(stream, &captured));
+    CUDA(cudaGraphInstantiate(&ready, captured, 0));
+    for (int time = 0; time < 4; time++) {
+        tree_solver_info before, info;
+        tree_solver_query(p.solver, &before);
+        repack(&p, chain_values(&p.s.a, ratio[time]), SPD);
+        tree_solver_query(p.solver, &info);
+        assert_int_equal(info.plans - before.plans, time % 2);
+        assert_int_equal(info.guarded > 0, time > 0);
+        assert_true(info.growth <= 20);
+        if (time == 0) {
+            CUDA(cudaGraphLaunch(ready, stream));
+            check(&p);
+            from_device(&dx, &x);
+            check_column(&p.s, &b, &x, 0, 100 * 50 * info.growth, 0);
+        }
+        check_solves(&p, &r, 1, (uint64_t)time);
+    }
+    CUDA(cudaGraphExecDestroy(ready));
+    CUDA(cudaGraphDestroy(captured));
+    CUDA(cudaFree(db.values));
+    CUDA(cudaFree(dx.values));
+    free(b.values);
+    free(x.values);
+    unpack(&p);
+}
+
 /* Launches back to back and replays of a graph, another stream busy. */
 static void the_same_bits_under_load(void **state)
 {
@@ -287,6 +403,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(random_systems_are_solved),
         cmocka_unit_test(large_shapes_are_solved),
         cmocka_unit_test(any_value_travels),
+        cmocka_unit_test(plans_are_kept),
+        cmocka_unit_test(the_guard_looks_at_every_factor),
         cmocka_unit_test(the_same_bits_under_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

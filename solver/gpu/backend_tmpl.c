@@ -74,7 +74,7 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     CPU->predict(cpu, host_bytes, device_bytes);
     const int64_t values = (int64_t)(DEFAULT_ENTRIES * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
     *host_bytes += values; /* formed here, then copied */
-    *device_bytes = values + values / 4;
+    *device_bytes = values + values / 4 + cpu->part.stored_nnz * (int64_t)sizeof(scalar); /* and the factor that they are formed from */
 }
 
 static void permutation(const void *plan_, int64_t *p)

@@ -1,0 +1,204 @@
+/* test/test_gpu_prepare.c: programs of solves kept from factor to factor, run by an emulator
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "cpu_system.h"
+#include "gpu/prepare.h"
+#include "solve_emulator.h"
+#include "solver/cpu/tree.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_LIMIT 1e300
+
+/* Prepares the factor at hand. */
+static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_solve *p)
+{
+    const prepare_options o = {.blocks = 7, .step = 1e-7, .growth_limit = growth_limit};
+    cpu_tree tree;
+    message why = {""};
+    TRY(cpu_tree_view_d(s->numeric, &tree));
+    const libsolver_status status = prepare_solve(&s->env, &tree.view, &o, &why, p);
+    cpu_tree_free(&s->env.memory, &tree);
+    return status;
+}
+
+/* The program at hand solves with the factor at hand. */
+static void check_solve(const cpu_system *s, const prepared_solve *p, random_stream *r, int seed)
+{
+    const int32_t n = s->a.n;
+    double *b = nan_array(n), *x = nan_array(n);
+    cpu_tree tree;
+    assert_int_equal(cpu_tree_view_d(s->numeric, &tree), LIBSOLVER_OK);
+    for (int32_t i = 0; i < n; i++)
+        b[i] = random_real(r);
+    const char *wrong = emulate_by_levels(&p->plan, p->values, tree.view.scale, b, x);
+    if (wrong)
+        fail_msg("seed %d: %s", seed, wrong);
+    double growth = 1;
+    for (int32_t i = 0; i < 2 * p->grouped.count; i++)
+        growth = fmax(growth, p->growths[i]);
+    const double error = system_backward_error(s, b, x), allowed = 100 * (n + 10) * EPS * growth;
+    if (s->report.zero == 0 && !(error <= allowed))
+        fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed", seed, n, error, allowed);
+    cpu_tree_free((memory *)&s->env.memory, &tree);
+    free(b);
+    free(x);
+}
+
+/* Bit for bit what is prepared for the factor at hand with nothing before. */
+static void check_as_new(cpu_system *s, double growth_limit, const prepared_solve *p)
+{
+    prepared_solve q = {0};
+    assert_int_equal(prepare(s, growth_limit, &q), LIBSOLVER_OK);
+    assert_int_equal(p->plan.value_bytes, q.plan.value_bytes);
+    assert_int_equal(p->plan.description_bytes, q.plan.description_bytes);
+    assert_int_equal(p->plan.copy_count, q.plan.copy_count);
+    assert_int_equal(p->plan.slots, q.plan.slots);
+    assert_memory_equal(p->values, q.values, (size_t)q.plan.value_bytes);
+    assert_memory_equal(p->plan.description, q.plan.description, (size_t)q.plan.description_bytes);
+    assert_memory_equal(p->plan.block_copy, q.plan.block_copy, (size_t)q.plan.copy_count * sizeof(task_copy));
+    assert_memory_equal(p->plan.block, q.plan.block, (size_t)q.plan.blocks * sizeof(task_list));
+    assert_int_equal(p->guarded, q.guarded);
+    assert_true(p->growth == q.growth);
+    prepared_free(&s->env.memory, &q);
+}
+
+static void factorize_with(cpu_system *s, double *values, int kind)
+{
+    free(s->values);
+    s->values = values;
+    assert_int_equal(system_factorize(s, kind, 0), LIBSOLVER_OK);
+}
+
+static double *same_values(const cpu_system *s)
+{
+    double *values = nan_array(s->a.start[s->a.n]);
+    if (s->a.start[s->a.n] > 0)
+        memcpy(values, s->values, (size_t)s->a.start[s->a.n] * sizeof(double));
+    return values;
+}
+
+/* The same values, other ones, the first again: kept where pivots stay in their places, always by L L^T. */
+static void a_plan_serves_factors_of_one_shape(void **state)
+{
+    (void)state;
+    int kept[KINDS] = {0}, anew[KINDS] = {0};
+    for (int seed = 0; seed < 300; seed++) {
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = random_order(&r, (uint64_t)seed);
+        const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : seed % KINDS;
+        double *values = NULL;
+        pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
+        cpu_system s;
+        prepared_solve p = {0};
+        assert_int_equal(system_build(&s, a, delays ? values : random_values(&r, &a, kind), kind, 1, INT64_MAX), LIBSOLVER_OK);
+        double *first = same_values(&s);
+        assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
+        assert_false(p.kept);
+        factorize_with(&s, same_values(&s), kind);
+        assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
+        assert_true(p.kept);
+        check_as_new(&s, NO_LIMIT, &p);
+        for (int time = 0; time < 2; time++) {
+            factorize_with(&s, time == 0 ? random_values(&r, &s.a, kind) : first, kind);
+            assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
+            kept[kind] += p.kept;
+            anew[kind] += !p.kept;
+            check_as_new(&s, NO_LIMIT, &p);
+            check_solve(&s, &p, &r, seed);
+        }
+        prepared_free(&s.env.memory, &p);
+        system_free(&s);
+    }
+    assert_int_equal(anew[SPD], 0);
+    assert_true(kept[INDEFINITE] > 0 && anew[INDEFINITE] > 0);
+}
+
+/* A tridiagonal matrix whose L is bidiagonal with `ratio` below the diagonal. */
+static double *chain_values(const pattern *a, double ratio)
+{
+    double *values = nan_array(a->start[a->n]);
+    for (int32_t j = 0; j < a->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
+            values[p] = a->row[p] == j ? 1 + (j > 0 ? ratio * ratio : 0) : ratio;
+    return values;
+}
+
+/* Kept below the limit; cut finer past it, from there on kept in these pieces; beyond the limit again, planned from whole nodes. */
+static void the_guard_looks_at_every_factor(void **state)
+{
+    (void)state;
+    const double limit = 20;
+    random_stream r = random_seeded(3);
+    pattern a = problem_path(40);
+    cpu_system s;
+    prepared_solve p = {0};
+    assert_int_equal(system_build(&s, a, chain_values(&a, 0.1), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+    assert_int_equal(prepare(&s, limit, &p), LIBSOLVER_OK);
+    assert_int_equal(p.guarded, 0);
+    factorize_with(&s, chain_values(&s.a, 0.2), SPD);
+    assert_int_equal(prepare(&s, limit, &p), LIBSOLVER_OK);
+    assert_true(p.kept && p.guarded == 0);
+    factorize_with(&s, chain_values(&s.a, 0.99), SPD);
+    assert_int_equal(prepare(&s, limit, &p), LIBSOLVER_OK);
+    assert_true(!p.kept && p.guarded > 0 && p.growth <= limit);
+    check_as_new(&s, limit, &p);
+    check_solve(&s, &p, &r, 0);
+    const int32_t count = p.grouped.count;
+    factorize_with(&s, chain_values(&s.a, 0.1), SPD);
+    assert_int_equal(prepare(&s, limit, &p), LIBSOLVER_OK);
+    assert_true(p.kept && p.guarded > 0);
+    assert_int_equal(p.grouped.count, count);
+    check_solve(&s, &p, &r, 1);
+    factorize_with(&s, chain_values(&s.a, 3), SPD);
+    assert_int_equal(prepare(&s, limit, &p), LIBSOLVER_OK);
+    assert_true(!p.kept && p.growth <= limit);
+    check_as_new(&s, limit, &p);
+    check_solve(&s, &p, &r, 2);
+    prepared_free(&s.env.memory, &p);
+    system_free(&s);
+}
+
+/* Nothing is owned after a failure, and the next call prepares. */
+static void any_failed_allocation_leaves_nothing(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(5);
+    pattern a = problem_grid(9, 9, 1);
+    cpu_system s;
+    prepared_solve p = {0};
+    assert_int_equal(system_build(&s, a, random_values(&r, &a, INDEFINITE), INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
+    const int64_t held = s.env.memory.in_use;
+    for (int again = 0; again < 2; again++) {
+        libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+        for (int64_t left = 0; status == LIBSOLVER_OUT_OF_MEMORY && left < 1000; left++) {
+            if (again)
+                assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
+            s.ration.left = left;
+            status = prepare(&s, NO_LIMIT, &p);
+            s.ration.left = INT64_MAX;
+            /* the view of the tree may have failed before anything was prepared */
+            if (status == LIBSOLVER_OUT_OF_MEMORY)
+                prepared_free(&s.env.memory, &p);
+            assert_true(status != LIBSOLVER_OUT_OF_MEMORY || s.env.memory.in_use == held);
+        }
+        assert_int_equal(status, LIBSOLVER_OK);
+        assert_int_equal(p.kept, again);
+        prepared_free(&s.env.memory, &p);
+    }
+    system_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_serves_factors_of_one_shape),
+        cmocka_unit_test(the_guard_looks_at_every_factor),
+        cmocka_unit_test(any_failed_allocation_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
