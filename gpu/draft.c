@@ -1,7 +1,6 @@
 /* gpu/draft.c: one task of a program while it is written
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/draft.h"
-#include <assert.h>
 
 void draft_start(draft *d)
 {
@@ -33,11 +32,6 @@ static int32_t slot_count(const draft *d)
     return d->flags & TASK_TILES ? 0 : d->slots;
 }
 
-int64_t draft_description(const draft *d)
-{
-    return description_bytes(d->inputs, d->sources, slot_count(d), d->outs);
-}
-
 int draft_has_room(const draft *d, const draft_need *need)
 {
     const int32_t inputs = d->inputs + need->inputs, sources = d->sources + need->sources;
@@ -47,15 +41,6 @@ int draft_has_room(const draft *d, const draft_need *need)
                description_bytes(inputs, sources, 0, outs) + up16(d->tile_bytes + need->tile_bytes) <= TASK_STAGE;
     return sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies < TASK_SLOTS &&
            description_bytes(inputs, sources, slots, outs) + up16(d->tile_bytes + need->tile_bytes) + 16 <= TASK_STAGE;
-}
-
-int32_t draft_input(draft *d, const int32_t *code, int32_t count)
-{
-    assert(count >= 1 && d->sources + count <= TASK_SOURCES);
-    for (int32_t k = 0; k < count; k++)
-        d->code[d->sources++] = code[k];
-    d->start[++d->inputs] = (uint16_t)d->sources;
-    return d->inputs - 1;
 }
 
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes)
@@ -90,17 +75,10 @@ void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32
     }
 }
 
-task_out *draft_out(draft *d)
-{
-    assert(d->outs < TASK_OUTS);
-    d->out[d->outs] = (task_out){.dst = -1, .row = -1, .add = -1};
-    return &d->out[d->outs++];
-}
-
 int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies)
 {
     static const char zeros[16];
-    const int64_t bytes = draft_description(d), at = base + descriptions->length;
+    const int64_t bytes = description_bytes(d->inputs, d->sources, slot_count(d), d->outs), at = base + descriptions->length;
     const int64_t codes = 4 * (int64_t)d->sources, starts = start_bytes(d->inputs, d->sources);
     task_head h = {.inputs = d->inputs, .slots = d->slots, .outs = d->outs, .flags = d->flags};
     for (int32_t o = 0; o < d->outs; o++)

@@ -5,6 +5,7 @@
 
 #include "gpu/buffer.h"
 #include "gpu/program.h"
+#include <assert.h>
 
 typedef struct draft {
     int32_t inputs, sources, slots, outs, copies, flags;
@@ -25,7 +26,15 @@ typedef struct draft_need {
 void draft_start(draft *d);
 int draft_has_room(const draft *d, const draft_need *need);
 /* The sum of count >= 1 sources as an entry of `in`; returns its place. */
-int32_t draft_input(draft *d, const int32_t *code, int32_t count);
+static inline int32_t draft_input(draft *d, const int32_t *code, int32_t count)
+{
+    assert(count >= 1 && d->sources + count <= TASK_SOURCES);
+    for (int32_t k = 0; k < count; k++)
+        d->code[d->sources + k] = code[k];
+    d->sources += count;
+    d->start[++d->inputs] = (uint16_t)d->sources;
+    return d->inputs - 1;
+}
 /* Copies values to the stage; returns the byte from tile_at at which they come to lie. */
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes);
 /* Slots for `outs` outs, numbers first ..., of `inner` products each.  tile: scalars from tile_at. */
@@ -42,9 +51,12 @@ static inline int32_t draft_slots(int32_t outs, int mode)
     const int32_t each = draft_slot_outs(mode);
     return (outs + each - 1) / each;
 }
-task_out *draft_out(draft *d);
-/* Bytes of the description. */
-int64_t draft_description(const draft *d);
+static inline task_out *draft_out(draft *d)
+{
+    assert(d->outs < TASK_OUTS);
+    d->out[d->outs] = (task_out){.dst = -1, .row = -1, .add = -1};
+    return &d->out[d->outs++];
+}
 /* Appends the description, which will lie `base` bytes further in the program's memory, and its copies.  Returns the bytes read. */
 int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies);
 

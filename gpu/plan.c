@@ -2,34 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/planner.h"
 #include "base/type.h"
-#include <stdlib.h>
-
-/* What a task costs beside its bytes, in bytes: its waits and barriers. */
-#define TASK_COST 24576
-
-void plan_task(planner *p, draft *d, int flags)
-{
-    d->flags |= flags;
-    const int64_t bytes = draft_finish(d, p->plan->value_bytes, &p->descriptions, &p->copies);
-    p->plan->bytes_read += bytes;
-    p->unit_cost += bytes + TASK_COST;
-    p->unit.tasks++;
-    p->plan->task_count++;
-    draft_start(d);
-}
-
-void plan_unit_end(planner *p, int level)
-{
-    if (p->unit.tasks == 0)
-        return;
-    const int32_t end = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
-    p->unit.copies = end - p->unit.copy;
-    const plan_unit u = {.level = level, .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)), .list = p->unit,
-                         .cost = p->unit_cost};
-    buffer_put(&p->units, &u, (int64_t)sizeof u);
-    p->unit = (task_list){.copy = end};
-    p->unit_cost = 0;
-}
 
 void plan_pivot_out(const planner *p, int32_t i, int32_t q, int64_t pivots, task_out *out)
 {
@@ -92,23 +64,19 @@ static libsolver_status planner_create(planner *p)
     p->z_parts = memory_new(m, p->tree->n, sizeof(value_place));
     p->child_start = memory_zeroed(m, count + 1, sizeof(int32_t));
     p->child = memory_new(m, count, sizeof(int32_t));
-    p->mark = memory_new(m, p->tree->n, sizeof(int32_t));
+    p->border = memory_new(m, p->tree->n / (SQUARE - 1) + 3, sizeof(int32_t));
     p->plan->pivots_at16 = memory_new(m, count, sizeof(int64_t));
     p->plan->z_row = memory_new(m, p->tree->n, sizeof(int32_t));
     if (!p->order || !p->height_start || !p->target || !p->form || !p->strip_rows || !p->first_tile || !p->tiles_of ||
-        !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_at || !p->x_at || !p->z_parts || !p->child_start || !p->child || !p->mark ||
+        !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_at || !p->x_at || !p->z_parts || !p->child_start || !p->child || !p->border ||
         !p->plan->pivots_at16 || !p->plan->z_row)
         return LIBSOLVER_OUT_OF_MEMORY;
     list_groups(p);
-    p->source_start = memory_new(m, 2 * p->longest, sizeof(int32_t));
-    p->tiles.m = p->descriptions.m = p->copies.m = p->units.m = m;
-    draft_start(&p->ahead);
-    draft_start(&p->back);
-    draft_start(&p->sum);
-    return p->source_start ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    p->tiles.m = m;
+    return LIBSOLVER_OK;
 }
 
-/* Everything but the buffers, which are the plan's in the end. */
+/* Everything but the tiles, which are the plan's in the end. */
 static void planner_free(planner *p)
 {
     memory *m = p->m;
@@ -127,14 +95,12 @@ static void planner_free(planner *p)
     memory_free(m, p->z_parts);
     memory_free(m, p->child_start);
     memory_free(m, p->child);
-    memory_free(m, p->mark);
-    memory_free(m, p->source_start);
-    memory_free(m, p->source);
+    memory_free(m, p->border);
     memory_free(m, p);
 }
 
 /* Packets of x by position, of z and what goes up from every group, and of the parts of large ones. */
-static libsolver_status number_slots(planner *p, int32_t *border, message *why)
+static libsolver_status number_slots(planner *p, message *why)
 {
     const groups *g = p->g;
     int64_t slots = p->tree->n;
@@ -142,14 +108,14 @@ static libsolver_status number_slots(planner *p, int32_t *border, message *why)
         slots += group_columns(g, i) + group_rows(g, i) * (int64_t)(p->form[i] == FORM_LARGE ? 8 : 1);
     if (slots > INT32_MAX / 4)
         return FAIL(why, LIBSOLVER_INTERNAL, "the solve passes on more than %lld values", (long long)slots);
-    p->plan->slots = p->tree->n;
+    p->slots = p->tree->n;
     for (int32_t q = 0; q < p->tree->n; q++)
         p->x_at[q] = (value_place){.slot = q, .count = 1};
     for (int32_t i = 0; i < g->count; i++) {
         if (!group_is_square(g, i))
             p->z_slot[i] = plan_new_slots(p, group_columns(g, i));
         if (p->form[i] == FORM_LARGE)
-            plan_number_large(p, i, border);
+            plan_number_large(p, i);
         else
             for (int64_t q = g->row_start[i]; q < g->row_start[i + 1]; q++)
                 p->w_at[q] = (value_place){.slot = plan_new_slots(p, 1), .count = 1};
@@ -157,49 +123,34 @@ static libsolver_status number_slots(planner *p, int32_t *border, message *why)
     return LIBSOLVER_OK;
 }
 
-static libsolver_status write_tasks(planner *p, message *why)
+/* Units in ascending levels, in the order in which they were written. */
+static libsolver_status sort_units(memory *m, solve_plan *plan, int32_t levels)
 {
-    int32_t *border = memory_new(p->m, p->tree->n / (SQUARE - 1) + 3, sizeof(int32_t));
-    libsolver_status status = border ? number_slots(p, border, why) : LIBSOLVER_OUT_OF_MEMORY;
-    for (int32_t h = 0; h < p->g->heights && status == LIBSOLVER_OK; h++) {
-        status = plan_small_groups(p, h);
-        for (int32_t o = p->height_start[h]; o < p->height_start[h + 1] && status == LIBSOLVER_OK; o++) {
-            const int32_t i = p->order[o];
-            if (p->form[i] == FORM_TOP)
-                status = plan_top(p, i);
-            else if (p->form[i] == FORM_LARGE)
-                status = plan_large(p, i, border);
-        }
+    int32_t *start = memory_zeroed(m, levels + 1, sizeof(int32_t));
+    plan_unit *sorted = memory_new(m, plan->unit_count, sizeof(plan_unit));
+    if (!start || !sorted) {
+        memory_free(m, start);
+        memory_free(m, sorted);
+        return LIBSOLVER_OUT_OF_MEMORY;
     }
-    memory_free(p->m, border);
-    return status;
+    for (int32_t u = 0; u < plan->unit_count; u++)
+        start[plan->unit[u].level + 1]++;
+    for (int32_t l = 0; l < levels; l++) {
+        plan->level_count += start[l + 1] > 0;
+        start[l + 1] += start[l];
+    }
+    for (int32_t u = 0; u < plan->unit_count; u++)
+        sorted[start[plan->unit[u].level]++] = plan->unit[u];
+    memory_free(m, start);
+    memory_free(m, plan->unit);
+    plan->unit = sorted;
+    return LIBSOLVER_OK;
 }
 
-static int by_level(const void *a, const void *b)
-{
-    const plan_unit *u = a, *v = b;
-    if (u->level != v->level)
-        return u->level < v->level ? -1 : 1;
-    return (u->order > v->order) - (u->order < v->order);
-}
-
-/* Hands the buffers over to the plan. */
-static void take_buffers(planner *p)
-{
-    solve_plan *plan = p->plan;
-    plan->tile = (plan_tile *)p->tiles.data;
-    plan->tile_count = (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile));
-    plan->description = p->descriptions.data;
-    plan->description_bytes = p->descriptions.length;
-    plan->copy = (task_copy *)p->copies.data;
-    plan->copy_count = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
-    plan->unit = (plan_unit *)p->units.data;
-    plan->unit_count = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit));
-}
-
-libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
+libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
                             message *why, solve_plan *plan)
 {
+    memory *m = &env->memory;
     memset(plan, 0, sizeof *plan);
     plan->blocks = blocks;
     plan->scalar_bytes = type_bytes(tree->type);
@@ -216,17 +167,16 @@ libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g,
     if (status == LIBSOLVER_OK)
         status = plan_layout(p, why);
     if (status == LIBSOLVER_OK)
-        status = write_tasks(p, why);
-    if (status == LIBSOLVER_OK && (p->descriptions.failed || p->copies.failed || p->units.failed))
-        status = LIBSOLVER_OUT_OF_MEMORY;
-    take_buffers(p);
+        status = number_slots(p, why);
+    if (status == LIBSOLVER_OK)
+        status = plan_write(p, env->threads);
+    plan->tile = (plan_tile *)p->tiles.data;
+    plan->tile_count = (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile));
     planner_free(p);
-    if (status == LIBSOLVER_OK) {
-        qsort(plan->unit, (size_t)plan->unit_count, sizeof(plan_unit), by_level);
-        for (int32_t u = 0; u < plan->unit_count; u++)
-            plan->level_count += u == 0 || plan->unit[u].level != plan->unit[u - 1].level;
-        status = plan_assign(m, plan);
-    }
+    if (status == LIBSOLVER_OK)
+        status = sort_units(m, plan, (2 * g->heights + 1) * LEVELS);
+    if (status == LIBSOLVER_OK)
+        status = plan_assign(m, plan, env->threads);
     if (status != LIBSOLVER_OK)
         plan_free(m, plan);
     return status;

@@ -3,7 +3,7 @@
 #ifndef GPU_PLAN_H
 #define GPU_PLAN_H
 
-#include "base/message.h"
+#include "base/environment.h"
 #include "gpu/buffer.h"
 #include "gpu/groups.h"
 #include "gpu/program.h"
@@ -58,14 +58,15 @@ static inline int64_t plan_tile_bytes(const plan_tile *t, int64_t scalar_bytes)
     return (entries * scalar_bytes + 15) / 16 * 16;
 }
 
-/* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  INTERNAL: some number does not fit its field. */
-libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
+/* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  By the environment's threads; the same program for any number of them.
+ * OUT_OF_MEMORY, INTERNAL: some number does not fit its field. */
+libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
                             message *why, solve_plan *plan);
 /* Frees what only a solve reads: units, copies, descriptions and blocks. */
 void plan_trim(memory *m, solve_plan *plan);
 void plan_free(memory *m, solve_plan *plan);
 
 /* plan_assign.c: fills block and block_copy from the units. */
-libsolver_status plan_assign(memory *m, solve_plan *plan);
+libsolver_status plan_assign(memory *m, solve_plan *plan, int threads);
 
 #endif

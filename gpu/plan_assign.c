@@ -5,7 +5,11 @@
  * units in ascending levels, so a unit only ever waits for units that no block runs after it: with all
  * blocks resident, the solve ends. */
 #include "gpu/plan.h"
+#include <omp.h>
 #include <stdlib.h>
+
+/* Fewer are not worth a second thread. */
+#define FEW_UNITS 2000
 
 static int by_cost(const void *a, const void *b)
 {
@@ -76,24 +80,29 @@ static void write_lists(solve_plan *plan, const int32_t *block_of)
     }
 }
 
-libsolver_status plan_assign(memory *m, solve_plan *plan)
+libsolver_status plan_assign(memory *m, solve_plan *plan, int threads)
 {
-    load *heap = memory_new(m, plan->blocks, sizeof(load));
+    load *heap = memory_new(m, (int64_t)threads * plan->blocks, sizeof(load));
+    int32_t *start = memory_new(m, plan->level_count + 1, sizeof(int32_t));
     int32_t *block_of = memory_new(m, plan->unit_count, sizeof(int32_t));
     plan->block = memory_zeroed(m, plan->blocks, sizeof(task_list));
     plan->block_copy = memory_new(m, plan->copy_count, sizeof(task_copy));
     plan->task_level = memory_new(m, plan->task_count, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (heap && block_of && plan->block && plan->block_copy && plan->task_level) {
-        for (int32_t u = 0, end; u < plan->unit_count; u = end) {
-            for (end = u + 1; end < plan->unit_count && plan->unit[end].level == plan->unit[u].level; end++)
-                ;
-            assign_level(plan->unit + u, end - u, heap, plan->blocks, block_of + u);
-        }
+    if (heap && start && block_of && plan->block && plan->block_copy && plan->task_level) {
+        for (int32_t u = 0, level = 0; u < plan->unit_count; u++)
+            if (u == 0 || plan->unit[u].level != plan->unit[u - 1].level)
+                start[level++] = u;
+        start[plan->level_count] = plan->unit_count;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(plan->unit_count < FEW_UNITS ? 1 : threads)
+        for (int32_t l = 0; l < plan->level_count; l++)
+            assign_level(plan->unit + start[l], start[l + 1] - start[l], heap + (int64_t)omp_get_thread_num() * plan->blocks,
+                         plan->blocks, block_of + start[l]);
         write_lists(plan, block_of);
         status = LIBSOLVER_OK;
     }
     memory_free(m, heap);
+    memory_free(m, start);
     memory_free(m, block_of);
     return status;
 }

@@ -74,12 +74,15 @@ static void add_tile_inputs(planner *p, draft *d, int32_t i, int forward, const 
 {
     static const int32_t nothing = SOURCE_ZERO;
     const int32_t k = group_columns(p->g, i), inputs = forward ? tile->columns : tile->rows;
-    for (int32_t c = 0; c < inputs; c++)
-        if (forward)
-            draft_input(d, plan_source(p, tile->column + c), plan_source_count(p, tile->column + c));
-        else
-            plan_input_at(d, tile->row < k ? &(value_place){.slot = p->z_slot[i] + tile->row + c, .count = 1}
-                                           : &p->x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]]);
+    const int64_t below = p->g->row_start[i] + tile->row - k;
+    for (int32_t c = 0; c < inputs && forward; c++)
+        draft_input(d, plan_source(p, tile->column + c), plan_source_count(p, tile->column + c));
+    for (int32_t c = 0; c < inputs && !forward; c++)
+        if (tile->row < k) {
+            const int32_t code = plan_slot_code(p->z_slot[i] + tile->row + c);
+            draft_input(d, &code, 1);
+        } else
+            plan_input_at(d, &p->x_at[p->g->row[below + c]]);
     for (int32_t c = inputs; c < SQUARE; c++)
         draft_input(d, &nothing, 1);
 }
@@ -198,10 +201,11 @@ static void number_parts(planner *p, value_place *place, const int32_t *index, i
         place[index ? index[o] : o] = (value_place){.slot = slot + o, .stride = outs, .count = parts};
 }
 
-void plan_number_large(planner *p, int32_t i, int32_t *border)
+void plan_number_large(planner *p, int32_t i)
 {
     const groups *g = p->g;
-    const int32_t nb = plan_borders(p, i, border), below = strips_below(p, i), r = group_rows(g, i);
+    const int32_t nb = plan_borders(p, i), below = strips_below(p, i), r = group_rows(g, i);
+    const int32_t *border = p->border;
     for (int32_t a = 0; a < nb; a++) {
         const int32_t columns = border[a + 1] - border[a], at = g->column_start[i] + border[a];
         const int32_t forward = parts_of(p, i, a + 1), backward = parts_of(p, i, nb - a + below);
@@ -227,15 +231,22 @@ static int few_sources(const planner *p, int32_t i)
     return sources <= DIRECT_SOURCES * (int64_t)k;
 }
 
-libsolver_status plan_large(planner *p, int32_t i, int32_t *border)
+int32_t plan_large_strips(const planner *p, int32_t i, int32_t *tasks)
 {
-    const int32_t nb = plan_borders(p, i, border), strips = nb + strips_below(p, i);
+    const int32_t nb = plan_borders(p, i);
+    *tasks = p->tiles_of[i] / (nb + strips_below(p, i)) / tiles_in_task(p) + 1;
+    return 2 * nb + strips_below(p, i);
+}
+
+libsolver_status plan_large(planner *p, int32_t i, int32_t from, int32_t to)
+{
+    const int32_t nb = plan_borders(p, i), strips = nb + strips_below(p, i);
     TRY(plan_sources(p, i));
     if (!few_sources(p, i))
         plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));
-    for (int32_t a = 0; a < strips; a++)
+    for (int32_t a = from; a < to && a < strips; a++)
         write_strip(p, i, 1, nb, a, 0, a < nb ? a + 1 : nb);
-    for (int32_t b = 0; b < nb; b++)
+    for (int32_t b = from > strips ? from - strips : 0; b < to - strips; b++)
         write_strip(p, i, 0, nb, b, b, strips);
     return LIBSOLVER_OK;
 }

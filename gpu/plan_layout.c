@@ -27,10 +27,10 @@ static void add_tile(planner *p, int64_t *at, plan_tile t)
     *at += plan_tile_bytes(&t, p->plan->scalar_bytes);
 }
 
-int32_t plan_borders(const planner *p, int32_t i, int32_t *border)
+int32_t plan_borders(const planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i);
-    int32_t count = 0;
+    int32_t *border = p->border, count = 0;
     for (int32_t c = 0; c < k;) {
         border[count++] = c;
         int32_t next = c + SQUARE < k ? c + SQUARE : k;
@@ -88,9 +88,10 @@ static void lay_top(planner *p, int32_t i, int64_t *at)
 }
 
 /* Tiles of FORM_LARGE, row by row. */
-static void lay_large(planner *p, int32_t i, int64_t *at, int32_t *border)
+static void lay_large(planner *p, int32_t i, int64_t *at)
 {
-    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), nb = plan_borders(p, i, border);
+    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), nb = plan_borders(p, i);
+    const int32_t *border = p->border;
     plan_tile t = {.group = i, .kind = IN_SQUARE};
     for (int32_t a = 0; a < nb + (r + SQUARE - 1) / SQUARE; a++) {
         t.row = a < nb ? border[a] : k + SQUARE * (a - nb);
@@ -117,9 +118,6 @@ libsolver_status plan_layout(planner *p, message *why)
 {
     const groups *g = p->g;
     int64_t at = 0;
-    int32_t *border = memory_new(p->m, p->tree->n / (SQUARE - 1) + 3, sizeof(int32_t));
-    if (!border)
-        return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t o = 0; o < g->count; o++) {
         const int32_t i = p->order[o];
         const int64_t start = at;
@@ -134,7 +132,7 @@ libsolver_status plan_layout(planner *p, message *why)
             lay_top(p, i, &at);
             break;
         case FORM_LARGE:
-            lay_large(p, i, &at, border);
+            lay_large(p, i, &at);
             break;
         }
         p->tiles_of[i] = (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile)) - p->first_tile[i];
@@ -146,7 +144,6 @@ libsolver_status plan_layout(planner *p, message *why)
         p->value_at16[i] = (uint32_t)(start / 16);
         p->value_bytes[i] = at - start;
     }
-    memory_free(p->m, border);
     p->plan->value_bytes = at;
     if (p->tiles.failed)
         return LIBSOLVER_OUT_OF_MEMORY;

@@ -123,9 +123,10 @@ static void end_batch(planner *p, int32_t height)
     }
 }
 
-libsolver_status plan_small_groups(planner *p, int32_t height)
+libsolver_status plan_small_groups(planner *p, int32_t from, int32_t to)
 {
-    for (int32_t o = p->height_start[height]; o < p->height_start[height + 1]; o++) {
+    const int32_t height = from < to ? p->g->height[p->order[from]] : 0;
+    for (int32_t o = from; o < to; o++) {
         const int32_t i = p->order[o];
         const int top = p->form[i] == FORM_SMALL_TOP;
         if (p->form[i] != FORM_SMALL && !top)
@@ -153,16 +154,23 @@ libsolver_status plan_small_groups(planner *p, int32_t height)
     return LIBSOLVER_OK;
 }
 
-libsolver_status plan_top(planner *p, int32_t i)
+int32_t plan_top_strips(const planner *p, int32_t i, int32_t *tasks)
 {
-    const int32_t k = group_columns(p->g, i), rows = p->strip_rows[i], strips = (k + rows - 1) / rows;
-    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
-    const int32_t tiles = p->tiles_of[i] / strips;
+    const int32_t rows = p->strip_rows[i], strips = (group_columns(p->g, i) + rows - 1) / rows;
+    *tasks = p->tiles_of[i] / strips;
+    return strips;
+}
+
+libsolver_status plan_top(planner *p, int32_t i, int32_t from, int32_t to)
+{
+    int32_t tiles;
+    const int32_t strips = plan_top_strips(p, i, &tiles);
+    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i] + (int64_t)from * tiles;
     TRY(plan_sources(p, i));
     if (strips > 1)
-        plan_publish(p, 0, k, plan_forward_level(p, i, LEVEL_PUBLISH));
+        plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));
     draft *d = &p->ahead;
-    for (int32_t strip = 0; strip < strips; strip++) {
+    for (int32_t strip = from; strip < to; strip++) {
         for (int32_t t = 0; t < tiles; t++, tile++) {
             const int64_t at = draft_copy(d, tile->at16, plan_tile_bytes(tile, p->plan->scalar_bytes));
             for (int32_t c = tile->column; c < tile->column + tile->columns; c++)

@@ -30,6 +30,8 @@ void plan_sums_end(planner *p, int level)
 
 int32_t plan_sum(planner *p, const int32_t *source, int32_t count, int level)
 {
+    if (p->dry)
+        return plan_new_slots(p, 1);
     const draft_need need = {.inputs = 1, .sources = count, .outs = 1};
     if (!draft_has_room(&p->sum, &need) || p->sum.outs >= SUM_OUTS)
         plan_sums_end(p, level);

@@ -41,22 +41,27 @@ typedef struct planner {
     value_place *w_at, *x_at; /* rows below the groups: what goes up; n: x, as it can be had first */
     value_place *z_parts;     /* n, by columns of groups: parts of z of large ones */
     int32_t *child_start, *child; /* groups + 1; below each group */
-    int32_t *mark;          /* n */
+    buffer tiles;
+    int64_t longest;   /* most of k + R */
+    int32_t slots;     /* packets so far */
+    int32_t *border;   /* of strips of the group at hand; one for each thread, while tasks are written, like all that follows */
+    int32_t *mark;     /* n */
     /* sources of the group at hand: of f (k), then of the rows below (R) */
     int32_t *source_start; /* for each row the place of its first source, and their number */
     int32_t *source;
     int64_t sources_room;
-    buffer tiles, descriptions, copies, units;
+    buffer descriptions, copies, units;
     draft ahead, back, sum; /* tasks at hand: products of the two sweeps, sums */
+    int dry;                /* sums of sources are numbered, and written elsewhere */
     task_list unit;         /* the unit at hand */
-    int64_t unit_cost;
-    int64_t longest;   /* most of k + R */
+    int64_t unit_cost, bytes_read;
+    int32_t tasks;
 } planner;
 
 /* plan_layout.c: form, tiles and place of each group's values.  INTERNAL. */
 libsolver_status plan_layout(planner *p, message *why);
-/* Borders of FORM_LARGE's strips of columns, nb + 1 of them in border; returns nb.  Strips of rows: the same, then the rows below by SQUARE. */
-int32_t plan_borders(const planner *p, int32_t i, int32_t *border);
+/* border: those of FORM_LARGE's strips of columns, nb + 1 of them; returns nb.  Strips of rows: the same, then the rows below by SQUARE. */
+int32_t plan_borders(const planner *p, int32_t i);
 
 /* plan_sources.c: what flows into group i.  OUT_OF_MEMORY. */
 libsolver_status plan_sources(planner *p, int32_t i);
@@ -80,15 +85,21 @@ static inline int32_t plan_slot_code(int32_t slot)
     return (int32_t)((uint32_t)slot << 1 | SOURCE_SLOT);
 }
 
-/* plan_small.c and plan_large.c: tasks of the groups, of which those that come before have been written.  OUT_OF_MEMORY. */
-libsolver_status plan_small_groups(planner *p, int32_t height);
-libsolver_status plan_top(planner *p, int32_t i);
-libsolver_status plan_large(planner *p, int32_t i, int32_t *border);
+/* plan_small.c and plan_large.c: tasks of the small groups among order[from], ..., order[to - 1], which are of one height; those of strips
+ * [from, to) of a root or a large group, of so many, in so many tasks each.  OUT_OF_MEMORY. */
+libsolver_status plan_small_groups(planner *p, int32_t from, int32_t to);
+libsolver_status plan_top(planner *p, int32_t i, int32_t from, int32_t to);
+libsolver_status plan_large(planner *p, int32_t i, int32_t from, int32_t to);
+int32_t plan_top_strips(const planner *p, int32_t i, int32_t *tasks);
+int32_t plan_large_strips(const planner *p, int32_t i, int32_t *tasks);
 
 /* plan_large.c: decides how strips are shared, and numbers the packets of the parts. */
-void plan_number_large(planner *p, int32_t i, int32_t *border);
+void plan_number_large(planner *p, int32_t i);
 
-/* plan.c: finishes a task and starts d anew; ends the unit of tasks written since the last end, if there are any */
+/* plan_write.c: all tasks, by so many threads; the same for any number.  OUT_OF_MEMORY. */
+libsolver_status plan_write(planner *p, int threads);
+
+/* plan_write.c: finishes a task and starts d anew; ends the unit of tasks written since the last end, if there are any */
 void plan_task(planner *p, draft *d, int flags);
 void plan_unit_end(planner *p, int level);
 static inline int plan_forward_level(const planner *p, int32_t i, int phase)
@@ -101,8 +112,8 @@ static inline int plan_backward_level(const planner *p, int32_t i, int phase)
 }
 static inline int32_t plan_new_slots(planner *p, int64_t count)
 {
-    p->plan->slots += (int32_t)count;
-    return p->plan->slots - (int32_t)count;
+    p->slots += (int32_t)count;
+    return p->slots - (int32_t)count;
 }
 /* Makes an out z number q of group i, whose D^-1 lies `pivots` + q plan_pivot_bytes behind tile_at. */
 void plan_pivot_out(const planner *p, int32_t i, int32_t q, int64_t pivots, task_out *out);

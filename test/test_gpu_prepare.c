@@ -17,7 +17,7 @@
 /* Prepares the factor at hand. */
 static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_solve *p)
 {
-    const prepare_options o = {.blocks = 7, .step = 1e-7, .growth_limit = growth_limit};
+    const prepare_options o = {.blocks = s->a.n > 500 ? 264 : 7, .step = 1e-7, .growth_limit = growth_limit};
     cpu_tree tree;
     message why = {""};
     TRY(cpu_tree_view_d(s->numeric, &tree));
@@ -49,11 +49,13 @@ static void check_solve(const cpu_system *s, const prepared_solve *p, random_str
     free(x);
 }
 
-/* Bit for bit what is prepared for the factor at hand with nothing before. */
+/* Bit for bit what is prepared for the factor at hand with nothing before, by more threads. */
 static void check_as_new(cpu_system *s, double growth_limit, const prepared_solve *p)
 {
     prepared_solve q = {0};
+    s->env.threads += 3;
     assert_int_equal(prepare(s, growth_limit, &q), LIBSOLVER_OK);
+    s->env.threads -= 3;
     assert_int_equal(p->plan.value_bytes, q.plan.value_bytes);
     assert_int_equal(p->plan.description_bytes, q.plan.description_bytes);
     assert_int_equal(p->plan.copy_count, q.plan.copy_count);
@@ -62,6 +64,7 @@ static void check_as_new(cpu_system *s, double growth_limit, const prepared_solv
     assert_memory_equal(p->plan.description, q.plan.description, (size_t)q.plan.description_bytes);
     assert_memory_equal(p->plan.block_copy, q.plan.block_copy, (size_t)q.plan.copy_count * sizeof(task_copy));
     assert_memory_equal(p->plan.block, q.plan.block, (size_t)q.plan.blocks * sizeof(task_list));
+    assert_memory_equal(p->plan.task_level, q.plan.task_level, (size_t)q.plan.task_count * sizeof(int32_t));
     assert_int_equal(p->guarded, q.guarded);
     assert_true(p->growth == q.growth);
     prepared_free(&s->env.memory, &q);
@@ -116,6 +119,46 @@ static void a_plan_serves_factors_of_one_shape(void **state)
     }
     assert_int_equal(anew[SPD], 0);
     assert_true(kept[INDEFINITE] > 0 && anew[INDEFINITE] > 0);
+}
+
+/* Three dense blocks and a dense root of so many rows each, whose rows have sources from all of them; `times` of these. */
+static pattern dense_forest(int32_t size, int32_t times)
+{
+    const int32_t n = 4 * size * times;
+    pattern a = {.n = n, .start = calloc((size_t)n + 1, sizeof(int64_t)), .row = calloc((size_t)n * 2 * (size_t)size, sizeof(int32_t))};
+    assert_true(a.start && a.row);
+    int64_t at = 0;
+    for (int32_t j = 0; j < n; j++) {
+        const int32_t tree = j / (4 * size) * 4 * size, end = j - j % size + size, root = tree + 3 * size;
+        for (int32_t i = j; i < end; i++)
+            a.row[at++] = i;
+        for (int32_t i = root; i < root + size && j < root; i++)
+            a.row[at++] = i;
+        a.start[j + 1] = at;
+    }
+    return a;
+}
+
+/* Enough small groups, and enough tasks of roots whose rows have many sources, for several threads. */
+static void threads_plan_the_same(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < 5; shape++) {
+        random_stream r = random_seeded(40 + (uint64_t)shape);
+        pattern a = shape == 0   ? problem_random(1100, 0.01, &r)
+                    : shape == 1 ? problem_grid(60, 40, 1)
+                    : shape == 2 ? problem_diagonal(2000)
+                    : shape == 3 ? dense_forest(60, 5)
+                                 : dense_forest(520, 1);
+        cpu_system s;
+        prepared_solve p = {0};
+        assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+        assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
+        check_as_new(&s, NO_LIMIT, &p);
+        check_solve(&s, &p, &r, shape);
+        prepared_free(&s.env.memory, &p);
+        system_free(&s);
+    }
 }
 
 /* A tridiagonal matrix whose L is bidiagonal with `ratio` below the diagonal. */
@@ -197,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_serves_factors_of_one_shape),
+        cmocka_unit_test(threads_plan_the_same),
         cmocka_unit_test(the_guard_looks_at_every_factor),
         cmocka_unit_test(any_failed_allocation_leaves_nothing),
     };
