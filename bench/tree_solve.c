@@ -4,7 +4,7 @@
  * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-r TIMES] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
  *
  * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels;
- * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r: packed so many times (3), the last one counts.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
+ * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r: packed so many times (3): the first is planned, the others keep its plan.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
  * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
 #include "cli/problem.h"
 #include "gpu/tree_solver.h"
@@ -35,6 +35,7 @@ typedef struct job {
     libsolver_factor *factor;
     cpu_tree tree;
     tree_solver *solver;
+    tree_solver_info first; /* of the first of several packings */
     tree_workspace *workspace;
     libsolver_vectors b, x; /* on the device */
     double *host_b, *host_x;
@@ -168,15 +169,15 @@ static void print_profile(const job *j, const tree_solver_info *info)
 }
 
 /* The kernels' time beside the time of reading L and writing the inverses at the rate of copies, 4.3 TB/s. */
-static void print_preparation(const tree_solver_info *info)
+static void print_preparation(const char *which, const tree_solver_info *info)
 {
     const double copied = 8e-12 / 4.3 * (double)(info->factor_entries + info->entries);
-    printf("  prepared in %.2f ms: plan %.2f, load %.2f, tables %.2f, form %.3f (%.1f times the copy of L to the inverses), rest %.2f; "
-           "%.1f MB on the device meanwhile\n",
-           1e3 * info->seconds, 1e3 * info->plan_seconds, 1e3 * info->load_seconds, 1e3 * info->table_seconds, 1e3 * info->form_seconds,
+    printf("  %s prepared in %.2f ms: plan %.2f, load %.2f, tables %.2f, form %.3f (%.1f times the copy of L to the inverses), rest %.2f; "
+           "%.1f MB on the device for it, allocated %ld times so far; plans made %ld\n",
+           which, 1e3 * info->seconds, 1e3 * info->plan_seconds, 1e3 * info->load_seconds, 1e3 * info->table_seconds, 1e3 * info->form_seconds,
            info->form_seconds / copied,
            1e3 * (info->seconds - info->plan_seconds - info->load_seconds - info->table_seconds - info->form_seconds),
-           1e-6 * (double)info->former_bytes);
+           1e-6 * (double)info->former_bytes, (long)info->allocations, (long)info->plans);
 }
 
 static void prepare(job *j, const char *name, const tree_solver_options *options, int64_t columns, int times)
@@ -191,8 +192,11 @@ static void prepare(job *j, const char *name, const tree_solver_options *options
     environment *env = &j->factor->context->env;
     must(cpu_tree_view_d(j->factor->numeric, &j->tree) == LIBSOLVER_OK, "no memory");
     must(tree_solver_create(env, options, &why, &j->solver) == LIBSOLVER_OK, why.text);
-    for (int t = 0; t < times; t++)
+    for (int t = 0; t < times; t++) {
         must(tree_solver_pack(j->solver, &j->tree.view, &why) == LIBSOLVER_OK, why.text);
+        if (t == 0)
+            tree_solver_query(j->solver, &j->first);
+    }
     must(tree_workspace_create(j->solver, columns, &why, &j->workspace) == LIBSOLVER_OK, why.text);
     const int64_t n = a.n;
     const size_t bytes = sizeof(double) * (size_t)(n * columns);
@@ -260,7 +264,9 @@ int main(int argc, char **argv)
                    j.p.name, (long)columns, stream, replayed, error, error_of(&j), 1e-6 * (double)info.factor_entries,
                    1e-6 * (double)info.entries, 1e-6 * (double)info.bytes_read, info.groups, info.heights, info.levels,
                    info.guarded, info.growth, info.seconds);
-            print_preparation(&info);
+            print_preparation("first", &j.first);
+            if (times > 1)
+                print_preparation("again", &info);
             if (bits)
                 compare_bits(&j, bits);
             if (profile)

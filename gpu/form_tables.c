@@ -1,32 +1,16 @@
-/* gpu/form_tables.c: pieces, tiles and launches by which a device forms the values of a program
+/* gpu/form_tables.c: groups, pieces and tiles of which a device forms the values of a program
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "gpu/form_tables.h"
+#include "gpu/form_builder.h"
 #include <stdlib.h>
-
-typedef struct builder {
-    memory *m;
-    const factor_tree *tree;
-    const unsigned char *joined;
-    const pieces *p;
-    const groups *g;
-    const solve_plan *plan;
-    const int64_t *panel_at;
-    form_tables *t;
-    int32_t *first_tile; /* groups */
-    int32_t *order;      /* groups: small, small roots, then the others, the widest first */
-    int32_t smalls, small_tops;
-    int32_t *place;      /* n: of positions below the group at hand */
-    int32_t *padded;     /* n, by columns of groups: in strips */
-} builder;
 
 /* ---- Groups by how they are formed ---------------------------------------------------------------------- */
 
-static int kind_of(const builder *b, int32_t i)
+static int kind_of(const form_builder *b, int32_t i)
 {
     return b->plan->tile[b->first_tile[i]].kind;
 }
 
-static int rank_of(const builder *b, int32_t i)
+static int rank_of(const form_builder *b, int32_t i)
 {
     return kind_of(b, i) != BY_COLUMNS ? 2 : group_is_square(b->g, i);
 }
@@ -45,7 +29,7 @@ static int by_rank(const void *a, const void *b)
     return x->group < y->group ? -1 : 1;
 }
 
-static libsolver_status order_groups(builder *b)
+static libsolver_status order_groups(form_builder *b)
 {
     const int32_t count = b->g->count;
     ranked *list = memory_new(b->m, count, sizeof(ranked));
@@ -68,7 +52,7 @@ static libsolver_status order_groups(builder *b)
 /* ---- Where the rows of panels go ------------------------------------------------------------------------ */
 
 /* Pieces of group i; its rows are numbered `number` + 0, 1, ... for columns (NULL: as they are), and from `below` on for those below. */
-static void add_pieces(builder *b, int32_t i, const int32_t *number, int32_t below)
+static void add_pieces(form_builder *b, int32_t i, const int32_t *number, int32_t below)
 {
     const factor_tree *tree = b->tree;
     const groups *g = b->g;
@@ -97,7 +81,7 @@ static void add_pieces(builder *b, int32_t i, const int32_t *number, int32_t bel
 }
 
 /* Where D^-1 of each z goes, which stands at z_row's place. */
-static void place_pivots(builder *b)
+static void place_pivots(form_builder *b)
 {
     const groups *g = b->g;
     const int64_t step16 = plan_pivot_bytes(b->plan->scalar_bytes) / 16;
@@ -110,7 +94,7 @@ static void place_pivots(builder *b)
         }
 }
 
-static void add_small(builder *b, int32_t i)
+static void add_small(form_builder *b, int32_t i)
 {
     form_pattern *pattern = &b->t->pattern;
     const int32_t k = group_columns(b->g, i), r = group_rows(b->g, i), m = k + r;
@@ -127,13 +111,13 @@ static void add_small(builder *b, int32_t i)
 
 /* ---- Groups in tiles ------------------------------------------------------------------------------------ */
 
-static int joined_after(const builder *b, int32_t i, int32_t c)
+static int joined_after(const form_builder *b, int32_t i, int32_t c)
 {
     return b->joined && b->joined[b->g->column[b->g->column_start[i] + c]];
 }
 
 /* Strips of columns, at the borders of plan_borders; returns their number. */
-static int32_t add_strips(builder *b, int32_t i, int32_t number)
+static int32_t add_strips(form_builder *b, int32_t i, int32_t number)
 {
     const int32_t k = group_columns(b->g, i), start = b->g->column_start[i];
     const int top = kind_of(b, i) == BY_ROWS;
@@ -153,7 +137,7 @@ static int32_t add_strips(builder *b, int32_t i, int32_t number)
 }
 
 /* Tiles of a root's G among the values. */
-static void add_top_tiles(builder *b, int32_t i, form_tiled *entry)
+static void add_top_tiles(form_builder *b, int32_t i, form_tiled *entry)
 {
     const plan_tile *tile = &b->plan->tile[b->first_tile[i]];
     const int32_t last = b->plan->tile_count - b->first_tile[i];
@@ -166,7 +150,7 @@ static void add_top_tiles(builder *b, int32_t i, form_tiled *entry)
     }
 }
 
-static void add_tiled(builder *b, int32_t i)
+static void add_tiled(form_builder *b, int32_t i)
 {
     form_pattern *pattern = &b->t->pattern;
     const plan_tile *tile = &b->plan->tile[b->first_tile[i]];
@@ -182,188 +166,9 @@ static void add_tiled(builder *b, int32_t i)
     add_pieces(b, i, b->padded + entry.column_start, SQUARE * entry.nb);
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------- */
-
-/* Groups [from, to) of the tiled ones, which are formed together. */
-typedef struct batch {
-    builder *b;
-    form_tiled *group; /* all tiled ones */
-    int32_t from, to, rows; /* rows: most of an item */
-} batch;
-
-static int32_t strips_below(const batch *t, int32_t q)
-{
-    return (group_rows(t->b->g, t->b->t->of_tiled[q]) + SQUARE - 1) / SQUARE;
-}
-
-/* Steps of doubling, from blocks of two strips. */
-static int doublings(int32_t nb)
-{
-    int count = 0;
-    for (int32_t s = 2; s < nb; s *= 2)
-        count++;
-    return count;
-}
-
-static int32_t items_so_far(const builder *b)
-{
-    return (int32_t)(b->t->items.length / (int64_t)sizeof(form_item));
-}
-
-static void add_launch(builder *b, form_step step, int32_t first, int32_t count, int64_t bytes)
-{
-    const form_launch l = {.step = step, .first = first, .count = count, .bytes = bytes};
-    if (count > 0 || bytes > 0)
-        buffer_put(&b->t->launches, &l, (int64_t)sizeof l);
-}
-
-static void end_items(builder *b, form_step step, int32_t first)
-{
-    add_launch(b, step, first, items_so_far(b) - first, 0);
-}
-
-/* T or X of every pair of blocks of s strips, those with the longest sums first. */
-static void add_doubling(const batch *t, int32_t q, int kind, int32_t s)
-{
-    const int32_t nb = t->group[q].nb;
-    for (int32_t first = 0; first + s < nb; first += 2 * s) {
-        const int32_t middle = first + s, end = middle + s < nb ? middle + s : nb, blocks = (end - middle + t->rows - 1) / t->rows;
-        form_item item = {.group = q, .kind = kind, .columns = FORM_ITEM_COLUMNS};
-        for (int32_t u = 0; u < blocks * (s / FORM_ITEM_COLUMNS); u++) {
-            const int32_t row = kind == FORM_T ? u % blocks : blocks - 1 - u / (s / FORM_ITEM_COLUMNS);
-            item.row = middle + row * t->rows;
-            item.column = first + FORM_ITEM_COLUMNS * (kind == FORM_T ? u / blocks : u % (s / FORM_ITEM_COLUMNS));
-            item.rows = end - item.row < t->rows ? end - item.row : t->rows;
-            item.from = kind == FORM_T ? item.column : middle;
-            item.to = kind == FORM_T ? middle : item.row + item.rows;
-            buffer_put(&t->b->t->items, &item, (int64_t)sizeof item);
-        }
-    }
-}
-
-static void add_below(const batch *t, int32_t q)
-{
-    const int32_t nb = t->group[q].nb, end = nb + strips_below(t, q);
-    for (int32_t column = 0; column < nb; column += FORM_ITEM_COLUMNS)
-        for (int32_t row = nb; row < end; row += t->rows) {
-            const form_item item = {.group = q, .kind = FORM_W, .row = row, .rows = end - row < t->rows ? end - row : t->rows,
-                                    .column = column, .columns = nb - column < FORM_ITEM_COLUMNS ? nb - column : FORM_ITEM_COLUMNS,
-                                    .from = column, .to = nb};
-            buffer_put(&t->b->t->items, &item, (int64_t)sizeof item);
-        }
-}
-
-/* The lower triangle of G, and what of its upper one shares items with it. */
-static void add_gram(const batch *t, int32_t q)
-{
-    const int32_t nb = t->group[q].nb;
-    for (int32_t row = 0; row < nb; row += t->rows)
-        for (int32_t column = 0; column < row + t->rows && column < nb; column += FORM_ITEM_COLUMNS) {
-            const form_item item = {.group = q, .kind = FORM_G, .row = row, .rows = nb - row < t->rows ? nb - row : t->rows,
-                                    .column = column, .columns = nb - column < FORM_ITEM_COLUMNS ? nb - column : FORM_ITEM_COLUMNS,
-                                    .from = row, .to = nb};
-            buffer_put(&t->b->t->items, &item, (int64_t)sizeof item);
-        }
-}
-
-/* Items of the batch's groups that have so many doublings behind them, or more: their T; just so many: their W. */
-static void add_step(const batch *t, int done)
-{
-    const int32_t first = items_so_far(t->b);
-    for (int32_t q = t->from; q < t->to; q++)
-        if (doublings(t->group[q].nb) > done)
-            add_doubling(t, q, FORM_T, 2 << done);
-    for (int32_t q = t->from; q < t->to; q++)
-        if (doublings(t->group[q].nb) == done)
-            add_below(t, q);
-    end_items(t->b, FORM_MULTIPLY, first);
-    const int32_t second = items_so_far(t->b);
-    for (int32_t q = t->from; q < t->to; q++)
-        if (doublings(t->group[q].nb) > done)
-            add_doubling(t, q, FORM_X, 2 << done);
-    end_items(t->b, FORM_MULTIPLY, second);
-}
-
-static int64_t triangle_scalars(const batch *t, int32_t q)
-{
-    return (int64_t)SQUARE * SQUARE * form_tile(t->group[q].nb, t->group[q].nb, 0);
-}
-
-static int64_t l_scalars(const batch *t, int32_t q)
-{
-    return triangle_scalars(t, q) + (int64_t)SQUARE * SQUARE * strips_below(t, q) * t->group[q].nb;
-}
-
-static int64_t workspace_scalars(const batch *t, int32_t q)
-{
-    return l_scalars(t, q) + (t->group[q].top >= 0 ? 2 : 1) * triangle_scalars(t, q);
-}
-
-/* Places in the workspace and launches of one batch. */
-static void end_batch(const batch *t)
-{
-    builder *b = t->b;
-    const form_tiled *last = &t->group[t->to - 1];
-    const int32_t first = t->group[t->from].first_strip, strips = last->first_strip + last->nb - first;
-    int64_t at = 0, cleared;
-    int most = 0, tops = 0;
-    for (int32_t q = t->from; q < t->to; q++) {
-        t->group[q].l = at;
-        at += l_scalars(t, q);
-        most = doublings(t->group[q].nb) > most ? doublings(t->group[q].nb) : most;
-    }
-    cleared = at;
-    for (int32_t q = t->from; q < t->to; q++) {
-        const int top = t->group[q].top >= 0;
-        t->group[q].t = at;
-        at += triangle_scalars(t, q);
-        if (top)
-            t->group[q].x = at;
-        at += top ? triangle_scalars(t, q) : 0;
-        tops += top;
-    }
-    b->t->pattern.workspace = at > b->t->pattern.workspace ? at : b->t->pattern.workspace;
-    add_launch(b, FORM_CLEAR, 0, 0, cleared * b->plan->scalar_bytes);
-    add_launch(b, FORM_GATHER, first, strips, 0);
-    add_launch(b, FORM_INVERT, first, strips, 0);
-    for (int done = 0; done <= most; done++)
-        add_step(t, done);
-    if (tops > 0 && !b->tree->cholesky)
-        add_launch(b, FORM_SCALE, first, strips, 0);
-    add_launch(b, FORM_FINISH, first, strips, 0);
-    add_launch(b, FORM_GROWTH, first, strips, 0);
-    const int32_t grams = items_so_far(b);
-    for (int32_t q = t->from; q < t->to; q++)
-        if (t->group[q].top >= 0)
-            add_gram(t, q);
-    end_items(b, FORM_GRAM, grams);
-    for (form_step step = FORM_SQUARE_SUMS; tops > 0 && step <= FORM_SQUARE_GROWTH; step++)
-        add_launch(b, step, first, strips, 0);
-}
-
-static void add_batches(builder *b, int64_t limit)
-{
-    const int32_t count = b->g->count - b->smalls;
-    batch t = {.b = b, .group = (form_tiled *)b->t->tiled.data, .rows = form_item_rows(b->tree->type)};
-    int64_t held = 0;
-    for (int32_t q = 0; q < count; q++) {
-        const int64_t bytes = workspace_scalars(&t, q) * b->plan->scalar_bytes;
-        if (q > t.from && held + bytes > limit) {
-            t.to = q;
-            end_batch(&t);
-            t.from = q;
-            held = 0;
-        }
-        held += bytes;
-    }
-    t.to = count;
-    if (t.to > t.from)
-        end_batch(&t);
-}
-
 /* ---- All of it ------------------------------------------------------------------------------------------ */
 
-static libsolver_status fill(builder *b, int64_t limit)
+static libsolver_status fill(form_builder *b, int64_t limit)
 {
     form_tables *t = b->t;
     const int32_t count = b->g->count;
@@ -379,7 +184,7 @@ static libsolver_status fill(builder *b, int64_t limit)
     }
     if (t->tiled.failed)
         return LIBSOLVER_OUT_OF_MEMORY;
-    add_batches(b, limit);
+    form_add_launches(b, limit);
     const buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items, &t->launches};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->failed)
@@ -393,7 +198,7 @@ static int32_t entries(const buffer *b, size_t size)
 }
 
 /* The arrays as the device is told of them. */
-static void point(builder *b)
+static void point(form_builder *b)
 {
     form_tables *t = b->t;
     form_pattern *p = &t->pattern;
@@ -425,7 +230,7 @@ libsolver_status form_tables_build(memory *m, const factor_tree *tree, const uns
                                    const solve_plan *plan, const int64_t *panel_at, int64_t limit, form_tables *t)
 {
     memset(t, 0, sizeof *t);
-    builder b = {.m = m, .tree = tree, .joined = joined, .p = p, .g = g, .plan = plan, .panel_at = panel_at, .t = t};
+    form_builder b = {.m = m, .tree = tree, .joined = joined, .p = p, .g = g, .plan = plan, .panel_at = panel_at, .t = t};
     b.first_tile = memory_zeroed(m, g->count, sizeof(int32_t));
     b.order = memory_new(m, g->count, sizeof(int32_t));
     b.place = memory_new(m, tree->n, sizeof(int32_t));

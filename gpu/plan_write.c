@@ -8,33 +8,6 @@
 #include <omp.h>
 #include <stdlib.h>
 
-/* What a task costs beside its bytes, in bytes: its waits and barriers. */
-#define TASK_COST 24576
-
-void plan_task(planner *p, draft *d, int flags)
-{
-    d->flags |= flags;
-    const int64_t bytes = draft_finish(d, 0, &p->descriptions, &p->copies);
-    p->bytes_read += bytes;
-    p->unit_cost += bytes + TASK_COST;
-    p->unit.tasks++;
-    p->tasks++;
-    draft_start(d);
-}
-
-void plan_unit_end(planner *p, int level)
-{
-    if (p->unit.tasks == 0)
-        return;
-    const int32_t end = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
-    p->unit.copies = end - p->unit.copy;
-    const plan_unit u = {.level = level, .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)), .list = p->unit,
-                         .cost = p->unit_cost};
-    buffer_put(&p->units, &u, (int64_t)sizeof u);
-    p->unit = (task_list){.copy = end};
-    p->unit_cost = 0;
-}
-
 /* Small groups of a section, and tasks of one with strips: enough that what several sections of a group have to find out does not matter, nor the
  * task that a height with more small groups has more. */
 #define SECTION_GROUPS 512

@@ -99,7 +99,7 @@ void plan_number_large(planner *p, int32_t i);
 /* plan_write.c: all tasks, by so many threads; the same for any number.  OUT_OF_MEMORY. */
 libsolver_status plan_write(planner *p, int threads);
 
-/* plan_write.c: finishes a task and starts d anew; ends the unit of tasks written since the last end, if there are any */
+/* plan.c: finishes a task and starts d anew; ends the unit of tasks written since the last end, if there are any */
 void plan_task(planner *p, draft *d, int flags);
 void plan_unit_end(planner *p, int level);
 static inline int plan_forward_level(const planner *p, int32_t i, int phase)
