@@ -35,13 +35,6 @@ static inline void *buffer_grow(buffer *b, int64_t bytes)
     return b->data + b->length - bytes;
 }
 
-/* Room for about so many bytes, so that it is not moved as it grows; failing is no harm. */
-static inline void buffer_expect(buffer *b, int64_t bytes)
-{
-    if (!b->data && (b->data = memory_new(b->m, bytes, 1)))
-        b->room = bytes;
-}
-
 static inline void buffer_put(buffer *b, const void *what, int64_t bytes)
 {
     void *to = buffer_grow(b, bytes);

@@ -3,7 +3,7 @@
  *
  * Sections of the program are written each by itself: some small groups of one height, or some strips of a large group.  How it is
  * cut into sections does not depend on the threads.  A section numbers its descriptions, copies and units from 0, and its sums from where the
- * packets known before end; they get their places when all are there. */
+ * packets known before end.  Its place among the others is known when all before it are there, and its descriptions go there at once. */
 #include "gpu/planner.h"
 #include <omp.h>
 #include <stdlib.h>
@@ -12,16 +12,36 @@
  * task that a height with more small groups has more. */
 #define SECTION_GROUPS 512
 #define SECTION_TASKS 256
-/* About what descriptions of a small group, or of a task, take. */
-#define EXPECTED_BYTES 1536
+/* About what descriptions take: of a small group beside its rows and columns, of each of these, and of a task of a strip. */
+#define GROUP_BYTES 64
+#define ROW_BYTES 48
+#define TASK_BYTES 2560
+
+/* Where a section begins in the program. */
+typedef struct section_place {
+    int64_t description, copy, unit;
+    int32_t slot;
+} section_place;
 
 typedef struct section {
     int32_t group, from, to; /* strips; -1: places in the order of groups */
     int32_t writer;          /* the section that writes the sums of the group's sources: the first of the group */
-    int32_t slots, tasks;    /* expected, then written */
-    int64_t bytes_read;
-    buffer descriptions, copies, units;
+    int32_t slots, tasks;
+    int64_t expected, bytes_read; /* expected: of descriptions */
+    section_place place;
+    buffer descriptions; /* unless they are in place */
+    buffer copies, units;
 } section;
+
+/* What sections are written to: room for all descriptions if they take no more than expected. */
+typedef struct assembly {
+    const planner *p;
+    section *section;
+    int32_t count;
+    char *description;
+    int64_t room;
+    section_place end; /* of the sections placed so far */
+} assembly;
 
 /* ---- Sections ------------------------------------------------------------------------------------------- */
 
@@ -32,7 +52,7 @@ static void add_group(const planner *p, int32_t i, buffer *sections)
     const int32_t strips = p->form[i] == FORM_TOP ? plan_top_strips(p, i, &tasks) : plan_large_strips(p, i, &tasks);
     const int32_t parts = (int32_t)((int64_t)strips * tasks / SECTION_TASKS) + 1;
     for (int32_t part = 0; part < parts; part++) {
-        const section s = {.group = i, .writer = first, .tasks = strips * tasks / parts, .from = (int32_t)((int64_t)strips * part / parts),
+        const section s = {.group = i, .writer = first, .expected = (int64_t)strips * tasks * TASK_BYTES / parts, .from = (int32_t)((int64_t)strips * part / parts),
                            .to = (int32_t)((int64_t)strips * (part + 1) / parts)};
         buffer_put(sections, &s, (int64_t)sizeof s);
     }
@@ -40,11 +60,15 @@ static void add_group(const planner *p, int32_t i, buffer *sections)
 
 static void list_sections(const planner *p, buffer *sections)
 {
-    for (int32_t h = 0; h < p->g->heights; h++) {
+    const groups *g = p->g;
+    for (int32_t h = 0; h < g->heights; h++) {
         const int32_t end = p->height_start[h + 1];
         for (int32_t o = p->height_start[h]; o < end; o += SECTION_GROUPS) {
-            const section s = {.group = -1, .tasks = end - o < SECTION_GROUPS ? end - o : SECTION_GROUPS, .writer = (int32_t)(sections->length / (int64_t)sizeof(section)), .from = o,
-                               .to = end - o < SECTION_GROUPS ? end : o + SECTION_GROUPS};
+            section s = {.group = -1, .writer = (int32_t)(sections->length / (int64_t)sizeof(section)), .from = o,
+                         .to = end - o < SECTION_GROUPS ? end : o + SECTION_GROUPS};
+            for (int32_t q = s.from; q < s.to; q++)
+                if (p->form[p->order[q]] == FORM_SMALL || p->form[p->order[q]] == FORM_SMALL_TOP)
+                    s.expected += GROUP_BYTES + ROW_BYTES * ((int64_t)group_columns(g, p->order[q]) + group_rows(g, p->order[q]));
             buffer_put(sections, &s, (int64_t)sizeof s);
         }
         for (int32_t o = p->height_start[h]; o < end; o++)
@@ -67,6 +91,7 @@ static planner *hand_of(const planner *all)
     draft_start(&p->ahead);
     draft_start(&p->back);
     draft_start(&p->sum);
+    p->descriptions.m = m;
     return p;
 }
 
@@ -79,14 +104,15 @@ static void hand_free(planner *p)
     memory_free(m, p->border);
     memory_free(m, p->source_start);
     memory_free(m, p->source);
+    buffer_free(&p->descriptions);
     memory_free(m, p);
 }
 
 static libsolver_status write_section(planner *p, int32_t first_slot, int32_t number, section *s)
 {
     libsolver_status status;
-    p->descriptions = p->copies = p->units = (buffer){.m = p->m};
-    buffer_expect(&p->descriptions, (int64_t)s->tasks * EXPECTED_BYTES);
+    p->copies = p->units = (buffer){.m = p->m};
+    p->descriptions.length = 0;
     p->unit = (task_list){0};
     p->slots = first_slot;
     p->bytes_read = p->tasks = 0;
@@ -100,38 +126,12 @@ static libsolver_status write_section(planner *p, int32_t first_slot, int32_t nu
     s->slots = p->dry ? 0 : p->slots - first_slot;
     s->tasks = p->tasks;
     s->bytes_read = p->bytes_read;
-    s->descriptions = p->descriptions;
     s->copies = p->copies;
     s->units = p->units;
-    return s->descriptions.failed || s->copies.failed || s->units.failed ? LIBSOLVER_OUT_OF_MEMORY : status;
-}
-
-static libsolver_status write_sections(const planner *all, section *list, int32_t count, int threads)
-{
-    _Atomic int failed = LIBSOLVER_OK;
-#pragma omp parallel num_threads(threads)
-    {
-        planner *p = hand_of(all);
-        if (!p || !p->mark || !p->border || !p->source_start)
-            failed = LIBSOLVER_OUT_OF_MEMORY;
-#pragma omp for schedule(dynamic, 1)
-        for (int32_t q = count - 1; q >= 0; q--) { /* the long ones are above */
-            const libsolver_status status = failed ? LIBSOLVER_OK : write_section(p, all->slots, q, &list[q]);
-            if (status != LIBSOLVER_OK)
-                failed = status;
-        }
-        hand_free(p);
-    }
-    return (libsolver_status)failed;
+    return p->descriptions.failed || s->copies.failed || s->units.failed ? LIBSOLVER_OUT_OF_MEMORY : status;
 }
 
 /* ---- Putting them together -------------------------------------------------------------------------------- */
-
-/* Where a section begins in the program. */
-typedef struct section_place {
-    int64_t description, copy, unit;
-    int32_t slot;
-} section_place;
 
 /* Moves the packets of a task from `first` on. */
 static void move_slots(task_head *h, int32_t first, int32_t by)
@@ -148,79 +148,132 @@ static void move_slots(task_head *h, int32_t first, int32_t by)
             out[o].dst += by;
 }
 
-static void place_section(const planner *p, const section *s, const section_place *at, int32_t moved)
+static void take_place(assembly *all, section *s, int64_t descriptions)
 {
-    solve_plan *plan = p->plan;
-    char *description = plan->description + at->description;
-    task_copy *copy = plan->copy + at->copy;
-    plan_unit *unit = plan->unit + at->unit;
-    const int64_t copies = s->copies.length / (int64_t)sizeof(task_copy), units = s->units.length / (int64_t)sizeof(plan_unit);
-    if (s->tasks == 0)
-        return;
-    memcpy(description, s->descriptions.data, (size_t)s->descriptions.length);
-    memcpy(copy, s->copies.data, (size_t)s->copies.length);
-    memcpy(unit, s->units.data, (size_t)s->units.length);
-    for (int64_t c = 0; c < copies; c++)
-        if (copy[c].task_bytes > 0) { /* of a description */
-            if (moved > 0)
-                move_slots((task_head *)(description + 16 * (int64_t)copy[c].from16), p->slots, moved);
-            copy[c].from16 += (uint32_t)((plan->value_bytes + at->description) / 16);
-        }
-    for (int64_t u = 0; u < units; u++) {
-        unit[u].order = (int32_t)(at->unit + u);
-        unit[u].list.copy += (int32_t)at->copy;
-    }
+    s->place = all->end;
+    all->end.description += descriptions;
+    all->end.copy += s->copies.length / (int64_t)sizeof(task_copy);
+    all->end.unit += s->units.length / (int64_t)sizeof(plan_unit);
+    all->end.slot += s->slots;
 }
 
-static libsolver_status put_together(const planner *p, section *list, int32_t count, int threads)
+/* To their place, if there is room, with the packets of sums as they are numbered in all of the program. */
+static void place_descriptions(const assembly *all, section *s, buffer *descriptions)
 {
-    memory *m = p->m;
-    solve_plan *plan = p->plan;
-    section_place *place = memory_new(m, count + 1, sizeof(section_place));
-    if (!place)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    place[0] = (section_place){0};
-    for (int32_t q = 0; q < count; q++) {
-        place[q + 1].description = place[q].description + list[q].descriptions.length;
-        place[q + 1].copy = place[q].copy + list[q].copies.length / (int64_t)sizeof(task_copy);
-        place[q + 1].unit = place[q].unit + list[q].units.length / (int64_t)sizeof(plan_unit);
-        place[q + 1].slot = place[q].slot + list[q].slots;
-        plan->task_count += list[q].tasks;
-        plan->bytes_read += list[q].bytes_read;
+    const int32_t moved = all->section[s->writer].place.slot;
+    for (const task_copy *c = (task_copy *)s->copies.data; moved > 0 && c < (task_copy *)(s->copies.data + s->copies.length); c++)
+        if (c->task_bytes > 0) /* of a description */
+            move_slots((task_head *)(descriptions->data + 16 * (int64_t)c->from16), all->p->slots, moved);
+    if (s->place.description + descriptions->length > all->room) {
+        s->descriptions = *descriptions;
+        *descriptions = (buffer){.m = descriptions->m};
+    } else if (descriptions->length > 0)
+        memcpy(all->description + s->place.description, descriptions->data, (size_t)descriptions->length);
+}
+
+static libsolver_status write_sections(assembly *all, int threads)
+{
+    _Atomic int failed = LIBSOLVER_OK;
+#pragma omp parallel num_threads(threads)
+    {
+        planner *p = hand_of(all->p);
+        if (!p || !p->mark || !p->border || !p->source_start)
+            failed = LIBSOLVER_OUT_OF_MEMORY;
+#pragma omp for schedule(dynamic, 1) ordered nowait
+        for (int32_t q = 0; q < all->count; q++) {
+            section *s = &all->section[q];
+            const libsolver_status status = failed ? LIBSOLVER_CANCELLED : write_section(p, all->p->slots, q, s);
+            if (status != LIBSOLVER_OK && !failed)
+                failed = status;
+#pragma omp ordered
+            take_place(all, s, status == LIBSOLVER_OK ? p->descriptions.length : 0);
+            if (status == LIBSOLVER_OK)
+                place_descriptions(all, s, &p->descriptions);
+        }
+        hand_free(p);
     }
-    plan->slots = p->slots + place[count].slot;
-    plan->description_bytes = place[count].description;
-    plan->copy_count = (int32_t)place[count].copy;
-    plan->unit_count = (int32_t)place[count].unit;
-    plan->description = memory_new(m, plan->description_bytes, 1);
+    return (libsolver_status)failed;
+}
+
+/* Room for all descriptions, if it was not enough. */
+static libsolver_status move_all(assembly *all)
+{
+    if (all->end.description <= all->room)
+        return LIBSOLVER_OK;
+    char *description = memory_new(all->p->m, all->end.description, 1);
+    if (!description)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    int64_t placed = 0;
+    for (int32_t q = 0; q < all->count; q++) {
+        const section *s = &all->section[q];
+        if (s->descriptions.data)
+            memcpy(description + s->place.description, s->descriptions.data, (size_t)s->descriptions.length);
+        else if (q + 1 < all->count && all->section[q + 1].place.description <= all->room)
+            placed = all->section[q + 1].place.description;
+    }
+    if (placed > 0)
+        memcpy(description, all->description, (size_t)placed);
+    memory_free(all->p->m, all->description);
+    all->description = description;
+    all->room = all->end.description;
+    return LIBSOLVER_OK;
+}
+
+/* Copies and units of all sections. */
+static libsolver_status put_together(const assembly *all)
+{
+    memory *m = all->p->m;
+    solve_plan *plan = all->p->plan;
+    plan->copy_count = (int32_t)all->end.copy;
+    plan->unit_count = (int32_t)all->end.unit;
     plan->copy = memory_new(m, plan->copy_count, sizeof(task_copy));
     plan->unit = memory_new(m, plan->unit_count, sizeof(plan_unit));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (plan->description && plan->copy && plan->unit) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int32_t q = 0; q < count; q++)
-            place_section(p, &list[q], &place[q], place[list[q].writer].slot);
-        status = LIBSOLVER_OK;
+    if (!plan->copy || !plan->unit)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (const section *s = all->section; s < all->section + all->count; s++) {
+        task_copy *copy = plan->copy + s->place.copy;
+        plan_unit *unit = plan->unit + s->place.unit;
+        const int64_t copies = s->copies.length / (int64_t)sizeof(task_copy), units = s->units.length / (int64_t)sizeof(plan_unit);
+        plan->task_count += s->tasks;
+        plan->bytes_read += s->bytes_read;
+        if (s->tasks == 0)
+            continue;
+        memcpy(copy, s->copies.data, (size_t)s->copies.length);
+        memcpy(unit, s->units.data, (size_t)s->units.length);
+        for (int64_t c = 0; c < copies; c++)
+            copy[c].from16 += copy[c].task_bytes > 0 ? (uint32_t)((plan->value_bytes + s->place.description) / 16) : 0;
+        for (int64_t u = 0; u < units; u++) {
+            unit[u].order = (int32_t)(s->place.unit + u);
+            unit[u].list.copy += (int32_t)s->place.copy;
+        }
     }
-    memory_free(m, place);
-    return status;
+    return LIBSOLVER_OK;
 }
 
 libsolver_status plan_write(planner *p, int threads)
 {
-    buffer sections = {.m = p->m};
+    memory *m = p->m;
+    buffer sections = {.m = m};
     list_sections(p, &sections);
-    section *list = (section *)sections.data;
-    const int32_t count = (int32_t)(sections.length / (int64_t)sizeof(section));
-    threads = count < 2 * threads ? (count + 1) / 2 : threads;
-    libsolver_status status = sections.failed ? LIBSOLVER_OUT_OF_MEMORY : write_sections(p, list, count, threads);
+    assembly all = {.p = p, .section = (section *)sections.data, .count = (int32_t)(sections.length / (int64_t)sizeof(section))};
+    for (int32_t q = 0; q < all.count; q++)
+        all.room += all.section[q].expected;
+    all.description = memory_new(m, all.room, 1);
+    libsolver_status status = sections.failed || !all.description ? LIBSOLVER_OUT_OF_MEMORY : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
-        status = put_together(p, list, count, threads);
-    for (int32_t q = 0; q < count; q++) {
-        memory_free(p->m, list[q].descriptions.data);
-        memory_free(p->m, list[q].copies.data);
-        memory_free(p->m, list[q].units.data);
+        status = write_sections(&all, all.count < 2 * threads ? (all.count + 1) / 2 + (all.count == 0) : threads);
+    if (status == LIBSOLVER_OK)
+        status = move_all(&all);
+    if (status == LIBSOLVER_OK)
+        status = put_together(&all);
+    for (int32_t q = 0; q < all.count; q++) {
+        memory_free(m, all.section[q].descriptions.data);
+        memory_free(m, all.section[q].copies.data);
+        memory_free(m, all.section[q].units.data);
     }
     buffer_free(&sections);
+    p->plan->description = all.description;
+    p->plan->description_bytes = all.end.description;
+    p->plan->slots = p->slots + all.end.slot;
     return status;
 }
