@@ -25,7 +25,7 @@ typedef struct section_place {
 
 typedef struct section {
     int32_t group, from, to; /* strips; -1: places in the order of groups */
-    int32_t writer;          /* the section that writes the sums of the group's sources: the first of the group */
+    int32_t writer; /* the section that writes the sums of the group's sources: the first of the group */
     int32_t slots, tasks;
     int64_t expected, bytes_read; /* expected: of descriptions */
     section_place place;
@@ -49,10 +49,14 @@ static void add_group(const planner *p, int32_t i, buffer *sections)
 {
     int32_t tasks;
     const int32_t first = (int32_t)(sections->length / (int64_t)sizeof(section));
-    const int32_t strips = p->form[i] == FORM_TOP ? plan_top_strips(p, i, &tasks) : plan_large_strips(p, i, &tasks);
+    const int32_t strips =
+        p->form[i] == FORM_TOP ? plan_top_strips(p, i, &tasks) : plan_large_strips(p, i, &tasks);
     const int32_t parts = (int32_t)((int64_t)strips * tasks / SECTION_TASKS) + 1;
     for (int32_t part = 0; part < parts; part++) {
-        const section s = {.group = i, .writer = first, .expected = (int64_t)strips * tasks * TASK_BYTES / parts, .from = (int32_t)((int64_t)strips * part / parts),
+        const section s = {.group = i,
+                           .writer = first,
+                           .expected = (int64_t)strips * tasks * TASK_BYTES / parts,
+                           .from = (int32_t)((int64_t)strips * part / parts),
                            .to = (int32_t)((int64_t)strips * (part + 1) / parts)};
         buffer_put(sections, &s, (int64_t)sizeof s);
     }
@@ -64,11 +68,14 @@ static void list_sections(const planner *p, buffer *sections)
     for (int32_t h = 0; h < g->heights; h++) {
         const int32_t end = p->height_start[h + 1];
         for (int32_t o = p->height_start[h]; o < end; o += SECTION_GROUPS) {
-            section s = {.group = -1, .writer = (int32_t)(sections->length / (int64_t)sizeof(section)), .from = o,
+            section s = {.group = -1,
+                         .writer = (int32_t)(sections->length / (int64_t)sizeof(section)),
+                         .from = o,
                          .to = end - o < SECTION_GROUPS ? end : o + SECTION_GROUPS};
             for (int32_t q = s.from; q < s.to; q++)
                 if (p->form[p->order[q]] == FORM_SMALL || p->form[p->order[q]] == FORM_SMALL_TOP)
-                    s.expected += GROUP_BYTES + ROW_BYTES * ((int64_t)group_columns(g, p->order[q]) + group_rows(g, p->order[q]));
+                    s.expected += GROUP_BYTES + ROW_BYTES * ((int64_t)group_columns(g, p->order[q]) +
+                                                             group_rows(g, p->order[q]));
             buffer_put(sections, &s, (int64_t)sizeof s);
         }
         for (int32_t o = p->height_start[h]; o < end; o++)
@@ -161,7 +168,8 @@ static void take_place(assembly *all, section *s, int64_t descriptions)
 static void place_descriptions(const assembly *all, section *s, buffer *descriptions)
 {
     const int32_t moved = all->section[s->writer].place.slot;
-    for (const task_copy *c = (task_copy *)s->copies.data; moved > 0 && c < (task_copy *)(s->copies.data + s->copies.length); c++)
+    for (const task_copy *c = (task_copy *)s->copies.data;
+         moved > 0 && c < (task_copy *)(s->copies.data + s->copies.length); c++)
         if (c->task_bytes > 0) /* of a description */
             move_slots((task_head *)(descriptions->data + 16 * (int64_t)c->from16), all->p->slots, moved);
     if (s->place.description + descriptions->length > all->room) {
@@ -182,7 +190,8 @@ static libsolver_status write_sections(assembly *all, int threads)
 #pragma omp for schedule(dynamic, 1) ordered nowait
         for (int32_t q = 0; q < all->count; q++) {
             section *s = &all->section[q];
-            const libsolver_status status = failed ? LIBSOLVER_CANCELLED : write_section(p, all->p->slots, q, s);
+            const libsolver_status status =
+                failed ? LIBSOLVER_CANCELLED : write_section(p, all->p->slots, q, s);
             if (status != LIBSOLVER_OK && !failed)
                 failed = status;
 #pragma omp ordered
@@ -233,7 +242,8 @@ static libsolver_status put_together(const assembly *all)
     for (const section *s = all->section; s < all->section + all->count; s++) {
         task_copy *copy = plan->copy + s->place.copy;
         plan_unit *unit = plan->unit + s->place.unit;
-        const int64_t copies = s->copies.length / (int64_t)sizeof(task_copy), units = s->units.length / (int64_t)sizeof(plan_unit);
+        const int64_t copies = s->copies.length / (int64_t)sizeof(task_copy),
+                      units = s->units.length / (int64_t)sizeof(plan_unit);
         plan->task_count += s->tasks;
         plan->bytes_read += s->bytes_read;
         if (s->tasks == 0)
@@ -241,7 +251,8 @@ static libsolver_status put_together(const assembly *all)
         memcpy(copy, s->copies.data, (size_t)s->copies.length);
         memcpy(unit, s->units.data, (size_t)s->units.length);
         for (int64_t c = 0; c < copies; c++)
-            copy[c].from16 += copy[c].task_bytes > 0 ? (uint32_t)((plan->value_bytes + s->place.description) / 16) : 0;
+            copy[c].from16 +=
+                copy[c].task_bytes > 0 ? (uint32_t)((plan->value_bytes + s->place.description) / 16) : 0;
         for (int64_t u = 0; u < units; u++) {
             unit[u].order = (int32_t)(s->place.unit + u);
             unit[u].list.copy += (int32_t)s->place.copy;
@@ -255,13 +266,16 @@ libsolver_status plan_write(planner *p, int threads)
     memory *m = p->m;
     buffer sections = {.m = m};
     list_sections(p, &sections);
-    assembly all = {.p = p, .section = (section *)sections.data, .count = (int32_t)(sections.length / (int64_t)sizeof(section))};
+    assembly all = {.p = p,
+                    .section = (section *)sections.data,
+                    .count = (int32_t)(sections.length / (int64_t)sizeof(section))};
     for (int32_t q = 0; q < all.count; q++)
         all.room += all.section[q].expected;
     all.description = memory_new(m, all.room, 1);
     libsolver_status status = sections.failed || !all.description ? LIBSOLVER_OUT_OF_MEMORY : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
-        status = write_sections(&all, all.count < 2 * threads ? (all.count + 1) / 2 + (all.count == 0) : threads);
+        status =
+            write_sections(&all, all.count < 2 * threads ? (all.count + 1) / 2 + (all.count == 0) : threads);
     if (status == LIBSOLVER_OK)
         status = move_all(&all);
     if (status == LIBSOLVER_OK)

@@ -46,8 +46,8 @@ libsolver_status tree_shape_copy(memory *m, const factor_tree *tree, tree_shape 
                           .user_row = copy_of(m, tree->user_row, n, sizeof(int32_t)),
                           .joined = memory_zeroed(m, n, 1),
                           .seen = memory_new(m, n, 1)};
-    if (!shape->first || !shape->above || !shape->row_start || !shape->row || !shape->ld || !shape->user_row || !shape->joined ||
-        !shape->seen) {
+    if (!shape->first || !shape->above || !shape->row_start || !shape->row || !shape->ld ||
+        !shape->user_row || !shape->joined || !shape->seen) {
         tree_shape_free(m, shape);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
@@ -63,12 +63,14 @@ static int same(const void *a, const void *b, int64_t count, size_t size)
 int tree_shape_is(const tree_shape *shape, const factor_tree *tree)
 {
     const int32_t n = tree->n, nodes = tree->nodes;
-    if (!shape->first || shape->type != tree->type || shape->hermitian != tree->hermitian || shape->cholesky != tree->cholesky ||
-        shape->n != n || shape->nodes != nodes || !same(shape->first, tree->first, nodes + 1, sizeof(int32_t)) ||
+    if (!shape->first || shape->type != tree->type || shape->hermitian != tree->hermitian ||
+        shape->cholesky != tree->cholesky || shape->n != n || shape->nodes != nodes ||
+        !same(shape->first, tree->first, nodes + 1, sizeof(int32_t)) ||
         !same(shape->above, tree->above, nodes, sizeof(int32_t)) ||
         !same(shape->row_start, tree->row_start, nodes + 1, sizeof(int64_t)) ||
         !same(shape->row, tree->row, tree->row_start[nodes], sizeof(int32_t)) ||
-        !same(shape->ld, tree->ld, nodes, sizeof(int32_t)) || !same(shape->user_row, tree->user_row, n, sizeof(int32_t)))
+        !same(shape->ld, tree->ld, nodes, sizeof(int32_t)) ||
+        !same(shape->user_row, tree->user_row, n, sizeof(int32_t)))
         return 0;
     find_joined(tree, shape->seen);
     return same(shape->joined, shape->seen, n, 1);
@@ -91,7 +93,8 @@ int64_t tree_entries(const factor_tree *tree)
 {
     int64_t entries = 0;
     for (int32_t s = 0; s < tree->nodes; s++) {
-        const int64_t p = tree->first[s + 1] - tree->first[s], r = tree->row_start[s + 1] - tree->row_start[s];
+        const int64_t p = tree->first[s + 1] - tree->first[s],
+                      r = tree->row_start[s + 1] - tree->row_start[s];
         entries += p * (p + 1) / 2 + p * r;
     }
     return entries;

@@ -15,8 +15,8 @@ typedef struct tree_shape {
     int32_t *first, *above; /* see factor_tree */
     int64_t *row_start;
     int32_t *row, *ld, *user_row;
-    unsigned char *joined;  /* n: positions c and c + 1 are a 2x2 pivot */
-    unsigned char *seen;    /* n: workspace */
+    unsigned char *joined; /* n: positions c and c + 1 are a 2x2 pivot */
+    unsigned char *seen;   /* n: workspace */
 } tree_shape;
 
 /* OUT_OF_MEMORY; nothing is owned then. */

@@ -98,7 +98,9 @@ static void a_plan_serves_factors_of_one_shape(void **state)
         pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
         cpu_system s;
         prepared_solve p = {0};
-        assert_int_equal(system_build(&s, a, delays ? values : random_values(&r, &a, kind), kind, 1, INT64_MAX), LIBSOLVER_OK);
+        assert_int_equal(
+            system_build(&s, a, delays ? values : random_values(&r, &a, kind), kind, 1, INT64_MAX),
+            LIBSOLVER_OK);
         double *first = same_values(&s);
         assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
         assert_false(p.kept);
@@ -125,7 +127,9 @@ static void a_plan_serves_factors_of_one_shape(void **state)
 static pattern dense_forest(int32_t size, int32_t times)
 {
     const int32_t n = 4 * size * times;
-    pattern a = {.n = n, .start = calloc((size_t)n + 1, sizeof(int64_t)), .row = calloc((size_t)n * 2 * (size_t)size, sizeof(int32_t))};
+    pattern a = {.n = n,
+                 .start = calloc((size_t)n + 1, sizeof(int64_t)),
+                 .row = calloc((size_t)n * 2 * (size_t)size, sizeof(int32_t))};
     assert_true(a.start && a.row);
     int64_t at = 0;
     for (int32_t j = 0; j < n; j++) {
@@ -214,7 +218,8 @@ static void any_failed_allocation_leaves_nothing(void **state)
     pattern a = problem_grid(9, 9, 1);
     cpu_system s;
     prepared_solve p = {0};
-    assert_int_equal(system_build(&s, a, random_values(&r, &a, INDEFINITE), INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
+    assert_int_equal(system_build(&s, a, random_values(&r, &a, INDEFINITE), INDEFINITE, 1, INT64_MAX),
+                     LIBSOLVER_OK);
     const int64_t held = s.env.memory.in_use;
     for (int again = 0; again < 2; again++) {
         libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
