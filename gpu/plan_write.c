@@ -16,6 +16,8 @@
 #define GROUP_BYTES 64
 #define ROW_BYTES 48
 #define TASK_BYTES 2560
+/* Of descriptions: less is not worth another thread. */
+#define THREAD_BYTES ((int64_t)1 << 20)
 
 /* Where a section begins in the program. */
 typedef struct section_place {
@@ -261,6 +263,13 @@ static libsolver_status put_together(const assembly *all)
     return LIBSOLVER_OK;
 }
 
+/* So many that each has work, and wakes up for it. */
+static int threads_for(const assembly *all, int threads)
+{
+    const int64_t most = all->room < 4 * THREAD_BYTES ? 1 : all->room / THREAD_BYTES;
+    return threads < most ? threads : (int)most;
+}
+
 libsolver_status plan_write(planner *p, int threads)
 {
     memory *m = p->m;
@@ -274,8 +283,7 @@ libsolver_status plan_write(planner *p, int threads)
     all.description = memory_new(m, all.room, 1);
     libsolver_status status = sections.failed || !all.description ? LIBSOLVER_OUT_OF_MEMORY : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
-        status =
-            write_sections(&all, all.count < 2 * threads ? (all.count + 1) / 2 + (all.count == 0) : threads);
+        status = write_sections(&all, threads_for(&all, threads));
     if (status == LIBSOLVER_OK)
         status = move_all(&all);
     if (status == LIBSOLVER_OK)

@@ -153,7 +153,7 @@ static void threads_plan_the_same(void **state)
                     : shape == 1 ? problem_grid(60, 40, 1)
                     : shape == 2 ? problem_diagonal(2000)
                     : shape == 3 ? dense_forest(60, 5)
-                                 : dense_forest(520, 1);
+                                 : dense_forest(520, 2);
         cpu_system s;
         prepared_solve p = {0};
         assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
