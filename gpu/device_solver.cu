@@ -13,59 +13,42 @@ extern "C" {
 constexpr int BLOCKS_EACH = 2;
 constexpr int BLOCK_SHARED = 227 * 1024 / BLOCKS_EACH - 1024;
 
-/* ---- Instances of the kernel, by type and width ------------------------------------------------------ */
+/* ---- Instances of the kernel, by type and columns ------------------------------------------------------ */
 
-template <typename T> constexpr int MOST_COLUMNS = sizeof(T) > 8 ? 4 : 8;
-
-/* The narrowest instance for so many columns. */
-static int32_t instance_columns(libsolver_type type, int64_t columns)
+/* Most columns of a launch. */
+static int32_t most_columns(libsolver_type type)
 {
-    const int most = type == LIBSOLVER_Z ? MOST_COLUMNS<complex_d> : MOST_COLUMNS<double>;
-    int32_t width = 1;
-    while (width < columns && width < most)
-        width *= 2;
-    return width;
+    return type == LIBSOLVER_S || type == LIBSOLVER_D ? block_solver<double, 2>::COLUMNS : block_solver<complex_d, 2>::COLUMNS;
 }
 
-template <typename T, int WIDTH, int PASSES>
+template <typename SOLVER, typename T>
 static libsolver_status run(const device_solver *s, solve_arguments<T> a, const device_workspace *w, cudaStream_t stream)
 {
-    using shape = solve_shape<T, WIDTH, PASSES>;
-    static_assert(shape::bytes(2) <= BLOCK_SHARED, "two stages fit");
-    a.stages = (BLOCK_SHARED - shape::bytes(0)) / TASK_STAGE;
+    static_assert(solve_bytes<SOLVER>(2) <= BLOCK_SHARED, "two stages fit");
+    a.stages = (BLOCK_SHARED - solve_bytes<SOLVER>(0)) / TASK_STAGE;
     a.stages = a.stages > MOST_STAGES ? MOST_STAGES : a.stages;
-    launch_shape how = {s->blocks, LAUNCH_THREADS, shape::bytes(a.stages)};
+    launch_shape how = {s->blocks, LAUNCH_THREADS, solve_bytes<SOLVER>(a.stages)};
     how.together = !s->by_levels;
     if (!s->by_levels)
-        return launch(tree_solve_kernel<T, WIDTH, PASSES>, how, stream, a);
+        return launch(tree_solve_kernel<SOLVER>, how, stream, a);
     a.epoch = nullptr;
     TRY(launch(next_level_epoch, launch_shape{1, 1}, stream, static_cast<solve_state *>(w->state)));
     for (int32_t level = 0; level < s->levels; level++) {
         how.blocks = s->level_blocks[level];
-        TRY(launch(tree_solve_kernel<T, WIDTH, PASSES>, how, stream, a));
+        TRY(launch(tree_solve_kernel<SOLVER>, how, stream, a));
         a.head += how.blocks;
     }
     if (a.in_place)
-        TRY(launch(store_x_kernel<T, WIDTH * PASSES>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
+        TRY(launch(store_x_kernel<T>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
     return LIBSOLVER_OK;
 }
 
 template <typename T>
 static libsolver_status run_columns(const device_solver *s, const solve_arguments<T> &a, const device_workspace *w, cudaStream_t stream)
 {
-    constexpr int WIDTH = 2;
-    switch (instance_columns(s->type, a.columns)) {
-    case 1:
-        return run<T, 1, 1>(s, a, w, stream);
-    case 2:
-        return run<T, 2, 1>(s, a, w, stream);
-    case 4:
-        return run<T, WIDTH, 4 / WIDTH>(s, a, w, stream);
-    default:
-        if constexpr (MOST_COLUMNS<T> == 8)
-            return run<T, WIDTH, 4>(s, a, w, stream);
-        return LIBSOLVER_INTERNAL;
-    }
+    if (a.columns == 1)
+        return run<column_solver<T>>(s, a, w, stream);
+    return a.columns <= block_solver<T, 1>::COLUMNS ? run<block_solver<T, 1>>(s, a, w, stream) : run<block_solver<T, 2>>(s, a, w, stream);
 }
 
 extern "C" libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
@@ -87,6 +70,7 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
         a.user_row = s->user_row;
         a.times = times;
         a.n = s->n;
+        a.pitch = w->columns;
         a.in_place = x->values == b->values;
         a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
         a.b_column = b->layout == LIBSOLVER_ROW_MAJOR ? 1 : b->ld;
@@ -108,12 +92,12 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
 /* How many blocks of the narrowest instance are resident together; no other needs more of a multiprocessor. */
 static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
 {
-    using shape = solve_shape<double, 1, 1>;
+    using kernel_solver = column_solver<double>;
     int each = 0;
-    const int shared = shape::bytes((BLOCK_SHARED - shape::bytes(0)) / TASK_STAGE);
-    cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<double, 1, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    const int shared = solve_bytes<kernel_solver>((BLOCK_SHARED - solve_bytes<kernel_solver>(0)) / TASK_STAGE);
+    cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<kernel_solver>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<double, 1, 1>, LAUNCH_THREADS, (size_t)shared);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<kernel_solver>, LAUNCH_THREADS, (size_t)shared);
     *blocks = multiprocessors * (each < BLOCKS_EACH ? each : BLOCKS_EACH);
     return error;
 }
@@ -199,6 +183,12 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
 
 /* ---- Workspaces ---------------------------------------------------------------------------------------- */
 
+static int32_t workspace_columns(libsolver_type type, int64_t columns)
+{
+    const int32_t most = most_columns(type);
+    return columns < 1 ? 1 : columns < most ? (int32_t)columns : most;
+}
+
 static int64_t letters_bytes(const device_solver *s, int32_t columns)
 {
     return (int64_t)s->slots * columns * (s->type == LIBSOLVER_Z ? 2 : 1) * (int64_t)sizeof(packet);
@@ -206,7 +196,7 @@ static int64_t letters_bytes(const device_solver *s, int32_t columns)
 
 extern "C" int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
 {
-    return 256 + (s->blocks * (int64_t)sizeof(unsigned) + 255) / 256 * 256 + letters_bytes(s, instance_columns(s->type, columns));
+    return 256 + (s->blocks * (int64_t)sizeof(unsigned) + 255) / 256 * 256 + letters_bytes(s, workspace_columns(s->type, columns));
 }
 
 extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *sentence, int room)
@@ -215,7 +205,7 @@ extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_
     const int64_t bytes = device_workspace_bytes(s, columns);
     *w = {};
     w->device = s->device;
-    w->columns = instance_columns(s->type, columns);
+    w->columns = workspace_columns(s->type, columns);
     cudaError_t error = cudaMalloc(&w->memory, (size_t)bytes);
     if (error == cudaSuccess) /* letters of launch 0, which there is none of */
         error = cudaMemsetAsync(w->memory, 0, (size_t)bytes, (cudaStream_t)s->stream);

@@ -45,7 +45,7 @@ typedef struct device_upload {
 
 typedef struct device_workspace {
     int device;
-    int32_t columns; /* most at a time: 1, 2, 4 or 8 */
+    int32_t columns; /* most at a time */
     void *memory, *state, *epoch, *slot;
 } device_workspace;
 

@@ -11,7 +11,7 @@ typedef struct machine {
     double *x, *slot;
     unsigned char *written;
     char *stage;
-    double in[TASK_SOURCES], v[TASK_OUTS];
+    double in[TASK_INPUTS], v[TASK_OUTS];
     double *carry; /* TASK_OUTS for each block */
     const char *wrong;
 } machine;
