@@ -2,52 +2,19 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A warp multiplies strips of 16 rows of a tile by all columns of the inputs; where a task has few strips, several warps share the inner products of each.
- * In everything else, four lanes share a row: lane t of them has its columns t, t + 4, ..., so that their letters are read and written side by side.
- * A row of inputs is kept in the order in which the tensor cores give results to lanes: two of a lane's columns (or the parts of a complex one)
- * side by side in a tile of 8 reals. */
+ * In everything else four lanes share a row, as the tensor cores give it to them: lane t of them has of every tile of 8 reals numbers 2 t and 2 t + 1,
+ * two columns or one complex one.
+ *
+ * Of a row that is published first the values are written, then, when all of its task are and behind a fence, its mark: the number of the launch. */
 #ifndef GPU_BLOCK_SOLVER_CUH
 #define GPU_BLOCK_SOLVER_CUH
 
 #include "dense/cuda/multiply.cuh"
 #include "gpu/solver_base.cuh"
 
-/* What one lane has of a row. */
-template <typename T, int TILES> struct lane_columns {
-    static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1, REALS = 8 * TILES, PER = 2 * TILES / PARTS;
-
-    /* Tile n of row r: rows that are read together are kept apart. */
-    __device__ __forceinline__ static int tile_of(int r, int n) { return n ^ (r & (TILES - 1)); }
-
-    template <typename R> __device__ __forceinline__ static void put(R *row, int r, int t, const T (&v)[PER])
-    {
-#pragma unroll
-        for (int n = 0; n < TILES; n++) {
-            R *to = row + 8 * tile_of(r, n) + 2 * t;
-            if constexpr (PARTS == 2)
-                *reinterpret_cast<complex_of<R> *>(to) = {(R)v[n].re, (R)v[n].im};
-            else
-                *reinterpret_cast<complex_of<R> *>(to) = {(R)v[2 * n], (R)v[2 * n + 1]};
-        }
-    }
-    template <typename R> __device__ __forceinline__ static void add(const R *row, int r, int t, double (&sum)[2 * TILES])
-    {
-#pragma unroll
-        for (int n = 0; n < TILES; n++) {
-            const complex_of<R> two = *reinterpret_cast<const complex_of<R> *>(row + 8 * tile_of(r, n) + 2 * t);
-            sum[2 * n] += two.re;
-            sum[2 * n + 1] += two.im;
-        }
-    }
-    __device__ __forceinline__ static void get(const double (&real)[2 * TILES], T (&v)[PER])
-    {
-        using R = real_of<T>;
-#pragma unroll
-        for (int c = 0; c < PER; c++)
-            if constexpr (PARTS == 2)
-                v[c] = {(R)real[2 * c], (R)real[2 * c + 1]};
-            else
-                v[c] = (R)real[c];
-    }
+/* What one lane has of a row of TILES times 8 reals: pair n is number 2 t and 2 t + 1 of tile n. */
+template <typename R, int TILES> struct lane_part {
+    complex_of<R> pair[TILES];
 };
 
 /* Up to 16 rows of products and some of the inner products of each, as a lane reads them: entry(row g + 8 half, inner product
@@ -97,9 +64,11 @@ template <typename T> struct strip_reader {
 template <typename T, int TILES> struct block_solver : solver_base<T> {
     using scalar_type = T;
     using real = real_of<T>;
-    using lanes = lane_columns<T, TILES>;
-    static constexpr int PARTS = lanes::PARTS, REALS = lanes::REALS, PER = lanes::PER, COLUMNS = 4 * PER;
-    static constexpr int IN_FLIGHT = 8 / (PER * letter<T>::COUNT); /* sources of a lane that it waits for together */
+    using sums = lane_part<double, TILES>;
+    static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
+    static constexpr int REALS = 8 * TILES, COLUMNS = REALS / PARTS, PER = COLUMNS / 4; /* PER: columns of a lane */
+    static constexpr int EACH = TASK_SOURCES / SOLVE_THREADS; /* marks that a thread waits for */
+    static constexpr int IN_FLIGHT = 8 / TILES;               /* sources of a lane on their way together */
     static constexpr int ROWS_AT_ONCE = SOLVE_THREADS / 4;
     static constexpr int SHARE = SLOT_ROWS * REALS; /* of a warp in the sums of a strip */
     /* Shared memory: inputs, sums that are carried, shares. */
@@ -107,69 +76,162 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     static constexpr int BYTES = VALUES + SOLVE_WARPS * SHARE * (int)sizeof(double);
     real *in, *carried;
     double *shares;
-    int live; /* this lane's columns */
 
     __device__ __forceinline__ block_solver(const solve_arguments<T> &a, char *shared, unsigned epoch, unsigned long long deadline)
         : solver_base<T>{a, epoch, deadline}, in(reinterpret_cast<real *>(shared)), carried(in + TASK_INPUTS * REALS),
-          shares(reinterpret_cast<double *>(shared + VALUES)), live((a.columns - (int)(threadIdx.x & 3) + 3) >> 2)
+          shares(reinterpret_cast<double *>(shared + VALUES))
     {
+    }
+
+    /* Entry i of what was published, for column j. */
+    __device__ __forceinline__ static T published(const solve_arguments<T> &a, int i, int j) { return a.value[(int64_t)i * a.pitch + j]; }
+
+    /* The warp that copies: the task in this stage is done; its rows are marked. */
+    __device__ __forceinline__ static void task_done(const solve_arguments<T> &a, const char *stage, unsigned epoch)
+    {
+        const task_view<T> v(stage);
+        if (v.flags & TASK_CARRY_OUT)
+            return;
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        for (int o = threadIdx.x & 31; o < v.outs; o += 32) {
+            const int to = v.out(o).dst;
+            if (to >= 0)
+                asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(a.mark + to), "r"(epoch) : "memory");
+        }
+    }
+
+    /* ---- A lane's part of a row ---- */
+
+    /* Rows in shared memory that are read together are kept apart: tile n of row r. */
+    template <typename R> __device__ __forceinline__ static complex_of<R> &pair_of(R *row, int r, int n)
+    {
+        return reinterpret_cast<complex_of<R> *>(row)[4 * (n ^ (r & (TILES - 1))) + (threadIdx.x & 3)];
+    }
+    template <typename R, typename P> __device__ __forceinline__ static void put(R *row, int r, const lane_part<P, TILES> &p)
+    {
+#pragma unroll
+        for (int n = 0; n < TILES; n++)
+            pair_of(row, r, n) = {(R)p.pair[n].re, (R)p.pair[n].im};
+    }
+    template <typename P, typename R> __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, const complex_of<R> &v, int n)
+    {
+        sum.pair[n].re += (P)v.re;
+        sum.pair[n].im += (P)v.im;
+    }
+    template <typename P, typename R> __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, R *row, int r)
+    {
+#pragma unroll
+        for (int n = 0; n < TILES; n++)
+            add(sum, pair_of(row, r, n), n);
+    }
+    /* Column of scalar c of a lane. */
+    __device__ __forceinline__ static int column_of(int c)
+    {
+        const int t = threadIdx.x & 3;
+        return PARTS == 2 ? 4 * c + t : 8 * (c / 2) + 2 * t + c % 2;
     }
 
     /* ---- Inputs ---- */
 
-    /* The sources of some rows of inputs, one after the other: those of rows row, row + ROWS_AT_ONCE, ... */
-    struct source_walk {
-        int row, at, end;
-
-        __device__ __forceinline__ void enter(const task_view<T> &v)
-        {
-            at = v.start_at ? v.start(min(row, v.inputs)) : row;
-            end = v.start_at ? v.start(min(row + 1, v.inputs)) : row + 1;
+    __device__ __forceinline__ unsigned mark_of(int code) const
+    {
+        unsigned seen = this->epoch;
+        if (code >= 0 && (code & 1) == SOURCE_SLOT)
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(this->a.mark + ((unsigned)code >> 1)) : "memory");
+        return seen;
+    }
+    __device__ __forceinline__ void wait_for_marks(const task_view<T> &v) const
+    {
+        const int sources = v.start_at ? v.start(v.inputs) : v.inputs;
+        int code[EACH];
+        unsigned seen[EACH];
+#pragma unroll
+        for (int u = 0; u < EACH; u++) {
+            const int k = threadIdx.x + u * SOLVE_THREADS;
+            code[u] = k < sources ? v.code(k) : SOURCE_ZERO;
+            seen[u] = mark_of(code[u]);
         }
-    };
+        wait_by_one_lane(
+            *this,
+            [&] {
+                bool missing = false;
+#pragma unroll
+                for (int u = 0; u < EACH; u++)
+                    missing = missing || seen[u] != this->epoch;
+                return missing;
+            },
+            [&] {
+#pragma unroll
+                for (int u = 0; u < EACH; u++)
+                    if (seen[u] != this->epoch)
+                        seen[u] = mark_of(code[u]);
+            });
+    }
 
+    /* This lane's part of a source; of columns that are not there anything. */
+    __device__ __forceinline__ lane_part<real, TILES> load_source(int code) const
+    {
+        lane_part<real, TILES> p = {};
+        if (code < 0)
+            return p;
+        if ((code & 1) == SOURCE_SLOT) {
+            const T *row = this->a.value + (int64_t)((unsigned)code >> 1) * this->a.pitch;
+#pragma unroll
+            for (int n = 0; n < TILES; n++)
+                p.pair[n] = load_pair(reinterpret_cast<const complex_of<real> *>(row) + 4 * n + (threadIdx.x & 3));
+            return p;
+        }
+        const int row = code >> 1;
+        const real scale = this->a.scale[row];
+        T b[PER];
+#pragma unroll
+        for (int c = 0; c < PER; c++)
+            b[c] = scaled(this->a.b[row * this->a.b_row + min(column_of(c), this->a.columns - 1) * this->a.b_column], scale);
+        memcpy(&p, b, sizeof p);
+        return p;
+    }
+    __device__ __forceinline__ static complex_of<real> load_pair(const complex_of<real> *from)
+    {
+        complex_of<real> p;
+        if constexpr (sizeof(real) == 8)
+            asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(p.re), "=d"(p.im) : "l"(from) : "memory");
+        else
+            asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];" : "=f"(p.re), "=f"(p.im) : "l"(from) : "memory");
+        return p;
+    }
+
+    /* in := sums of the sources, all of which are there: four lanes have rows row, row + ROWS_AT_ONCE, ... */
     __device__ __forceinline__ void gather(const task_view<T> &v) const
     {
-        const int t = threadIdx.x & 3;
-        source_walk walk = {(int)threadIdx.x >> 2, 0, 0};
-        int row = walk.row;
-        T sum[PER] = {};
-        if (live <= 0)
-            walk.row = row = v.inputs;
-        walk.enter(v);
+        int row = threadIdx.x >> 2, ahead = row, at = 0, end = 0; /* ahead: the row of the sources asked for */
+        const auto enter = [&] {
+            at = v.start_at ? v.start(min(ahead, v.inputs)) : ahead;
+            end = v.start_at ? v.start(min(ahead + 1, v.inputs)) : ahead + 1;
+        };
+        lane_part<real, TILES> sum = {};
+        enter();
 #pragma unroll 1
-        while (__any_sync(~0u, walk.row < v.inputs)) {
-            inbound<T, IN_FLIGHT, PER> q;
-            unsigned there = 0, last = 0;
-            q.column = t;
-            q.live = live;
+        while (ahead < v.inputs) {
+            lane_part<real, TILES> source[IN_FLIGHT];
+            unsigned last = 0;
 #pragma unroll
             for (int u = 0; u < IN_FLIGHT; u++) {
-                q.code[u] = SOURCE_ZERO;
-                if (walk.row < v.inputs) {
-                    q.code[u] = v.code(walk.at++);
-                    there |= 1u << u;
-                    if (walk.at == walk.end) {
-                        last |= 1u << u;
-                        walk.row += ROWS_AT_ONCE;
-                        walk.enter(v);
-                    }
+                source[u] = load_source(ahead < v.inputs ? v.code(at) : SOURCE_ZERO);
+                if (ahead < v.inputs && ++at == end) {
+                    last |= 1u << u;
+                    ahead += ROWS_AT_ONCE;
+                    enter();
                 }
-                q.ask(*this, u);
             }
-            q.wait(*this);
 #pragma unroll
             for (int u = 0; u < IN_FLIGHT; u++) {
-                if (there >> u & 1)
 #pragma unroll
-                    for (int c = 0; c < PER; c++)
-                        sum[c] = sum[c] + (c < live ? q.value(u, c) : T{});
+                for (int n = 0; n < TILES; n++)
+                    add(sum, source[u].pair[n], n);
                 if (last >> u & 1) {
-                    lanes::put(in + row * REALS, row, t, sum);
+                    put(in + row * REALS, row, sum);
                     row += ROWS_AT_ONCE;
-#pragma unroll
-                    for (int c = 0; c < PER; c++)
-                        sum[c] = T{};
+                    sum = {};
                 }
             }
         }
@@ -196,17 +258,16 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     /* c += blocks [from, to) of the strip's inner products times the inputs.  What a lane has of c: rows g and g + 8, reals 2 j and 2 j + 1 of each tile. */
     struct products {
         double part[PARTS][TILES][4] = {};
-        __device__ __forceinline__ void row(int half, double (&real)[2 * TILES]) const
+        __device__ __forceinline__ sums row(int half) const
         {
+            sums s;
 #pragma unroll
             for (int n = 0; n < TILES; n++)
-                if constexpr (PARTS == 1) {
-                    real[2 * n] = part[0][n][2 * half];
-                    real[2 * n + 1] = part[0][n][2 * half + 1];
-                } else {
-                    real[2 * n] = part[0][n][2 * half] - part[1][n][2 * half + 1];
-                    real[2 * n + 1] = part[0][n][2 * half + 1] + part[1][n][2 * half];
-                }
+                if constexpr (PARTS == 1)
+                    s.pair[n] = {part[0][n][2 * half], part[0][n][2 * half + 1]};
+                else
+                    s.pair[n] = {part[0][n][2 * half] - part[1][n][2 * half + 1], part[0][n][2 * half + 1] + part[1][n][2 * half]};
+            return s;
         }
     };
 
@@ -257,35 +318,65 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
 
     /* ---- Outs ---- */
 
-    /* All lanes of a warp, four for each out: out o, if `whole`, has the product `sum`. */
-    __device__ __forceinline__ void publish_row(const task_view<T> &v, int o, bool whole, double (&sum)[2 * TILES], const task_out &q, real scale) const
+    /* One of the outs, as the four lanes of a row know it before its value is there. */
+    struct target {
+        int o;
+        bool whole; /* there is one */
+        task_out record;
+        real scale;
+    };
+    __device__ __forceinline__ target target_at(const task_view<T> &v, int o, bool whole) const
     {
-        const int t = threadIdx.x & 3;
-        if (whole && q.add >= 0)
-            lanes::add(in + q.add * REALS, q.add, t, sum);
-        if (whole && v.flags & TASK_CARRY_IN)
-            lanes::add(carried + o * REALS, o, t, sum);
-        T value[PER];
-        lanes::get(sum, value);
-        if (!(v.flags & TASK_CARRY_OUT))
-            this->publish(v, q, whole, 4, t, live, value, scale);
-        else if (whole)
-            lanes::put(carried + o * REALS, o, t, value);
+        target to = {o, whole, {-1, -1, -1, 0, 0}, 0};
+        if (whole) {
+            to.record = v.out(o);
+            to.scale = this->scale_of(v, to.record);
+        }
+        return to;
     }
-    __device__ __forceinline__ task_out record_of(const task_view<T> &v, int o, bool whole) const
+    /* All lanes of a warp: `sum` has the product of the out. */
+    __device__ __forceinline__ void publish(const task_view<T> &v, const target &to, sums sum) const
     {
-        return whole ? v.out(o) : task_out{-1, -1, -1, 0, 0};
+        const task_out &q = to.record;
+        if (to.whole && q.add >= 0)
+            add(sum, in + q.add * REALS, q.add);
+        if (to.whole && v.flags & TASK_CARRY_IN)
+            add(sum, carried + to.o * REALS, to.o);
+        if (v.flags & TASK_CARRY_OUT) {
+            if (to.whole)
+                put(carried + to.o * REALS, to.o, sum);
+            return;
+        }
+        T value[PER];
+#pragma unroll
+        for (int n = 0; n < TILES; n++)
+            if constexpr (PARTS == 2)
+                value[n] = {(real)sum.pair[n].re, (real)sum.pair[n].im};
+            else {
+                value[2 * n] = (real)sum.pair[n].re;
+                value[2 * n + 1] = (real)sum.pair[n].im;
+            }
+        this->apply_pivots(v, q, to.whole, 4, value);
+        if (to.whole && q.dst >= 0) {
+            complex_of<real> *row = reinterpret_cast<complex_of<real> *>(this->a.value + (int64_t)q.dst * this->a.pitch) + (threadIdx.x & 3);
+#pragma unroll
+            for (int n = 0; n < TILES; n++)
+                memcpy(row + 4 * n, value + PER / TILES * n, sizeof *row);
+        }
+        if (to.whole && this->is_stored(v, q))
+#pragma unroll
+            for (int c = 0; c < PER; c++)
+                if (column_of(c) < this->a.columns)
+                    this->store(q.row, column_of(c), value[c], to.scale);
     }
 
     /* ---- A task ---- */
 
-    __device__ __forceinline__ void sums(const task_view<T> &v) const
+    __device__ __forceinline__ void only_sums(const task_view<T> &v) const
     {
         for (int first = 0; first < v.outs; first += ROWS_AT_ONCE) {
             const int o = first + (threadIdx.x >> 2);
-            const task_out q = record_of(v, o, o < v.outs);
-            double sum[2 * TILES] = {};
-            publish_row(v, o, o < v.outs, sum, q, this->scale_of(v, q));
+            publish(v, target_at(v, o, o < v.outs), sums{});
         }
     }
 
@@ -307,62 +398,53 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
 #pragma unroll 1
         for (int number = threadIdx.x >> 5; number < strips; number += SOLVE_WARPS) {
             const strip_reader<T> s = strip(v, lead, number);
+            const target low = target_at(v, s.out + g, g < s.rows), high = target_at(v, s.out + g + 8, g + 8 < s.rows);
             products c;
             multiply(s, 0, (s.inner + 15) / 16, c);
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const int row = g + 8 * half;
-                const task_out q = record_of(v, s.out + row, row < s.rows);
-                double sum[2 * TILES];
-                c.row(half, sum);
-                publish_row(v, s.out + row, row < s.rows, sum, q, this->scale_of(v, q));
-            }
+            publish(v, low, c.row(0));
+            publish(v, high, c.row(1));
         }
     }
 
-    /* `count` warps for each strip: four lanes publish a row. */
+    /* `count` warps for each strip, whose sums are put together at the end. */
     __device__ __forceinline__ void few_strips(const task_view<T> &v, unsigned long long lead, int strips, int count) const
     {
-        const int warp = threadIdx.x >> 5, g = threadIdx.x >> 2 & 7, t = threadIdx.x & 3;
+        const int warp = threadIdx.x >> 5, g = threadIdx.x >> 2 & 7;
+        const int number = threadIdx.x / (4 * SLOT_ROWS), row = threadIdx.x / 4 % SLOT_ROWS; /* of the out that is this lane's in the end */
+        int o = SLOT_ROWS * number + row;
+        bool whole = number < strips && o < v.outs;
+        if (!(v.flags & TASK_TILES) && number < strips) {
+            const task_slot q = v.slot(nth(lead, number));
+            o = q.out + row;
+            whole = row <= q.mode >> SLOT_ROWS_SHIFT;
+        }
+        const target to = target_at(v, o, whole);
         if (warp < strips * count) {
             const strip_reader<T> s = strip(v, lead, warp / count);
             const int blocks = (s.inner + 15) / 16;
             products c;
             multiply(s, warp % count * blocks / count, (warp % count + 1) * blocks / count, c);
-#pragma unroll
-            for (int half = 0; half < 2; half++) {
-                double sum[2 * TILES];
-                c.row(half, sum);
-                lane_columns<complex_d, TILES>::put(shares + warp * SHARE + (g + 8 * half) * REALS, g, t, reinterpret_cast<const complex_d(&)[TILES]>(sum));
-            }
+            put(shares + warp * SHARE + g * REALS, g, c.row(0));
+            put(shares + warp * SHARE + (g + 8) * REALS, g, c.row(1));
         }
         solvers_sync();
-        const int number = threadIdx.x / (4 * SLOT_ROWS), row = threadIdx.x / 4 % SLOT_ROWS;
-        int o = 0;
-        bool whole = number < strips;
-        if (whole) {
-            const task_slot q = v.flags & TASK_TILES ? task_slot{} : v.slot(nth(lead, number));
-            o = v.flags & TASK_TILES ? SLOT_ROWS * number + row : q.out + row;
-            whole = v.flags & TASK_TILES ? o < v.outs : row <= q.mode >> SLOT_ROWS_SHIFT;
-        }
-        const task_out q = record_of(v, o, whole);
-        const real scale = this->scale_of(v, q);
-        double sum[2 * TILES] = {};
+        sums sum = {};
         if (whole)
             for (int k = 0; k < count; k++)
-                lane_columns<complex_d, TILES>::add(shares + (number * count + k) * SHARE + row * REALS, row, t, sum);
-        publish_row(v, o, whole, sum, q, scale);
+                add(sum, shares + (number * count + k) * SHARE + row * REALS, row);
+        publish(v, to, sum);
     }
 
     __device__ __forceinline__ void run(const task_view<T> &v, unsigned, task_times *times) const
     {
-        solvers_sync(); /* all have done with the inputs of the task before */
+        wait_for_marks(v);
+        solvers_sync(); /* all marks are seen, and all have done with the inputs of the task before */
         gather(v);
         solvers_sync();
         if (times)
             times->gathered = now_ns();
         if (v.slots == 0)
-            return sums(v);
+            return only_sums(v);
         const unsigned long long lead = v.flags & TASK_TILES ? 0 : leaders(v);
         const int strips = v.flags & TASK_TILES ? (v.outs + SLOT_ROWS - 1) / SLOT_ROWS : __popcll(lead);
         if (strips > 4)

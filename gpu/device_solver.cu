@@ -15,10 +15,10 @@ constexpr int BLOCK_SHARED = 227 * 1024 / BLOCKS_EACH - 1024;
 
 /* ---- Instances of the kernel, by type and columns ------------------------------------------------------ */
 
-/* Most columns of a launch. */
-static int32_t most_columns(libsolver_type type)
+/* Columns of the solver for so many at a time. */
+template <typename T> static int32_t block_columns(int64_t columns)
 {
-    return type == LIBSOLVER_S || type == LIBSOLVER_D ? block_solver<double, 2>::COLUMNS : block_solver<complex_d, 2>::COLUMNS;
+    return columns <= block_solver<T, 1>::COLUMNS ? block_solver<T, 1>::COLUMNS : block_solver<T, 2>::COLUMNS;
 }
 
 template <typename SOLVER, typename T>
@@ -39,7 +39,7 @@ static libsolver_status run(const device_solver *s, solve_arguments<T> a, const 
         a.head += how.blocks;
     }
     if (a.in_place)
-        TRY(launch(store_x_kernel<T>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
+        TRY(launch(store_x_kernel<SOLVER>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
     return LIBSOLVER_OK;
 }
 
@@ -63,14 +63,16 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
         a.memory = static_cast<const char *>(s->memory);
         a.head = s->head;
         a.copy = s->copy;
-        a.slot = static_cast<packet *>(w->slot);
+        a.letter = static_cast<packet *>(w->letter);
+        a.value = static_cast<T *>(w->value);
+        a.mark = static_cast<unsigned *>(w->mark);
         a.state = static_cast<solve_state *>(w->state);
         a.epoch = static_cast<unsigned *>(w->epoch);
         a.scale = static_cast<const real_of<T> *>(s->scale);
         a.user_row = s->user_row;
         a.times = times;
         a.n = s->n;
-        a.pitch = w->columns;
+        a.pitch = block_columns<T>(w->columns);
         a.in_place = x->values == b->values;
         a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
         a.b_column = b->layout == LIBSOLVER_ROW_MAJOR ? 1 : b->ld;
@@ -183,38 +185,51 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
 
 /* ---- Workspaces ---------------------------------------------------------------------------------------- */
 
-static int32_t workspace_columns(libsolver_type type, int64_t columns)
-{
-    const int32_t most = most_columns(type);
-    return columns < 1 ? 1 : columns < most ? (int32_t)columns : most;
-}
+/* What is in a workspace, for the most columns at a time. */
+struct workspace_layout {
+    int32_t columns;
+    parts all;
+    int64_t state, epoch, letter, value, mark;
 
-static int64_t letters_bytes(const device_solver *s, int32_t columns)
-{
-    return (int64_t)s->slots * columns * (s->type == LIBSOLVER_Z ? 2 : 1) * (int64_t)sizeof(packet);
-}
+    workspace_layout(const device_solver *s, int64_t wanted)
+    {
+        with_type(s->type, [&](auto one) {
+            using T = decltype(one);
+            columns = (int32_t)(wanted < 1 ? 1 : wanted < block_columns<T>(wanted) ? wanted : block_columns<T>(wanted));
+            const int64_t several = columns > 1 ? s->slots : 0;
+            state = all.place(sizeof(solve_state));
+            epoch = all.place(s->blocks * (int64_t)sizeof(unsigned));
+            letter = all.place(s->slots * (int64_t)sizeof(::letter<T>));
+            value = all.place(several * block_columns<T>(columns) * (int64_t)sizeof(T));
+            mark = all.place(several * (int64_t)sizeof(unsigned));
+            return LIBSOLVER_OK;
+        });
+    }
+};
 
 extern "C" int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
 {
-    return 256 + (s->blocks * (int64_t)sizeof(unsigned) + 255) / 256 * 256 + letters_bytes(s, workspace_columns(s->type, columns));
+    return workspace_layout(s, columns).all.bytes;
 }
 
 extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *sentence, int room)
 {
     const current_device here(s->device);
-    const int64_t bytes = device_workspace_bytes(s, columns);
+    const workspace_layout layout(s, columns);
     *w = {};
     w->device = s->device;
-    w->columns = workspace_columns(s->type, columns);
-    cudaError_t error = cudaMalloc(&w->memory, (size_t)bytes);
-    if (error == cudaSuccess) /* letters of launch 0, which there is none of */
-        error = cudaMemsetAsync(w->memory, 0, (size_t)bytes, (cudaStream_t)s->stream);
+    w->columns = layout.columns;
+    cudaError_t error = cudaMalloc(&w->memory, (size_t)layout.all.bytes);
+    if (error == cudaSuccess) /* published by launch 0, which there is none of */
+        error = cudaMemsetAsync(w->memory, 0, (size_t)layout.all.bytes, (cudaStream_t)s->stream);
     if (error == cudaSuccess) /* solves may come on other streams */
         error = cudaStreamSynchronize((cudaStream_t)s->stream);
     char *base = static_cast<char *>(w->memory);
-    w->state = base;
-    w->epoch = base + 256;
-    w->slot = base + (bytes - letters_bytes(s, w->columns));
+    w->state = base + layout.state;
+    w->epoch = base + layout.epoch;
+    w->letter = base + layout.letter;
+    w->value = base + layout.value;
+    w->mark = base + layout.mark;
     if (error != cudaSuccess)
         device_workspace_close(w);
     return status_with(error, sentence, room);

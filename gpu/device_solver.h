@@ -46,7 +46,7 @@ typedef struct device_upload {
 typedef struct device_workspace {
     int device;
     int32_t columns; /* most at a time */
-    void *memory, *state, *epoch, *slot;
+    void *memory, *state, *epoch, *letter, *value, *mark; /* value, mark: for several columns */
 } device_workspace;
 
 /* Blocks of vectors on their way between host and device: n x columns scalars by columns on both sides, the host's part

@@ -7,7 +7,6 @@
 
 template <typename T> struct column_solver : solver_base<T> {
     using scalar_type = T;
-    static constexpr int COLUMNS = 1;
     static constexpr int EACH = TASK_SOURCES / SOLVE_THREADS; /* sources of a thread */
     static constexpr int AHEAD = 4 * TASK_SQUARES;            /* entries of tiles that a thread holds before its inputs are there */
     /* Shared memory: inputs, two of them, sources before they are added, sums that are carried. */
@@ -18,6 +17,64 @@ template <typename T> struct column_solver : solver_base<T> {
         : solver_base<T>{a, epoch, deadline}, inputs(reinterpret_cast<T *>(shared)), staged(inputs + 2 * TASK_INPUTS),
           carried(staged + TASK_SOURCES)
     {
+    }
+
+    /* Entry i of what was published, for column j, which is 0. */
+    __device__ __forceinline__ static T published(const solve_arguments<T> &a, int i, int)
+    {
+        return letter_value(letter_load<T>(a.letter, i));
+    }
+    /* The warp that copies: the task in this stage is done. */
+    __device__ __forceinline__ static void task_done(const solve_arguments<T> &, const char *, unsigned) {}
+
+    /* ---- Inputs ---- */
+
+    /* Sources of this thread on their way: letters, or entries of b. */
+    struct inbound {
+        int code[EACH];
+        letter<T> mail[EACH];
+        __device__ __forceinline__ bool by_mail(int u) const { return code[u] >= 0 && (code[u] & 1) == SOURCE_SLOT; }
+        __device__ __forceinline__ T value(int u) const { return by_mail(u) ? letter_value(mail[u]) : code[u] >= 0 ? held_b(mail[u]) : T{}; }
+    };
+
+    __device__ __forceinline__ void ask(const task_view<T> &v, int sources, inbound &q) const
+    {
+#pragma unroll
+        for (int u = 0; u < EACH; u++) {
+            const int k = threadIdx.x + u * SOLVE_THREADS;
+            q.code[u] = k < sources ? v.code(k) : SOURCE_ZERO;
+            if (q.by_mail(u))
+                q.mail[u] = letter_load<T>(this->a.letter, (unsigned)q.code[u] >> 1);
+            else if (q.code[u] >= 0) {
+                const int row = q.code[u] >> 1;
+                q.mail[u] = hold_b(this->a.b[row * this->a.b_row], this->a.scale[row]);
+            }
+        }
+    }
+    __device__ __forceinline__ bool is_missing(const inbound &q) const
+    {
+        bool missing = false;
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+            missing = missing || (q.by_mail(u) && !letter_is_of(q.mail[u], this->epoch));
+        return missing;
+    }
+    __device__ __forceinline__ void look_again(inbound &q) const
+    {
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+            if (q.by_mail(u) && !letter_is_of(q.mail[u], this->epoch))
+                q.mail[u] = letter_load<T>(this->a.letter, (unsigned)q.code[u] >> 1);
+    }
+
+    /* to[k] := source k */
+    __device__ __forceinline__ void receive(int sources, inbound &q, T *to) const
+    {
+        wait_by_one_lane(*this, [&] { return is_missing(q); }, [&] { look_again(q); });
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+            if (threadIdx.x + u * SOLVE_THREADS < sources)
+                to[threadIdx.x + u * SOLVE_THREADS] = q.value(u);
     }
 
     /* What a thread knows of its first products before its inputs are there. */
@@ -173,17 +230,25 @@ template <typename T> struct column_solver : solver_base<T> {
         return log_parts > 2 ? sum + shuffle_xor(sum, 16) : sum;
     }
 
-    __device__ __forceinline__ void publish_sum(const task_view<T> &v, const ahead &h, const T *in, T sum) const
+    /* All lanes of a warp; those that are `whole` have the product of their out in sum. */
+    __device__ __forceinline__ void publish(const task_view<T> &v, const ahead &h, const T *in, T sum) const
     {
         T value[1] = {sum};
-        if (h.whole && h.record.add >= 0)
-            value[0] = value[0] + in[h.record.add];
+        const task_out &q = h.record;
+        if (h.whole && q.add >= 0)
+            value[0] = value[0] + in[q.add];
         if (h.whole && v.flags & TASK_CARRY_IN)
             value[0] = value[0] + carried[h.out];
-        if (!(v.flags & TASK_CARRY_OUT))
-            this->publish(v, h.record, h.whole, 1, 0, 1, value, h.scale);
-        else if (h.whole)
-            carried[h.out] = value[0];
+        if (v.flags & TASK_CARRY_OUT) {
+            if (h.whole)
+                carried[h.out] = value[0];
+            return;
+        }
+        this->apply_pivots(v, q, h.whole, 1, value);
+        if (h.whole && q.dst >= 0)
+            letter_send(this->a.letter, q.dst, value[0], this->epoch);
+        if (h.whole && this->is_stored(v, q))
+            this->store(q.row, 0, value[0], h.scale);
     }
 
     /* ---- A task ---- */
@@ -193,15 +258,10 @@ template <typename T> struct column_solver : solver_base<T> {
     {
         const int sources = v.start_at ? v.start(v.inputs) : v.inputs, warp = threadIdx.x >> 5;
         const bool squares = v.flags & TASK_TILES;
-        T *in = inputs + (turn & 1) * TASK_INPUTS, *to = v.start_at ? staged : in;
-        inbound<T, EACH> q = {.column = 0, .live = 1};
+        T *in = inputs + (turn & 1) * TASK_INPUTS;
+        inbound q;
         ahead h;
-#pragma unroll
-        for (int u = 0; u < EACH; u++) {
-            const int k = threadIdx.x + u * SOLVE_THREADS;
-            q.code[u] = k < sources ? v.code(k) : SOURCE_ZERO;
-            q.ask(*this, u);
-        }
+        ask(v, sources, q);
         if (squares)
             look_at_squares(v, h);
         else if (warp < v.slots) {
@@ -212,11 +272,7 @@ template <typename T> struct column_solver : solver_base<T> {
             h.whole = v.slots == 0 && h.out < v.outs;
         }
         look_at_out(v, h);
-        q.wait(*this);
-#pragma unroll
-        for (int u = 0; u < EACH; u++)
-            if (threadIdx.x + u * SOLVE_THREADS < sources)
-                to[threadIdx.x + u * SOLVE_THREADS] = q.value(u);
+        receive(sources, q, v.start_at ? staged : in);
         solvers_sync();
         if (v.start_at) {
             add_staged(v, in);
@@ -227,10 +283,10 @@ template <typename T> struct column_solver : solver_base<T> {
         if (squares) {
             const T sum = add_lanes(3, multiply_squares(v, h, in));
             if (4 * warp < v.outs)
-                publish_sum(v, h, in, sum);
+                publish(v, h, in, sum);
         } else if (v.slots == 0) {
             if (32 * warp < v.outs)
-                publish_sum(v, h, in, T{});
+                publish(v, h, in, T{});
         } else
 #pragma unroll 1
             for (int s = warp; s < v.slots; s += SOLVE_WARPS) {
@@ -238,7 +294,7 @@ template <typename T> struct column_solver : solver_base<T> {
                     look_at_slot(v, s, h);
                     look_at_out(v, h);
                 }
-                publish_sum(v, h, in, add_lanes(h.log_parts, multiply_slot(h, s == warp, in)));
+                publish(v, h, in, add_lanes(h.log_parts, multiply_slot(h, s == warp, in)));
             }
     }
 };

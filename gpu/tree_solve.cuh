@@ -3,8 +3,9 @@
  *
  * Every block works through its own list of tasks.  One warp copies tasks to a ring of stages, as far ahead as there is
  * room, whatever the others wait for; the other warps gather the inputs of the task at hand, multiply, and publish (SOLVER).
- * Results travel in letters (dense/cuda/grid.cuh) that carry the number of the launch, so that nothing is cleared,
- * ordered by fences, or mistaken for a value of another launch.  All sums have a fixed order. */
+ * What is published carries the number of the launch, so that nothing is cleared or mistaken for a value of another launch: of one right-hand side
+ * each value, in letters (dense/cuda/grid.cuh) that need no fence; of several each row of values, marked behind a fence.  All sums have a
+ * fixed order. */
 #ifndef GPU_TREE_SOLVE_CUH
 #define GPU_TREE_SOLVE_CUH
 
@@ -29,12 +30,13 @@ __global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __g
     if (threadIdx.x == 0)
         ring.open(a.stages);
     __syncthreads();
-    if (threadIdx.x >= SOLVE_THREADS) {
-        copy_tasks(a.memory, a.head + blockIdx.x, a.copy, stage, ring, a.stages);
-        return;
-    }
     const unsigned last = a.epoch ? a.epoch[blockIdx.x] : a.state->level_epoch;
     const unsigned epoch = a.epoch ? (last == 0x7fffffffu ? 1 : last + 1) : last; /* by levels: numbers with the highest bit */
+    if (threadIdx.x >= SOLVE_THREADS) {
+        copy_tasks(a.memory, a.head + blockIdx.x, a.copy, stage, ring, a.stages,
+                   [&](const char *done) { SOLVER::task_done(a, done, epoch); });
+        return;
+    }
     const SOLVER me(a, stage + a.stages * TASK_STAGE, epoch, now_ns() + a.patience);
     int at = 0;
     unsigned phase = 0;
@@ -54,8 +56,10 @@ __global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __g
             phase ^= 1;
         }
     }
-    if (a.in_place && a.epoch)
-        me.store_in_place();
+    if (a.in_place && a.epoch) {
+        me.meet_all();
+        store_published<SOLVER>(a, (int64_t)blockIdx.x * SOLVE_THREADS + threadIdx.x, (int64_t)gridDim.x * SOLVE_THREADS);
+    }
     if (a.epoch && threadIdx.x == 0)
         a.epoch[blockIdx.x] = epoch; /* all threads have read it: they have met since, or there was no task */
 }
@@ -66,16 +70,9 @@ static __global__ void next_level_epoch(solve_state *state)
     state->level_epoch = (state->level_epoch + 1) | 0x80000000u;
 }
 
-template <typename T> __global__ void store_x_kernel(const __grid_constant__ solve_arguments<T> a)
+template <typename SOLVER> __global__ void store_x_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
 {
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= a.n)
-        return;
-    const int row = a.user_row[i];
-    for (int j = 0; j < a.columns; j++) {
-        const T v = letter_value(letter_load<T>(a.slot + i * a.pitch * letter<T>::COUNT, j));
-        a.x[row * a.x_row + j * a.x_column] = scaled(v, a.scale[row]);
-    }
+    store_published<SOLVER>(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x, (int64_t)gridDim.x * blockDim.x);
 }
 
 #endif
