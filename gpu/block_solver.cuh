@@ -183,13 +183,17 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         }
         const int row = code >> 1;
         const real scale = this->a.scale[row];
-        T b[PER];
+        const T *b = this->a.b + row * this->a.b_row;
 #pragma unroll
-        for (int c = 0; c < PER; c++)
-            b[c] = scaled(this->a.b[row * this->a.b_row + min(column_of(c), this->a.columns - 1) * this->a.b_column], scale);
-        memcpy(&p, b, sizeof p);
+        for (int n = 0; n < TILES; n++)
+            if constexpr (PARTS == 2)
+                p.pair[n] = scaled(load_b(b, n), scale);
+            else
+                p.pair[n] = {load_b(b, 2 * n) * scale, load_b(b, 2 * n + 1) * scale};
         return p;
     }
+    /* Scalar c of a lane's part of a row of b. */
+    __device__ __forceinline__ T load_b(const T *row, int c) const { return row[min(column_of(c), this->a.columns - 1) * this->a.b_column]; }
     __device__ __forceinline__ static complex_of<real> load_pair(const complex_of<real> *from)
     {
         complex_of<real> p;
@@ -361,7 +365,10 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
             complex_of<real> *row = reinterpret_cast<complex_of<real> *>(this->a.value + (int64_t)q.dst * this->a.pitch) + (threadIdx.x & 3);
 #pragma unroll
             for (int n = 0; n < TILES; n++)
-                memcpy(row + 4 * n, value + PER / TILES * n, sizeof *row);
+                if constexpr (PARTS == 2)
+                    row[4 * n] = value[n];
+                else
+                    row[4 * n] = {value[2 * n], value[2 * n + 1]};
         }
         if (to.whole && this->is_stored(v, q))
 #pragma unroll
