@@ -10,63 +10,17 @@
 #define GPU_BLOCK_SOLVER_CUH
 
 #include "dense/cuda/multiply.cuh"
+#include "gpu/marks.cuh"
 #include "gpu/solver_base.cuh"
-
-/* What one lane has of a row of TILES times 8 reals: pair n is number 2 t and 2 t + 1 of tile n. */
-template <typename R, int TILES> struct lane_part {
-    complex_of<R> pair[TILES];
-};
-
-/* Up to 16 rows of products and some of the inner products of each, as a lane reads them: entry(row g + 8 half, inner product
- * 16 block + j + 4 e) is at[half][offset e of the block] where g = lane div 4 and j = lane mod 4. */
-template <typename T> struct strip_reader {
-    const T *at[2];
-    int offset[4];
-    int rows, out, in, inner, even, odd; /* even, odd: from such a block to the next */
-    bool conjugate;
-
-    __device__ __forceinline__ void general(const task_view<T> &v, const task_slot &q, int g, int j)
-    {
-        rows = (q.mode >> SLOT_ROWS_SHIFT) + 1;
-        out = q.out;
-        in = q.in;
-        inner = q.inner;
-        conjugate = q.mode & SLOT_CONJUGATE;
-#pragma unroll
-        for (int half = 0; half < 2; half++)
-            at[half] = v.tile() + q.tile + min(g + 8 * half, rows - 1) * q.out_step + j * q.inner_step;
-#pragma unroll
-        for (int e = 0; e < 4; e++)
-            offset[e] = 4 * e * q.inner_step;
-        even = odd = 16 * q.inner_step;
-    }
-    __device__ __forceinline__ void squares(const task_view<T> &v, int number, int g, int j)
-    {
-        const bool back = v.flags & TASK_BACKWARD;
-        out = SLOT_ROWS * number;
-        rows = min(SLOT_ROWS, v.outs - out);
-        in = 0;
-        inner = SQUARE * v.slots;
-        conjugate = v.flags & TASK_CONJUGATE;
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const int row = out + g + 8 * half;
-            at[half] = v.tile() + (back ? row * SQUARE : square_at(row, j));
-        }
-#pragma unroll
-        for (int e = 0; e < 4; e++)
-            offset[e] = back ? square_at(j + 4 * e, g) - g * SQUARE : 4 * e * SQUARE;
-        even = back ? 16 : 16 * SQUARE;
-        odd = back ? SQUARE * SQUARE - 16 : 16 * SQUARE;
-    }
-};
+#include "gpu/strips.cuh"
 
 template <typename T, int TILES> struct block_solver : solver_base<T> {
     using scalar_type = T;
     using real = real_of<T>;
     using sums = lane_part<double, TILES>;
     static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
-    static constexpr int REALS = 8 * TILES, COLUMNS = REALS / PARTS, PER = COLUMNS / 4; /* PER: columns of a lane */
+    static constexpr int REALS = 8 * TILES, COLUMNS = REALS / PARTS,
+                         PER = COLUMNS / 4;                   /* PER: columns of a lane */
     static constexpr int EACH = TASK_SOURCES / SOLVE_THREADS; /* marks that a thread waits for */
     static constexpr int IN_FLIGHT = 8 / TILES;               /* sources of a lane on their way together */
     static constexpr int ROWS_AT_ONCE = SOLVE_THREADS / 4;
@@ -77,17 +31,22 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     real *in, *carried;
     double *shares;
 
-    __device__ __forceinline__ block_solver(const solve_arguments<T> &a, char *shared, unsigned epoch, unsigned long long deadline)
-        : solver_base<T>{a, epoch, deadline}, in(reinterpret_cast<real *>(shared)), carried(in + TASK_INPUTS * REALS),
-          shares(reinterpret_cast<double *>(shared + VALUES))
+    __device__ __forceinline__ block_solver(const solve_arguments<T> &a, char *shared, unsigned epoch,
+                                            unsigned long long deadline)
+        : solver_base<T>{a, epoch, deadline}, in(reinterpret_cast<real *>(shared)),
+          carried(in + TASK_INPUTS * REALS), shares(reinterpret_cast<double *>(shared + VALUES))
     {
     }
 
     /* Entry i of what was published, for column j. */
-    __device__ __forceinline__ static T published(const solve_arguments<T> &a, int i, int j) { return a.value[(int64_t)i * a.pitch + j]; }
+    __device__ __forceinline__ static T published(const solve_arguments<T> &a, int i, int j)
+    {
+        return a.value[(int64_t)i * a.pitch + j];
+    }
 
     /* The warp that copies: the task in this stage is done; its rows are marked. */
-    __device__ __forceinline__ static void task_done(const solve_arguments<T> &a, const char *stage, unsigned epoch)
+    __device__ __forceinline__ static void task_done(const solve_arguments<T> &a, const char *stage,
+                                                     unsigned epoch)
     {
         const task_view<T> v(stage);
         if (v.flags & TASK_CARRY_OUT)
@@ -107,18 +66,21 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     {
         return reinterpret_cast<complex_of<R> *>(row)[4 * (n ^ (r & (TILES - 1))) + (threadIdx.x & 3)];
     }
-    template <typename R, typename P> __device__ __forceinline__ static void put(R *row, int r, const lane_part<P, TILES> &p)
+    template <typename R, typename P>
+    __device__ __forceinline__ static void put(R *row, int r, const lane_part<P, TILES> &p)
     {
 #pragma unroll
         for (int n = 0; n < TILES; n++)
             pair_of(row, r, n) = {(R)p.pair[n].re, (R)p.pair[n].im};
     }
-    template <typename P, typename R> __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, const complex_of<R> &v, int n)
+    template <typename P, typename R>
+    __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, const complex_of<R> &v, int n)
     {
         sum.pair[n].re += (P)v.re;
         sum.pair[n].im += (P)v.im;
     }
-    template <typename P, typename R> __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, R *row, int r)
+    template <typename P, typename R>
+    __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, R *row, int r)
     {
 #pragma unroll
         for (int n = 0; n < TILES; n++)
@@ -133,39 +95,19 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
 
     /* ---- Inputs ---- */
 
-    __device__ __forceinline__ unsigned mark_of(int code) const
-    {
-        unsigned seen = this->epoch;
-        if (code >= 0 && (code & 1) == SOURCE_SLOT)
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(this->a.mark + ((unsigned)code >> 1)) : "memory");
-        return seen;
-    }
     __device__ __forceinline__ void wait_for_marks(const task_view<T> &v) const
     {
         const int sources = v.start_at ? v.start(v.inputs) : v.inputs;
-        int code[EACH];
-        unsigned seen[EACH];
+        row_marks<EACH> m;
 #pragma unroll
         for (int u = 0; u < EACH; u++) {
-            const int k = threadIdx.x + u * SOLVE_THREADS;
-            code[u] = k < sources ? v.code(k) : SOURCE_ZERO;
-            seen[u] = mark_of(code[u]);
+            const int k = threadIdx.x + u * SOLVE_THREADS, code = k < sources ? v.code(k) : SOURCE_ZERO;
+            m.row[u] = code >= 0 && (code & 1) == SOURCE_SLOT ? code >> 1 : -1;
         }
+        const auto look = [&] { m.look(this->a.mark, this->epoch); };
+        look();
         wait_by_one_lane(
-            *this,
-            [&] {
-                bool missing = false;
-#pragma unroll
-                for (int u = 0; u < EACH; u++)
-                    missing = missing || seen[u] != this->epoch;
-                return missing;
-            },
-            [&] {
-#pragma unroll
-                for (int u = 0; u < EACH; u++)
-                    if (seen[u] != this->epoch)
-                        seen[u] = mark_of(code[u]);
-            });
+            *this, [&] { return m.is_missing(); }, [&] { return m.poll(this->a.mark, this->epoch); }, look);
     }
 
     /* This lane's part of a source; of columns that are not there anything. */
@@ -178,7 +120,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
             const T *row = this->a.value + (int64_t)((unsigned)code >> 1) * this->a.pitch;
 #pragma unroll
             for (int n = 0; n < TILES; n++)
-                p.pair[n] = load_pair(reinterpret_cast<const complex_of<real> *>(row) + 4 * n + (threadIdx.x & 3));
+                p.pair[n] =
+                    load_pair(reinterpret_cast<const complex_of<real> *>(row) + 4 * n + (threadIdx.x & 3));
             return p;
         }
         const int row = code >> 1;
@@ -193,21 +136,31 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         return p;
     }
     /* Scalar c of a lane's part of a row of b. */
-    __device__ __forceinline__ T load_b(const T *row, int c) const { return row[min(column_of(c), this->a.columns - 1) * this->a.b_column]; }
+    __device__ __forceinline__ T load_b(const T *row, int c) const
+    {
+        return row[min(column_of(c), this->a.columns - 1) * this->a.b_column];
+    }
     __device__ __forceinline__ static complex_of<real> load_pair(const complex_of<real> *from)
     {
         complex_of<real> p;
         if constexpr (sizeof(real) == 8)
-            asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(p.re), "=d"(p.im) : "l"(from) : "memory");
+            asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];"
+                         : "=d"(p.re), "=d"(p.im)
+                         : "l"(from)
+                         : "memory");
         else
-            asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];" : "=f"(p.re), "=f"(p.im) : "l"(from) : "memory");
+            asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];"
+                         : "=f"(p.re), "=f"(p.im)
+                         : "l"(from)
+                         : "memory");
         return p;
     }
 
     /* in := sums of the sources, all of which are there: four lanes have rows row, row + ROWS_AT_ONCE, ... */
     __device__ __forceinline__ void gather(const task_view<T> &v) const
     {
-        int row = threadIdx.x >> 2, ahead = row, at = 0, end = 0; /* ahead: the row of the sources asked for */
+        int row = threadIdx.x >> 2, ahead = row, at = 0,
+            end = 0; /* ahead: the row of the sources asked for */
         const auto enter = [&] {
             at = v.start_at ? v.start(min(ahead, v.inputs)) : ahead;
             end = v.start_at ? v.start(min(ahead + 1, v.inputs)) : ahead + 1;
@@ -270,12 +223,14 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
                 if constexpr (PARTS == 1)
                     s.pair[n] = {part[0][n][2 * half], part[0][n][2 * half + 1]};
                 else
-                    s.pair[n] = {part[0][n][2 * half] - part[1][n][2 * half + 1], part[0][n][2 * half + 1] + part[1][n][2 * half]};
+                    s.pair[n] = {part[0][n][2 * half] - part[1][n][2 * half + 1],
+                                 part[0][n][2 * half + 1] + part[1][n][2 * half]};
             return s;
         }
     };
 
-    __device__ __forceinline__ static void multiply(products &c, const T (&x)[4], const real *y, const bool (&there)[2], int turn)
+    __device__ __forceinline__ static void multiply(products &c, const T (&x)[4], const real *y,
+                                                    const bool (&there)[2], int turn)
     {
         double re[4], im[4];
 #pragma unroll
@@ -362,7 +317,9 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
             }
         this->apply_pivots(v, q, to.whole, 4, value);
         if (to.whole && q.dst >= 0) {
-            complex_of<real> *row = reinterpret_cast<complex_of<real> *>(this->a.value + (int64_t)q.dst * this->a.pitch) + (threadIdx.x & 3);
+            complex_of<real> *row =
+                reinterpret_cast<complex_of<real> *>(this->a.value + (int64_t)q.dst * this->a.pitch) +
+                (threadIdx.x & 3);
 #pragma unroll
             for (int n = 0; n < TILES; n++)
                 if constexpr (PARTS == 2)
@@ -387,7 +344,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         }
     }
 
-    __device__ __forceinline__ strip_reader<T> strip(const task_view<T> &v, unsigned long long lead, int number) const
+    __device__ __forceinline__ strip_reader<T> strip(const task_view<T> &v, unsigned long long lead,
+                                                     int number) const
     {
         const int lane = threadIdx.x & 31;
         strip_reader<T> s;
@@ -399,13 +357,15 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     }
 
     /* A strip for each warp, and then the next. */
-    __device__ __forceinline__ void many_strips(const task_view<T> &v, unsigned long long lead, int strips) const
+    __device__ __forceinline__ void many_strips(const task_view<T> &v, unsigned long long lead,
+                                                int strips) const
     {
         const int g = threadIdx.x >> 2 & 7;
 #pragma unroll 1
         for (int number = threadIdx.x >> 5; number < strips; number += SOLVE_WARPS) {
             const strip_reader<T> s = strip(v, lead, number);
-            const target low = target_at(v, s.out + g, g < s.rows), high = target_at(v, s.out + g + 8, g + 8 < s.rows);
+            const target low = target_at(v, s.out + g, g < s.rows),
+                         high = target_at(v, s.out + g + 8, g + 8 < s.rows);
             products c;
             multiply(s, 0, (s.inner + 15) / 16, c);
             publish(v, low, c.row(0));
@@ -413,11 +373,27 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         }
     }
 
-    /* `count` warps for each strip, whose sums are put together at the end. */
-    __device__ __forceinline__ void few_strips(const task_view<T> &v, unsigned long long lead, int strips, int count) const
+    /* Up to four strips, which 1 << log_shares warps share each and put their sums together in the end: what a thread knows of its part before the inputs
+     * are there. */
+    struct shared_strips {
+        strip_reader<T> strip;
+        bool shares;              /* this warp does, */
+        int from, to, log_shares; /* in these blocks of inner products */
+        target end;               /* the out that is this lane's in the end */
+    };
+    __device__ __forceinline__ shared_strips share_strips(const task_view<T> &v, unsigned long long lead,
+                                                          int strips) const
     {
-        const int warp = threadIdx.x >> 5, g = threadIdx.x >> 2 & 7;
-        const int number = threadIdx.x / (4 * SLOT_ROWS), row = threadIdx.x / 4 % SLOT_ROWS; /* of the out that is this lane's in the end */
+        shared_strips s;
+        s.log_shares = strips > 2 ? 1 : strips > 1 ? 2 : 3;
+        const int warp = threadIdx.x >> 5, mine = min(warp >> s.log_shares, strips - 1),
+                  share = warp & ((1 << s.log_shares) - 1);
+        s.strip = strip(v, lead, mine);
+        const int blocks = (s.strip.inner + 15) / 16;
+        s.shares = (warp >> s.log_shares) < strips;
+        s.from = share * blocks >> s.log_shares;
+        s.to = (share + 1) * blocks >> s.log_shares;
+        const int number = threadIdx.x / (4 * SLOT_ROWS), row = threadIdx.x / 4 % SLOT_ROWS;
         int o = SLOT_ROWS * number + row;
         bool whole = number < strips && o < v.outs;
         if (!(v.flags & TASK_TILES) && number < strips) {
@@ -425,21 +401,26 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
             o = q.out + row;
             whole = row <= q.mode >> SLOT_ROWS_SHIFT;
         }
-        const target to = target_at(v, o, whole);
-        if (warp < strips * count) {
-            const strip_reader<T> s = strip(v, lead, warp / count);
-            const int blocks = (s.inner + 15) / 16;
+        s.end = target_at(v, o, whole);
+        return s;
+    }
+    __device__ __forceinline__ void few_strips(const task_view<T> &v, const shared_strips &s) const
+    {
+        const int warp = threadIdx.x >> 5, g = threadIdx.x >> 2 & 7, row = threadIdx.x / 4 % SLOT_ROWS;
+        if (s.shares) {
             products c;
-            multiply(s, warp % count * blocks / count, (warp % count + 1) * blocks / count, c);
+            multiply(s.strip, s.from, s.to, c);
             put(shares + warp * SHARE + g * REALS, g, c.row(0));
             put(shares + warp * SHARE + (g + 8) * REALS, g, c.row(1));
         }
         solvers_sync();
         sums sum = {};
-        if (whole)
-            for (int k = 0; k < count; k++)
-                add(sum, shares + (number * count + k) * SHARE + row * REALS, row);
-        publish(v, to, sum);
+        if (s.end.whole) {
+            double *share = shares + (threadIdx.x / (4 * SLOT_ROWS) << s.log_shares) * SHARE + row * REALS;
+            for (int k = 0; k < 1 << s.log_shares; k++)
+                add(sum, share + k * SHARE, row);
+        }
+        publish(v, s.end, sum);
     }
 
     __device__ __forceinline__ void run(const task_view<T> &v, unsigned, task_times *times) const
@@ -457,7 +438,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         if (strips > 4)
             many_strips(v, lead, strips);
         else
-            few_strips(v, lead, strips, strips > 2 ? 2 : strips > 1 ? 4 : 8);
+            few_strips(v, share_strips(v, lead, strips));
     }
 };
 

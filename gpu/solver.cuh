@@ -8,14 +8,16 @@
 template <typename T> struct column_solver : solver_base<T> {
     using scalar_type = T;
     static constexpr int EACH = TASK_SOURCES / SOLVE_THREADS; /* sources of a thread */
-    static constexpr int AHEAD = 4 * TASK_SQUARES;            /* entries of tiles that a thread holds before its inputs are there */
+    static constexpr int AHEAD =
+        4 * TASK_SQUARES; /* entries of tiles that a thread holds before its inputs are there */
     /* Shared memory: inputs, two of them, sources before they are added, sums that are carried. */
     static constexpr int BYTES = (2 * TASK_INPUTS + TASK_SOURCES + SQUARE) * (int)sizeof(T);
     T *inputs, *staged, *carried;
 
-    __device__ __forceinline__ column_solver(const solve_arguments<T> &a, char *shared, unsigned epoch, unsigned long long deadline)
-        : solver_base<T>{a, epoch, deadline}, inputs(reinterpret_cast<T *>(shared)), staged(inputs + 2 * TASK_INPUTS),
-          carried(staged + TASK_SOURCES)
+    __device__ __forceinline__ column_solver(const solve_arguments<T> &a, char *shared, unsigned epoch,
+                                             unsigned long long deadline)
+        : solver_base<T>{a, epoch, deadline}, inputs(reinterpret_cast<T *>(shared)),
+          staged(inputs + 2 * TASK_INPUTS), carried(staged + TASK_SOURCES)
     {
     }
 
@@ -33,8 +35,14 @@ template <typename T> struct column_solver : solver_base<T> {
     struct inbound {
         int code[EACH];
         letter<T> mail[EACH];
-        __device__ __forceinline__ bool by_mail(int u) const { return code[u] >= 0 && (code[u] & 1) == SOURCE_SLOT; }
-        __device__ __forceinline__ T value(int u) const { return by_mail(u) ? letter_value(mail[u]) : code[u] >= 0 ? held_b(mail[u]) : T{}; }
+        __device__ __forceinline__ bool by_mail(int u) const
+        {
+            return code[u] >= 0 && (code[u] & 1) == SOURCE_SLOT;
+        }
+        __device__ __forceinline__ T value(int u) const
+        {
+            return by_mail(u) ? letter_value(mail[u]) : code[u] >= 0 ? held_b(mail[u]) : T{};
+        }
     };
 
     __device__ __forceinline__ void ask(const task_view<T> &v, int sources, inbound &q) const
@@ -70,7 +78,10 @@ template <typename T> struct column_solver : solver_base<T> {
     /* to[k] := source k */
     __device__ __forceinline__ void receive(int sources, inbound &q, T *to) const
     {
-        wait_by_one_lane(*this, [&] { return is_missing(q); }, [&] { look_again(q); });
+        const auto missing = [&] { return is_missing(q); };
+        const auto look = [&] { look_again(q); };
+        wait_by_one_lane(
+            *this, missing, [&] { return look(), missing(); }, look);
 #pragma unroll
         for (int u = 0; u < EACH; u++)
             if (threadIdx.x + u * SOLVE_THREADS < sources)
@@ -79,7 +90,7 @@ template <typename T> struct column_solver : solver_base<T> {
 
     /* What a thread knows of its first products before its inputs are there. */
     struct ahead {
-        const T *t; /* of what follows the entries held */
+        const T *t;                         /* of what follows the entries held */
         int in, out, count, t_step, y_step; /* first input, number of the out, products, steps between them */
         int log_parts;
         bool whole; /* this lane ends up with the sum of its out */
@@ -120,7 +131,8 @@ template <typename T> struct column_solver : solver_base<T> {
         const bool back = v.flags & TASK_BACKWARD;
         const int out = 4 * warp + o, turn = 8 * (o >> 1);
         const T *t = v.tile();
-        const T *even = t + (back ? out * SQUARE + (s ^ 4 * (o & 1)) + turn : s * SQUARE + (out ^ 4 * (s & 3)));
+        const T *even =
+            t + (back ? out * SQUARE + (s ^ 4 * (o & 1)) + turn : s * SQUARE + (out ^ 4 * (s & 3)));
         const T *odd = back ? even + 8 - 2 * turn : even + 8 * SQUARE;
         const int half = back ? 16 : 16 * SQUARE;
         h.in = s;
@@ -131,9 +143,10 @@ template <typename T> struct column_solver : solver_base<T> {
         for (int q = 0; q < TASK_SQUARES; q++)
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                h.entry[4 * q + i] = q < v.slots ? conjugate_if((i & 1 ? odd : even)[q * SQUARE * SQUARE + (i >> 1) * half],
-                                                                v.flags & TASK_CONJUGATE)
-                                                 : T{};
+                h.entry[4 * q + i] =
+                    q < v.slots ? conjugate_if((i & 1 ? odd : even)[q * SQUARE * SQUARE + (i >> 1) * half],
+                                               v.flags & TASK_CONJUGATE)
+                                : T{};
     }
     __device__ __forceinline__ T multiply_squares(const task_view<T> &v, const ahead &h, const T *in) const
     {
@@ -168,7 +181,8 @@ template <typename T> struct column_solver : solver_base<T> {
             h.t_step = -h.t_step; /* a mark: conjugated */
     }
     /* Four products from y on, of which `count` are there. */
-    __device__ __forceinline__ static T multiply_four(const T *t, int t_step, const T *y, int y_step, int count, bool conjugate, T sum)
+    __device__ __forceinline__ static T multiply_four(const T *t, int t_step, const T *y, int y_step,
+                                                      int count, bool conjugate, T sum)
     {
         T entry[4], x[4];
 #pragma unroll

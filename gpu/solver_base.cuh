@@ -13,11 +13,11 @@ struct solve_state {
 };
 
 template <typename T> struct solve_arguments {
-    const char *memory; /* values, then descriptions */
+    const char *memory;    /* values, then descriptions */
     const list_head *head; /* one for each block */
     const task_copy *copy;
-    packet *letter;  /* one right-hand side: what is published, a letter each */
-    T *value;        /* several: `pitch` scalars each, and the number of the launch that wrote them */
+    packet *letter; /* one right-hand side: what is published, a letter each */
+    T *value;       /* several: `pitch` scalars each, and the number of the launch that wrote them */
     unsigned *mark;
     solve_state *state;
     unsigned *epoch; /* one for each block; NULL: state->level_epoch */
@@ -41,7 +41,8 @@ __device__ __forceinline__ unsigned long long now_ns()
 }
 
 /* Whether a launch gives up waiting; if so, all its blocks will. */
-static __device__ __noinline__ bool waited_enough(solve_state *state, unsigned epoch, unsigned long long deadline)
+static __device__ __noinline__ bool waited_enough(solve_state *state, unsigned epoch,
+                                                  unsigned long long deadline)
 {
     if (*(volatile unsigned *)&state->failed == epoch)
         return true;
@@ -75,7 +76,9 @@ template <typename T> struct solver_base {
 
     /* All lanes of a warp; those that are `whole` have an out in `value`, of as many columns each: value := D^-1 value where that is wanted.  mate: the
      * neighbouring out is in the lane with that bit turned. */
-    template <int PER> __device__ __forceinline__ void apply_pivots(const task_view<T> &v, const task_out &q, bool whole, int mate, T (&value)[PER]) const
+    template <int PER>
+    __device__ __forceinline__ void apply_pivots(const task_view<T> &v, const task_out &q, bool whole,
+                                                 int mate, T (&value)[PER]) const
     {
         T neighbour[PER] = {};
         if (v.flags & TASK_PAIRS)
@@ -99,31 +102,36 @@ template <typename T> struct solver_base {
         solvers_sync();
         if (threadIdx.x == 0) {
             unsigned long long before, seen;
-            asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], 1;" : "=l"(before) : "l"(&a.state->arrived) : "memory");
+            asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], 1;"
+                         : "=l"(before)
+                         : "l"(&a.state->arrived)
+                         : "memory");
             const unsigned long long all = (before / gridDim.x + 1) * gridDim.x;
             unsigned tries = 0;
             do
-                asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(&a.state->arrived) : "memory");
+                asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                             : "=l"(seen)
+                             : "l"(&a.state->arrived)
+                             : "memory");
             while (seen < all && ((++tries & 1023) != 0 || !give_up()));
         }
         solvers_sync();
     }
 };
 
-/* All lanes of a warp: until no lane is_missing() any more, or the launch is given up.  While a warp waits only one of its lanes looks: 256 threads of
- * 264 blocks that all look again and again take more than the second-level cache gives, and everyone's values come late. */
-template <typename T, typename Missing, typename Look>
-__device__ __forceinline__ void wait_by_one_lane(const solver_base<T> &s, Missing is_missing, Look look_again)
+/* All lanes of a warp: until no lane is_missing() any more, or the launch is given up.  While a warp waits only one of its lanes looks, by still_missing():
+ * 256 threads of 264 blocks that all look again and again take more than the second-level cache gives, and everyone's values come late. */
+template <typename T, typename Missing, typename Poll, typename Look>
+__device__ __forceinline__ void wait_by_one_lane(const solver_base<T> &s, Missing is_missing,
+                                                 Poll still_missing, Look look_again)
 {
-    unsigned tries = 0;
     for (unsigned missing; (missing = __ballot_sync(~0u, is_missing())) != 0;) {
+        bool over = false;
         if ((int)(threadIdx.x & 31) == 31 - __clz(missing))
-            do
-                look_again();
-            while (is_missing() && ((++tries & 1023) != 0 || !s.give_up()));
-        __syncwarp();
-        if (__any_sync(~0u, is_missing() && tries > 0 && (tries & 1023) == 0))
-            break; /* gave up */
+            for (unsigned tries = 1; still_missing() && !over; tries++)
+                over = (tries & 1023) == 0 && s.give_up();
+        if (__any_sync(~0u, over))
+            break;
         look_again();
     }
 }

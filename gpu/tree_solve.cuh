@@ -21,7 +21,8 @@ template <typename SOLVER> constexpr int solve_bytes(int stages)
 }
 
 template <typename SOLVER>
-__global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
+__global__ void __launch_bounds__(LAUNCH_THREADS, 2)
+    tree_solve_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
 {
     extern __shared__ __align__(128) char shared[];
     char *stage = shared + BARRIERS_BYTES;
@@ -31,7 +32,8 @@ __global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __g
         ring.open(a.stages);
     __syncthreads();
     const unsigned last = a.epoch ? a.epoch[blockIdx.x] : a.state->level_epoch;
-    const unsigned epoch = a.epoch ? (last == 0x7fffffffu ? 1 : last + 1) : last; /* by levels: numbers with the highest bit */
+    const unsigned epoch =
+        a.epoch ? (last == 0x7fffffffu ? 1 : last + 1) : last; /* by levels: numbers with the highest bit */
     if (threadIdx.x >= SOLVE_THREADS) {
         copy_tasks(a.memory, a.head + blockIdx.x, a.copy, stage, ring, a.stages,
                    [&](const char *done) { SOLVER::task_done(a, done, epoch); });
@@ -58,7 +60,8 @@ __global__ void __launch_bounds__(LAUNCH_THREADS, 2) tree_solve_kernel(const __g
     }
     if (a.in_place && a.epoch) {
         me.meet_all();
-        store_published<SOLVER>(a, (int64_t)blockIdx.x * SOLVE_THREADS + threadIdx.x, (int64_t)gridDim.x * SOLVE_THREADS);
+        store_published<SOLVER>(a, (int64_t)blockIdx.x * SOLVE_THREADS + threadIdx.x,
+                                (int64_t)gridDim.x * SOLVE_THREADS);
     }
     if (a.epoch && threadIdx.x == 0)
         a.epoch[blockIdx.x] = epoch; /* all threads have read it: they have met since, or there was no task */
@@ -70,9 +73,11 @@ static __global__ void next_level_epoch(solve_state *state)
     state->level_epoch = (state->level_epoch + 1) | 0x80000000u;
 }
 
-template <typename SOLVER> __global__ void store_x_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
+template <typename SOLVER>
+__global__ void store_x_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
 {
-    store_published<SOLVER>(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x, (int64_t)gridDim.x * blockDim.x);
+    store_published<SOLVER>(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                            (int64_t)gridDim.x * blockDim.x);
 }
 
 #endif
