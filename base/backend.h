@@ -80,6 +80,9 @@ typedef struct backend {
     void (*workspace_destroy)(const void *numeric, void *workspace);
     libsolver_status (*solve)(const void *numeric, int part, void *workspace, const libsolver_vectors *b,
                               const libsolver_vectors *x);
+    /* See libsolver_solve_traced.  NULL: solves cannot be traced. */
+    libsolver_status (*trace)(const void *numeric, void *workspace, const libsolver_vectors *b, const libsolver_vectors *x,
+                              int64_t capacity, libsolver_task *tasks, int64_t *count, message *why);
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error);

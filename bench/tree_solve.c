@@ -3,10 +3,12 @@
  *
  * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-r TIMES] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
  *
- * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels;
+ * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels
+ * (libsolver bench --profile draws it);
  * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r: packed so many times (3), the last one counts.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
  * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
 #include "cli/problem.h"
+#include "cli/profile.h"
 #include "gpu/tree_solver.h"
 #include "solver/cpu/tree.h"
 #include "solver/objects.h"
@@ -156,15 +158,18 @@ static void compare_bits(const job *j, int launches)
 static void print_profile(const job *j, const tree_solver_info *info)
 {
     message why = {""};
-    tree_level_profile *level = calloc((size_t)info->levels, sizeof *level);
-    must(level != NULL, "no memory");
-    must(tree_solve_profile(j->solver, j->workspace, &j->b, &j->x, &why, level) == LIBSOLVER_OK, why.text);
-    printf("  sweep     height phase  tasks   begin     end | means us: staging gathering computing\n");
-    for (int32_t l = 0; l < info->levels; l++)
-        printf("  %-9s %6d %5d %6ld %7.2f %7.2f | %8.2f %8.2f %8.2f\n", level[l].backward ? "backward" : "forward", level[l].height,
-               level[l].phase, (long)level[l].tasks, level[l].begin, level[l].end, level[l].staging, level[l].gathering,
-               level[l].computing);
-    free(level);
+    profile p;
+    libsolver_task *task = malloc((size_t)(info->tasks + 1) * sizeof *task);
+    must(task != NULL, "no memory");
+    must(tree_solve_traced(j->solver, j->workspace, &j->b, &j->x, task, &why) == LIBSOLVER_OK, why.text);
+    must(profile_make(task, info->tasks, NAN, &p), "no memory");
+    printf("  sweep     height kind   tasks   begin     end    adds | means us: staging gathering computing\n");
+    for (const profile_row *r = p.row; r < p.row + p.rows; r++)
+        printf("  %-9s %6d %-5s %6ld %7.2f %7.2f %7.2f | %8.2f %8.2f %8.2f\n", r->backward ? "backward" : "forward", r->height,
+               profile_kind(r->kind), (long)r->tasks, 1e6 * r->begin, 1e6 * r->end, 1e6 * r->added, 1e6 * r->staging, 1e6 * r->gathering,
+               1e6 * r->computing);
+    profile_free(&p);
+    free(task);
 }
 
 /* The kernels' time beside the time of reading L and writing the inverses at the rate of copies, 4.3 TB/s. */
@@ -228,7 +233,7 @@ int main(int argc, char **argv)
 {
     tree_solver_options options = {0};
     int64_t columns = 1;
-    int profile = 0, bits = 0, times = 3;
+    int profiled = 0, bits = 0, times = 3;
     for (int k = 1; k < argc; k++) {
         if (!strcmp(argv[k], "-m") && k + 1 < argc)
             options.entries_factor = atof(argv[++k]);
@@ -239,7 +244,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[k], "-k") && k + 1 < argc)
             columns = atol(argv[++k]);
         else if (!strcmp(argv[k], "-p"))
-            profile = 1;
+            profiled = 1;
         else if (!strcmp(argv[k], "-q"))
             bits = 1000;
         else if (!strcmp(argv[k], "-h"))
@@ -263,7 +268,7 @@ int main(int argc, char **argv)
             print_preparation(&info);
             if (bits)
                 compare_bits(&j, bits);
-            if (profile)
+            if (profiled)
                 print_profile(&j, &info);
             fflush(stdout);
             dismiss(&j);

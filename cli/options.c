@@ -63,6 +63,8 @@ static const struct option_entry {
      "of host memory; K, M, G may follow the number"},
     {"--json", "FILE|-", BOTH, VALUE_TEXT, 0, offsetof(settings, json),
      "write the results as JSON; -: on standard output, in place of the report"},
+    {"--profile", "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, offsetof(settings, profile),
+     "with --backend gpu: where the time of a solve goes, to PREFIX.PROBLEM.json and .svg"},
     {"--quiet", NULL, BOTH, VALUE_NONE, 0, offsetof(settings, quiet), "no report, no progress"},
 };
 
@@ -194,6 +196,8 @@ static int check_operands(const settings *s, const struct command_entry *c, fail
         return failure_set(f, EXIT_USAGE, "generate needs -o FILE");
     if (s->json && s->output && strcmp(s->json, s->output) == 0)
         return failure_set(f, EXIT_USAGE, "-o and --json name the same file");
+    if (s->profile && s->backend != LIBSOLVER_BACKEND_GPU)
+        return failure_set(f, EXIT_USAGE, "--profile needs --backend gpu: it traces solves on a GPU");
     return 0;
 }
 

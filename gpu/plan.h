@@ -20,9 +20,18 @@ typedef struct plan_tile {
 /* Tasks that one block works through in order, as they pass sums on.  Units of one level are independent. */
 typedef struct plan_unit {
     int32_t level, order;
+    libsolver_task_kind kind;
     task_list list;
     int64_t cost;
 } plan_unit;
+
+/* What a traced solve says of a task. */
+typedef struct plan_label {
+    int32_t level; /* the unit's */
+    libsolver_task_kind kind;
+    int32_t block;
+    uint32_t bytes;
+} plan_label;
 
 typedef struct solve_plan {
     int64_t scalar_bytes;
@@ -40,7 +49,7 @@ typedef struct solve_plan {
     int64_t description_bytes;
     task_list *block;          /* blocks: what each does ... */
     task_copy *block_copy;     /* ... in the order in which it does it */
-    int32_t *task_level;       /* tasks, by blocks: the unit's level */
+    plan_label *label;         /* tasks, by blocks */
     int64_t bytes_read;        /* of values and descriptions, by one solve */
 } solve_plan;
 

@@ -50,6 +50,7 @@ typedef struct planner {
     draft ahead, back, sum; /* tasks at hand: products of the two sweeps, sums */
     task_list unit;         /* the unit at hand */
     int64_t unit_cost;
+    libsolver_task_kind unit_kind;
     int64_t longest;   /* most of k + R */
 } planner;
 

@@ -38,15 +38,6 @@ typedef struct tree_solver_info {
     int64_t tasks;
 } tree_solver_info;
 
-/* Where the time of one solve went, for each level of tasks in order. */
-typedef struct tree_level_profile {
-    int32_t height, phase; /* of the groups; see planner.h */
-    int backward;
-    int64_t tasks;
-    double begin, end;                      /* us from the first task's begin */
-    double staging, gathering, computing; /* us, means over the tasks: until the bytes were there, the inputs, and the rest */
-} tree_level_profile;
-
 /* On env's device and stream (NULL: a stream of its own, never the legacy default one).  The device that was current is current again
  * afterwards, here and below.  OUT_OF_MEMORY, CUDA, NOT_BUILT. */
 libsolver_status tree_solver_create(environment *env, const tree_solver_options *options, message *why, tree_solver **solver);
@@ -75,9 +66,10 @@ libsolver_status tree_solver_get(const tree_solver *solver, const libsolver_vect
 libsolver_status tree_solver_put(const tree_solver *solver, const void *from, const libsolver_vectors *to, message *why);
 /* Makes a workspace serve what is packed now; it allocates if that needs other room. */
 libsolver_status tree_workspace_fit(const tree_solver *solver, tree_workspace *workspace, message *why);
-/* Runs one solve and tells what its levels did: info.levels entries. */
-libsolver_status tree_solve_profile(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
-                                    const libsolver_vectors *x, message *why, tree_level_profile *level);
+/* One solve, of blocks on the device, and what each of its info.tasks tasks did, in its last panel.  Waits.  NOT_BUILT by levels; OUT_OF_MEMORY,
+ * and tree_solve_check's. */
+libsolver_status tree_solve_traced(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
+                                   const libsolver_vectors *x, libsolver_task *task, message *why);
 /* Waits for the solves on this workspace: CUDA if one of them failed or gave up waiting for a block. */
 libsolver_status tree_solve_check(const tree_solver *solver, tree_workspace *workspace, void *stream, message *why);
 

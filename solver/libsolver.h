@@ -233,6 +233,14 @@ LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *fac
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
 
+/* libsolver_solve_plain for PART_ALL, of blocks in device memory, and what each task of the solve did; it is traced by the device's
+ * clock and takes a little longer.  *count: the tasks there are; tasks: room for `capacity` of them, or NULL for their number alone,
+ * when b and x may be NULL.  Waits, and allocates.  More columns than the workspace has: the last panel's tasks.  NOT_BUILT: solves
+ * with this factor run on the CPU; INVALID, SINGULAR, OUT_OF_MEMORY, CUDA. */
+LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                      const libsolver_vectors *b, const libsolver_vectors *x, int64_t capacity,
+                                                      libsolver_task *tasks, int64_t *count);
+
 /* Refines X of A X = B until the backward error of each column is at most the tolerance, stops falling, or refine_steps is
  * reached; the best X seen is kept.  Where plain steps gain little, cycles of FGMRES follow, preconditioned by the factor
  * [Arioli, Duff 2009].  For a singular A, columns that are not there yet are made as short as the null space allows, and what

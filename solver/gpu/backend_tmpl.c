@@ -197,6 +197,22 @@ static libsolver_status solve(const void *numeric_, int part, void *workspace_, 
     return on_device ? tree_solve(f->solver, w->tree, NULL, b, x) : tree_solve_host(f->solver, w->tree, b, x, NULL);
 }
 
+static libsolver_status trace(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+                              int64_t capacity, libsolver_task *tasks, int64_t *count, message *why)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    tree_solver_info info;
+    tree_solver_query(f->solver, &info);
+    *count = info.tasks;
+    if (!tasks)
+        return LIBSOLVER_OK;
+    if (capacity < info.tasks || b->place != LIBSOLVER_DEVICE)
+        return FAIL(why, LIBSOLVER_INVALID, "a trace needs room for %lld tasks and vectors in device memory", (long long)info.tasks);
+    TRY(tree_workspace_fit(f->solver, w->tree, why));
+    return tree_solve_traced(f->solver, w->tree, b, x, tasks, why);
+}
+
 /* The device's place in the CPU backend's refinement. */
 typedef struct refiner {
     const device_numeric *f;
@@ -358,6 +374,7 @@ const backend NAME(gpu_backend) = {
     .workspace_create = workspace_create,
     .workspace_destroy = workspace_destroy,
     .solve = solve,
+    .trace = trace,
     .refine = refine,
     .determinant = determinant,
     .condition = condition,
