@@ -245,6 +245,8 @@ void settings_library_options(const settings *s, libsolver_options *o)
 {
     libsolver_options_default(o);
     o->backend = (libsolver_backend)s->backend;
+    if (s->command == COMMAND_SOLVE)
+        o->purpose = LIBSOLVER_PURPOSE_FEW;
     o->kind = (libsolver_kind)s->kind;
     o->ordering = (libsolver_ordering)s->ordering;
     o->matching = (libsolver_choice)s->matching;

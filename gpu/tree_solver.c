@@ -259,6 +259,21 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, me
     return device_failed(status, "the workspace on the device", sentence, why);
 }
 
+static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows, libsolver_type type, message *why)
+{
+    const int64_t scalar = type == LIBSOLVER_Z ? 16 : type == LIBSOLVER_S ? 4 : 8;
+    char sentence[ROOM] = "";
+    if (w->staging.host)
+        return LIBSOLVER_OK;
+    return device_failed(device_staging_open(&s->device, rows * w->device.columns * scalar, &w->staging, sentence, ROOM),
+                         "page-locked memory", sentence, why);
+}
+
+libsolver_status tree_workspace_stage(const tree_solver *s, tree_workspace *w, message *why)
+{
+    return s->device.memory ? stage(s, w, s->device.n, s->device.type, why) : LIBSOLVER_OK;
+}
+
 void tree_workspace_free(tree_workspace *w)
 {
     if (!w)
@@ -306,8 +321,7 @@ libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const 
     const int64_t most = w->device.columns;
     char sentence[ROOM] = "";
     libsolver_status status = LIBSOLVER_OK;
-    if (!w->staging.host)
-        status = device_staging_open(&s->device, b->rows * most * (int64_t)scalar, &w->staging, sentence, ROOM);
+    TRY(stage(s, w, b->rows, b->type, why));
     for (int64_t first = 0; first < b->columns && status == LIBSOLVER_OK; first += most) {
         const int64_t columns = b->columns - first < most ? b->columns - first : most, bytes = b->rows * columns * (int64_t)scalar;
         const libsolver_vectors v = {.values = w->staging.on_device, .rows = b->rows, .columns = columns, .ld = b->rows,

@@ -51,6 +51,8 @@ void *tree_solver_stream(const tree_solver *solver);
 /* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together; wider blocks go in panels.  Serves what is
  * packed now, and later packings after tree_workspace_fit. */
 libsolver_status tree_workspace_create(const tree_solver *solver, int64_t columns, message *why, tree_workspace **workspace);
+/* Takes what solves of blocks on the host pass through, which otherwise the first of them does. */
+libsolver_status tree_workspace_stage(const tree_solver *solver, tree_workspace *workspace, message *why);
 int64_t tree_workspace_bytes(const tree_solver *solver, int64_t columns);
 void tree_workspace_free(tree_workspace *workspace);
 
