@@ -192,7 +192,10 @@ static void prepare(job *j, const char *name, const tree_solver_options *options
         must(0, name);
     must(j->p.a.type == LIBSOLVER_D, "real matrices only");
     const libsolver_matrix a = triplets_view(&j->p.a);
-    must(libsolver_factor_matrix(&a, NULL, &j->factor) >= 0, "no factor");
+    libsolver_options on_cpu;
+    libsolver_options_default(&on_cpu);
+    on_cpu.backend = LIBSOLVER_BACKEND_CPU;
+    must(libsolver_factor_matrix(&a, &on_cpu, &j->factor) >= 0, "no factor");
     environment *env = &j->factor->context->env;
     must(cpu_tree_view_d(j->factor->numeric, &j->tree) == LIBSOLVER_OK, "no memory");
     must(tree_solver_create(env, options, &why, &j->solver) == LIBSOLVER_OK, why.text);

@@ -155,7 +155,8 @@ static int time_on_device(bench_run *run, int k, failure *f)
     return session_check(&run->session, status, libsolver_factor_message(run->session.factor), f);
 }
 
-/* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of the last. */
+/* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of the last.  AUTO is timed as it is
+ * used, with blocks on the host, wherever it solves. */
 static int bench_solve(bench_run *run, int k, failure *f)
 {
     session *s = &run->session;

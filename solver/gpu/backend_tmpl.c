@@ -108,6 +108,13 @@ static int fall_back(const device_numeric *f, libsolver_status status, message *
     return 1;
 }
 
+/* What of a factor is the device's. */
+static libsolver_status open_device(device_numeric *f, const device_plan *plan, message *why)
+{
+    const tree_solver_options options = {.entries_factor = plan->entries_factor};
+    return tree_solver_create(f->env, &options, why, &f->solver);
+}
+
 static libsolver_status create(const void *plan_, message *why, void **out)
 {
     const device_plan *plan = plan_;
@@ -116,11 +123,10 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     *out = NULL;
     if (!f)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)env->memory.wanted);
-    const tree_solver_options options = {.entries_factor = plan->entries_factor};
     f->env = env;
     f->n = ((const cpu_plan *)plan->cpu)->a.n;
     f->may_fall_back = plan->may_fall_back;
-    libsolver_status status = tree_solver_create(env, &options, why, &f->solver);
+    libsolver_status status = open_device(f, plan, why);
     if (status == LIBSOLVER_OK || fall_back(f, status, why))
         status = CPU->create(plan->cpu, why, &f->cpu);
     if (status != LIBSOLVER_OK)
@@ -136,6 +142,7 @@ static void set_values(void *numeric_, const void *values)
     CPU->set_values(f->cpu, values);
 }
 
+/* The factor's way to the device. */
 static libsolver_status pack(device_numeric *f, message *why)
 {
     cpu_tree tree;
@@ -190,6 +197,13 @@ static void leave_device(device_space *w)
     w->tree = NULL;
 }
 
+/* What of a workspace is the device's. */
+static libsolver_status open_space(const device_numeric *f, device_space *w, message *why)
+{
+    TRY(tree_workspace_create(f->solver, w->columns, why, &w->tree));
+    return tree_workspace_stage(f->solver, w->tree, why);
+}
+
 static libsolver_status workspace_create(const void *numeric_, int64_t columns, void **out)
 {
     const device_numeric *f = numeric_;
@@ -208,9 +222,7 @@ static libsolver_status workspace_create(const void *numeric_, int64_t columns, 
     message why = {""};
     libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu);
     if (status == LIBSOLVER_OK && (f->packed || !f->may_fall_back)) {
-        status = tree_workspace_create(f->solver, columns, &why, &w->tree);
-        if (status == LIBSOLVER_OK)
-            status = tree_workspace_stage(f->solver, w->tree, &why);
+        status = open_space(f, w, &why);
         if (status != LIBSOLVER_OK && fall_back(f, status, &why)) {
             leave_device(w);
             status = LIBSOLVER_OK;
@@ -346,25 +358,11 @@ static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, 
     return p;
 }
 
-static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
-                               backend_refinement *refinement, double *backward_error)
+static libsolver_status refine_there(const device_numeric *f, device_space *w, const libsolver_vectors *b, const libsolver_vectors *x,
+                                     backend_refinement *refinement, double *backward_error)
 {
-    const device_numeric *f = numeric_;
-    device_space *w = workspace_;
-    if (b->place != x->place)
-        return LIBSOLVER_INVALID;
-    TRY(fit(f, w));
-    if (!solves_on_device(f, w))
-        return b->place == LIBSOLVER_DEVICE ? LIBSOLVER_NOT_BUILT : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
-    if (b->place == LIBSOLVER_HOST) {
-        message why = {"refinement on the device failed"};
-        const backend_refinement asked = *refinement;
-        const libsolver_status status = refine_host(f, w, b, x, refinement, backward_error);
-        if (!repeats_on_cpu(f, w, status, b, x, &why))
-            return status;
-        *refinement = asked;
-        return CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
-    }
+    if (b->place == LIBSOLVER_HOST)
+        return refine_host(f, w, b, x, refinement, backward_error);
     backend_refinement worst = {0};
     for (int64_t first = 0; first < b->columns; first += w->columns) {
         const int64_t columns = b->columns - first < w->columns ? b->columns - first : w->columns;
@@ -384,6 +382,25 @@ static libsolver_status refine(const void *numeric_, void *workspace_, const lib
     refinement->initial = worst.initial;
     refinement->final = worst.final;
     return LIBSOLVER_OK;
+}
+
+static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+                               backend_refinement *refinement, double *backward_error)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    message why = {"the refinement failed"};
+    const backend_refinement asked = *refinement;
+    if (b->place != x->place)
+        return LIBSOLVER_INVALID;
+    TRY(fit(f, w));
+    if (solves_on_device(f, w)) {
+        const libsolver_status status = refine_there(f, w, b, x, refinement, backward_error);
+        if (!repeats_on_cpu(f, w, status, b, x, &why))
+            return status;
+        *refinement = asked;
+    }
+    return b->place == LIBSOLVER_DEVICE ? LIBSOLVER_NOT_BUILT : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
 }
 
 /* ---- What the factor knows: the CPU backend's ---- */
