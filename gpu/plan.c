@@ -3,8 +3,7 @@
 #include "gpu/planner.h"
 #include <stdlib.h>
 
-/* What a task costs beside its bytes, in bytes: its waits and barriers. */
-#define TASK_COST 24576
+const plan_tuning plan_tuned = {.task_cost = 24576, .most_parts = 4, .direct_sources = 4, .sum_outs = 64};
 
 static libsolver_task_kind kind_of(const draft *d)
 {
@@ -19,7 +18,7 @@ void plan_task(planner *p, draft *d, int flags)
     p->unit_kind = kind_of(d);
     const int64_t bytes = draft_finish(d, p->plan->value_bytes, &p->descriptions, &p->copies);
     p->plan->bytes_read += bytes;
-    p->unit_cost += bytes + TASK_COST;
+    p->unit_cost += bytes + p->tuning->task_cost;
     p->unit.tasks++;
     p->plan->task_count++;
     draft_start(d);
@@ -205,7 +204,7 @@ static void take_buffers(planner *p)
 }
 
 libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
-                            message *why, solve_plan *plan)
+                            const plan_tuning *tuning, message *why, solve_plan *plan)
 {
     memset(plan, 0, sizeof *plan);
     plan->blocks = blocks;
@@ -217,6 +216,7 @@ libsolver_status plan_build(memory *m, const factor_tree *tree, const groups *g,
     p->tree = tree;
     p->g = g;
     p->joined = joined;
+    p->tuning = tuning ? tuning : &plan_tuned;
     p->plan = plan;
     p->conjugate = tree->hermitian;
     libsolver_status status = planner_create(p);

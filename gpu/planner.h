@@ -27,6 +27,7 @@ typedef struct planner {
     const factor_tree *tree;
     const groups *g;
     const unsigned char *joined;
+    const plan_tuning *tuning;
     solve_plan *plan;
     int conjugate;          /* of tiles in the backward sweep */
     int32_t *order;         /* groups by height, then number */

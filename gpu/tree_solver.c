@@ -189,6 +189,8 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, prepared_s
     prepare_options o = {.blocks = s->device.blocks,
                          .entries_factor = s->options.entries_factor,
                          .growth_limit = s->options.growth_limit,
+                         .largest_group = s->options.largest_group,
+                         .tuning = s->options.tuning,
                          .step = s->options.step,
                          .bytes_per_second = s->options.bytes_per_second};
     char sentence[ROOM] = "";

@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+struct plan_tuning;
 typedef struct tree_solver tree_solver;
 typedef struct tree_workspace tree_workspace;
 
@@ -17,6 +18,8 @@ typedef struct tree_solver_options {
     double entries_factor; /* most entries of all inverses, in entries of L; 0: no limit */
     double growth_limit;   /* of an inverse; 0: the default */
     double step, bytes_per_second; /* what layers are chosen by: s from group to group, and the rate of reading; 0: an H200's */
+    int64_t largest_group; /* most columns that are inverted together; 0: the default */
+    const struct plan_tuning *tuning; /* of programs, see gpu/plan.h; NULL: the default */
     double patience;       /* seconds that a block waits for another before the solve gives up; 0: 2 */
     int by_levels;         /* one launch for each level, without waits: also where a device cannot hold all blocks at once */
     int form_on_host;      /* the inverses; otherwise on the device */

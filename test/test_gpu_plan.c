@@ -25,7 +25,7 @@ typedef struct prepared {
 } prepared;
 
 /* Groups of the pieces at hand, their program and values. */
-static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *costs, int32_t blocks)
+static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *costs, int32_t blocks, const plan_tuning *tuning)
 {
     message why = {""};
     q->layer = memory_new(q->m, q->p.count, sizeof(int32_t));
@@ -33,7 +33,7 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY(layers_choose(q->m, &q->tree.view, &q->p, costs, q->layer));
     TRY(groups_build(q->m, &q->tree.view, &q->p, q->layer, &q->g));
-    TRY(plan_build(q->m, &q->tree.view, &q->g, q->joined, blocks, &why, &q->plan));
+    TRY(plan_build(q->m, &q->tree.view, &q->g, q->joined, blocks, tuning, &why, &q->plan));
     q->values = memory_new(q->m, q->plan.value_bytes, 1);
     q->growth = memory_new(q->m, 2 * q->g.count, sizeof(double));
     if (!q->values || !q->growth)
@@ -44,6 +44,14 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
     for (int32_t i = 0; i < 2 * q->g.count; i++)
         q->most_growth = fmax(q->most_growth, q->growth[i]);
     return LIBSOLVER_OK;
+}
+
+static plan_tuning random_tuning(random_stream *r)
+{
+    return (plan_tuning){.task_cost = random_below(r, 3) * 20000,
+                         .most_parts = 1 + random_below(r, 8),
+                         .direct_sources = 1 + random_below(r, 12),
+                         .sum_outs = 1 + random_below(r, TASK_OUTS)};
 }
 
 static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r, const layer_costs *costs, int32_t blocks, int cuts)
@@ -66,7 +74,8 @@ static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r, co
         memory_free(q->m, cut);
         TRY(status);
     }
-    return build(q, s, costs, blocks);
+    const plan_tuning tuning = random_tuning(r);
+    return build(q, s, costs, blocks, random_below(r, 2) ? &tuning : NULL);
 }
 
 static void unprepare(prepared *q)
