@@ -7,6 +7,7 @@
 #include "solver/objects.h"
 #include "solver/options.h"
 #include "solver/schur_pattern.h"
+#include <omp.h>
 #include <string.h>
 
 /* By type, in the order of libsolver_type. */
@@ -89,7 +90,8 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     return status;
 }
 
-/* Where AUTO solves, when the forest is known.  What the GPU backend does not do stays on the CPU. */
+/* Where AUTO solves, when the forest is known.  What the GPU backend does not do stays on the CPU.  The forecast is for all processors of
+ * the machine: the bits of solutions may not depend on the number of threads asked for. */
 static void choose_side(libsolver_analysis *s)
 {
     const environment *env = &s->context->env;
@@ -99,7 +101,7 @@ static void choose_side(libsolver_analysis *s)
                              .factor_nnz = s->forest.factor_nnz,
                              .levels = s->forest.levels,
                              .scalar_bytes = (int)s->typed->bytes,
-                             .threads = env->threads};
+                             .threads = omp_get_num_procs()};
     if (choose_backend(&size, s->options.purpose, device_is_there, env->device) != LIBSOLVER_BACKEND_GPU)
         return;
     const solve_forecast t = forecast_solve(&size);

@@ -9,7 +9,7 @@
 typedef struct solve_size {
     int64_t n, factor_nnz, levels; /* levels: supernodes on the longest path */
     int scalar_bytes;
-    int threads; /* of the CPU */
+    int threads; /* that the CPU solves with */
 } solve_size;
 
 /* Predicted seconds of one solve of one right-hand side on the host, on the CPU and on the GPU, and of preparing a factor made on

@@ -34,7 +34,7 @@
  * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
  *
  * Results.  The same calls give the same bits on every run and for any number of threads (one BLAS build, one CPU model,
- * one number of right-hand sides in a call); with BACKEND_AUTO and a GPU, for one number of threads, which shapes the choice.
+ * one number of right-hand sides in a call; with BACKEND_AUTO and a GPU: one number of processors).
  *
  * Memory.  A context must outlive its analyses, an analysis its factors, a factor its workspaces.  Every *_free takes
  * NULL.  What the BLAS and the OpenMP runtime take for themselves (packed blocks, tasks) goes around `allocate`. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* side^2 unknowns: enough for a solve to be faster on the device, whatever the threads. */
+/* side^2 unknowns: enough for a solve to be faster on the device, whatever the processors. */
 enum { SIDE = 200 };
 
 typedef struct auto_case {

@@ -103,7 +103,7 @@ static void solves_on_the_cpu(fallen *t)
     assert_true(sparse_backward_error(&t->a, 1, t->x, t->b) <= 1e-12);
 }
 
-enum { SIDE = 150 }; /* a solve would be faster on a device, whatever the threads */
+enum { SIDE = 150 }; /* a solve would be faster on a device, whatever the processors */
 
 static void without_a_device(void **state)
 {
