@@ -20,6 +20,7 @@ typedef struct backend_problem {
     const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of their tree */
     const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
     int for_latency;              /* very many solves: what is prepared for them may take any room */
+    int may_fall_back;            /* a device that fails, or has no room, leaves its work to the CPU */
 } backend_problem;
 
 typedef enum backend_scaling {
@@ -80,6 +81,11 @@ typedef struct backend {
     void (*workspace_destroy)(const void *numeric, void *workspace);
     libsolver_status (*solve)(const void *numeric, int part, void *workspace, const libsolver_vectors *b,
                               const libsolver_vectors *x);
+    /* Whether solves in this workspace run on a device.  NULL: they never do. */
+    int (*solves_on_device)(const void *numeric, const void *workspace);
+    /* See libsolver_solve_traced.  NULL: solves cannot be traced. */
+    libsolver_status (*trace)(const void *numeric, void *workspace, const libsolver_vectors *b, const libsolver_vectors *x,
+                              int64_t capacity, libsolver_task *tasks, int64_t *count, message *why);
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error);

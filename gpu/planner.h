@@ -27,6 +27,7 @@ typedef struct planner {
     const factor_tree *tree;
     const groups *g;
     const unsigned char *joined;
+    const plan_tuning *tuning;
     solve_plan *plan;
     int conjugate;          /* of tiles in the backward sweep */
     int32_t *order;         /* groups by height, then number */
@@ -50,6 +51,7 @@ typedef struct planner {
     draft ahead, back, sum; /* tasks at hand: products of the two sweeps, sums */
     task_list unit;         /* the unit at hand */
     int64_t unit_cost;
+    libsolver_task_kind unit_kind;
     int64_t longest;   /* most of k + R */
 } planner;
 

@@ -65,7 +65,7 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
         status = groups_build(m, tree, &s->cut, layer, &s->grouped);
     memory_free(m, layer);
     TRY(status);
-    TRY(plan_build(m, tree, &s->grouped, s->joined, o->blocks, why, &s->plan));
+    TRY(plan_build(m, tree, &s->grouped, s->joined, o->blocks, o->tuning, why, &s->plan));
     *growth = memory_new(m, 2 * (int64_t)s->grouped.count, sizeof(double));
     if (!*growth)
         return LIBSOLVER_OUT_OF_MEMORY;
@@ -112,7 +112,7 @@ static libsolver_status prepare(environment *env, const factor_tree *tree, const
     const layer_costs costs = {.step = o->step > 0 ? o->step : STEP,
                                .bytes_per_second = o->bytes_per_second > 0 ? o->bytes_per_second : BYTES_PER_SECOND,
                                .scalar_bytes = tree->type == LIBSOLVER_S ? 4 : tree->type == LIBSOLVER_Z ? 16 : 8,
-                               .largest = LARGEST_GROUP,
+                               .largest = o->largest_group > 0 ? o->largest_group : LARGEST_GROUP,
                                .entries_limit = (int64_t)(o->entries_factor * (double)s->factor_entries)};
     s->joined = memory_zeroed(m, tree->n, 1);
     if (!s->joined)

@@ -3,8 +3,8 @@
 #include "gpu/tree_solver.h"
 #include "gpu/device_solver.h"
 #include "gpu/former.h"
-#include "gpu/planner.h"
 #include "gpu/prepare.h"
+#include "gpu/trace.h"
 #include <time.h>
 
 /* Seconds that a block waits for another before a solve gives up. */
@@ -17,7 +17,7 @@ struct tree_solver {
     device_solver device;
     former former;
     int32_t *level_blocks;
-    int32_t *task_level; /* info.tasks */
+    plan_label *label; /* info.tasks */
 };
 
 struct tree_workspace {
@@ -75,7 +75,7 @@ void tree_solver_free(tree_solver *s)
     former_close(&s->former);
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
-    memory_free(&s->env->memory, s->task_level);
+    memory_free(&s->env->memory, s->label);
     memory_free(&s->env->memory, s);
 }
 
@@ -162,9 +162,9 @@ static libsolver_status form_there(void *user, const prepared_solve *p, double *
 
 static void keep_info(tree_solver *s, prepared_solve *p)
 {
-    memory_free(&s->env->memory, s->task_level);
-    s->task_level = p->plan.task_level;
-    p->plan.task_level = NULL;
+    memory_free(&s->env->memory, s->label);
+    s->label = p->plan.label;
+    p->plan.label = NULL;
     const former_info *f = &s->former.info;
     s->info = (tree_solver_info){.factor_entries = p->factor_entries,
                                  .entries = p->entries,
@@ -189,6 +189,8 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, prepared_s
     prepare_options o = {.blocks = s->device.blocks,
                          .entries_factor = s->options.entries_factor,
                          .growth_limit = s->options.growth_limit,
+                         .largest_group = s->options.largest_group,
+                         .tuning = s->options.tuning,
                          .step = s->options.step,
                          .bytes_per_second = s->options.bytes_per_second};
     char sentence[ROOM] = "";
@@ -259,6 +261,21 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, me
     return device_failed(status, "the workspace on the device", sentence, why);
 }
 
+static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows, libsolver_type type, message *why)
+{
+    const int64_t scalar = type == LIBSOLVER_Z ? 16 : type == LIBSOLVER_S ? 4 : 8;
+    char sentence[ROOM] = "";
+    if (w->staging.host)
+        return LIBSOLVER_OK;
+    return device_failed(device_staging_open(&s->device, rows * w->device.columns * scalar, &w->staging, sentence, ROOM),
+                         "page-locked memory", sentence, why);
+}
+
+libsolver_status tree_workspace_stage(const tree_solver *s, tree_workspace *w, message *why)
+{
+    return s->device.memory ? stage(s, w, s->device.n, s->device.type, why) : LIBSOLVER_OK;
+}
+
 void tree_workspace_free(tree_workspace *w)
 {
     if (!w)
@@ -306,8 +323,7 @@ libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const 
     const int64_t most = w->device.columns;
     char sentence[ROOM] = "";
     libsolver_status status = LIBSOLVER_OK;
-    if (!w->staging.host)
-        status = device_staging_open(&s->device, b->rows * most * (int64_t)scalar, &w->staging, sentence, ROOM);
+    TRY(stage(s, w, b->rows, b->type, why));
     for (int64_t first = 0; first < b->columns && status == LIBSOLVER_OK; first += most) {
         const int64_t columns = b->columns - first < most ? b->columns - first : most, bytes = b->rows * columns * (int64_t)scalar;
         const libsolver_vectors v = {.values = w->staging.on_device, .rows = b->rows, .columns = columns, .ld = b->rows,
@@ -337,61 +353,24 @@ libsolver_status tree_solver_put(const tree_solver *s, const void *from, const l
     return device_failed(device_block_put(&s->device, from, to, sentence, ROOM), "copying to the device", sentence, why);
 }
 
-/* Adds one task to its level. */
-static void add_times(tree_level_profile *p, const task_times *t, uint64_t start)
-{
-    const double come = 1e-3 * (double)(t->come - start), done = 1e-3 * (double)(t->done - start);
-    p->begin = p->tasks == 0 || come < p->begin ? come : p->begin;
-    p->end = p->tasks == 0 || done > p->end ? done : p->end;
-    p->staging += 1e-3 * (double)(t->staged - t->come);
-    p->gathering += 1e-3 * (double)(t->gathered - t->staged);
-    p->computing += 1e-3 * (double)(t->done - t->gathered);
-    p->tasks++;
-}
-
-static void summarise(const tree_solver *s, const task_times *times, const int32_t *level_of, tree_level_profile *level)
-{
-    uint64_t start = UINT64_MAX;
-    for (int64_t t = 0; t < s->info.tasks; t++)
-        start = times[t].come < start ? times[t].come : start;
-    for (int64_t t = 0; t < s->info.tasks; t++)
-        add_times(&level[level_of[s->task_level[t]]], &times[t], start);
-    for (int32_t l = 0; l < s->info.levels; l++) {
-        const double tasks = level[l].tasks > 0 ? (double)level[l].tasks : 1;
-        level[l].staging /= tasks;
-        level[l].gathering /= tasks;
-        level[l].computing /= tasks;
-    }
-}
-
-libsolver_status tree_solve_profile(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
-                                    message *why, tree_level_profile *level)
+libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
+                                   libsolver_task *task, message *why)
 {
     memory *m = &s->env->memory;
     char sentence[ROOM] = "";
-    const int32_t numbers = (2 * s->info.heights + 1) * LEVELS;
+    if (s->device.by_levels)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves that go level by level are not traced");
     task_times *times = memory_zeroed(m, s->info.tasks, sizeof(task_times));
-    int32_t *level_of = memory_zeroed(m, numbers, sizeof(int32_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (times && level_of) {
-        memset(level, 0, (size_t)s->info.levels * sizeof *level);
-        for (int64_t t = 0; t < s->info.tasks; t++)
-            level_of[s->task_level[t]] = 1;
-        for (int32_t number = 0, l = 0; number < numbers; number++)
-            if (level_of[number]) {
-                const int32_t height = number / LEVELS;
-                level[l].phase = number % LEVELS;
-                level[l].backward = height > s->info.heights;
-                level[l].height = level[l].backward ? 2 * s->info.heights - height : height;
-                level_of[number] = l++;
-            }
-        status = device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, sentence, ROOM);
-        if (status == LIBSOLVER_OK)
-            summarise(s, times, level_of, level);
-    }
+    if (!times)
+        return memory_failed(s->env, "the trace", why);
+    libsolver_status status = device_failed(device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, sentence, ROOM),
+                                            "the traced solve", sentence, why);
+    if (status == LIBSOLVER_OK)
+        status = tree_solve_check(s, w, NULL, why);
+    if (status == LIBSOLVER_OK && trace_tasks(m, s->label, times, s->info.tasks, s->info.heights, task) != LIBSOLVER_OK)
+        status = memory_failed(s->env, "the trace", why);
     memory_free(m, times);
-    memory_free(m, level_of);
-    return device_failed(status, "the traced solve", sentence, why);
+    return status;
 }
 
 libsolver_status tree_solve_check(const tree_solver *s, tree_workspace *w, void *stream, message *why)

@@ -34,7 +34,7 @@
  * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
  *
  * Results.  The same calls give the same bits on every run and for any number of threads (one BLAS build, one CPU model,
- * one number of right-hand sides in a call).
+ * one number of right-hand sides in a call; with BACKEND_AUTO and a GPU: one number of processors).
  *
  * Memory.  A context must outlive its analyses, an analysis its factors, a factor its workspaces.  Every *_free takes
  * NULL.  What the BLAS and the OpenMP runtime take for themselves (packed blocks, tasks) goes around `allocate`. */
@@ -59,7 +59,10 @@ typedef struct libsolver_workspace libsolver_workspace;
 /* ---- Options --------------------------------------------------------------------------------------- */
 
 typedef enum libsolver_backend {
-    LIBSOLVER_BACKEND_AUTO = 0, /* the CPU */
+    LIBSOLVER_BACKEND_AUTO = 0, /* factors made on the CPU; solves on the GPU, if there is one, where they are foreseen to take less time by
+                                   as much as options.purpose says, and on the CPU otherwise: also when the device fails, has no
+                                   room, or cannot do what is asked.  CUDA is first looked at when the forecast is for the GPU.
+                                   libsolver_info tells; libsolver_analyze logs the forecast */
     LIBSOLVER_BACKEND_CPU = 1,
     LIBSOLVER_BACKEND_GPU = 2 /* factors made on the CPU, solves on the device; never replaced silently: NOT_BUILT or CUDA if it
                                  cannot be had */
@@ -85,9 +88,9 @@ typedef enum libsolver_ordering {
 typedef enum libsolver_choice { LIBSOLVER_AUTO = 0, LIBSOLVER_ON = 1, LIBSOLVER_OFF = 2 } libsolver_choice;
 
 typedef enum libsolver_purpose {
-    LIBSOLVER_PURPOSE_DEFAULT = 0, /* prepared factors of at most 1.5 times the size of L */
-    LIBSOLVER_PURPOSE_FEW = 1,     /* few solves a factor: read the factor as it is */
-    LIBSOLVER_PURPOSE_LATENCY = 2  /* very many solves: no limit to preparation */
+    LIBSOLVER_PURPOSE_DEFAULT = 0, /* GPU: inverses of at most 1.5 times the size of L; AUTO: if they pay within 50 solves */
+    LIBSOLVER_PURPOSE_FEW = 1,     /* few solves a factor.  AUTO: on the CPU, which reads the factor as it is; GPU: as DEFAULT */
+    LIBSOLVER_PURPOSE_LATENCY = 2  /* very many solves.  GPU: no limit to the inverses; AUTO: if a solve is faster there */
 } libsolver_purpose;
 
 /* Filled by libsolver_options_default; the reserved tail must stay zero. */
@@ -233,6 +236,14 @@ LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *fac
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
 
+/* libsolver_solve_plain for PART_ALL, of blocks in device memory, and what each task of the solve did; it is traced by the device's
+ * clock and takes a little longer.  *count: the tasks there are; tasks: room for `capacity` of them, or NULL for their number alone,
+ * when b and x may be NULL.  Waits, and allocates.  More columns than the workspace has: the last panel's tasks.  NOT_BUILT: solves
+ * with this factor run on the CPU; INVALID, SINGULAR, OUT_OF_MEMORY, CUDA. */
+LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                      const libsolver_vectors *b, const libsolver_vectors *x, int64_t capacity,
+                                                      libsolver_task *tasks, int64_t *count);
+
 /* Refines X of A X = B until the backward error of each column is at most the tolerance, stops falling, or refine_steps is
  * reached; the best X seen is kept.  Where plain steps gain little, cycles of FGMRES follow, preconditioned by the factor
  * [Arioli, Duff 2009].  For a singular A, columns that are not there yet are made as short as the null space allows, and what
@@ -312,8 +323,8 @@ LIBSOLVER_API libsolver_status libsolver_inertia(const libsolver_factor *factor,
 typedef struct libsolver_factor_info {
     libsolver_status status;             /* of the last (re)factorize */
     libsolver_kind kind;                 /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: the same without pivoting */
-    libsolver_backend backend_factorize; /* what ran where */
-    libsolver_backend backend_solve;     /* */
+    libsolver_backend backend_factorize; /* what runs where; solves: */
+    libsolver_backend backend_solve;     /* those in the factor's own workspace */
     int threads;                         /* */
     int64_t factor_nnz;                  /* as stored, with padding and delayed columns */
     int64_t fronts;                      /* supernodes of the backend's partition */

@@ -19,19 +19,22 @@ typedef struct device_plan {
     void *cpu;
     environment *env;
     double entries_factor;
+    int may_fall_back;
 } device_plan;
 
 typedef struct device_numeric {
     environment *env;
     int32_t n;
     void *cpu;           /* the factor */
-    tree_solver *solver; /* and what was packed of it */
+    tree_solver *solver; /* and what was packed of it; NULL: the device could not be had */
+    int packed;
+    int may_fall_back; /* to solves on the CPU, silently but for the log: solves_on_device tells */
 } device_numeric;
 
 typedef struct device_space {
     int64_t columns;
     void *cpu; /* for refinement and what runs on the host */
-    tree_workspace *tree;
+    tree_workspace *tree; /* NULL: solves here run on the CPU */
     scalar *b, *x, *block; /* n columns each, on the host: blocks from the device while they are refined, and one that is solved for */
 } device_space;
 
@@ -58,6 +61,7 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
     if (!plan)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan wanted %lld more bytes", (long long)m->wanted);
     plan->env = problem->env;
+    plan->may_fall_back = problem->may_fall_back;
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     const libsolver_status status = CPU->prepare(problem, why, &plan->cpu);
     if (status != LIBSOLVER_OK)
@@ -94,6 +98,23 @@ static void destroy(void *numeric_)
     memory_free(&f->env->memory, f);
 }
 
+/* Whether what the device failed to do is left to the CPU. */
+static int fall_back(const device_numeric *f, libsolver_status status, message *why)
+{
+    if (!f->may_fall_back || status == LIBSOLVER_CANCELLED)
+        return 0;
+    environment_log(f->env, "solves on the CPU: %s", why->text);
+    why->text[0] = 0;
+    return 1;
+}
+
+/* What of a factor is the device's. */
+static libsolver_status open_device(device_numeric *f, const device_plan *plan, message *why)
+{
+    const tree_solver_options options = {.entries_factor = plan->entries_factor};
+    return tree_solver_create(f->env, &options, why, &f->solver);
+}
+
 static libsolver_status create(const void *plan_, message *why, void **out)
 {
     const device_plan *plan = plan_;
@@ -102,11 +123,11 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     *out = NULL;
     if (!f)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)env->memory.wanted);
-    const tree_solver_options options = {.entries_factor = plan->entries_factor};
     f->env = env;
     f->n = ((const cpu_plan *)plan->cpu)->a.n;
-    libsolver_status status = tree_solver_create(env, &options, why, &f->solver);
-    if (status == LIBSOLVER_OK)
+    f->may_fall_back = plan->may_fall_back;
+    libsolver_status status = open_device(f, plan, why);
+    if (status == LIBSOLVER_OK || fall_back(f, status, why))
         status = CPU->create(plan->cpu, why, &f->cpu);
     if (status != LIBSOLVER_OK)
         destroy(f);
@@ -121,19 +142,30 @@ static void set_values(void *numeric_, const void *values)
     CPU->set_values(f->cpu, values);
 }
 
-static libsolver_status factorize(void *numeric_, const backend_options *options, backend_report *report, message *why)
+/* The factor's way to the device. */
+static libsolver_status pack(device_numeric *f, message *why)
 {
-    device_numeric *f = numeric_;
     cpu_tree tree;
-    TRY(CPU->factorize(f->cpu, options, report, why));
     if (NAME(cpu_tree_view)(f->cpu, &tree) != LIBSOLVER_OK)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "packing the factor wanted %lld more bytes", (long long)f->env->memory.wanted);
     const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
     cpu_tree_free(&f->env->memory, &tree);
+    return status;
+}
+
+static libsolver_status factorize(void *numeric_, const backend_options *options, backend_report *report, message *why)
+{
+    device_numeric *f = numeric_;
+    f->packed = 0;
+    TRY(CPU->factorize(f->cpu, options, report, why));
+    if (!f->solver)
+        return LIBSOLVER_OK;
+    const libsolver_status status = pack(f, why);
+    f->packed = status == LIBSOLVER_OK;
     tree_solver_info info;
     tree_solver_query(f->solver, &info);
     report->device_bytes = info.device_bytes;
-    return status;
+    return status == LIBSOLVER_OK || fall_back(f, status, why) ? LIBSOLVER_OK : status;
 }
 
 /* ---- Solves ---- */
@@ -158,6 +190,20 @@ static void workspace_destroy(const void *numeric_, void *workspace_)
     memory_free(&f->env->memory, w);
 }
 
+/* Solves in this workspace run on the CPU from now on. */
+static void leave_device(device_space *w)
+{
+    tree_workspace_free(w->tree);
+    w->tree = NULL;
+}
+
+/* What of a workspace is the device's. */
+static libsolver_status open_space(const device_numeric *f, device_space *w, message *why)
+{
+    TRY(tree_workspace_create(f->solver, w->columns, why, &w->tree));
+    return tree_workspace_stage(f->solver, w->tree, why);
+}
+
 static libsolver_status workspace_create(const void *numeric_, int64_t columns, void **out)
 {
     const device_numeric *f = numeric_;
@@ -173,9 +219,15 @@ static libsolver_status workspace_create(const void *numeric_, int64_t columns, 
         workspace_destroy(f, w);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
+    message why = {""};
     libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu);
-    if (status == LIBSOLVER_OK)
-        status = tree_workspace_create(f->solver, columns, NULL, &w->tree);
+    if (status == LIBSOLVER_OK && (f->packed || !f->may_fall_back)) {
+        status = open_space(f, w, &why);
+        if (status != LIBSOLVER_OK && fall_back(f, status, &why)) {
+            leave_device(w);
+            status = LIBSOLVER_OK;
+        }
+    }
     if (status != LIBSOLVER_OK)
         workspace_destroy(f, w);
     else
@@ -183,18 +235,69 @@ static libsolver_status workspace_create(const void *numeric_, int64_t columns, 
     return status;
 }
 
+static int solves_on_device(const void *numeric_, const void *workspace_)
+{
+    const device_numeric *f = numeric_;
+    const device_space *w = workspace_;
+    return f->packed && w->tree;
+}
+
+/* Makes the workspace follow the factor. */
+static libsolver_status fit(const device_numeric *f, device_space *w)
+{
+    message why = {""};
+    if (!solves_on_device(f, w))
+        return LIBSOLVER_OK;
+    const libsolver_status status = tree_workspace_fit(f->solver, w->tree, &why);
+    if (status == LIBSOLVER_OK || !fall_back(f, status, &why))
+        return status;
+    leave_device(w);
+    return LIBSOLVER_OK;
+}
+
+/* Whether a call that failed on the device can be repeated on the CPU, and leaves it for good. */
+static int repeats_on_cpu(const device_numeric *f, device_space *w, libsolver_status status, const libsolver_vectors *b,
+                          const libsolver_vectors *x, message *why)
+{
+    if (status == LIBSOLVER_OK || b->place == LIBSOLVER_DEVICE || b->values == x->values || !fall_back(f, status, why))
+        return 0;
+    leave_device(w);
+    return 1;
+}
+
 static libsolver_status solve(const void *numeric_, int part, void *workspace_, const libsolver_vectors *b,
                               const libsolver_vectors *x)
 {
+    message why = {""};
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
     const int on_device = b->place == LIBSOLVER_DEVICE;
     if (on_device != (x->place == LIBSOLVER_DEVICE))
         return LIBSOLVER_INVALID;
-    if (part != (BACKEND_L | BACKEND_D | BACKEND_LT))
+    TRY(fit(f, w));
+    if (part != (BACKEND_L | BACKEND_D | BACKEND_LT) || !solves_on_device(f, w))
         return on_device ? LIBSOLVER_NOT_BUILT : CPU->solve(f->cpu, part, w->cpu, b, x);
-    TRY(tree_workspace_fit(f->solver, w->tree, NULL));
-    return on_device ? tree_solve(f->solver, w->tree, NULL, b, x) : tree_solve_host(f->solver, w->tree, b, x, NULL);
+    const libsolver_status status =
+        on_device ? tree_solve(f->solver, w->tree, NULL, b, x) : tree_solve_host(f->solver, w->tree, b, x, &why);
+    return repeats_on_cpu(f, w, status, b, x, &why) ? CPU->solve(f->cpu, part, w->cpu, b, x) : status;
+}
+
+static libsolver_status trace(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+                              int64_t capacity, libsolver_task *tasks, int64_t *count, message *why)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    tree_solver_info info;
+    if (!solves_on_device(f, w))
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves on the CPU are not traced");
+    tree_solver_query(f->solver, &info);
+    *count = info.tasks;
+    if (!tasks)
+        return LIBSOLVER_OK;
+    if (capacity < info.tasks || b->place != LIBSOLVER_DEVICE)
+        return FAIL(why, LIBSOLVER_INVALID, "a trace needs room for %lld tasks and vectors in device memory", (long long)info.tasks);
+    TRY(tree_workspace_fit(f->solver, w->tree, why));
+    return tree_solve_traced(f->solver, w->tree, b, x, tasks, why);
 }
 
 /* The device's place in the CPU backend's refinement. */
@@ -255,13 +358,9 @@ static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, 
     return p;
 }
 
-static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
-                               backend_refinement *refinement, double *backward_error)
+static libsolver_status refine_there(const device_numeric *f, device_space *w, const libsolver_vectors *b, const libsolver_vectors *x,
+                                     backend_refinement *refinement, double *backward_error)
 {
-    const device_numeric *f = numeric_;
-    device_space *w = workspace_;
-    if (b->place != x->place)
-        return LIBSOLVER_INVALID;
     if (b->place == LIBSOLVER_HOST)
         return refine_host(f, w, b, x, refinement, backward_error);
     backend_refinement worst = {0};
@@ -283,6 +382,25 @@ static libsolver_status refine(const void *numeric_, void *workspace_, const lib
     refinement->initial = worst.initial;
     refinement->final = worst.final;
     return LIBSOLVER_OK;
+}
+
+static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+                               backend_refinement *refinement, double *backward_error)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    message why = {"the refinement failed"};
+    const backend_refinement asked = *refinement;
+    if (b->place != x->place)
+        return LIBSOLVER_INVALID;
+    TRY(fit(f, w));
+    if (solves_on_device(f, w)) {
+        const libsolver_status status = refine_there(f, w, b, x, refinement, backward_error);
+        if (!repeats_on_cpu(f, w, status, b, x, &why))
+            return status;
+        *refinement = asked;
+    }
+    return b->place == LIBSOLVER_DEVICE ? LIBSOLVER_NOT_BUILT : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
 }
 
 /* ---- What the factor knows: the CPU backend's ---- */
@@ -358,6 +476,8 @@ const backend NAME(gpu_backend) = {
     .workspace_create = workspace_create,
     .workspace_destroy = workspace_destroy,
     .solve = solve,
+    .solves_on_device = solves_on_device,
+    .trace = trace,
     .refine = refine,
     .determinant = determinant,
     .condition = condition,
