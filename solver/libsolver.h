@@ -242,6 +242,18 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace, const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
 
+/* Solves A X = B on the device without a wait, GPU backend only: B, X and both results lie in device memory, everything is launched on
+ * options.stream, and the call can be captured in a CUDA graph after the first solve.  `steps` refinement steps are always launched, each
+ * of which takes about as long as a solve; columns that need fewer are left as they are; 0: only check.  Then, in stream order,
+ * backward_error[j] (NULL, or length columns) holds the error of each column, and *status (NULL, or one) what libsolver_solve would say:
+ * OK, PERTURBED, INACCURATE, SINGULAR or CUDA.  FGMRES and the repair of singular systems need the host: for columns that are INACCURATE
+ * libsolver_refine goes on from X.  X may be B.  workspace: NULL for the factor's own one, which does not grow here; until the
+ * stream has passed, nothing else may use it; libsolver_solve_query knows nothing of this call.  Returns OK when all is launched;
+ * INVALID (B and X on the host, steps < 0), NOT_BUILT (another backend), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
+LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *factor, libsolver_workspace *workspace, int steps,
+                                                     const libsolver_vectors *b, const libsolver_vectors *x,
+                                                     double *backward_error, libsolver_status *status);
+
 /* A system in two parts.  With options.schur_size > 0, A1 being the rows that are eliminated and A2 options.schur_rows,
  *
  *      [ A11 A12 ] [ X1 ]   [ B1 ]      S = A22 - A21 A11^-1 A12,    S X2 = B2 - A21 A11^-1 B1,

@@ -2,15 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Analysis, factorization and what needs the factor's parts are the CPU backend's.  After each factorization the factor is
- * packed (gpu/tree_solver.h); whole solves, those of refinement too, run on the device. */
+ * packed (gpu/tree_solver.h); whole solves and refinement (refine_tmpl.c) run on the device. */
 #include "solver/gpu/backend.h"
-#include "gpu/tree_solver.h"
-#include "solver/cpu/backend.h"
-#include "solver/cpu/numeric.h"
 #include "solver/cpu/tree.h"
-#include <string.h>
-
-#define CPU (&NAME(cpu_backend))
+#include "solver/gpu/numeric.h"
 
 /* Most entries of the prepared inverses, in entries of L. */
 #define DEFAULT_ENTRIES 1.5
@@ -20,20 +15,6 @@ typedef struct device_plan {
     environment *env;
     double entries_factor;
 } device_plan;
-
-typedef struct device_numeric {
-    environment *env;
-    int32_t n;
-    void *cpu;           /* the factor */
-    tree_solver *solver; /* and what was packed of it */
-} device_numeric;
-
-typedef struct device_space {
-    int64_t columns;
-    void *cpu; /* for refinement and what runs on the host */
-    tree_workspace *tree;
-    scalar *b, *x, *block; /* n columns each, on the host: blocks from the device while they are refined, and one that is solved for */
-} device_space;
 
 /* ---- Plan and values: the CPU backend's ---- */
 
@@ -74,7 +55,9 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     CPU->predict(cpu, host_bytes, device_bytes);
     const int64_t values = (int64_t)(DEFAULT_ENTRIES * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
     *host_bytes += values; /* formed here, then copied */
-    *device_bytes = values + values / 4;
+    /* A in full storage, its indices and sources twice 4 bytes an entry, and what comes in */
+    const int64_t entries = 2 * cpu->a.start[cpu->a.n];
+    *device_bytes = values + values / 4 + entries * (8 + (int64_t)sizeof(scalar) * 3 / 2);
 }
 
 static void permutation(const void *plan_, int64_t *p)
@@ -88,6 +71,7 @@ static void destroy(void *numeric_)
     device_numeric *f = numeric_;
     if (!f)
         return;
+    tree_matrix_free(f->a);
     tree_solver_free(f->solver);
     if (f->cpu)
         CPU->destroy(f->cpu);
@@ -103,9 +87,12 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     if (!f)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)env->memory.wanted);
     const tree_solver_options options = {.entries_factor = plan->entries_factor};
+    const cpu_plan *cpu = plan->cpu;
     f->env = env;
-    f->n = ((const cpu_plan *)plan->cpu)->a.n;
+    f->n = cpu->a.n;
     libsolver_status status = tree_solver_create(env, &options, why, &f->solver);
+    if (status == LIBSOLVER_OK)
+        status = tree_matrix_create(env, f->solver, SCALAR_TYPE, cpu->hermitian, &cpu->a, cpu->part.perm, why, &f->a);
     if (status == LIBSOLVER_OK)
         status = CPU->create(plan->cpu, why, &f->cpu);
     if (status != LIBSOLVER_OK)
@@ -125,14 +112,16 @@ static libsolver_status factorize(void *numeric_, const backend_options *options
 {
     device_numeric *f = numeric_;
     cpu_tree tree;
+    const numeric *cpu = f->cpu;
     TRY(CPU->factorize(f->cpu, options, report, why));
+    TRY(tree_matrix_set(f->a, cpu->value, cpu->row_sum, why));
     if (NAME(cpu_tree_view)(f->cpu, &tree) != LIBSOLVER_OK)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "packing the factor wanted %lld more bytes", (long long)f->env->memory.wanted);
     const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
     cpu_tree_free(&f->env->memory, &tree);
     tree_solver_info info;
     tree_solver_query(f->solver, &info);
-    report->device_bytes = info.device_bytes;
+    report->device_bytes = info.device_bytes + tree_matrix_bytes(f->a);
     return status;
 }
 
@@ -150,6 +139,7 @@ static void workspace_destroy(const void *numeric_, void *workspace_)
     device_space *w = workspace_;
     if (!w)
         return;
+    tree_refiner_free(w->refiner);
     tree_workspace_free(w->tree);
     CPU->workspace_destroy(f->cpu, w->cpu);
     memory_free(&f->env->memory, w->b);
@@ -176,6 +166,8 @@ static libsolver_status workspace_create(const void *numeric_, int64_t columns, 
     libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu);
     if (status == LIBSOLVER_OK)
         status = tree_workspace_create(f->solver, columns, NULL, &w->tree);
+    if (status == LIBSOLVER_OK)
+        status = tree_refiner_create(f->a, columns, w->tree, NULL, &w->refiner);
     if (status != LIBSOLVER_OK)
         workspace_destroy(f, w);
     else
@@ -195,94 +187,6 @@ static libsolver_status solve(const void *numeric_, int part, void *workspace_, 
         return on_device ? LIBSOLVER_NOT_BUILT : CPU->solve(f->cpu, part, w->cpu, b, x);
     TRY(tree_workspace_fit(f->solver, w->tree, NULL));
     return on_device ? tree_solve(f->solver, w->tree, NULL, b, x) : tree_solve_host(f->solver, w->tree, b, x, NULL);
-}
-
-/* The device's place in the CPU backend's refinement. */
-typedef struct refiner {
-    const device_numeric *f;
-    device_space *w;
-    libsolver_status status; /* of the first solve that failed */
-} refiner;
-
-/* x, c right-hand sides by rows in the plan's order and scaled, in place; see cpu_solve_block. */
-static void solve_block(void *user, int c, scalar *x)
-{
-    refiner *r = user;
-    const numeric *f = r->f->cpu;
-    const int32_t n = r->f->n, *row = f->plan->part.perm;
-    scalar *block = r->w->block;
-    const libsolver_vectors v = {.values = block, .rows = n, .columns = c, .ld = n, .type = SCALAR_TYPE};
-    for (int32_t i = 0; i < n; i++)
-        for (int q = 0; q < c; q++)
-            block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / f->scale[i];
-    if (r->status == LIBSOLVER_OK)
-        r->status = tree_solve_host(r->f->solver, r->w->tree, &v, &v, NULL);
-    for (int32_t i = 0; i < n; i++)
-        for (int q = 0; q < c; q++)
-            x[(int64_t)i * c + q] = block[row[i] + (int64_t)q * n] / f->scale[i];
-}
-
-static libsolver_status refine_host(const device_numeric *f, device_space *w, const libsolver_vectors *b, const libsolver_vectors *x,
-                                    backend_refinement *refinement, double *backward_error)
-{
-    workspace *cpu = w->cpu;
-    refiner r = {.f = f, .w = w};
-    TRY(tree_workspace_fit(f->solver, w->tree, NULL));
-    cpu->elsewhere = solve_block;
-    cpu->elsewhere_user = &r;
-    const libsolver_status status = CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
-    cpu->elsewhere = NULL;
-    return status == LIBSOLVER_OK ? r.status : status;
-}
-
-/* Columns [first, first + columns) of a block. */
-static libsolver_vectors panel(const libsolver_vectors *v, int64_t first, int64_t columns)
-{
-    libsolver_vectors p = *v;
-    p.values = (scalar *)v->values + first * (v->layout == LIBSOLVER_ROW_MAJOR ? 1 : v->ld);
-    p.columns = columns;
-    return p;
-}
-
-/* The same columns on the host. */
-static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, int64_t columns)
-{
-    libsolver_vectors p = *v;
-    p.values = values;
-    p.columns = columns;
-    p.ld = v->layout == LIBSOLVER_ROW_MAJOR ? columns : v->rows;
-    p.place = LIBSOLVER_HOST;
-    return p;
-}
-
-static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
-                               backend_refinement *refinement, double *backward_error)
-{
-    const device_numeric *f = numeric_;
-    device_space *w = workspace_;
-    if (b->place != x->place)
-        return LIBSOLVER_INVALID;
-    if (b->place == LIBSOLVER_HOST)
-        return refine_host(f, w, b, x, refinement, backward_error);
-    backend_refinement worst = {0};
-    for (int64_t first = 0; first < b->columns; first += w->columns) {
-        const int64_t columns = b->columns - first < w->columns ? b->columns - first : w->columns;
-        const libsolver_vectors db = panel(b, first, columns), dx = panel(x, first, columns);
-        const libsolver_vectors hb = host_panel(b, w->b, columns), hx = host_panel(x, w->x, columns);
-        backend_refinement here = *refinement;
-        TRY(tree_solver_get(f->solver, &db, w->b, NULL));
-        if (!refinement->solve_first)
-            TRY(tree_solver_get(f->solver, &dx, w->x, NULL));
-        TRY(refine_host(f, w, &hb, &hx, &here, backward_error ? backward_error + first : NULL));
-        TRY(tree_solver_put(f->solver, w->x, &dx, NULL));
-        worst.steps = here.steps > worst.steps ? here.steps : worst.steps;
-        worst.initial = fmax(worst.initial, here.initial);
-        worst.final = fmax(worst.final, here.final);
-    }
-    refinement->steps = worst.steps;
-    refinement->initial = worst.initial;
-    refinement->final = worst.final;
-    return LIBSOLVER_OK;
 }
 
 /* ---- What the factor knows: the CPU backend's ---- */
@@ -358,7 +262,8 @@ const backend NAME(gpu_backend) = {
     .workspace_create = workspace_create,
     .workspace_destroy = workspace_destroy,
     .solve = solve,
-    .refine = refine,
+    .refine = NAME(gpu_refine),
+    .solve_async = NAME(gpu_solve_async),
     .determinant = determinant,
     .condition = condition,
     .forward_error = forward_error,
