@@ -28,7 +28,8 @@ static void append(int32_t *column, uint32_t *source, int64_t *next, int32_t row
 }
 
 /* The rows in the order in which the triangle has their entries. */
-static void fill_rows(const pattern *lower, const int32_t *row_of, int hermitian, int64_t *next, int32_t *column, uint32_t *source)
+static void fill_rows(const pattern *lower, const int32_t *row_of, int hermitian, int64_t *next,
+                      int32_t *column, uint32_t *source)
 {
     for (int32_t j = 0; j < lower->n; j++)
         for (int64_t p = lower->start[j]; p < lower->start[j + 1]; p++) {
@@ -40,11 +41,13 @@ static void fill_rows(const pattern *lower, const int32_t *row_of, int hermitian
 }
 
 /* The same with ascending columns: entry (i, j) of row i is taken as the mirror image of (j, i), by ascending j. */
-static void sort_rows(const full_matrix *a, int hermitian, int64_t *next, const int32_t *column, const uint32_t *source)
+static void sort_rows(const full_matrix *a, int hermitian, int64_t *next, const int32_t *column,
+                      const uint32_t *source)
 {
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
-            append(a->column, a->source, next, column[p], j, column[p] == j ? source[p] : source[p] ^ (hermitian != 0));
+            append(a->column, a->source, next, column[p], j,
+                   column[p] == j ? source[p] : source[p] ^ (hermitian != 0));
 }
 
 /* Cuts long rows. */
@@ -65,12 +68,13 @@ static libsolver_status cut_rows(memory *m, full_matrix *a)
             continue;
         a->long_rows++;
         for (int64_t from = a->start[i]; from < end; from += ROW_SEGMENT)
-            a->segment[a->segments++] = (row_segment){.from = from,
-                                                      .to = from + ROW_SEGMENT < end ? from + ROW_SEGMENT : end,
-                                                      .row = i,
-                                                      .of = of,
-                                                      .first = first,
-                                                      .count = (int32_t)((count + ROW_SEGMENT - 1) / ROW_SEGMENT)};
+            a->segment[a->segments++] =
+                (row_segment){.from = from,
+                              .to = from + ROW_SEGMENT < end ? from + ROW_SEGMENT : end,
+                              .row = i,
+                              .of = of,
+                              .first = first,
+                              .count = (int32_t)((count + ROW_SEGMENT - 1) / ROW_SEGMENT)};
     }
     return LIBSOLVER_OK;
 }
@@ -88,7 +92,8 @@ static int32_t width_of_rows(const full_matrix *a)
     return log_width;
 }
 
-libsolver_status full_matrix_build(memory *m, const pattern *lower, const int32_t *row_of, int hermitian, full_matrix *a)
+libsolver_status full_matrix_build(memory *m, const pattern *lower, const int32_t *row_of, int hermitian,
+                                   full_matrix *a)
 {
     const int32_t n = lower->n;
     *a = (full_matrix){.n = n};

@@ -26,9 +26,9 @@ typedef struct row_segment {
  * it was built from, conjugated if source[k] & 1. */
 typedef struct full_matrix {
     int32_t n;
-    int64_t *start;   /* n + 1 */
-    int32_t *column;  /* start[n] */
-    uint32_t *source; /* start[n] */
+    int64_t *start;    /* n + 1 */
+    int32_t *column;   /* start[n] */
+    uint32_t *source;  /* start[n] */
     int32_t log_width; /* 2^log_width lanes share a short row */
     int32_t segments, long_rows;
     row_segment *segment;
@@ -38,7 +38,8 @@ typedef struct full_matrix {
 #define FULL_MATRIX_ENTRIES INT32_MAX
 
 /* A from its lower triangle; row_of[i]: the row of A that is row i of `lower`.  O(nnz).  OUT_OF_MEMORY. */
-libsolver_status full_matrix_build(struct memory *m, const struct pattern *lower, const int32_t *row_of, int hermitian, full_matrix *a);
+libsolver_status full_matrix_build(struct memory *m, const struct pattern *lower, const int32_t *row_of,
+                                   int hermitian, full_matrix *a);
 void full_matrix_free(struct memory *m, full_matrix *a);
 
 #ifdef __cplusplus

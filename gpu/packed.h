@@ -12,7 +12,8 @@ static inline size_t packed_scalar(libsolver_type type)
 }
 
 /* Row i, column first + q of a block on the host as entry i + q n of `packed`, or the other way round. */
-static inline void packed_copy(const libsolver_vectors *v, int64_t first, int64_t columns, char *packed, int to_packed)
+static inline void packed_copy(const libsolver_vectors *v, int64_t first, int64_t columns, char *packed,
+                               int to_packed)
 {
     const int by_rows = v->layout == LIBSOLVER_ROW_MAJOR;
     const int64_t row = by_rows ? v->ld : 1, column = by_rows ? 1 : v->ld;

@@ -28,10 +28,12 @@ static int64_t blocks_for(int64_t threads, int64_t most)
 
 /* value := lower in the places of the pattern, row_sum := sums in the caller's order */
 template <typename T>
-static __global__ void spread_kernel(int64_t entries, const uint32_t *source, const T *lower, T *value, int32_t n, const int32_t *row_of,
-                                     const real_of<T> *sums, real_of<T> *row_sum)
+static __global__ void spread_kernel(int64_t entries, const uint32_t *source, const T *lower, T *value,
+                                     int32_t n, const int32_t *row_of, const real_of<T> *sums,
+                                     real_of<T> *row_sum)
 {
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step = (int64_t)gridDim.x * blockDim.x;
+    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                  step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t k = first; k < entries; k += step)
         value[k] = conjugate_if(lower[source[k] >> 1], source[k] & 1);
     for (int64_t i = first; i < n; i += step)
@@ -47,14 +49,16 @@ static int64_t place_matrix(device_matrix *a, char *base)
     a->column = reinterpret_cast<int32_t *>(base + all.place(a->entries * (int64_t)sizeof(int32_t)));
     a->row_of = reinterpret_cast<int32_t *>(base + all.place(a->n * (int64_t)sizeof(int32_t)));
     a->source = reinterpret_cast<uint32_t *>(base + all.place(a->entries * (int64_t)sizeof(uint32_t)));
-    a->segment = reinterpret_cast<row_segment *>(base + all.place(a->segments * (int64_t)sizeof(row_segment)));
+    a->segment =
+        reinterpret_cast<row_segment *>(base + all.place(a->segments * (int64_t)sizeof(row_segment)));
     a->value = base + all.place(a->entries * scalar);
     a->row_sum = base + all.place(a->n * real);
     a->incoming = base + all.place(a->lower_entries * scalar + a->n * real);
     return all.bytes;
 }
 
-extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern, int64_t lower_entries, const int32_t *row_of,
+extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                               int64_t lower_entries, const int32_t *row_of,
                                                libsolver_type type, char *sentence, int room)
 {
     const current_device here(a->device);
@@ -83,7 +87,8 @@ extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matr
     upload(a->row_of, row_of, a->n * (int64_t)sizeof(int32_t));
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
-    a->blocks = (int32_t)blocks_for(((int64_t)a->n << a->log_width) + 32 * (int64_t)a->segments, 4 * multiprocessors);
+    a->blocks =
+        (int32_t)blocks_for(((int64_t)a->n << a->log_width) + 32 * (int64_t)a->segments, 4 * multiprocessors);
     a->norm_blocks = (int32_t)blocks_for(a->n, 4 * multiprocessors);
     if (error != cudaSuccess)
         device_matrix_close(a);
@@ -99,11 +104,13 @@ extern "C" void device_matrix_close(device_matrix *a)
     a->bytes = 0;
 }
 
-extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum, char *sentence, int room)
+extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
+                                              char *sentence, int room)
 {
     const current_device here(a->device);
     const cudaStream_t stream = (cudaStream_t)a->stream;
-    const int64_t lower_bytes = a->lower_entries * bytes_of(a->type), sum_bytes = a->n * real_bytes_of(a->type);
+    const int64_t lower_bytes = a->lower_entries * bytes_of(a->type),
+                  sum_bytes = a->n * real_bytes_of(a->type);
     char *sums = static_cast<char *>(a->incoming) + lower_bytes;
     cudaError_t error = cudaSuccess;
     if (lower_bytes > 0)
@@ -113,8 +120,9 @@ extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void
     if (error == cudaSuccess)
         TRY(with_type(a->type, [&](auto one) {
             using T = decltype(one);
-            return launch(spread_kernel<T>, launch_shape{blocks_for(a->entries, 65535), REFINE_THREADS}, a->stream, a->entries, a->source,
-                          static_cast<const T *>(a->incoming), static_cast<T *>(a->value), a->n, a->row_of,
+            return launch(spread_kernel<T>, launch_shape{blocks_for(a->entries, 65535), REFINE_THREADS},
+                          a->stream, a->entries, a->source, static_cast<const T *>(a->incoming),
+                          static_cast<T *>(a->value), a->n, a->row_of,
                           reinterpret_cast<const real_of<T> *>(sums), static_cast<real_of<T> *>(a->row_sum));
         }));
     if (error == cudaSuccess)
@@ -144,13 +152,18 @@ static int64_t parts_of(libsolver_type type)
 static int64_t place_refinement(const device_matrix *a, device_refinement *w, char *base, int64_t *zeroed)
 {
     parts all;
-    const int64_t block = (int64_t)a->n * w->columns * bytes_of(a->type), columns = rounded_columns(w->columns);
+    const int64_t block = (int64_t)a->n * w->columns * bytes_of(a->type),
+                  columns = rounded_columns(w->columns);
     w->state = reinterpret_cast<refine_state *>(base + all.place(sizeof(refine_state)));
-    w->arrived = reinterpret_cast<unsigned *>(base + all.place((1 + columns * a->long_rows) * (int64_t)sizeof(unsigned)));
+    w->arrived = reinterpret_cast<unsigned *>(
+        base + all.place((1 + columns * a->long_rows) * (int64_t)sizeof(unsigned)));
     *zeroed = all.bytes;
-    w->norm = reinterpret_cast<double *>(base + all.place(w->columns * (int64_t)a->norm_blocks * (int64_t)sizeof(double)));
-    w->omega = reinterpret_cast<double *>(base + all.place(w->columns * 2 * (int64_t)a->blocks * (int64_t)sizeof(double)));
-    w->partial = reinterpret_cast<double *>(base + all.place(columns * a->segments * parts_of(a->type) * (int64_t)sizeof(double)));
+    w->norm = reinterpret_cast<double *>(
+        base + all.place(w->columns * (int64_t)a->norm_blocks * (int64_t)sizeof(double)));
+    w->omega = reinterpret_cast<double *>(
+        base + all.place(w->columns * 2 * (int64_t)a->blocks * (int64_t)sizeof(double)));
+    w->partial = reinterpret_cast<double *>(
+        base + all.place(columns * a->segments * parts_of(a->type) * (int64_t)sizeof(double)));
     w->residual = base + all.place(block);
     w->correction = base + all.place(block);
     w->before = base + all.place(block);
@@ -158,7 +171,8 @@ static int64_t place_refinement(const device_matrix *a, device_refinement *w, ch
     return all.bytes;
 }
 
-extern "C" libsolver_status device_refinement_open(const device_matrix *a, int32_t columns, device_refinement *w, char *sentence, int room)
+extern "C" libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
+                                                   device_refinement *w, char *sentence, int room)
 {
     const current_device here(a->device);
     const cudaStream_t stream = (cudaStream_t)a->stream;
@@ -194,7 +208,9 @@ extern "C" void device_refinement_close(device_refinement *w)
 
 /* ---- Steps ----------------------------------------------------------------------------------------------------- */
 
-template <typename T> static refine_arguments<T> arguments_of(const device_matrix *a, const device_refinement *w, const refine_step *s)
+template <typename T>
+static refine_arguments<T> arguments_of(const device_matrix *a, const device_refinement *w,
+                                        const refine_step *s)
 {
     refine_arguments<T> g = {};
     g.start = a->start;
@@ -233,20 +249,23 @@ template <typename T> static refine_arguments<T> arguments_of(const device_matri
 
 /* A block for each part of the rows and each `width` columns. */
 template <typename T, typename... More>
-static libsolver_status launch_2d(void (*kernel)(refine_arguments<T>, More...), int32_t blocks, int64_t columns, int width, void *stream,
-                                  const refine_arguments<T> &a, More... more)
+static libsolver_status launch_2d(void (*kernel)(refine_arguments<T>, More...), int32_t blocks,
+                                  int64_t columns, int width, void *stream, const refine_arguments<T> &a,
+                                  More... more)
 {
-    kernel<<<dim3((unsigned)blocks, (unsigned)((columns + width - 1) / width)), REFINE_THREADS, 0, (cudaStream_t)stream>>>(a, more...);
+    kernel<<<dim3((unsigned)blocks, (unsigned)((columns + width - 1) / width)), REFINE_THREADS, 0,
+             (cudaStream_t)stream>>>(a, more...);
     return status_of(cudaGetLastError());
 }
 
 static bool fits(const device_matrix *a, const device_refinement *w, const refine_step *s)
 {
-    return s->b.columns == s->x.columns && s->b.columns <= w->columns && s->b.rows == a->n && s->x.rows == a->n && s->b.type == a->type &&
-           s->x.type == a->type;
+    return s->b.columns == s->x.columns && s->b.columns <= w->columns && s->b.rows == a->n &&
+           s->x.rows == a->n && s->b.type == a->type && s->x.type == a->type;
 }
 
-extern "C" libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w, void *stream, const refine_step *s)
+extern "C" libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
+                                               void *stream, const refine_step *s)
 {
     if (!fits(a, w, s))
         return LIBSOLVER_INVALID;
@@ -258,12 +277,14 @@ extern "C" libsolver_status device_refine_step(const device_matrix *a, const dev
         using T = decltype(one);
         const refine_arguments<T> g = arguments_of<T>(a, w, s);
         TRY(launch_2d(advance_kernel<T>, a->norm_blocks, g.columns, 1, on, g));
-        return g.columns == 1 ? launch_2d(residual_kernel<T, 1>, a->blocks, 1, 1, on, g)
-                              : launch_2d(residual_kernel<T, WIDE_COLUMNS>, a->blocks, g.columns, WIDE_COLUMNS, on, g);
+        return g.columns == 1
+                   ? launch_2d(residual_kernel<T, 1>, a->blocks, 1, 1, on, g)
+                   : launch_2d(residual_kernel<T, WIDE_COLUMNS>, a->blocks, g.columns, WIDE_COLUMNS, on, g);
     });
 }
 
-extern "C" libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w, void *stream, const refine_step *s,
+extern "C" libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
+                                                 void *stream, const refine_step *s,
                                                  const refine_outcome *outcome)
 {
     if (!fits(a, w, s))
@@ -272,11 +293,13 @@ extern "C" libsolver_status device_refine_finish(const device_matrix *a, const d
     return with_type(a->type, [&](auto one) {
         using T = decltype(one);
         const int64_t columns = s->b.columns > 0 ? s->b.columns : 1; /* no columns have an outcome too */
-        return launch_2d(finish_kernel<T>, a->norm_blocks, columns, 1, stream ? stream : a->stream, arguments_of<T>(a, w, s), *outcome);
+        return launch_2d(finish_kernel<T>, a->norm_blocks, columns, 1, stream ? stream : a->stream,
+                         arguments_of<T>(a, w, s), *outcome);
     });
 }
 
-extern "C" libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w, void *stream, const libsolver_vectors *b,
+extern "C" libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
+                                                void *stream, const libsolver_vectors *b,
                                                 libsolver_vectors *copy)
 {
     const current_device here(a->device);
@@ -290,7 +313,8 @@ extern "C" libsolver_status device_refine_spare(const device_matrix *a, const de
     copy->ld = by_rows ? b->columns : b->rows;
     if (line == 0 || lines == 0)
         return LIBSOLVER_OK;
-    return status_of(cudaMemcpy2DAsync(w->spare, line, b->values, scalar * (size_t)b->ld, line, lines, cudaMemcpyDeviceToDevice,
+    return status_of(cudaMemcpy2DAsync(w->spare, line, b->values, scalar * (size_t)b->ld, line, lines,
+                                       cudaMemcpyDeviceToDevice,
                                        (cudaStream_t)(stream ? stream : a->stream)));
 }
 

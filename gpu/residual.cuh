@@ -46,7 +46,8 @@ __device__ __forceinline__ double warp_max(double v)
 
 /* Block (p, q): some rows of column q. */
 template <typename T>
-__global__ void __launch_bounds__(REFINE_THREADS) advance_kernel(const __grid_constant__ refine_arguments<T> a)
+__global__ void __launch_bounds__(REFINE_THREADS)
+    advance_kernel(const __grid_constant__ refine_arguments<T> a)
 {
     __shared__ double most[REFINE_WARPS];
     const int q = blockIdx.y;
@@ -87,10 +88,11 @@ template <typename T, int W> struct residual_warp {
     };
     const refine_arguments<T> &a;
     int column;
-    int64_t offset[W]; /* of columns of x; those that are not there are the last one again */
+    int64_t offset[W];                  /* of columns of x; those that are not there are the last one again */
     double norm[W], large[W], small[W]; /* max |x|; maxima of this lane */
 
-    __device__ __forceinline__ residual_warp(const refine_arguments<T> &arguments, int first) : a(arguments), column(first)
+    __device__ __forceinline__ residual_warp(const refine_arguments<T> &arguments, int first)
+        : a(arguments), column(first)
     {
         const int lane = threadIdx.x & 31;
 #pragma unroll
@@ -147,8 +149,8 @@ template <typename T, int W> struct residual_warp {
             a.residual[(int64_t)q * a.n + row] = r;
             const double b_size = modulus(b);
             int is_small;
-            const double error =
-                refine_row_error(modulus(r), b_size, s.bound[w] + b_size, (double)a.row_sum[row], norm[w], a.threshold, &is_small);
+            const double error = refine_row_error(modulus(r), b_size, s.bound[w] + b_size,
+                                                  (double)a.row_sum[row], norm[w], a.threshold, &is_small);
             large[w] = fmax(large[w], is_small ? 0 : error);
             small[w] = fmax(small[w], is_small ? error : 0);
         }
@@ -181,7 +183,8 @@ template <typename T, int W> struct residual_warp {
                 }
                 __threadfence();
                 unsigned *arrived = a.arrived + 1 + (int64_t)(column / W) * a.long_rows + g.of;
-                last = atomicInc(arrived, (unsigned)g.count - 1) == (unsigned)g.count - 1; /* 0 again for the next launch */
+                last = atomicInc(arrived, (unsigned)g.count - 1) ==
+                       (unsigned)g.count - 1; /* 0 again for the next launch */
             }
             if (__shfl_sync(~0u, last, 0))
                 finish_long_row(g);
@@ -211,7 +214,8 @@ template <typename T, int W> struct residual_warp {
     /* The other rows, 2^log_width lanes each. */
     __device__ __forceinline__ void add_rows(int warp, int warps)
     {
-        const int lane = threadIdx.x & 31, width = 1 << a.log_width, rows = 32 >> a.log_width, part = lane & (width - 1);
+        const int lane = threadIdx.x & 31, width = 1 << a.log_width, rows = 32 >> a.log_width,
+                  part = lane & (width - 1);
         for (int64_t base = (int64_t)warp * rows; base < a.n; base += (int64_t)warps * rows) {
             const int64_t row = base + (lane >> a.log_width);
             const int64_t from = row < a.n ? a.start[row] : 0, to = row < a.n ? a.start[row + 1] : 0;
@@ -276,7 +280,8 @@ template <typename T> __device__ __forceinline__ void decide(const refine_argume
 
 /* Block (p, c): some rows of columns W c .. W c + W - 1. */
 template <typename T, int W>
-__global__ void __launch_bounds__(REFINE_THREADS, W == 1 ? 4 : 2) residual_kernel(const __grid_constant__ refine_arguments<T> a)
+__global__ void __launch_bounds__(REFINE_THREADS, W == 1 ? 4 : 2)
+    residual_kernel(const __grid_constant__ refine_arguments<T> a)
 {
     __shared__ double most[REFINE_WARPS][2 * W];
     if (!a.first && a.state->open == 0)
@@ -309,7 +314,8 @@ __global__ void __launch_bounds__(REFINE_THREADS, W == 1 ? 4 : 2) residual_kerne
 /* ---- The end ------------------------------------------------------------------------------------------------------ */
 
 /* The most severe remark, or a failure, of one block of columns and those before. */
-template <typename T> __device__ __forceinline__ void report(const refine_arguments<T> &a, const refine_outcome &out)
+template <typename T>
+__device__ __forceinline__ void report(const refine_arguments<T> &a, const refine_outcome &out)
 {
     double worst = 0;
     for (int q = 0; q < a.columns; q++) {
@@ -321,7 +327,9 @@ template <typename T> __device__ __forceinline__ void report(const refine_argume
     if (!out.status)
         return;
     const int bits = out.remarks | (worst <= a.tolerance ? 0 : LIBSOLVER_INACCURATE);
-    int status = bits & LIBSOLVER_SINGULAR ? LIBSOLVER_SINGULAR : bits & LIBSOLVER_INACCURATE ? LIBSOLVER_INACCURATE : bits;
+    int status = bits & LIBSOLVER_SINGULAR     ? LIBSOLVER_SINGULAR
+                 : bits & LIBSOLVER_INACCURATE ? LIBSOLVER_INACCURATE
+                                               : bits;
     const int before = out.is_first_block ? 0 : (int)*out.status;
     status = before < 0 || before > status ? before : status;
     if (*a.failed) {
@@ -332,7 +340,8 @@ template <typename T> __device__ __forceinline__ void report(const refine_argume
 }
 
 template <typename T>
-__global__ void __launch_bounds__(REFINE_THREADS) finish_kernel(const __grid_constant__ refine_arguments<T> a, const refine_outcome out)
+__global__ void __launch_bounds__(REFINE_THREADS)
+    finish_kernel(const __grid_constant__ refine_arguments<T> a, const refine_outcome out)
 {
     const int q = blockIdx.y;
     if (blockIdx.x == 0 && q == 0 && threadIdx.x == 0)

@@ -3,8 +3,8 @@
 #include "gpu/residual.h"
 #include <stdio.h>
 
-libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern, int64_t lower_entries, const int32_t *row_of,
-                                    libsolver_type type, char *sentence, int room)
+libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern, int64_t lower_entries,
+                                    const int32_t *row_of, libsolver_type type, char *sentence, int room)
 {
     (void)a;
     (void)pattern;
@@ -15,7 +15,8 @@ libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum, char *sentence, int room)
+libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
+                                   char *sentence, int room)
 {
     (void)a;
     (void)lower;
@@ -29,7 +30,8 @@ void device_matrix_close(device_matrix *a)
     (void)a;
 }
 
-libsolver_status device_refinement_open(const device_matrix *a, int32_t columns, device_refinement *w, char *sentence, int room)
+libsolver_status device_refinement_open(const device_matrix *a, int32_t columns, device_refinement *w,
+                                        char *sentence, int room)
 {
     (void)columns;
     (void)w;
@@ -41,7 +43,8 @@ void device_refinement_close(device_refinement *w)
     (void)w;
 }
 
-libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w, void *stream, const refine_step *s)
+libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w, void *stream,
+                                    const refine_step *s)
 {
     (void)a;
     (void)w;
@@ -50,15 +53,15 @@ libsolver_status device_refine_step(const device_matrix *a, const device_refinem
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w, void *stream, const refine_step *s,
-                                      const refine_outcome *outcome)
+libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w, void *stream,
+                                      const refine_step *s, const refine_outcome *outcome)
 {
     (void)outcome;
     return device_refine_step(a, w, stream, s);
 }
 
-libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w, void *stream, const libsolver_vectors *b,
-                                     libsolver_vectors *copy)
+libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w, void *stream,
+                                     const libsolver_vectors *b, libsolver_vectors *copy)
 {
     (void)b;
     (void)copy;

@@ -21,20 +21,23 @@ struct tree_refiner {
 
 #define ROOM 160 /* of CUDA's sentences */
 
-static libsolver_status device_failed(libsolver_status status, const char *what, const char *sentence, message *why)
+static libsolver_status device_failed(libsolver_status status, const char *what, const char *sentence,
+                                      message *why)
 {
     return status == LIBSOLVER_OK ? status : FAIL(why, status, "%s: %s", what, sentence);
 }
 
 static libsolver_status memory_failed(const environment *env, const char *what, message *why)
 {
-    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what, (long long)env->memory.wanted);
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what,
+                (long long)env->memory.wanted);
 }
 
 /* ---- A ----------------------------------------------------------------------------------------------------- */
 
-libsolver_status tree_matrix_create(environment *env, const tree_solver *solver, libsolver_type type, int hermitian, const pattern *lower,
-                                    const int32_t *row_of, message *why, tree_matrix **out)
+libsolver_status tree_matrix_create(environment *env, const tree_solver *solver, libsolver_type type,
+                                    int hermitian, const pattern *lower, const int32_t *row_of, message *why,
+                                    tree_matrix **out)
 {
     *out = NULL;
     if (lower->start[lower->n] > FULL_MATRIX_ENTRIES)
@@ -50,7 +53,8 @@ libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
     a->solver = solver;
     a->device.device = env->device;
     a->device.stream = tree_solver_stream(solver);
-    const libsolver_status status = device_matrix_open(&a->device, &full, lower->start[lower->n], row_of, type, sentence, ROOM);
+    const libsolver_status status =
+        device_matrix_open(&a->device, &full, lower->start[lower->n], row_of, type, sentence, ROOM);
     full_matrix_free(&env->memory, &full);
     if (status != LIBSOLVER_OK)
         memory_free(&env->memory, a);
@@ -75,12 +79,14 @@ int64_t tree_matrix_bytes(const tree_matrix *a)
 libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void *row_sum, message *why)
 {
     char sentence[ROOM] = "";
-    return device_failed(device_matrix_set(&a->device, values, row_sum, sentence, ROOM), "the matrix on the device", sentence, why);
+    return device_failed(device_matrix_set(&a->device, values, row_sum, sentence, ROOM),
+                         "the matrix on the device", sentence, why);
 }
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-libsolver_status tree_refiner_create(const tree_matrix *a, int64_t columns, tree_workspace *solves, message *why, tree_refiner **out)
+libsolver_status tree_refiner_create(const tree_matrix *a, int64_t columns, tree_workspace *solves,
+                                     message *why, tree_refiner **out)
 {
     *out = NULL;
     memory *m = &a->env->memory;
@@ -130,8 +136,12 @@ const libsolver_vectors *tree_refine_x(const tree_refiner *r)
 static libsolver_vectors device_block(const tree_refiner *r, void *values, int64_t columns)
 {
     const device_matrix *a = &r->a->device;
-    return (libsolver_vectors){
-        .values = values, .rows = a->n, .columns = columns, .ld = a->n, .type = a->type, .place = LIBSOLVER_DEVICE};
+    return (libsolver_vectors){.values = values,
+                               .rows = a->n,
+                               .columns = columns,
+                               .ld = a->n,
+                               .type = a->type,
+                               .place = LIBSOLVER_DEVICE};
 }
 
 static int64_t block_bytes(const tree_refiner *r, int64_t columns)
@@ -149,7 +159,8 @@ static libsolver_status load_host(tree_refiner *r, const libsolver_vectors *from
     return device_staging_in(s, &way, block_bytes(r, from->columns), sentence, ROOM);
 }
 
-libsolver_status tree_refine_load(tree_refiner *r, int solve_first, const libsolver_vectors *b, const libsolver_vectors *x, message *why)
+libsolver_status tree_refine_load(tree_refiner *r, int solve_first, const libsolver_vectors *b,
+                                  const libsolver_vectors *x, message *why)
 {
     char sentence[ROOM] = "";
     libsolver_status status = LIBSOLVER_OK;
@@ -161,7 +172,8 @@ libsolver_status tree_refine_load(tree_refiner *r, int solve_first, const libsol
         return device_failed(status, "the right-hand side", libsolver_status_sentence(status), why);
     }
     if (!r->staging.host)
-        status = device_staging_open(tree_solver_device(r->a->solver), block_bytes(r, r->device.columns), &r->staging, sentence, ROOM);
+        status = device_staging_open(tree_solver_device(r->a->solver), block_bytes(r, r->device.columns),
+                                     &r->staging, sentence, ROOM);
     r->b = device_block(r, r->device.spare, b->columns);
     r->x = device_block(r, r->staging.on_device, b->columns);
     if (status == LIBSOLVER_OK)
@@ -178,8 +190,8 @@ libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, 
     char sentence[ROOM] = "";
     if (x->place == LIBSOLVER_DEVICE)
         return LIBSOLVER_OK;
-    const libsolver_status status =
-        device_staging_out(tree_solver_device(r->a->solver), &r->staging, block_bytes(r, x->columns), sentence, ROOM);
+    const libsolver_status status = device_staging_out(tree_solver_device(r->a->solver), &r->staging,
+                                                       block_bytes(r, x->columns), sentence, ROOM);
     if (status == LIBSOLVER_OK)
         packed_copy(x, 0, x->columns, r->staging.host, 0);
     return device_failed(status, "copying from the device", sentence, why);
@@ -187,7 +199,8 @@ libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, 
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------ */
 
-static refine_step step_of(const tree_refiner *r, const tree_refinement *how, const libsolver_vectors *b, const libsolver_vectors *x)
+static refine_step step_of(const tree_refiner *r, const tree_refinement *how, const libsolver_vectors *b,
+                           const libsolver_vectors *x)
 {
     return (refine_step){.b = *b,
                          .x = *x,
@@ -237,7 +250,8 @@ static libsolver_status run(const tree_refiner *r, int most, refine_step *s, tre
     return LIBSOLVER_OK;
 }
 
-libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *error, double *initial, message *why)
+libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *error, double *initial,
+                                 message *why)
 {
     refine_step s = step_of(r, how, &r->b, &r->x);
     s.tell = 1;
@@ -253,8 +267,8 @@ libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *
     return LIBSOLVER_OK;
 }
 
-libsolver_status tree_refine_launch(tree_refiner *r, const tree_refinement *how, const libsolver_vectors *b, const libsolver_vectors *x,
-                                    const refine_outcome *outcome)
+libsolver_status tree_refine_launch(tree_refiner *r, const tree_refinement *how, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, const refine_outcome *outcome)
 {
     libsolver_vectors from = *b;
     if (b->values == x->values)

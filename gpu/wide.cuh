@@ -82,7 +82,8 @@ template <typename R> struct wide_sum<complex_of<R>> {
         im.add_product(a.re, x.im);
         im.add_product(a.im, x.re);
         if constexpr (sizeof(R) == 4)
-            return modulus(complex_d{(double)a.re * x.re - (double)a.im * x.im, (double)a.re * x.im + (double)a.im * x.re});
+            return modulus(complex_d{(double)a.re * x.re - (double)a.im * x.im,
+                                     (double)a.re * x.im + (double)a.im * x.re});
         else
             return modulus(multiply(a, x));
     }

@@ -36,7 +36,8 @@ static void check_segments(const full_matrix *f)
         for (int64_t from = f->start[i]; from < f->start[i + 1]; from = f->segment[next++].to) {
             const row_segment *g = &f->segment[next];
             assert_true(next < f->segments && g->row == i && g->of == long_rows && g->first == first);
-            assert_true(g->from == from && g->to > from && g->to - from <= ROW_SEGMENT && g->to <= f->start[i + 1]);
+            assert_true(g->from == from && g->to > from && g->to - from <= ROW_SEGMENT &&
+                        g->to <= f->start[i + 1]);
         }
         for (int32_t q = first; q < next; q++)
             assert_int_equal(f->segment[q].count, next - first);
@@ -100,7 +101,8 @@ static void long_rows_are_cut(void **state)
 /* ---- Errors and decisions ------------------------------------------------------------------------------ */
 
 /* By long doubles, whose range no product leaves. */
-static double row_error(double r, double b, double bound, double row_sum, double norm, double threshold, int *is_small)
+static double row_error(double r, double b, double bound, double row_sum, double norm, double threshold,
+                        int *is_small)
 {
     const long double row = (long double)row_sum * norm;
     *is_small = !(bound > threshold * (row + b));
@@ -113,9 +115,11 @@ static void errors_of_rows_of_any_size(void **state)
     random_stream r = random_seeded(4);
     for (int k = 0; k < 200000; k++) {
         /* x_j and a_ij of one size, three entries, b of another */
-        const int a = (int)random_below(&r, 1200) - 600, x = (int)random_below(&r, 1200) - 600, far = (int)random_below(&r, 40);
+        const int a = (int)random_below(&r, 1200) - 600, x = (int)random_below(&r, 1200) - 600,
+                  far = (int)random_below(&r, 40);
         const double row_sum = ldexp(3, a), norm = ldexp(1 + random_real(&r) / 2, x);
-        const double product = k % 3 ? ldexp(3, a) * ldexp(1, x - far) : 0, b = k % 5 ? product * fabs(random_real(&r)) : 0;
+        const double product = k % 3 ? ldexp(3, a) * ldexp(1, x - far) : 0,
+                     b = k % 5 ? product * fabs(random_real(&r)) : 0;
         const double bound = product + b, error = bound * fabs(random_real(&r)) * 0x1p-40, threshold = 1e-12;
         int is_small, expected_small;
         if (!(bound <= DBL_MAX))
@@ -123,8 +127,8 @@ static void errors_of_rows_of_any_size(void **state)
         const double found = refine_row_error(error, b, bound, row_sum, norm, threshold, &is_small);
         const double expected = row_error(error, b, bound, row_sum, norm, threshold, &expected_small);
         if (is_small != expected_small || !(fabs(found - expected) <= 1e-12 * expected + DBL_MIN))
-            fail_msg("error %g, %g expected, class %d, %d expected (%g %g %g %g %g)", found, expected, is_small, expected_small, error, b,
-                     bound, row_sum, norm);
+            fail_msg("error %g, %g expected, class %d, %d expected (%g %g %g %g %g)", found, expected,
+                     is_small, expected_small, error, b, bound, row_sum, norm);
     }
     int is_small;
     assert_true(isinf(refine_row_error(NAN, 1, 1, 1, 1, 1e-12, &is_small)));
@@ -141,9 +145,10 @@ static void columns_stop_where_nothing_is_gained(void **state)
         double error[4], kept; /* the errors after each step; negative: the end */
         int done_after, worse;
     } runs[] = {
-        {{1e-15, -1}, 1e-15, 0, 0},        {{1e-3, 1e-6, 1e-15, -1}, 1e-15, 2, 0}, {{1e-3, 5e-4, -1}, 5e-4, 1, 0},
-        {{1e-3, 2e-3, -1}, 1e-3, 1, 1},    {{INFINITY, -1}, INFINITY, 0, 0},       {{1e-3, INFINITY, -1}, 1e-3, 1, 1},
-        {{1e-3, 1e-3, -1}, 1e-3, 1, 1},    {{1e-3, 1e-5, 1e-5, -1}, 1e-5, 2, 1},
+        {{1e-15, -1}, 1e-15, 0, 0},       {{1e-3, 1e-6, 1e-15, -1}, 1e-15, 2, 0},
+        {{1e-3, 5e-4, -1}, 5e-4, 1, 0},   {{1e-3, 2e-3, -1}, 1e-3, 1, 1},
+        {{INFINITY, -1}, INFINITY, 0, 0}, {{1e-3, INFINITY, -1}, 1e-3, 1, 1},
+        {{1e-3, 1e-3, -1}, 1e-3, 1, 1},   {{1e-3, 1e-5, 1e-5, -1}, 1e-5, 2, 1},
     };
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
         refined_column c = {.done = 1, .worse = 1};

@@ -34,8 +34,9 @@ static void solve_block(void *user, int c, scalar *x)
 }
 
 /* The CPU backend's refinement of blocks on the host. */
-static libsolver_status refine_host(const device_numeric *f, device_space *w, const libsolver_vectors *b, const libsolver_vectors *x,
-                                    backend_refinement *refinement, double *backward_error)
+static libsolver_status refine_host(const device_numeric *f, device_space *w, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, backend_refinement *refinement,
+                                    double *backward_error)
 {
     workspace *cpu = w->cpu;
     refiner r = {.f = f, .w = w};
@@ -67,7 +68,8 @@ static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, 
 }
 
 /* The refinement of the group at hand goes on on the host, from the best solution so far. */
-static libsolver_status go_on(const device_numeric *f, device_space *w, backend_refinement *refinement, double *backward_error)
+static libsolver_status go_on(const device_numeric *f, device_space *w, backend_refinement *refinement,
+                              double *backward_error)
 {
     const libsolver_vectors *b = tree_refine_b(w->refiner), *x = tree_refine_x(w->refiner);
     const libsolver_vectors hb = host_panel(b, w->b, b->columns), hx = host_panel(x, w->x, x->columns);
@@ -87,8 +89,9 @@ static tree_refinement plain_refinement(const device_numeric *f, const backend_r
 }
 
 /* As many columns as are refined together; error: one for each. */
-static libsolver_status refine_group(const device_numeric *f, device_space *w, const libsolver_vectors *b, const libsolver_vectors *x,
-                                     backend_refinement *refinement, double *error)
+static libsolver_status refine_group(const device_numeric *f, device_space *w, const libsolver_vectors *b,
+                                     const libsolver_vectors *x, backend_refinement *refinement,
+                                     double *error)
 {
     const int singular = ((const numeric *)f->cpu)->zero_pivots > 0;
     const int64_t columns = b->columns;
@@ -114,8 +117,9 @@ static libsolver_status refine_group(const device_numeric *f, device_space *w, c
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
-                                  backend_refinement *refinement, double *backward_error)
+libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
+                                  const libsolver_vectors *x, backend_refinement *refinement,
+                                  double *backward_error)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
@@ -142,9 +146,9 @@ libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_, const 
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
-                                       const backend_refinement *refinement, int remarks, double *backward_error,
-                                       libsolver_status *status)
+libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
+                                       const libsolver_vectors *x, const backend_refinement *refinement,
+                                       int remarks, double *backward_error, libsolver_status *status)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
