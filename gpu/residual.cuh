@@ -81,6 +81,7 @@ __global__ void __launch_bounds__(REFINE_THREADS)
 /* W columns from `column` on, for one warp. */
 template <typename T, int W> struct residual_warp {
     static constexpr int PARTS = WIDE_PARTS<T> + 1; /* of a segment's sum */
+    static constexpr int AHEAD = (W == 1 ? 4 : 2) / (sizeof(T) > 8 ? 2 : 1); /* entries of a lane at once */
     /* Of one row: A x and |A||x|. */
     struct row_sums {
         wide_sum<T> product[W];
@@ -106,16 +107,26 @@ template <typename T, int W> struct residual_warp {
         }
     }
 
-    /* Entries from, from + step, ... */
+    /* Entries from, from + step, ...: several are asked for at once, those behind the end being the last one times 0. */
     __device__ __forceinline__ void add_entries(int64_t from, int64_t to, int step, row_sums &s) const
     {
-#pragma unroll 4
-        for (int64_t k = from; k < to; k += step) {
-            const T v = a.value[k];
-            const T *x = a.x + a.column[k] * a.x_row;
+        for (int64_t k = from; k < to; k += AHEAD * step) {
+            T value[AHEAD], x[AHEAD][W];
 #pragma unroll
-            for (int w = 0; w < W; w++)
-                s.bound[w] += s.product[w].add_product(v, x[offset[w]]);
+            for (int u = 0; u < AHEAD; u++) {
+                const int64_t at = min(k + u * step, to - 1);
+                const T v = a.value[at];
+                const T *row = a.x + a.column[at] * a.x_row;
+                value[u] = k + u * step < to ? v : T{};
+#pragma unroll
+                for (int w = 0; w < W; w++)
+                    x[u][w] = row[offset[w]];
+            }
+#pragma unroll
+            for (int u = 0; u < AHEAD; u++)
+#pragma unroll
+                for (int w = 0; w < W; w++)
+                    s.bound[w] += s.product[w].add_product(value[u], x[u][w]);
         }
     }
 
@@ -136,21 +147,39 @@ template <typename T, int W> struct residual_warp {
             }
     }
 
-    /* Residual and error of a row, its columns shared by the lanes part < width of a group. */
-    __device__ __forceinline__ void finish_row(int64_t row, int part, int width, const row_sums &s)
+    /* What else is asked of a row, whose columns are shared by the lanes part < width of a group. */
+    struct row_facts {
+        T b[W];
+        double row_sum;
+    };
+    __device__ __forceinline__ bool is_mine(int w, int part, int width) const
+    {
+        return column + w < a.columns && part == (w & (width - 1));
+    }
+    __device__ __forceinline__ row_facts facts_of(int64_t row, int part, int width) const
+    {
+        row_facts f;
+        f.row_sum = a.row_sum[row];
+#pragma unroll
+        for (int w = 0; w < W; w++)
+            f.b[w] = is_mine(w, part, width) ? a.b[row * a.b_row + (column + w) * a.b_column] : T{};
+        return f;
+    }
+
+    /* Residual and error of a row. */
+    __device__ __forceinline__ void finish_row(int64_t row, int part, int width, const row_facts &f,
+                                               const row_sums &s)
     {
 #pragma unroll
         for (int w = 0; w < W; w++) {
-            const int q = column + w;
-            if (q >= a.columns || part != (w & (width - 1)))
+            if (!is_mine(w, part, width))
                 continue;
-            const T b = a.b[row * a.b_row + q * a.b_column];
-            const T r = s.product[w].less_than(b);
-            a.residual[(int64_t)q * a.n + row] = r;
-            const double b_size = modulus(b);
+            const T r = s.product[w].less_than(f.b[w]);
+            a.residual[(int64_t)(column + w) * a.n + row] = r;
+            const double b_size = modulus(f.b[w]);
             int is_small;
-            const double error = refine_row_error(modulus(r), b_size, s.bound[w] + b_size,
-                                                  (double)a.row_sum[row], norm[w], a.threshold, &is_small);
+            const double error = refine_row_error(modulus(r), b_size, s.bound[w] + b_size, f.row_sum, norm[w],
+                                                  a.threshold, &is_small);
             large[w] = fmax(large[w], is_small ? 0 : error);
             small[w] = fmax(small[w], is_small ? error : 0);
         }
@@ -208,7 +237,7 @@ template <typename T, int W> struct residual_warp {
                 s.bound[w] += __ldcg(from + PARTS - 1);
             }
         add_lanes(32, s);
-        finish_row(g.row, lane, 32, s);
+        finish_row(g.row, lane, 32, facts_of(g.row, lane, 32), s);
     }
 
     /* The other rows, 2^log_width lanes each. */
@@ -220,12 +249,13 @@ template <typename T, int W> struct residual_warp {
             const int64_t row = base + (lane >> a.log_width);
             const int64_t from = row < a.n ? a.start[row] : 0, to = row < a.n ? a.start[row + 1] : 0;
             const bool mine = row < a.n && to - from <= ROW_SEGMENT;
+            const row_facts f = facts_of(min(row, (int64_t)a.n - 1), part, width);
             row_sums s;
             if (mine)
                 add_entries(from + part, to, width, s);
             add_lanes(width, s);
             if (mine)
-                finish_row(row, part, width, s);
+                finish_row(row, part, width, f, s);
         }
     }
 };

@@ -29,9 +29,11 @@ INLINE double modulus(complex_d a)
     const double square = fma(a.re, a.re, rounded_product(a.im, a.im));
     if (square > 1e-280 && square < 1e280)
         return sqrt(square);
+    if (a.re == 0 && a.im == 0)
+        return 0;
     const double x = fabs(a.re), y = fabs(a.im), most = x > y ? x : y, least = x > y ? y : x;
-    const double ratio = least == most ? 1 : least / most; /* both may be 0 or infinite */
-    return most > 0 ? most * sqrt(1 + ratio * ratio) : most + least;
+    const double ratio = least == most ? 1 : least / most; /* both may be infinite */
+    return most * sqrt(1 + ratio * ratio);
 }
 
 /* A sum of products: add_product returns the size of the product.  less_than(b): b less the sum, rounded once or twice. */
