@@ -268,7 +268,7 @@ extern "C" libsolver_status device_solve_check(const device_solver *s, const dev
 {
     const current_device here(s->device);
     const cudaStream_t on = (cudaStream_t)(stream ? stream : s->stream);
-    unsigned failed = 0, *word = &static_cast<solve_state *>(w->state)->failed;
+    unsigned failed = 0, *word = device_solve_failed(w);
     cudaError_t error = cudaMemcpyAsync(&failed, word, sizeof failed, cudaMemcpyDeviceToHost, on);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(on);
@@ -276,6 +276,11 @@ extern "C" libsolver_status device_solve_check(const device_solver *s, const dev
         error = cudaMemsetAsync(word, 0, sizeof failed, on);
     *gave_up = failed != 0;
     return status_with(error, sentence, room);
+}
+
+extern "C" unsigned *device_solve_failed(const device_workspace *w)
+{
+    return &static_cast<solve_state *>(w->state)->failed;
 }
 
 /* ---- Between host and device ------------------------------------------------------------------------------ */

@@ -76,6 +76,8 @@ libsolver_status device_solve_timed(const device_solver *s, const device_workspa
 /* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *error,
                                     int room);
+/* On the device: nonzero once a solve on this workspace gave up. */
+unsigned *device_solve_failed(const device_workspace *w);
 
 libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *error, int room);
 void device_staging_close(device_staging *g);

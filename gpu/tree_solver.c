@@ -3,6 +3,7 @@
 #include "gpu/tree_solver.h"
 #include "gpu/device_solver.h"
 #include "gpu/former.h"
+#include "gpu/packed.h"
 #include "gpu/prepare.h"
 #include "gpu/trace.h"
 #include <time.h>
@@ -237,6 +238,16 @@ void *tree_solver_stream(const tree_solver *s)
     return s->device.stream;
 }
 
+const struct device_solver *tree_solver_device(const tree_solver *s)
+{
+    return &s->device;
+}
+
+const struct device_workspace *tree_workspace_device(const tree_workspace *w)
+{
+    return &w->device;
+}
+
 int64_t tree_workspace_bytes(const tree_solver *s, int64_t columns)
 {
     return (int64_t)sizeof(tree_workspace) + device_workspace_bytes(&s->device, columns);
@@ -263,7 +274,7 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, me
 
 static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows, libsolver_type type, message *why)
 {
-    const int64_t scalar = type == LIBSOLVER_Z ? 16 : type == LIBSOLVER_S ? 4 : 8;
+    const int64_t scalar = (int64_t)packed_scalar(type);
     char sentence[ROOM] = "";
     if (w->staging.host)
         return LIBSOLVER_OK;
@@ -303,39 +314,25 @@ libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *strea
     return device_solve(&s->device, &w->device, stream, b, x, NULL);
 }
 
-/* Row i, column first + q of a block on the host as entry i + q n of `packed`, or the other way round. */
-static void copy_rows(const libsolver_vectors *v, int64_t first, int64_t columns, size_t scalar, char *packed, int to_packed)
-{
-    const int by_rows = v->layout == LIBSOLVER_ROW_MAJOR;
-    const int64_t row = by_rows ? v->ld : 1, column = by_rows ? 1 : v->ld;
-    for (int64_t q = 0; q < columns; q++)
-        for (int64_t i = 0; i < v->rows; i++) {
-            char *at = (char *)v->values + (size_t)(i * row + (first + q) * column) * scalar;
-            char *other = packed + (size_t)(i + q * v->rows) * scalar;
-            memcpy(to_packed ? other : at, to_packed ? at : other, scalar);
-        }
-}
-
 libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
                                  message *why)
 {
-    const size_t scalar = b->type == LIBSOLVER_Z ? 16 : b->type == LIBSOLVER_S ? 4 : 8;
-    const int64_t most = w->device.columns;
+    const int64_t scalar = (int64_t)packed_scalar(b->type), most = w->device.columns;
     char sentence[ROOM] = "";
     libsolver_status status = LIBSOLVER_OK;
     TRY(stage(s, w, b->rows, b->type, why));
     for (int64_t first = 0; first < b->columns && status == LIBSOLVER_OK; first += most) {
-        const int64_t columns = b->columns - first < most ? b->columns - first : most, bytes = b->rows * columns * (int64_t)scalar;
+        const int64_t columns = b->columns - first < most ? b->columns - first : most, bytes = b->rows * columns * scalar;
         const libsolver_vectors v = {.values = w->staging.on_device, .rows = b->rows, .columns = columns, .ld = b->rows,
                                      .type = b->type, .place = LIBSOLVER_DEVICE};
-        copy_rows(b, first, columns, scalar, w->staging.host, 1);
+        packed_copy(b, first, columns, w->staging.host, 1);
         status = device_staging_in(&s->device, &w->staging, bytes, sentence, ROOM);
         if (status == LIBSOLVER_OK)
             status = device_solve(&s->device, &w->device, NULL, &v, &v, NULL);
         if (status == LIBSOLVER_OK)
             status = device_staging_out(&s->device, &w->staging, bytes, sentence, ROOM);
         if (status == LIBSOLVER_OK)
-            copy_rows(x, first, columns, scalar, w->staging.host, 0);
+            packed_copy(x, first, columns, w->staging.host, 0);
     }
     TRY(device_failed(status, "the solve on the device", sentence, why));
     return tree_solve_check(s, w, NULL, why);

@@ -10,7 +10,10 @@
 extern "C" {
 #endif
 
+struct device_solver;
+struct device_workspace;
 struct plan_tuning;
+
 typedef struct tree_solver tree_solver;
 typedef struct tree_workspace tree_workspace;
 
@@ -50,6 +53,9 @@ libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, 
 void tree_solver_query(const tree_solver *solver, tree_solver_info *info);
 /* The stream on which it works. */
 void *tree_solver_stream(const tree_solver *solver);
+/* Its part in device_solver.h, and that of a workspace. */
+const struct device_solver *tree_solver_device(const tree_solver *solver);
+const struct device_workspace *tree_workspace_device(const tree_workspace *workspace);
 
 /* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together; wider blocks go in panels.  Serves what is
  * packed now, and later packings after tree_workspace_fit. */

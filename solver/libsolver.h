@@ -161,9 +161,10 @@ LIBSOLVER_API libsolver_status libsolver_factor_matrix(const libsolver_matrix *a
 
 /* Solves A X = B for n x columns blocks of the factor's type, refines with at most options.refine_steps steps
  * and checks: OK means that the componentwise backward error of every column
- * (libsolver_solve_info.backward_error) is at most the tolerance. X may be B.  Uses the factor's own
- * workspace, which grows at the first call with more columns; a second call on it at the same time is refused
- * (INVALID): concurrent callers use libsolver_solve_plain and libsolver_refine with their workspaces.
+ * (libsolver_solve_info.backward_error) is at most the tolerance. X may be B.  GPU backend: both may lie in
+ * device memory; the call waits for the end.  Uses the factor's own workspace, which grows at the first call
+ * with more columns; a second call on it at the same time is refused (INVALID): concurrent callers use
+ * libsolver_solve_plain and libsolver_refine with their workspaces.
  * SINGULAR, INACCURATE, PERTURBED; INVALID, NONFINITE (in B), OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_solve(libsolver_factor *factor, const libsolver_vectors *b,
                                                const libsolver_vectors *x);
@@ -252,6 +253,19 @@ LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *fa
 LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace, const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
+
+/* Solves A X = B on the device without a wait, GPU backend only: B, X and both results lie in device memory, everything is
+ * launched on options.stream, and after the first such call on a workspace others can be captured in a CUDA graph.  `steps`
+ * refinement steps are always launched, each of which takes about as long as a solve; columns that need fewer are left as they
+ * are; 0: only check.  Then, in the order of the stream, backward_error[j] (NULL, or length columns) holds the error of each
+ * column, and *status (NULL, or one) what libsolver_solve would say: OK, PERTURBED, INACCURATE, SINGULAR or CUDA.  FGMRES and the
+ * repair of singular systems need the host: libsolver_refine goes on from an X that is INACCURATE.  X may be B.  workspace: NULL
+ * for the factor's own one, which does not grow here; nothing else may use it until the stream has passed;
+ * libsolver_solve_query knows nothing of this call.  Returns OK when all is launched; INVALID (B and X on the host, steps < 0),
+ * NOT_BUILT (another backend), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
+LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *factor, libsolver_workspace *workspace, int steps,
+                                                     const libsolver_vectors *b, const libsolver_vectors *x,
+                                                     double *backward_error, libsolver_status *status);
 
 /* A system in two parts.  With options.schur_size > 0, A1 being the rows that are eliminated and A2 options.schur_rows,
  *

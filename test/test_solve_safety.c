@@ -140,7 +140,7 @@ libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t co
     const libsolver_status status = __real_device_workspace_open(s, columns, w, error, room);
     if (status != LIBSOLVER_OK || !are_stale)
         return status;
-    const int64_t bytes = (char *)w->memory + device_workspace_bytes(s, columns) - (char *)w->slot;
+    const int64_t bytes = (char *)w->memory + device_workspace_bytes(s, columns) - (char *)w->letter;
     uint64_t *word = malloc((size_t)bytes + 1);
     random_stream r = random_seeded(9);
     assert_non_null(word);
@@ -148,7 +148,7 @@ libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t co
         word[k] = random_next(&r);
         word[k + 1] = 0x40000000u | (random_next(&r) & 0x3fffffffu); /* no number of the first launches */
     }
-    CUDA(cudaMemcpy(w->slot, word, (size_t)bytes, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(w->letter, word, (size_t)bytes, cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize());
     free(word);
     return status;
