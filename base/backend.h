@@ -20,6 +20,7 @@ typedef struct backend_problem {
     const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of their tree */
     const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
     int for_latency;              /* very many solves: what is prepared for them may take any room */
+    int may_fall_back;            /* a device that fails, or has no room, leaves its work to the CPU */
 } backend_problem;
 
 typedef enum backend_scaling {
@@ -53,6 +54,7 @@ enum { BACKEND_L = 1, BACKEND_D = 2, BACKEND_LT = 4 };
 /* One refinement. */
 typedef struct backend_refinement {
     int solve_first;       /* 1: x is output only, b may be x.  0: x is refined */
+    int stalled;           /* plain steps have led to x and gain nothing more: begin with what follows them */
     int steps;             /* most steps; out: most made by a column */
     double tolerance;      /* wanted backward error */
     double initial, final; /* out: largest backward error over the columns, before and after */
@@ -80,9 +82,19 @@ typedef struct backend {
     void (*workspace_destroy)(const void *numeric, void *workspace);
     libsolver_status (*solve)(const void *numeric, int part, void *workspace, const libsolver_vectors *b,
                               const libsolver_vectors *x);
+    /* Whether solves in this workspace run on a device.  NULL: they never do. */
+    int (*solves_on_device)(const void *numeric, const void *workspace);
+    /* See libsolver_solve_traced.  NULL: solves cannot be traced. */
+    libsolver_status (*trace)(const void *numeric, void *workspace, const libsolver_vectors *b, const libsolver_vectors *x,
+                              int64_t capacity, libsolver_task *tasks, int64_t *count, message *why);
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error);
+    /* See libsolver_solve_async; in device memory: backward_error, NULL or columns, and status, NULL or one.  remarks: bits that
+     * the factor adds.  NULL: it cannot be had */
+    libsolver_status (*solve_async)(const void *numeric, void *workspace, const libsolver_vectors *b, const libsolver_vectors *x,
+                                    const backend_refinement *refinement, int remarks, double *backward_error,
+                                    libsolver_status *status);
     /* See libsolver_determinant, _condition and _forward_error. */
     libsolver_status (*determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
     libsolver_status (*condition)(const void *numeric, void *workspace, double *condition);

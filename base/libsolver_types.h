@@ -107,6 +107,27 @@ typedef struct libsolver_vectors {
     libsolver_place place;
 } libsolver_vectors;
 
+/* A task of a solve on the GPU, by what it multiplies with: the inverses of small groups of columns, of which it has several; strips of the
+ * inverse of a root; square tiles of a large group; nothing, it adds up what other tasks have published. */
+typedef enum libsolver_task_kind {
+    LIBSOLVER_TASK_SMALL = 0,
+    LIBSOLVER_TASK_TOP = 1,
+    LIBSOLVER_TASK_LARGE = 2,
+    LIBSOLVER_TASK_SUM = 3
+} libsolver_task_kind;
+
+/* What it did in a traced solve; see libsolver_solve_traced. */
+typedef struct libsolver_task {
+    libsolver_task_kind kind;
+    int32_t level;    /* 0, 1, ... in the order of the solve: its inputs come from lower levels */
+    int32_t height;   /* of its groups, above the leaves */
+    int32_t backward; /* 0: on the way up, the top included; 1: on the way down */
+    int32_t block;    /* that ran it, after its other tasks of lower levels */
+    int64_t bytes;    /* that it read in one piece: description and inverses */
+    double begin, staged, gathered, end; /* seconds after the first task began: the block came to it, its bytes were
+                                            there, its inputs too, it was done */
+} libsolver_task;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,12 +1,16 @@
 /* bench/tree_solve.c: the one-launch solve on a device, its time and where it goes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-r TIMES] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
+ * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-r TIMES] [-t NAME=VALUE] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
  *
- * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels;
+ * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels
+ * (libsolver bench --profile draws it);
+ * -t: task_cost, most_parts, direct_sources, sum_outs (see gpu/plan.h) or largest_group; a problem named again keeps its factor: tune_tree_solve.py makes use of both;
  * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r: packed so many times (3): the first is planned, the others keep its plan.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
  * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
 #include "cli/problem.h"
+#include "cli/profile.h"
+#include "gpu/plan.h"
 #include "gpu/tree_solver.h"
 #include "solver/cpu/tree.h"
 #include "solver/objects.h"
@@ -157,15 +161,18 @@ static void compare_bits(const job *j, int launches)
 static void print_profile(const job *j, const tree_solver_info *info)
 {
     message why = {""};
-    tree_level_profile *level = calloc((size_t)info->levels, sizeof *level);
-    must(level != NULL, "no memory");
-    must(tree_solve_profile(j->solver, j->workspace, &j->b, &j->x, &why, level) == LIBSOLVER_OK, why.text);
-    printf("  sweep     height phase  tasks   begin     end | means us: staging gathering computing\n");
-    for (int32_t l = 0; l < info->levels; l++)
-        printf("  %-9s %6d %5d %6ld %7.2f %7.2f | %8.2f %8.2f %8.2f\n", level[l].backward ? "backward" : "forward", level[l].height,
-               level[l].phase, (long)level[l].tasks, level[l].begin, level[l].end, level[l].staging, level[l].gathering,
-               level[l].computing);
-    free(level);
+    profile p;
+    libsolver_task *task = malloc((size_t)(info->tasks + 1) * sizeof *task);
+    must(task != NULL, "no memory");
+    must(tree_solve_traced(j->solver, j->workspace, &j->b, &j->x, task, &why) == LIBSOLVER_OK, why.text);
+    must(profile_make(task, info->tasks, NAN, &p), "no memory");
+    printf("  sweep     height kind   tasks   begin     end    adds | means us: staging gathering computing\n");
+    for (const profile_row *r = p.row; r < p.row + p.rows; r++)
+        printf("  %-9s %6d %-5s %6ld %7.2f %7.2f %7.2f | %8.2f %8.2f %8.2f\n", r->backward ? "backward" : "forward", r->height,
+               profile_kind(r->kind), (long)r->tasks, 1e6 * r->begin, 1e6 * r->end, 1e6 * r->added, 1e6 * r->staging, 1e6 * r->gathering,
+               1e6 * r->computing);
+    profile_free(&p);
+    free(task);
 }
 
 /* The kernels' time beside the time of reading L and writing the inverses at the rate of copies, 4.3 TB/s. */
@@ -180,17 +187,24 @@ static void print_preparation(const char *which, const tree_solver_info *info)
            1e-6 * (double)info->former_bytes, (long)info->allocations, (long)info->plans);
 }
 
-static void prepare(job *j, const char *name, const tree_solver_options *options, int64_t columns, int times)
+static void factorize(job *j, const char *name)
 {
     failure f = {0};
-    message why = {""};
     if (problem_load(name, &j->p, &f))
         must(0, name);
     must(j->p.a.type == LIBSOLVER_D, "real matrices only");
     const libsolver_matrix a = triplets_view(&j->p.a);
-    must(libsolver_factor_matrix(&a, NULL, &j->factor) >= 0, "no factor");
-    environment *env = &j->factor->context->env;
+    libsolver_options on_cpu;
+    libsolver_options_default(&on_cpu);
+    on_cpu.backend = LIBSOLVER_BACKEND_CPU;
+    must(libsolver_factor_matrix(&a, &on_cpu, &j->factor) >= 0, "no factor");
     must(cpu_tree_view_d(j->factor->numeric, &j->tree) == LIBSOLVER_OK, "no memory");
+}
+
+static void prepare(job *j, const tree_solver_options *options, int64_t columns, int times)
+{
+    environment *env = &j->factor->context->env;
+    message why = {""};
     must(tree_solver_create(env, options, &why, &j->solver) == LIBSOLVER_OK, why.text);
     for (int t = 0; t < times; t++) {
         must(tree_solver_pack(j->solver, &j->tree.view, &why) == LIBSOLVER_OK, why.text);
@@ -198,7 +212,7 @@ static void prepare(job *j, const char *name, const tree_solver_options *options
             tree_solver_query(j->solver, &j->first);
     }
     must(tree_workspace_create(j->solver, columns, &why, &j->workspace) == LIBSOLVER_OK, why.text);
-    const int64_t n = a.n;
+    const int64_t n = j->p.a.n;
     const size_t bytes = sizeof(double) * (size_t)(n * columns);
     j->host_b = malloc(bytes + 8);
     j->host_x = malloc(bytes + 8);
@@ -214,25 +228,86 @@ static void prepare(job *j, const char *name, const tree_solver_options *options
     CUDA(cudaMemcpy(j->b.values, j->host_b, bytes, cudaMemcpyHostToDevice));
 }
 
-static void dismiss(job *j)
+static void unprepare(job *j)
 {
-    memory *m = &j->factor->context->env.memory;
     CUDA(cudaFree(j->b.values));
     CUDA(cudaFree(j->x.values));
     tree_workspace_free(j->workspace);
     tree_solver_free(j->solver);
-    cpu_tree_free(m, &j->tree);
-    libsolver_factor_free(j->factor);
     free(j->host_b);
     free(j->host_x);
+}
+
+static void dismiss(job *j)
+{
+    if (j->factor)
+        cpu_tree_free(&j->factor->context->env.memory, &j->tree);
+    libsolver_factor_free(j->factor);
     problem_free(&j->p);
+    *j = (job){0};
+}
+
+/* What -t sets, NAME=VALUE. */
+static void tune(const char *text, tree_solver_options *options, plan_tuning *tuning)
+{
+    const char *value = strchr(text, '=');
+    const size_t length = value ? (size_t)(value - text) : 0;
+    must(value != NULL, "-t NAME=VALUE");
+    const int64_t number = atol(value + 1);
+    const struct {
+        const char *name;
+        int64_t *wide;
+        int32_t *narrow;
+    } known[] = {{"task_cost", &tuning->task_cost, NULL},
+                 {"most_parts", NULL, &tuning->most_parts},
+                 {"direct_sources", NULL, &tuning->direct_sources},
+                 {"sum_outs", NULL, &tuning->sum_outs},
+                 {"largest_group", &options->largest_group, NULL}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strlen(known[k].name) == length && !strncmp(known[k].name, text, length)) {
+            if (known[k].wide)
+                *known[k].wide = number;
+            else
+                *known[k].narrow = (int32_t)number;
+            return;
+        }
+    must(0, text);
+}
+
+/* All that is told of one problem, packed with these options. */
+static void measure(job *j, const tree_solver_options *options, int64_t columns, int times, int profiled, int bits)
+{
+    prepare(j, options, columns, times);
+    tree_solver_info info;
+    tree_solver_query(j->solver, &info);
+    solve_once(j);
+    fetch(j);
+    const double error = error_of(j), stream = time_of(j, NULL), replayed = graph_time(j);
+    fetch(j);
+    printf("%-22s k %ld  stream %7.2f graph %7.2f us | error %.1e (timed %.1e) | L %.2fM inverses %.2fM read %.1f MB "
+           "groups %d heights %d levels %d guarded %d growth %.0e | prepared in %.3f s\n",
+           j->p.name, (long)columns, stream, replayed, error, error_of(j), 1e-6 * (double)info.factor_entries,
+           1e-6 * (double)info.entries, 1e-6 * (double)info.bytes_read, info.groups, info.heights, info.levels, info.guarded,
+           info.growth, info.seconds);
+    print_preparation("first", &j->first);
+    if (times > 1)
+        print_preparation("again", &info);
+    if (bits)
+        compare_bits(j, bits);
+    if (profiled)
+        print_profile(j, &info);
+    fflush(stdout);
+    unprepare(j);
 }
 
 int main(int argc, char **argv)
 {
-    tree_solver_options options = {0};
+    plan_tuning tuning = plan_tuned;
+    tree_solver_options options = {.tuning = &tuning};
     int64_t columns = 1;
-    int profile = 0, bits = 0, times = 3;
+    int profiled = 0, bits = 0, times = 3;
+    const char *name = ""; /* of the problem at hand */
+    job j = {0};
     for (int k = 1; k < argc; k++) {
         if (!strcmp(argv[k], "-m") && k + 1 < argc)
             options.entries_factor = atof(argv[++k]);
@@ -242,8 +317,10 @@ int main(int argc, char **argv)
             options.bytes_per_second = 1e12 * atof(argv[++k]);
         else if (!strcmp(argv[k], "-k") && k + 1 < argc)
             columns = atol(argv[++k]);
+        else if (!strcmp(argv[k], "-t") && k + 1 < argc)
+            tune(argv[++k], &options, &tuning);
         else if (!strcmp(argv[k], "-p"))
-            profile = 1;
+            profiled = 1;
         else if (!strcmp(argv[k], "-q"))
             bits = 1000;
         else if (!strcmp(argv[k], "-h"))
@@ -251,29 +328,13 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[k], "-r") && k + 1 < argc)
             times = atoi(argv[++k]);
         else {
-            job j = {0};
-            prepare(&j, argv[k], &options, columns, times);
-            tree_solver_info info;
-            tree_solver_query(j.solver, &info);
-            solve_once(&j);
-            fetch(&j);
-            const double error = error_of(&j), stream = time_of(&j, NULL), replayed = graph_time(&j);
-            fetch(&j);
-            printf("%-22s k %ld  stream %7.2f graph %7.2f us | error %.1e (timed %.1e) | L %.2fM inverses %.2fM read %.1f MB "
-                   "groups %d heights %d levels %d guarded %d growth %.0e | prepared in %.3f s\n",
-                   j.p.name, (long)columns, stream, replayed, error, error_of(&j), 1e-6 * (double)info.factor_entries,
-                   1e-6 * (double)info.entries, 1e-6 * (double)info.bytes_read, info.groups, info.heights, info.levels,
-                   info.guarded, info.growth, info.seconds);
-            print_preparation("first", &j.first);
-            if (times > 1)
-                print_preparation("again", &info);
-            if (bits)
-                compare_bits(&j, bits);
-            if (profile)
-                print_profile(&j, &info);
-            fflush(stdout);
-            dismiss(&j);
+            if (strcmp(name, argv[k]) != 0) {
+                dismiss(&j);
+                factorize(&j, name = argv[k]);
+            }
+            measure(&j, &options, columns, times, profiled, bits);
         }
     }
+    dismiss(&j);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "output.h"
 #include "report.h"
 #include "session.h"
+#include "traces.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,28 @@ static int make_right_hand_sides(bench_run *run, failure *f)
     return 0;
 }
 
+/* The profile of solves of one column on the device. */
+static int profile_solves(bench_run *run, failure *f)
+{
+    session *s = &run->session;
+    libsolver_vectors b = dense_view(&run->b, 1), x = b;
+    b.values = run->device_b;
+    x.values = run->device_x;
+    b.place = x.place = LIBSOLVER_DEVICE;
+    libsolver_analysis_info analysis;
+    libsolver_device device;
+    int count = 0;
+    libsolver_analysis_query(s->analysis, &analysis);
+    const libsolver_status status = libsolver_devices(1, &device, &count);
+    profile_facts facts = {.name = run->problem.name,
+                           .device = status == LIBSOLVER_OK && count > 0 ? device.name : NULL,
+                           .n = analysis.n,
+                           .factor_nnz = analysis.factor_nnz,
+                           .stream = run->solve[0],
+                           .graph = run->solve_graph[0]};
+    return traces_store(s, run->workspace, &b, &x, run->settings->profile, &facts, f);
+}
+
 /* The timed solves of width k on device pointers, by the device's clock; the last one's x comes back. */
 static int time_on_device(bench_run *run, int k, failure *f)
 {
@@ -121,16 +144,19 @@ static int time_on_device(bench_run *run, int k, failure *f)
                        launch_solve(run) ||
                        device_time(run->session.stream, launch_solve, run, &run->solve[k], &run->solve_graph[k]) ||
                        device_block_get(run->device_x, bytes, x.values);
+    if (!failed && k == 0 && run->settings->profile)
+        profile_solves(run, f);
     device_block_free(run->device_b);
     device_block_free(run->device_x);
     run->device_b = run->device_x = NULL;
     if (!failed)
-        return 0;
+        return f->code;
     const libsolver_status status = run->session.status < 0 ? run->session.status : LIBSOLVER_CUDA;
     return session_check(&run->session, status, libsolver_factor_message(run->session.factor), f);
 }
 
-/* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of the last. */
+/* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of the last.  AUTO is timed as it is
+ * used, with blocks on the host, wherever it solves. */
 static int bench_solve(bench_run *run, int k, failure *f)
 {
     session *s = &run->session;

@@ -96,3 +96,33 @@ int device_time(void *stream, int (*call)(void *user), void *user, double *secon
     cudaGetLastError(); /* a call that cannot be captured leaves an error */
     return 0;
 }
+
+/* Far more than a second-level cache holds. */
+#define COPIED ((size_t)512 << 20)
+
+typedef struct copied {
+    char *block; /* the second half := the first */
+    cudaStream_t stream;
+} copied;
+
+static int copy_within(void *user)
+{
+    const copied *c = user;
+    return cudaMemcpyAsync(c->block + COPIED, c->block, COPIED, cudaMemcpyDeviceToDevice, c->stream) != cudaSuccess;
+}
+
+double device_copy_rate(void)
+{
+    copied c = {NULL, device_stream_create()};
+    double seconds = NAN;
+    void *block = NULL;
+    if (c.stream && cudaMalloc(&block, 2 * COPIED) == cudaSuccess) {
+        c.block = block;
+        if (median(c.stream, copy_within, &c, NULL, &seconds))
+            seconds = NAN;
+    }
+    cudaFree(block);
+    device_stream_free(c.stream);
+    cudaGetLastError();
+    return 2 * (double)COPIED / seconds;
+}

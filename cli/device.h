@@ -20,4 +20,7 @@ void device_block_free(void *block);
  * replayed from a CUDA graph, NaN if they cannot be captured. */
 int device_time(void *stream, int (*call)(void *user), void *user, double *seconds, double *graph);
 
+/* Bytes a second that the device's memory takes and gives when it copies within itself, both ways counted; NaN if it cannot be told. */
+double device_copy_rate(void);
+
 #endif

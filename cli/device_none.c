@@ -1,6 +1,7 @@
 /* cli/device_none.c: no GPU, in a build without CUDA
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
+#include <math.h>
 
 void *device_stream_create(void)
 {
@@ -41,4 +42,9 @@ int device_time(void *stream, int (*call)(void *user), void *user, double *secon
     (void)seconds;
     (void)graph;
     return 1;
+}
+
+double device_copy_rate(void)
+{
+    return NAN;
 }

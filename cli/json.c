@@ -92,6 +92,25 @@ void json_close(json *j)
     j->first = false;
 }
 
+void json_open_list(json *j, const char *key)
+{
+    begin_member(j, key);
+    append_text(j, "[");
+    j->first = true;
+}
+
+void json_open_item(json *j)
+{
+    append_text(j, j->first ? "{" : ", {");
+    j->first = true;
+}
+
+void json_close_list(json *j)
+{
+    append_text(j, "]");
+    j->first = false;
+}
+
 void json_string(json *j, const char *key, const char *value)
 {
     begin_member(j, key);

@@ -17,6 +17,10 @@ typedef struct json {
 /* A zeroed json is an empty text.  Members of an object: key; the outermost object: key NULL. */
 void json_open(json *j, const char *key);
 void json_close(json *j);
+/* A list of objects, each of which json_close ends. */
+void json_open_list(json *j, const char *key);
+void json_open_item(json *j);
+void json_close_list(json *j);
 void json_string(json *j, const char *key, const char *value); /* NULL: null; not UTF-8: replaced by U+FFFD */
 void json_real(json *j, const char *key, double value);        /* NaN and infinity: null */
 void json_integer(json *j, const char *key, int64_t value);

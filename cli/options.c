@@ -63,6 +63,8 @@ static const struct option_entry {
      "of host memory; K, M, G may follow the number"},
     {"--json", "FILE|-", BOTH, VALUE_TEXT, 0, offsetof(settings, json),
      "write the results as JSON; -: on standard output, in place of the report"},
+    {"--profile", "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, offsetof(settings, profile),
+     "with --backend gpu: where the time of a solve goes, to PREFIX.PROBLEM.json and .svg"},
     {"--quiet", NULL, BOTH, VALUE_NONE, 0, offsetof(settings, quiet), "no report, no progress"},
 };
 
@@ -194,6 +196,8 @@ static int check_operands(const settings *s, const struct command_entry *c, fail
         return failure_set(f, EXIT_USAGE, "generate needs -o FILE");
     if (s->json && s->output && strcmp(s->json, s->output) == 0)
         return failure_set(f, EXIT_USAGE, "-o and --json name the same file");
+    if (s->profile && s->backend != LIBSOLVER_BACKEND_GPU)
+        return failure_set(f, EXIT_USAGE, "--profile needs --backend gpu: it traces solves on a GPU");
     return 0;
 }
 
@@ -241,6 +245,8 @@ void settings_library_options(const settings *s, libsolver_options *o)
 {
     libsolver_options_default(o);
     o->backend = (libsolver_backend)s->backend;
+    if (s->command == COMMAND_SOLVE)
+        o->purpose = LIBSOLVER_PURPOSE_FEW;
     o->kind = (libsolver_kind)s->kind;
     o->ordering = (libsolver_ordering)s->ordering;
     o->matching = (libsolver_choice)s->matching;

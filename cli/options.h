@@ -40,7 +40,7 @@ typedef struct settings {
     int64_t threads, refine;           /* -1: not given */
     double tolerance, pivot_threshold; /* 0: not given */
     int64_t memory_limit;              /* 0: not given */
-    const char *json, *output;         /* NULL: not given */
+    const char *json, *output, *profile; /* NULL: not given */
     bool quiet;
 } settings;
 

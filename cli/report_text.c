@@ -68,9 +68,10 @@ static void print_factor(const report *r, FILE *to)
     const libsolver_factor_info *f = &r->factor;
     const bool ldlt = f->kind != LIBSOLVER_KIND_SPD;
     const char *transposed = triplets_are_hermitian(r->matrix) ? "L^H" : "L^T";
-    fprintf(to, "factor     A = L %s%s%s%s, %s, %d thread%s", ldlt ? "D " : "", transposed, ldlt ? "" : " (Cholesky)",
+    fprintf(to, "factor     A = L %s%s%s%s, %s, %d thread%s%s", ldlt ? "D " : "", transposed, ldlt ? "" : " (Cholesky)",
             r->mixed ? ", single precision" : "",
-            f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads, plural(f->threads));
+            f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads, plural(f->threads),
+            f->backend_solve == LIBSOLVER_BACKEND_GPU ? ", solves on the GPU" : "");
     if (ldlt)
         fprintf(to, "; %" PRId64 " pivot%s of 2 x 2, %" PRId64 " delayed, %" PRId64 " perturbed",
                 f->two_by_two, plural(f->two_by_two), f->delayed, f->perturbed);

@@ -14,59 +14,42 @@ extern "C" {
 constexpr int BLOCKS_EACH = 2;
 constexpr int BLOCK_SHARED = 227 * 1024 / BLOCKS_EACH - 1024;
 
-/* ---- Instances of the kernel, by type and width ------------------------------------------------------ */
+/* ---- Instances of the kernel, by type and columns ------------------------------------------------------ */
 
-template <typename T> constexpr int MOST_COLUMNS = sizeof(T) > 8 ? 4 : 8;
-
-/* The narrowest instance for so many columns. */
-static int32_t instance_columns(libsolver_type type, int64_t columns)
+/* Columns of the solver for so many at a time. */
+template <typename T> static int32_t block_columns(int64_t columns)
 {
-    const int most = type == LIBSOLVER_Z ? MOST_COLUMNS<complex_d> : MOST_COLUMNS<double>;
-    int32_t width = 1;
-    while (width < columns && width < most)
-        width *= 2;
-    return width;
+    return columns <= block_solver<T, 1>::COLUMNS ? block_solver<T, 1>::COLUMNS : block_solver<T, 2>::COLUMNS;
 }
 
-template <typename T, int WIDTH, int PASSES>
+template <typename SOLVER, typename T>
 static libsolver_status run(const device_solver *s, solve_arguments<T> a, const device_workspace *w, cudaStream_t stream)
 {
-    using shape = solve_shape<T, WIDTH, PASSES>;
-    static_assert(shape::bytes(2) <= BLOCK_SHARED, "two stages fit");
-    a.stages = (BLOCK_SHARED - shape::bytes(0)) / TASK_STAGE;
+    static_assert(solve_bytes<SOLVER>(2) <= BLOCK_SHARED, "two stages fit");
+    a.stages = (BLOCK_SHARED - solve_bytes<SOLVER>(0)) / TASK_STAGE;
     a.stages = a.stages > MOST_STAGES ? MOST_STAGES : a.stages;
-    launch_shape how = {s->blocks, LAUNCH_THREADS, shape::bytes(a.stages)};
+    launch_shape how = {s->blocks, LAUNCH_THREADS, solve_bytes<SOLVER>(a.stages)};
     how.together = !s->by_levels;
     if (!s->by_levels)
-        return launch(tree_solve_kernel<T, WIDTH, PASSES>, how, stream, a);
+        return launch(tree_solve_kernel<SOLVER>, how, stream, a);
     a.epoch = nullptr;
     TRY(launch(next_level_epoch, launch_shape{1, 1}, stream, static_cast<solve_state *>(w->state)));
     for (int32_t level = 0; level < s->levels; level++) {
         how.blocks = s->level_blocks[level];
-        TRY(launch(tree_solve_kernel<T, WIDTH, PASSES>, how, stream, a));
+        TRY(launch(tree_solve_kernel<SOLVER>, how, stream, a));
         a.head += how.blocks;
     }
     if (a.in_place)
-        TRY(launch(store_x_kernel<T, WIDTH * PASSES>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
+        TRY(launch(store_x_kernel<SOLVER>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
     return LIBSOLVER_OK;
 }
 
 template <typename T>
 static libsolver_status run_columns(const device_solver *s, const solve_arguments<T> &a, const device_workspace *w, cudaStream_t stream)
 {
-    constexpr int WIDTH = 2;
-    switch (instance_columns(s->type, a.columns)) {
-    case 1:
-        return run<T, 1, 1>(s, a, w, stream);
-    case 2:
-        return run<T, 2, 1>(s, a, w, stream);
-    case 4:
-        return run<T, WIDTH, 4 / WIDTH>(s, a, w, stream);
-    default:
-        if constexpr (MOST_COLUMNS<T> == 8)
-            return run<T, WIDTH, 4>(s, a, w, stream);
-        return LIBSOLVER_INTERNAL;
-    }
+    if (a.columns == 1)
+        return run<column_solver<T>>(s, a, w, stream);
+    return a.columns <= block_solver<T, 1>::COLUMNS ? run<block_solver<T, 1>>(s, a, w, stream) : run<block_solver<T, 2>>(s, a, w, stream);
 }
 
 extern "C" libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
@@ -81,13 +64,16 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
         a.memory = static_cast<const char *>(s->memory);
         a.head = s->head;
         a.copy = s->copy;
-        a.slot = static_cast<packet *>(w->slot);
+        a.letter = static_cast<packet *>(w->letter);
+        a.value = static_cast<T *>(w->value);
+        a.mark = static_cast<unsigned *>(w->mark);
         a.state = static_cast<solve_state *>(w->state);
         a.epoch = static_cast<unsigned *>(w->epoch);
         a.scale = static_cast<const real_of<T> *>(s->scale);
         a.user_row = s->user_row;
         a.times = times;
         a.n = s->n;
+        a.pitch = block_columns<T>(w->columns);
         a.in_place = x->values == b->values;
         a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
         a.b_column = b->layout == LIBSOLVER_ROW_MAJOR ? 1 : b->ld;
@@ -109,12 +95,12 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
 /* How many blocks of the narrowest instance are resident together; no other needs more of a multiprocessor. */
 static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
 {
-    using shape = solve_shape<double, 1, 1>;
+    using kernel_solver = column_solver<double>;
     int each = 0;
-    const int shared = shape::bytes((BLOCK_SHARED - shape::bytes(0)) / TASK_STAGE);
-    cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<double, 1, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    const int shared = solve_bytes<kernel_solver>((BLOCK_SHARED - solve_bytes<kernel_solver>(0)) / TASK_STAGE);
+    cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<kernel_solver>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<double, 1, 1>, LAUNCH_THREADS, (size_t)shared);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<kernel_solver>, LAUNCH_THREADS, (size_t)shared);
     *blocks = multiprocessors * (each < BLOCKS_EACH ? each : BLOCKS_EACH);
     return error;
 }
@@ -221,32 +207,51 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
 
 /* ---- Workspaces ---------------------------------------------------------------------------------------- */
 
-static int64_t letters_bytes(const device_solver *s, int32_t columns)
-{
-    return (int64_t)s->slots * columns * (s->type == LIBSOLVER_Z ? 2 : 1) * (int64_t)sizeof(packet);
-}
+/* What is in a workspace, for the most columns at a time. */
+struct workspace_layout {
+    int32_t columns;
+    parts all;
+    int64_t state, epoch, letter, value, mark;
+
+    workspace_layout(const device_solver *s, int64_t wanted)
+    {
+        with_type(s->type, [&](auto one) {
+            using T = decltype(one);
+            columns = (int32_t)(wanted < 1 ? 1 : wanted < block_columns<T>(wanted) ? wanted : block_columns<T>(wanted));
+            const int64_t several = columns > 1 ? s->slots : 0;
+            state = all.place(sizeof(solve_state));
+            epoch = all.place(s->blocks * (int64_t)sizeof(unsigned));
+            letter = all.place(s->slots * (int64_t)sizeof(::letter<T>));
+            value = all.place(several * block_columns<T>(columns) * (int64_t)sizeof(T));
+            mark = all.place(several * (int64_t)sizeof(unsigned));
+            return LIBSOLVER_OK;
+        });
+    }
+};
 
 extern "C" int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
 {
-    return 256 + (s->blocks * (int64_t)sizeof(unsigned) + 255) / 256 * 256 + letters_bytes(s, instance_columns(s->type, columns));
+    return workspace_layout(s, columns).all.bytes;
 }
 
 extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *sentence, int room)
 {
     const current_device here(s->device);
-    const int64_t bytes = device_workspace_bytes(s, columns);
+    const workspace_layout layout(s, columns);
     *w = {};
     w->device = s->device;
-    w->columns = instance_columns(s->type, columns);
-    cudaError_t error = cudaMalloc(&w->memory, (size_t)bytes);
-    if (error == cudaSuccess) /* letters of launch 0, which there is none of */
-        error = cudaMemsetAsync(w->memory, 0, (size_t)bytes, (cudaStream_t)s->stream);
+    w->columns = layout.columns;
+    cudaError_t error = cudaMalloc(&w->memory, (size_t)layout.all.bytes);
+    if (error == cudaSuccess) /* published by launch 0, which there is none of */
+        error = cudaMemsetAsync(w->memory, 0, (size_t)layout.all.bytes, (cudaStream_t)s->stream);
     if (error == cudaSuccess) /* solves may come on other streams */
         error = cudaStreamSynchronize((cudaStream_t)s->stream);
     char *base = static_cast<char *>(w->memory);
-    w->state = base;
-    w->epoch = base + 256;
-    w->slot = base + (bytes - letters_bytes(s, w->columns));
+    w->state = base + layout.state;
+    w->epoch = base + layout.epoch;
+    w->letter = base + layout.letter;
+    w->value = base + layout.value;
+    w->mark = base + layout.mark;
     if (error != cudaSuccess)
         device_workspace_close(w);
     return status_with(error, sentence, room);
@@ -285,7 +290,7 @@ extern "C" libsolver_status device_solve_check(const device_solver *s, const dev
 {
     const current_device here(s->device);
     const cudaStream_t on = (cudaStream_t)(stream ? stream : s->stream);
-    unsigned failed = 0, *word = &static_cast<solve_state *>(w->state)->failed;
+    unsigned failed = 0, *word = device_solve_failed(w);
     cudaError_t error = cudaMemcpyAsync(&failed, word, sizeof failed, cudaMemcpyDeviceToHost, on);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(on);
@@ -293,6 +298,11 @@ extern "C" libsolver_status device_solve_check(const device_solver *s, const dev
         error = cudaMemsetAsync(word, 0, sizeof failed, on);
     *gave_up = failed != 0;
     return status_with(error, sentence, room);
+}
+
+extern "C" unsigned *device_solve_failed(const device_workspace *w)
+{
+    return &static_cast<solve_state *>(w->state)->failed;
 }
 
 /* ---- Between host and device ------------------------------------------------------------------------------ */

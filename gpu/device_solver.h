@@ -45,8 +45,8 @@ typedef struct device_upload {
 
 typedef struct device_workspace {
     int device;
-    int32_t columns; /* most at a time: 1, 2, 4 or 8 */
-    void *memory, *state, *epoch, *slot;
+    int32_t columns; /* most at a time */
+    void *memory, *state, *epoch, *letter, *value, *mark; /* value, mark: for several columns */
 } device_workspace;
 
 /* Blocks of vectors on their way between host and device: n x columns scalars by columns on both sides, the host's part
@@ -79,6 +79,8 @@ libsolver_status device_solve_timed(const device_solver *s, const device_workspa
 /* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *error,
                                     int room);
+/* On the device: nonzero once a solve on this workspace gave up. */
+unsigned *device_solve_failed(const device_workspace *w);
 
 libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *error, int room);
 void device_staging_close(device_staging *g);

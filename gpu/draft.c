@@ -37,9 +37,9 @@ int draft_has_room(const draft *d, const draft_need *need)
     const int32_t inputs = d->inputs + need->inputs, sources = d->sources + need->sources;
     const int32_t slots = d->slots + need->slots, outs = d->outs + need->outs;
     if (d->flags & TASK_TILES)
-        return sources <= TASK_SOURCES && slots <= TASK_SQUARES &&
+        return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SQUARES &&
                description_bytes(inputs, sources, 0, outs) + up16(d->tile_bytes + need->tile_bytes) <= TASK_STAGE;
-    return sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies < TASK_SLOTS &&
+    return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies < TASK_SLOTS &&
            description_bytes(inputs, sources, slots, outs) + up16(d->tile_bytes + need->tile_bytes) + 16 <= TASK_STAGE;
 }
 
@@ -63,6 +63,8 @@ void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32
     const int32_t each = draft_slot_outs(mode);
     assert(out_step <= UINT16_MAX && inner_step <= UINT16_MAX && inner <= UINT16_MAX);
     for (int32_t o = 0; o < outs; o += each) {
+        const int32_t together = outs - o < SLOT_ROWS ? outs - o : SLOT_ROWS;
+        const int leads = o % SLOT_ROWS ? 0 : SLOT_LEADS | (together - 1) << SLOT_ROWS_SHIFT;
         assert(d->slots < TASK_SLOTS);
         d->slot[d->slots++] = (task_slot){.tile = (uint32_t)(tile + o * out_step),
                                           .in = (uint16_t)in,
@@ -71,7 +73,7 @@ void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32
                                           .inner_step = (uint16_t)inner_step,
                                           .out = (uint16_t)(first + o),
                                           .outs = (uint8_t)(outs - o < each ? outs - o : each),
-                                          .mode = (uint8_t)(mode | (conjugate ? 4 : 0))};
+                                          .mode = (uint8_t)(mode | leads | (conjugate ? SLOT_CONJUGATE : 0))};
     }
 }
 

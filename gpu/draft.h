@@ -28,7 +28,7 @@ int draft_has_room(const draft *d, const draft_need *need);
 /* The sum of count >= 1 sources as an entry of `in`; returns its place. */
 static inline int32_t draft_input(draft *d, const int32_t *code, int32_t count)
 {
-    assert(count >= 1 && d->sources + count <= TASK_SOURCES);
+    assert(count >= 1 && d->inputs < TASK_INPUTS && d->sources + count <= TASK_SOURCES);
     for (int32_t k = 0; k < count; k++)
         d->code[d->sources + k] = code[k];
     d->sources += count;

@@ -3,15 +3,22 @@
 #include "gpu/planner.h"
 #include "base/type.h"
 
-/* What a task costs beside its bytes, in bytes: its waits and barriers. */
-#define TASK_COST 24576
+const plan_tuning plan_tuned = {.task_cost = 24576, .most_parts = 4, .direct_sources = 4, .sum_outs = 64};
+
+static libsolver_task_kind kind_of(const draft *d)
+{
+    if (d->flags & TASK_TILES)
+        return LIBSOLVER_TASK_LARGE;
+    return d->slots == 0 ? LIBSOLVER_TASK_SUM : d->slot[0].mode == SLOT_1_BY_32 ? LIBSOLVER_TASK_TOP : LIBSOLVER_TASK_SMALL;
+}
 
 void plan_task(planner *p, draft *d, int flags)
 {
     d->flags |= flags;
+    p->unit_kind = kind_of(d);
     const int64_t bytes = draft_finish(d, 0, &p->descriptions, &p->copies);
     p->bytes_read += bytes;
-    p->unit_cost += bytes + TASK_COST;
+    p->unit_cost += bytes + p->tuning->task_cost;
     p->unit.tasks++;
     p->tasks++;
     draft_start(d);
@@ -24,7 +31,7 @@ void plan_unit_end(planner *p, int level)
     const int32_t end = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
     p->unit.copies = end - p->unit.copy;
     const plan_unit u = {.level = level, .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)), .list = p->unit,
-                         .cost = p->unit_cost};
+                         .kind = p->unit_kind, .cost = p->unit_cost};
     buffer_put(&p->units, &u, (int64_t)sizeof u);
     p->unit = (task_list){.copy = end};
     p->unit_cost = 0;
@@ -175,7 +182,7 @@ static libsolver_status sort_units(memory *m, solve_plan *plan, int32_t levels)
 }
 
 libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
-                            message *why, solve_plan *plan)
+                            const plan_tuning *tuning, message *why, solve_plan *plan)
 {
     memory *m = &env->memory;
     memset(plan, 0, sizeof *plan);
@@ -188,6 +195,7 @@ libsolver_status plan_build(environment *env, const factor_tree *tree, const gro
     p->tree = tree;
     p->g = g;
     p->joined = joined;
+    p->tuning = tuning ? tuning : &plan_tuned;
     p->plan = plan;
     p->conjugate = tree->hermitian;
     libsolver_status status = planner_create(p);
@@ -216,12 +224,12 @@ void plan_trim(memory *m, solve_plan *plan)
     memory_free(m, plan->description);
     memory_free(m, plan->block);
     memory_free(m, plan->block_copy);
-    memory_free(m, plan->task_level);
+    memory_free(m, plan->label);
     plan->unit = NULL;
     plan->copy = plan->block_copy = NULL;
     plan->description = NULL;
     plan->block = NULL;
-    plan->task_level = NULL;
+    plan->label = NULL;
 }
 
 void plan_free(memory *m, solve_plan *plan)

@@ -20,9 +20,18 @@ typedef struct plan_tile {
 /* Tasks that one block works through in order, as they pass sums on.  Units of one level are independent. */
 typedef struct plan_unit {
     int32_t level, order;
+    libsolver_task_kind kind;
     task_list list;
     int64_t cost;
 } plan_unit;
+
+/* What a traced solve says of a task. */
+typedef struct plan_label {
+    int32_t level; /* the unit's */
+    libsolver_task_kind kind;
+    int32_t block;
+    uint32_t bytes;
+} plan_label;
 
 typedef struct solve_plan {
     int64_t scalar_bytes;
@@ -40,7 +49,7 @@ typedef struct solve_plan {
     int64_t description_bytes;
     task_list *block;          /* blocks: what each does ... */
     task_copy *block_copy;     /* ... in the order in which it does it */
-    int32_t *task_level;       /* tasks, by blocks: the unit's level */
+    plan_label *label;         /* tasks, by blocks */
     int64_t bytes_read;        /* of values and descriptions, by one solve */
 } solve_plan;
 
@@ -58,10 +67,20 @@ static inline int64_t plan_tile_bytes(const plan_tile *t, int64_t scalar_bytes)
     return (entries * scalar_bytes + 15) / 16 * 16;
 }
 
-/* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  By the environment's threads; the same program for any number of them.
- * OUT_OF_MEMORY, INTERNAL: some number does not fit its field. */
+/* What programs are made by beside the limits of a task; plan_tuned: for an H200.  `bench/tune_tree_solve.py` compares other values. */
+typedef struct plan_tuning {
+    int64_t task_cost;      /* of a task beside its bytes, in bytes: its waits and barriers */
+    int32_t most_parts;     /* of a strip of a large group, at most 8: those who read it add them up */
+    int32_t direct_sources; /* of an entry of f on average, that every task which reads f adds up; more are summed once and published */
+    int32_t sum_outs;       /* most sums of one task, at most TASK_OUTS: so that many blocks share them */
+} plan_tuning;
+
+extern const plan_tuning plan_tuned;
+
+/* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  tuning: NULL for plan_tuned.  By the environment's threads; the same
+ * program for any number of them.  OUT_OF_MEMORY, INTERNAL: some number does not fit its field. */
 libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
-                            message *why, solve_plan *plan);
+                            const plan_tuning *tuning, message *why, solve_plan *plan);
 /* Frees what only a solve reads: units, copies, descriptions and blocks. */
 void plan_trim(memory *m, solve_plan *plan);
 void plan_free(memory *m, solve_plan *plan);

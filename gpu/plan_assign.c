@@ -74,8 +74,10 @@ static void write_lists(solve_plan *plan, const int32_t *block_of)
         task_list *to = &plan->block[block_of[u]];
         const task_list *from = &plan->unit[u].list;
         memcpy(plan->block_copy + to->copy + to->copies, plan->copy + from->copy, (size_t)from->copies * sizeof(task_copy));
-        for (int32_t t = 0; t < from->tasks; t++)
-            plan->task_level[to->first + to->tasks++] = plan->unit[u].level;
+        for (int32_t c = from->copy; c < from->copy + from->copies; c++)
+            if (plan->copy[c].task_bytes > 0)
+                plan->label[to->first + to->tasks++] = (plan_label){.level = plan->unit[u].level, .kind = plan->unit[u].kind,
+                                                                    .block = block_of[u], .bytes = plan->copy[c].task_bytes};
         to->copies += from->copies;
     }
 }
@@ -87,9 +89,9 @@ libsolver_status plan_assign(memory *m, solve_plan *plan, int threads)
     int32_t *block_of = memory_new(m, plan->unit_count, sizeof(int32_t));
     plan->block = memory_zeroed(m, plan->blocks, sizeof(task_list));
     plan->block_copy = memory_new(m, plan->copy_count, sizeof(task_copy));
-    plan->task_level = memory_new(m, plan->task_count, sizeof(int32_t));
+    plan->label = memory_new(m, plan->task_count, sizeof(plan_label));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (heap && start && block_of && plan->block && plan->block_copy && plan->task_level) {
+    if (heap && start && block_of && plan->block && plan->block_copy && plan->label) {
         for (int32_t u = 0, level = 0; u < plan->unit_count; u++)
             if (u == 0 || plan->unit[u].level != plan->unit[u - 1].level)
                 start[level++] = u;

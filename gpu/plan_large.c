@@ -5,12 +5,6 @@
  * with a strip of columns.  Readers add up the parts, so that a sum is not on the way of a chain of groups. */
 #include "gpu/planner.h"
 
-/* Most parts of a strip: those who read it add them up. */
-#define MOST_PARTS 4
-/* Sources of an entry of f, on average, that every task that reads f adds up; more are summed once and published. */
-#define DIRECT_SOURCES 4
-
-
 static int32_t strips_below(const planner *p, int32_t i)
 {
     return (group_rows(p->g, i) + SQUARE - 1) / SQUARE;
@@ -41,7 +35,7 @@ static int32_t parts_of(const planner *p, int32_t i, int32_t tiles)
     const int64_t chain = p->target[p->g->height[i]] / (most * square_bytes(p));
     const int64_t each = most * (chain > 1 ? chain : 1);
     const int64_t parts = (tiles + each - 1) / each;
-    return (int32_t)(parts > MOST_PARTS ? MOST_PARTS : parts);
+    return (int32_t)(parts > p->tuning->most_parts ? p->tuning->most_parts : parts);
 }
 
 static int64_t copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs)
@@ -228,7 +222,7 @@ static int few_sources(const planner *p, int32_t i)
     int64_t sources = 0;
     for (int32_t c = 0; c < k; c++)
         sources += plan_source_count(p, c);
-    return sources <= DIRECT_SOURCES * (int64_t)k;
+    return sources <= p->tuning->direct_sources * (int64_t)k;
 }
 
 int32_t plan_large_strips(const planner *p, int32_t i, int32_t *tasks)

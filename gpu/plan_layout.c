@@ -10,9 +10,8 @@
 #define SMALL_TOP 40
 /* Least bytes of a root's strip: below that a task is all latency. */
 #define STRIP_BYTES 4096
-/* Most rows of a root's strip, one for each warp, and most columns in one of its tasks. */
+/* Most rows of a root's strip, one for each warp. */
 #define STRIP_ROWS SOLVE_WARPS
-#define STRIP_COLUMNS 480
 
 /* See task_slot. */
 static int32_t leading(int32_t rows)
@@ -77,7 +76,7 @@ static void lay_top(planner *p, int32_t i, int64_t *at)
     const int32_t rows = wanted > STRIP_ROWS ? STRIP_ROWS : (int32_t)wanted;
     p->strip_rows[i] = rows;
     int32_t columns = (int32_t)((TASK_STAGE - 4096) / (s * rows));
-    columns = columns > STRIP_COLUMNS ? STRIP_COLUMNS : columns;
+    columns = columns > TASK_INPUTS ? TASK_INPUTS : columns;
     const int32_t blocks = (k + columns - 1) / columns;
     for (int32_t r = 0; r < k; r += rows)
         for (int32_t b = 0; b < blocks; b++) {

@@ -7,8 +7,6 @@
 
 /* Sources that a task adds on the way. */
 #define FEW_SOURCES 12
-/* Most sums of one task, so that many blocks share them. */
-#define SUM_OUTS 64
 /* Sources of one row that one task adds when there are more. */
 #define MANY_SOURCES 256
 
@@ -33,7 +31,7 @@ int32_t plan_sum(planner *p, const int32_t *source, int32_t count, int level)
     if (p->dry)
         return plan_new_slots(p, 1);
     const draft_need need = {.inputs = 1, .sources = count, .outs = 1};
-    if (!draft_has_room(&p->sum, &need) || p->sum.outs >= SUM_OUTS)
+    if (!draft_has_room(&p->sum, &need) || p->sum.outs >= p->tuning->sum_outs)
         plan_sums_end(p, level);
     const int32_t in = draft_input(&p->sum, source, count);
     task_out *out = draft_out(&p->sum);

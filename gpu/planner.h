@@ -27,6 +27,7 @@ typedef struct planner {
     const factor_tree *tree;
     const groups *g;
     const unsigned char *joined;
+    const plan_tuning *tuning;
     solve_plan *plan;
     int conjugate;          /* of tiles in the backward sweep */
     int32_t *order;         /* groups by height, then number */
@@ -56,6 +57,7 @@ typedef struct planner {
     task_list unit;         /* the unit at hand */
     int64_t unit_cost, bytes_read;
     int32_t tasks;
+    libsolver_task_kind unit_kind;
 } planner;
 
 /* plan_layout.c: form, tiles and place of each group's values.  INTERNAL. */

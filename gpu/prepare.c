@@ -45,7 +45,7 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
     const layer_costs costs = {.step = o->step > 0 ? o->step : STEP,
                                .bytes_per_second = o->bytes_per_second > 0 ? o->bytes_per_second : BYTES_PER_SECOND,
                                .scalar_bytes = type_bytes(tree->type),
-                               .largest = LARGEST_GROUP,
+                               .largest = o->largest_group > 0 ? o->largest_group : LARGEST_GROUP,
                                .entries_limit = (int64_t)(o->entries_factor * (double)s->factor_entries)};
     int32_t *layer = memory_new(m, s->cut.count, sizeof(int32_t));
     libsolver_status status = layer ? layers_choose(m, tree, &s->cut, &costs, layer) : LIBSOLVER_OUT_OF_MEMORY;
@@ -53,7 +53,7 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
         status = groups_build(m, tree, &s->cut, layer, &s->grouped);
     memory_free(m, layer);
     TRY(status);
-    TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, why, &s->plan));
+    TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, o->tuning, why, &s->plan));
     s->growths = memory_new(m, 2 * (int64_t)s->grouped.count, sizeof(double));
     return s->growths ? form(env, tree, o, why, s) : LIBSOLVER_OUT_OF_MEMORY;
 }

@@ -24,7 +24,8 @@ enum { TASK_CARRY_IN = 1, TASK_CARRY_OUT = 2, TASK_TILES = 4, TASK_BACKWARD = 8,
 
 /* Limits of one task, from the shared memory of a block. */
 enum {
-    TASK_SOURCES = 512, /* of all entries of in together */
+    TASK_INPUTS = 288,  /* entries of in */
+    TASK_SOURCES = 512, /* of all of them together */
     TASK_SLOTS = 64,
     TASK_OUTS = 512,
     TASK_STAGE = 28672, /* bytes of description and tiles */
@@ -44,12 +45,15 @@ typedef struct task_head {
  * 4 more than a multiple of 8 is read without bank conflicts along rows and along columns. */
 enum { SLOT_8_BY_4 = 0, SLOT_4_BY_8 = 1, SLOT_1_BY_32 = 2 };
 
-/* Out o < outs of the slot, which is number `out` + o of the task: sum over i < inner of T[tile + o out_step + i inner_step] in[in + i].  The first
- * slot of each warp may carry. */
+/* Products with several right-hand sides are made for up to SLOT_ROWS outs of consecutive slots at once, which share all but tile, out and outs:
+ * the first of them is SLOT_LEADS and tells how many outs they have together. */
+enum { SLOT_CONJUGATE = 4, SLOT_LEADS = 8, SLOT_ROWS = 16, SLOT_ROWS_SHIFT = 4 };
+
+/* Out o < outs of the slot, which is number `out` + o of the task: sum over i < inner of T[tile + o out_step + i inner_step] in[in + i]. */
 typedef struct task_slot {
     uint32_t tile; /* scalars from tile_at */
     uint16_t in, inner, out_step, inner_step, out;
-    uint8_t outs, mode; /* mode: SLOT_..., | 4: of T's conjugate */
+    uint8_t outs, mode; /* mode: SLOT_8_BY_4..., | SLOT_CONJUGATE: of T's conjugate, | SLOT_LEADS | outs together - 1 << SLOT_ROWS_SHIFT */
 } task_slot;
 
 /* Entry (r, c) of a square tile: no bank conflicts along rows nor along columns. */

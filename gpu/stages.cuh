@@ -54,9 +54,10 @@ template <typename S> __device__ __forceinline__ S load_words(const S *from)
     return s;
 }
 
-/* The warp that copies: the list's copies in order, each task to the next stage. */
+/* The warp that copies: the list's copies in order, each task to the next stage; done(stage) with each task that the solvers have done. */
+template <typename Done>
 __device__ __forceinline__ void copy_tasks(const char *memory, const list_head *head, const task_copy *copy, char *stage,
-                                           const stage_ring &ring, int stages)
+                                           const stage_ring &ring, int stages, Done done)
 {
     const int lane = threadIdx.x & 31;
     task_copy mine = {};
@@ -78,8 +79,10 @@ __device__ __forceinline__ void copy_tasks(const char *memory, const list_head *
         here.task_bytes = __shfl_sync(~0u, mine.task_bytes, c - held);
         if (here.task_bytes > 0) {
             at = at + 1 == stages ? 0 : at + 1;
-            if (++tasks > stages)
+            if (++tasks > stages) {
                 stage_ring::take_back(at);
+                done(stage + at * TASK_STAGE);
+            }
             if (lane == 0)
                 inbox_expect(ring.full + at, here.task_bytes);
         }
@@ -88,7 +91,9 @@ __device__ __forceinline__ void copy_tasks(const char *memory, const list_head *
     }
     for (int left = min(tasks, stages); left > 0; left--) { /* no barrier is left half full */
         at = at + 1 == stages ? 0 : at + 1;
-        stage_ring::take_back(tasks < stages ? tasks - left : at);
+        const int last = tasks < stages ? tasks - left : at;
+        stage_ring::take_back(last);
+        done(stage + last * TASK_STAGE);
     }
 }
 

@@ -4,8 +4,9 @@
 #include "base/type.h"
 #include "gpu/device_solver.h"
 #include "gpu/former.h"
-#include "gpu/planner.h"
+#include "gpu/packed.h"
 #include "gpu/prepare.h"
+#include "gpu/trace.h"
 #include <time.h>
 
 /* Seconds that a block waits for another before a solve gives up. */
@@ -20,7 +21,7 @@ struct tree_solver {
     prepared_solve prepared; /* trimmed */
     device_upload program;   /* sizes, and nothing at hand */
     int32_t *level_blocks;
-    int32_t *task_level; /* info.tasks */
+    plan_label *label; /* info.tasks */
 };
 
 struct tree_workspace {
@@ -79,7 +80,7 @@ void tree_solver_free(tree_solver *s)
     former_close(&s->former);
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
-    memory_free(&s->env->memory, s->task_level);
+    memory_free(&s->env->memory, s->label);
     memory_free(&s->env->memory, s);
 }
 
@@ -201,15 +202,15 @@ static void keep_info(tree_solver *s, double plan_seconds)
                                  .former_bytes = former_bytes(&s->former)};
 }
 
-/* Task levels are kept for profiles; the rest of a new program is on the device now. */
+/* Labels are kept for traces; the rest of a new program is on the device now. */
 static void trim(tree_solver *s)
 {
     memory *m = &s->env->memory;
     if (s->prepared.kept)
         return;
-    memory_free(m, s->task_level);
-    s->task_level = s->prepared.plan.task_level;
-    s->prepared.plan.task_level = NULL;
+    memory_free(m, s->label);
+    s->label = s->prepared.plan.label;
+    s->prepared.plan.label = NULL;
     plan_trim(m, &s->prepared.plan);
 }
 
@@ -220,6 +221,8 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
     prepare_options o = {.blocks = s->device.blocks,
                          .entries_factor = s->options.entries_factor,
                          .growth_limit = s->options.growth_limit,
+                         .largest_group = s->options.largest_group,
+                         .tuning = s->options.tuning,
                          .step = s->options.step,
                          .bytes_per_second = s->options.bytes_per_second};
     char sentence[ROOM] = "";
@@ -268,6 +271,16 @@ void *tree_solver_stream(const tree_solver *s)
     return s->device.stream;
 }
 
+const struct device_solver *tree_solver_device(const tree_solver *s)
+{
+    return &s->device;
+}
+
+const struct device_workspace *tree_workspace_device(const tree_workspace *w)
+{
+    return &w->device;
+}
+
 int64_t tree_workspace_bytes(const tree_solver *s, int64_t columns)
 {
     return (int64_t)sizeof(tree_workspace) + device_workspace_bytes(&s->device, columns);
@@ -290,6 +303,21 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, me
     else
         *workspace = w;
     return device_failed(status, "the workspace on the device", sentence, why);
+}
+
+static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows, libsolver_type type, message *why)
+{
+    const int64_t scalar = type_bytes(type);
+    char sentence[ROOM] = "";
+    if (w->staging.host)
+        return LIBSOLVER_OK;
+    return device_failed(device_staging_open(&s->device, rows * w->device.columns * scalar, &w->staging, sentence, ROOM),
+                         "page-locked memory", sentence, why);
+}
+
+libsolver_status tree_workspace_stage(const tree_solver *s, tree_workspace *w, message *why)
+{
+    return s->device.memory ? stage(s, w, s->device.n, s->device.type, why) : LIBSOLVER_OK;
 }
 
 void tree_workspace_free(tree_workspace *w)
@@ -319,40 +347,25 @@ libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *strea
     return device_solve(&s->device, &w->device, stream, b, x, NULL);
 }
 
-/* Row i, column first + q of a block on the host as entry i + q n of `packed`, or the other way round. */
-static void copy_rows(const libsolver_vectors *v, int64_t first, int64_t columns, size_t scalar, char *packed, int to_packed)
-{
-    const int by_rows = v->layout == LIBSOLVER_ROW_MAJOR;
-    const int64_t row = by_rows ? v->ld : 1, column = by_rows ? 1 : v->ld;
-    for (int64_t q = 0; q < columns; q++)
-        for (int64_t i = 0; i < v->rows; i++) {
-            char *at = (char *)v->values + (size_t)(i * row + (first + q) * column) * scalar;
-            char *other = packed + (size_t)(i + q * v->rows) * scalar;
-            memcpy(to_packed ? other : at, to_packed ? at : other, scalar);
-        }
-}
-
 libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
                                  message *why)
 {
-    const size_t scalar = (size_t)type_bytes(b->type);
-    const int64_t most = w->device.columns;
+    const int64_t scalar = type_bytes(b->type), most = w->device.columns;
     char sentence[ROOM] = "";
     libsolver_status status = LIBSOLVER_OK;
-    if (!w->staging.host)
-        status = device_staging_open(&s->device, b->rows * most * (int64_t)scalar, &w->staging, sentence, ROOM);
+    TRY(stage(s, w, b->rows, b->type, why));
     for (int64_t first = 0; first < b->columns && status == LIBSOLVER_OK; first += most) {
-        const int64_t columns = b->columns - first < most ? b->columns - first : most, bytes = b->rows * columns * (int64_t)scalar;
+        const int64_t columns = b->columns - first < most ? b->columns - first : most, bytes = b->rows * columns * scalar;
         const libsolver_vectors v = {.values = w->staging.on_device, .rows = b->rows, .columns = columns, .ld = b->rows,
                                      .type = b->type, .place = LIBSOLVER_DEVICE};
-        copy_rows(b, first, columns, scalar, w->staging.host, 1);
+        packed_copy(b, first, columns, w->staging.host, 1);
         status = device_staging_in(&s->device, &w->staging, bytes, sentence, ROOM);
         if (status == LIBSOLVER_OK)
             status = device_solve(&s->device, &w->device, NULL, &v, &v, NULL);
         if (status == LIBSOLVER_OK)
             status = device_staging_out(&s->device, &w->staging, bytes, sentence, ROOM);
         if (status == LIBSOLVER_OK)
-            copy_rows(x, first, columns, scalar, w->staging.host, 0);
+            packed_copy(x, first, columns, w->staging.host, 0);
     }
     TRY(device_failed(status, "the solve on the device", sentence, why));
     return tree_solve_check(s, w, NULL, why);
@@ -370,61 +383,24 @@ libsolver_status tree_solver_put(const tree_solver *s, const void *from, const l
     return device_failed(device_block_put(&s->device, from, to, sentence, ROOM), "copying to the device", sentence, why);
 }
 
-/* Adds one task to its level. */
-static void add_times(tree_level_profile *p, const task_times *t, uint64_t start)
-{
-    const double come = 1e-3 * (double)(t->come - start), done = 1e-3 * (double)(t->done - start);
-    p->begin = p->tasks == 0 || come < p->begin ? come : p->begin;
-    p->end = p->tasks == 0 || done > p->end ? done : p->end;
-    p->staging += 1e-3 * (double)(t->staged - t->come);
-    p->gathering += 1e-3 * (double)(t->gathered - t->staged);
-    p->computing += 1e-3 * (double)(t->done - t->gathered);
-    p->tasks++;
-}
-
-static void summarise(const tree_solver *s, const task_times *times, const int32_t *level_of, tree_level_profile *level)
-{
-    uint64_t start = UINT64_MAX;
-    for (int64_t t = 0; t < s->info.tasks; t++)
-        start = times[t].come < start ? times[t].come : start;
-    for (int64_t t = 0; t < s->info.tasks; t++)
-        add_times(&level[level_of[s->task_level[t]]], &times[t], start);
-    for (int32_t l = 0; l < s->info.levels; l++) {
-        const double tasks = level[l].tasks > 0 ? (double)level[l].tasks : 1;
-        level[l].staging /= tasks;
-        level[l].gathering /= tasks;
-        level[l].computing /= tasks;
-    }
-}
-
-libsolver_status tree_solve_profile(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
-                                    message *why, tree_level_profile *level)
+libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
+                                   libsolver_task *task, message *why)
 {
     memory *m = &s->env->memory;
     char sentence[ROOM] = "";
-    const int32_t numbers = (2 * s->info.heights + 1) * LEVELS;
+    if (s->device.by_levels)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves that go level by level are not traced");
     task_times *times = memory_zeroed(m, s->info.tasks, sizeof(task_times));
-    int32_t *level_of = memory_zeroed(m, numbers, sizeof(int32_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (times && level_of) {
-        memset(level, 0, (size_t)s->info.levels * sizeof *level);
-        for (int64_t t = 0; t < s->info.tasks; t++)
-            level_of[s->task_level[t]] = 1;
-        for (int32_t number = 0, l = 0; number < numbers; number++)
-            if (level_of[number]) {
-                const int32_t height = number / LEVELS;
-                level[l].phase = number % LEVELS;
-                level[l].backward = height > s->info.heights;
-                level[l].height = level[l].backward ? 2 * s->info.heights - height : height;
-                level_of[number] = l++;
-            }
-        status = device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, sentence, ROOM);
-        if (status == LIBSOLVER_OK)
-            summarise(s, times, level_of, level);
-    }
+    if (!times)
+        return memory_failed(s->env, "the trace", why);
+    libsolver_status status = device_failed(device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, sentence, ROOM),
+                                            "the traced solve", sentence, why);
+    if (status == LIBSOLVER_OK)
+        status = tree_solve_check(s, w, NULL, why);
+    if (status == LIBSOLVER_OK && trace_tasks(m, s->label, times, s->info.tasks, s->info.heights, task) != LIBSOLVER_OK)
+        status = memory_failed(s->env, "the trace", why);
     memory_free(m, times);
-    memory_free(m, level_of);
-    return device_failed(status, "the traced solve", sentence, why);
+    return status;
 }
 
 libsolver_status tree_solve_check(const tree_solver *s, tree_workspace *w, void *stream, message *why)

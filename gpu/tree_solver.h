@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+struct device_solver;
+struct device_workspace;
+struct plan_tuning;
+
 typedef struct tree_solver tree_solver;
 typedef struct tree_workspace tree_workspace;
 
@@ -17,6 +21,8 @@ typedef struct tree_solver_options {
     double entries_factor; /* most entries of all inverses, in entries of L; 0: no limit */
     double growth_limit;   /* of an inverse; 0: the default */
     double step, bytes_per_second; /* what layers are chosen by: s from group to group, and the rate of reading; 0: an H200's */
+    int64_t largest_group; /* most columns that are inverted together; 0: the default */
+    const struct plan_tuning *tuning; /* of programs, see gpu/plan.h; NULL: the default */
     double patience;       /* seconds that a block waits for another before the solve gives up; 0: 2 */
     int by_levels;         /* one launch for each level, without waits: also where a device cannot hold all blocks at once */
     int form_on_host;      /* the inverses; otherwise on the device */
@@ -40,15 +46,6 @@ typedef struct tree_solver_info {
     int64_t tasks;
 } tree_solver_info;
 
-/* Where the time of one solve went, for each level of tasks in order. */
-typedef struct tree_level_profile {
-    int32_t height, phase; /* of the groups; see planner.h */
-    int backward;
-    int64_t tasks;
-    double begin, end;                      /* us from the first task's begin */
-    double staging, gathering, computing; /* us, means over the tasks: until the bytes were there, the inputs, and the rest */
-} tree_level_profile;
-
 /* On env's device and stream (NULL: a stream of its own, never the legacy default one).  The device that was current is current again
  * afterwards, here and below.  OUT_OF_MEMORY, CUDA, NOT_BUILT. */
 libsolver_status tree_solver_create(environment *env, const tree_solver_options *options, message *why, tree_solver **solver);
@@ -61,10 +58,15 @@ libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, 
 void tree_solver_query(const tree_solver *solver, tree_solver_info *info);
 /* The stream on which it works. */
 void *tree_solver_stream(const tree_solver *solver);
+/* Its part in device_solver.h, and that of a workspace. */
+const struct device_solver *tree_solver_device(const tree_solver *solver);
+const struct device_workspace *tree_workspace_device(const tree_workspace *workspace);
 
 /* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together; wider blocks go in panels.  Serves what is
  * packed now, and later packings after tree_workspace_fit. */
 libsolver_status tree_workspace_create(const tree_solver *solver, int64_t columns, message *why, tree_workspace **workspace);
+/* Takes what solves of blocks on the host pass through, which otherwise the first of them does. */
+libsolver_status tree_workspace_stage(const tree_solver *solver, tree_workspace *workspace, message *why);
 int64_t tree_workspace_bytes(const tree_solver *solver, int64_t columns);
 void tree_workspace_free(tree_workspace *workspace);
 
@@ -80,9 +82,10 @@ libsolver_status tree_solver_get(const tree_solver *solver, const libsolver_vect
 libsolver_status tree_solver_put(const tree_solver *solver, const void *from, const libsolver_vectors *to, message *why);
 /* Makes a workspace serve what is packed now; it allocates if that needs other room. */
 libsolver_status tree_workspace_fit(const tree_solver *solver, tree_workspace *workspace, message *why);
-/* Runs one solve and tells what its levels did: info.levels entries. */
-libsolver_status tree_solve_profile(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
-                                    const libsolver_vectors *x, message *why, tree_level_profile *level);
+/* One solve, of blocks on the device, and what each of its info.tasks tasks did, in its last panel.  Waits.  NOT_BUILT by levels; OUT_OF_MEMORY,
+ * and tree_solve_check's. */
+libsolver_status tree_solve_traced(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
+                                   const libsolver_vectors *x, libsolver_task *task, message *why);
 /* Waits for the solves on this workspace: CUDA if one of them failed or gave up waiting for a block. */
 libsolver_status tree_solve_check(const tree_solver *solver, tree_workspace *workspace, void *stream, message *why);
 

@@ -1,11 +1,13 @@
 /* solver/analyze.c: the first phase: pattern, ordering, elimination forest, the backend's plan
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/choose_backend.h"
 #include "solver/choose_ordering.h"
 #include "solver/cpu/backend.h"
 #include "solver/gpu/backend.h"
 #include "solver/objects.h"
 #include "solver/options.h"
 #include "solver/schur_pattern.h"
+#include <omp.h>
 #include <string.h>
 
 /* By type, in the order of libsolver_type. */
@@ -88,6 +90,26 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     return status;
 }
 
+/* Where AUTO solves, when the forest is known.  What the GPU backend does not do stays on the CPU.  The forecast is for all processors of
+ * the machine: the bits of solutions may not depend on the number of threads asked for. */
+static void choose_side(libsolver_analysis *s)
+{
+    const environment *env = &s->context->env;
+    if (s->context->backend != LIBSOLVER_BACKEND_AUTO || s->options.mixed == LIBSOLVER_ON || s->schur_size > 0)
+        return;
+    const solve_size size = {.n = s->forest.n,
+                             .factor_nnz = s->forest.factor_nnz,
+                             .levels = s->forest.levels,
+                             .scalar_bytes = (int)s->typed->bytes,
+                             .threads = omp_get_num_procs()};
+    if (choose_backend(&size, s->options.purpose, device_is_there, env->device) != LIBSOLVER_BACKEND_GPU)
+        return;
+    const solve_forecast t = forecast_solve(&size);
+    environment_log(env, "solves on the GPU: %.0f us foreseen, %.0f us on the CPU, prepared in %.0f ms", 1e6 * t.gpu, 1e6 * t.cpu,
+                    1e3 * t.preparation);
+    s->backend = by_type[s->type].gpu;
+}
+
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
 {
     environment *env = &s->context->env;
@@ -115,6 +137,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
         goto done;
     }
+    choose_side(s);
     const backend_problem problem = {
         .env = env,
         .a = &s->input.a,
@@ -126,6 +149,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .schur_rows = s->schur_rows,
         .expected_signs = s->options.expected_signs,
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
+        .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
     };
     status = s->backend->prepare(&problem, why, &s->plan);
 done:

@@ -34,7 +34,7 @@
  * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
  *
  * Results.  The same calls give the same bits on every run and for any number of threads (one BLAS build, one CPU model,
- * one number of right-hand sides in a call).
+ * one number of right-hand sides in a call; with BACKEND_AUTO and a GPU: one number of processors).
  *
  * Memory.  A context must outlive its analyses, an analysis its factors, a factor its workspaces.  Every *_free takes
  * NULL.  What the BLAS and the OpenMP runtime take for themselves (packed blocks, tasks) goes around `allocate`. */
@@ -59,7 +59,10 @@ typedef struct libsolver_workspace libsolver_workspace;
 /* ---- Options --------------------------------------------------------------------------------------- */
 
 typedef enum libsolver_backend {
-    LIBSOLVER_BACKEND_AUTO = 0, /* the CPU */
+    LIBSOLVER_BACKEND_AUTO = 0, /* factors made on the CPU; solves on the GPU, if there is one, where they are foreseen to take less time by
+                                   as much as options.purpose says, and on the CPU otherwise: also when the device fails, has no
+                                   room, or cannot do what is asked.  CUDA is first looked at when the forecast is for the GPU.
+                                   libsolver_info tells; libsolver_analyze logs the forecast */
     LIBSOLVER_BACKEND_CPU = 1,
     LIBSOLVER_BACKEND_GPU = 2 /* factors made on the CPU, solves on the device; never replaced silently: NOT_BUILT or CUDA if it
                                  cannot be had */
@@ -85,9 +88,9 @@ typedef enum libsolver_ordering {
 typedef enum libsolver_choice { LIBSOLVER_AUTO = 0, LIBSOLVER_ON = 1, LIBSOLVER_OFF = 2 } libsolver_choice;
 
 typedef enum libsolver_purpose {
-    LIBSOLVER_PURPOSE_DEFAULT = 0, /* prepared factors of at most 1.5 times the size of L */
-    LIBSOLVER_PURPOSE_FEW = 1,     /* few solves a factor: read the factor as it is */
-    LIBSOLVER_PURPOSE_LATENCY = 2  /* very many solves: no limit to preparation */
+    LIBSOLVER_PURPOSE_DEFAULT = 0, /* GPU: inverses of at most 1.5 times the size of L; AUTO: if they pay within 50 solves */
+    LIBSOLVER_PURPOSE_FEW = 1,     /* few solves a factor.  AUTO: on the CPU, which reads the factor as it is; GPU: as DEFAULT */
+    LIBSOLVER_PURPOSE_LATENCY = 2  /* very many solves.  GPU: no limit to the inverses; AUTO: if a solve is faster there */
 } libsolver_purpose;
 
 /* Filled by libsolver_options_default; the reserved tail must stay zero. */
@@ -158,9 +161,10 @@ LIBSOLVER_API libsolver_status libsolver_factor_matrix(const libsolver_matrix *a
 
 /* Solves A X = B for n x columns blocks of the factor's type, refines with at most options.refine_steps steps
  * and checks: OK means that the componentwise backward error of every column
- * (libsolver_solve_info.backward_error) is at most the tolerance. X may be B.  Uses the factor's own
- * workspace, which grows at the first call with more columns; a second call on it at the same time is refused
- * (INVALID): concurrent callers use libsolver_solve_plain and libsolver_refine with their workspaces.
+ * (libsolver_solve_info.backward_error) is at most the tolerance. X may be B.  GPU backend: both may lie in
+ * device memory; the call waits for the end.  Uses the factor's own workspace, which grows at the first call
+ * with more columns; a second call on it at the same time is refused (INVALID): concurrent callers use
+ * libsolver_solve_plain and libsolver_refine with their workspaces.
  * SINGULAR, INACCURATE, PERTURBED; INVALID, NONFINITE (in B), OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_solve(libsolver_factor *factor, const libsolver_vectors *b,
                                                const libsolver_vectors *x);
@@ -233,6 +237,14 @@ LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *fac
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
 
+/* libsolver_solve_plain for PART_ALL, of blocks in device memory, and what each task of the solve did; it is traced by the device's
+ * clock and takes a little longer.  *count: the tasks there are; tasks: room for `capacity` of them, or NULL for their number alone,
+ * when b and x may be NULL.  Waits, and allocates.  More columns than the workspace has: the last panel's tasks.  NOT_BUILT: solves
+ * with this factor run on the CPU; INVALID, SINGULAR, OUT_OF_MEMORY, CUDA. */
+LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *factor, libsolver_workspace *workspace,
+                                                      const libsolver_vectors *b, const libsolver_vectors *x, int64_t capacity,
+                                                      libsolver_task *tasks, int64_t *count);
+
 /* Refines X of A X = B until the backward error of each column is at most the tolerance, stops falling, or refine_steps is
  * reached; the best X seen is kept.  Where plain steps gain little, cycles of FGMRES follow, preconditioned by the factor
  * [Arioli, Duff 2009].  For a singular A, columns that are not there yet are made as short as the null space allows, and what
@@ -241,6 +253,19 @@ LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *fac
 LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace, const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
+
+/* Solves A X = B on the device without a wait, GPU backend only: B, X and both results lie in device memory, everything is
+ * launched on options.stream, and after the first such call on a workspace others can be captured in a CUDA graph.  `steps`
+ * refinement steps are always launched, each of which takes about as long as a solve; columns that need fewer are left as they
+ * are; 0: only check.  Then, in the order of the stream, backward_error[j] (NULL, or length columns) holds the error of each
+ * column, and *status (NULL, or one) what libsolver_solve would say: OK, PERTURBED, INACCURATE, SINGULAR or CUDA.  FGMRES and the
+ * repair of singular systems need the host: libsolver_refine goes on from an X that is INACCURATE.  X may be B.  workspace: NULL
+ * for the factor's own one, which does not grow here; nothing else may use it until the stream has passed;
+ * libsolver_solve_query knows nothing of this call.  Returns OK when all is launched; INVALID (B and X on the host, steps < 0),
+ * NOT_BUILT (another backend), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
+LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *factor, libsolver_workspace *workspace, int steps,
+                                                     const libsolver_vectors *b, const libsolver_vectors *x,
+                                                     double *backward_error, libsolver_status *status);
 
 /* A system in two parts.  With options.schur_size > 0, A1 being the rows that are eliminated and A2 options.schur_rows,
  *
@@ -312,8 +337,8 @@ LIBSOLVER_API libsolver_status libsolver_inertia(const libsolver_factor *factor,
 typedef struct libsolver_factor_info {
     libsolver_status status;             /* of the last (re)factorize */
     libsolver_kind kind;                 /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: the same without pivoting */
-    libsolver_backend backend_factorize; /* what ran where */
-    libsolver_backend backend_solve;     /* */
+    libsolver_backend backend_factorize; /* what runs where; solves: */
+    libsolver_backend backend_solve;     /* those in the factor's own workspace */
     int threads;                         /* */
     int64_t factor_nnz;                  /* as stored, with padding and delayed columns */
     int64_t fronts;                      /* supernodes of the backend's partition */

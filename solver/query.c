@@ -16,6 +16,15 @@ libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_
     return LIBSOLVER_OK;
 }
 
+/* Where solves in the factor's own workspace run; without a factor, where they were asked for. */
+static libsolver_backend solving_backend(const libsolver_factor *f)
+{
+    int (*on_device)(const void *, const void *) = f->analysis ? f->analysis->backend->solves_on_device : NULL;
+    if (f->usable && f->workspace)
+        return on_device && on_device(f->numeric, f->workspace->memory) ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
+    return f->context->backend == LIBSOLVER_BACKEND_GPU ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
+}
+
 void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
 {
     memset(info, 0, sizeof *info);
@@ -29,7 +38,7 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
                  : f->analysis->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE ? LIBSOLVER_KIND_QUASI_DEFINITE
                                                                               : LIBSOLVER_KIND_INDEFINITE;
     info->backend_factorize = LIBSOLVER_BACKEND_CPU;
-    info->backend_solve = f->context->backend == LIBSOLVER_BACKEND_GPU ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
+    info->backend_solve = solving_backend(f);
     info->device_bytes = r->device_bytes;
     info->threads = f->context->env.threads;
     info->factor_nnz = r->factor_nnz;

@@ -136,15 +136,27 @@ static libsolver_status failed(const libsolver_factor *f, libsolver_status statu
     return FAIL(why, status, "%s", libsolver_status_sentence(status));
 }
 
+/* The backward error that is wanted. */
+static double tolerance_of(const libsolver_factor *f)
+{
+    const libsolver_options *o = &f->analysis->options;
+    const int single = f->analysis->type == LIBSOLVER_S || f->analysis->type == LIBSOLVER_C;
+    return o->tolerance > 0 ? o->tolerance : single ? 5e-6 : 1e-14;
+}
+
+/* What the factor makes of any solution. */
+static int remarks_of(const libsolver_factor *f)
+{
+    return (f->report.zero > 0 ? LIBSOLVER_SINGULAR : 0) | (f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : 0);
+}
+
 /* Solves and refines, or only refines, in a workspace that has been taken. */
 static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w, int solve_first,
                                const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error,
                                message *why)
 {
-    const libsolver_options *o = &f->analysis->options;
-    const int single = f->analysis->type == LIBSOLVER_S || f->analysis->type == LIBSOLVER_C;
-    const double tolerance = o->tolerance > 0 ? o->tolerance : single ? 5e-6 : 1e-14;
-    backend_refinement r = {.solve_first = solve_first, .steps = o->refine_steps, .tolerance = tolerance};
+    const double tolerance = tolerance_of(f);
+    backend_refinement r = {.solve_first = solve_first, .steps = f->analysis->options.refine_steps, .tolerance = tolerance};
     w->info.backward_error = w->info.backward_error_initial = NAN;
     w->info.remarks = 0;
     const libsolver_status status =
@@ -154,9 +166,7 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
     w->info.backward_error = r.final;
     w->info.backward_error_initial = r.initial;
     w->info.steps = r.steps;
-    w->info.remarks = (f->report.zero > 0 ? LIBSOLVER_SINGULAR : 0) |
-                      (r.final <= tolerance ? 0 : LIBSOLVER_INACCURATE) |
-                      (f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : 0);
+    w->info.remarks = remarks_of(f) | (r.final <= tolerance ? 0 : LIBSOLVER_INACCURATE);
     if (w->info.remarks & LIBSOLVER_SINGULAR)
         return FAIL(why, LIBSOLVER_SINGULAR, "%lld pivots are zero; backward error %.1e",
                     (long long)f->report.zero, r.final);
@@ -259,6 +269,40 @@ libsolver_status libsolver_refine(const libsolver_factor *f, libsolver_workspace
     if (status != LIBSOLVER_OK)
         factor_message(f, &why);
     return status;
+}
+
+static libsolver_status solve_async(const libsolver_factor *f, libsolver_workspace *w, int steps, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, double *backward_error, libsolver_status *status, message *why)
+{
+    const backend *on = f->analysis ? f->analysis->backend : NULL;
+    const backend_refinement r = {.solve_first = 1, .steps = steps, .tolerance = on ? tolerance_of(f) : 0};
+    if (on && !on->solve_async)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves that are not waited for need the GPU backend");
+    if (steps < 0)
+        return FAIL(why, LIBSOLVER_INVALID, "%d refinement steps", steps);
+    TRY(schur_refused(f, why));
+    TRY(check(f, w, b, x, why));
+    if (b->place != LIBSOLVER_DEVICE)
+        return FAIL(why, LIBSOLVER_INVALID, "b and x are not in device memory");
+    TRY(take(f, w, why));
+    libsolver_workspace *used = w ? w : f->workspace;
+    used->info.backward_error = used->info.backward_error_initial = NAN;
+    used->info.steps = used->info.remarks = 0;
+    const libsolver_status launched = on->solve_async(f->numeric, used->memory, b, x, &r, remarks_of(f), backward_error, status);
+    give_back(f, w);
+    return launched == LIBSOLVER_OK ? launched : failed(f, launched, why);
+}
+
+libsolver_status libsolver_solve_async(const libsolver_factor *f, libsolver_workspace *workspace, int steps, const libsolver_vectors *b,
+                                       const libsolver_vectors *x, double *backward_error, libsolver_status *status)
+{
+    if (!f)
+        return LIBSOLVER_INVALID;
+    message why = {""};
+    const libsolver_status launched = solve_async(f, workspace, steps, b, x, backward_error, status, &why);
+    if (launched != LIBSOLVER_OK)
+        factor_message(f, &why);
+    return launched;
 }
 
 void libsolver_solve_query(const libsolver_factor *f, const libsolver_workspace *workspace,

@@ -11,7 +11,7 @@ typedef struct machine {
     double *x, *slot;
     unsigned char *written;
     char *stage;
-    double in[TASK_SOURCES], v[TASK_OUTS];
+    double in[TASK_INPUTS], v[TASK_OUTS];
     double *carry; /* TASK_OUTS for each block */
     const char *wrong;
 } machine;
@@ -86,11 +86,35 @@ static double input(machine *e, const task_head *h, int k)
     return e->wrong ? 0 : e->in[k];
 }
 
+/* Slots that are multiplied together share all but their outs. */
+static void check_strips(machine *e, const task_head *h)
+{
+    const task_slot *slot = (const task_slot *)(e->stage + h->slot_at), *lead = NULL;
+    int rows = 0;
+    for (int s = 0; s < h->slots; s++) {
+        const task_slot *q = &slot[s];
+        if (q->mode & SLOT_LEADS) {
+            complain(e, rows != 0, "a strip lacks outs");
+            lead = q;
+            rows = (q->mode >> SLOT_ROWS_SHIFT) + 1;
+        }
+        const int o = lead ? q->out - lead->out : 0;
+        complain(e, !lead || q->outs > rows || q->in != lead->in || q->inner != lead->inner ||
+                        q->out_step != lead->out_step || q->inner_step != lead->inner_step ||
+                        q->tile != lead->tile + (uint32_t)(o * q->out_step),
+                 "a slot is not like the first of its strip");
+        rows -= q->outs;
+    }
+    complain(e, rows != 0, "a strip lacks outs");
+}
+
 static void multiply(machine *e, const task_head *h)
 {
     const task_slot *slot = (const task_slot *)(e->stage + h->slot_at);
     for (int o = 0; o < h->outs; o++)
         e->v[o] = 0;
+    if (!(h->flags & TASK_TILES))
+        check_strips(e, h);
     for (int q = 0; q < h->slots && h->flags & TASK_TILES; q++)
         for (int o = 0; o < h->outs; o++)
             for (int i = 0; i < SQUARE; i++)

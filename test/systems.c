@@ -277,6 +277,7 @@ void ledger_open(ledger *l, libsolver_options *options)
     memset(l, 0, sizeof *l);
     atomic_store(&l->refuse_at, -1);
     libsolver_options_default(options);
+    options->backend = LIBSOLVER_BACKEND_CPU;
     options->allocate = ledger_allocate;
     options->release = ledger_release;
     options->memory_user = l;

@@ -59,7 +59,7 @@ typedef struct ledger {
     int refuse_after;          /* so do all behind it */
 } ledger;
 
-void ledger_open(ledger *l, libsolver_options *options); /* default options that use it */
+void ledger_open(ledger *l, libsolver_options *options); /* default options that use it, on the CPU */
 void ledger_refuse(ledger *l, int64_t after, int all); /* the request after this many more fails; < 0: none */
 
 #endif

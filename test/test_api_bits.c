@@ -136,6 +136,7 @@ static void threads_and_runs(const sparse *a, libsolver_kind kind, libsolver_cho
         libsolver_factor *f;
         libsolver_matrix view = sparse_view(a);
         libsolver_options_default(&o);
+        o.backend = LIBSOLVER_BACKEND_CPU;
         o.threads = threads[k];
         o.kind = kind;
         o.mixed = mixed;

@@ -103,6 +103,7 @@ static void solves_on_one_factor_in_own_workspaces(const sparse *a, int threads)
     libsolver_factor *f;
     const libsolver_matrix view = sparse_view(a);
     libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_CPU;
     o.threads = threads;
     new_jobs(a, jobs);
     assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
@@ -168,6 +169,7 @@ static void one_workspace_serves_one_caller_at_a_time(void **state)
     int served = 0;
     libsolver_options o;
     libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_CPU;
     o.threads = TEAM;
     for (int round = 0; round < 5; round++) {
         job jobs[THREADS];
@@ -238,6 +240,7 @@ static void a_workspace_in_use_is_refused(void **state)
     for (int64_t i = 0; i < n; i++)
         b[i] = t.b[i] = 1 + (double)(i % 3);
     libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_CPU;
     o.cancel = call_again;
     o.cancel_user = &t;
     o.tolerance = 1e-30; /* so that there are refinement steps */
@@ -385,6 +388,7 @@ static void several_threads_analyze_in_one_context(void **state)
     libsolver_context *context;
     libsolver_options o;
     libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_CPU;
     o.threads = TEAM;
     new_jobs(&a, jobs);
     assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);

@@ -50,9 +50,14 @@ static void null_arguments_are_refused(void **state)
         solves(t, t->factor);
         refused(libsolver_refine(t->factor, NULL, b, x, NULL), LIBSOLVER_INVALID, of_factor, "NULL");
     }
+    refused(libsolver_solve_async(t->factor, NULL, 1, &v, &v, NULL, NULL), LIBSOLVER_NOT_BUILT, of_factor, "GPU");
     assert_int_equal(libsolver_solve(NULL, &v, &v), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_solve_plain(NULL, LIBSOLVER_PART_ALL, NULL, &v, &v), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_refine(NULL, NULL, &v, &v, NULL), LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_solve_traced(NULL, NULL, &v, &v, 0, NULL, &entries), LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, NULL), LIBSOLVER_INVALID);
+    refused(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, &entries), LIBSOLVER_NOT_BUILT, of_factor, "on the CPU");
+    assert_int_equal(libsolver_solve_async(NULL, NULL, 1, &v, &v, NULL, NULL), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_workspace_create(NULL, 1, &w), LIBSOLVER_INVALID);
     assert_null(w);
     assert_int_equal(libsolver_workspace_create(t->factor, 1, NULL), LIBSOLVER_INVALID);
@@ -104,6 +109,7 @@ static void handles_in_the_wrong_order_are_refused(void **state)
     refused(libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, NULL, &b, &x), LIBSOLVER_INVALID, message,
             "no factor");
     refused(libsolver_refine(factor, NULL, &b, &x, NULL), LIBSOLVER_INVALID, message, "no factor");
+    refused(libsolver_solve_traced(factor, NULL, &b, &x, 0, NULL, &entries), LIBSOLVER_INVALID, message, "no factor");
     assert_int_equal(libsolver_inertia(factor, &counts), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_get_factor_l(factor, &entries, NULL, NULL, NULL, NULL), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_get_factor_d(factor, out, out), LIBSOLVER_INVALID);

@@ -128,6 +128,7 @@ static void a_memory_limit_is_kept(void **state)
     libsolver_factor_info info;
     libsolver_options o;
     libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_CPU;
     o.threads = 1;
     assert_int_equal(libsolver_factor_matrix(&a, &o, &f), LIBSOLVER_OK);
     libsolver_info(f, &info);
@@ -253,6 +254,7 @@ static void check_prediction(libsolver_choice mixed)
     libsolver_factor *f;
     libsolver_factor_info info;
     libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_CPU;
     o.threads = 2;
     o.mixed = mixed;
     assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);

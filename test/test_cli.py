@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import unittest
+import xml.dom.minidom
 
 from folder_case import FolderCase
 
@@ -75,6 +76,10 @@ class Usage(Case):
             ["solve", five, "-o", "same", "--json", "same"],
             ["bench"],
             ["bench", five, "-o", "x.mtx"],
+            ["bench", five, "--profile"],
+            ["bench", five, "--profile", "p"],
+            ["bench", five, "--profile", "p", "--backend", "cpu"],
+            ["solve", five, "--profile", "p", "--backend", "gpu"],
             ["generate", "lap2d:3"],
             ["generate", "lap2d:0", "-o", self.folder / "x"],
             ["generate", "lap3d:2000", "-o", self.folder / "x"],
@@ -285,6 +290,25 @@ class Bench(Case):
             self.assertEqual(list(line["solve_s"]), ["1", "16", "3"])
             self.assertTrue(all(value is not None for value in leaves(line).values()))
             self.assertLess(line["backward_error"], 1e-10)
+
+    def test_profiles_are_written_where_there_is_a_gpu(self):
+        done = run("bench", "lap2d:12", "kkt2d:6", "--backend", "gpu", "--profile", "p", cwd=self.folder)
+        if done.returncode == 4:
+            self.assertEqual(os.listdir(self.folder), [])
+            self.assertIn(json.loads(done.stdout.splitlines()[0])["status"], ("NOT_BUILT", "CUDA"))
+            return
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = [f"p.{name}.{suffix}" for name in ("kkt2d_6", "lap2d_12") for suffix in ("json", "svg")]
+        self.assertEqual(sorted(os.listdir(self.folder)), names)
+        for name in names[::2]:
+            profile = json.loads((self.folder / name).read_text())
+            rows = profile["rows"]
+            self.assertEqual(sum(row["tasks"] for row in rows), profile["tasks"])
+            self.assertEqual(sum(row["bytes"] for row in rows), profile["bytes"])
+            self.assertAlmostEqual(sum(row["added_s"] for row in rows), profile["traced_s"], delta=1e-9)
+            self.assertTrue(all(value is not None for value in leaves(profile).values()))
+            picture = xml.dom.minidom.parse(str(self.folder / name.replace(".json", ".svg")))
+            self.assertEqual(picture.documentElement.tagName, "svg")
 
     def test_a_bad_problem_does_not_stop_the_others(self):
         result = self.folder / "bench.json"

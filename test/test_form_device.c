@@ -71,7 +71,7 @@ static void plan_formed(formed *q, random_stream *r, double step, int64_t larges
     assert_int_equal(layers_choose(q->m, &q->tree, &q->p, &costs, layer), LIBSOLVER_OK);
     assert_int_equal(groups_build(q->m, &q->tree, &q->p, layer, &q->g), LIBSOLVER_OK);
     memory_free(q->m, layer);
-    if (plan_build(q->env, &q->tree, &q->g, q->joined, blocks[random_below(r, 4)], &why, &q->plan) != LIBSOLVER_OK)
+    if (plan_build(q->env, &q->tree, &q->g, q->joined, blocks[random_below(r, 4)], NULL, &why, &q->plan) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     q->values = memory_zeroed(q->m, q->plan.value_bytes, 1);
     q->growth = memory_zeroed(q->m, 2 * q->g.count, sizeof(double));

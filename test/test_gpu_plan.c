@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "cpu_system.h"
 #include "gpu/form.h"
+#include "gpu/trace.h"
 #include "solve_emulator.h"
 #include "solver/cpu/tree.h"
 #include <stdlib.h>
@@ -24,7 +25,7 @@ typedef struct prepared {
 } prepared;
 
 /* Groups of the pieces at hand, their program and values. */
-static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *costs, int32_t blocks)
+static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *costs, int32_t blocks, const plan_tuning *tuning)
 {
     message why = {""};
     q->layer = memory_new(q->m, q->p.count, sizeof(int32_t));
@@ -32,7 +33,7 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY(layers_choose(q->m, &q->tree.view, &q->p, costs, q->layer));
     TRY(groups_build(q->m, &q->tree.view, &q->p, q->layer, &q->g));
-    TRY(plan_build(&s->env, &q->tree.view, &q->g, q->joined, blocks, &why, &q->plan));
+    TRY(plan_build(&s->env, &q->tree.view, &q->g, q->joined, blocks, tuning, &why, &q->plan));
     q->values = memory_new(q->m, q->plan.value_bytes, 1);
     q->growth = memory_new(q->m, 2 * q->g.count, sizeof(double));
     if (!q->values || !q->growth)
@@ -43,6 +44,14 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
     for (int32_t i = 0; i < 2 * q->g.count; i++)
         q->most_growth = fmax(q->most_growth, q->growth[i]);
     return LIBSOLVER_OK;
+}
+
+static plan_tuning random_tuning(random_stream *r)
+{
+    return (plan_tuning){.task_cost = random_below(r, 3) * 20000,
+                         .most_parts = 1 + random_below(r, 8),
+                         .direct_sources = 1 + random_below(r, 12),
+                         .sum_outs = 1 + random_below(r, TASK_OUTS)};
 }
 
 static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r, const layer_costs *costs, int32_t blocks, int cuts)
@@ -65,7 +74,8 @@ static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r, co
         memory_free(q->m, cut);
         TRY(status);
     }
-    return build(q, s, costs, blocks);
+    const plan_tuning tuning = random_tuning(r);
+    return build(q, s, costs, blocks, random_below(r, 2) ? &tuning : NULL);
 }
 
 static void unprepare(prepared *q)
@@ -187,9 +197,51 @@ static void large_shapes_are_solved(void **state)
     }
 }
 
+/* Labels are those of the tasks in the lists, and a trace has them with levels counted and times from the first begin. */
+static void traces_are_labelled(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(3);
+    pattern a = problem_grid(60, 60, 1);
+    cpu_system s;
+    prepared q;
+    assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+    const layer_costs costs = {.step = 1e-6, .bytes_per_second = 4e12, .scalar_bytes = 8, .largest = 6000};
+    assert_int_equal(prepare(&q, &s, &r, &costs, 40, 0), LIBSOLVER_OK);
+    const int64_t tasks = q.plan.task_count;
+    task_times *times = calloc((size_t)tasks, sizeof *times);
+    libsolver_task *task = calloc((size_t)tasks, sizeof *task);
+    int64_t bytes = 0;
+    for (int64_t t = 0; t < tasks; t++) {
+        const uint64_t come = 5000 + random_below(&r, 1000) + (t > 0);
+        times[t] = (task_times){come, come + 10, come + 30, come + 60};
+        bytes += q.plan.label[t].bytes;
+    }
+    times[0].come = 5000;
+    assert_int_equal(bytes, q.plan.bytes_read);
+    assert_int_equal(trace_tasks(q.m, q.plan.label, times, tasks, q.g.heights, task), LIBSOLVER_OK);
+    int32_t levels = 0;
+    for (int32_t b = 0, t = 0; b < q.plan.blocks; b++)
+        for (int32_t k = 0, last = 0; k < q.plan.block[b].tasks; k++, t++) {
+            assert_int_equal(task[t].block, b);
+            assert_true(task[t].level >= last && task[t].height >= 0 && task[t].height < q.g.heights);
+            assert_true(fabs(task[t].end - task[t].gathered - 30e-9) < 1e-15 && task[t].begin >= 0);
+            assert_false(task[t].backward && task[t].kind == LIBSOLVER_TASK_TOP);
+            last = task[t].level;
+            levels = last >= levels ? last + 1 : levels;
+        }
+    assert_int_equal(levels, q.plan.level_count);
+    assert_true(task[0].begin == 0);
+    free(times);
+    free(task);
+    unprepare(&q);
+    system_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(traces_are_labelled),
         cmocka_unit_test(random_systems_are_solved),
         cmocka_unit_test(large_shapes_are_solved),
     };

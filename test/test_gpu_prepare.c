@@ -64,7 +64,7 @@ static void check_as_new(cpu_system *s, double growth_limit, const prepared_solv
     assert_memory_equal(p->plan.description, q.plan.description, (size_t)q.plan.description_bytes);
     assert_memory_equal(p->plan.block_copy, q.plan.block_copy, (size_t)q.plan.copy_count * sizeof(task_copy));
     assert_memory_equal(p->plan.block, q.plan.block, (size_t)q.plan.blocks * sizeof(task_list));
-    assert_memory_equal(p->plan.task_level, q.plan.task_level, (size_t)q.plan.task_count * sizeof(int32_t));
+    assert_memory_equal(p->plan.label, q.plan.label, (size_t)q.plan.task_count * sizeof(plan_label));
     assert_int_equal(p->guarded, q.guarded);
     assert_true(p->growth == q.growth);
     prepared_free(&s->env.memory, &q);

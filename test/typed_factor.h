@@ -21,7 +21,7 @@
 #ifdef ON_GPU
 #define BACKEND LIBSOLVER_BACKEND_GPU
 #else
-#define BACKEND LIBSOLVER_BACKEND_AUTO
+#define BACKEND LIBSOLVER_BACKEND_CPU
 #endif
 
 /* Whether that backend can be had here. */

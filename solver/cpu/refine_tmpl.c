@@ -9,12 +9,8 @@
  * All vectors are unscaled, in the plan's order, and kept by rows (see workspace). */
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
+#include "solver/cpu/refine.h"
 #include <string.h>
-
-/* A step that does not reduce the backward error to this part of it is the last of its column: a cycle of FGMRES does better. */
-#define LEAST_PROGRESS 0.1
-/* The same for a factor with zero pivots, where no FGMRES follows. */
-#define LEAST_PROGRESS_SINGULAR 0.5
 
 /* A column under FGMRES is done when so many cycles have not reduced the 2-norm of its residual, each row divided by what the
  * backward error divides by, to this part of it.  One may fail when x, by which is divided, changes much. */
@@ -318,7 +314,7 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
         for (int q = 0; q < g.c; q++)
             refinement->initial = fmax(refinement->initial, g.error[q]);
         int steps = 0;
-        for (; more > 0 && steps < most; steps++) {
+        for (; more > 0 && steps < most && !refinement->stalled; steps++) {
             if (environment_cancelled(f->plan->env))
                 return LIBSOLVER_CANCELLED;
             step(&g);

@@ -2,15 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Analysis, factorization and what needs the factor's parts are the CPU backend's.  After each factorization the factor is
- * packed (gpu/tree_solver.h); whole solves, those of refinement too, run on the device. */
+ * packed (gpu/tree_solver.h); whole solves and refinement (refine_tmpl.c) run on the device. */
 #include "solver/gpu/backend.h"
-#include "gpu/tree_solver.h"
-#include "solver/cpu/backend.h"
-#include "solver/cpu/numeric.h"
 #include "solver/cpu/tree.h"
-#include <string.h>
-
-#define CPU (&NAME(cpu_backend))
+#include "solver/gpu/numeric.h"
 
 /* Most entries of the prepared inverses, in entries of L. */
 #define DEFAULT_ENTRIES 1.5
@@ -19,21 +14,8 @@ typedef struct device_plan {
     void *cpu;
     environment *env;
     double entries_factor;
+    int may_fall_back;
 } device_plan;
-
-typedef struct device_numeric {
-    environment *env;
-    int32_t n;
-    void *cpu;           /* the factor */
-    tree_solver *solver; /* and what was packed of it */
-} device_numeric;
-
-typedef struct device_space {
-    int64_t columns;
-    void *cpu; /* for refinement and what runs on the host */
-    tree_workspace *tree;
-    scalar *b, *x, *block; /* n columns each, on the host: blocks from the device while they are refined, and one that is solved for */
-} device_space;
 
 /* ---- Plan and values: the CPU backend's ---- */
 
@@ -58,6 +40,7 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
     if (!plan)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan wanted %lld more bytes", (long long)m->wanted);
     plan->env = problem->env;
+    plan->may_fall_back = problem->may_fall_back;
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     const libsolver_status status = CPU->prepare(problem, why, &plan->cpu);
     if (status != LIBSOLVER_OK)
@@ -74,7 +57,9 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     CPU->predict(cpu, host_bytes, device_bytes);
     const int64_t values = (int64_t)(DEFAULT_ENTRIES * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
     *host_bytes += values; /* formed here, then copied */
-    *device_bytes = values + values / 4 + cpu->part.stored_nnz * (int64_t)sizeof(scalar); /* and the factor that they are formed from */
+    /* the factor that they are formed from; A in full storage, its indices and sources twice 4 bytes an entry, and what comes in */
+    const int64_t factor = cpu->part.stored_nnz * (int64_t)sizeof(scalar), entries = 2 * cpu->a.start[cpu->a.n];
+    *device_bytes = values + values / 4 + factor + entries * (8 + (int64_t)sizeof(scalar) * 3 / 2);
 }
 
 static void permutation(const void *plan_, int64_t *p)
@@ -88,10 +73,30 @@ static void destroy(void *numeric_)
     device_numeric *f = numeric_;
     if (!f)
         return;
+    tree_matrix_free(f->a);
     tree_solver_free(f->solver);
     if (f->cpu)
         CPU->destroy(f->cpu);
     memory_free(&f->env->memory, f);
+}
+
+/* Whether what the device failed to do is left to the CPU. */
+static int fall_back(const device_numeric *f, libsolver_status status, message *why)
+{
+    if (!f->may_fall_back || status == LIBSOLVER_CANCELLED)
+        return 0;
+    environment_log(f->env, "solves on the CPU: %s", why->text);
+    why->text[0] = 0;
+    return 1;
+}
+
+/* What of a factor is the device's. */
+static libsolver_status open_device(device_numeric *f, const device_plan *plan, message *why)
+{
+    const tree_solver_options options = {.entries_factor = plan->entries_factor};
+    const cpu_plan *cpu = plan->cpu;
+    TRY(tree_solver_create(f->env, &options, why, &f->solver));
+    return tree_matrix_create(f->env, f->solver, SCALAR_TYPE, cpu->hermitian, &cpu->a, cpu->part.perm, why, &f->a);
 }
 
 static libsolver_status create(const void *plan_, message *why, void **out)
@@ -102,11 +107,11 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     *out = NULL;
     if (!f)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)env->memory.wanted);
-    const tree_solver_options options = {.entries_factor = plan->entries_factor};
     f->env = env;
     f->n = ((const cpu_plan *)plan->cpu)->a.n;
-    libsolver_status status = tree_solver_create(env, &options, why, &f->solver);
-    if (status == LIBSOLVER_OK)
+    f->may_fall_back = plan->may_fall_back;
+    libsolver_status status = open_device(f, plan, why);
+    if (status == LIBSOLVER_OK || fall_back(f, status, why))
         status = CPU->create(plan->cpu, why, &f->cpu);
     if (status != LIBSOLVER_OK)
         destroy(f);
@@ -121,19 +126,32 @@ static void set_values(void *numeric_, const void *values)
     CPU->set_values(f->cpu, values);
 }
 
-static libsolver_status factorize(void *numeric_, const backend_options *options, backend_report *report, message *why)
+/* The way of the factor and of A to the device. */
+static libsolver_status pack(device_numeric *f, message *why)
 {
-    device_numeric *f = numeric_;
     cpu_tree tree;
-    TRY(CPU->factorize(f->cpu, options, report, why));
+    const numeric *cpu = f->cpu;
+    TRY(tree_matrix_set(f->a, cpu->value, cpu->row_sum, why));
     if (NAME(cpu_tree_view)(f->cpu, &tree) != LIBSOLVER_OK)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "packing the factor wanted %lld more bytes", (long long)f->env->memory.wanted);
     const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
     cpu_tree_free(&f->env->memory, &tree);
+    return status;
+}
+
+static libsolver_status factorize(void *numeric_, const backend_options *options, backend_report *report, message *why)
+{
+    device_numeric *f = numeric_;
+    f->packed = 0;
+    TRY(CPU->factorize(f->cpu, options, report, why));
+    if (!f->a)
+        return LIBSOLVER_OK;
+    const libsolver_status status = pack(f, why);
+    f->packed = status == LIBSOLVER_OK;
     tree_solver_info info;
     tree_solver_query(f->solver, &info);
-    report->device_bytes = info.device_bytes;
-    return status;
+    report->device_bytes = info.device_bytes + tree_matrix_bytes(f->a);
+    return status == LIBSOLVER_OK || fall_back(f, status, why) ? LIBSOLVER_OK : status;
 }
 
 /* ---- Solves ---- */
@@ -144,18 +162,35 @@ static int64_t workspace_bytes(const void *numeric_, int64_t columns)
     return (int64_t)sizeof(device_space) + 3 * f->n * columns * (int64_t)sizeof(scalar) + CPU->workspace_bytes(f->cpu, columns);
 }
 
+/* Solves in this workspace run on the CPU from now on. */
+static void leave_device(device_space *w)
+{
+    tree_refiner_free(w->refiner);
+    tree_workspace_free(w->tree);
+    w->refiner = NULL;
+    w->tree = NULL;
+}
+
 static void workspace_destroy(const void *numeric_, void *workspace_)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
     if (!w)
         return;
-    tree_workspace_free(w->tree);
+    leave_device(w);
     CPU->workspace_destroy(f->cpu, w->cpu);
     memory_free(&f->env->memory, w->b);
     memory_free(&f->env->memory, w->x);
     memory_free(&f->env->memory, w->block);
     memory_free(&f->env->memory, w);
+}
+
+/* What of a workspace is the device's. */
+static libsolver_status open_space(const device_numeric *f, device_space *w, message *why)
+{
+    TRY(tree_workspace_create(f->solver, w->columns, why, &w->tree));
+    TRY(tree_workspace_stage(f->solver, w->tree, why));
+    return tree_refiner_create(f->a, w->columns, w->tree, why, &w->refiner);
 }
 
 static libsolver_status workspace_create(const void *numeric_, int64_t columns, void **out)
@@ -173,9 +208,15 @@ static libsolver_status workspace_create(const void *numeric_, int64_t columns, 
         workspace_destroy(f, w);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
+    message why = {""};
     libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu);
-    if (status == LIBSOLVER_OK)
-        status = tree_workspace_create(f->solver, columns, NULL, &w->tree);
+    if (status == LIBSOLVER_OK && (f->packed || !f->may_fall_back)) {
+        status = open_space(f, w, &why);
+        if (status != LIBSOLVER_OK && fall_back(f, status, &why)) {
+            leave_device(w);
+            status = LIBSOLVER_OK;
+        }
+    }
     if (status != LIBSOLVER_OK)
         workspace_destroy(f, w);
     else
@@ -183,76 +224,69 @@ static libsolver_status workspace_create(const void *numeric_, int64_t columns, 
     return status;
 }
 
+static int solves_on_device(const void *numeric_, const void *workspace_)
+{
+    const device_numeric *f = numeric_;
+    const device_space *w = workspace_;
+    return f->packed && w->tree;
+}
+
+/* Makes the workspace follow the factor. */
+static libsolver_status fit(const device_numeric *f, device_space *w)
+{
+    message why = {""};
+    if (!solves_on_device(f, w))
+        return LIBSOLVER_OK;
+    const libsolver_status status = tree_workspace_fit(f->solver, w->tree, &why);
+    if (status == LIBSOLVER_OK || !fall_back(f, status, &why))
+        return status;
+    leave_device(w);
+    return LIBSOLVER_OK;
+}
+
+/* Whether a call that failed on the device can be repeated on the CPU, and leaves it for good. */
+static int repeats_on_cpu(const device_numeric *f, device_space *w, libsolver_status status, const libsolver_vectors *b,
+                          const libsolver_vectors *x, message *why)
+{
+    if (status == LIBSOLVER_OK || b->place == LIBSOLVER_DEVICE || b->values == x->values || !fall_back(f, status, why))
+        return 0;
+    leave_device(w);
+    return 1;
+}
+
 static libsolver_status solve(const void *numeric_, int part, void *workspace_, const libsolver_vectors *b,
                               const libsolver_vectors *x)
 {
+    message why = {""};
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
     const int on_device = b->place == LIBSOLVER_DEVICE;
     if (on_device != (x->place == LIBSOLVER_DEVICE))
         return LIBSOLVER_INVALID;
-    if (part != (BACKEND_L | BACKEND_D | BACKEND_LT))
+    TRY(fit(f, w));
+    if (part != (BACKEND_L | BACKEND_D | BACKEND_LT) || !solves_on_device(f, w))
         return on_device ? LIBSOLVER_NOT_BUILT : CPU->solve(f->cpu, part, w->cpu, b, x);
-    TRY(tree_workspace_fit(f->solver, w->tree, NULL));
-    return on_device ? tree_solve(f->solver, w->tree, NULL, b, x) : tree_solve_host(f->solver, w->tree, b, x, NULL);
+    const libsolver_status status =
+        on_device ? tree_solve(f->solver, w->tree, NULL, b, x) : tree_solve_host(f->solver, w->tree, b, x, &why);
+    return repeats_on_cpu(f, w, status, b, x, &why) ? CPU->solve(f->cpu, part, w->cpu, b, x) : status;
 }
 
-/* The device's place in the CPU backend's refinement. */
-typedef struct refiner {
-    const device_numeric *f;
-    device_space *w;
-    libsolver_status status; /* of the first solve that failed */
-} refiner;
-
-/* x, c right-hand sides by rows in the plan's order and scaled, in place; see cpu_solve_block. */
-static void solve_block(void *user, int c, scalar *x)
+static libsolver_status trace(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+                              int64_t capacity, libsolver_task *tasks, int64_t *count, message *why)
 {
-    refiner *r = user;
-    const numeric *f = r->f->cpu;
-    const int32_t n = r->f->n, *row = f->plan->part.perm;
-    scalar *block = r->w->block;
-    const libsolver_vectors v = {.values = block, .rows = n, .columns = c, .ld = n, .type = SCALAR_TYPE};
-    for (int32_t i = 0; i < n; i++)
-        for (int q = 0; q < c; q++)
-            block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / f->scale[i];
-    if (r->status == LIBSOLVER_OK)
-        r->status = tree_solve_host(r->f->solver, r->w->tree, &v, &v, NULL);
-    for (int32_t i = 0; i < n; i++)
-        for (int q = 0; q < c; q++)
-            x[(int64_t)i * c + q] = block[row[i] + (int64_t)q * n] / f->scale[i];
-}
-
-static libsolver_status refine_host(const device_numeric *f, device_space *w, const libsolver_vectors *b, const libsolver_vectors *x,
-                                    backend_refinement *refinement, double *backward_error)
-{
-    workspace *cpu = w->cpu;
-    refiner r = {.f = f, .w = w};
-    TRY(tree_workspace_fit(f->solver, w->tree, NULL));
-    cpu->elsewhere = solve_block;
-    cpu->elsewhere_user = &r;
-    const libsolver_status status = CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
-    cpu->elsewhere = NULL;
-    return status == LIBSOLVER_OK ? r.status : status;
-}
-
-/* Columns [first, first + columns) of a block. */
-static libsolver_vectors panel(const libsolver_vectors *v, int64_t first, int64_t columns)
-{
-    libsolver_vectors p = *v;
-    p.values = (scalar *)v->values + first * (v->layout == LIBSOLVER_ROW_MAJOR ? 1 : v->ld);
-    p.columns = columns;
-    return p;
-}
-
-/* The same columns on the host. */
-static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, int64_t columns)
-{
-    libsolver_vectors p = *v;
-    p.values = values;
-    p.columns = columns;
-    p.ld = v->layout == LIBSOLVER_ROW_MAJOR ? columns : v->rows;
-    p.place = LIBSOLVER_HOST;
-    return p;
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    tree_solver_info info;
+    if (!solves_on_device(f, w))
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves on the CPU are not traced");
+    tree_solver_query(f->solver, &info);
+    *count = info.tasks;
+    if (!tasks)
+        return LIBSOLVER_OK;
+    if (capacity < info.tasks || b->place != LIBSOLVER_DEVICE)
+        return FAIL(why, LIBSOLVER_INVALID, "a trace needs room for %lld tasks and vectors in device memory", (long long)info.tasks);
+    TRY(tree_workspace_fit(f->solver, w->tree, why));
+    return tree_solve_traced(f->solver, w->tree, b, x, tasks, why);
 }
 
 static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
@@ -260,29 +294,27 @@ static libsolver_status refine(const void *numeric_, void *workspace_, const lib
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
+    message why = {"the refinement failed"};
+    const backend_refinement asked = *refinement;
     if (b->place != x->place)
         return LIBSOLVER_INVALID;
-    if (b->place == LIBSOLVER_HOST)
-        return refine_host(f, w, b, x, refinement, backward_error);
-    backend_refinement worst = {0};
-    for (int64_t first = 0; first < b->columns; first += w->columns) {
-        const int64_t columns = b->columns - first < w->columns ? b->columns - first : w->columns;
-        const libsolver_vectors db = panel(b, first, columns), dx = panel(x, first, columns);
-        const libsolver_vectors hb = host_panel(b, w->b, columns), hx = host_panel(x, w->x, columns);
-        backend_refinement here = *refinement;
-        TRY(tree_solver_get(f->solver, &db, w->b, NULL));
-        if (!refinement->solve_first)
-            TRY(tree_solver_get(f->solver, &dx, w->x, NULL));
-        TRY(refine_host(f, w, &hb, &hx, &here, backward_error ? backward_error + first : NULL));
-        TRY(tree_solver_put(f->solver, w->x, &dx, NULL));
-        worst.steps = here.steps > worst.steps ? here.steps : worst.steps;
-        worst.initial = fmax(worst.initial, here.initial);
-        worst.final = fmax(worst.final, here.final);
+    TRY(fit(f, w));
+    if (solves_on_device(f, w)) {
+        const libsolver_status status = NAME(gpu_refine)(f, w, b, x, refinement, backward_error);
+        if (!repeats_on_cpu(f, w, status, b, x, &why))
+            return status;
+        *refinement = asked;
     }
-    refinement->steps = worst.steps;
-    refinement->initial = worst.initial;
-    refinement->final = worst.final;
-    return LIBSOLVER_OK;
+    return b->place == LIBSOLVER_DEVICE ? LIBSOLVER_NOT_BUILT : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
+}
+
+static libsolver_status solve_async(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+                                    const backend_refinement *refinement, int remarks, double *backward_error, libsolver_status *status)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    TRY(fit(f, w));
+    return solves_on_device(f, w) ? NAME(gpu_solve_async)(f, w, b, x, refinement, remarks, backward_error, status) : LIBSOLVER_NOT_BUILT;
 }
 
 /* ---- What the factor knows: the CPU backend's ---- */
@@ -358,7 +390,10 @@ const backend NAME(gpu_backend) = {
     .workspace_create = workspace_create,
     .workspace_destroy = workspace_destroy,
     .solve = solve,
+    .solves_on_device = solves_on_device,
+    .trace = trace,
     .refine = refine,
+    .solve_async = solve_async,
     .determinant = determinant,
     .condition = condition,
     .forward_error = forward_error,

@@ -1,0 +1,166 @@
+/* solver/gpu/refine_tmpl.c: refinement with solves and residuals on the device
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Plain refinement runs on the device (gpu/tree_refine.h), by the CPU backend's measure and stop rule.  What follows there where it stalls,
+ * FGMRES or the repair of singular systems, is the CPU backend's, with solves on the device. */
+#include "gpu/residual.h"
+#include "solver/cpu/refine.h"
+#include "solver/gpu/numeric.h"
+#include <string.h>
+
+/* The device's place in the CPU backend's refinement. */
+typedef struct refiner {
+    const device_numeric *f;
+    device_space *w;
+    libsolver_status status; /* of the first solve that failed */
+} refiner;
+
+/* x, c right-hand sides by rows in the plan's order and scaled, in place; see cpu_solve_block. */
+static void solve_block(void *user, int c, scalar *x)
+{
+    refiner *r = user;
+    const numeric *f = r->f->cpu;
+    const int32_t n = r->f->n, *row = f->plan->part.perm;
+    scalar *block = r->w->block;
+    const libsolver_vectors v = {.values = block, .rows = n, .columns = c, .ld = n, .type = SCALAR_TYPE};
+    for (int32_t i = 0; i < n; i++)
+        for (int q = 0; q < c; q++)
+            block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / f->scale[i];
+    if (r->status == LIBSOLVER_OK)
+        r->status = tree_solve_host(r->f->solver, r->w->tree, &v, &v, NULL);
+    for (int32_t i = 0; i < n; i++)
+        for (int q = 0; q < c; q++)
+            x[(int64_t)i * c + q] = block[row[i] + (int64_t)q * n] / f->scale[i];
+}
+
+/* The CPU backend's refinement of blocks on the host. */
+static libsolver_status refine_host(const device_numeric *f, device_space *w, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, backend_refinement *refinement,
+                                    double *backward_error)
+{
+    workspace *cpu = w->cpu;
+    refiner r = {.f = f, .w = w};
+    cpu->elsewhere = solve_block;
+    cpu->elsewhere_user = &r;
+    const libsolver_status status = CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
+    cpu->elsewhere = NULL;
+    return status == LIBSOLVER_OK ? r.status : status;
+}
+
+/* Columns [first, first + columns) of a block. */
+static libsolver_vectors panel(const libsolver_vectors *v, int64_t first, int64_t columns)
+{
+    libsolver_vectors p = *v;
+    p.values = (scalar *)v->values + first * (v->layout == LIBSOLVER_ROW_MAJOR ? 1 : v->ld);
+    p.columns = columns;
+    return p;
+}
+
+/* The same columns on the host. */
+static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, int64_t columns)
+{
+    libsolver_vectors p = *v;
+    p.values = values;
+    p.columns = columns;
+    p.ld = v->layout == LIBSOLVER_ROW_MAJOR ? columns : v->rows;
+    p.place = LIBSOLVER_HOST;
+    return p;
+}
+
+/* The refinement of the group at hand goes on on the host, from the best solution so far. */
+static libsolver_status go_on(const device_numeric *f, device_space *w, backend_refinement *refinement,
+                              double *backward_error)
+{
+    const libsolver_vectors *b = tree_refine_b(w->refiner), *x = tree_refine_x(w->refiner);
+    const libsolver_vectors hb = host_panel(b, w->b, b->columns), hx = host_panel(x, w->x, x->columns);
+    TRY(tree_solver_get(f->solver, b, w->b, NULL));
+    TRY(tree_solver_get(f->solver, x, w->x, NULL));
+    TRY(refine_host(f, w, &hb, &hx, refinement, backward_error));
+    return tree_solver_put(f->solver, w->x, x, NULL);
+}
+
+static tree_refinement plain_refinement(const device_numeric *f, const backend_refinement *refinement)
+{
+    const int singular = ((const numeric *)f->cpu)->zero_pivots > 0;
+    return (tree_refinement){.solve_first = refinement->solve_first,
+                             .steps = refinement->steps,
+                             .tolerance = refinement->tolerance,
+                             .least_progress = singular ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
+}
+
+/* As many columns as are refined together; error: one for each. */
+static libsolver_status refine_group(const device_numeric *f, device_space *w, const libsolver_vectors *b,
+                                     const libsolver_vectors *x, backend_refinement *refinement,
+                                     double *error)
+{
+    const int singular = ((const numeric *)f->cpu)->zero_pivots > 0;
+    const int64_t columns = b->columns;
+    double initial[REFINE_COLUMNS];
+    tree_refinement plain = plain_refinement(f, refinement);
+    TRY(tree_refine_load(w->refiner, plain.solve_first, b, x, NULL));
+    TRY(tree_refine_run(w->refiner, &plain, error, initial, NULL));
+    int more = singular ? refinement->steps : refinement->steps - plain.steps, open = 0;
+    for (int64_t q = 0; q < columns; q++)
+        open += error[q] > refinement->tolerance && isfinite(error[q]);
+    backend_refinement rest = {.stalled = 1, .steps = more, .tolerance = refinement->tolerance};
+    if (open > 0 && more > 0)
+        TRY(go_on(f, w, &rest, error));
+    else
+        rest.steps = 0;
+    TRY(tree_refine_store(w->refiner, x, NULL));
+    refinement->steps = plain.steps + rest.steps;
+    refinement->initial = refinement->final = 0;
+    for (int64_t q = 0; q < columns; q++) {
+        refinement->initial = fmax(refinement->initial, initial[q]);
+        refinement->final = fmax(refinement->final, error[q]);
+    }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
+                                  const libsolver_vectors *x, backend_refinement *refinement,
+                                  double *backward_error)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    const int64_t width = tree_refiner_columns(w->refiner);
+    backend_refinement worst = {0};
+    for (int64_t first = 0; first < b->columns; first += width) {
+        const int64_t columns = b->columns - first < width ? b->columns - first : width;
+        const libsolver_vectors bp = panel(b, first, columns), xp = panel(x, first, columns);
+        backend_refinement here = *refinement;
+        double error[REFINE_COLUMNS];
+        TRY(refine_group(f, w, &bp, &xp, &here, error));
+        if (backward_error)
+            memcpy(backward_error + first, error, sizeof(double) * (size_t)columns);
+        worst.steps = here.steps > worst.steps ? here.steps : worst.steps;
+        worst.initial = fmax(worst.initial, here.initial);
+        worst.final = fmax(worst.final, here.final);
+    }
+    refinement->steps = worst.steps;
+    refinement->initial = worst.initial;
+    refinement->final = worst.final;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
+                                       const libsolver_vectors *x, const backend_refinement *refinement,
+                                       int remarks, double *backward_error, libsolver_status *status)
+{
+    const device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    const int64_t width = tree_refiner_columns(w->refiner);
+    const tree_refinement plain = plain_refinement(f, refinement);
+    int64_t first = 0;
+    do {
+        const int64_t columns = b->columns - first < width ? b->columns - first : width;
+        const libsolver_vectors bp = panel(b, first, columns), xp = panel(x, first, columns);
+        const refine_outcome outcome = {.backward_error = backward_error ? backward_error + first : NULL,
+                                        .status = status,
+                                        .remarks = remarks,
+                                        .is_first_block = first == 0};
+        TRY(tree_refine_launch(w->refiner, &plain, &bp, &xp, &outcome));
+        first += width;
+    } while (first < b->columns);
+    return LIBSOLVER_OK;
+}

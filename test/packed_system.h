@@ -1,0 +1,35 @@
+/* test/packed_system.h: a system from its values to a factor packed for solves on the device
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_PACKED_SYSTEM_H
+#define TEST_PACKED_SYSTEM_H
+
+#include "cpu_system.h"
+#include "gpu/tree_solver.h"
+#include "solver/cpu/tree.h"
+#include <cuda_runtime_api.h>
+
+#define CUDA(call) assert_int_equal((call), cudaSuccess)
+
+typedef struct packed {
+    cpu_system s;
+    cpu_tree tree;
+    tree_solver *solver;
+    tree_workspace *workspace;
+} packed;
+
+/* a, values: taken over; a workspace for so many columns. */
+void pack(packed *p, pattern a, double *values, int kind, const tree_solver_options *options,
+          int64_t columns);
+void unpack(packed *p);
+
+/* A copy of the block on the device, padding and all; and back. */
+libsolver_vectors to_device(const block *b);
+void from_device(const libsolver_vectors *v, block *b);
+
+/* Waits for the solves in the system's workspace, none of which may have failed. */
+void check(const packed *p);
+/* |b - A x| <= factor EPS (|A||x| + |b|) in column j */
+void check_column(const cpu_system *s, const block *b, const block *x, int64_t j, double factor,
+                  uint64_t seed);
+
+#endif
