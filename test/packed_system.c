@@ -33,6 +33,7 @@ libsolver_vectors to_device(const block *b)
     v.place = LIBSOLVER_DEVICE;
     CUDA(cudaMalloc(&v.values, (size_t)b->size * sizeof(double) + 8));
     CUDA(cudaMemcpy(v.values, b->values, (size_t)b->size * sizeof(double), cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize()); /* for other streams too */
     return v;
 }
 

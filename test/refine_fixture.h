@@ -142,13 +142,20 @@ static inline void fill(random_stream *r, const libsolver_vectors *v)
             *at(v, i, j) = random_scalar(r);
 }
 
+/* The block's values, padding and all; they are there for other streams too when this returns, which a copy alone does not promise. */
+static inline void copy_to_device(const libsolver_vectors *b, const libsolver_vectors *v)
+{
+    CUDA(cudaMemcpy(v->values, b->values, block_bytes(b), cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize());
+}
+
 /* A copy on the device, padding and all. */
 static inline libsolver_vectors to_device(const libsolver_vectors *b)
 {
     libsolver_vectors v = *b;
     v.place = LIBSOLVER_DEVICE;
     CUDA(cudaMalloc(&v.values, block_bytes(b) + 8));
-    CUDA(cudaMemcpy(v.values, b->values, block_bytes(b), cudaMemcpyHostToDevice));
+    copy_to_device(b, &v);
     return v;
 }
 

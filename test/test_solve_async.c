@@ -38,7 +38,7 @@ typedef struct bench {
 static void new_b(const bench *t, random_stream *r)
 {
     fill(r, &t->b);
-    CUDA(cudaMemcpy(t->on_b.values, t->b.values, block_bytes(&t->b), cudaMemcpyHostToDevice));
+    copy_to_device(&t->b, &t->on_b);
 }
 
 /* By itself; the same bits as with a wait. */
@@ -106,7 +106,7 @@ static void check_not_finite(const bench *t, random_stream *r)
     libsolver_status status;
     fill(r, &t->b);
     *at(&t->b, t->s.n / 2, bad) = NAN;
-    CUDA(cudaMemcpy(t->on_b.values, t->b.values, block_bytes(&t->b), cudaMemcpyHostToDevice));
+    copy_to_device(&t->b, &t->on_b);
     assert_int_equal(
         libsolver_solve_async(t->factor, t->workspace, 2, &t->on_b, &t->on_x, t->out.errors, t->out.status),
         LIBSOLVER_OK);

@@ -177,6 +177,7 @@ static double *solution_of(packed *p, tree_workspace *w, int64_t columns)
     CUDA(cudaMalloc(&b.values, bytes));
     CUDA(cudaMalloc(&v.values, bytes));
     CUDA(cudaMemcpy(b.values, x, bytes, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize()); /* for other streams too */
     assert_int_equal(tree_solve(p->solver, w, NULL, &b, &v), LIBSOLVER_OK);
     if (tree_solve_check(p->solver, w, NULL, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);

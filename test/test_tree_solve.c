@@ -74,6 +74,7 @@ static void check_solves(packed *p, random_stream *r, int64_t columns, uint64_t 
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     assert_int_equal(tree_workspace_create(p->solver, columns, &why, &second), LIBSOLVER_OK);
     CUDA(cudaMemcpy(db.values, b.values, (size_t)b.size * sizeof(double), cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize()); /* for other streams too */
     assert_int_equal(tree_solve(p->solver, second, stream, &db, &dx), LIBSOLVER_OK);
     assert_int_equal(tree_solve_check(p->solver, second, stream, &why), LIBSOLVER_OK);
     block other = {.v = x.v, .size = x.size, .values = nan_array(x.size)};
