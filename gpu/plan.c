@@ -9,7 +9,9 @@ static libsolver_task_kind kind_of(const draft *d)
 {
     if (d->flags & TASK_TILES)
         return LIBSOLVER_TASK_LARGE;
-    return d->slots == 0 ? LIBSOLVER_TASK_SUM : d->slot[0].mode == SLOT_1_BY_32 ? LIBSOLVER_TASK_TOP : LIBSOLVER_TASK_SMALL;
+    if (d->slots == 0)
+        return LIBSOLVER_TASK_SUM;
+    return (d->slot[0].mode & 3) == SLOT_1_BY_32 ? LIBSOLVER_TASK_TOP : LIBSOLVER_TASK_SMALL;
 }
 
 void plan_task(planner *p, draft *d, int flags)

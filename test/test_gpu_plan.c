@@ -220,17 +220,19 @@ static void traces_are_labelled(void **state)
     times[0].come = 5000;
     assert_int_equal(bytes, q.plan.bytes_read);
     assert_int_equal(trace_tasks(q.m, q.plan.label, times, tasks, q.g.heights, task), LIBSOLVER_OK);
-    int32_t levels = 0;
+    int32_t levels = 0, kinds[LIBSOLVER_TASK_SUM + 1] = {0};
     for (int32_t b = 0, t = 0; b < q.plan.blocks; b++)
         for (int32_t k = 0, last = 0; k < q.plan.block[b].tasks; k++, t++) {
             assert_int_equal(task[t].block, b);
             assert_true(task[t].level >= last && task[t].height >= 0 && task[t].height < q.g.heights);
             assert_true(fabs(task[t].end - task[t].gathered - 30e-9) < 1e-15 && task[t].begin >= 0);
             assert_false(task[t].backward && task[t].kind == LIBSOLVER_TASK_TOP);
+            kinds[task[t].kind]++;
             last = task[t].level;
             levels = last >= levels ? last + 1 : levels;
         }
     assert_int_equal(levels, q.plan.level_count);
+    assert_true(kinds[LIBSOLVER_TASK_TOP] > 0 && kinds[LIBSOLVER_TASK_LARGE] > 0);
     assert_true(task[0].begin == 0);
     free(times);
     free(task);
