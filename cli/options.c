@@ -63,6 +63,8 @@ static const struct option_entry {
      "of host memory; K, M, G may follow the number"},
     {"--json", "FILE|-", BOTH, VALUE_TEXT, 0, offsetof(settings, json),
      "write the results as JSON; -: on standard output, in place of the report"},
+    {"--compare", NULL, COMMAND_SOLVE, VALUE_NONE, 0, offsetof(settings, compare),
+     "solve with SuiteSparse's CHOLMOD too, where this build has it, and print both"},
     {"--quiet", NULL, BOTH, VALUE_NONE, 0, offsetof(settings, quiet), "no report, no progress"},
 };
 
