@@ -65,6 +65,8 @@ static const struct option_entry {
      "write the results as JSON; -: on standard output, in place of the report"},
     {"--profile", "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, offsetof(settings, profile),
      "with --backend gpu: where the time of a solve goes, to PREFIX.PROBLEM.json and .svg"},
+    {"--compare", NULL, COMMAND_SOLVE, VALUE_NONE, 0, offsetof(settings, compare),
+     "solve with SuiteSparse's CHOLMOD too, where this build has it, and print both"},
     {"--quiet", NULL, BOTH, VALUE_NONE, 0, offsetof(settings, quiet), "no report, no progress"},
 };
 

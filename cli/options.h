@@ -41,7 +41,7 @@ typedef struct settings {
     double tolerance, pivot_threshold; /* 0: not given */
     int64_t memory_limit;              /* 0: not given */
     const char *json, *output, *profile; /* NULL: not given */
-    bool quiet;
+    bool quiet, compare;
 } settings;
 
 /* Reads the command line; operands point into arguments, which is reordered.  EXIT_USAGE. */

@@ -3,6 +3,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "compare.h"
 #include "json.h"
 #include "triplets.h"
 #include <stdio.h>
@@ -26,6 +27,7 @@ typedef struct report {
     double tolerance;
     bool mixed; /* the factor is in single precision, the matrix in double */
     report_seconds seconds;
+    const comparison *compare; /* NULL: not asked for; not done: it could not be run */
 } report;
 
 void report_json(const report *r, json *j);

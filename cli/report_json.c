@@ -99,6 +99,18 @@ static void write_seconds(const report_seconds *s, json *j)
     json_close(j);
 }
 
+static void write_comparison(const comparison *c, json *j)
+{
+    json_open(j, "compare");
+    json_string(j, "solver", c->done ? c->solver : NULL);
+    json_string(j, "message", c->message);
+    member_real(j, "analyze", c->done, c->analyze);
+    member_real(j, "factorize", c->done, c->factorize);
+    member_real(j, "solve", c->done, c->solve);
+    member_real(j, "backward_error", c->done, c->backward_error);
+    json_close(j);
+}
+
 void report_json(const report *r, json *j)
 {
     json_open(j, NULL);
@@ -115,6 +127,8 @@ void report_json(const report *r, json *j)
     write_factor(r, j);
     write_solve(r, j);
     write_seconds(&r->seconds, j);
+    if (r->compare)
+        write_comparison(r->compare, j);
     json_close(j);
     json_end_line(j);
 }

@@ -110,6 +110,19 @@ static void print_times(const report_seconds *s, FILE *to)
     fputc('\n', to);
 }
 
+/* Beside ours, on the lines above. */
+static void print_comparison(const comparison *c, FILE *to)
+{
+    fprintf(to, "%s: ", c->solver);
+    if (*c->message)
+        fprintf(to, "%s", c->message);
+    else
+        fprintf(to, "analyze %s, factorize %s, solve %s; backward error %.1e, not refined",
+                duration(c->analyze).text, duration(c->factorize).text, duration(c->solve).text,
+                c->backward_error);
+    fputc('\n', to);
+}
+
 static void print_verdict(const report *r, FILE *to)
 {
     const double error = r->solve.backward_error;
@@ -141,6 +154,8 @@ void report_text(const report *r, FILE *to)
     if (r->solved)
         print_solution(r, to);
     print_times(&r->seconds, to);
+    if (r->compare && r->compare->done)
+        print_comparison(r->compare, to);
     if (r->solved)
         print_verdict(r, to);
 }

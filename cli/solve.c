@@ -19,6 +19,7 @@ typedef struct solve_run {
     session session;
     dense_block b, x;
     report report;
+    comparison comparison;
     bool shows_progress;
     double start;
 } solve_run;
@@ -179,6 +180,15 @@ static bool is_standard_output(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
+/* What was read goes to the other program too, whatever came of it here; a first failure stays. */
+static void compare(solve_run *run, failure *f)
+{
+    failure other = {0};
+    run->report.compare = &run->comparison;
+    if (run->report.matrix && compare_run(run->settings, &run->comparison, &other) && !f->code)
+        *f = other;
+}
+
 int command_solve(const settings *s, failure *f)
 {
     solve_run run = {.settings = s, .start = seconds_now()};
@@ -188,9 +198,15 @@ int command_solve(const settings *s, failure *f)
                           .mixed = s->precision == PRECISION_MIXED,
                           .forward_error = NAN,
                           .seconds = {NAN, NAN, NAN, NAN, NAN}};
-    run_phases(&run, f);
+    char program[4096];
+    if (s->compare && compare_find(program, sizeof program, f)) /* before anything is done in vain */
+        run.report.status = LIBSOLVER_NOT_BUILT;
+    else
+        run_phases(&run, f);
     run.report.message = f->text;
     run.report.seconds.total = seconds_now() - run.start;
+    if (s->compare)
+        compare(&run, f);
     if (!s->quiet && !is_standard_output(s->json) && !is_standard_output(s->output))
         report_text(&run.report, stdout);
     if (s->json)

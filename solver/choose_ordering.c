@@ -17,10 +17,10 @@
 /* Its random numbers. */
 #define ND_SEED 4321
 
-/* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when it
- * multiplies the predicted flops by more than this: of the shared KKT systems, those above (kkt_cvxqp1_l 3.1,
- * lp_dfl001_aug 3.1, stokes64 8.4) are factorized faster with delays, those below (kkt_cont-201 1.2,
- * kkt_stadat3 2.1) with pairs, by `libsolver bench`. */
+/* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when it multiplies the flops
+ * predicted of AMD's order by more than this: of the shared KKT systems, those above (kkt_cvxqp1_l 4.0, lp_dfl001_aug 4.4,
+ * stokes64 8.5) are factorized faster with delays, those below (kkt_cont-201 1.2, kkt_stadat3 2.1) with pairs, by
+ * `libsolver bench`. */
 #define PAIRS_WORTH 2.5
 
 /* Everything an order is chosen from. */
@@ -28,10 +28,13 @@ typedef struct choice {
     environment *env;
     memory *m;
     const pattern *a;
-    graph g, compressed; /* compressed.n = -1: nothing to compress */
+    const graph *g;
+    graph compressed; /* .n = -1: nothing to compress */
     int32_t *class_of;
     int paired;   /* the compressed graph is one of 2x2 pivots */
-    double flops; /* of the last order found; negative: not counted yet */
+    int32_t *amd; /* AMD's order, NULL: not found yet ... */
+    int64_t amd_nnz;
+    double amd_flops; /* ... and its cost */
 } choice;
 
 double ordering_predicted_seconds(int64_t factor_nnz, double flops)
@@ -50,13 +53,13 @@ static libsolver_status by_method(const choice *c, libsolver_ordering method, co
 static libsolver_status order(const choice *c, libsolver_ordering method, int32_t *perm)
 {
     if (c->compressed.n < 0 || (method == LIBSOLVER_ORDERING_AMD && !c->paired))
-        return by_method(c, method, &c->g, perm);
+        return by_method(c, method, c->g, perm);
     int32_t *classes = memory_new(c->m, c->compressed.n, sizeof(int32_t));
     if (!classes)
         return LIBSOLVER_OUT_OF_MEMORY;
     libsolver_status status = by_method(c, method, &c->compressed, classes);
     if (status == LIBSOLVER_OK)
-        status = order_expand(c->m, c->g.n, c->class_of, c->compressed.n, classes, perm);
+        status = order_expand(c->m, c->g->n, c->class_of, c->compressed.n, classes, perm);
     memory_free(c->m, classes);
     return status;
 }
@@ -71,24 +74,36 @@ static libsolver_status merge_pairs(choice *c, const double *magnitude)
     if (scale) {
         matching_scale(w, magnitude, scale);
         const int32_t classes = matching_pairs(w, c->class_of);
-        status = graph_merge(c->m, &c->g, c->class_of, classes, &c->compressed);
+        status = graph_merge(c->m, c->g, c->class_of, classes, &c->compressed);
     }
     memory_free(c->m, scale);
     matching_free(c->m, w);
     return status;
 }
 
+/* AMD's order with its cost, once. */
+static libsolver_status find_amd(choice *c)
+{
+    if (c->amd)
+        return LIBSOLVER_OK;
+    c->amd = memory_new(c->m, c->a->n, sizeof(int32_t));
+    if (!c->amd)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    TRY(order(c, LIBSOLVER_ORDERING_AMD, c->amd));
+    return forest_cost(c->m, c->a, c->amd, &c->amd_nnz, &c->amd_flops);
+}
+
 /* AMD, and nested dissection where it is likely to pay; the one with the shorter predicted time. */
 static libsolver_status order_auto(choice *c, int32_t *perm, libsolver_ordering *used)
 {
-    int64_t amd_nnz, nd_nnz;
-    double amd_flops, nd_flops;
-    TRY(order(c, LIBSOLVER_ORDERING_AMD, perm));
-    TRY(forest_cost(c->m, c->a, perm, &amd_nnz, &amd_flops));
-    c->flops = amd_flops;
+    int64_t nd_nnz;
+    double nd_flops;
+    TRY(find_amd(c));
+    memcpy(perm, c->amd, sizeof(int32_t) * (size_t)c->a->n);
     *used = LIBSOLVER_ORDERING_AMD;
-    const graph *g = c->compressed.n < 0 ? &c->g : &c->compressed;
-    const double edges = g->n > 0 ? (double)g->start[g->n] : 0, seconds = ordering_predicted_seconds(amd_nnz, amd_flops);
+    const graph *g = c->compressed.n < 0 ? c->g : &c->compressed;
+    const double edges = g->n > 0 ? (double)g->start[g->n] : 0,
+                 seconds = ordering_predicted_seconds(c->amd_nnz, c->amd_flops);
     if (seconds < WORTH_ND * ND_SECONDS_AN_EDGE * edges)
         return LIBSOLVER_OK;
     int32_t *other = memory_new(c->m, c->a->n, sizeof(int32_t));
@@ -97,7 +112,6 @@ static libsolver_status order_auto(choice *c, int32_t *perm, libsolver_ordering 
         status = forest_cost(c->m, c->a, other, &nd_nnz, &nd_flops);
     if (status == LIBSOLVER_OK && ordering_predicted_seconds(nd_nnz, nd_flops) < seconds) {
         memcpy(perm, other, sizeof(int32_t) * (size_t)c->a->n);
-        c->flops = nd_flops;
         *used = LIBSOLVER_ORDERING_ND;
     }
     memory_free(c->m, other);
@@ -127,59 +141,48 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
     return status;
 }
 
-/* By the method the options ask for, on the graph as it is or with the pairs of a matching. */
-static libsolver_status order_graph(choice *c, const double *magnitude, libsolver_ordering method,
-                                    int32_t *perm, libsolver_ordering *used, message *why)
+/* The graph g of a, with the pairs of a matching if magnitude is given; choice_free in every case. */
+static libsolver_status choice_begin(choice *c, environment *env, const pattern *a, const graph *g,
+                                     const double *magnitude, libsolver_ordering method)
+{
+    *c = (choice){.env = env, .m = &env->memory, .a = a, .g = g, .paired = magnitude != NULL};
+    c->compressed.n = -1;
+    c->class_of = memory_new(c->m, a->n, sizeof(int32_t));
+    if (!c->class_of)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    if (c->paired)
+        return merge_pairs(c, magnitude);
+    if (method == LIBSOLVER_ORDERING_AMD) /* it finds indistinguishable vertices itself */
+        return LIBSOLVER_OK;
+    return graph_compress(c->m, g, &c->compressed, c->class_of);
+}
+
+static void choice_free(choice *c)
+{
+    if (c->m && c->compressed.n >= 0)
+        graph_free(c->m, &c->compressed);
+    if (c->m) {
+        memory_free(c->m, c->class_of);
+        memory_free(c->m, c->amd);
+    }
+}
+
+/* By the method the options ask for. */
+static libsolver_status order_choice(choice *c, libsolver_ordering method, int32_t *perm,
+                                     libsolver_ordering *used, message *why)
 {
     libsolver_status status = LIBSOLVER_OK;
     *used = method;
-    c->paired = magnitude != NULL;
-    c->flops = -1;
-    c->compressed.n = -1;
-    if (c->paired)
-        TRY(merge_pairs(c, magnitude));
-    else if (method != LIBSOLVER_ORDERING_AMD) /* AMD finds indistinguishable vertices itself */
-        TRY(graph_compress(c->m, &c->g, &c->compressed, c->class_of));
     if (method == LIBSOLVER_ORDERING_AUTO)
         status = order_auto(c, perm, used);
+    else if (method == LIBSOLVER_ORDERING_AMD && c->amd)
+        memcpy(perm, c->amd, sizeof(int32_t) * (size_t)c->a->n);
     else
         status = order(c, method, perm);
     if (status == LIBSOLVER_NOT_BUILT)
         FAIL(why, status, "this build has no METIS, or its integers cannot count this graph's edges");
     if (status == LIBSOLVER_CANCELLED)
         FAIL(why, status, "the analysis was cancelled");
-    if (c->compressed.n >= 0)
-        graph_free(c->m, &c->compressed);
-    return status;
-}
-
-/* Flops of the last order found, perm. */
-static libsolver_status flops_of_order(const choice *c, const int32_t *perm, double *flops)
-{
-    int64_t nnz;
-    *flops = c->flops;
-    return *flops >= 0 ? LIBSOLVER_OK : forest_cost(c->m, c->a, perm, &nnz, flops);
-}
-
-/* perm becomes the order without pairs, if pairs cost too much. */
-static libsolver_status reconsider_pairs(choice *c, libsolver_ordering method, int32_t *perm,
-                                         libsolver_ordering *used, message *why)
-{
-    double paired, plain;
-    libsolver_ordering other_used;
-    int32_t *other = memory_new(c->m, c->a->n, sizeof(int32_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!other)
-        return status;
-    TRY_DONE(flops_of_order(c, perm, &paired));
-    TRY_DONE(order_graph(c, NULL, method, other, &other_used, why));
-    TRY_DONE(flops_of_order(c, other, &plain));
-    if (paired > PAIRS_WORTH * plain) {
-        memcpy(perm, other, sizeof(int32_t) * (size_t)c->a->n);
-        *used = other_used;
-    }
-done:
-    memory_free(c->m, other);
     return status;
 }
 
@@ -187,25 +190,30 @@ libsolver_status choose_ordering(environment *env, const pattern *a, const doubl
                                  const libsolver_options *options, int32_t *perm, libsolver_ordering *used,
                                  message *why)
 {
-    choice c = {.env = env, .m = &env->memory, .a = a};
-    libsolver_status status = LIBSOLVER_OK;
-    *used = options->ordering;
-    if (options->ordering == LIBSOLVER_ORDERING_USER)
-        return order_user(c.m, a->n, options->permutation, perm, why);
-    if (options->ordering == LIBSOLVER_ORDERING_NATURAL) {
+    memory *m = &env->memory;
+    const libsolver_ordering method = *used = options->ordering;
+    if (method == LIBSOLVER_ORDERING_USER)
+        return order_user(m, a->n, options->permutation, perm, why);
+    if (method == LIBSOLVER_ORDERING_NATURAL) {
         for (int32_t k = 0; k < a->n; k++)
             perm[k] = k;
         return LIBSOLVER_OK;
     }
-    c.class_of = memory_new(c.m, a->n, sizeof(int32_t));
-    if (!c.class_of)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    TRY_DONE(graph_build(c.m, a, &c.g));
-    TRY_DONE(order_graph(&c, magnitude, options->ordering, perm, used, why));
-    if (magnitude && options->matching == LIBSOLVER_AUTO)
-        TRY_DONE(reconsider_pairs(&c, options->ordering, perm, used, why));
+    choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = &first;
+    graph g;
+    TRY(graph_build(m, a, &g));
+    libsolver_status status = LIBSOLVER_OK;
+    TRY_DONE(choice_begin(&first, env, a, &g, magnitude, method));
+    if (magnitude && options->matching == LIBSOLVER_AUTO) { /* do pairs cost too much? */
+        TRY_DONE(choice_begin(&plain, env, a, &g, NULL, method));
+        TRY_DONE(find_amd(&first));
+        TRY_DONE(find_amd(&plain));
+        chosen = first.amd_flops > PAIRS_WORTH * plain.amd_flops ? &plain : &first;
+    }
+    TRY_DONE(order_choice(chosen, method, perm, used, why));
 done:
-    graph_free(c.m, &c.g);
-    memory_free(c.m, c.class_of);
+    choice_free(&first);
+    choice_free(&plain);
+    graph_free(m, &g);
     return status;
 }

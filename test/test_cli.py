@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -251,6 +252,44 @@ class Solve(Case):
         self.assertEqual(done.stderr, "")
         done = run("solve", DATA / "kkt2d_20.mtx", "--quiet")
         self.assertEqual((done.stdout, done.stderr, done.returncode), ("", "", 0))
+
+
+class Compare(Case):
+    """CHOLMOD is in a program beside the tool, if it was built."""
+
+    def setUp(self):
+        super().setUp()
+        self.built = pathlib.Path(TOOL).with_name("libsolver-compare").exists()
+
+    def test_both_solve_the_same_system(self):
+        if not self.built:
+            self.skipTest("built without CHOLMOD")
+        for system in (["lap2d:30"], [DATA / "vec3d_3.mtx", "--threads", "1"]):
+            done = run("solve", *system, "--compare", "--json", "-")
+            other = json.loads(done.stdout)["compare"]
+            self.assertEqual((done.returncode, done.stderr, other["message"]), (0, "", ""))
+            self.assertTrue(other["solver"].startswith("CHOLMOD"))
+            self.assertLess(other["backward_error"], 1e-13)
+            self.assertGreater(min(other["analyze"], other["factorize"], other["solve"]), 0)
+        self.assertRegex(run("solve", "lap2d:30", "--compare").stdout, r"\nCHOLMOD .*: analyze .* backward error \d")
+
+    def test_a_right_hand_side_goes_along_and_an_indefinite_matrix_is_said_to_be_one(self):
+        if not self.built:
+            self.skipTest("built without CHOLMOD")
+        done = run("solve", DATA / "five.mtx", DATA / "five_b.mtx", "--compare", "--json", "-")
+        other = json.loads(done.stdout)["compare"]
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("not positive definite", other["message"])
+        self.assertIsNone(other["backward_error"])
+
+    def test_without_the_program_it_is_exit_4_and_nothing_is_solved(self):
+        alone = self.folder / "libsolver"
+        shutil.copy(TOOL, alone)
+        x = self.folder / "x.mtx"
+        place = {**os.environ, "LD_LIBRARY_PATH": str(pathlib.Path(TOOL).parent.parent)}
+        done = subprocess.run([alone, "solve", DATA / "five.mtx", "--compare", "-o", x], capture_output=True, text=True, env=place)
+        self.assertEqual((done.returncode, done.stdout, x.exists()), (4, "", False))
+        self.assertRegex(done.stderr, "^libsolver: --compare: .*CHOLMOD")
 
 
 class Generate(Case):

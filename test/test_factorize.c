@@ -58,7 +58,8 @@ static void delayed_pivots_reach_their_parents(void **state)
         pattern a = cliques_around_a_hub(&r, waiting, &values);
         cpu_system s;
         assert_int_equal(system_build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
-        assert_in_range(s.report.delayed, 5 * waiting, 6 * waiting); /* the hub may have swallowed one */
+        /* the hub may have swallowed a clique; a column more may wait, of random values too small beside its neighbours */
+        assert_in_range(s.report.delayed, 5 * waiting, 6 * waiting + 2);
         assert_true(s.report.growths > 0);                           /* nothing was known of delays */
         assert_int_equal(s.report.zero, 0);
         exported f = system_export(&s, INDEFINITE);

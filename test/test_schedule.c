@@ -21,6 +21,11 @@ typedef struct tree {
     int64_t row_start[MOST + 1];
 } tree;
 
+static double work(int64_t k, int64_t rows)
+{
+    return (double)(k * rows * rows + 1000);
+}
+
 /* kind 0: random; 1: chain; 2: star; 3: roots only; 4: binary; 5: caterpillar.  size: rows of the largest
  * front. */
 static tree *random_tree(random_stream *r, int32_t n, int kind, int32_t size)
@@ -87,8 +92,23 @@ static void check_cut(const tree *t, const schedule *tasks)
     }
 }
 
-/* Runs the tasks in a random order, as factorizations do, then from the roots down, as back substitution
- * does. */
+/* Visits upper supernode s and what hangs below it, each after the one above it. */
+static void descend(const tree *t, const schedule *tasks, int32_t s, int32_t *visits)
+{
+    assert_true(tasks->upper[s] && (t->above[s] < 0 || visits[t->above[s]] == 1));
+    visits[s]++;
+    for (int32_t child = 0; child < s; child++)
+        if (t->above[child] == s && tasks->upper[child])
+            descend(t, tasks, child, visits);
+    for (int32_t r = tasks->below[s]; r >= 0; r = tasks->range[r].next) {
+        assert_int_equal(tasks->range[r].above, s);
+        for (int32_t k = tasks->range[r].first; k < tasks->range[r].last; k++)
+            visits[k]++;
+    }
+}
+
+/* Runs the tasks in a random order, as factorizations and forward substitution do, then from the roots down, as back
+ * substitution does. */
 static void simulate(random_stream *r, const tree *t, const schedule *tasks)
 {
     const int32_t n = t->part.supernodes;
@@ -109,15 +129,15 @@ static void simulate(random_stream *r, const tree *t, const schedule *tasks)
         assert_in_range(finished[s], 0, n - 1);
         assert_true(t->above[s] < 0 || finished[s] < finished[t->above[s]]);
     }
-    int32_t next = tasks->ranges - 1;
-    for (int32_t s = n - 1; s >= 0;)
-        if (tasks->upper[s])
-            s--;
-        else {
-            assert_int_equal(tasks->range[next].last, s + 1);
-            s = tasks->range[next--].first - 1;
-        }
-    assert_int_equal(next, -1);
+    int32_t visits[MOST] = {0};
+    for (int32_t s = 0; s < n; s++)
+        if (tasks->upper[s] && t->above[s] < 0)
+            descend(t, tasks, s, visits);
+    for (int32_t i = 0; i < tasks->ranges; i++)
+        for (int32_t s = tasks->range[i].first; tasks->range[i].above < 0 && s < tasks->range[i].last; s++)
+            visits[s]++;
+    for (int32_t s = 0; s < n; s++)
+        assert_int_equal(visits[s], 1);
 }
 
 static void schedules_cover_every_supernode_once(void **state)
@@ -130,7 +150,7 @@ static void schedules_cover_every_supernode_once(void **state)
         tree *t = random_tree(&r, n, (int)(seed % 6), seed % 4 ? 300 : 10);
         const int threads = 1 + random_below(&r, 8);
         schedule tasks;
-        assert_int_equal(schedule_build(&m, &t->part, threads, &tasks), LIBSOLVER_OK);
+        assert_int_equal(schedule_build(&m, &t->part, work, 5e6, threads, &tasks), LIBSOLVER_OK);
         assert_in_range(tasks.threads, 1, threads);
         check_cut(t, &tasks);
         simulate(&r, t, &tasks);
@@ -147,12 +167,12 @@ static void small_problems_run_on_one_thread(void **state)
     random_stream r = random_seeded(1);
     tree *t = random_tree(&r, 50, 0, 5);
     schedule tasks;
-    assert_int_equal(schedule_build(&m, &t->part, 8, &tasks), LIBSOLVER_OK);
+    assert_int_equal(schedule_build(&m, &t->part, work, 5e6, 8, &tasks), LIBSOLVER_OK);
     assert_int_equal(tasks.threads, 1);
     schedule_free(&m, &tasks);
     free(t);
     t = random_tree(&r, 50, 1, 1000);
-    assert_int_equal(schedule_build(&m, &t->part, 8, &tasks), LIBSOLVER_OK);
+    assert_int_equal(schedule_build(&m, &t->part, work, 5e6, 8, &tasks), LIBSOLVER_OK);
     assert_int_equal(tasks.threads, 8);
     schedule_free(&m, &tasks);
     free(t);
@@ -179,7 +199,8 @@ static void blocks_that_live_together_do_not_overlap(void **state)
         const int32_t n = seed < 60 ? (int32_t)seed / 10 : random_below(&r, MOST + 1);
         tree *t = random_tree(&r, n, (int)(seed % 6), seed % 4 ? 300 : 10);
         schedule tasks;
-        assert_int_equal(schedule_build(&m, &t->part, 1 + random_below(&r, 8), &tasks), LIBSOLVER_OK);
+        assert_int_equal(schedule_build(&m, &t->part, work, 5e6, 1 + random_below(&r, 8), &tasks),
+                         LIBSOLVER_OK);
         int64_t size[MOST], offset[MOST], total = -1, even = 0, odd = 0;
         int32_t range_of[MOST], depth[MOST];
         for (int32_t s = n - 1; s >= 0; s--) {
@@ -233,7 +254,7 @@ static void chains_stars_and_roots_take_the_least_space(void **state)
     static const int64_t expected[] = {0, 100 + 90, 100 + 450, 550};
     for (int kind = 1; kind < 4; kind++) {
         tree *t = random_tree(&r, 10, kind, 3);
-        assert_int_equal(schedule_build(&m, &t->part, 1, &tasks), LIBSOLVER_OK);
+        assert_int_equal(schedule_build(&m, &t->part, work, 5e6, 1, &tasks), LIBSOLVER_OK);
         assert_int_equal(slots_plan(&m, &t->part, &tasks, size, offset, &total), LIBSOLVER_OK);
         assert_int_equal(total, expected[kind]);
         schedule_free(&m, &tasks);
@@ -244,7 +265,7 @@ static void chains_stars_and_roots_take_the_least_space(void **state)
     tree two = {.above = {1, 4, 3, 4, -1}, .first = {0, 1, 2, 3, 4, 5}, .row_start = {0, 1, 2, 3, 4, 5}};
     two.part =
         (partition){.supernodes = 5, .above = two.above, .first = two.first, .row_start = two.row_start};
-    assert_int_equal(schedule_build(&m, &two.part, 1, &tasks), LIBSOLVER_OK);
+    assert_int_equal(schedule_build(&m, &two.part, work, 5e6, 1, &tasks), LIBSOLVER_OK);
     assert_int_equal(slots_plan(&m, &two.part, &tasks, size, offset, &total), LIBSOLVER_OK);
     assert_int_equal(total, 50 + 60);
     size[0] = 1000; /* which the second chain's leaf may use again */
@@ -269,7 +290,7 @@ static void each_failed_allocation_is_reported(void **state)
         rationed ration;
         schedule tasks;
         memory_rationed(&m, &ration, k);
-        status = schedule_build(&m, &t->part, 4, &tasks);
+        status = schedule_build(&m, &t->part, work, 5e6, 4, &tasks);
         if (status == LIBSOLVER_OK) {
             status = slots_plan(&m, &t->part, &tasks, size, offset, &total);
             schedule_free(&m, &tasks);

@@ -480,7 +480,8 @@ static void delayed_pivots_reach_their_parents(void **state)
             libsolver_factor *f = factor_of(s, &o, LIBSOLVER_OK);
             libsolver_factor_info info;
             libsolver_info(f, &info);
-            assert_in_range(info.delayed, 2 * waiting, 3 * waiting); /* the hub may have swallowed one clique */
+            /* the hub may have swallowed one clique; a column more may wait, of random values too small beside its neighbours */
+            assert_in_range(info.delayed, 2 * waiting, 3 * waiting + 2);
             check_factor(s, f, 2, &r);
             libsolver_factor_free(f);
             free(s);

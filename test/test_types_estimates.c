@@ -172,7 +172,7 @@ static void bounds(const dense *s, const exact *inverse, const scalar *b, const 
 static void forward_errors_are_bounded(void **state)
 {
     (void)state;
-    int checked = 0;
+    int checked = 0, low = 0;
     for (uint64_t seed = 0; seed < 90; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
@@ -197,9 +197,11 @@ static void forward_errors_are_bounded(void **state)
                     long double bound, error;
                     bounds(&s, inverse, b + c * n, x + c * n, &bound, &error);
                     const long double noise = condition_of(&s, inverse) * n * EPS;
-                    if (!(forward[c] >= error * 0.98L && forward[c] <= bound * 1.01L + noise))
+                    /* the norm of |A^-1| is estimated: rarely too low, and then by less than three */
+                    if (!(forward[c] >= error / 3 && forward[c] <= bound * 1.01L + noise))
                         fail_msg("n %d, column %d: error %Lg, bound %Lg, estimated %g", (int)n, (int)c, error, bound,
                                  forward[c]);
+                    low += !(forward[c] >= error * 0.98L);
                     checked++;
                 }
                 libsolver_workspace_free(w);
@@ -208,6 +210,8 @@ static void forward_errors_are_bounded(void **state)
             free(inverse);
         }
     assert_true(checked > 60);
+    if (low > checked / 100)
+        fail_msg("%d of %d estimates below the error", low, checked);
 }
 
 static void singular_matrices_say_so(void **state)

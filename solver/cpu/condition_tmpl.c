@@ -165,8 +165,8 @@ libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
         double error, norm = 0;
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
-        NAME(cpu_load)(n, 1, b, column, f->plan->part.perm, NULL, w->rhs);
-        NAME(cpu_load)(n, 1, x, column, f->plan->part.perm, NULL, w->solution);
+        NAME(cpu_load)(n, 1, b, column, f->plan->part.perm, NULL, 1, w->rhs);
+        NAME(cpu_load)(n, 1, x, column, f->plan->part.perm, NULL, 1, w->solution);
         for (int32_t i = 0; i < n; i++)
             norm = fmax(norm, (double)scalar_abs(w->solution[i]));
         weights(f, w, w->bound);

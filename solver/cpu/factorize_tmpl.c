@@ -141,7 +141,7 @@ static libsolver_status replan_solves(numeric *f)
     for (int32_t s = 0; s < n; s++)
         size[s] = f->node[s].m > f->node[s].planned_m ? f->node[s].m : f->node[s].planned_m;
     const libsolver_status status =
-        slots_plan(m, &f->plan->part, &f->plan->tasks, size, f->solve_slot, &f->solve_entries);
+        slots_plan(m, &f->plan->part, &f->plan->solves, size, f->solve_slot, &f->solve_entries);
     memory_free(m, size);
     return status;
 }
@@ -170,13 +170,11 @@ static void sum_reports(const numeric *f, backend_report *report)
 static libsolver_status finish(numeric *f, backend_report *report)
 {
     sum_reports(f, report);
-    f->tallest = 0;
     int32_t eliminated = 0;
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         node *v = &f->node[s];
         const int64_t p = v->p, delayed = v->k - v->p;
         report->factor_nnz += p * (p + 1) / 2 + p * (v->m - p);
-        f->tallest = v->m > f->tallest ? v->m : f->tallest;
         if (delayed > v->room) {
             v->room = (int32_t)(delayed + delayed / 4 + 1);
             f->replan = 1;

@@ -76,7 +76,7 @@ libsolver_status NAME(cpu_layout)(numeric *f, int cholesky)
     }
     for (int32_t s = 0; s < n; s++)
         size[s] = f->node[s].planned_m;
-    TRY_DONE(slots_plan(m, &plan->part, &plan->tasks, size, f->solve_slot, &f->solve_entries));
+    TRY_DONE(slots_plan(m, &plan->part, &plan->solves, size, f->solve_slot, &f->solve_entries));
     TRY_DONE(reserve(m, (void **)&f->blocks, &f->blocks_bytes, bytes));
     int64_t held = f->slots_entries * (int64_t)sizeof(scalar);
     status = reserve(m, (void **)&f->slots, &held, entries * (int64_t)sizeof(scalar));

@@ -67,7 +67,6 @@ typedef struct numeric {
     int32_t *pending;      /* supernodes */
     int64_t *solve_slot;   /* supernodes: place of the front's rows in a workspace */
     int64_t solve_entries; /* rows in use at a time */
-    int32_t tallest;       /* max m over nodes */
     int64_t entries;       /* of L, as stored */
     int64_t zero_pivots;
     real pivot_threshold;
@@ -141,10 +140,8 @@ libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
 typedef struct workspace {
     int64_t columns;               /* most right-hand sides at a time */
     int64_t rows;                  /* solve_entries that `front` has room for */
-    int32_t tallest;               /* m that `local` has room for */
     scalar *x;                     /* n: right-hand sides, then solutions, scaled, in the plan's order */
-    scalar *front;                 /* rows: forward, the fronts that wait for their parents */
-    scalar *local;                 /* threads x tallest: backward, the front at hand */
+    scalar *front;                 /* rows: the fronts at hand, forward also those that wait */
     int32_t *pending;              /* supernodes */
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
@@ -152,7 +149,7 @@ typedef struct workspace {
     int cycle;                     /* that `krylov` has room for */
     scalar *krylov;                /* fgmres_entries(n, cycle), for one column */
     real *weight;                  /* n, for one column: what residuals are divided by */
-    void *single;                  /* mixed precision: the workspace of its factor, which has front, local and pending */
+    void *single;                  /* mixed precision: the workspace of its factor */
     double *power;                 /* in such a workspace, for each column: what it was multiplied with, ... */
     wide *left;                    /* ... and n: what of the right-hand sides has not been solved for yet */
     scalar *singular;              /* 4 n for one column, for a factor with zero pivots: see null_space_tmpl.c */
@@ -167,11 +164,11 @@ void NAME(cpu_workspace_destroy)(const void *numeric, void *workspace);
 libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w);
 
 /* Columns [first, first + c) of the caller's block to and from rows in the plan's order.  row: the caller's
- * row for each; scale: factors in the plan's order, or NULL.  The caller's block of the other two is in
- * elimination order. */
+ * row for each; scale: factors in the plan's order, or NULL; threads: that share the rows if there are many.  The caller's block
+ * of the other two is in elimination order. */
 void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
-                    const real *scale, scalar *to);
-void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row,
+                    const real *scale, int threads, scalar *to);
+void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row, int threads,
                      const libsolver_vectors *to, int64_t first);
 void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
                                const int32_t *order, scalar *to);

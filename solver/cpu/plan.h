@@ -12,6 +12,7 @@
 typedef struct task_range {
     int32_t first, last; /* supernodes [first, last) */
     int32_t above;       /* their parent, -1: none */
+    int32_t next;        /* the next range below the same parent, -1: none; also if there is no parent */
 } task_range;
 
 /* The tree cut for a number of threads.  The supernodes of heavy subtrees (upper) are tasks of their own,
@@ -23,6 +24,7 @@ typedef struct schedule {
     task_range *range;    /* ascending */
     unsigned char *upper; /* supernodes */
     int32_t *pending;     /* supernodes: ranges and upper children an upper supernode waits for */
+    int32_t *below;       /* supernodes: the first range below an upper supernode, -1: none */
 } schedule;
 
 typedef struct cpu_plan {
@@ -40,7 +42,7 @@ typedef struct cpu_plan {
     int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ... */
     int32_t schur_node;              /* ... and are the last of this supernode, a root; -1: there are none */
     int8_t *sign;      /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
-    schedule tasks;
+    schedule tasks, solves; /* of factorizations, of solves */
     int32_t largest_front; /* max m */
     int64_t peak_slots;    /* entries of contribution blocks in use at a time, as planned */
 } cpu_plan;
@@ -57,7 +59,9 @@ static inline int plan_rows(const cpu_plan *plan, int32_t s)
 libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **plan);
 void cpu_plan_free(cpu_plan *plan);
 
-libsolver_status schedule_build(memory *m, const partition *part, int threads, schedule *tasks);
+/* cost: work of a front.  least: of the whole tree, below which one thread is faster than waking others. */
+libsolver_status schedule_build(memory *m, const partition *part, front_cost cost, double least, int threads,
+                                schedule *tasks);
 void schedule_free(memory *m, schedule *tasks);
 
 /* Places for blocks that live from the end of their supernode's work to the end of its parent's, such that no

@@ -297,19 +297,19 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
     const int64_t width = w->columns < GROUP ? w->columns : GROUP;
-    const int most = refinement->steps;
+    const int most = refinement->steps, threads = f->plan->solves.threads;
     TRY(NAME(cpu_workspace_fit)(f, w));
     refinement->steps = 0;
     refinement->initial = refinement->final = 0;
     for (int64_t first = 0; first < b->columns; first += width) {
         group g = {.f = f, .w = w, .least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
         g.c = (int)(b->columns - first < width ? b->columns - first : width);
-        NAME(cpu_load)(n, g.c, b, first, row, NULL, w->rhs);
+        NAME(cpu_load)(n, g.c, b, first, row, NULL, threads, w->rhs);
         if (refinement->solve_first) {
             solve(&g, 0);
             memcpy(w->solution, w->x, sizeof(scalar) * (size_t)n * (size_t)g.c);
         } else
-            NAME(cpu_load)(n, g.c, x, first, row, NULL, w->solution);
+            NAME(cpu_load)(n, g.c, x, first, row, NULL, threads, w->solution);
         int more = measure(&g, refinement->tolerance, 1);
         for (int q = 0; q < g.c; q++)
             refinement->initial = fmax(refinement->initial, g.error[q]);
@@ -325,7 +325,7 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
         refinement->steps = steps > refinement->steps ? steps : refinement->steps;
         for (int k = 0; f->zero_pivots > 0 && k < 3 && k < most && reopen(&g, refinement->tolerance); k++)
             TRY(refine_singular(&g, refinement->tolerance));
-        NAME(cpu_store)(n, g.c, w->best, NULL, row, x, first);
+        NAME(cpu_store)(n, g.c, w->best, NULL, row, threads, x, first);
         for (int q = 0; q < g.c; q++) {
             refinement->final = fmax(refinement->final, g.error[q]);
             if (backward_error)

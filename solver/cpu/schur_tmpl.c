@@ -72,13 +72,13 @@ libsolver_status NAME(cpu_schur_solve)(const void *numeric_, int expand, void *w
         const int c = (int)(b->columns - first < w->columns ? b->columns - first : w->columns);
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
-        NAME(cpu_load)(n, c, b, first, row, expand ? NULL : f->scale, w->x);
+        NAME(cpu_load)(n, c, b, first, row, expand ? NULL : f->scale, 1, w->x);
         if (expand) {
             unscale(f, c, w->x);
             NAME(cpu_solve_block)(f, BACKEND_LT, w, c);
         } else
             condense(f, w, c);
-        NAME(cpu_store)(n, c, w->x, expand ? f->scale : NULL, row, x, first);
+        NAME(cpu_store)(n, c, w->x, expand ? f->scale : NULL, row, 1, x, first);
     }
     return LIBSOLVER_OK;
 }

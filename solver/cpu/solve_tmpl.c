@@ -8,57 +8,49 @@
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/blas.h"
 #include "dense/cpu/blas_serial.h"
-#include <omp.h>
+#include "dense/cpu/substitute.h"
 #include <string.h>
 
-/* Entries of a front up to which plain loops beat calls of the BLAS, for one right-hand side.
- * `libsolver bench` on AMD EPYC 9004, OpenBLAS 0.3.21. */
-#define PLAIN_ENTRIES 256
+/* Bytes of the next front that are asked for ahead; longer runs the processor foresees by itself.  Factors that fit its caches
+ * are better off without: of those measured, bcsstk18 (7 MB) and aug3dcqp (12 MB) lose 5 %, kkt_cont-201 (38 MB) and lap2d:500 (90 MB)
+ * gain 15 %, by `libsolver bench` on two cores of an AMD EPYC 9004. */
+#define BYTES_AHEAD 8192
+#define FACTOR_BYTES_FOR_AHEAD 16000000
 
 /* Entries of L below which a solve is faster on one thread than with others woken. */
-#define ENTRIES_FOR_THREADS 200000
+#define ENTRIES_FOR_THREADS 100000
+
+/* What a sweep over the tree works on: c right-hand sides in w->x. */
+typedef struct sweep {
+    const numeric *f;
+    workspace *w;
+    int part, c;
+    const substitution *kernels;
+    int ahead; /* fronts are asked for ahead */
+} sweep;
 
 /* z(0:p) := L11^-1 z(0:p),  z(p:m) -= L21 z(0:p) */
-static void front_forward(const node *v, char diag, int c, scalar *z)
+static void front_forward(const sweep *go, const node *v, scalar *z)
 {
-    const int m = v->m, p = v->p, r = m - p;
-    if (c > 1) {
-        trsm('R', 'L', 'T', diag, c, p, 1, v->panel, m, z, c);
-        gemm('N', 'T', c, r, p, -1, z, c, v->panel + p, m, 1, z + (int64_t)p * c, c);
-    } else if ((int64_t)m * p <= PLAIN_ENTRIES) {
-        for (int j = 0; j < p; j++) {
-            const scalar *l = v->panel + (int64_t)j * m;
-            if (diag == 'N')
-                z[j] /= l[j];
-            const scalar x = z[j];
-            for (int i = j + 1; i < m; i++)
-                z[i] -= l[i] * x;
-        }
-    } else {
-        trsv('N', diag, p, v->panel, m, z);
-        gemv('N', r, p, -1, v->panel + p, m, z, 1, z + p);
+    const int m = v->m, p = v->p, r = m - p, c = go->c;
+    if (c == 1) {
+        NAME(substitute_forward)(go->kernels, m, p, !go->f->cholesky, v->panel, z);
+        return;
     }
+    trsm('R', 'L', 'T', go->f->cholesky ? 'N' : 'U', c, p, 1, v->panel, m, z, c);
+    gemm('N', 'T', c, r, p, -1, z, c, v->panel + p, m, 1, z + (int64_t)p * c, c);
 }
 
 /* z(0:p) := L11^-T (z(0:p) - L21^T z(p:m)) */
-static void front_backward(const node *v, char diag, int c, scalar *z)
+static void front_backward(const sweep *go, const node *v, scalar *z)
 {
-    const int m = v->m, p = v->p, r = m - p;
-    if (c > 1) {
-        gemm('N', 'N', c, p, r, -1, z + (int64_t)p * c, c, v->panel + p, m, 1, z, c);
-        trsm('R', 'L', 'N', diag, c, p, 1, v->panel, m, z, c);
-    } else if ((int64_t)m * p <= PLAIN_ENTRIES) {
-        for (int j = p - 1; j >= 0; j--) {
-            const scalar *l = v->panel + (int64_t)j * m;
-            scalar x = z[j];
-            for (int i = j + 1; i < m; i++)
-                x -= l[i] * z[i];
-            z[j] = diag == 'N' ? x / l[j] : x;
-        }
-    } else {
-        gemv('T', r, p, -1, v->panel + p, m, z + p, 1, z);
-        trsv('T', diag, p, v->panel, m, z);
+    const int m = v->m, p = v->p, r = m - p, c = go->c;
+    if (c == 1) {
+        NAME(substitute_backward)(go->kernels, m, p, !go->f->cholesky, v->panel, z);
+        return;
     }
+    gemm('N', 'N', c, p, r, -1, z + (int64_t)p * c, c, v->panel + p, m, 1, z, c);
+    trsm('R', 'L', 'N', go->f->cholesky ? 'N' : 'U', c, p, 1, v->panel, m, z, c);
 }
 
 /* z(0:p) := D^-1 z(0:p), zero where the pivot is */
@@ -83,45 +75,88 @@ static void front_diagonal(const node *v, int hermitian, int c, scalar *z)
 }
 
 /* Copies c scalars, or their conjugates. */
-static void copy_row(scalar *to, const scalar *from, int c, int conjugate)
+static inline void copy_row(scalar *to, const scalar *from, int c, int conjugate)
 {
     for (int q = 0; q < c; q++)
         to[q] = scalar_mirror(from[q], conjugate);
 }
 
-static void forward(const numeric *f, int part, workspace *w, int c, int32_t s)
+static inline void ask_for(const sweep *go, const node *v)
 {
+    const int64_t bytes = (int64_t)v->m * v->p * (int64_t)sizeof(scalar);
+    const char *from = (const char *)v->panel;
+    for (int64_t k = 0; go->ahead && k < bytes && k < BYTES_AHEAD; k += 64)
+        __builtin_prefetch(from + k, 0, 2); /* to the second level: the first one is for the front at hand */
+}
+
+/* c: that of go, a constant where this is inlined for one right-hand side. */
+static inline void load_front(const sweep *go, int32_t s, int c, scalar *z)
+{
+    const numeric *f = go->f;
     const node *v = &f->node[s];
-    scalar *z = w->front + f->solve_slot[s] * c;
     for (int i = 0; i < v->p; i++)
-        copy_row(z + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c, 0);
+        copy_row(z + (int64_t)i * c, go->w->x + (int64_t)v->index[i] * c, c, 0);
     memset(z + (int64_t)v->p * c, 0, sizeof(scalar) * (size_t)(v->m - v->p) * (size_t)c);
     for (int32_t child = f->plan->child[s]; child >= 0; child = f->plan->sibling[child]) {
         const node *u = &f->node[child];
-        const scalar *from = w->front + (f->solve_slot[child] + u->p) * c;
+        const scalar *from = go->w->front + (f->solve_slot[child] + u->p) * c;
         const int32_t *up = node_up(f, child);
         for (int i = 0; i < u->m - u->p; i++)
             for (int q = 0; q < c; q++)
                 z[(int64_t)up[i] * c + q] += from[(int64_t)i * c + q];
     }
-    front_forward(v, f->cholesky ? 'N' : 'U', c, z);
-    if ((part & BACKEND_D) && !f->cholesky)
-        front_diagonal(v, f->plan->hermitian, c, z);
+}
+
+static inline void gather_front(const sweep *go, const node *v, int rows, int c, int conjugate, scalar *z)
+{
+    for (int i = 0; i < rows; i++)
+        copy_row(z + (int64_t)i * c, go->w->x + (int64_t)v->index[i] * c, c, conjugate);
+}
+
+static inline void store_pivots(const sweep *go, const node *v, int c, int conjugate, const scalar *z)
+{
     for (int i = 0; i < v->p; i++)
-        copy_row(w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c, 0);
+        copy_row(go->w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c, conjugate);
+}
+
+static void forward(const sweep *go, int32_t s)
+{
+    const numeric *f = go->f;
+    const node *v = &f->node[s];
+    const int c = go->c;
+    scalar *z = go->w->front + f->solve_slot[s] * c;
+    if (s + 1 < f->plan->part.supernodes)
+        ask_for(go, v + 1);
+    if (c == 1)
+        load_front(go, s, 1, z);
+    else
+        load_front(go, s, c, z);
+    front_forward(go, v, z);
+    if ((go->part & BACKEND_D) && !f->cholesky)
+        front_diagonal(v, f->plan->hermitian, c, z);
+    if (c == 1)
+        store_pivots(go, v, 1, 0, z);
+    else
+        store_pivots(go, v, c, 0, z);
 }
 
 /* L^H x = b is L^T conj(x) = conj(b). */
-static void backward(const numeric *f, workspace *w, int c, int32_t s)
+static void backward(const sweep *go, int32_t s)
 {
-    const int conjugate = f->plan->hermitian;
-    const node *v = &f->node[s];
-    scalar *z = w->local + (int64_t)omp_get_thread_num() * w->tallest * c;
-    for (int i = 0; i < v->m; i++)
-        copy_row(z + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c, conjugate);
-    front_backward(v, f->cholesky ? 'N' : 'U', c, z);
-    for (int i = 0; i < v->p; i++)
-        copy_row(w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c, conjugate);
+    const int conjugate = go->f->plan->hermitian, c = go->c;
+    const node *v = &go->f->node[s];
+    scalar *z = go->w->front + go->f->solve_slot[s] * c;
+    if (s > 0)
+        ask_for(go, v - 1);
+    if (c == 1)
+        gather_front(go, v, v->m, 1, conjugate, z);
+    else
+        gather_front(go, v, v->m, c, conjugate, z);
+    front_backward(go, v, z);
+    if (c == 1)
+        store_pivots(go, v, 1, conjugate, z);
+    else
+        store_pivots(go, v, c, conjugate, z);
 }
 
 static int was_last(int32_t *pending)
@@ -132,40 +167,96 @@ static int was_last(int32_t *pending)
     return left == 0;
 }
 
-static void forward_tree(const numeric *f, int part, workspace *w, int c)
+/* A range of supernodes, then every supernode above it of which it was the last to be waited for. */
+static void forward_range(const sweep *go, const task_range *range)
 {
-    const schedule *tasks = &f->plan->tasks;
-    memcpy(w->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
+    for (int32_t s = range->first; s < range->last; s++)
+        forward(go, s);
+    for (int32_t s = range->above; s >= 0 && was_last(&go->w->pending[s]); s = go->f->plan->part.above[s])
+        forward(go, s);
+}
+
+static void forward_tree(const sweep *go)
+{
+    const schedule *tasks = &go->f->plan->solves;
+    memcpy(go->w->pending, tasks->pending, sizeof(int32_t) * (size_t)go->f->plan->part.supernodes);
     for (int32_t r = 0; r < tasks->ranges; r++) {
 #pragma omp task firstprivate(r)
-        {
-            const task_range *range = &tasks->range[r];
-            for (int32_t s = range->first; s < range->last; s++)
-                forward(f, part, w, c, s);
-            for (int32_t s = range->above; s >= 0 && was_last(&w->pending[s]); s = f->plan->part.above[s])
-                forward(f, part, w, c, s);
-        }
+        forward_range(go, &tasks->range[r]);
     }
 #pragma omp taskwait
 }
 
-/* Upper supernodes from the roots down; a range starts when the supernode above it is done. */
-static void backward_tree(const numeric *f, workspace *w, int c)
+static void backward_range(const sweep *go, const task_range *range)
 {
-    const schedule *tasks = &f->plan->tasks;
-    int32_t r = tasks->ranges - 1, s = f->plan->part.supernodes - 1;
+    for (int32_t s = range->last - 1; s >= range->first; s--)
+        backward(go, s);
+}
+
+/* Upper supernode s, then what hangs below it: tasks, but for one upper child that comes next. */
+static void backward_from(const sweep *go, int32_t s)
+{
+    const cpu_plan *plan = go->f->plan;
+    const schedule *tasks = &plan->solves;
     while (s >= 0) {
-        if (tasks->upper[s]) {
-            backward(f, w, c, s--);
-            continue;
+        int32_t next = -1;
+        backward(go, s);
+        for (int32_t child = plan->child[s]; child >= 0; child = plan->sibling[child]) {
+            if (!tasks->upper[child])
+                continue;
+            if (next >= 0) {
+#pragma omp task firstprivate(next)
+                backward_from(go, next);
+            }
+            next = child;
         }
-        const task_range *range = &tasks->range[r--];
-#pragma omp task firstprivate(range)
-        for (int32_t t = range->last - 1; t >= range->first; t--)
-            backward(f, w, c, t);
-        s = range->first - 1;
+        for (int32_t r = tasks->below[s]; r >= 0; r = tasks->range[r].next) {
+#pragma omp task firstprivate(r)
+            backward_range(go, &tasks->range[r]);
+        }
+        s = next;
     }
+}
+
+static void backward_tree(const sweep *go)
+{
+    const cpu_plan *plan = go->f->plan;
+    const schedule *tasks = &plan->solves;
+    for (int32_t s = plan->part.supernodes - 1; s >= 0; s--)
+        if (tasks->upper[s] && plan->part.above[s] < 0) {
+#pragma omp task firstprivate(s)
+            backward_from(go, s);
+        }
+    for (int32_t r = tasks->ranges - 1; r >= 0; r--)
+        if (tasks->range[r].above < 0) {
+#pragma omp task firstprivate(r)
+            backward_range(go, &tasks->range[r]);
+        }
 #pragma omp taskwait
+}
+
+/* Both sweeps by one thread, without tasks. */
+static void sweep_alone(const sweep *go)
+{
+    const int32_t supernodes = go->f->plan->part.supernodes;
+    if (go->part & BACKEND_L)
+        for (int32_t s = 0; s < supernodes; s++)
+            forward(go, s);
+    if (go->part & BACKEND_LT)
+        for (int32_t s = supernodes - 1; s >= 0; s--)
+            backward(go, s);
+}
+
+static void sweep_by_threads(const sweep *go, int threads)
+{
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+    {
+        if (go->part & BACKEND_L)
+            forward_tree(go);
+        if (go->part & BACKEND_LT)
+            backward_tree(go);
+    }
 }
 
 /* x := D^-1 x */
@@ -173,11 +264,12 @@ static void diagonal_tree(const numeric *f, workspace *w, int c)
 {
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
+        scalar *z = w->front + f->solve_slot[s] * c;
         for (int i = 0; i < v->p; i++)
-            copy_row(w->local + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c, 0);
-        front_diagonal(v, f->plan->hermitian, c, w->local);
+            copy_row(z + (int64_t)i * c, w->x + (int64_t)v->index[i] * c, c, 0);
+        front_diagonal(v, f->plan->hermitian, c, z);
         for (int i = 0; i < v->p; i++)
-            copy_row(w->x + (int64_t)v->index[i] * c, w->local + (int64_t)i * c, c, 0);
+            copy_row(w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c, 0);
     }
 }
 
@@ -191,21 +283,22 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
         f->single->solve_block(f->factor, part, w->single, c, w->x);
         return;
     }
-    const int threads = f->plan->tasks.threads > 1 && f->entries * c > ENTRIES_FOR_THREADS ? f->threads : 1;
     if (part == BACKEND_D) {
         if (!f->cholesky)
             diagonal_tree(f, w, c);
         return;
     }
+    const sweep go = {.f = f,
+                      .w = w,
+                      .part = part,
+                      .c = c,
+                      .kernels = NAME(substitution_kernels)(),
+                      .ahead = c == 1 && f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD};
     const int setting = blas_serial_begin();
-#pragma omp parallel num_threads(threads) if (threads > 1)
-#pragma omp single
-    {
-        if (part & BACKEND_L)
-            forward_tree(f, part, w, c);
-        if (part & BACKEND_LT)
-            backward_tree(f, w, c);
-    }
+    if (f->plan->solves.threads > 1 && f->entries * c > ENTRIES_FOR_THREADS)
+        sweep_by_threads(&go, f->plan->solves.threads);
+    else
+        sweep_alone(&go);
     blas_serial_end(setting);
 }
 
@@ -215,18 +308,19 @@ libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace
     const numeric *f = numeric_;
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
+    const int threads = f->plan->solves.threads;
     TRY(NAME(cpu_workspace_fit)(f, w));
     for (int64_t first = 0; first < b->columns; first += w->columns) {
         const int c = (int)(b->columns - first < w->columns ? b->columns - first : w->columns);
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
         if (part & BACKEND_L)
-            NAME(cpu_load)(n, c, b, first, row, f->scale, w->x);
+            NAME(cpu_load)(n, c, b, first, row, f->scale, threads, w->x);
         else
             NAME(cpu_load_eliminated)(n, c, b, first, f->order, w->x);
         NAME(cpu_solve_block)(f, part, w, c);
         if (part & BACKEND_LT)
-            NAME(cpu_store)(n, c, w->x, f->scale, row, x, first);
+            NAME(cpu_store)(n, c, w->x, f->scale, row, threads, x, first);
         else
             NAME(cpu_store_eliminated)(n, c, w->x, f->order, x, first);
     }

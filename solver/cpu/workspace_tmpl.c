@@ -6,9 +6,8 @@
 /* For each right-hand side: what a factor writes to while it solves, and what refinement needs. */
 static int64_t bytes_of_solves(const numeric *f)
 {
-    const int64_t rows = f->solve_entries + (int64_t)f->threads * f->tallest;
     const int64_t inner = (int64_t)sizeof(double) + f->plan->a.n * (int64_t)sizeof(wide);
-    return rows * (int64_t)sizeof(scalar) + (f->is_inner ? inner : 0);
+    return f->solve_entries * (int64_t)sizeof(scalar) + (f->is_inner ? inner : 0);
 }
 
 static int64_t bytes_of_refinement(const numeric *f)
@@ -86,7 +85,6 @@ void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
         f->single->backend->workspace_destroy(f->factor, w->single);
     memory_free(m, w->x);
     memory_free(m, w->front);
-    memory_free(m, w->local);
     memory_free(m, w->pending);
     memory_free(m, w->power);
     memory_free(m, w->left);
@@ -118,17 +116,12 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
         w->front = memory_new(m, f->solve_entries * w->columns, sizeof(scalar));
         w->rows = f->solve_entries;
     }
-    if (!w->local || w->tallest < f->tallest) {
-        memory_free(m, w->local);
-        w->local = memory_new(m, (int64_t)f->threads * f->tallest * w->columns, sizeof(scalar));
-        w->tallest = f->tallest;
-    }
     if (!w->singular && f->zero_pivots > 0 && !f->is_inner) {
         w->singular = memory_new(m, 4 * (int64_t)f->plan->a.n, sizeof(scalar));
         if (!w->singular)
             return LIBSOLVER_OUT_OF_MEMORY;
     }
-    return w->front && w->local ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    return w->front ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* Entry (i, 0) of a block, and the distances to the next row and the next column. */
@@ -140,24 +133,58 @@ static scalar *entry(const libsolver_vectors *v, int64_t first, int64_t *row_ste
     return (scalar *)v->values + first * *column_step;
 }
 
+/* Scalars from which threads share the copying. */
+#define SCALARS_FOR_THREADS 30000
+
+/* Row i of both, c a constant where this is inlined for one column. */
+static inline void load_row(int32_t i, int c, const scalar *values, int64_t dr, int64_t dc,
+                            const int32_t *row, const real *scale, scalar *to)
+{
+    for (int q = 0; q < c; q++)
+        to[(int64_t)i * c + q] = values[row[i] * dr + q * dc] * (scale ? scale[i] : 1);
+}
+
+static inline void store_row(int32_t i, int c, const scalar *from, const real *scale, const int32_t *row,
+                             scalar *values, int64_t dr, int64_t dc)
+{
+    for (int q = 0; q < c; q++)
+        values[row[i] * dr + q * dc] = from[(int64_t)i * c + q] * (scale ? scale[i] : 1);
+}
+
 void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
-                    const real *scale, scalar *to)
+                    const real *scale, int threads, scalar *to)
 {
     int64_t dr, dc;
     const scalar *values = entry(from, first, &dr, &dc);
-    for (int32_t i = 0; i < n; i++)
-        for (int q = 0; q < c; q++)
-            to[(int64_t)i * c + q] = values[row[i] * dr + q * dc] * (scale ? scale[i] : 1);
+    const int alone = threads == 1 || (int64_t)n * c < SCALARS_FOR_THREADS;
+    if (alone && c == 1)
+        for (int32_t i = 0; i < n; i++)
+            load_row(i, 1, values, dr, dc, row, scale, to);
+    else if (alone)
+        for (int32_t i = 0; i < n; i++)
+            load_row(i, c, values, dr, dc, row, scale, to);
+    else
+#pragma omp parallel for num_threads(threads)
+        for (int32_t i = 0; i < n; i++)
+            load_row(i, c, values, dr, dc, row, scale, to);
 }
 
-void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row,
+void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row, int threads,
                      const libsolver_vectors *to, int64_t first)
 {
     int64_t dr, dc;
     scalar *values = entry(to, first, &dr, &dc);
-    for (int32_t i = 0; i < n; i++)
-        for (int q = 0; q < c; q++)
-            values[row[i] * dr + q * dc] = from[(int64_t)i * c + q] * (scale ? scale[i] : 1);
+    const int alone = threads == 1 || (int64_t)n * c < SCALARS_FOR_THREADS;
+    if (alone && c == 1)
+        for (int32_t i = 0; i < n; i++)
+            store_row(i, 1, from, scale, row, values, dr, dc);
+    else if (alone)
+        for (int32_t i = 0; i < n; i++)
+            store_row(i, c, from, scale, row, values, dr, dc);
+    else
+#pragma omp parallel for num_threads(threads)
+        for (int32_t i = 0; i < n; i++)
+            store_row(i, c, from, scale, row, values, dr, dc);
 }
 
 void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first,

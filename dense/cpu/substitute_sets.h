@@ -1,0 +1,18 @@
+/* dense/cpu/substitute_sets.h: names of the kernels by instruction set
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The build says -DSET_plain, -DSET_avx2 where a kernel is compiled, and -DHAVE_avx2 where one is chosen. */
+#ifndef DENSE_CPU_SUBSTITUTE_SETS_H
+#define DENSE_CPU_SUBSTITUTE_SETS_H
+
+#include "dense/cpu/substitute.h"
+
+#if defined(SET_avx2)
+#define SET(f) NAME(f##_avx2)
+#else
+#define SET(f) NAME(f##_plain)
+#endif
+
+extern const substitution NAME(substitution_plain), NAME(substitution_avx2);
+
+#endif

@@ -1,0 +1,62 @@
+/* dense/cpu/substitute_tmpl.c: triangular solves with one panel, large ones by tasks
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cpu/substitute_sets.h"
+
+/* Panels of more entries are cut into block columns, and these into tiles of about so many entries, a task each.  A tile is read in
+ * about 20 us from memory, a task costs about one.  `libsolver bench lap3d:50`, two cores of an AMD EPYC 9004. */
+#define LARGE_ENTRIES 262144
+#define TILE_ENTRIES 65536
+#define BLOCK_COLUMNS 128
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+const substitution *NAME(substitution_kernels)(void)
+{
+#ifdef HAVE_avx2
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &NAME(substitution_avx2);
+#endif
+    return &NAME(substitution_plain);
+}
+
+void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel,
+                              scalar *z)
+{
+    if ((int64_t)m * p <= LARGE_ENTRIES) {
+        kernels->forward(m, p, m, unit, panel, z);
+        return;
+    }
+    for (int j = 0; j < p; j += BLOCK_COLUMNS) {
+        const int columns = least(BLOCK_COLUMNS, p - j), tile = TILE_ENTRIES / BLOCK_COLUMNS;
+        const scalar *l = panel + (int64_t)j * m;
+        kernels->forward(columns, columns, m, unit, l + j, z + j);
+        for (int i = j + columns; i < m; i += tile) {
+#pragma omp task firstprivate(i, j, columns, l)
+            kernels->product(least(tile, m - i), columns, m, l + i, z + j, z + i);
+        }
+#pragma omp taskwait
+    }
+}
+
+void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit, const scalar *panel,
+                               scalar *z)
+{
+    if ((int64_t)m * p <= LARGE_ENTRIES) {
+        kernels->backward(m, p, m, unit, panel, z);
+        return;
+    }
+    for (int j = (p - 1) / BLOCK_COLUMNS * BLOCK_COLUMNS; j >= 0; j -= BLOCK_COLUMNS) {
+        const int end = least(j + BLOCK_COLUMNS, p), rows = m - end;
+        const int tile = (TILE_ENTRIES / (rows + 1) / 4 + 1) * 4;
+        for (int i = j; i < end && rows > 0; i += tile) {
+#pragma omp task firstprivate(i, end, rows, tile)
+            kernels->product_transposed(rows, least(tile, end - i), m, panel + (int64_t)i * m + end, z + end,
+                                        z + i);
+        }
+#pragma omp taskwait
+        kernels->backward(end - j, end - j, m, unit, panel + (int64_t)j * m + j, z + j);
+    }
+}

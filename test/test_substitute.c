@@ -1,0 +1,150 @@
+/* test/test_substitute.c: triangular solves with a panel in one precision (-DPREC_x), by each set of kernels, against plain loops
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "random.h"
+#include "dense/cpu/substitute_sets.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef long double _Complex exact;
+
+static scalar random_scalar(random_stream *r)
+{
+    const double x = random_real(r), y = random_real(r);
+#if SCALAR_COMPLEX
+    return (scalar)(x + y * _Complex_I);
+#else
+    (void)y;
+    return (scalar)x;
+#endif
+}
+
+/* m x p with leading dimension m, NaN above the diagonal, and on it if it is not to be read.  Entries are small enough that
+ * inv(L11) stays modest. */
+static scalar *random_panel(random_stream *r, int m, int p, int unit)
+{
+    scalar *l = malloc(((size_t)m * (size_t)p + 1) * sizeof(scalar));
+    assert_non_null(l);
+    for (int j = 0; j < p; j++)
+        for (int i = 0; i < m; i++)
+            l[i + (int64_t)j * m] = i < j || (unit && i == j) ? NAN
+                                    : i == j                  ? 2 + random_scalar(r)
+                                                              : random_scalar(r) / (real)(p + 1);
+    return l;
+}
+
+/* z(j) of the column, its diagonal and the sum of products known. */
+static exact divided(const scalar *l, int m, int j, int unit, exact sum)
+{
+    return unit ? sum : sum / l[j + (int64_t)j * m];
+}
+
+/* z := forward or backward of z, and the magnitudes of the terms in each row. */
+static void reference(int m, int p, int unit, int backward, const scalar *l, exact *z, long double *scale)
+{
+    for (int i = 0; i < m; i++)
+        scale[i] = cabsl(z[i]);
+    if (!backward)
+        for (int j = 0; j < p; j++) {
+            z[j] = divided(l, m, j, unit, z[j]);
+            for (int i = j + 1; i < m; i++) {
+                z[i] -= (exact)l[i + (int64_t)j * m] * z[j];
+                scale[i] += cabsl((exact)l[i + (int64_t)j * m]) * scale[j];
+            }
+        }
+    else
+        for (int j = p - 1; j >= 0; j--) {
+            for (int i = j + 1; i < m; i++) {
+                z[j] -= (exact)l[i + (int64_t)j * m] * z[i];
+                scale[j] += cabsl((exact)l[i + (int64_t)j * m]) * scale[i];
+            }
+            z[j] = divided(l, m, j, unit, z[j]);
+        }
+}
+
+static void check(random_stream *r, const substitution *kernels, int m, int p, int unit, int backward)
+{
+    scalar *l = random_panel(r, m, p, unit), *z = malloc((size_t)(m + 1) * sizeof(scalar));
+    exact *expected = malloc((size_t)(m + 1) * sizeof(exact));
+    long double *scale = malloc((size_t)(m + 1) * sizeof(long double));
+    assert_true(z && expected && scale);
+    for (int i = 0; i < m; i++)
+        expected[i] = z[i] = random_scalar(r);
+    z[m] = 77;
+    reference(m, p, unit, backward, l, expected, scale);
+    (backward ? NAME(substitute_backward) : NAME(substitute_forward))(kernels, m, p, unit, l, z);
+    const long double most = (SCALAR_COMPLEX ? 8 : 2) * (long double)EPS * (m + 4);
+    for (int i = 0; i < m; i++)
+        if (!(cabsl(z[i] - expected[i]) <= most * scale[i]))
+            fail_msg("%s, %d x %d, unit %d, row %d: off by %Lg, %Lg allowed",
+                     backward ? "backward" : "forward", m, p, unit, i, cabsl(z[i] - expected[i]),
+                     most * scale[i]);
+    assert_true(z[m] == 77);
+    free(l);
+    free(z);
+    free(expected);
+    free(scale);
+}
+
+static void check_both(random_stream *r, const substitution *kernels, int m, int p)
+{
+    for (int k = 0; k < 4; k++)
+        check(r, kernels, m, p, k & 1, k >> 1);
+}
+
+static void solves_are_those_of_plain_loops(void **state)
+{
+    (void)state;
+    const substitution *sets[] = {&NAME(substitution_plain), NAME(substitution_kernels)()};
+    random_stream r = random_seeded(5);
+    for (int k = 0; k < 2; k++) {
+        for (int m = 0; m <= 20; m++)
+            for (int p = 0; p <= m; p++)
+                check_both(&r, sets[k], m, p);
+        check_both(&r, sets[k], 131, 67);
+        check_both(&r, sets[k], 700, 530); /* by blocks */
+        check_both(&r, sets[k], 2100, 129);
+    }
+}
+
+static void large_panels_have_the_same_bits_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(6);
+    const substitution *kernels = NAME(substitution_kernels)();
+    const int m = 1500, p = 300;
+    scalar *l = random_panel(&r, m, p, 0), *z = malloc(sizeof(scalar) * (size_t)m),
+           *first = malloc(sizeof(scalar) * (size_t)m);
+    assert_true(z && first);
+    for (int threads = 1; threads <= 3; threads++) {
+        random_stream same = random_seeded(7);
+        for (int i = 0; i < m; i++)
+            z[i] = random_scalar(&same);
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+        {
+            NAME(substitute_forward)(kernels, m, p, 0, l, z);
+            NAME(substitute_backward)(kernels, m, p, 0, l, z);
+        }
+        if (threads == 1)
+            memcpy(first, z, sizeof(scalar) * (size_t)m);
+        assert_memory_equal(first, z, sizeof(scalar) * (size_t)m);
+    }
+    free(l);
+    free(z);
+    free(first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solves_are_those_of_plain_loops),
+        cmocka_unit_test(large_panels_have_the_same_bits_for_any_number_of_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
