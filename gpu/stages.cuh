@@ -37,6 +37,7 @@ struct stage_ring {
     }
     __device__ __forceinline__ static void give_back(int s)
     {
+        __syncwarp(); /* no lane arrives for others that still read */
         asm volatile("barrier.cta.arrive %0, %1;" ::"r"(2 + s), "n"(LAUNCH_THREADS) : "memory");
     }
     __device__ __forceinline__ static void take_back(int s)
@@ -82,6 +83,7 @@ __device__ __forceinline__ void copy_tasks(const char *memory, const list_head *
             if (++tasks > stages) {
                 stage_ring::take_back(at);
                 done(stage + at * TASK_STAGE);
+                __syncwarp(); /* lane 0 copies over what all have read */
             }
             if (lane == 0)
                 inbox_expect(ring.full + at, here.task_bytes);
