@@ -7,10 +7,10 @@
 #include <math.h>
 
 /* The CPU, a row in both sweeps and the bytes a second that one thread reads of a factor in its caches: `libsolver bench --backend cpu
- * --threads 1` on lap2d:10 to lap2d:100 and lap3d:10, lap3d:20, a virtual machine of two cores, within a factor of 1.5. */
-#define CPU_ROW 45e-9
+ * --threads 1` on lap2d:40 to lap2d:200, one of 16 processors of a server, within a factor of 1.2. */
+#define CPU_ROW 20e-9
 #define CPU_THREAD_RATE 20e9
-/* Of all threads together, and a level's end where several work on the tree: assumed of a server of 16 cores, not measured. */
+/* Of all threads together, and a level's end where several work on the tree: lap2d:300 and lap3d:30 there, within a factor of 2. */
 #define CPU_RATE 100e9
 #define CPU_LEVEL 1e-6
 
@@ -24,9 +24,9 @@
 #define GPU_READS 1.8
 #define GPU_RATE 2.5e12
 /* What a call with vectors on the host takes beside, two copies, a launch and a look at its end, and the rate of b's and x's way through
- * page-locked memory: estimated, not measured. */
-#define GPU_CALL 30e-6
-#define GPU_COPY_RATE 8e9
+ * page-locked memory: bcsstk18 and lap3d:30, one H200. */
+#define GPU_CALL 32e-6
+#define GPU_COPY_RATE 20e9
 /* Preparation, of which the host plans the larger part: `bench_tree_solve` on fv2, lap3d:30, lap2d:500 and lap3d:50, the same table. */
 #define PREPARE_CALL 1e-3
 #define PREPARE_ROW 0.35e-6

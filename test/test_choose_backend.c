@@ -29,7 +29,7 @@ static const solve_size grid_3d = {
     .n = 125000, .factor_nnz = 42000000, .levels = 200, .scalar_bytes = 8, .threads = 16};
 /* Solves are faster on the GPU, but 50 of them do not pay for the preparation. */
 static const solve_size between = {
-    .n = 2000, .factor_nnz = 40000, .levels = 30, .scalar_bytes = 8, .threads = 16};
+    .n = 4000, .factor_nnz = 100000, .levels = 30, .scalar_bytes = 8, .threads = 16};
 
 static libsolver_backend choose(const solve_size *size, libsolver_purpose purpose, int (*usable)(int))
 {

@@ -20,6 +20,7 @@ typedef struct task_range {
  * depend on the cut. */
 typedef struct schedule {
     int threads; /* to run it with; 1 when the problem is small */
+    double work; /* of the whole tree */
     int32_t ranges;
     task_range *range;    /* ascending */
     unsigned char *upper; /* supernodes */
@@ -55,6 +56,9 @@ static inline int plan_rows(const cpu_plan *plan, int32_t s)
 {
     return (int)(plan->part.row_start[s + 1] - plan->part.row_start[s]);
 }
+
+/* Threads that are worth waking for a solve of so many columns. */
+int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns);
 
 libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **plan);
 void cpu_plan_free(cpu_plan *plan);

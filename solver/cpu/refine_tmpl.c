@@ -297,13 +297,14 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
     const int64_t width = w->columns < GROUP ? w->columns : GROUP;
-    const int most = refinement->steps, threads = f->plan->solves.threads;
+    const int most = refinement->steps;
     TRY(NAME(cpu_workspace_fit)(f, w));
     refinement->steps = 0;
     refinement->initial = refinement->final = 0;
     for (int64_t first = 0; first < b->columns; first += width) {
         group g = {.f = f, .w = w, .least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
         g.c = (int)(b->columns - first < width ? b->columns - first : width);
+        const int threads = cpu_plan_solve_threads(f->plan, g.c);
         NAME(cpu_load)(n, g.c, b, first, row, NULL, threads, w->rhs);
         if (refinement->solve_first) {
             solve(&g, 0);

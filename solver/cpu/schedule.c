@@ -49,6 +49,7 @@ libsolver_status schedule_build(memory *m, const partition *part, front_cost cos
     double total = 0;
     for (int32_t s = 0; s < n; s++)
         total += part->above[s] < 0 ? work[s] : 0;
+    tasks->work = total;
     tasks->threads = total < least ? 1 : threads;
     const double most = tasks->threads > 1 ? total / (RANGES_PER_THREAD * tasks->threads) : total;
 

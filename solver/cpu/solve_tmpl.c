@@ -17,9 +17,6 @@
 #define BYTES_AHEAD 8192
 #define FACTOR_BYTES_FOR_AHEAD 16000000
 
-/* Entries of L below which a solve is faster on one thread than with others woken. */
-#define ENTRIES_FOR_THREADS 100000
-
 /* What a sweep over the tree works on: c right-hand sides in w->x. */
 typedef struct sweep {
     const numeric *f;
@@ -295,8 +292,9 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
                       .kernels = NAME(substitution_kernels)(),
                       .ahead = c == 1 && f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD};
     const int setting = blas_serial_begin();
-    if (f->plan->solves.threads > 1 && f->entries * c > ENTRIES_FOR_THREADS)
-        sweep_by_threads(&go, f->plan->solves.threads);
+    const int threads = cpu_plan_solve_threads(f->plan, c);
+    if (threads > 1)
+        sweep_by_threads(&go, threads);
     else
         sweep_alone(&go);
     blas_serial_end(setting);
@@ -308,10 +306,10 @@ libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace
     const numeric *f = numeric_;
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
-    const int threads = f->plan->solves.threads;
     TRY(NAME(cpu_workspace_fit)(f, w));
     for (int64_t first = 0; first < b->columns; first += w->columns) {
         const int c = (int)(b->columns - first < w->columns ? b->columns - first : w->columns);
+        const int threads = cpu_plan_solve_threads(f->plan, c);
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
         if (part & BACKEND_L)
