@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Reduced costs, in powers of two, that are 0 but for the rounding of duals. */
+#define TIGHT 1e-10
+
 libsolver_status matching_create(memory *m, const pattern *a, matching **out)
 {
     const int32_t n = a->n;
@@ -171,6 +174,43 @@ static int32_t start_assignment(matching *w)
     return assigned;
 }
 
+/* What is left of a perfect matching when costs have changed: its rows' duals, columns' duals that are feasible with them, and the
+ * assignments whose reduced costs are still 0, up to rounding.  Returns their number, -1 if there are too few of them. */
+static int32_t resume_assignment(matching *w)
+{
+    const int32_t n = w->n;
+    int32_t *next = w->heap, assigned = 0;
+    for (int32_t j = 0; j < n; j++) {
+        double least = INFINITY, mine = INFINITY;
+        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
+            const double c = w->cost[p] - w->u[w->row[p]];
+            least = fmin(least, c);
+            mine = w->row[p] == w->row_of[j] ? c : mine;
+        }
+        if (!isfinite(least))
+            return -1;
+        w->v[j] = least;
+        w->at[j] = -1;
+        next[j] = 0;
+        if (mine - least <= TIGHT)
+            assigned++;
+        else {
+            w->column_of[w->row_of[j]] = -1;
+            w->row_of[j] = -1;
+        }
+    }
+    if (assigned < n / 2)
+        return -1;
+    for (int32_t j = 0; j < n; j++) {
+        const int32_t direct = w->row_of[j] < 0 ? free_row(w, j, next) : -1;
+        if (direct >= 0) {
+            take(w, j, direct);
+            assigned++;
+        }
+    }
+    return assigned;
+}
+
 /* Shortest augmenting path from column j0 to a free row [Dijkstra].  Rows reached keep from, the column
  * before them; matched rows wait in the heap, and those settled are listed behind it in w->heap, in the order
  * of their distance.  Returns 1 if the column was assigned. */
@@ -223,6 +263,26 @@ static int assign(matching *w, int32_t j0)
     return 1;
 }
 
+/* Assigns the columns that are left; returns the size of the matching. */
+static int32_t assign_all(matching *w, int32_t assigned)
+{
+    for (int32_t j = 0; j < w->n; j++)
+        if (w->row_of[j] < 0)
+            assigned += assign(w, j);
+    return assigned;
+}
+
+/* A matching of least cost, from the last one if that had all columns: duals say nothing of rows that are left out. */
+static int32_t find_matching(matching *w)
+{
+    int32_t assigned = w->found && w->size == w->n ? resume_assignment(w) : -1;
+    if (assigned >= 0)
+        assigned = assign_all(w, assigned);
+    if (assigned < w->n)
+        assigned = assign_all(w, start_assignment(w));
+    return assigned;
+}
+
 /* v(j) := min_i c(i,j) - u(i), the largest that is feasible */
 static void make_feasible(matching *w)
 {
@@ -259,27 +319,29 @@ int32_t matching_scale(matching *w, const double *magnitude, double *log2_scale)
 {
     const int32_t n = w->n;
     double *largest = log2_scale; /* logarithm of the largest entry of each column */
+    int changed = !w->found;
     for (int32_t j = 0; j < n; j++) {
         double most = 0;
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
             most = fmax(most, magnitude[w->place[p]]);
         largest[j] = most > 0 ? log2(most) : 0;
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
-            const double a = magnitude[w->place[p]];
-            w->cost[p] = a > 0 ? largest[j] - log2(a) : INFINITY;
+            const double a = magnitude[w->place[p]], c = a > 0 ? largest[j] - log2(a) : INFINITY;
+            changed |= c != w->cost[p];
+            w->cost[p] = c;
         }
     }
-    int32_t assigned = start_assignment(w);
-    for (int32_t j = 0; j < n; j++)
-        if (w->row_of[j] < 0)
-            assigned += assign(w, j);
-    if (assigned < n) /* rows that stayed marked were left out when duals changed */
-        make_feasible(w);
+    if (changed) {
+        w->size = find_matching(w);
+        w->found = 1;
+        if (w->size < n) /* rows that stayed marked were left out when duals changed */
+            make_feasible(w);
+    }
     for (int32_t i = 0; i < n; i++)
         log2_scale[i] = (w->u[i] + w->v[i] - largest[i]) / 2;
-    if (assigned < n)
+    if (w->size < n)
         scale_unmatched(w, magnitude, log2_scale);
-    return assigned;
+    return w->size;
 }
 
 int32_t matching_pairs(const matching *w, int32_t *class_of)

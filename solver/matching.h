@@ -15,6 +15,8 @@ typedef struct matching {
     double *cost;             /* start[n] */
     double *u, *v, *distance; /* n each */
     int32_t *row_of, *column_of, *from, *heap, *at; /* n each */
+    int found;                /* there is a matching of the costs, */
+    int32_t size;             /* of so many columns */
 } matching;
 
 /* Pattern: lower triangle by columns, rows in any order.  OUT_OF_MEMORY. */
@@ -24,8 +26,8 @@ void matching_free(memory *m, matching *matching);
 /* Scaling s such that |s(i) a(i,j) s(j)| <= 1 for all entries and, if A is structurally nonsingular, = 1 on a
  * permutation of largest product [Duff, Koster 2001; symmetric: Duff, Pralet 2005].  magnitude: |a| of the
  * pattern's entries.  scale: length n, out, its base-2 logarithm.  Allocates nothing.  Sparse shortest
- * augmenting paths: O(n (nnz + n) log n) at worst, near-linear on most matrices.  Returns the size of the
- * matching. */
+ * augmenting paths: O(n (nnz + n) log n) at worst, near-linear on most matrices; the next call starts from the matching
+ * of the last one, with the same values it takes O(nnz).  Returns the size of the matching. */
 int32_t matching_scale(matching *matching, const double *magnitude, double *log2_scale);
 
 /* Pairs of rows to be eliminated together as 2x2 pivots, from the matching found last: its cycles are cut into pairs, an odd one

@@ -225,6 +225,48 @@ static void a_matching_may_be_used_again(void **state)
     }
 }
 
+/* New values in some entries, now and then zeros. */
+static void change(problem *p, random_stream *r, int percent, int zeros)
+{
+    for (int32_t j = 0; j < p->n; j++)
+        for (int64_t q = p->a.start[j]; q < p->a.start[j + 1]; q++)
+            if ((int)random_below(r, 100) < percent) {
+                p->magnitude[q] = (int)random_below(r, 100) < zeros ? 0 : exp(random_below(r, 2000) / 100.0 - 10);
+                p->log2_dense[p->a.row[q] + (int64_t)j * p->n] =
+                    p->log2_dense[j + (int64_t)p->a.row[q] * p->n] = log2(p->magnitude[q]);
+            }
+}
+
+/* Starting from the matching of other values: as good as one made from nothing, which the duals prove. */
+static void a_matching_is_resumed_with_other_values(void **state)
+{
+    (void)state;
+    int perfect = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        random_stream r = random_seeded(seed);
+        const int32_t n = 1 + random_below(&r, 80);
+        pattern a = problem_random(n, 0.05 + random_below(&r, 30) / 100.0, &r);
+        problem p = solve(a, random_powers(&r, &a, 0));
+        double *again = nan_array(n);
+        for (int round = 0; round < 8; round++) {
+            static const int percent[] = {2, 10, 50, 100};
+            change(&p, &r, percent[round % 4], round == 5 ? 40 : 0);
+            p.matched = matching_scale(p.w, p.magnitude, p.scale);
+            check(&p, 1e-9);
+            matching *fresh;
+            assert_int_equal(matching_create(&m, &p.a, &fresh), LIBSOLVER_OK);
+            assert_int_equal(matching_scale(fresh, p.magnitude, again), p.matched);
+            matching_free(&m, fresh);
+            assert_int_equal(matching_scale(p.w, p.magnitude, again), p.matched);
+            assert_memory_equal(again, p.scale, (size_t)n * sizeof(double));
+            perfect += p.matched == n;
+        }
+        free(again);
+        free_problem(&p);
+    }
+    assert_true(perfect > 1000);
+}
+
 static void rows_of_a_pattern_may_come_in_any_order(void **state)
 {
     (void)state;
@@ -312,6 +354,7 @@ int main(void)
         unit_test_of_memory(structurally_singular_matrices_are_matched_in_part, &m),
         unit_test_of_memory(zeros_arrows_and_paths_are_matched_as_known, &m),
         unit_test_of_memory(a_matching_may_be_used_again, &m),
+        unit_test_of_memory(a_matching_is_resumed_with_other_values, &m),
         unit_test_of_memory(rows_of_a_pattern_may_come_in_any_order, &m),
         unit_test_of_memory(cycles_are_cut_into_pairs, &m),
         unit_test_of_memory(each_failed_allocation_is_reported, &m),
