@@ -6,28 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/scalar.h"
-#include "random.h"
 #include "systems.h"
+#include "typed_dense.h"
 #include "typed_factor.h"
 #include <stdlib.h>
-#include <string.h>
 
-typedef long double _Complex exact;
-
-#define ROUNDING ((SCALAR_COMPLEX ? 4 : 1) * (long double)FACTOR_EPS)
-#define TOLERANCE (EPS < 1e-10 ? 1e-14 : 5e-6)
-#define SYMMETRIES (SCALAR_COMPLEX ? 2 : 1)
-#define MOST 160
+#define FACTOR_ROUNDING ((SCALAR_COMPLEX ? 4 : 1) * (long double)FACTOR_EPS)
 #define ORDINARY 64
-
-/* A matrix of order n <= MOST: lower triangle, and which entries are stored. */
-typedef struct system_ {
-    int hermitian;
-    int64_t n;
-    scalar a[MOST][MOST];
-    unsigned char present[MOST][MOST];
-} system_;
 
 /* A view and its arrays; an entry may come in two parts. */
 typedef struct arrays {
@@ -36,34 +21,12 @@ typedef struct arrays {
     scalar values[2 * MOST * MOST];
 } arrays;
 
-static exact mirror(exact a, int hermitian)
-{
-    return SCALAR_COMPLEX && hermitian ? conjl(a) : a;
-}
-
-static exact entry(const system_ *s, int64_t i, int64_t j)
-{
-    return i >= j ? (exact)s->a[i][j] : mirror(s->a[j][i], s->hermitian);
-}
-
-/* Multiples of 1/16, so that an entry's parts add up exactly. */
-static scalar random_scalar(random_stream *r)
-{
-    const double x = ldexp((double)random_below(r, 33) - 16, -4), y = ldexp((double)random_below(r, 33) - 16, -4);
-#if SCALAR_COMPLEX
-    return (scalar)(x + y * _Complex_I);
-#else
-    (void)y;
-    return (scalar)x;
-#endif
-}
-
 /* POSITIVE: dominated by the diagonal.  HOLLOW: two thirds of the diagonal are zero. */
 enum { POSITIVE, INDEFINITE, HOLLOW, KINDS };
 
-static system_ *random_system(random_stream *r, int hermitian, int64_t n, double density, int kind)
+static dense *random_system(random_stream *r, int hermitian, int64_t n, double density, int kind)
 {
-    system_ *s = calloc(1, sizeof *s);
+    dense *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->hermitian = hermitian;
     s->n = n;
@@ -71,8 +34,8 @@ static system_ *random_system(random_stream *r, int hermitian, int64_t n, double
         for (int64_t i = j; i < n; i++) {
             if (i > j && random_below(r, 1000) >= density * 1000)
                 continue;
-            s->present[i][j] = 1;
-            s->a[i][j] = i == j ? scalar_diagonal(random_scalar(r), hermitian) : random_scalar(r);
+            s->stored[i][j] = 1;
+            s->a[i][j] = i == j ? scalar_diagonal(dense_scalar(r), hermitian) : dense_scalar(r);
             if (i == j)
                 s->a[j][j] = kind == POSITIVE ? (scalar)(2 * n + 2) : kind == HOLLOW && j % 3 ? 0 : s->a[j][j];
         }
@@ -88,7 +51,7 @@ static void append(arrays *v, int64_t row, int64_t column, scalar value)
 
 /* The view of kind 0 .. 11 (0: LOWER, compressed, base 0), r: entries come in two parts, NULL: in one. */
 #define VIEWS 12
-static arrays *view_of(const system_ *s, int kind, random_stream *r)
+static arrays *view_of(const dense *s, int kind, random_stream *r)
 {
     arrays *v = calloc(1, sizeof *v);
     assert_non_null(v);
@@ -107,11 +70,11 @@ static arrays *view_of(const system_ *s, int kind, random_stream *r)
         starts[column] = v->view.nnz + v->view.base;
         for (int64_t row = 0; row < s->n; row++) {
             const int64_t i = row > column ? row : column, j = row > column ? column : row;
-            if (!s->present[i][j] || (v->view.storage == LIBSOLVER_LOWER && row < column) ||
+            if (!s->stored[i][j] || (v->view.storage == LIBSOLVER_LOWER && row < column) ||
                 (v->view.storage == LIBSOLVER_UPPER && row > column))
                 continue;
-            const scalar value = (scalar)entry(s, row, column);
-            scalar part = r ? random_scalar(r) : 0;
+            const scalar value = (scalar)dense_at(s, row, column);
+            scalar part = r ? dense_scalar(r) : 0;
             part = row == column ? scalar_diagonal(part, s->hermitian) : part;
             append(v, row, column, value - part);
             if (r)
@@ -136,41 +99,13 @@ static libsolver_options with_kind(libsolver_kind kind)
     return o;
 }
 
-static libsolver_factor *factor_of(const system_ *s, const libsolver_options *options, libsolver_status wanted)
+static libsolver_factor *factor_of(const dense *s, const libsolver_options *options, libsolver_status wanted)
 {
     arrays *v = view_of(s, 0, NULL);
     libsolver_factor *f = NULL;
     assert_int_equal(libsolver_factor_matrix(&v->view, options, &f), wanted);
     free(v);
     return f;
-}
-
-static libsolver_vectors block(scalar *values, int64_t n, int64_t columns)
-{
-    return (libsolver_vectors){.values = values, .rows = n, .columns = columns, .ld = n, .type = SCALAR_TYPE};
-}
-
-/* omega1 + omega2 of one column */
-static double backward_error(const system_ *s, const scalar *x, const scalar *b)
-{
-    long double norm = 0, omega[2] = {0, 0};
-    for (int64_t i = 0; i < s->n; i++)
-        norm = fmaxl(norm, cabsl((exact)x[i]));
-    for (int64_t i = 0; i < s->n; i++) {
-        exact r = b[i];
-        long double sum = 0, row = 0;
-        for (int64_t j = 0; j < s->n; j++) {
-            const exact a = entry(s, i, j);
-            r -= a * x[j];
-            sum += cabsl(a * x[j]);
-            row += cabsl(a);
-        }
-        const long double right = cabsl((exact)b[i]);
-        const int small = !(sum + right > 1000.0L * s->n * EPS * (row * norm + right));
-        if (cabsl(r) > 0)
-            omega[small] = fmaxl(omega[small], cabsl(r) / (small ? sum + row * norm : sum + right));
-    }
-    return (double)(omega[0] + omega[1]);
 }
 
 /* ---- views ------------------------------------------------------------------------------------------ */
@@ -182,18 +117,18 @@ static void every_view_gives_the_same_bits(void **state)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
             const int64_t n = 1 + random_below(&r, 20);
-            system_ *s = random_system(&r, hermitian, n, 0.3, (int)(seed % 2) ? HOLLOW : INDEFINITE);
+            dense *s = random_system(&r, hermitian, n, 0.3, (int)(seed % 2) ? HOLLOW : INDEFINITE);
             scalar b[MOST], first[MOST], x[MOST];
             libsolver_status status = LIBSOLVER_OK;
             for (int64_t i = 0; i < n; i++)
-                b[i] = random_scalar(&r);
+                b[i] = dense_scalar(&r);
             for (int kind = 0; kind < VIEWS; kind++) {
                 arrays *v = view_of(s, kind, kind % 2 ? &r : NULL);
                 const libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO);
                 libsolver_factor *f = NULL;
                 const libsolver_status now = libsolver_factor_matrix(&v->view, &o, &f);
                 assert_true(now >= 0);
-                const libsolver_vectors bv = block(b, n, 1), xv = block(kind ? x : first, n, 1);
+                const libsolver_vectors bv = dense_block(b, n, 1), xv = dense_block(kind ? x : first, n, 1);
                 assert_true(libsolver_solve(f, &bv, &xv) >= 0);
                 if (kind == 0)
                     status = now;
@@ -231,7 +166,7 @@ static void wrong_values_are_refused(void **state)
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
         for (int storage = 0; storage < 3; storage++) {
             random_stream r = random_seeded(3);
-            system_ *s = random_system(&r, hermitian, 9, 0.5, POSITIVE);
+            dense *s = random_system(&r, hermitian, 9, 0.5, POSITIVE);
             arrays *v = view_of(s, 3 + storage, NULL);
             const int64_t on = find(v, 1), off = find(v, 0);
             assert_int_equal(status_of(v, &o), LIBSOLVER_OK);
@@ -264,13 +199,13 @@ static void right_hand_sides_must_fit(void **state)
 {
     (void)state;
     random_stream r = random_seeded(3);
-    system_ *s = random_system(&r, SCALAR_COMPLEX, 9, 0.5, POSITIVE);
+    dense *s = random_system(&r, SCALAR_COMPLEX, 9, 0.5, POSITIVE);
     const libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO);
     libsolver_factor *f = factor_of(s, &o, LIBSOLVER_OK);
     scalar b[9], x[9];
     for (int i = 0; i < 9; i++)
-        b[i] = random_scalar(&r);
-    libsolver_vectors bv = block(b, 9, 1), xv = block(x, 9, 1);
+        b[i] = dense_scalar(&r);
+    libsolver_vectors bv = dense_block(b, 9, 1), xv = dense_block(x, 9, 1);
     assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
     for (int type = 0; type < 4; type++) {
         bv.type = (libsolver_type)type;
@@ -301,12 +236,12 @@ typedef struct factors {
 /* Roundings that dividing by the pivot [a b'; b c] can add; see pair_weight in dense.h. */
 static long double weight_of_pair(exact a, exact b, exact c, int hermitian)
 {
-    const exact ratio = a * c / (b * mirror(b, hermitian));
+    const exact ratio = a * c / (b * dense_mirror(b, hermitian));
     const long double det = cabsl(ratio - 1), off = cabsl(b), norm = fmaxl(cabsl(a), cabsl(c)) + off;
     return (2 * (cabsl(ratio) + 1) / det + 6) * norm * norm / (det * off * off);
 }
 
-static factors *export(const system_ *s, const libsolver_factor *f)
+static factors *export(const dense *s, const libsolver_factor *f)
 {
     factors *g = calloc(1, sizeof *g);
     int64_t entries, pointers[MOST + 1], *indices = calloc(MOST * MOST, sizeof *indices);
@@ -333,7 +268,7 @@ static factors *export(const system_ *s, const libsolver_factor *f)
     }
     for (int64_t j = 0; j < s->n; j++) {
         for (int64_t i = 0; i < s->n; i++)
-            g->a[i][j] = g->scale[i] * entry(s, g->order[i], g->order[j]) * g->scale[j];
+            g->a[i][j] = g->scale[i] * dense_at(s, g->order[i], g->order[j]) * g->scale[j];
         g->weight[j] = s->n + 8;
         if (g->e[j] != 0)
             g->weight[j] += weight_of_pair(g->d[j], g->e[j], g->d[j + 1], s->hermitian);
@@ -353,27 +288,27 @@ static void check_product(const factors *g)
             exact rest = g->a[i][j];
             long double scale = g->n * cabsl(rest);
             for (int64_t q = 0; q <= j; q++) {
-                const exact li = g->l[i][q], lj = mirror(g->l[j][q], g->hermitian);
+                const exact li = g->l[i][q], lj = dense_mirror(g->l[j][q], g->hermitian);
                 exact terms[3] = {li * g->d[q] * lj, 0, 0};
                 if (g->e[q] != 0) {
                     terms[1] = g->l[i][q + 1] * g->e[q] * lj;
-                    terms[2] = li * mirror(g->e[q], g->hermitian) * mirror(g->l[j][q + 1], g->hermitian);
+                    terms[2] = li * dense_mirror(g->e[q], g->hermitian) * dense_mirror(g->l[j][q + 1], g->hermitian);
                 }
                 for (int t = 0; t < 3; t++) {
                     rest -= terms[t];
                     scale += g->weight[q] * cabsl(terms[t]);
                 }
             }
-            if (!(cabsl(rest) <= ROUNDING * scale))
+            if (!(cabsl(rest) <= FACTOR_ROUNDING * scale))
                 fail_msg("hermitian %d, n %d: (S A S - L D L^H)(%d, %d) is %Lg, allowed %Lg", g->hermitian, (int)g->n,
-                         (int)i, (int)j, cabsl(rest), ROUNDING * scale);
+                         (int)i, (int)j, cabsl(rest), FACTOR_ROUNDING * scale);
         }
 }
 
 static void check_equal(const char *what, exact left, exact right, long double scale)
 {
-    if (!(cabsl(left - right) <= ROUNDING * scale))
-        fail_msg("%s: off by %Lg, allowed %Lg", what, cabsl(left - right), ROUNDING * scale);
+    if (!(cabsl(left - right) <= FACTOR_ROUNDING * scale))
+        fail_msg("%s: off by %Lg, allowed %Lg", what, cabsl(left - right), FACTOR_ROUNDING * scale);
 }
 
 /* L y = P S b,  D z = y,  L^H P S^-1 x = z */
@@ -384,14 +319,14 @@ static void check_parts(const factors *g, const scalar *b, const scalar *y, cons
         exact forward = 0, backward = 0, d = g->d[i] * z[i];
         long double forward_scale = cabsl(right), backward_scale = cabsl((exact)z[i]), y_size = cabsl((exact)y[i]);
         for (int64_t q = 0; q < g->n; q++) {
-            const exact term = g->l[i][q] * y[q], other = mirror(g->l[q][i], g->hermitian) * x[g->order[q]] / g->scale[q];
+            const exact term = g->l[i][q] * y[q], other = dense_mirror(g->l[q][i], g->hermitian) * x[g->order[q]] / g->scale[q];
             forward += term;
             forward_scale += cabsl(term);
             backward += other;
             backward_scale += cabsl(other);
         }
         if (g->e[i] != 0) {
-            d += mirror(g->e[i], g->hermitian) * z[i + 1];
+            d += dense_mirror(g->e[i], g->hermitian) * z[i + 1];
             y_size += cabsl((exact)y[i + 1]);
         } else if (i > 0 && g->e[i - 1] != 0) {
             d += g->e[i - 1] * z[i - 1];
@@ -404,7 +339,7 @@ static void check_parts(const factors *g, const scalar *b, const scalar *y, cons
 }
 
 /* The parts of a solve, one after the other, are the whole; if no pivot is zero, they and the factors are right. */
-static void check_factor(const system_ *s, const libsolver_factor *f, int64_t columns, random_stream *r)
+static void check_factor(const dense *s, const libsolver_factor *f, int64_t columns, random_stream *r)
 {
     const int64_t n = s->n;
     libsolver_factor_info info;
@@ -412,9 +347,9 @@ static void check_factor(const system_ *s, const libsolver_factor *f, int64_t co
     const libsolver_status plain = info.status == LIBSOLVER_PERTURBED ? LIBSOLVER_OK : info.status;
     scalar b[5 * MOST], y[5 * MOST], z[5 * MOST], x[5 * MOST], whole[5 * MOST];
     for (int64_t i = 0; i < n * columns; i++)
-        b[i] = random_scalar(r);
-    const libsolver_vectors bv = block(b, n, columns), yv = block(y, n, columns), zv = block(z, n, columns);
-    const libsolver_vectors xv = block(x, n, columns), wv = block(whole, n, columns);
+        b[i] = dense_scalar(r);
+    const libsolver_vectors bv = dense_block(b, n, columns), yv = dense_block(y, n, columns), zv = dense_block(z, n, columns);
+    const libsolver_vectors xv = dense_block(x, n, columns), wv = dense_block(whole, n, columns);
     assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_L, NULL, &bv, &yv), plain);
     assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_D, NULL, &yv, &zv), plain);
     assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_LT, NULL, &zv, &xv), plain);
@@ -438,7 +373,7 @@ static void factors_and_parts_of_solves(void **state)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
             const int64_t n = seed < 100 ? random_below(&r, 24) : ORDINARY, columns = seed % 3 == 0 ? 1 : 5;
-            system_ *s = random_system(&r, hermitian, n, seed % 4 ? 0.1 : 0.6, (int)(seed % KINDS));
+            dense *s = random_system(&r, hermitian, n, seed % 4 ? 0.1 : 0.6, (int)(seed % KINDS));
             libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO);
             o.matching = (libsolver_choice)(seed / 7 % 3);
             arrays *v = view_of(s, 0, NULL);
@@ -467,10 +402,10 @@ static void delayed_pivots_reach_their_parents(void **state)
     for (int waiting = 1; waiting <= 4; waiting++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded((uint64_t)waiting);
-            system_ *s = random_system(&r, hermitian, 4 * size, 1, INDEFINITE);
+            dense *s = random_system(&r, hermitian, 4 * size, 1, INDEFINITE);
             for (int64_t j = 0; j < hub; j++)
                 for (int64_t i = j; i < hub; i++) {
-                    s->present[i][j] = i / size == j / size;
+                    s->stored[i][j] = i / size == j / size;
                     if (i / size != j / size || j % size < waiting)
                         s->a[i][j] = 0;
                 }
@@ -493,12 +428,12 @@ static void refactorize_is_factorize(void **state)
     (void)state;
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
         random_stream r = random_seeded(11);
-        system_ *s = random_system(&r, hermitian, 40, 0.3, HOLLOW), *t = calloc(1, sizeof *t);
+        dense *s = random_system(&r, hermitian, 40, 0.3, HOLLOW), *t = calloc(1, sizeof *t);
         assert_non_null(t);
         *t = *s;
         for (int64_t j = 0; j < 40; j++)
             for (int64_t i = j + 1; i < 40; i++)
-                t->a[i][j] += s->present[i][j] ? random_scalar(&r) : 0;
+                t->a[i][j] += s->stored[i][j] ? dense_scalar(&r) : 0;
         libsolver_options o = with_kind(LIBSOLVER_KIND_INDEFINITE);
         o.matching = LIBSOLVER_OFF; /* values do not shape the order */
         libsolver_factor *f = factor_of(s, &o, LIBSOLVER_OK), *fresh = factor_of(t, &o, LIBSOLVER_OK);
@@ -533,7 +468,7 @@ static void solutions_have_the_error_that_is_reported(void **state)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
             const int64_t n = 1 + random_below(&r, ORDINARY), columns = 1 + random_below(&r, 6);
-            system_ *s = random_system(&r, hermitian, n, 0.2, (int)(seed % KINDS));
+            dense *s = random_system(&r, hermitian, n, 0.2, (int)(seed % KINDS));
             for (int64_t j = 0; j < n; j++) /* badly scaled */
                 for (int64_t i = j; i < n; i++)
                     s->a[i][j] *= (real)ldexp(1, (int)((i * 7 + j * 7) % 13) - 6);
@@ -545,8 +480,8 @@ static void solutions_have_the_error_that_is_reported(void **state)
             const libsolver_status status = libsolver_factor_matrix(&v->view, &o, &f);
             scalar b[6 * MOST], x[6 * MOST];
             for (int64_t i = 0; i < n * columns; i++)
-                x[i] = b[i] = random_scalar(&r);
-            libsolver_vectors xv = block(x, n, columns);
+                x[i] = b[i] = dense_scalar(&r);
+            libsolver_vectors xv = dense_block(x, n, columns);
             if (seed % 2) { /* by rows */
                 xv.layout = LIBSOLVER_ROW_MAJOR;
                 xv.ld = columns;
@@ -562,7 +497,7 @@ static void solutions_have_the_error_that_is_reported(void **state)
                     xc[i] = x[at];
                     bc[i] = b[at];
                 }
-                worst = fmax(worst, backward_error(s, xc, bc));
+                worst = fmax(worst, dense_backward_error(s, xc, bc));
             }
             assert_true(fabs(worst - info.backward_error) <= 1e-3 * worst + EPS);
             if (status == LIBSOLVER_OK)
@@ -586,7 +521,7 @@ static void ill_conditioned_systems_are_solved(void **state)
     for (uint64_t seed = 0; seed < 20; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
-            system_ *s = random_system(&r, hermitian, N, 1, INDEFINITE);
+            dense *s = random_system(&r, hermitian, N, 1, INDEFINITE);
             exact turn[N];
             long double v[N], sum = 0;
             for (int k = 0; k < N; k++) {
@@ -598,21 +533,21 @@ static void ill_conditioned_systems_are_solved(void **state)
             for (int j = 0; j < N; j++)
                 for (int i = j; i < N; i++) {
                     const long double q = 2.0L / N, a = (i == j ? v[i] : 0) - q * (v[i] + v[j]) + q * q * sum;
-                    s->a[i][j] = scalar_diagonal((scalar)(a * turn[i] * mirror(turn[j], hermitian)), hermitian && i == j);
+                    s->a[i][j] = scalar_diagonal((scalar)(a * turn[i] * dense_mirror(turn[j], hermitian)), hermitian && i == j);
                 }
             scalar b[3 * N], x[3 * N];
             for (int i = 0; i < 3 * N; i++)
-                b[i] = random_scalar(&r);
+                b[i] = dense_scalar(&r);
             const libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO);
             arrays *view = view_of(s, 0, NULL);
             libsolver_factor *f = NULL;
             assert_true(libsolver_factor_matrix(&view->view, &o, &f) >= 0);
-            const libsolver_vectors bv = block(b, N, 3), xv = block(x, N, 3);
+            const libsolver_vectors bv = dense_block(b, N, 3), xv = dense_block(x, N, 3);
             libsolver_solve_info info;
             assert_true(libsolver_solve(f, &bv, &xv) >= 0);
             libsolver_solve_query(f, NULL, &info);
             for (int c = 0; c < 3; c++) {
-                const double error = backward_error(s, x + c * N, b + c * N);
+                const double error = dense_backward_error(s, x + c * N, b + c * N);
                 if (!(error <= TOLERANCE))
                     fail_msg("seed %d, hermitian %d, column %d: backward error %g after %d steps", (int)seed, hermitian, c,
                              error, info.steps);
@@ -624,12 +559,12 @@ static void ill_conditioned_systems_are_solved(void **state)
 }
 
 /* Where even a factor in single precision knows that the matrix is singular. */
-static int has_empty_row(const system_ *s)
+static int has_empty_row(const dense *s)
 {
     for (int64_t i = 0; i < s->n; i++) {
         int empty = 1;
         for (int64_t j = 0; j < s->n; j++)
-            empty &= entry(s, i, j) == 0;
+            empty &= dense_at(s, i, j) == 0;
         if (empty)
             return 1;
     }
@@ -644,7 +579,7 @@ static void singular_systems_are_solved(void **state)
     for (uint64_t seed = 0; seed < 30; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
-            system_ *s = random_system(&r, hermitian, n, 1, INDEFINITE);
+            dense *s = random_system(&r, hermitian, n, 1, INDEFINITE);
             exact v[MOST];
             memset(s->a, 0, sizeof s->a);
             for (int64_t q = 0; q < rank; q++) {
@@ -652,21 +587,21 @@ static void singular_systems_are_solved(void **state)
                     v[i] = (exact)(random_below(&r, 3) - 1) + (SCALAR_COMPLEX ? random_below(&r, 3) - 1 : 0) * _Complex_I;
                 for (int64_t j = 0; j < n; j++)
                     for (int64_t i = j; i < n; i++)
-                        s->a[i][j] += (scalar)(v[i] * mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
+                        s->a[i][j] += (scalar)(v[i] * dense_mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
             }
             scalar b[MOST], x[MOST];
             for (int64_t i = 0; i < n; i++) {
                 exact sum = 0;
                 for (int64_t j = 0; j < n; j++)
-                    sum += entry(s, i, j) * (exact)(SCALAR_COMPLEX ? 1 + j % 3 * _Complex_I : 1 + j % 3);
+                    sum += dense_at(s, i, j) * (exact)(SCALAR_COMPLEX ? 1 + j % 3 * _Complex_I : 1 + j % 3);
                 b[i] = (scalar)sum;
             }
             const libsolver_status wanted = has_empty_row(s) ? LIBSOLVER_SINGULAR : ZERO_PIVOTS;
             const libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO);
             libsolver_factor *f = factor_of(s, &o, wanted);
-            const libsolver_vectors bv = block(b, n, 1), xv = block(x, n, 1);
+            const libsolver_vectors bv = dense_block(b, n, 1), xv = dense_block(x, n, 1);
             assert_int_equal(libsolver_solve(f, &bv, &xv), wanted);
-            assert_true(backward_error(s, x, b) <= TOLERANCE);
+            assert_true(dense_backward_error(s, x, b) <= TOLERANCE);
             libsolver_inertia_counts counts;
             if (hermitian || !SCALAR_COMPLEX) {
                 assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
@@ -679,7 +614,7 @@ static void singular_systems_are_solved(void **state)
             const libsolver_status status = libsolver_solve(f, &bv, &xv);
             libsolver_solve_info info;
             libsolver_solve_query(f, NULL, &info);
-            const int inaccurate = !(backward_error(s, x, b) <= TOLERANCE);
+            const int inaccurate = !(dense_backward_error(s, x, b) <= TOLERANCE);
             assert_true(inaccurate || ZERO_PIVOTS == LIBSOLVER_PERTURBED); /* a perturbed pivot makes x large enough for any b */
             assert_int_equal(!!(info.remarks & LIBSOLVER_INACCURATE), inaccurate);
             assert_int_equal(status, wanted == LIBSOLVER_PERTURBED && inaccurate ? LIBSOLVER_INACCURATE : wanted);
@@ -699,7 +634,7 @@ static void small_inconsistencies_are_spread(void **state)
     for (uint64_t seed = 0; seed < 8; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
-            system_ *s = calloc(1, sizeof *s);
+            dense *s = calloc(1, sizeof *s);
             exact turn[MOST];
             scalar b[MOST], x[MOST];
             assert_non_null(s);
@@ -712,27 +647,27 @@ static void small_inconsistencies_are_spread(void **state)
             for (int64_t j = 0; j < n; j++)
                 for (int64_t i = j + 1; i < n; i++)
                     if (i - j == side || (i - j == 1 && i % side > 0)) {
-                        s->present[i][j] = s->present[i][i] = s->present[j][j] = 1;
-                        s->a[i][j] = (scalar)(-turn[i] * mirror(turn[j], hermitian));
-                        s->a[i][i] += (scalar)(turn[i] * mirror(turn[i], hermitian));
-                        s->a[j][j] += (scalar)(turn[j] * mirror(turn[j], hermitian));
+                        s->stored[i][j] = s->stored[i][i] = s->stored[j][j] = 1;
+                        s->a[i][j] = (scalar)(-turn[i] * dense_mirror(turn[j], hermitian));
+                        s->a[i][i] += (scalar)(turn[i] * dense_mirror(turn[i], hermitian));
+                        s->a[j][j] += (scalar)(turn[j] * dense_mirror(turn[j], hermitian));
                     }
             for (int64_t i = 0; i < n; i++) {
                 exact sum = 0;
                 for (int64_t j = 0; j < n; j++)
-                    sum += entry(s, i, j) * (1 + (exact)(j % 2));
+                    sum += dense_at(s, i, j) * (1 + (exact)(j % 2));
                 b[i] = (scalar)sum;
             }
             b[seed] += (scalar)(20 * tolerance * 12);
             libsolver_options o = with_kind(LIBSOLVER_KIND_INDEFINITE);
             o.tolerance = tolerance;
             libsolver_factor *f = factor_of(s, &o, ZERO_PIVOTS);
-            const libsolver_vectors bv = block(b, n, 1), xv = block(x, n, 1);
+            const libsolver_vectors bv = dense_block(b, n, 1), xv = dense_block(x, n, 1);
             assert_int_equal(libsolver_solve(f, &bv, &xv), ZERO_PIVOTS);
             libsolver_solve_info info;
             libsolver_solve_query(f, NULL, &info);
             assert_true(info.backward_error_initial > 10 * tolerance || ZERO_PIVOTS == LIBSOLVER_PERTURBED);
-            assert_true(backward_error(s, x, b) <= tolerance);
+            assert_true(dense_backward_error(s, x, b) <= tolerance);
             libsolver_factor_free(f);
             free(s);
         }
@@ -748,7 +683,7 @@ static void inertia_is_that_of_hermitian_matrices_alone(void **state)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
             const int64_t n = 1 + random_below(&r, 30);
-            system_ *s = random_system(&r, hermitian, n, 0.3, POSITIVE);
+            dense *s = random_system(&r, hermitian, n, 0.3, POSITIVE);
             int64_t negative = 0;
             for (int64_t j = 0; j < n; j++)
                 if (random_below(&r, 2)) {
@@ -786,9 +721,9 @@ static void solve_grid(int hermitian, libsolver_kind kind, int threads, int64_t 
     assert_true(values && b);
     for (int64_t j = 0; j < n; j++)
         for (int64_t p = grid.pointers[j]; p < grid.pointers[j + 1]; p++)
-            values[p] = grid.indices[p] != j ? random_scalar(&r) : kind == LIBSOLVER_KIND_SPD ? 8 : j % 3 ? 0 : 1;
+            values[p] = grid.indices[p] != j ? dense_scalar(&r) : kind == LIBSOLVER_KIND_SPD ? 8 : j % 3 ? 0 : 1;
     for (int64_t i = 0; i < 2 * n; i++)
-        b[i] = random_scalar(&r);
+        b[i] = dense_scalar(&r);
     libsolver_matrix a = sparse_view(&grid);
     a.values = values;
     a.type = SCALAR_TYPE;
@@ -797,7 +732,7 @@ static void solve_grid(int hermitian, libsolver_kind kind, int threads, int64_t 
     o.threads = threads;
     libsolver_factor *f = NULL;
     assert_int_equal(libsolver_factor_matrix(&a, &o, &f), LIBSOLVER_OK);
-    const libsolver_vectors bv = block(b, n, 2), xv = block(x, n, 2);
+    const libsolver_vectors bv = dense_block(b, n, 2), xv = dense_block(x, n, 2);
     assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
     libsolver_factor_free(f);
     free(values);

@@ -57,26 +57,12 @@ static exact invert(const dense *s, exact **inverse)
     return determinant;
 }
 
-static long double norm_of(int64_t n, const exact *a)
-{
-    long double most = 0;
-    for (int64_t j = 0; j < n; j++) {
-        long double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += cabsl(a[i + j * n]);
-        if (!isfinite(sum))
-            return INFINITY;
-        most = fmaxl(most, sum);
-    }
-    return most;
-}
-
 static long double condition_of(const dense *s, const exact *inverse)
 {
     exact *a = calloc((size_t)(s->n * s->n) + 1, sizeof *a);
     assert_non_null(a);
     exact_matrix(s, a);
-    const long double condition = norm_of(s->n, a) * norm_of(s->n, inverse);
+    const long double condition = exact_norm(s->n, a) * exact_norm(s->n, inverse);
     free(a);
     return condition;
 }

@@ -43,20 +43,6 @@ static void part(parted *t, random_stream *r, int64_t size)
             t->other[t->rest++] = i;
 }
 
-static long double norm_of(int64_t n, const exact *a)
-{
-    long double most = 0;
-    for (int64_t j = 0; j < n; j++) {
-        long double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += cabsl(a[i + j * n]);
-        if (!isfinite(sum))
-            return INFINITY;
-        most = fmaxl(most, sum);
-    }
-    return most;
-}
-
 /* S = A22 - A21 A11^-1 A12 */
 static void work_out(parted *t)
 {
@@ -69,9 +55,9 @@ static void work_out(parted *t)
         for (int64_t k = 0; k < q; k++)
             x[j + (p + k) * p] = dense_at(&t->s, t->other[j], t->row[k]);
     }
-    t->condition = norm_of(p, a11);
+    t->condition = exact_norm(p, a11);
     t->determinant = exact_solve(p, a11, p + q, x);
-    t->condition *= norm_of(p, x);
+    t->condition *= exact_norm(p, x);
     t->complement = room(q * q, sizeof(exact));
     for (int64_t j = 0; j < q; j++)
         for (int64_t i = 0; i < q; i++) {

@@ -146,6 +146,21 @@ static inline void exact_matrix(const dense *s, exact *a)
             a[i + j * s->n] = dense_at(s, i, j);
 }
 
+/* Largest column sum of |a|, n x n by columns; infinite if one is not a number. */
+static inline long double exact_norm(int64_t n, const exact *a)
+{
+    long double most = 0;
+    for (int64_t j = 0; j < n; j++) {
+        long double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += cabsl(a[i + j * n]);
+        if (!isfinite(sum))
+            return INFINITY;
+        most = fmaxl(most, sum);
+    }
+    return most;
+}
+
 /* omega1 + omega2 of one column */
 static inline double dense_backward_error(const dense *s, const scalar *x, const scalar *b)
 {
