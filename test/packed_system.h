@@ -5,10 +5,8 @@
 
 #include "cpu_system.h"
 #include "gpu/tree_solver.h"
+#include "gpu_test.h"
 #include "solver/cpu/tree.h"
-#include <cuda_runtime_api.h>
-
-#define CUDA(call) assert_int_equal((call), cudaSuccess)
 
 typedef struct packed {
     cpu_system s;

@@ -10,15 +10,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/scalar.h"
+#include "gpu_test.h"
 #include "libsolver.h"
 #include "random.h"
-#include <cuda_runtime_api.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int small; /* sizes and repeats for compute-sanitizer */
 
-#define CUDA(call) assert_int_equal((call), cudaSuccess)
 #define TOLERANCE (EPS < 1e-10 ? 1e-14 : 5e-6)
 
 typedef long double _Complex exact;

@@ -10,14 +10,13 @@
 #include "cpu_system.h"
 #include "gpu/form.h"
 #include "gpu/former.h"
+#include "gpu_test.h"
 #include "solver/cpu/tree.h"
-#include <cuda_runtime_api.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int small;
 
-#define CUDA(call) assert_int_equal((call), cudaSuccess)
 #define ROOM 160
 #define GUARD 4096 /* bytes behind the values that must stay */
 
@@ -436,10 +435,8 @@ static void any_failed_allocation_is_told(void **state)
 
 int main(int argc, char **argv)
 {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+    if (!device_is_here(argc, argv, &small))
         return 77;
-    small = argc > 1 && !strcmp(argv[1], "small");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems_are_formed),
         cmocka_unit_test(large_shapes_are_formed),

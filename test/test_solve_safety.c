@@ -335,10 +335,8 @@ static void letters_of_other_launches_are_not_read(void **state)
 
 int main(int argc, char **argv)
 {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+    if (!device_is_here(argc, argv, &small))
         return 77;
-    small = argc > 1 && !strcmp(argv[1], "small");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_in_vain_ends_and_is_told),
         cmocka_unit_test(solves_and_replays_allocate_nothing),

@@ -316,10 +316,8 @@ static void any_value_travels(void **state)
 
 int main(int argc, char **argv)
 {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+    if (!device_is_here(argc, argv, &small))
         return 77;
-    small = argc > 1 && !strcmp(argv[1], "small");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems_are_solved),
         cmocka_unit_test(large_shapes_are_solved),
