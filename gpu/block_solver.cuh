@@ -25,15 +25,15 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     static constexpr int IN_FLIGHT = 8 / TILES;               /* sources of a lane on their way together */
     static constexpr int ROWS_AT_ONCE = SOLVE_THREADS / 4;
     static constexpr int SHARE = SLOT_ROWS * REALS; /* of a warp in the sums of a strip */
-    /* Shared memory: inputs, sums that are carried, shares. */
+    static constexpr int GATHER_THREADS = 0, GATHERED_BYTES = 0; /* the warps that solve gather, and not in the ring */
+    /* Shared memory beside the ring: inputs, sums that are carried, shares. */
     static constexpr int VALUES = (TASK_INPUTS + SQUARE) * REALS * (int)sizeof(real);
     static constexpr int BYTES = VALUES + SOLVE_WARPS * SHARE * (int)sizeof(double);
     real *in, *carried;
     double *shares;
 
-    __device__ __forceinline__ block_solver(const solve_arguments<T> &a, char *shared, unsigned epoch,
-                                            unsigned long long deadline)
-        : solver_base<T>{a, epoch, deadline}, in(reinterpret_cast<real *>(shared)),
+    __device__ __forceinline__ block_solver(const solve_arguments<T> &a, char *shared, unsigned epoch)
+        : solver_base<T>{a, epoch}, in(reinterpret_cast<real *>(shared)),
           carried(in + TASK_INPUTS * REALS), shares(reinterpret_cast<double *>(shared + VALUES))
     {
     }
@@ -44,11 +44,11 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         return a.value[(int64_t)i * a.pitch + j];
     }
 
-    /* The warp that copies: the task in this stage is done; its rows are marked. */
-    __device__ __forceinline__ static void task_done(const solve_arguments<T> &a, const char *stage,
+    /* The warp that copies: this task is done; its rows are marked. */
+    __device__ __forceinline__ static void task_done(const solve_arguments<T> &a, const char *task,
                                                      unsigned epoch)
     {
-        const task_view<T> v(stage);
+        const task_view<T> v(task);
         if (v.flags & TASK_CARRY_OUT)
             return;
         asm volatile("fence.acq_rel.gpu;" ::: "memory");
@@ -104,10 +104,9 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
             const int k = threadIdx.x + u * SOLVE_THREADS, code = k < sources ? v.code(k) : SOURCE_ZERO;
             m.row[u] = code >= 0 && (code & 1) == SOURCE_SLOT ? code >> 1 : -1;
         }
-        const auto look = [&] { m.look(this->a.mark, this->epoch); };
-        look();
         wait_by_one_lane(
-            *this, [&] { return m.is_missing(); }, [&] { return m.poll(this->a.mark, this->epoch); }, look);
+            *this, [&] { m.look(this->a.mark, this->epoch); }, [&] { return m.is_missing(); },
+            [&] { return !m.poll(this->a.mark, this->epoch); });
     }
 
     /* This lane's part of a source; of columns that are not there anything. */
@@ -200,7 +199,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     __device__ __forceinline__ static unsigned long long leaders(const task_view<T> &v)
     {
         const int lane = threadIdx.x & 31;
-        const task_slot *slot = reinterpret_cast<const task_slot *>(v.stage + v.slot_at);
+        const task_slot *slot = reinterpret_cast<const task_slot *>(v.base + v.slot_at);
         const unsigned low = __ballot_sync(~0u, lane < v.slots && slot[lane].mode & SLOT_LEADS);
         const unsigned high = __ballot_sync(~0u, lane + 32 < v.slots && slot[lane + 32].mode & SLOT_LEADS);
         return (unsigned long long)high << 32 | low;
@@ -423,14 +422,15 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         publish(v, s.end, sum);
     }
 
-    __device__ __forceinline__ void run(const task_view<T> &v, unsigned, task_times *times) const
+    /* ready(): the inputs are there */
+    template <typename Ready>
+    __device__ __forceinline__ void run(const task_view<T> &v, const T *, Ready ready) const
     {
         wait_for_marks(v);
         solvers_sync(); /* all marks are seen, and all have done with the inputs of the task before */
         gather(v);
         solvers_sync();
-        if (times)
-            times->gathered = now_ns();
+        ready();
         if (v.slots == 0)
             return only_sums(v);
         const unsigned long long lead = v.flags & TASK_TILES ? 0 : leaders(v);

@@ -14,6 +14,11 @@ extern "C" {
 constexpr int BLOCKS_EACH = 2;
 constexpr int BLOCK_SHARED = 227 * 1024 / BLOCKS_EACH - 1024;
 
+template <typename SOLVER> constexpr int ring_bytes()
+{
+    return (BLOCK_SHARED - solve_bytes<SOLVER>(0)) / 128 * 128;
+}
+
 /* ---- Instances of the kernel, by type and columns ------------------------------------------------------ */
 
 /* Columns of the solver for so many at a time. */
@@ -25,10 +30,10 @@ template <typename T> static int32_t block_columns(int64_t columns)
 template <typename SOLVER, typename T>
 static libsolver_status run(const device_solver *s, solve_arguments<T> a, const device_workspace *w, cudaStream_t stream)
 {
-    static_assert(solve_bytes<SOLVER>(2) <= BLOCK_SHARED, "two stages fit");
-    a.stages = (BLOCK_SHARED - solve_bytes<SOLVER>(0)) / TASK_STAGE;
-    a.stages = a.stages > MOST_STAGES ? MOST_STAGES : a.stages;
-    launch_shape how = {s->blocks, LAUNCH_THREADS, solve_bytes<SOLVER>(a.stages)};
+    constexpr int most = TASK_BYTES + (TASK_INPUTS + TASK_SOURCES) * SOLVER::GATHERED_BYTES;
+    static_assert(ring_bytes<SOLVER>() >= 2 * most, "two tasks fit");
+    a.ring_bytes = ring_bytes<SOLVER>();
+    launch_shape how = {s->blocks, launch_threads<SOLVER>(), solve_bytes<SOLVER>(a.ring_bytes)};
     how.together = !s->by_levels;
     if (!s->by_levels)
         return launch(tree_solve_kernel<SOLVER>, how, stream, a);
@@ -97,10 +102,10 @@ static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
 {
     using kernel_solver = column_solver<double>;
     int each = 0;
-    const int shared = solve_bytes<kernel_solver>((BLOCK_SHARED - solve_bytes<kernel_solver>(0)) / TASK_STAGE);
+    const int shared = solve_bytes<kernel_solver>(ring_bytes<kernel_solver>());
     cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<kernel_solver>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<kernel_solver>, LAUNCH_THREADS, (size_t)shared);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<kernel_solver>, launch_threads<kernel_solver>(), (size_t)shared);
     *blocks = multiprocessors * (each < BLOCKS_EACH ? each : BLOCKS_EACH);
     return error;
 }

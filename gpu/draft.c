@@ -38,9 +38,9 @@ int draft_has_room(const draft *d, const draft_need *need)
     const int32_t slots = d->slots + need->slots, outs = d->outs + need->outs;
     if (d->flags & TASK_TILES)
         return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SQUARES &&
-               description_bytes(inputs, sources, 0, outs) + up16(d->tile_bytes + need->tile_bytes) <= TASK_STAGE;
+               description_bytes(inputs, sources, 0, outs) + up16(d->tile_bytes + need->tile_bytes) <= TASK_BYTES;
     return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies < TASK_SLOTS &&
-           description_bytes(inputs, sources, slots, outs) + up16(d->tile_bytes + need->tile_bytes) + 16 <= TASK_STAGE;
+           description_bytes(inputs, sources, slots, outs) + up16(d->tile_bytes + need->tile_bytes) + 16 <= TASK_BYTES;
 }
 
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes)
@@ -90,7 +90,7 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     h.slot_at = start_at + (int32_t)starts;
     h.out_at = h.slot_at + slot_count(d) * (int32_t)sizeof(task_slot);
     h.tile_at = h.out_at + d->outs * (int32_t)sizeof(task_out);
-    assert(h.tile_at == bytes && bytes + d->tile_bytes <= TASK_STAGE);
+    assert(h.tile_at == bytes && bytes + d->tile_bytes <= TASK_BYTES);
     buffer_put(descriptions, &h, (int64_t)sizeof h);
     buffer_put(descriptions, d->code, codes);
     buffer_put(descriptions, zeros, up16(codes) - codes);
@@ -102,7 +102,8 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     buffer_put(descriptions, d->slot, slot_count(d) * (int64_t)sizeof(task_slot));
     buffer_put(descriptions, d->out, d->outs * (int64_t)sizeof(task_out));
     const task_copy first = {.from16 = (uint32_t)(at / 16), .bytes = (uint32_t)bytes,
-                             .task_bytes = (uint32_t)(bytes + d->tile_bytes)};
+                             .task_bytes = (uint16_t)(bytes + d->tile_bytes),
+                             .gathered = (uint16_t)(d->inputs + (starts > 0 ? d->sources : 0))};
     buffer_put(copies, &first, (int64_t)sizeof first);
     for (int32_t k = 0; k < d->copies; k++) {
         task_copy copy = d->copy[k];

@@ -24,7 +24,7 @@ static int64_t square_bytes(const planner *p)
 
 static int32_t tiles_in_task(const planner *p)
 {
-    const int64_t room = (TASK_STAGE - 2048) / square_bytes(p);
+    const int64_t room = (TASK_BYTES - 2048) / square_bytes(p);
     return room < 1 ? 1 : room > TASK_SQUARES ? TASK_SQUARES : (int32_t)room;
 }
 

@@ -3,7 +3,7 @@
 #include "gpu/planner.h"
 
 /* Bytes of values up to which a group can share a task. */
-#define SMALL_BYTES (TASK_STAGE - 6144)
+#define SMALL_BYTES (TASK_BYTES - 6144)
 /* Most columns and rows of one, so that its inputs fit beside what they are summed from. */
 #define SMALL_ROWS 240
 /* Most columns of a root that shares a task. */
@@ -75,7 +75,7 @@ static void lay_top(planner *p, int32_t i, int64_t *at)
     const int64_t wanted = (share + k * s - 1) / (k * s);
     const int32_t rows = wanted > STRIP_ROWS ? STRIP_ROWS : (int32_t)wanted;
     p->strip_rows[i] = rows;
-    int32_t columns = (int32_t)((TASK_STAGE - 4096) / (s * rows));
+    int32_t columns = (int32_t)((TASK_BYTES - 4096) / (s * rows));
     columns = columns > TASK_INPUTS ? TASK_INPUTS : columns;
     const int32_t blocks = (k + columns - 1) / columns;
     for (int32_t r = 0; r < k; r += rows)

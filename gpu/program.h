@@ -3,7 +3,7 @@
  *
  * A task computes  out = T in  for some dense tiles T, with in gathered from the right-hand side and from what
  * other tasks have published, and publishes out.  Everything that it reads but for these values comes in one
- * piece into a stage of shared memory, long before it runs: its own description, then its tiles.
+ * piece into shared memory, long before it runs: its own description, then its tiles.
  *
  *     task_head | codes (int32) | starts (uint16) | task_slot ... | task_out ... | tiles
  *
@@ -28,7 +28,7 @@ enum {
     TASK_SOURCES = 512, /* of all of them together */
     TASK_SLOTS = 64,
     TASK_OUTS = 512,
-    TASK_STAGE = 28672, /* bytes of description and tiles */
+    TASK_BYTES = 28672, /* of description and tiles */
     TASK_SQUARES = 3,
     SQUARE = 32,        /* rows and columns of a square tile */
     SOLVE_WARPS = 8     /* that share the products of a task */
@@ -76,10 +76,11 @@ typedef struct task_out {
     int32_t reserved;
 } task_out;
 
-/* Bytes [from16 * 16, + bytes) of the program's memory go to byte `to` of the stage.  task_bytes: of all copies of the task in
- * its first one, 0 in the others. */
+/* Bytes [from16 * 16, + bytes) of the program's memory go to byte `to` of the task's place in shared memory.  task_bytes: of all copies of
+ * the task in its first one, 0 in the others; `gathered`, there too: scalars of room for its inputs and, where some are sums, their sources. */
 typedef struct task_copy {
-    uint32_t from16, bytes, to, task_bytes;
+    uint32_t from16, bytes, to;
+    uint16_t task_bytes, gathered;
 } task_copy;
 
 /* What one block does, in order: the tasks of copies [copy, copy + copies), of which the first is number `first` of all. */

@@ -1,23 +1,29 @@
 /* gpu/solver.cuh: block scope: one task for one right-hand side: gather its inputs, multiply, publish
- * SPDX-License-Identifier: BSD-3-Clause */
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Some warps gather the inputs of the next task while those that solve multiply with the inputs of the one before. */
 #ifndef GPU_SOLVER_CUH
 #define GPU_SOLVER_CUH
 
-#include "gpu/solver_base.cuh"
+#include "gpu/gather.cuh"
 
 template <typename T> struct column_solver : solver_base<T> {
     using scalar_type = T;
-    static constexpr int EACH = TASK_SOURCES / SOLVE_THREADS; /* sources of a thread */
-    static constexpr int AHEAD =
-        4 * TASK_SQUARES; /* entries of tiles that a thread holds before its inputs are there */
-    /* Shared memory: inputs, two of them, sources before they are added, sums that are carried. */
-    static constexpr int BYTES = (2 * TASK_INPUTS + TASK_SOURCES + SQUARE) * (int)sizeof(T);
-    T *inputs, *staged, *carried;
+    using gatherer = column_gatherer<T>;
+    static constexpr int GATHER_THREADS = gatherer::THREADS;
+    /* Of a thread that solves and of all others: two blocks of 16 warps have 64 on average.  What spills goes to the second-level cache, as shared memory
+     * takes nearly all of the first, and a spill among the products costs half of a solve's speed. */
+    static constexpr int SOLVE_REGISTERS = 80, GATHER_REGISTERS = 48;
+    static constexpr int GATHERED_BYTES = (int)sizeof(T); /* in the ring, of a scalar that is gathered */
+    /* Square tiles of a task; entries of tiles that a thread holds before its inputs are there. */
+    static constexpr int FIT = TASK_BYTES / (SQUARE * SQUARE * (int)sizeof(T)), SQUARES = FIT < TASK_SQUARES ? FIT : TASK_SQUARES;
+    static constexpr int AHEAD = 4 * SQUARES;
+    /* Shared memory beside the ring: sums that are carried, 4 of each warp, as warps do not wait for each other. */
+    static constexpr int BYTES = SQUARE * (int)sizeof(T);
+    T *carried;
 
-    __device__ __forceinline__ column_solver(const solve_arguments<T> &a, char *shared, unsigned epoch,
-                                             unsigned long long deadline)
-        : solver_base<T>{a, epoch, deadline}, inputs(reinterpret_cast<T *>(shared)),
-          staged(inputs + 2 * TASK_INPUTS), carried(staged + TASK_SOURCES)
+    __device__ __forceinline__ column_solver(const solve_arguments<T> &a, char *shared, unsigned epoch)
+        : solver_base<T>{a, epoch}, carried(reinterpret_cast<T *>(shared))
     {
     }
 
@@ -26,102 +32,34 @@ template <typename T> struct column_solver : solver_base<T> {
     {
         return letter_value(letter_load<T>(a.letter, i));
     }
-    /* The warp that copies: the task in this stage is done. */
+    /* The warp that copies: this task is done. */
     __device__ __forceinline__ static void task_done(const solve_arguments<T> &, const char *, unsigned) {}
-
-    /* ---- Inputs ---- */
-
-    /* Sources of this thread on their way: letters, or entries of b. */
-    struct inbound {
-        int code[EACH];
-        letter<T> mail[EACH];
-        __device__ __forceinline__ bool by_mail(int u) const
-        {
-            return code[u] >= 0 && (code[u] & 1) == SOURCE_SLOT;
-        }
-        __device__ __forceinline__ T value(int u) const
-        {
-            return by_mail(u) ? letter_value(mail[u]) : code[u] >= 0 ? held_b(mail[u]) : T{};
-        }
-    };
-
-    __device__ __forceinline__ void ask(const task_view<T> &v, int sources, inbound &q) const
-    {
-#pragma unroll
-        for (int u = 0; u < EACH; u++) {
-            const int k = threadIdx.x + u * SOLVE_THREADS;
-            q.code[u] = k < sources ? v.code(k) : SOURCE_ZERO;
-            if (q.by_mail(u))
-                q.mail[u] = letter_load<T>(this->a.letter, (unsigned)q.code[u] >> 1);
-            else if (q.code[u] >= 0) {
-                const int row = q.code[u] >> 1;
-                q.mail[u] = hold_b(this->a.b[row * this->a.b_row], this->a.scale[row]);
-            }
-        }
-    }
-    __device__ __forceinline__ bool is_missing(const inbound &q) const
-    {
-        bool missing = false;
-#pragma unroll
-        for (int u = 0; u < EACH; u++)
-            missing = missing || (q.by_mail(u) && !letter_is_of(q.mail[u], this->epoch));
-        return missing;
-    }
-    __device__ __forceinline__ void look_again(inbound &q) const
-    {
-#pragma unroll
-        for (int u = 0; u < EACH; u++)
-            if (q.by_mail(u) && !letter_is_of(q.mail[u], this->epoch))
-                q.mail[u] = letter_load<T>(this->a.letter, (unsigned)q.code[u] >> 1);
-    }
-
-    /* to[k] := source k */
-    __device__ __forceinline__ void receive(int sources, inbound &q, T *to) const
-    {
-        const auto missing = [&] { return is_missing(q); };
-        const auto look = [&] { look_again(q); };
-        wait_by_one_lane(
-            *this, missing, [&] { return look(), missing(); }, look);
-#pragma unroll
-        for (int u = 0; u < EACH; u++)
-            if (threadIdx.x + u * SOLVE_THREADS < sources)
-                to[threadIdx.x + u * SOLVE_THREADS] = q.value(u);
-    }
 
     /* What a thread knows of its first products before its inputs are there. */
     struct ahead {
         const T *t;                         /* of what follows the entries held */
         int in, out, count, t_step, y_step; /* first input, number of the out, products, steps between them */
-        int log_parts;
+        int log_parts, carry; /* carry: place of the sum if it is carried */
         bool whole; /* this lane ends up with the sum of its out */
         T entry[AHEAD];
         task_out record;
         real_of<T> scale; /* of row record.row, if that is stored */
     };
 
-    /* in := sums of the staged sources */
-    __device__ __forceinline__ void add_staged(const task_view<T> &v, T *in) const
-    {
-        for (int k = threadIdx.x; k < v.inputs; k += SOLVE_THREADS) {
-            const int end = v.start(k + 1);
-            T sum = {};
-#pragma unroll 4
-            for (int q = v.start(k); q < end; q++)
-                sum = sum + staged[q];
-            in[k] = sum;
-        }
-    }
-
     /* ---- Products ---- */
 
-    /* The record of this lane's out, for a lane that ends up with its sum. */
+    /* The record of this lane's out, if the lane ends up with its sum. */
     __device__ __forceinline__ void look_at_out(const task_view<T> &v, ahead &h) const
     {
-        h.record.row = -1;
-        h.record.flags = 0;
-        if (h.whole)
-            h.record = v.out(h.out);
-        h.scale = h.whole ? this->scale_of(v, h.record) : real_of<T>(0);
+        h.record = h.whole ? v.out(h.out) : task_out{-1, -1, -1, 0, 0};
+        h.scale = this->scale_of(v, h.record);
+    }
+
+    __device__ __forceinline__ void look_at_sum(const task_view<T> &v, int o, ahead &h) const
+    {
+        h.out = o;
+        h.whole = o < v.outs;
+        look_at_out(v, h);
     }
 
     /* Products with square tiles: warp w has outs 4 w .. 4 w + 3, a lane every eighth product of one of them.  See square_at. */
@@ -136,11 +74,11 @@ template <typename T> struct column_solver : solver_base<T> {
         const T *odd = back ? even + 8 - 2 * turn : even + 8 * SQUARE;
         const int half = back ? 16 : 16 * SQUARE;
         h.in = s;
-        h.out = out;
+        h.out = h.carry = out;
         h.whole = s == 0 && out < v.outs;
         h.log_parts = 3;
 #pragma unroll
-        for (int q = 0; q < TASK_SQUARES; q++)
+        for (int q = 0; q < SQUARES; q++)
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 h.entry[4 * q + i] =
@@ -153,7 +91,7 @@ template <typename T> struct column_solver : solver_base<T> {
         T sum = {}, other = {};
         const T *y = in + h.in;
 #pragma unroll
-        for (int q = 0; q < TASK_SQUARES; q++)
+        for (int q = 0; q < SQUARES; q++)
             if (q < v.slots) {
 #pragma unroll
                 for (int i = 0; i < 4; i++) {
@@ -171,6 +109,7 @@ template <typename T> struct column_solver : solver_base<T> {
         const lane_share mine(q.mode & 3);
         h.in = q.in + mine.part;
         h.out = q.out + mine.o;
+        h.carry = s / SOLVE_WARPS + 4 * (s % SOLVE_WARPS); /* of one out, where sums are carried */
         h.whole = mine.part == 0 && mine.o < q.outs;
         h.log_parts = mine.log_parts;
         h.t_step = q.inner_step << mine.log_parts;
@@ -252,10 +191,10 @@ template <typename T> struct column_solver : solver_base<T> {
         if (h.whole && q.add >= 0)
             value[0] = value[0] + in[q.add];
         if (h.whole && v.flags & TASK_CARRY_IN)
-            value[0] = value[0] + carried[h.out];
+            value[0] = value[0] + carried[h.carry];
         if (v.flags & TASK_CARRY_OUT) {
             if (h.whole)
-                carried[h.out] = value[0];
+                carried[h.carry] = value[0];
             return;
         }
         this->apply_pivots(v, q, h.whole, 1, value);
@@ -267,49 +206,45 @@ template <typename T> struct column_solver : solver_base<T> {
 
     /* ---- A task ---- */
 
-    /* turn: differs from that of the task before */
-    __device__ __forceinline__ void run(const task_view<T> &v, unsigned turn, task_times *times) const
+    /* wait(): until the inputs are there */
+    template <typename Wait> __device__ __forceinline__ void run(const task_view<T> &v, const T *in, Wait wait) const
     {
-        const int sources = v.start_at ? v.start(v.inputs) : v.inputs, warp = threadIdx.x >> 5;
-        const bool squares = v.flags & TASK_TILES;
-        T *in = inputs + (turn & 1) * TASK_INPUTS;
-        inbound q;
+        const int warp = threadIdx.x >> 5;
         ahead h;
-        ask(v, sources, q);
-        if (squares)
+        if (v.flags & TASK_TILES) {
             look_at_squares(v, h);
-        else if (warp < v.slots) {
-            look_at_slot(v, warp, h);
-            hold_entries(h);
-        } else { /* sums: an out for each thread */
-            h.out = threadIdx.x;
-            h.whole = v.slots == 0 && h.out < v.outs;
-        }
-        look_at_out(v, h);
-        receive(sources, q, v.start_at ? staged : in);
-        solvers_sync();
-        if (v.start_at) {
-            add_staged(v, in);
-            solvers_sync();
-        }
-        if (times)
-            times->gathered = now_ns();
-        if (squares) {
+            look_at_out(v, h);
+            wait();
             const T sum = add_lanes(3, multiply_squares(v, h, in));
             if (4 * warp < v.outs)
                 publish(v, h, in, sum);
-        } else if (v.slots == 0) {
-            if (32 * warp < v.outs)
-                publish(v, h, in, T{});
-        } else
+            return;
+        }
+        if (v.slots == 0) { /* sums: an out for each thread */
+            look_at_sum(v, threadIdx.x, h);
+            wait();
 #pragma unroll 1
-            for (int s = warp; s < v.slots; s += SOLVE_WARPS) {
-                if (s != warp) {
-                    look_at_slot(v, s, h);
-                    look_at_out(v, h);
-                }
-                publish(v, h, in, add_lanes(h.log_parts, multiply_slot(h, s == warp, in)));
+            for (int o = threadIdx.x; o - (int)(threadIdx.x & 31) < v.outs; o += SOLVE_THREADS) {
+                if (o != (int)threadIdx.x)
+                    look_at_sum(v, o, h);
+                publish(v, h, in, T{});
             }
+            return;
+        }
+        if (warp < v.slots) {
+            look_at_slot(v, warp, h);
+            hold_entries(h);
+            look_at_out(v, h);
+        }
+        wait();
+#pragma unroll 1
+        for (int s = warp; s < v.slots; s += SOLVE_WARPS) {
+            if (s != warp) {
+                look_at_slot(v, s, h);
+                look_at_out(v, h);
+            }
+            publish(v, h, in, add_lanes(h.log_parts, multiply_slot(h, s == warp, in)));
+        }
     }
 };
 

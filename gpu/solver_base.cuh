@@ -27,7 +27,7 @@ template <typename T> struct solve_arguments {
     const real_of<T> *scale;                  /* n, by rows of A */
     const int32_t *user_row;                  /* n, by positions */
     int32_t n, columns, pitch;                /* columns <= pitch */
-    int32_t stages;                           /* of the ring */
+    int32_t ring_bytes;
     int32_t in_place;                         /* x is b: stored when all blocks have done their tasks */
     unsigned long long patience;              /* ns to wait before giving up */
     task_times *times;                        /* by tasks, NULL: not traced */
@@ -40,24 +40,54 @@ __device__ __forceinline__ unsigned long long now_ns()
     return t;
 }
 
-/* Whether a launch gives up waiting; if so, all its blocks will. */
-static __device__ __noinline__ bool waited_enough(solve_state *state, unsigned epoch,
-                                                  unsigned long long deadline)
+/* After many looks in vain: since when, or 0: the launch gives up waiting, as all its blocks will.  since: 0 at first. */
+static __device__ __forceinline__ unsigned long long waiting_since(solve_state *state, unsigned epoch,
+                                                                unsigned long long patience, unsigned long long since)
 {
+    const unsigned long long now = now_ns();
+    since = since ? since : now;
     if (*(volatile unsigned *)&state->failed == epoch)
-        return true;
-    if (now_ns() < deadline)
-        return false;
+        return 0;
+    if (now - since < patience)
+        return since;
     *(volatile unsigned *)&state->failed = epoch;
-    return true;
+    return 0;
+}
+
+/* Until there() or the launch is given up, which it returns. */
+template <typename There>
+__device__ __forceinline__ bool wait_in_vain(solve_state *state, unsigned epoch, unsigned long long patience, There there)
+{
+    unsigned long long since = 0;
+    for (unsigned tries = 1; !there(); tries++)
+        if ((tries & 1023) == 0 && (since = waiting_since(state, epoch, patience, since)) == 0)
+            return true;
+    return false;
+}
+
+/* All blocks have come here; before that, what they published and read is done with. */
+static __device__ __forceinline__ void meet_all(solve_state *state, unsigned epoch, unsigned long long patience)
+{
+    solvers_sync();
+    if (threadIdx.x == 0) {
+        unsigned long long before;
+        asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], 1;"
+                     : "=l"(before)
+                     : "l"(&state->arrived)
+                     : "memory");
+        const unsigned long long all = (before / gridDim.x + 1) * gridDim.x;
+        wait_in_vain(state, epoch, patience, [&] {
+            unsigned long long seen;
+            asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(&state->arrived) : "memory");
+            return seen >= all;
+        });
+    }
+    solvers_sync();
 }
 
 template <typename T> struct solver_base {
     const solve_arguments<T> &a;
     unsigned epoch;
-    unsigned long long deadline;
-
-    __device__ __forceinline__ bool give_up() const { return waited_enough(a.state, epoch, deadline); }
 
     __device__ __forceinline__ void store(int row, int column, T v, real_of<T> s) const
     {
@@ -95,44 +125,23 @@ template <typename T> struct solver_base {
                 value[c] = multiply_add(value[c], pivot[1], neighbour[c]);
         }
     }
-
-    /* All blocks have come here; before that, what they published and read is done with. */
-    __device__ __noinline__ void meet_all() const
-    {
-        solvers_sync();
-        if (threadIdx.x == 0) {
-            unsigned long long before, seen;
-            asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], 1;"
-                         : "=l"(before)
-                         : "l"(&a.state->arrived)
-                         : "memory");
-            const unsigned long long all = (before / gridDim.x + 1) * gridDim.x;
-            unsigned tries = 0;
-            do
-                asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-                             : "=l"(seen)
-                             : "l"(&a.state->arrived)
-                             : "memory");
-            while (seen < all && ((++tries & 1023) != 0 || !give_up()));
-        }
-        solvers_sync();
-    }
 };
 
-/* All lanes of a warp: until no lane is_missing() any more, or the launch is given up.  While a warp waits only one of its lanes looks, by still_missing():
+/* All lanes of a warp: look() until no lane is_missing() any more, or the launch is given up.  Between looks only one of the lanes waits, until has_come():
  * 256 threads of 264 blocks that all look again and again take more than the second-level cache gives, and everyone's values come late. */
-template <typename T, typename Missing, typename Poll, typename Look>
-__device__ __forceinline__ void wait_by_one_lane(const solver_base<T> &s, Missing is_missing,
-                                                 Poll still_missing, Look look_again)
+template <typename T, typename Look, typename Missing, typename Come>
+__device__ __forceinline__ void wait_by_one_lane(const solver_base<T> &s, Look look, Missing is_missing, Come has_come)
 {
-    for (unsigned missing; (missing = __ballot_sync(~0u, is_missing())) != 0;) {
+    for (;;) {
+        look();
+        const unsigned missing = __ballot_sync(~0u, is_missing());
         bool over = false;
+        if (missing == 0)
+            return;
         if ((int)(threadIdx.x & 31) == 31 - __clz(missing))
-            for (unsigned tries = 1; still_missing() && !over; tries++)
-                over = (tries & 1023) == 0 && s.give_up();
+            over = wait_in_vain(s.a.state, s.epoch, s.a.patience, has_come);
         if (__any_sync(~0u, over))
-            break;
-        look_again();
+            return;
     }
 }
 

@@ -4,7 +4,7 @@
 #define GPU_TASK_CUH
 
 #include "dense/cuda/grid.cuh"
-#include "gpu/stages.cuh"
+#include "gpu/task_ring.cuh"
 
 template <typename T> __device__ __forceinline__ T scaled(T v, real_of<T> s)
 {
@@ -33,15 +33,15 @@ template <typename T> __device__ __forceinline__ T held_b(const letter<T> &l)
     return scaled(letter_value(l), scale);
 }
 
-/* A task in its stage. */
+/* A task in the ring. */
 template <typename T> struct task_view {
-    const char *stage;
+    const char *base;
     int inputs, slots, outs, flags;
     int start_at, slot_at, out_at, tile_at;
 
-    __device__ __forceinline__ explicit task_view(const char *in) : stage(in)
+    __device__ __forceinline__ explicit task_view(const char *task) : base(task)
     {
-        const int4 *words = reinterpret_cast<const int4 *>(stage);
+        const int4 *words = reinterpret_cast<const int4 *>(base);
         const int4 counts = words[0], places = words[1];
         inputs = counts.x;
         slots = counts.y;
@@ -52,11 +52,11 @@ template <typename T> struct task_view {
         out_at = places.z;
         tile_at = places.w;
     }
-    __device__ __forceinline__ int code(int k) const { return reinterpret_cast<const int32_t *>(stage + sizeof(task_head))[k]; }
-    __device__ __forceinline__ int start(int k) const { return reinterpret_cast<const uint16_t *>(stage + start_at)[k]; }
-    __device__ __forceinline__ task_slot slot(int s) const { return load_words(reinterpret_cast<const task_slot *>(stage + slot_at) + s); }
-    __device__ __forceinline__ task_out out(int o) const { return load_words(reinterpret_cast<const task_out *>(stage + out_at) + o); }
-    __device__ __forceinline__ const T *tile() const { return reinterpret_cast<const T *>(stage + tile_at); }
+    __device__ __forceinline__ int code(int k) const { return reinterpret_cast<const int32_t *>(base + sizeof(task_head))[k]; }
+    __device__ __forceinline__ int start(int k) const { return reinterpret_cast<const uint16_t *>(base + start_at)[k]; }
+    __device__ __forceinline__ task_slot slot(int s) const { return load_words(reinterpret_cast<const task_slot *>(base + slot_at) + s); }
+    __device__ __forceinline__ task_out out(int o) const { return load_words(reinterpret_cast<const task_out *>(base + out_at) + o); }
+    __device__ __forceinline__ const T *tile() const { return reinterpret_cast<const T *>(base + tile_at); }
 };
 
 /* The outs of a slot among the lanes: lane `lane` has part `part` of `parts` of out o. */

@@ -29,11 +29,11 @@ static const task_head *load(machine *e, const task_copy *first, int32_t left, i
     while (*copies < left && first[*copies].task_bytes == 0)
         ++*copies;
     int64_t bytes = 0;
-    for (int k = 0; k < TASK_STAGE / 8; k++)
+    for (int k = 0; k < TASK_BYTES / 8; k++)
         ((double *)e->stage)[k] = 0.0 / 0.0;
     for (const task_copy *copy = first; copy < first + *copies; copy++) {
         const int64_t from = 16 * (int64_t)copy->from16, v = e->plan->value_bytes;
-        complain(e, copy->bytes % 16 || copy->to % 16 || (int64_t)copy->to + copy->bytes > TASK_STAGE, "a copy leaves its stage");
+        complain(e, copy->bytes % 16 || copy->to % 16 || (int64_t)copy->to + copy->bytes > TASK_BYTES, "a copy leaves its stage");
         complain(e, from + copy->bytes > v + e->plan->description_bytes || (from < v && from + copy->bytes > v),
                  "a copy leaves the program");
         if (e->wrong)
@@ -76,7 +76,7 @@ static void gather(machine *e, const task_head *h)
 
 static double entry(machine *e, const task_head *h, int64_t at)
 {
-    complain(e, h->tile_at + 8 * at + 8 > TASK_STAGE, "a product leaves its stage");
+    complain(e, h->tile_at + 8 * at + 8 > TASK_BYTES, "a product leaves its stage");
     return e->wrong ? 0 : ((const double *)(e->stage + h->tile_at))[at];
 }
 
@@ -219,7 +219,7 @@ static const char *emulate(const solve_plan *plan, const char *values, const dou
     e->slot = calloc((size_t)plan->slots + 1, sizeof(double));
     e->written = calloc((size_t)plan->slots + 1, 1);
     e->carry = calloc((size_t)plan->blocks * TASK_OUTS + 1, sizeof(double));
-    e->stage = aligned_alloc(64, TASK_STAGE);
+    e->stage = aligned_alloc(64, TASK_BYTES);
     if (seed)
         by_blocks(e, *seed);
     else

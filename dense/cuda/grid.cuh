@@ -61,6 +61,17 @@ template <typename T> __device__ __forceinline__ letter<T> letter_load(const pac
     return l;
 }
 
+/* Whether the entry was written in this epoch: to wait without its value. */
+template <typename T> __device__ __forceinline__ bool letter_has_come(const packet *box, int i, unsigned long long epoch)
+{
+    unsigned long long seen;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                 : "=l"(seen)
+                 : "l"(&box[(int64_t)i * letter<T>::COUNT].epoch)
+                 : "memory");
+    return seen == epoch;
+}
+
 template <typename T>
 __device__ __forceinline__ void letter_send(packet *box, int i, T v, unsigned long long epoch)
 {
