@@ -9,9 +9,11 @@
 #include "base/message.h"
 #include "ordering/ordering.h"
 
-/* order_amd by 32-bit and by 64-bit integers; order_amd takes the first where it can.  Same result. */
+/* order_amd without weights by 32-bit and by 64-bit integers; order_amd takes the first where it can.  Same result. */
 libsolver_status amd_order_32(memory *m, const graph *g, int32_t *perm);
 libsolver_status amd_order_64(memory *m, const graph *g, int32_t *perm);
+/* order_amd with weights.  g->weight must be there. */
+libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm);
 
 /* rank(perm(k)) = k */
 void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank);
@@ -24,8 +26,8 @@ void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32
  * and n + 1. */
 void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t *size, int32_t *slot);
 
-/* count(j) = nnz(L(:,j)), diagonal included.  The tree must be postordered.  first, leaf, ancestor:
- * workspace, n each. */
+/* count(j) = nnz(L(:,j)), diagonal included, of the first row that vertex perm(j) stands for.  The tree must be postordered.
+ * first, leaf, ancestor: workspace, n each. */
 void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, const int32_t *parent,
                    int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor);
 
@@ -50,7 +52,8 @@ int32_t tree_sort(int32_t head, int32_t *next, const double *key);
 libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost, front_size *size,
                               unsigned char *merged);
 
-/* Fills the row lists of p, of which everything else is there, their lengths in row_start included. */
-libsolver_status front_rows(memory *m, const graph *g, const partition *p);
+/* Fills the row lists of p, of which everything else is there, their lengths in row_start included.  a: lower triangle in p's
+ * order.  leads(j): nonzero when column j begins a fundamental supernode. */
+libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads, const partition *p);
 
 #endif

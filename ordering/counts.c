@@ -20,16 +20,16 @@ static int32_t find_root(int32_t *ancestor, int32_t v)
 /* Row i of L is a subtree of the elimination tree with root i, whose leaves are among { j : A(i,j) != 0 }.
  * count(j), the number of row subtrees that hold j, is the sum of weights over j's descendants and j: +1 at
  * every leaf of every row subtree, -1 at the least common ancestor of two consecutive leaves of one, and -1
- * at the parent of i, where row subtree i has ended.  A leaf i of the tree is its own row subtree.
- * O(nnz alpha). */
+ * at the parent of i, where row subtree i has ended.  A leaf i of the tree is its own row subtree.  A vertex that
+ * stands for w rows counts w times.  O(nnz alpha). */
 void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, const int32_t *parent,
                    int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor)
 {
-    const int32_t n = g->n;
+    const int32_t n = g->n, *weight = g->weight;
     for (int32_t j = 0; j < n; j++)
         first[j] = ancestor[j] = j;
     for (int32_t j = 0; j < n; j++) { /* first(j): the first descendant, as children precede parents */
-        count[j] = first[j] == j;
+        count[j] = first[j] != j ? 0 : weight ? weight[perm[j]] : 1;
         leaf[j] = -1; /* of row subtree j, the leaf met last */
         if (parent[j] != -1 && first[j] < first[parent[j]])
             first[parent[j]] = first[j];
@@ -37,14 +37,15 @@ void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, con
     for (int32_t j = 0; j < n; j++) {
         const int32_t v = perm[j];
         if (parent[j] != -1)
-            count[parent[j]]--;
+            count[parent[j]] -= weight ? weight[v] : 1;
         for (int64_t p = g->start[v]; p < g->start[v + 1]; p++) {
             const int32_t i = rank[g->neighbor[p]];
             if (i < j || leaf[i] >= first[j])
                 continue; /* A(i,j) lies above the diagonal, or j's subtree already holds a leaf of row i */
-            count[j]++;
+            const int32_t rows = weight ? weight[g->neighbor[p]] : 1;
+            count[j] += rows;
             if (leaf[i] != -1)
-                count[find_root(ancestor, leaf[i])]--;
+                count[find_root(ancestor, leaf[i])] -= rows;
             leaf[i] = j;
         }
         if (parent[j] != -1)

@@ -1,9 +1,8 @@
 /* ordering/ordering.h: everything that depends on the pattern only; no floating-point values of A
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The order of calls:  graph -> compress -> amd / nd / metis -> expand -> forest (etree, postorder, counts,
- * fundamental supernodes)
- * -> partition (relaxed supernodes of a backend) -> rows of each supernode. */
+ * The order of calls:  graph -> compress -> amd / nd / metis -> elimination (etree, postorder, counts) -> forest (of all
+ * rows, fundamental supernodes) -> partition (relaxed supernodes of a backend) -> rows of each supernode. */
 #ifndef ORDERING_ORDERING_H
 #define ORDERING_ORDERING_H
 
@@ -39,8 +38,8 @@ libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, in
 /* The graph in which the vertices v of each class_of[v] in [0, classes) are one, with weights.  O(n + nnz). */
 libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of, int32_t classes, graph *merged);
 
-/* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD, which knows no weights (for classes
- * of one size that makes no difference).  metis: METIS_NodeND with fixed seed, weights honoured; its effects
+/* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD where weights are equal,
+ * otherwise ours, which honours them.  metis: METIS_NodeND with fixed seed, weights honoured; its effects
  * on the host are in metis.c; NOT_BUILT without METIS, and for more edges than its integers can count.
  * Connected components, vertices of degree 0 and n = 0 are fine. */
 libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
@@ -71,13 +70,36 @@ typedef struct forest {
     int32_t levels;      /* supernodes on the longest path */
 } forest;
 
-/* perm: any permutation of A's rows; postordered inside, children in Liu's order for the least stack.  On
+/* A graph eliminated in some order: its elimination tree, in postorder. */
+typedef struct elimination_tree {
+    int32_t n;
+    int32_t *perm;   /* n: vertex eliminated k-th */
+    int32_t *parent; /* n: in the tree, -1 at a root; parent[k] > k */
+    int32_t *count;  /* n: entries of the column of L of the first of the rows that vertex perm[k] stands for, diagonal included;
+                        those of the others are one shorter each */
+    int64_t factor_nnz; /* the costs, as in forest */
+    double factor_flops;
+} elimination_tree;
+
+/* perm: any permutation of g's vertices; e gets an equivalent one. */
+libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm, elimination_tree *e);
+void elimination_free(memory *m, elimination_tree *e);
+
+/* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its compressed graph, as from
+ * graph_compress, otherwise NULL.  Children come in Liu's order for the least stack.  O(n + supernodes log(supernodes)). On
  * failure f owns nothing; so it is with all objects here. */
+libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e, int32_t n, const int32_t *class_of,
+                                       forest *f);
+/* The same from any permutation of A's rows.  O(nnz alpha + supernodes log(supernodes)). */
 libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, forest *f);
 void forest_free(memory *m, forest *f);
-/* Only factor_nnz and factor_flops of a permutation, for choosing one. */
+/* Only factor_nnz and factor_flops of a permutation. */
 libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, int64_t *factor_nnz,
                              double *factor_flops);
+
+/* permuted := lower triangle of P A P^T by columns, the entries of each in any order; its arrays are the caller's.  place, unless
+ * NULL: of an entry of A its place there, -1 - it if that is its mirror image.  O(n + nnz). */
+libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm, pattern *permuted, int64_t *place);
 
 /* Relaxed supernodes: fundamental ones merged with their parents where that lowers the predicted time.
  * Same meaning as in forest, but supernodes hold explicit zeros, and row lists are there. */
@@ -95,7 +117,9 @@ typedef struct partition {
 /* Predicted seconds of one front with k pivot columns and m rows, for the backend that asks. */
 typedef double (*front_cost)(int64_t k, int64_t m);
 
-libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost, partition *p);
+/* permuted, place: as from pattern_permute for p's order, both or none. */
+libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost, partition *p, pattern *permuted,
+                                 int64_t *place);
 void partition_free(memory *m, partition *p);
 
 /* Validators for debug builds and tests: NULL if all invariants hold, otherwise what is broken (a static

@@ -55,8 +55,8 @@ done:
 }
 
 /* Everything of p but its rows.  Inside a front the columns keep the forest's order, so that each still comes
- * before its parent in the elimination tree. */
-static void number_columns(const forest *f, const fronts *t, partition *p)
+ * before its parent in the elimination tree.  leads(j): nonzero when column j begins a fundamental supernode; zero before. */
+static void number_columns(const forest *f, const fronts *t, partition *p, unsigned char *leads)
 {
     p->first[0] = 0;
     p->row_start[0] = 0;
@@ -72,18 +72,22 @@ static void number_columns(const forest *f, const fronts *t, partition *p)
         p->row_start[s + 1] += p->row_start[s];
     }
     /* first(s) is where the next column of front s goes, in the end where those of s + 1 begin */
-    for (int32_t s = 0; s < f->supernodes; s++)
+    for (int32_t s = 0; s < f->supernodes; s++) {
+        int32_t *next = &p->first[t->place[t->of[s]]];
+        leads[*next] = 1;
         for (int32_t j = f->first[s]; j < f->first[s + 1]; j++)
-            p->perm[p->first[t->place[t->of[s]]]++] = f->perm[j];
+            p->perm[(*next)++] = f->perm[j];
+    }
     memmove(p->first + 1, p->first, (size_t)t->number * sizeof(int32_t));
     p->first[0] = 0;
 }
 
 /* O(nnz + rows log(rows)), rows the sum of the fronts' orders. */
-libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost, partition *p)
+libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost, partition *p, pattern *permuted,
+                                 int64_t *place)
 {
     fronts t;
-    graph g = {.n = -1};
+    pattern own = {0};
     *p = (partition){.n = f->n};
     TRY(fronts_find(m, f, cost, &t));
     int64_t rows = 0;
@@ -95,16 +99,26 @@ libsolver_status partition_build(memory *m, const pattern *a, const forest *f, f
     p->above = memory_new(m, t.number, sizeof(int32_t));
     p->row_start = memory_new(m, (int64_t)t.number + 1, sizeof(int64_t));
     p->row = memory_new(m, rows, sizeof(int32_t));
+    unsigned char *leads = memory_zeroed(m, f->n, 1);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!p->perm || !p->first || !p->above || !p->row_start || !p->row)
+    if (!p->perm || !p->first || !p->above || !p->row_start || !p->row || !leads)
         goto done;
-    number_columns(f, &t, p);
-    status = graph_build(m, a, &g);
+    if (!permuted) {
+        own.start = memory_new(m, (int64_t)a->n + 1, sizeof(int64_t));
+        own.row = memory_new(m, a->start[a->n], sizeof(int32_t));
+        if (!own.start || !own.row)
+            goto done;
+        permuted = &own;
+    }
+    number_columns(f, &t, p, leads);
+    status = pattern_permute(m, a, p->perm, permuted, place);
     if (status == LIBSOLVER_OK)
-        status = front_rows(m, &g, p);
+        status = front_rows(m, permuted, leads, p);
     assert(status != LIBSOLVER_OK || partition_check(p) == NULL);
 done:
-    graph_free(m, &g);
+    memory_free(m, own.start);
+    memory_free(m, own.row);
+    memory_free(m, leads);
     fronts_free(m, &t);
     if (status != LIBSOLVER_OK)
         partition_free(m, p);

@@ -26,19 +26,17 @@ static void sort_runs(int32_t *row, int64_t length, int32_t *work)
     }
 }
 
-/* rows(s) = columns of s + rows of the children not eliminated there + rows of A(:, columns of s).
- * O(nnz + rows log(rows)). */
-libsolver_status front_rows(memory *m, const graph *g, const partition *p)
+/* rows(s) = columns of s + rows of the children not eliminated there + rows of A(:, columns of s); of the columns of a
+ * fundamental supernode the first has all rows that the others have.  O(nnz + rows log(rows)). */
+libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads, const partition *p)
 {
-    int32_t *rank = memory_new(m, p->n, sizeof(int32_t));
     int32_t *met = memory_new(m, p->n, sizeof(int32_t)); /* the latest front that has the row */
     int32_t *work = memory_new(m, p->n, sizeof(int32_t));
     int32_t *head = memory_new(m, (int64_t)p->supernodes + 1, sizeof(int32_t));
     int32_t *next = memory_new(m, p->supernodes, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!rank || !met || !work || !head || !next)
+    if (!met || !work || !head || !next)
         goto done;
-    permutation_invert(p->n, p->perm, rank);
     tree_children(p->supernodes, p->above, head, next);
     for (int32_t i = 0; i < p->n; i++)
         met[i] = -1;
@@ -54,20 +52,22 @@ libsolver_status front_rows(memory *m, const graph *g, const partition *p)
                     met[p->row[q]] = s;
                     row[rows++] = p->row[q];
                 }
-        for (int32_t j = p->first[s]; j < p->first[s + 1]; j++)
-            for (int64_t q = g->start[p->perm[j]]; q < g->start[p->perm[j] + 1]; q++) {
-                const int32_t i = rank[g->neighbor[q]];
+        for (int32_t j = p->first[s]; j < p->first[s + 1]; j++) {
+            if (!leads[j])
+                continue;
+            for (int64_t q = a->start[j]; q < a->start[j + 1]; q++) {
+                const int32_t i = a->row[q];
                 if (i >= p->first[s + 1] && met[i] != s) {
                     met[i] = s;
                     row[rows++] = i;
                 }
             }
+        }
         assert(rows == p->row_start[s + 1] - p->row_start[s]);
         sort_runs(row + pivots, rows - pivots, work);
     }
     status = LIBSOLVER_OK;
 done:
-    memory_free(m, rank);
     memory_free(m, met);
     memory_free(m, work);
     memory_free(m, head);

@@ -122,17 +122,11 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
     TRY(read_magnitudes(s, a, &magnitude, why));
-    int32_t *perm = memory_new(&env->memory, s->input.a.n, sizeof(int32_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!perm)
-        goto done;
-    if (s->schur_size > 0)
-        status = schur_ordering(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, perm, &s->ordering, why);
-    else
-        status = choose_ordering(env, &s->input.a, magnitude, &s->options, perm, &s->ordering, why);
+    libsolver_status status =
+        s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, &s->forest, &s->ordering, why)
+                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest, &s->ordering, why);
     if (status != LIBSOLVER_OK)
         goto done;
-    TRY_DONE(forest_build(&env->memory, &s->input.a, perm, &s->forest));
     if (environment_cancelled(env)) {
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
         goto done;
@@ -154,7 +148,6 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
     memory_free(&env->memory, magnitude);
-    memory_free(&env->memory, perm);
     return status;
 }
 

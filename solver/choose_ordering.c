@@ -23,23 +23,32 @@
  * `libsolver bench`. */
 #define PAIRS_WORTH 2.5
 
+/* An order with its elimination: of the compressed graph's vertices or, unless by_classes, of the rows. */
+typedef struct candidate {
+    elimination_tree e; /* .perm NULL: not found yet */
+    int by_classes;
+    libsolver_ordering method;
+} candidate;
+
 /* Everything an order is chosen from. */
 typedef struct choice {
     environment *env;
     memory *m;
-    const pattern *a;
     const graph *g;
     graph compressed; /* .n = -1: nothing to compress */
     int32_t *class_of;
-    int paired;   /* the compressed graph is one of 2x2 pivots */
-    int32_t *amd; /* AMD's order, NULL: not found yet ... */
-    int64_t amd_nnz;
-    double amd_flops; /* ... and its cost */
+    int paired; /* the compressed graph is one of 2x2 pivots, whose rows are not alike */
+    candidate amd;
 } choice;
 
 double ordering_predicted_seconds(int64_t factor_nnz, double flops)
 {
     return SECONDS_A_FLOP * flops + SECONDS_AN_ENTRY * (double)factor_nnz;
+}
+
+static double predicted_seconds(const candidate *k)
+{
+    return ordering_predicted_seconds(k->e.factor_nnz, k->e.factor_flops);
 }
 
 static libsolver_status by_method(const choice *c, libsolver_ordering method, const graph *g, int32_t *perm)
@@ -49,28 +58,33 @@ static libsolver_status by_method(const choice *c, libsolver_ordering method, co
                                                 : order_nd(c->env, g, ND_SEED, perm);
 }
 
-/* Orders the compressed graph, where there is one, and expands.  AMD finds indistinguishable vertices itself. */
-static libsolver_status order(const choice *c, libsolver_ordering method, int32_t *perm)
+/* Orders the compressed graph, where there is one. */
+static libsolver_status order(const choice *c, libsolver_ordering method, candidate *k)
 {
-    if (c->compressed.n < 0 || (method == LIBSOLVER_ORDERING_AMD && !c->paired))
-        return by_method(c, method, c->g, perm);
-    int32_t *classes = memory_new(c->m, c->compressed.n, sizeof(int32_t));
-    if (!classes)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    libsolver_status status = by_method(c, method, &c->compressed, classes);
+    const int compress = c->compressed.n >= 0;
+    const graph *g = compress ? &c->compressed : c->g;
+    *k = (candidate){.method = method, .by_classes = compress && !c->paired};
+    int32_t *perm = memory_new(c->m, g->n, sizeof(int32_t)), *rows = NULL;
+    libsolver_status status = perm ? by_method(c, method, g, perm) : LIBSOLVER_OUT_OF_MEMORY;
+    if (status == LIBSOLVER_OK && compress && c->paired) {
+        rows = memory_new(c->m, c->g->n, sizeof(int32_t));
+        status = rows ? order_expand(c->m, c->g->n, c->class_of, g->n, perm, rows) : LIBSOLVER_OUT_OF_MEMORY;
+        g = c->g;
+    }
     if (status == LIBSOLVER_OK)
-        status = order_expand(c->m, c->g->n, c->class_of, c->compressed.n, classes, perm);
-    memory_free(c->m, classes);
+        status = elimination_build(c->m, g, rows ? rows : perm, &k->e);
+    memory_free(c->m, perm);
+    memory_free(c->m, rows);
     return status;
 }
 
 /* Compresses the pairs of a matching. */
-static libsolver_status merge_pairs(choice *c, const double *magnitude)
+static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude)
 {
     matching *w = NULL;
-    TRY(matching_create(c->m, c->a, &w));
+    TRY(matching_create(c->m, a, &w));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    double *scale = memory_new(c->m, c->a->n, sizeof(double));
+    double *scale = memory_new(c->m, a->n, sizeof(double));
     if (scale) {
         matching_scale(w, magnitude, scale);
         const int32_t classes = matching_pairs(w, c->class_of);
@@ -81,41 +95,27 @@ static libsolver_status merge_pairs(choice *c, const double *magnitude)
     return status;
 }
 
-/* AMD's order with its cost, once. */
+/* AMD's order, once. */
 static libsolver_status find_amd(choice *c)
 {
-    if (c->amd)
-        return LIBSOLVER_OK;
-    c->amd = memory_new(c->m, c->a->n, sizeof(int32_t));
-    if (!c->amd)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    TRY(order(c, LIBSOLVER_ORDERING_AMD, c->amd));
-    return forest_cost(c->m, c->a, c->amd, &c->amd_nnz, &c->amd_flops);
+    return c->amd.e.perm ? LIBSOLVER_OK : order(c, LIBSOLVER_ORDERING_AMD, &c->amd);
 }
 
 /* AMD, and nested dissection where it is likely to pay; the one with the shorter predicted time. */
-static libsolver_status order_auto(choice *c, int32_t *perm, libsolver_ordering *used)
+static libsolver_status order_auto(choice *c, candidate *best)
 {
-    int64_t nd_nnz;
-    double nd_flops;
     TRY(find_amd(c));
-    memcpy(perm, c->amd, sizeof(int32_t) * (size_t)c->a->n);
-    *used = LIBSOLVER_ORDERING_AMD;
     const graph *g = c->compressed.n < 0 ? c->g : &c->compressed;
-    const double edges = g->n > 0 ? (double)g->start[g->n] : 0,
-                 seconds = ordering_predicted_seconds(c->amd_nnz, c->amd_flops);
-    if (seconds < WORTH_ND * ND_SECONDS_AN_EDGE * edges)
-        return LIBSOLVER_OK;
-    int32_t *other = memory_new(c->m, c->a->n, sizeof(int32_t));
-    libsolver_status status = other ? order(c, LIBSOLVER_ORDERING_ND, other) : LIBSOLVER_OUT_OF_MEMORY;
-    if (status == LIBSOLVER_OK)
-        status = forest_cost(c->m, c->a, other, &nd_nnz, &nd_flops);
-    if (status == LIBSOLVER_OK && ordering_predicted_seconds(nd_nnz, nd_flops) < seconds) {
-        memcpy(perm, other, sizeof(int32_t) * (size_t)c->a->n);
-        *used = LIBSOLVER_ORDERING_ND;
+    const double edges = g->n > 0 ? (double)g->start[g->n] : 0;
+    if (predicted_seconds(&c->amd) >= WORTH_ND * ND_SECONDS_AN_EDGE * edges) {
+        TRY(order(c, LIBSOLVER_ORDERING_ND, best));
+        if (predicted_seconds(best) < predicted_seconds(&c->amd))
+            return LIBSOLVER_OK;
+        elimination_free(c->m, &best->e);
     }
-    memory_free(c->m, other);
-    return status;
+    *best = c->amd;
+    c->amd.e = (elimination_tree){0};
+    return LIBSOLVER_OK;
 }
 
 /* The caller's permutation, checked. */
@@ -143,17 +143,15 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
 
 /* The graph g of a, with the pairs of a matching if magnitude is given; choice_free in every case. */
 static libsolver_status choice_begin(choice *c, environment *env, const pattern *a, const graph *g,
-                                     const double *magnitude, libsolver_ordering method)
+                                     const double *magnitude)
 {
-    *c = (choice){.env = env, .m = &env->memory, .a = a, .g = g, .paired = magnitude != NULL};
+    *c = (choice){.env = env, .m = &env->memory, .g = g, .paired = magnitude != NULL};
     c->compressed.n = -1;
     c->class_of = memory_new(c->m, a->n, sizeof(int32_t));
     if (!c->class_of)
         return LIBSOLVER_OUT_OF_MEMORY;
     if (c->paired)
-        return merge_pairs(c, magnitude);
-    if (method == LIBSOLVER_ORDERING_AMD) /* it finds indistinguishable vertices itself */
-        return LIBSOLVER_OK;
+        return merge_pairs(c, a, magnitude);
     return graph_compress(c->m, g, &c->compressed, c->class_of);
 }
 
@@ -163,22 +161,22 @@ static void choice_free(choice *c)
         graph_free(c->m, &c->compressed);
     if (c->m) {
         memory_free(c->m, c->class_of);
-        memory_free(c->m, c->amd);
+        elimination_free(c->m, &c->amd.e);
     }
 }
 
 /* By the method the options ask for. */
-static libsolver_status order_choice(choice *c, libsolver_ordering method, int32_t *perm,
-                                     libsolver_ordering *used, message *why)
+static libsolver_status order_choice(choice *c, libsolver_ordering method, candidate *best, message *why)
 {
     libsolver_status status = LIBSOLVER_OK;
-    *used = method;
     if (method == LIBSOLVER_ORDERING_AUTO)
-        status = order_auto(c, perm, used);
-    else if (method == LIBSOLVER_ORDERING_AMD && c->amd)
-        memcpy(perm, c->amd, sizeof(int32_t) * (size_t)c->a->n);
-    else
-        status = order(c, method, perm);
+        status = order_auto(c, best);
+    else if (method == LIBSOLVER_ORDERING_AMD) {
+        status = find_amd(c);
+        *best = c->amd;
+        c->amd.e = (elimination_tree){0};
+    } else
+        status = order(c, method, best);
     if (status == LIBSOLVER_NOT_BUILT)
         FAIL(why, status, "this build has no METIS, or its integers cannot count this graph's edges");
     if (status == LIBSOLVER_CANCELLED)
@@ -186,34 +184,82 @@ static libsolver_status order_choice(choice *c, libsolver_ordering method, int32
     return status;
 }
 
+/* The order as rows of A, unless perm is NULL, and its forest, unless f is. */
+static libsolver_status unfold(const choice *c, const candidate *k, int32_t *perm, forest *f)
+{
+    if (perm && k->by_classes)
+        TRY(order_expand(c->m, c->g->n, c->class_of, k->e.n, k->e.perm, perm));
+    else if (perm)
+        memcpy(perm, k->e.perm, sizeof(int32_t) * (size_t)k->e.n);
+    if (!f)
+        return LIBSOLVER_OK;
+    return forest_of_elimination(c->m, k->by_classes ? &c->compressed : c->g, &k->e, c->g->n, k->by_classes ? c->class_of : NULL, f);
+}
+
+/* The caller's order, or none. */
+static libsolver_status order_given(memory *m, const pattern *a, const libsolver_options *options, int32_t *perm, message *why)
+{
+    if (options->ordering == LIBSOLVER_ORDERING_USER)
+        return order_user(m, a->n, options->permutation, perm, why);
+    for (int32_t k = 0; k < a->n; k++)
+        perm[k] = k;
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status find_order(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
+                                   int32_t *perm, forest *f, libsolver_ordering *used, message *why)
+{
+    memory *m = &env->memory;
+    choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = &first;
+    candidate best = {.by_classes = 0};
+    graph g;
+    TRY(graph_build(m, a, &g));
+    libsolver_status status = LIBSOLVER_OK;
+    TRY_DONE(choice_begin(&first, env, a, &g, magnitude));
+    if (magnitude && options->matching == LIBSOLVER_AUTO) { /* do pairs cost too much? */
+        TRY_DONE(choice_begin(&plain, env, a, &g, NULL));
+        TRY_DONE(find_amd(&first));
+        TRY_DONE(find_amd(&plain));
+        chosen = first.amd.e.factor_flops > PAIRS_WORTH * plain.amd.e.factor_flops ? &plain : &first;
+    }
+    TRY_DONE(order_choice(chosen, options->ordering, &best, why));
+    *used = best.method;
+    TRY_DONE(unfold(chosen, &best, perm, f));
+done:
+    elimination_free(m, &best.e);
+    choice_free(&first);
+    choice_free(&plain);
+    graph_free(m, &g);
+    return status;
+}
+
+static int is_given(libsolver_ordering method)
+{
+    return method == LIBSOLVER_ORDERING_USER || method == LIBSOLVER_ORDERING_NATURAL;
+}
+
 libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude,
                                  const libsolver_options *options, int32_t *perm, libsolver_ordering *used,
                                  message *why)
 {
-    memory *m = &env->memory;
-    const libsolver_ordering method = *used = options->ordering;
-    if (method == LIBSOLVER_ORDERING_USER)
-        return order_user(m, a->n, options->permutation, perm, why);
-    if (method == LIBSOLVER_ORDERING_NATURAL) {
-        for (int32_t k = 0; k < a->n; k++)
-            perm[k] = k;
-        return LIBSOLVER_OK;
-    }
-    choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = &first;
-    graph g;
-    TRY(graph_build(m, a, &g));
-    libsolver_status status = LIBSOLVER_OK;
-    TRY_DONE(choice_begin(&first, env, a, &g, magnitude, method));
-    if (magnitude && options->matching == LIBSOLVER_AUTO) { /* do pairs cost too much? */
-        TRY_DONE(choice_begin(&plain, env, a, &g, NULL, method));
-        TRY_DONE(find_amd(&first));
-        TRY_DONE(find_amd(&plain));
-        chosen = first.amd_flops > PAIRS_WORTH * plain.amd_flops ? &plain : &first;
-    }
-    TRY_DONE(order_choice(chosen, method, perm, used, why));
-done:
-    choice_free(&first);
-    choice_free(&plain);
-    graph_free(m, &g);
+    *used = options->ordering;
+    if (is_given(options->ordering))
+        return order_given(&env->memory, a, options, perm, why);
+    return find_order(env, a, magnitude, options, perm, NULL, used, why);
+}
+
+libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
+                               forest *f, libsolver_ordering *used, message *why)
+{
+    *used = options->ordering;
+    if (!is_given(options->ordering))
+        return find_order(env, a, magnitude, options, NULL, f, used, why);
+    int32_t *perm = memory_new(&env->memory, a->n, sizeof(int32_t));
+    if (!perm)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    libsolver_status status = order_given(&env->memory, a, options, perm, why);
+    if (status == LIBSOLVER_OK)
+        status = forest_build(&env->memory, a, perm, f);
+    memory_free(&env->memory, perm);
     return status;
 }

@@ -91,27 +91,40 @@ static int32_t lower_column(int32_t i, int32_t j)
     return i > j ? j : i;
 }
 
+/* How much of the order by column of the lower triangle, rows ascending inside, is there: 2 all, 1 rows ascend, 0 nothing. */
+static int order_of_entries(int64_t entries, const int32_t *row, const int32_t *column)
+{
+    int by_row = 1, by_column = 1;
+    for (int64_t e = 1; e < entries && (by_row || by_column); e++) {
+        const int32_t i0 = lower_row(row[e - 1], column[e - 1]), j0 = lower_column(row[e - 1], column[e - 1]);
+        const int32_t i = lower_row(row[e], column[e]), j = lower_column(row[e], column[e]);
+        by_row &= i >= i0;
+        by_column &= j > j0 || (j == j0 && i >= i0);
+    }
+    return by_column ? 2 : by_row;
+}
+
 /* sorted := the entries by column of the lower triangle, rows ascending inside: two stable counting sorts.
- * count: n + 1 workspace, half: entries workspace. */
+ * count: n + 1 workspace, half: entries workspace, NULL when rows ascend already. */
 static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const int32_t *column,
                          int64_t *count, int64_t *half, int64_t *sorted)
 {
-    for (int by_column = 0; by_column < 2; by_column++) {
+    for (int by_column = !half; by_column < 2; by_column++) {
         memset(count, 0, sizeof(int64_t) * ((size_t)n + 1));
         for (int64_t e = 0; e < entries; e++)
             count[1 + (by_column ? lower_column(row[e], column[e]) : lower_row(row[e], column[e]))]++;
         for (int32_t j = 0; j < n; j++)
             count[j + 1] += count[j];
         for (int64_t k = 0; k < entries; k++) {
-            const int64_t e = by_column ? half[k] : k;
+            const int64_t e = by_column && half ? half[k] : k;
             const int32_t key = by_column ? lower_column(row[e], column[e]) : lower_row(row[e], column[e]);
             (by_column ? sorted : half)[count[key]++] = e;
         }
     }
 }
 
-/* The pattern from sorted entries: duplicates get one place, every column begins with its diagonal.
- * Without a place to write to (a->row NULL) only the entries are counted. */
+/* The pattern from sorted entries (sorted NULL: they came so): duplicates get one place, every column begins with its diagonal.
+ * Without places to write to (a->row and target NULL) only the entries are counted. */
 static int64_t merge(const input *in, const int32_t *row, const int32_t *column, const int64_t *sorted,
                      pattern *a, int64_t *target)
 {
@@ -123,7 +136,7 @@ static int64_t merge(const input *in, const int32_t *row, const int32_t *column,
         int32_t last = j; /* row of the place at next - 1 */
         next++;
         for (; k < in->entries; k++) {
-            const int64_t e = sorted[k];
+            const int64_t e = sorted ? sorted[k] : k;
             if (lower_column(row[e], column[e]) != j)
                 break;
             const int32_t i = lower_row(row[e], column[e]);
@@ -133,7 +146,8 @@ static int64_t merge(const input *in, const int32_t *row, const int32_t *column,
                 last = i;
                 next++;
             }
-            target[e] = in->full && row[e] < column[e] ? -next : next - 1; /* -1 - (next - 1) */
+            if (target)
+                target[e] = in->full && row[e] < column[e] ? -next : next - 1; /* -1 - (next - 1) */
         }
     }
     a->start[a->n] = next;
@@ -187,15 +201,21 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int32_t *row = memory_new(m, in->entries, sizeof(int32_t)),
             *column = memory_new(m, in->entries, sizeof(int32_t));
-    int64_t *half = memory_new(m, in->entries, sizeof(int64_t)),
-            *sorted = memory_new(m, in->entries, sizeof(int64_t));
+    int64_t *half = NULL, *sorted = NULL;
     in->target = memory_new(m, in->entries, sizeof(int64_t));
     in->a.start = memory_new(m, (int64_t)n + 1, sizeof(int64_t));
-    if (!row || !column || !half || !sorted || !in->target || !in->a.start)
+    if (!row || !column || !in->target || !in->a.start)
         goto done;
     TRY_DONE(expand(a, in->entries, row, column, why));
-    sort_entries(n, in->entries, row, column, in->a.start, half, sorted);
-    const int64_t nnz = merge(in, row, column, sorted, &in->a, in->target);
+    const int ordered = order_of_entries(in->entries, row, column);
+    status = LIBSOLVER_OUT_OF_MEMORY;
+    if (ordered < 2 && !(sorted = memory_new(m, in->entries, sizeof(int64_t))))
+        goto done;
+    if (ordered < 1 && !(half = memory_new(m, in->entries, sizeof(int64_t))))
+        goto done;
+    if (sorted)
+        sort_entries(n, in->entries, row, column, in->a.start, half, sorted);
+    const int64_t nnz = merge(in, row, column, sorted, &in->a, NULL);
     in->a.row = memory_new(m, nnz, sizeof(int32_t));
     if (!in->a.row) {
         status = LIBSOLVER_OUT_OF_MEMORY;

@@ -78,7 +78,7 @@ typedef enum libsolver_kind {
 
 typedef enum libsolver_ordering {
     LIBSOLVER_ORDERING_AUTO = 0,  /* AMD or nested dissection, by predicted time */
-    LIBSOLVER_ORDERING_AMD = 1,   /* approximate minimum degree (SuiteSparse) */
+    LIBSOLVER_ORDERING_AMD = 1,   /* approximate minimum degree */
     LIBSOLVER_ORDERING_ND = 2,    /* nested dissection; the same order for every number of threads */
     LIBSOLVER_ORDERING_METIS = 3, /* METIS's nested dissection */
     LIBSOLVER_ORDERING_NATURAL = 4,

@@ -150,13 +150,14 @@ static libsolver_status order_rest(environment *env, const pattern *a, const int
     return status;
 }
 
-libsolver_status schur_ordering(environment *env, const pattern *a, int32_t size, const int32_t *rows,
-                                const libsolver_options *options, int32_t *perm, libsolver_ordering *used, message *why)
+libsolver_status schur_forest(environment *env, const pattern *a, int32_t size, const int32_t *rows,
+                              const libsolver_options *options, forest *f, libsolver_ordering *used, message *why)
 {
     memory *m = &env->memory;
-    int32_t *number = memory_zeroed(m, a->n, sizeof(int32_t)), *row_of = memory_new(m, a->n, sizeof(int32_t)), n = 0;
+    int32_t *number = memory_zeroed(m, a->n, sizeof(int32_t)), *row_of = memory_new(m, a->n, sizeof(int32_t));
+    int32_t *perm = memory_new(m, a->n, sizeof(int32_t)), n = 0;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (number && row_of) {
+    if (number && row_of && perm) {
         for (int32_t k = 0; k < size; k++)
             number[rows[k]] = -1;
         for (int32_t j = 0; j < a->n; j++)
@@ -168,7 +169,10 @@ libsolver_status schur_ordering(environment *env, const pattern *a, int32_t size
     }
     for (int32_t k = 0; k < size && status == LIBSOLVER_OK; k++)
         perm[n + k] = rows[k];
+    if (status == LIBSOLVER_OK)
+        status = forest_build(m, a, perm, f);
     memory_free(m, number);
     memory_free(m, row_of);
+    memory_free(m, perm);
     return status;
 }

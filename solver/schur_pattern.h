@@ -15,8 +15,8 @@ libsolver_status schur_rows_read(memory *m, int64_t n, const libsolver_options *
  * columns below the chain's first: one supernode holds it.  O(nnz). */
 libsolver_status schur_join(memory *m, input *in, int32_t size, const int32_t *rows);
 
-/* perm, used: as choose_ordering, of the other rows alone; the set follows in its own order. */
-libsolver_status schur_ordering(environment *env, const pattern *a, int32_t size, const int32_t *rows,
-                                const libsolver_options *options, int32_t *perm, libsolver_ordering *used, message *why);
+/* f: the forest of an order in which the set comes last, in its own order; used: as choose_ordering, of the other rows. */
+libsolver_status schur_forest(environment *env, const pattern *a, int32_t size, const int32_t *rows,
+                              const libsolver_options *options, forest *f, libsolver_ordering *used, message *why);
 
 #endif

@@ -103,6 +103,26 @@ pattern problem_blown_up(const pattern *b, int32_t copies)
     return a;
 }
 
+pattern problem_blown_up_unevenly(const pattern *b, int32_t most, random_stream *r)
+{
+    int32_t *first = calloc((size_t)b->n + 1, sizeof(int32_t)); /* copies of v: first(v) .. first(v + 1)-1 */
+    assert_non_null(first);
+    for (int32_t v = 0; v < b->n; v++)
+        first[v + 1] = first[v] + 1 + (int32_t)(random_next(r) % (uint64_t)most);
+    pattern a = problem_new(first[b->n], b->start[b->n] * most * most);
+    int64_t nnz = 0;
+    for (int32_t v = 0; v < b->n; v++)
+        for (int32_t j = first[v]; j < first[v + 1]; j++) {
+            for (int64_t p = b->start[v]; p < b->start[v + 1]; p++)
+                for (int32_t i = first[b->row[p]]; i < first[b->row[p] + 1]; i++)
+                    if (i >= j)
+                        a.row[nnz++] = i;
+            a.start[j + 1] = nnz;
+        }
+    free(first);
+    return a;
+}
+
 pattern problem_known(int i)
 {
     switch (i) {

@@ -19,6 +19,8 @@ pattern problem_diagonal(int32_t n);
 pattern problem_complete(int32_t n);
 /* Each vertex of b becomes `copies` vertices, joined to one another and to all copies of its neighbours. */
 pattern problem_blown_up(const pattern *b, int32_t copies);
+/* The same with 1 to `most` copies of each. */
+pattern problem_blown_up_unevenly(const pattern *b, int32_t most, random_stream *r);
 void problem_free(pattern *a);
 
 /* The patterns above with at most 64 rows that have special structure, n = 0, 1, 2 among them: 0 <= i <

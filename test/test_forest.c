@@ -196,6 +196,50 @@ static void stack_postorder_has_the_least_peak(void **state)
     assert_int_equal(m.in_use, 0);
 }
 
+/* The forest by way of the compressed graph, its vertices in a random order, beside that of the rows. */
+static void forests_of_compressed_graphs_are_those_of_the_rows(void **state)
+{
+    (void)state;
+    int compressed = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        random_stream r = random_seeded(seed);
+        pattern b = problem_random(1 + (int32_t)(random_next(&r) % 40), 0.1, &r), a = problem_blown_up_unevenly(&b, 4, &r);
+        int32_t perm[160], rows[160], class_of[160];
+        graph g, c;
+        assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+        assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
+        if (c.n >= 0) {
+            elimination_tree e;
+            forest f, whole;
+            compressed++;
+            random_permutation(&r, c.n, perm);
+            assert_int_equal(order_expand(&m, a.n, class_of, c.n, perm, rows), LIBSOLVER_OK);
+            assert_int_equal(forest_build(&m, &a, rows, &whole), LIBSOLVER_OK);
+            assert_int_equal(elimination_build(&m, &c, perm, &e), LIBSOLVER_OK);
+            assert_int_equal(forest_of_elimination(&m, &c, &e, a.n, class_of, &f), LIBSOLVER_OK);
+            assert_int_equal(f.n, whole.n);
+            assert_int_equal(f.supernodes, whole.supernodes);
+            assert_int_equal(f.factor_nnz, whole.factor_nnz);
+            assert_true(f.factor_flops == whole.factor_flops);
+            assert_int_equal(f.levels, whole.levels);
+            assert_memory_equal(f.perm, whole.perm, sizeof(int32_t) * (size_t)a.n);
+            assert_memory_equal(f.parent, whole.parent, sizeof(int32_t) * (size_t)a.n);
+            assert_memory_equal(f.count, whole.count, sizeof(int32_t) * (size_t)a.n);
+            assert_memory_equal(f.first, whole.first, sizeof(int32_t) * ((size_t)f.supernodes + 1));
+            assert_memory_equal(f.rows, whole.rows, sizeof(int32_t) * (size_t)f.supernodes);
+            assert_memory_equal(f.above, whole.above, sizeof(int32_t) * (size_t)f.supernodes);
+            elimination_free(&m, &e);
+            forest_free(&m, &f);
+            forest_free(&m, &whole);
+            graph_free(&m, &c);
+        }
+        graph_free(&m, &g);
+        problem_free(&a);
+        problem_free(&b);
+    }
+    assert_in_range(compressed, 250, 300);
+}
+
 static void checks_find_what_is_broken(void **state)
 {
     (void)state;
@@ -267,6 +311,7 @@ int main(void)
         unit_test_of_memory(forests_of_random_patterns_are_those_of_dense_elimination, &m),
         unit_test_of_memory(forests_of_known_patterns_are_those_of_dense_elimination, &m),
         unit_test_of_memory(stars_and_complete_graphs_have_their_known_counts, &m),
+        unit_test_of_memory(forests_of_compressed_graphs_are_those_of_the_rows, &m),
         unit_test_of_memory(stack_postorder_has_the_least_peak, &m),
         unit_test_of_memory(checks_find_what_is_broken, &m),
         unit_test_of_memory(each_failed_allocation_is_reported, &m),

@@ -16,7 +16,7 @@ static void check_analysis(memory *m, const pattern *a, const int32_t *perm, for
     assert_null(forest_check(f));
     assert_null(permutation_check(m, N, f->perm));
     assert_int_equal(f->factor_nnz, 2 * (int64_t)N - 1); /* no fill */
-    assert_int_equal(partition_build(m, a, f, plausible_cost, &p), LIBSOLVER_OK);
+    assert_int_equal(partition_build(m, a, f, plausible_cost, &p, NULL, NULL), LIBSOLVER_OK);
     assert_null(partition_check(&p));
     assert_null(permutation_check(m, N, p.perm));
     assert_in_range(p.supernodes, 1, N / 4);

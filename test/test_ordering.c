@@ -224,6 +224,36 @@ static void metis_called_from_threads_gives_the_same(void **state)
     problem_free(&a);
 }
 
+/* Weighted minimum degree on the compressed graph beside AMD on the whole one: at most a tenth more nnz(L). */
+static void amd_honours_weights(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(11);
+    pattern small[] = {problem_grid(30, 25, 1), problem_grid(9, 8, 7), problem_star(400, 3), problem_random(300, 0.01, &r)};
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        pattern a = problem_blown_up_unevenly(&small[i], 4, &r);
+        graph g, c;
+        int32_t class_of[4000], perm[4000], rows[4000], whole[4000];
+        int64_t nnz, whole_nnz;
+        double flops;
+        assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+        assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
+        assert_in_range(c.n, 1, small[i].n);
+        assert_int_equal(order_amd(&m, &c, perm), LIBSOLVER_OK);
+        assert_null(permutation_check(&m, c.n, perm));
+        assert_int_equal(order_expand(&m, a.n, class_of, c.n, perm, rows), LIBSOLVER_OK);
+        assert_int_equal(forest_cost(&m, &a, rows, &nnz, &flops), LIBSOLVER_OK);
+        assert_int_equal(order_amd(&m, &g, whole), LIBSOLVER_OK);
+        assert_int_equal(forest_cost(&m, &a, whole, &whole_nnz, &flops), LIBSOLVER_OK);
+        if ((double)nnz > 1.1 * (double)whole_nnz)
+            fail_msg("problem %d: nnz(L) is %d, %d without compression", (int)i, (int)nnz, (int)whole_nnz);
+        graph_free(&m, &g);
+        graph_free(&m, &c);
+        problem_free(&a);
+        problem_free(&small[i]);
+    }
+}
+
 static void each_failed_allocation_is_reported(void **state)
 {
     (void)state;
@@ -245,6 +275,19 @@ static void each_failed_allocation_is_reported(void **state)
         }
         assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_NOT_BUILT);
     }
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    g.weight = memory_new(&other, g.n, sizeof(int32_t));
+    for (int32_t v = 0; v < g.n; v++)
+        g.weight[v] = 1 + v % 3;
+    for (int64_t k = 0; status == LIBSOLVER_OUT_OF_MEMORY; k++) {
+        rationed ration;
+        int32_t perm[64];
+        assert_in_range(k, 0, 100);
+        memory_rationed(&m, &ration, k);
+        status = order_amd(&m, &g, perm);
+        assert_int_equal(m.in_use, 0);
+    }
+    assert_int_equal(status, LIBSOLVER_OK);
     graph_free(&other, &g);
     problem_free(&a);
 }
@@ -255,6 +298,7 @@ int main(void)
         unit_test_of_memory(amd_gives_permutations, &m),
         unit_test_of_memory(amd_is_the_same_by_both_widths, &m),
         unit_test_of_memory(amd_reduces_fill, &m),
+        unit_test_of_memory(amd_honours_weights, &m),
         unit_test_of_memory(metis_gives_permutations, &m),
         unit_test_of_memory(metis_reduces_fill, &m),
         unit_test_of_memory(metis_orders_compressed_graphs, &m),

@@ -38,44 +38,6 @@ int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
     return worth >= threads ? threads : threads < 2 ? threads : worth < 2 ? 2 : (int)worth;
 }
 
-/* a := lower triangle of P A P^T, and the place of each entry of A in it; see cpu_plan. */
-static libsolver_status permute_pattern(memory *m, const pattern *from, const int32_t *perm, pattern *a,
-                                        int64_t *place)
-{
-    const int32_t n = from->n;
-    int32_t *inverse = memory_new(m, n, sizeof(int32_t));
-    int64_t *next = memory_new(m, n, sizeof(int64_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!inverse || !next)
-        goto done;
-    for (int32_t k = 0; k < n; k++)
-        inverse[perm[k]] = k;
-    for (int32_t j = 0; j <= n; j++)
-        a->start[j] = 0;
-    for (int32_t j = 0; j < n; j++)
-        for (int64_t p = from->start[j]; p < from->start[j + 1]; p++) {
-            const int32_t i0 = inverse[from->row[p]], j0 = inverse[j];
-            a->start[(i0 < j0 ? i0 : j0) + 1]++;
-        }
-    for (int32_t j = 0; j < n; j++) {
-        next[j] = a->start[j];
-        a->start[j + 1] += a->start[j];
-    }
-    for (int32_t j = 0; j < n; j++)
-        for (int64_t p = from->start[j]; p < from->start[j + 1]; p++) {
-            const int32_t i0 = inverse[from->row[p]], j0 = inverse[j];
-            const int64_t q = next[i0 < j0 ? i0 : j0]++;
-            a->row[q] = i0 < j0 ? j0 : i0;
-            place[p] = i0 < j0 ? -1 - q : q;
-        }
-    a->n = n;
-    status = LIBSOLVER_OK;
-done:
-    memory_free(m, inverse);
-    memory_free(m, next);
-    return status;
-}
-
 /* local: places of A's entries in their fronts; position: places of a front's rows in its parent's. */
 static libsolver_status index_fronts(memory *m, cpu_plan *plan)
 {
@@ -162,9 +124,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
     plan->a.row = memory_new(m, nnz, sizeof(int32_t));
     if (!plan->place || !plan->local || !plan->a.start || !plan->a.row)
         goto done;
-    status = partition_build(m, problem->a, problem->forest, front_seconds, &plan->part);
-    if (status == LIBSOLVER_OK)
-        status = permute_pattern(m, problem->a, plan->part.perm, &plan->a, plan->place);
+    status = partition_build(m, problem->a, problem->forest, front_seconds, &plan->part, &plan->a, plan->place);
     if (status == LIBSOLVER_OK) {
         plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
         plan->children = memory_zeroed(m, plan->part.supernodes, sizeof(int32_t));

@@ -1,0 +1,54 @@
+/* ordering/elimination.c: the elimination tree of a graph in an order, with what it costs
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "ordering/analysis.h"
+
+void elimination_free(memory *m, elimination_tree *e)
+{
+    memory_free(m, e->perm);
+    memory_free(m, e->parent);
+    memory_free(m, e->count);
+    *e = (elimination_tree){0};
+}
+
+/* factor_nnz and factor_flops: a vertex that stands for w rows has columns of count, count - 1, ..., count - w + 1 entries. */
+static void sum_counts(const graph *g, elimination_tree *e)
+{
+    e->factor_nnz = 0;
+    e->factor_flops = 0;
+    for (int32_t j = 0; j < e->n; j++)
+        for (int32_t w = g->weight ? g->weight[e->perm[j]] : 1, i = 0; i < w; i++) {
+            const int64_t count = e->count[j] - i;
+            e->factor_nnz += count;
+            e->factor_flops += (double)(count * count);
+        }
+}
+
+/* O(nnz alpha). */
+libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm, elimination_tree *e)
+{
+    const int32_t n = g->n;
+    *e = (elimination_tree){.n = n,
+                       .perm = memory_new(m, n, sizeof(int32_t)),
+                       .parent = memory_new(m, n, sizeof(int32_t)),
+                       .count = memory_new(m, n, sizeof(int32_t))};
+    int32_t *work = memory_new(m, 6 * (int64_t)n + 1, sizeof(int32_t));
+    if (!e->perm || !e->parent || !e->count || !work) {
+        memory_free(m, work);
+        elimination_free(m, e);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    int32_t *rank = work, *parent = rank + n, *number = parent + n;
+    int32_t *work1 = number + n, *work2 = work1 + n, *work3 = work2 + n;
+    permutation_invert(n, perm, rank);
+    etree_build(g, perm, rank, parent, work1);
+    etree_postorder(n, parent, number, work1, work2);
+    for (int32_t j = 0; j < n; j++) {
+        e->perm[number[j]] = perm[j];
+        e->parent[number[j]] = parent[j] == -1 ? -1 : number[parent[j]];
+    }
+    permutation_invert(n, e->perm, rank);
+    column_counts(g, e->perm, rank, e->parent, e->count, work1, work2, work3);
+    sum_counts(g, e);
+    memory_free(m, work);
+    return LIBSOLVER_OK;
+}
