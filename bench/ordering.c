@@ -4,12 +4,10 @@
  * usage: ordering [-s SEEDS] [-t THREADS] PROBLEM...      PROBLEM: as for the tool (lap2d:N, ..., or a file)
  *
  * Both get the compressed graph.  nnz(L) and flops: geometric means of ours over those of METIS, over the seeds;
- * AMD's beside them, its time included.  Times are of the processor (one thread) and medians over the seeds;
- * AUTO: its choice, and the predicted time of a factorization with ten solves over that of the better of AMD
- * and our nested dissection; with -t the speed-up is the ratio of elapsed times.  The means leave out graphs without edges. */
+ * AMD's beside them, its time included.  Times are of the processor (one thread) and medians over the seeds; with -t the
+ * speed-up is the ratio of elapsed times.  The means leave out graphs without edges. */
 #include "cli/problem.h"
 #include "ordering/analysis.h"
-#include "solver/choose_ordering.h"
 #include <math.h>
 #include <metis.h>
 #include <stdio.h>
@@ -25,7 +23,6 @@ typedef struct figures {
 } figures;
 
 typedef struct means {
-    double auto_worst;
     double nnz, flops, seconds, large_seconds, speedup;
     int count, large;
 } means;
@@ -138,23 +135,6 @@ static figures summary(const pattern *a, const graph *g, const int32_t *class_of
     return (figures){exp(sum.nnz), exp(sum.flops), seconds[seeds / 2]};
 }
 
-/* What AUTO takes, and how much worse that is predicted to be than the better one. */
-static double measure_auto(const pattern *a, figures amd, figures ours, libsolver_ordering *used)
-{
-    libsolver_options options;
-    libsolver_options_default(&options);
-    int32_t *perm = malloc(sizeof(int32_t) * ((size_t)a->n + 1));
-    int64_t nnz;
-    double flops;
-    must(perm && choose_ordering(&env, a, NULL, &options, perm, used, NULL) == LIBSOLVER_OK &&
-             forest_cost(&env.memory, a, perm, &nnz, &flops) == LIBSOLVER_OK,
-         "AUTO failed");
-    free(perm);
-    const double best = fmin(ordering_predicted_seconds((int64_t)amd.nnz, amd.flops),
-                             ordering_predicted_seconds((int64_t)ours.nnz, ours.flops));
-    return ordering_predicted_seconds(nnz, flops) / best;
-}
-
 static void bench(const char *specification, int seeds, int threads, means *mean)
 {
     problem p;
@@ -181,10 +161,6 @@ static void bench(const char *specification, int seeds, int threads, means *mean
         printf("%-26s %8d %9lld  %6.3f %6.3f  %8.4f %6.3f   %6.3f %6.3f %6.3f", p.name, a.n, (long long)edges,
                ours.nnz / metis.nnz, ours.flops / metis.flops, ours.seconds, ours.seconds / metis.seconds,
                amd.nnz / metis.nnz, amd.flops / metis.flops, amd.seconds / metis.seconds);
-        libsolver_ordering taken;
-        const double worse = measure_auto(&a, amd, ours, &taken);
-        printf("   %-3s %5.3f", taken == LIBSOLVER_ORDERING_AMD ? "amd" : "nd", worse);
-        mean->auto_worst = fmax(mean->auto_worst, worse);
         mean->count++;
         mean->nnz += log(ours.nnz / metis.nnz);
         mean->flops += log(ours.flops / metis.flops);
@@ -236,9 +212,8 @@ int main(int count, char **argument)
     for (; k < count; k++)
         bench(argument[k], seeds, threads, &mean);
     if (mean.count > 0)
-        printf("geometric mean of %d: nnz(L) %.3f, flops %.3f, time %.3f; AUTO at worst %.3f\n", mean.count,
-               exp(mean.nnz / mean.count), exp(mean.flops / mean.count), exp(mean.seconds / mean.count),
-               mean.auto_worst);
+        printf("geometric mean of %d: nnz(L) %.3f, flops %.3f, time %.3f\n", mean.count, exp(mean.nnz / mean.count),
+               exp(mean.flops / mean.count), exp(mean.seconds / mean.count));
     if (mean.large > 0) {
         printf("of %d over %d vertices: time %.3f", mean.large, LARGE, exp(mean.large_seconds / mean.large));
         if (threads > 1)

@@ -58,7 +58,8 @@ libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm)
     arena scratch;
     arena_init(&scratch, m, sizeof(int32_t) * (size_t)g->n * 4 + (64 << 10));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    int32_t *number = arena_new(&scratch, g->n, sizeof(int32_t)), *vertex = arena_new(&scratch, g->n, sizeof(int32_t));
+    int32_t *number = arena_new(&scratch, g->n, sizeof(int32_t)),
+            *vertex = arena_new(&scratch, g->n, sizeof(int32_t));
     nd_graph s;
     if (!number || !vertex)
         goto done;

@@ -36,6 +36,19 @@ typedef struct front_size {
     int32_t k, m;
 } front_size;
 
+/* The fundamental supernodes in the plain postorder.  Each holds whole vertices of the graph: the rows that one stands for
+ * have the same structure and no other children. */
+typedef struct supernodes {
+    int32_t number;
+    int32_t *of;      /* vertices: supernode of the one eliminated j-th */
+    int32_t *first;   /* number: its first column */
+    int32_t *above;   /* number: its parent */
+    front_size *size; /* number */
+} supernodes;
+
+libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e, supernodes *s);
+void supernodes_free(memory *m, supernodes *s);
+
 /* place(s): place of front s in the postorder that minimises the stack of the multifrontal method, where a
  * front lies beside the contribution blocks of its children.  n: number of fronts. */
 libsolver_status stack_postorder(memory *m, int32_t n, const int32_t *above, const front_size *size,

@@ -28,9 +28,9 @@ libsolver_status elimination_build(memory *m, const graph *g, const int32_t *per
 {
     const int32_t n = g->n;
     *e = (elimination_tree){.n = n,
-                       .perm = memory_new(m, n, sizeof(int32_t)),
-                       .parent = memory_new(m, n, sizeof(int32_t)),
-                       .count = memory_new(m, n, sizeof(int32_t))};
+                            .perm = memory_new(m, n, sizeof(int32_t)),
+                            .parent = memory_new(m, n, sizeof(int32_t)),
+                            .count = memory_new(m, n, sizeof(int32_t))};
     int32_t *work = memory_new(m, 6 * (int64_t)n + 1, sizeof(int32_t));
     if (!e->perm || !e->parent || !e->count || !work) {
         memory_free(m, work);

@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "libsolver_types.h"
+#include <stdatomic.h>
 
 /* Lower triangle of a symmetric matrix by columns: rows of column j are row[start[j] .. start[j+1]),
  * ascending, each once, the diagonal first and always present. */
@@ -49,6 +50,16 @@ libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
  * permutation from the same seed, by whatever number of threads.  O(nnz log n).  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm);
 
+/* Who looks on while a graph is dissected. */
+typedef struct nd_watch {
+    const atomic_int *stop;                         /* not zero: the order is not wanted any more */
+    void (*separated)(void *user, int32_t weight); /* NULL, or told how many rows the first separator has */
+    void *user;
+} nd_watch;
+
+/* The same by tasks of the caller's team of threads, all of them done on return.  CANCELLED when it was stopped. */
+libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t seed, const nd_watch *watch, int32_t *perm);
+
 /* perm of the original graph from one of the compressed graph: classes in order, members ascending inside a
  * class. */
 libsolver_status order_expand(memory *m, int32_t n, const int32_t *class_of, int32_t classes,
@@ -70,6 +81,9 @@ typedef struct forest {
     int32_t levels;      /* supernodes on the longest path */
 } forest;
 
+/* Predicted seconds of one front with k pivot columns and m rows, for the backend that asks. */
+typedef double (*front_cost)(int64_t k, int64_t m);
+
 /* A graph eliminated in some order: its elimination tree, in postorder. */
 typedef struct elimination_tree {
     int32_t n;
@@ -84,6 +98,8 @@ typedef struct elimination_tree {
 /* perm: any permutation of g's vertices; e gets an equivalent one. */
 libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm, elimination_tree *e);
 void elimination_free(memory *m, elimination_tree *e);
+/* seconds: sum of cost over the fronts that a partition would have.  O(n + supernodes log(supernodes)). */
+libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost cost, double *seconds);
 
 /* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its compressed graph, as from
  * graph_compress, otherwise NULL.  Children come in Liu's order for the least stack.  O(n + supernodes log(supernodes)). On
@@ -113,9 +129,6 @@ typedef struct partition {
                      first */
     int64_t stored_nnz; /* sum of k (k + 1) / 2 + k (m - k) over fronts of m rows and k pivots */
 } partition;
-
-/* Predicted seconds of one front with k pivot columns and m rows, for the backend that asks. */
-typedef double (*front_cost)(int64_t k, int64_t m);
 
 /* permuted, place: as from pattern_permute for p's order, both or none. */
 libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost, partition *p, pattern *permuted,

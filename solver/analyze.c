@@ -124,7 +124,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     TRY(read_magnitudes(s, a, &magnitude, why));
     libsolver_status status =
         s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, &s->forest, &s->ordering, why)
-                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest, &s->ordering, why);
+                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest, &s->ordering, &s->seconds, why);
     if (status != LIBSOLVER_OK)
         goto done;
     if (environment_cancelled(env)) {

@@ -1,20 +1,17 @@
 /* solver/choose_ordering.c: the elimination order that the options ask for
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/choose_ordering.h"
+#include "solver/candidate.h"
+#include "solver/cpu/plan.h"
 #include "solver/matching.h"
 #include <string.h>
 
-/* Predicted seconds on two cores of an AMD EPYC 9004: flops and entries of a factorization with ten solves, from
- * `libsolver bench`, and nested dissection by the edges it works on, from `bench_ordering`. */
-#define SECONDS_A_FLOP 5e-11
-#define SECONDS_AN_ENTRY 2e-8
-#define ND_SECONDS_AN_EDGE 5e-7
+/* Times of factorizations with ten solves over those of the fronts alone, by `bench_auto_ordering -m 1` on the shared matrices:
+ * on meshes, and where many rows need 2x2 pivots and some wait. */
+#define FACTOR 1.5
+#define INDEFINITE_FACTOR 6
 
-/* Nested dissection is tried when what AMD's order costs afterwards is predicted to take longer than this part of
- * its time. */
-#define WORTH_ND 0.3
-
-/* Its random numbers. */
+/* Random numbers of nested dissection. */
 #define ND_SEED 4321
 
 /* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when it multiplies the flops
@@ -23,56 +20,35 @@
  * `libsolver bench`. */
 #define PAIRS_WORTH 2.5
 
-/* An order with its elimination: of the compressed graph's vertices or, unless by_classes, of the rows. */
-typedef struct candidate {
-    elimination_tree e; /* .perm NULL: not found yet */
-    int by_classes;
-    libsolver_ordering method;
-} candidate;
-
-/* Everything an order is chosen from. */
-typedef struct choice {
-    environment *env;
-    memory *m;
-    const graph *g;
-    graph compressed; /* .n = -1: nothing to compress */
-    int32_t *class_of;
-    int paired; /* the compressed graph is one of 2x2 pivots, whose rows are not alike */
-    candidate amd;
-} choice;
-
-double ordering_predicted_seconds(int64_t factor_nnz, double flops)
-{
-    return SECONDS_A_FLOP * flops + SECONDS_AN_ENTRY * (double)factor_nnz;
-}
-
-static double predicted_seconds(const candidate *k)
-{
-    return ordering_predicted_seconds(k->e.factor_nnz, k->e.factor_flops);
-}
-
-static libsolver_status by_method(const choice *c, libsolver_ordering method, const graph *g, int32_t *perm)
+static libsolver_status by_method(const choice *c, libsolver_ordering method, const nd_watch *watch,
+                                  const graph *g, int32_t *perm)
 {
     return method == LIBSOLVER_ORDERING_AMD     ? order_amd(c->m, g, perm)
            : method == LIBSOLVER_ORDERING_METIS ? order_metis(c->m, g, perm)
+           : watch                              ? order_nd_watched(c->env, g, ND_SEED, watch, perm)
                                                 : order_nd(c->env, g, ND_SEED, perm);
 }
 
-/* Orders the compressed graph, where there is one. */
-static libsolver_status order(const choice *c, libsolver_ordering method, candidate *k)
+libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch,
+                                candidate *k)
 {
-    const int compress = c->compressed.n >= 0;
-    const graph *g = compress ? &c->compressed : c->g;
-    *k = (candidate){.method = method, .by_classes = compress && !c->paired};
+    const int compressed = c->compressed.n >= 0;
+    const graph *g = choice_graph(c);
+    *k = (candidate){.method = method, .by_classes = compressed && !c->paired};
     int32_t *perm = memory_new(c->m, g->n, sizeof(int32_t)), *rows = NULL;
-    libsolver_status status = perm ? by_method(c, method, g, perm) : LIBSOLVER_OUT_OF_MEMORY;
-    if (status == LIBSOLVER_OK && compress && c->paired) {
+    libsolver_status status = perm ? by_method(c, method, watch, g, perm) : LIBSOLVER_OUT_OF_MEMORY;
+    if (status == LIBSOLVER_OK && compressed && c->paired) {
         rows = memory_new(c->m, c->g->n, sizeof(int32_t));
         status = rows ? order_expand(c->m, c->g->n, c->class_of, g->n, perm, rows) : LIBSOLVER_OUT_OF_MEMORY;
         g = c->g;
     }
     if (status == LIBSOLVER_OK)
         status = elimination_build(c->m, g, rows ? rows : perm, &k->e);
+    if (status == LIBSOLVER_OK)
+        status = elimination_seconds(c->m, g, &k->e, cpu_front_seconds, &k->seconds);
+    k->seconds *= c->paired ? INDEFINITE_FACTOR : FACTOR;
+    if (status != LIBSOLVER_OK)
+        elimination_free(c->m, &k->e);
     memory_free(c->m, perm);
     memory_free(c->m, rows);
     return status;
@@ -95,27 +71,9 @@ static libsolver_status merge_pairs(choice *c, const pattern *a, const double *m
     return status;
 }
 
-/* AMD's order, once. */
-static libsolver_status find_amd(choice *c)
+libsolver_status candidate_find_amd(choice *c)
 {
-    return c->amd.e.perm ? LIBSOLVER_OK : order(c, LIBSOLVER_ORDERING_AMD, &c->amd);
-}
-
-/* AMD, and nested dissection where it is likely to pay; the one with the shorter predicted time. */
-static libsolver_status order_auto(choice *c, candidate *best)
-{
-    TRY(find_amd(c));
-    const graph *g = c->compressed.n < 0 ? c->g : &c->compressed;
-    const double edges = g->n > 0 ? (double)g->start[g->n] : 0;
-    if (predicted_seconds(&c->amd) >= WORTH_ND * ND_SECONDS_AN_EDGE * edges) {
-        TRY(order(c, LIBSOLVER_ORDERING_ND, best));
-        if (predicted_seconds(best) < predicted_seconds(&c->amd))
-            return LIBSOLVER_OK;
-        elimination_free(c->m, &best->e);
-    }
-    *best = c->amd;
-    c->amd.e = (elimination_tree){0};
-    return LIBSOLVER_OK;
+    return c->amd.e.perm ? LIBSOLVER_OK : candidate_find(c, LIBSOLVER_ORDERING_AMD, NULL, &c->amd);
 }
 
 /* The caller's permutation, checked. */
@@ -172,11 +130,11 @@ static libsolver_status order_choice(choice *c, libsolver_ordering method, candi
     if (method == LIBSOLVER_ORDERING_AUTO)
         status = order_auto(c, best);
     else if (method == LIBSOLVER_ORDERING_AMD) {
-        status = find_amd(c);
+        status = candidate_find_amd(c);
         *best = c->amd;
         c->amd.e = (elimination_tree){0};
     } else
-        status = order(c, method, best);
+        status = candidate_find(c, method, NULL, best);
     if (status == LIBSOLVER_NOT_BUILT)
         FAIL(why, status, "this build has no METIS, or its integers cannot count this graph's edges");
     if (status == LIBSOLVER_CANCELLED)
@@ -193,11 +151,13 @@ static libsolver_status unfold(const choice *c, const candidate *k, int32_t *per
         memcpy(perm, k->e.perm, sizeof(int32_t) * (size_t)k->e.n);
     if (!f)
         return LIBSOLVER_OK;
-    return forest_of_elimination(c->m, k->by_classes ? &c->compressed : c->g, &k->e, c->g->n, k->by_classes ? c->class_of : NULL, f);
+    return forest_of_elimination(c->m, k->by_classes ? &c->compressed : c->g, &k->e, c->g->n,
+                                 k->by_classes ? c->class_of : NULL, f);
 }
 
 /* The caller's order, or none. */
-static libsolver_status order_given(memory *m, const pattern *a, const libsolver_options *options, int32_t *perm, message *why)
+static libsolver_status order_given(memory *m, const pattern *a, const libsolver_options *options,
+                                    int32_t *perm, message *why)
 {
     if (options->ordering == LIBSOLVER_ORDERING_USER)
         return order_user(m, a->n, options->permutation, perm, why);
@@ -206,8 +166,9 @@ static libsolver_status order_given(memory *m, const pattern *a, const libsolver
     return LIBSOLVER_OK;
 }
 
-static libsolver_status find_order(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
-                                   int32_t *perm, forest *f, libsolver_ordering *used, message *why)
+static libsolver_status find_order(environment *env, const pattern *a, const double *magnitude,
+                                   const libsolver_options *options, int32_t *perm, forest *f,
+                                   libsolver_ordering *used, double *seconds, message *why)
 {
     memory *m = &env->memory;
     choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = &first;
@@ -218,12 +179,13 @@ static libsolver_status find_order(environment *env, const pattern *a, const dou
     TRY_DONE(choice_begin(&first, env, a, &g, magnitude));
     if (magnitude && options->matching == LIBSOLVER_AUTO) { /* do pairs cost too much? */
         TRY_DONE(choice_begin(&plain, env, a, &g, NULL));
-        TRY_DONE(find_amd(&first));
-        TRY_DONE(find_amd(&plain));
+        TRY_DONE(candidate_find_amd(&first));
+        TRY_DONE(candidate_find_amd(&plain));
         chosen = first.amd.e.factor_flops > PAIRS_WORTH * plain.amd.e.factor_flops ? &plain : &first;
     }
     TRY_DONE(order_choice(chosen, options->ordering, &best, why));
     *used = best.method;
+    *seconds = best.seconds;
     TRY_DONE(unfold(chosen, &best, perm, f));
 done:
     elimination_free(m, &best.e);
@@ -242,18 +204,21 @@ libsolver_status choose_ordering(environment *env, const pattern *a, const doubl
                                  const libsolver_options *options, int32_t *perm, libsolver_ordering *used,
                                  message *why)
 {
+    double seconds;
     *used = options->ordering;
     if (is_given(options->ordering))
         return order_given(&env->memory, a, options, perm, why);
-    return find_order(env, a, magnitude, options, perm, NULL, used, why);
+    return find_order(env, a, magnitude, options, perm, NULL, used, &seconds, why);
 }
 
-libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
-                               forest *f, libsolver_ordering *used, message *why)
+libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude,
+                               const libsolver_options *options, forest *f, libsolver_ordering *used,
+                               double *seconds, message *why)
 {
     *used = options->ordering;
+    *seconds = 0;
     if (!is_given(options->ordering))
-        return find_order(env, a, magnitude, options, NULL, f, used, why);
+        return find_order(env, a, magnitude, options, NULL, f, used, seconds, why);
     int32_t *perm = memory_new(&env->memory, a->n, sizeof(int32_t));
     if (!perm)
         return LIBSOLVER_OUT_OF_MEMORY;

@@ -13,11 +13,8 @@
 libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
                                  int32_t *perm, libsolver_ordering *used, message *why);
 
-/* The elimination forest of that order. */
+/* The elimination forest of that order.  seconds: predicted, of a factorization with ten solves; 0 for a given order. */
 libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude, const libsolver_options *options,
-                               forest *f, libsolver_ordering *used, message *why);
-
-/* Predicted seconds of a factorization with ten solves, by which AUTO chooses. */
-double ordering_predicted_seconds(int64_t factor_nnz, double flops);
+                               forest *f, libsolver_ordering *used, double *seconds, message *why);
 
 #endif

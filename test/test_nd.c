@@ -93,7 +93,7 @@ static void separators_separate(void **state)
         const nd_graph w = weighted(&g, &scratch, seed % 3 ? &r : NULL);
         nd_random draws = {seed};
         separation s = {.side = arena_new(&scratch, w.n, 1)};
-        assert_int_equal(nd_bisect(&scratch, &w, 1 + (int)(seed % 3), &draws, &s), LIBSOLVER_OK);
+        assert_int_equal(nd_bisect(&scratch, &w, 1 + (int)(seed % 3), NULL, &draws, &s), LIBSOLVER_OK);
         int32_t weight[3] = {0, 0, 0};
         for (int32_t v = 0; v < w.n; v++) {
             assert_in_range(s.side[v], LEFT, SEPARATOR);
@@ -121,7 +121,7 @@ static void a_grid_is_cut_across(void **state)
         const nd_graph w = weighted(&g, &scratch, NULL);
         nd_random draws = {seed};
         separation s = {.side = arena_new(&scratch, w.n, 1)};
-        assert_int_equal(nd_bisect(&scratch, &w, 3, &draws, &s), LIBSOLVER_OK);
+        assert_int_equal(nd_bisect(&scratch, &w, 3, NULL, &draws, &s), LIBSOLVER_OK);
         assert_in_range(s.weight[SEPARATOR], 18, 24); /* 20 in a straight line */
         assert_in_range(s.weight[LEFT], 600, 1400);
         arena_free(&scratch);
@@ -313,7 +313,7 @@ static int stop(void *user)
 static void a_cancelled_run_stops(void **state)
 {
     (void)state;
-    pattern a = problem_grid(150, 150, 1);
+    pattern a = problem_grid(230, 220, 1); /* more than 40 parts */
     graph g = graph_of(&a);
     const int64_t before = env.memory.in_use;
     int32_t *perm = malloc(sizeof(int32_t) * (size_t)g.n);

@@ -9,7 +9,7 @@
 #define COARSEST 50
 #define HEAVY_PERCENT 200
 #define GROWS 4
-#define PASSES 6
+#define PASSES 4
 
 /* Where there are tries, each begins at a graph of 1 / DIVISOR of the vertices, at most MIDDLE; smaller graphs are
  * tried as they are. */
@@ -47,6 +47,11 @@ static void copy(const separation *from, int32_t n, separation *to)
     to->side = side;
 }
 
+static int stopped(const atomic_int *stop)
+{
+    return stop && atomic_load(stop);
+}
+
 /* The best of some grown separators. */
 static libsolver_status separate(arena *scratch, refiner *w, const nd_graph *g, nd_random *r,
                                  separation *best)
@@ -68,18 +73,18 @@ static libsolver_status separate(arena *scratch, refiner *w, const nd_graph *g, 
 
 /* Coarsens to about `bottom` vertices, takes the best of `tries` separators there, refines on the way back. */
 static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom, int tries,
-                                   nd_random *r, separation *s);
+                                   const atomic_int *stop, nd_random *r, separation *s);
 
 /* The best of `tries`. */
-static libsolver_status repeat(arena *scratch, refiner *w, const nd_graph *g, int tries, nd_random *r,
-                               separation *best)
+static libsolver_status repeat(arena *scratch, refiner *w, const nd_graph *g, int tries,
+                               const atomic_int *stop, nd_random *r, separation *best)
 {
     const arena_mark mark = arena_here(scratch);
     separation s = {.side = arena_new(scratch, g->n, 1)};
     if (!s.side)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int k = 0; k < tries; k++) {
-        TRY(multilevel(scratch, w, g, COARSEST, 1, r, k == 0 ? best : &s));
+        TRY(multilevel(scratch, w, g, COARSEST, 1, stop, r, k == 0 ? best : &s));
         if (k > 0 && nd_better(&s, best))
             copy(&s, g->n, best);
     }
@@ -88,7 +93,7 @@ static libsolver_status repeat(arena *scratch, refiner *w, const nd_graph *g, in
 }
 
 static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom, int tries,
-                                   nd_random *r, separation *s)
+                                   const atomic_int *stop, nd_random *r, separation *s)
 {
     struct {
         nd_graph g;
@@ -102,6 +107,8 @@ static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g
     level[0].s = *s;
     while (level[last].g.n > bottom && last + 1 < LEVELS) {
         const int32_t n = level[last].g.n;
+        if (stopped(stop))
+            return LIBSOLVER_CANCELLED;
         level[last].class_of = arena_new(scratch, n, sizeof(int32_t));
         if (!level[last].class_of)
             return LIBSOLVER_OUT_OF_MEMORY;
@@ -116,9 +123,11 @@ static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g
             return LIBSOLVER_OUT_OF_MEMORY;
         last++;
     }
-    TRY(bottom > COARSEST ? repeat(scratch, w, &level[last].g, tries, r, &level[last].s)
+    TRY(bottom > COARSEST ? repeat(scratch, w, &level[last].g, tries, stop, r, &level[last].s)
                           : separate(scratch, w, &level[last].g, r, &level[last].s));
     while (last-- > 0) {
+        if (stopped(stop))
+            return LIBSOLVER_CANCELLED;
         separation *fine = &level[last].s, *coarse = &level[last + 1].s;
         for (int32_t v = 0; v < level[last].g.n; v++)
             fine->side[v] = coarse->side[level[last].class_of[v]];
@@ -130,7 +139,8 @@ static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g
     return LIBSOLVER_OK;
 }
 
-libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, nd_random *r, separation *s)
+libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop, nd_random *r,
+                           separation *s)
 {
     const arena_mark mark = arena_here(scratch);
     refiner *w = nd_refiner(scratch, g->n);
@@ -139,11 +149,11 @@ libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, nd_rand
     const int32_t middle = g->n / DIVISOR < MIDDLE ? g->n / DIVISOR : MIDDLE;
     libsolver_status status;
     if (tries > 1 && g->n <= MIDDLE)
-        status = repeat(scratch, w, g, tries, r, s);
+        status = repeat(scratch, w, g, tries, stop, r, s);
     else if (tries > 1 && middle > 2 * COARSEST)
-        status = multilevel(scratch, w, g, middle, tries, r, s);
+        status = multilevel(scratch, w, g, middle, tries, stop, r, s);
     else
-        status = multilevel(scratch, w, g, COARSEST, 1, r, s);
+        status = multilevel(scratch, w, g, COARSEST, 1, stop, r, s);
     arena_back(scratch, mark);
     return status;
 }

@@ -32,6 +32,8 @@ static int32_t partner(const nd_graph *g, int32_t v, int32_t heaviest, const int
             const int32_t u = g->neighbor[first + p], w = leader[u] < 0 ? g->weight[u] : weight[leader[u]];
             if (w > room)
                 continue;
+            if (w == 1 && !g->strength)
+                return u; /* no other is better */
             const int64_t strength = g->strength ? g->strength[first + p] : 1;
             if (strength * best_weight > best_strength * w) {
                 best = u;

@@ -7,19 +7,21 @@
 #include "ordering/nd/dissection.h"
 #include <string.h>
 
-/* Parts of more vertices are tasks of their own. */
-#define TASK_SIZE 10000
+/* Parts of more vertices than a 64th of the graph are tasks of their own, within these bounds. */
+#define TASK_PART 64
+#define TASK_LEAST 1000
+#define TASK_MOST 10000
 
 /* Deeper parts are ordered as leaves.  Each side of a separator has at most about 60 % of the weight, so that
  * only graphs in which this fails get there. */
 #define DEEPEST 100
 
 /* Tuned with `bench_ordering` on one core of an AMD EPYC 9004, on grids and the shared matrices.  A graph is large
- * by its number of vertices.  Smaller leaves give 1 to 2 % less fill and take up to 1.5 times as long; more
+ * by its number of vertices.  Smaller leaves give up to 1 % less fill and take up to 1.5 times as long; more
  * tries on the upper parts, whose separators cost most, about the same. */
 #define LARGE 20000
-#define LEAF 200
-#define LEAF_OF_LARGE 1000
+#define LEAF 300
+#define LEAF_OF_LARGE 2000
 #define UPPER 4 /* levels of the tree */
 #define TRIES 3
 #define TRIES_OF_LARGE 2
@@ -58,6 +60,13 @@ static libsolver_status order_leaf(dissection *d, arena *scratch, const part *p)
         perm[k] = p->vertex[perm[k]];
     arena_back(scratch, mark);
     return LIBSOLVER_OK;
+}
+
+/* Bytes of the chunks in which a part of n vertices takes its memory. */
+static size_t chunk_of(int32_t n)
+{
+    const size_t bytes = 200 * (size_t)n;
+    return bytes < 64 << 10 ? 64 << 10 : bytes > 1 << 20 ? 1 << 20 : bytes;
 }
 
 /* The part of p on one side, with `count` vertices and `edges` to its own and to others.  number: place of each vertex of p on
@@ -122,7 +131,7 @@ static libsolver_status divide(dissection *d, arena *scratch, const part *p, con
     for (int32_t v = 0; v < p->n; v++)
         if (s->side[v] == SEPARATOR)
             last[number[v]] = p->vertex[v];
-    const int tasks = p->n > TASK_SIZE;
+    const int tasks = p->n > d->task;
     job *pending[2] = {NULL, NULL};
     libsolver_status status = LIBSOLVER_OK;
     for (int side = 0; side < 2 && status == LIBSOLVER_OK; side++) {
@@ -132,7 +141,7 @@ static libsolver_status divide(dissection *d, arena *scratch, const part *p, con
                 status = LIBSOLVER_OUT_OF_MEMORY;
                 break;
             }
-            arena_init(&j->memory, &d->env->memory, scratch->chunk);
+            arena_init(&j->memory, &d->env->memory, chunk_of(count[side]));
             status = take_side(d, &j->memory, p, s, side, number, count[side], edges[side], &j->p);
             j->p.offset += side == RIGHT ? count[LEFT] : 0;
         } else {
@@ -165,7 +174,7 @@ static void dissect(dissection *d, arena *scratch, const part *p)
 {
     if (atomic_load(&d->status) != LIBSOLVER_OK)
         return;
-    if (environment_cancelled(d->env)) {
+    if (environment_cancelled(d->env) || (d->watch && d->watch->stop && atomic_load(d->watch->stop))) {
         fail(d, LIBSOLVER_CANCELLED);
         return;
     }
@@ -180,7 +189,9 @@ static void dissect(dissection *d, arena *scratch, const part *p)
             status = LIBSOLVER_OUT_OF_MEMORY;
             goto done;
         }
-        TRY_DONE(nd_bisect(scratch, &p->g, tries, &r, &s));
+        TRY_DONE(nd_bisect(scratch, &p->g, tries, d->watch ? d->watch->stop : NULL, &r, &s));
+        if (p->depth == 0 && d->watch && d->watch->separated)
+            d->watch->separated(d->watch->user, s.weight[SEPARATOR]);
         if (s.weight[LEFT] > 0 && s.weight[RIGHT] > 0)
             TRY_DONE(divide(d, scratch, p, &s));
         else
@@ -210,10 +221,14 @@ static libsolver_status whole(const graph *g, uint64_t seed, arena *scratch, par
     return LIBSOLVER_OK;
 }
 
-libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm)
+libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t seed, const nd_watch *watch,
+                                  int32_t *perm)
 {
-    dissection d = {.env = env, .g = g, .perm = perm};
+    dissection d = {.env = env, .g = g, .perm = perm, .watch = watch};
     d.leaf = g->n > LARGE ? LEAF_OF_LARGE : LEAF;
+    d.task = g->n / TASK_PART < TASK_LEAST  ? TASK_LEAST
+             : g->n / TASK_PART > TASK_MOST ? TASK_MOST
+                                            : g->n / TASK_PART;
     atomic_init(&d.status, LIBSOLVER_OK);
     if (g->n == 0)
         return LIBSOLVER_OK;
@@ -223,19 +238,27 @@ libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32
     if (!d.local || !root)
         goto done;
     memset(d.local, -1, sizeof(int32_t) * (size_t)g->n);
-    arena_init(&root->memory, &env->memory, g->n < 1000 ? 64 << 10 : 1 << 20);
+    arena_init(&root->memory, &env->memory, chunk_of(g->n));
     status = whole(g, seed, &root->memory, &root->p);
     if (status != LIBSOLVER_OK) {
         arena_free(&root->memory);
         goto done;
     }
-#pragma omp parallel num_threads(env->threads) if (env->threads > 1 && g->n > TASK_SIZE)
-#pragma omp single
+#pragma omp taskgroup
     run(&d, root);
     root = NULL;
     status = (libsolver_status)atomic_load(&d.status);
 done:
     memory_free(&env->memory, d.local);
     memory_free(&env->memory, root);
+    return status;
+}
+
+libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm)
+{
+    libsolver_status status = LIBSOLVER_OK;
+#pragma omp parallel num_threads(env->threads) if (env->threads > 1 && g->n > TASK_LEAST)
+#pragma omp single
+    status = order_nd_watched(env, g, seed, NULL, perm);
     return status;
 }

@@ -70,8 +70,8 @@ void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_r
 /* Grows LEFT from a random vertex until it weighs `until`, everything else being RIGHT or SEPARATOR. */
 void nd_grow(refiner *w, const nd_graph *g, int32_t until, nd_random *r, separation *s);
 
-/* A separation of g.  OUT_OF_MEMORY. */
-libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, nd_random *r, separation *s);
+/* A separation of g.  OUT_OF_MEMORY; CANCELLED when *stop is no longer zero, unless stop is NULL. */
+libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop, nd_random *r, separation *s);
 /* Nonzero when a is to be preferred to b. */
 int nd_better(const separation *a, const separation *b);
 

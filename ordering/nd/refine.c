@@ -4,8 +4,10 @@
 #include "ordering/nd/nd.h"
 #include <string.h>
 
-/* Moves after the best separator of a pass. */
-#define PATIENCE 300
+/* Moves after the best separator of a pass: in proportion to its vertices, in these bounds. */
+#define PATIENCE_PART 2
+#define PATIENCE_LEAST 20
+#define PATIENCE_MOST 300
 
 typedef struct entry {
     int32_t gain, vertex;
@@ -247,7 +249,9 @@ static int pass(refiner *w, const nd_graph *g, int32_t heaviest, int favoured, s
     int32_t best = s->weight[SEPARATOR], best_excess = excess(s, heaviest), keep = 0, since = 0;
     int32_t best_heavier = larger(s->weight[LEFT], s->weight[RIGHT]);
     int improved = 0;
-    while (since < PATIENCE) {
+    const int32_t patience =
+        w->listed < PATIENCE_MOST / PATIENCE_PART ? PATIENCE_LEAST + PATIENCE_PART * w->listed : PATIENCE_MOST;
+    while (since < patience) {
         const int to = choose_side(w, g, s, heaviest, favoured);
         if (to < 0)
             break;

@@ -3,11 +3,10 @@
 #include "solver/cpu/plan.h"
 #include "dense/cpu/contribution.h"
 
-/* Predicted seconds of a front with k pivots and m rows: a fixed cost, gemm whose rate grows with k, and
- * moving the contribution block once, and the panel as often as a few solves do.  Fitted to `libsolver bench` on two
- * cores of an AMD EPYC 9004 with OpenBLAS 0.3.21; the panel's share makes solves of lap2d:500 and kkt_cont-201
- * 10 % faster than none would, and costs no factorization anything. */
-static double front_seconds(int64_t k, int64_t m)
+/* A fixed cost, gemm whose rate grows with k, and moving the contribution block once, and the panel as often as a few solves
+ * do.  Fitted to `libsolver bench` on two cores of an AMD EPYC 9004 with OpenBLAS 0.3.21; the panel's share makes solves of
+ * lap2d:500 and kkt_cont-201 10 % faster than none would, and costs no factorization anything. */
+double cpu_front_seconds(int64_t k, int64_t m)
 {
     const double dk = (double)k, dm = (double)m, dr = dm - dk;
     const double flops = dk * (dm * dm - dm * dk + dk * dk / 3);
@@ -124,7 +123,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
     plan->a.row = memory_new(m, nnz, sizeof(int32_t));
     if (!plan->place || !plan->local || !plan->a.start || !plan->a.row)
         goto done;
-    status = partition_build(m, problem->a, problem->forest, front_seconds, &plan->part, &plan->a, plan->place);
+    status = partition_build(m, problem->a, problem->forest, cpu_front_seconds, &plan->part, &plan->a, plan->place);
     if (status == LIBSOLVER_OK) {
         plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
         plan->children = memory_zeroed(m, plan->part.supernodes, sizeof(int32_t));

@@ -57,6 +57,9 @@ static inline int plan_rows(const cpu_plan *plan, int32_t s)
     return (int)(plan->part.row_start[s + 1] - plan->part.row_start[s]);
 }
 
+/* Predicted seconds of a front with k pivots and m rows, in a factorization and a few solves. */
+double cpu_front_seconds(int64_t k, int64_t m);
+
 /* Threads that are worth waking for a solve of so many columns. */
 int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns);
 

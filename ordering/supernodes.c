@@ -1,0 +1,67 @@
+/* ordering/supernodes.c: fundamental supernodes of an elimination  [Liu, Ng, Peyton, On finding supernodes for sparse
+ * matrix computations, SIAM J. Matrix Anal. Appl. 14 (1993)], and what their fronts will cost
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "ordering/analysis.h"
+
+void supernodes_free(memory *m, supernodes *s)
+{
+    memory_free(m, s->of);
+    memory_free(m, s->first);
+    memory_free(m, s->above);
+    memory_free(m, s->size);
+    *s = (supernodes){0};
+}
+
+/* Vertex j continues the supernode of j - 1 if j - 1 is its only child and L(:,j) is L(:,j-1) without the rows of
+ * j - 1. */
+libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e, supernodes *s)
+{
+    const int32_t n = e->n;
+    *s = (supernodes){.of = memory_zeroed(m, n, sizeof(int32_t))};
+    if (!s->of)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    int32_t *children = s->of; /* of j, until j's supernode is known */
+    for (int32_t j = 0; j < n; j++)
+        if (e->parent[j] != -1)
+            children[e->parent[j]]++;
+    for (int32_t j = 0, before = 0; j < n; j++) { /* before: columns of vertex j - 1 */
+        const int continues =
+            j > 0 && e->parent[j - 1] == j && children[j] == 1 && e->count[j] == e->count[j - 1] - before;
+        s->number += !continues;
+        s->of[j] = s->number - 1;
+        before = g->weight ? g->weight[e->perm[j]] : 1;
+    }
+    s->first = memory_new(m, s->number, sizeof(int32_t));
+    s->above = memory_new(m, s->number, sizeof(int32_t));
+    s->size = memory_zeroed(m, s->number, sizeof(front_size));
+    if (!s->first || !s->above || !s->size) {
+        supernodes_free(m, s);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    for (int32_t j = 0, column = 0; j < n; j++) {
+        const int32_t t = s->of[j], columns = g->weight ? g->weight[e->perm[j]] : 1;
+        if (s->size[t].k == 0) {
+            s->first[t] = column;
+            s->size[t].m = e->count[j];
+        }
+        s->size[t].k += columns;
+        s->above[t] = e->parent[j] == -1 ? -1 : s->of[e->parent[j]]; /* that of the last vertex stays */
+        column += columns;
+    }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost cost, double *seconds)
+{
+    supernodes s;
+    *seconds = 0;
+    TRY(supernodes_find(m, g, e, &s));
+    unsigned char *merged = memory_new(m, s.number, 1);
+    const libsolver_status status = merged ? relax_fronts(m, s.number, s.above, cost, s.size, merged) : LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t t = 0; t < s.number && status == LIBSOLVER_OK; t++)
+        if (!merged[t])
+            *seconds += cost(s.size[t].k, s.size[t].m);
+    memory_free(m, merged);
+    supernodes_free(m, &s);
+    return status;
+}
