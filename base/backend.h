@@ -11,7 +11,7 @@ struct forest;
 /* What a backend is given by the analysis; it copies what it keeps, but for env. */
 typedef struct backend_problem {
     environment *env;
-    const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal complete */
+    const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal complete; it outlives the plan */
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
@@ -19,6 +19,8 @@ typedef struct backend_problem {
     int32_t schur_size;           /* rows that are not eliminated ... */
     const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of their tree */
     const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
+    const int32_t *matched_row;   /* n: a matching of all columns of a that was found with some values, row of each column, ... */
+    const double *matched_dual;   /* n: ... and duals of rows; NULL: there is none.  Copied */
     int for_latency;              /* very many solves: what is prepared for them may take any room */
     int may_fall_back;            /* a device that fails, or has no room, leaves its work to the CPU */
 } backend_problem;

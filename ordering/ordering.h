@@ -113,7 +113,7 @@ void forest_free(memory *m, forest *f);
 libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, int64_t *factor_nnz,
                              double *factor_flops);
 
-/* permuted := lower triangle of P A P^T by columns, the entries of each in any order; its arrays are the caller's.  place, unless
+/* permuted := lower triangle of P A P^T by columns, of each first the diagonal, the others in any order; its arrays are the caller's.  place, unless
  * NULL: of an entry of A its place there, -1 - it if that is its mirror image.  O(n + nnz). */
 libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm, pattern *permuted, int64_t *place);
 

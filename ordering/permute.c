@@ -21,13 +21,13 @@ libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *per
             permuted->start[(i0 < j0 ? i0 : j0) + 1]++;
         }
     for (int32_t j = 0; j < n; j++) {
-        next[j] = permuted->start[j];
+        next[j] = permuted->start[j] + 1;
         permuted->start[j + 1] += permuted->start[j];
     }
     for (int32_t j = 0; j < n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i0 = rank[a->row[p]], j0 = rank[j];
-            const int64_t q = next[i0 < j0 ? i0 : j0]++;
+            const int64_t q = i0 == j0 ? permuted->start[j0] : next[i0 < j0 ? i0 : j0]++;
             permuted->row[q] = i0 < j0 ? j0 : i0;
             if (place)
                 place[p] = i0 < j0 ? -1 - q : q;

@@ -121,10 +121,11 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
+    matching *matched = NULL;
     TRY(read_magnitudes(s, a, &magnitude, why));
     libsolver_status status =
         s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, &s->forest, &s->ordering, why)
-                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest, &s->ordering, &s->seconds, why);
+                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest, &s->ordering, &s->seconds, &matched, why);
     if (status != LIBSOLVER_OK)
         goto done;
     if (environment_cancelled(env)) {
@@ -132,6 +133,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         goto done;
     }
     choose_side(s);
+    const int is_perfect = matched && matched->size == s->input.a.n;
     const backend_problem problem = {
         .env = env,
         .a = &s->input.a,
@@ -142,11 +144,14 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .schur_size = (int32_t)s->schur_size,
         .schur_rows = s->schur_rows,
         .expected_signs = s->options.expected_signs,
+        .matched_row = is_perfect ? matched->row_of : NULL,
+        .matched_dual = is_perfect ? matched->u : NULL,
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
     };
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
+    matching_free(&env->memory, matched);
     memory_free(&env->memory, magnitude);
     return status;
 }

@@ -55,19 +55,17 @@ libsolver_status candidate_find(const choice *c, libsolver_ordering method, cons
 }
 
 /* Compresses the pairs of a matching. */
-static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude)
+static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude, matching **matched)
 {
-    matching *w = NULL;
-    TRY(matching_create(c->m, a, &w));
+    TRY(matching_create(c->m, a, matched));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     double *scale = memory_new(c->m, a->n, sizeof(double));
     if (scale) {
-        matching_scale(w, magnitude, scale);
-        const int32_t classes = matching_pairs(w, c->class_of);
+        matching_scale(*matched, magnitude, scale);
+        const int32_t classes = matching_pairs(*matched, c->class_of);
         status = graph_merge(c->m, c->g, c->class_of, classes, &c->compressed);
     }
     memory_free(c->m, scale);
-    matching_free(c->m, w);
     return status;
 }
 
@@ -101,7 +99,7 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
 
 /* The graph g of a, with the pairs of a matching if magnitude is given; choice_free in every case. */
 static libsolver_status choice_begin(choice *c, environment *env, const pattern *a, const graph *g,
-                                     const double *magnitude)
+                                     const double *magnitude, matching **matched)
 {
     *c = (choice){.env = env, .m = &env->memory, .g = g, .paired = magnitude != NULL};
     c->compressed.n = -1;
@@ -109,7 +107,7 @@ static libsolver_status choice_begin(choice *c, environment *env, const pattern 
     if (!c->class_of)
         return LIBSOLVER_OUT_OF_MEMORY;
     if (c->paired)
-        return merge_pairs(c, a, magnitude);
+        return merge_pairs(c, a, magnitude, matched);
     return graph_compress(c->m, g, &c->compressed, c->class_of);
 }
 
@@ -168,7 +166,7 @@ static libsolver_status order_given(memory *m, const pattern *a, const libsolver
 
 static libsolver_status find_order(environment *env, const pattern *a, const double *magnitude,
                                    const libsolver_options *options, int32_t *perm, forest *f,
-                                   libsolver_ordering *used, double *seconds, message *why)
+                                   libsolver_ordering *used, double *seconds, matching **matched, message *why)
 {
     memory *m = &env->memory;
     choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = &first;
@@ -176,9 +174,9 @@ static libsolver_status find_order(environment *env, const pattern *a, const dou
     graph g;
     TRY(graph_build(m, a, &g));
     libsolver_status status = LIBSOLVER_OK;
-    TRY_DONE(choice_begin(&first, env, a, &g, magnitude));
+    TRY_DONE(choice_begin(&first, env, a, &g, magnitude, matched));
     if (magnitude && options->matching == LIBSOLVER_AUTO) { /* do pairs cost too much? */
-        TRY_DONE(choice_begin(&plain, env, a, &g, NULL));
+        TRY_DONE(choice_begin(&plain, env, a, &g, NULL, NULL));
         TRY_DONE(candidate_find_amd(&first));
         TRY_DONE(candidate_find_amd(&plain));
         chosen = first.amd.e.factor_flops > PAIRS_WORTH * plain.amd.e.factor_flops ? &plain : &first;
@@ -205,10 +203,13 @@ libsolver_status choose_ordering(environment *env, const pattern *a, const doubl
                                  message *why)
 {
     double seconds;
+    matching *matched = NULL;
     *used = options->ordering;
     if (is_given(options->ordering))
         return order_given(&env->memory, a, options, perm, why);
-    return find_order(env, a, magnitude, options, perm, NULL, used, &seconds, why);
+    const libsolver_status status = find_order(env, a, magnitude, options, perm, NULL, used, &seconds, &matched, why);
+    matching_free(&env->memory, matched);
+    return status;
 }
 
 libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude,
@@ -218,7 +219,7 @@ libsolver_status choose_forest(environment *env, const pattern *a, const double 
     *used = options->ordering;
     *seconds = 0;
     if (!is_given(options->ordering))
-        return find_order(env, a, magnitude, options, NULL, f, used, seconds, why);
+        return find_order(env, a, magnitude, options, NULL, f, used, seconds, matched, why);
     int32_t *perm = memory_new(&env->memory, a->n, sizeof(int32_t));
     if (!perm)
         return LIBSOLVER_OUT_OF_MEMORY;

@@ -203,7 +203,8 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
                                                    const libsolver_matrix *a, libsolver_factor **factor);
 
 /* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen anew (a scaling
- * by matching that the last values needed is tried first).  Allocates only when the new values delay more pivots
+ * by matching that the last values needed is tried first; where pivots stayed uncertain after all attempts, the last of these comes
+ * first, and is the only one if no more are uncertain now).  Allocates only when the new values delay more pivots
  * than there is room for (counted in libsolver_factor_info.growths), or need a matching for the first time.  After a
  * failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays valid; after others
  * (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */

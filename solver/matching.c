@@ -275,7 +275,7 @@ static int32_t assign_all(matching *w, int32_t assigned)
 /* A matching of least cost, from the last one if that had all columns: duals say nothing of rows that are left out. */
 static int32_t find_matching(matching *w)
 {
-    int32_t assigned = w->found && w->size == w->n ? resume_assignment(w) : -1;
+    int32_t assigned = w->size == w->n ? resume_assignment(w) : -1;
     if (assigned >= 0)
         assigned = assign_all(w, assigned);
     if (assigned < w->n)
@@ -342,6 +342,15 @@ int32_t matching_scale(matching *w, const double *magnitude, double *log2_scale)
     if (w->size < n)
         scale_unmatched(w, magnitude, log2_scale);
     return w->size;
+}
+
+void matching_start_from(matching *w, const int32_t *row_of, const double *u)
+{
+    memcpy(w->u, u, sizeof(double) * (size_t)w->n);
+    for (int32_t j = 0; j < w->n; j++)
+        take(w, j, row_of[j]);
+    w->size = w->n;
+    w->found = 0;
 }
 
 int32_t matching_pairs(const matching *w, int32_t *class_of)

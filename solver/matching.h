@@ -15,8 +15,8 @@ typedef struct matching {
     double *cost;             /* start[n] */
     double *u, *v, *distance; /* n each */
     int32_t *row_of, *column_of, *from, *heap, *at; /* n each */
-    int found;                /* there is a matching of the costs, */
-    int32_t size;             /* of so many columns */
+    int found;                /* there is a matching of the costs */
+    int32_t size;             /* columns of the last matching, or of one to start from; 0: none */
 } matching;
 
 /* Pattern: lower triangle by columns, rows in any order.  OUT_OF_MEMORY. */
@@ -29,6 +29,10 @@ void matching_free(memory *m, matching *matching);
  * augmenting paths: O(n (nnz + n) log n) at worst, near-linear on most matrices; the next call starts from the matching
  * of the last one, with the same values it takes O(nnz).  Returns the size of the matching. */
 int32_t matching_scale(matching *matching, const double *magnitude, double *log2_scale);
+
+/* Makes a matching of all columns, found on the same pattern with whatever values, the one to start from: row_of and u (duals of rows),
+ * length n. */
+void matching_start_from(matching *matching, const int32_t *row_of, const double *u);
 
 /* Pairs of rows to be eliminated together as 2x2 pivots, from the matching found last: its cycles are cut into pairs, an odd one
  * leaves a single row [Duff, Pralet 2005].  class_of: length n, out; returns the number of classes (pairs and single rows). */

@@ -131,6 +131,40 @@ static void uncertain_signs_are_pivoted_again(void **state)
     }
 }
 
+/* Where nothing has helped, the means tried last come first the next time, and are the only ones unless more is uncertain now.  Once
+ * nothing is, the next factorization begins from the beginning. */
+static void means_that_left_no_more_in_doubt_are_kept(void **state)
+{
+    (void)state;
+    static const double uncertain = 1 - 100 * EPS;
+    static const struct {
+        double corners[2]; /* of two blocks [1 1; 1 corner] */
+        int attempts, uncertain;
+    } rounds[] = {{{uncertain, -1}, 3, 1}, {{uncertain, -1}, 1, 1}, {{-1, uncertain}, 1, 1}, {{uncertain, uncertain}, 4, 2},
+                  {{uncertain, -1}, 1, 1}, {{-1, -1}, 1, 0}, {{-1, -1}, 1, 0}, {{-1, uncertain}, 3, 1}};
+    pattern blocks = problem_diagonal(2), a = problem_blown_up(&blocks, 2);
+    problem_free(&blocks);
+    double *values = nan_array(6);
+    cpu_system s;
+    int sentences = 0;
+    for (int k = 0; k < 8; k++) {
+        for (int b = 0; b < 2; b++) {
+            values[3 * b] = values[3 * b + 1] = 1;
+            values[3 * b + 2] = rounds[k].corners[b];
+        }
+        if (k == 0) {
+            assert_int_equal(system_build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
+            s.env.log = count_sentences;
+            s.env.log_user = &sentences;
+        }
+        sentences = 0;
+        assert_int_equal(system_factorize(&s, INDEFINITE, 1), LIBSOLVER_OK);
+        assert_int_equal(sentences + 1, rounds[k].attempts);
+        assert_int_equal(s.report.uncertain, rounds[k].uncertain);
+    }
+    system_free(&s);
+}
+
 static void sizes_are_told_before_they_are_taken(void **state)
 {
     (void)state;
@@ -252,6 +286,7 @@ int main(void)
         cmocka_unit_test_teardown(delayed_pivots_reach_their_parents, print_last_seed),
         cmocka_unit_test_teardown(a_matrix_that_is_not_positive_definite_is_named, print_last_seed),
         cmocka_unit_test_teardown(uncertain_signs_are_pivoted_again, print_last_seed),
+        cmocka_unit_test_teardown(means_that_left_no_more_in_doubt_are_kept, print_last_seed),
         cmocka_unit_test_teardown(sizes_are_told_before_they_are_taken, print_last_seed),
         cmocka_unit_test_teardown(each_failed_allocation_is_reported, print_last_seed),
         cmocka_unit_test_teardown(a_cancelled_run_can_be_repeated, print_last_seed),

@@ -36,7 +36,17 @@ static void record_failure(numeric *f, int32_t s, int column)
     f->node[s].p = column;
 }
 
-static libsolver_status factorize_cholesky(numeric *f, int32_t s)
+/* Counts the pivots of a front, which were the squares of what stands in L. */
+static void count_squares(const node *v, front_report *report)
+{
+    for (int i = 0; i < v->k; i++) {
+        const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]);
+        report->smallest = root * root < report->smallest ? root * root : report->smallest;
+    }
+    report->positive += v->k;
+}
+
+static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
 {
     node *v = &f->node[s];
     TRY(NAME(cpu_assemble)(f, s, NULL));
@@ -51,6 +61,7 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s)
         record_failure(f, s, done);
         return LIBSOLVER_OK;
     }
+    count_squares(v, &t->report);
     if (!is_schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0, &f->watch);
@@ -93,7 +104,7 @@ static void work_on(numeric *f, int32_t s)
         return;
     libsolver_status status = front_stopped(&f->watch) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
-        status = f->cholesky ? factorize_cholesky(f, s) : factorize_ldlt(f, s, &f->scratch[omp_get_thread_num()]);
+        status = (f->cholesky ? factorize_cholesky : factorize_ldlt)(f, s, &f->scratch[omp_get_thread_num()]);
     if (status != LIBSOLVER_OK)
         atomic_store(&f->stop, status);
 }
@@ -179,14 +190,8 @@ static libsolver_status finish(numeric *f, backend_report *report)
             v->room = (int32_t)(delayed + delayed / 4 + 1);
             f->replan = 1;
         }
-        for (int i = 0; i < v->p; i++) {
+        for (int i = 0; i < v->p; i++)
             f->order[eliminated++] = v->index[i];
-            if (f->cholesky) { /* the pivot was the square of what stands in L */
-                const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]);
-                report->smallest = root * root < report->smallest ? root * root : report->smallest;
-                report->positive++;
-            }
-        }
     }
     f->entries = report->factor_nnz;
     f->zero_pivots = report->zero;
@@ -292,10 +297,17 @@ static libsolver_status try_matching(numeric *f, backend_options *o, backend_rep
     return attempt_again(f, o, report);
 }
 
+/* Whether what came out is no more in doubt than what all means together made of the values before.  Zeros are only left uncertain here:
+ * for more it takes two attempts. */
+static int is_no_worse(const doubtful_end *before, const backend_report *report)
+{
+    return report->uncertain <= before->uncertain && report->perturbed <= before->perturbed &&
+           (report->zero == 0 || (report->zero == before->zero && report->uncertain > 0));
+}
+
 /* LDL^T, again with other means when it comes out badly.  A scaling by matching that has helped is the first choice of the
  * next factorization. */
-static libsolver_status factorize_indefinite(numeric *f, const backend_options *options,
-                                             backend_report *report)
+static libsolver_status search_means(numeric *f, const backend_options *options, backend_report *report)
 {
     const environment *env = f->plan->env;
     backend_options o = *options;
@@ -328,7 +340,29 @@ static libsolver_status factorize_indefinite(numeric *f, const backend_options *
         status = attempt_again(f, &o, report);
     }
     f->matching_helped = helps;
+    f->doubtful = (doubtful_end){.is_known = status == LIBSOLVER_OK && options->may_match && is_uncertain(f, report),
+                                 .means = o,
+                                 .zero = report->zero,
+                                 .uncertain = report->uncertain,
+                                 .perturbed = report->perturbed};
     return status;
+}
+
+/* LDL^T.  Where the last values left pivots uncertain after every attempt, the means of the last one are tried first, and are enough
+ * if they leave no more than that. */
+static libsolver_status factorize_indefinite(numeric *f, const backend_options *options, backend_report *report)
+{
+    if (!f->doubtful.is_known || !options->may_match)
+        return search_means(f, options, report);
+    backend_options o = f->doubtful.means;
+    const libsolver_status status = attempt_indefinite(f, &o, report);
+    if (status == LIBSOLVER_OK ? is_no_worse(&f->doubtful, report) : status != TOO_MANY_DELAYS) {
+        f->doubtful.is_known = is_uncertain(f, report); /* once certain, the next values begin with the cheaper means again */
+        return status;
+    }
+    environment_log(f->plan->env, "%lld zero pivots, %lld of uncertain sign: more than before", (long long)report->zero,
+                    (long long)report->uncertain);
+    return search_means(f, options, report);
 }
 
 /* LDL^T with the signs that are expected of the pivots. */
@@ -344,10 +378,9 @@ static int64_t nonpositive_diagonal(const numeric *f)
 {
     const pattern *a = &f->plan->a;
     for (int32_t j = 0; j < a->n; j++)
-        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
-            if (a->row[p] == j && !(scalar_real(f->value[p]) > 0) &&
-                (j < f->plan->schur_first || j >= f->plan->schur_first + f->plan->schur_size))
-                return f->plan->part.perm[j];
+        if (!(scalar_real(f->value[a->start[j]]) > 0) &&
+            (j < f->plan->schur_first || j >= f->plan->schur_first + f->plan->schur_size))
+            return f->plan->part.perm[j];
     return -1;
 }
 

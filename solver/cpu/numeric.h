@@ -40,6 +40,13 @@ typedef struct scratch {
     int64_t delayed;
 } scratch;
 
+/* How the last indefinite factorization ended, if pivots were uncertain whatever was tried. */
+typedef struct doubtful_end {
+    int is_known;
+    backend_options means; /* of the last attempt */
+    int64_t zero, uncertain, perturbed;
+} doubtful_end;
+
 typedef struct numeric {
     const cpu_plan *plan;
     const cpu_single *single; /* mixed precision: its factor is of this kind, ... */
@@ -55,6 +62,7 @@ typedef struct numeric {
     matching *matching; /* NULL until the first scaling by matching */
     double *magnitude;  /* nnz + n, its input and output */
     int matching_helped;
+    doubtful_end doubtful;
     node *node;
     int32_t *order; /* n: row of P A P^T that is eliminated k-th */
     char *blocks;

@@ -100,23 +100,25 @@ static libsolver_status create(const void *plan_, message *why, void **out)
 static void set_values(void *numeric_, const void *values_)
 {
     numeric *f = numeric_;
-    const pattern *a = &f->plan->a;
+    const pattern *a = f->plan->given;
     const scalar *values = values_;
-    for (int64_t p = 0; p < a->start[a->n]; p++) {
-        const int64_t q = f->plan->place[p];
-        if (q >= 0)
-            f->value[q] = values[p];
-        else
-            f->value[-1 - q] = scalar_mirror(values[p], f->plan->hermitian);
-    }
+    real *sum = f->largest; /* in the caller's order, which is likely to have neighbours near each other */
     for (int32_t i = 0; i < a->n; i++)
-        f->row_sum[i] = 0;
-    for (int32_t j = 0; j < a->n; j++)
+        sum[i] = 0;
+    for (int32_t j = 0; j < a->n; j++) {
+        real own = 0;
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
-            f->row_sum[a->row[p]] += scalar_abs(f->value[p]);
+            const int64_t q = f->plan->place[p];
+            f->value[q >= 0 ? q : -1 - q] = q >= 0 ? values[p] : scalar_mirror(values[p], f->plan->hermitian);
+            const real size = scalar_abs(values[p]);
+            own += size;
             if (a->row[p] != j)
-                f->row_sum[j] += scalar_abs(f->value[p]);
+                sum[a->row[p]] += size;
         }
+        sum[j] += own;
+    }
+    for (int32_t k = 0; k < a->n; k++)
+        f->row_sum[k] = sum[f->plan->part.perm[k]];
 }
 
 static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/plan.h"
 #include "dense/cpu/contribution.h"
+#include <string.h>
 
 /* A fixed cost, gemm whose rate grows with k, and moving the contribution block once, and the panel as often as a few solves
  * do.  Fitted to `libsolver bench` on two cores of an AMD EPYC 9004 with OpenBLAS 0.3.21; the panel's share makes solves of
@@ -106,6 +107,19 @@ static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *p
     return in_order ? LIBSOLVER_OK : FAIL(why, LIBSOLVER_INTERNAL, "the rows of the Schur complement are in several supernodes");
 }
 
+/* The matching that is there, so that that of the first factorization need not begin anew. */
+static libsolver_status keep_matching(memory *m, cpu_plan *plan, const backend_problem *problem)
+{
+    const int32_t n = plan->a.n;
+    plan->matched_row = memory_new(m, n, sizeof(int32_t));
+    plan->matched_dual = memory_new(m, n, sizeof(double));
+    if (!plan->matched_row || !plan->matched_dual)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    memcpy(plan->matched_row, problem->matched_row, sizeof(int32_t) * (size_t)n);
+    memcpy(plan->matched_dual, problem->matched_dual, sizeof(double) * (size_t)n);
+    return LIBSOLVER_OK;
+}
+
 libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **out)
 {
     memory *m = &problem->env->memory;
@@ -115,6 +129,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
     if (!plan)
         goto done;
     plan->env = problem->env;
+    plan->given = problem->a;
     plan->hermitian = problem->symmetry == LIBSOLVER_HERMITIAN;
     plan->mixed = problem->mixed;
     plan->place = memory_new(m, nnz, sizeof(int64_t));
@@ -140,6 +155,8 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
             plan->sign[k] = problem->expected_signs[plan->part.perm[k]];
         status = plan->sign ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
     }
+    if (status == LIBSOLVER_OK && problem->matched_row)
+        status = keep_matching(m, plan, problem);
     if (status == LIBSOLVER_OK)
         status = schedule_build(m, &plan->part, factorize_work, FACTORIZE_WORK_FOR_THREADS,
                                 problem->env->threads, &plan->tasks);
@@ -175,5 +192,7 @@ void cpu_plan_free(cpu_plan *plan)
     memory_free(m, plan->place);
     memory_free(m, plan->local);
     memory_free(m, plan->sign);
+    memory_free(m, plan->matched_row);
+    memory_free(m, plan->matched_dual);
     memory_free(m, plan);
 }

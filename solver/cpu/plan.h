@@ -37,9 +37,12 @@ typedef struct cpu_plan {
     int32_t *children; /* supernodes: how many */
     int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front; pivot
                           rows: unused */
-    pattern a;         /* lower triangle of P A P^T */
+    pattern a;         /* lower triangle of P A P^T; each column begins with its diagonal */
     int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a; -1 - it: its mirror image is there */
     int32_t *local;    /* nnz: place of the entry's row in the front of its column */
+    const pattern *given;   /* the pattern that was analysed, the analysis's */
+    int32_t *matched_row;   /* n: a matching of all its columns from which one of new values can start, row of each column, ... */
+    double *matched_dual;   /* n: ... and duals of rows; NULL: there is none */
     int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ... */
     int32_t schur_node;              /* ... and are the last of this supernode, a root; -1: there are none */
     int8_t *sign;      /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */

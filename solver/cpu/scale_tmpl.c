@@ -8,15 +8,24 @@
 /* Sweeps over the matrix: each halves the distance of the row maxima's exponents from 0 [Ruiz 2001]. */
 #define SWEEPS 8
 
-/* A power of two near x > 0, kept far from overflow in a product of two of them and an entry. */
-static real power_of_two(double x)
+/* 2^exponent, kept far from overflow in a product of two of them and an entry. */
+static real power_of_two(int exponent)
 {
-    int exponent;
-    const double fraction = frexp(x, &exponent); /* x = fraction 2^exponent, 1/2 <= fraction < 1 */
-    exponent -= fraction < 0.7071067811865476;
     const int most = sizeof(real) == 4 ? 60 : 500;
     exponent = exponent > most ? most : exponent < -most ? -most : exponent;
-    return (real)ldexp(1, exponent);
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return (real)power;
+}
+
+/* The power of two nearest to x > 0, a normal number, by ratio. */
+static real nearest_power_of_two(double x)
+{
+    static const uint64_t root_half = 0x6a09e667f3bcd; /* mantissa of sqrt(2) and sqrt(1/2) */
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return power_of_two((int)(bits >> 52) - 1023 + ((bits & 0xfffffffffffff) >= root_half));
 }
 
 /* largest(i) := max_j scale(i) |a(i,j)| scale(j) */
@@ -38,26 +47,44 @@ static void diagonal_entries(numeric *f)
 {
     const pattern *a = &f->plan->a;
     for (int32_t j = 0; j < a->n; j++)
-        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
-            if (a->row[p] == j)
-                f->largest[j] = f->scale[j] * scalar_abs(f->value[p]) * f->scale[j];
+        f->largest[j] = f->scale[j] * scalar_abs(f->value[a->start[j]]) * f->scale[j];
+}
+
+/* What the scale is to make 1. */
+static void measure(numeric *f)
+{
+    if (f->cholesky)
+        diagonal_entries(f);
+    else
+        row_maxima(f);
+}
+
+/* scale(i) /= sqrt(largest(i)), as powers of two.  Returns whether some have changed. */
+static int adjust(numeric *f)
+{
+    int changed = 0;
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        if (f->largest[i] > 0) {
+            const real scale = nearest_power_of_two((double)f->scale[i] / sqrt((double)f->largest[i]));
+            changed |= scale != f->scale[i];
+            f->scale[i] = scale;
+        }
+    return changed;
 }
 
 /* Equilibration: Cholesky gets a unit diagonal, which bounds every other entry; LDL^T the largest entry 1 in
  * every row. */
 static libsolver_status equilibrate(numeric *f)
 {
-    for (int sweep = f->cholesky ? SWEEPS - 1 : 0; sweep < SWEEPS; sweep++) {
+    int changed = 1;
+    for (int sweep = f->cholesky ? SWEEPS - 1 : 0; sweep < SWEEPS && changed; sweep++) {
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
-        if (f->cholesky)
-            diagonal_entries(f);
-        else
-            row_maxima(f);
-        for (int32_t i = 0; i < f->plan->a.n; i++)
-            if (f->largest[i] > 0)
-                f->scale[i] = power_of_two((double)f->scale[i] / sqrt((double)f->largest[i]));
+        measure(f);
+        changed = adjust(f);
     }
+    if (changed)
+        measure(f);
     return LIBSOLVER_OK;
 }
 
@@ -68,25 +95,35 @@ static void scale_all_alike(numeric *f)
     for (int64_t p = 0; p < numeric_nnz(f); p++)
         most = fmax(most, scalar_abs(f->value[p]));
     for (int32_t i = 0; i < f->plan->a.n && most > 0; i++)
-        f->scale[i] = power_of_two(1 / sqrt((double)most));
+        f->scale[i] = nearest_power_of_two(1 / sqrt((double)most));
 }
 
-/* Scaling by matching.  The first call takes its memory. */
+/* Scaling by matching.  The first call takes its memory, and goes on from the matching of the analysis, in the caller's order, if that has all
+ * columns. */
 static libsolver_status scale_by_matching(numeric *f)
 {
-    memory *m = &f->plan->env->memory;
-    const int32_t n = f->plan->a.n;
+    const cpu_plan *plan = f->plan;
+    memory *m = &plan->env->memory;
+    const int32_t n = plan->a.n;
+    const int goes_on = plan->matched_row != NULL;
     if (!f->matching) {
-        TRY(matching_create(m, &f->plan->a, &f->matching));
+        TRY(matching_create(m, goes_on ? plan->given : &plan->a, &f->matching));
+        if (goes_on)
+            matching_start_from(f->matching, plan->matched_row, plan->matched_dual);
     }
     if (!f->magnitude && !(f->magnitude = memory_new(m, numeric_nnz(f) + n, sizeof(double))))
         return LIBSOLVER_OUT_OF_MEMORY;
     double *log2_scale = f->magnitude + numeric_nnz(f);
-    for (int64_t p = 0; p < numeric_nnz(f); p++)
-        f->magnitude[p] = (double)scalar_abs(f->value[p]);
+    for (int64_t p = 0; p < numeric_nnz(f); p++) {
+        const int64_t q = goes_on ? plan->place[p] : p;
+        f->magnitude[p] = (double)scalar_abs(f->value[q >= 0 ? q : -1 - q]);
+    }
     matching_scale(f->matching, f->magnitude, log2_scale);
-    for (int32_t i = 0; i < n; i++)
-        f->scale[i] = power_of_two(exp2(log2_scale[i]));
+    for (int32_t i = 0; i < n; i++) {
+        const double exponent = log2_scale[goes_on ? plan->part.perm[i] : i];
+        f->scale[i] = power_of_two((int)fmax(-1000, fmin(1000, floor(exponent + 0.5))));
+    }
+    measure(f);
     return LIBSOLVER_OK;
 }
 
@@ -95,14 +132,11 @@ libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
     for (int32_t i = 0; i < f->plan->a.n; i++)
         f->scale[i] = 1;
     if (scaling == BACKEND_MATCH && !f->cholesky)
-        TRY(scale_by_matching(f));
-    else if (scaling != BACKEND_UNSCALED)
-        TRY(equilibrate(f));
-    else if (f->single)
+        return scale_by_matching(f);
+    if (scaling != BACKEND_UNSCALED)
+        return equilibrate(f);
+    if (f->single)
         scale_all_alike(f);
-    if (f->cholesky)
-        diagonal_entries(f);
-    else
-        row_maxima(f);
+    measure(f);
     return LIBSOLVER_OK;
 }
