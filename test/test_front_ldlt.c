@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "ldlt_front.h"
+#include "dense/cpu/front_kernels.h"
 #include <stdlib.h>
+#include <string.h>
 
 static const double threshold[] = {0.01, 0.1, 0.5, 1e-8};
 
@@ -252,7 +254,13 @@ static void complete_pivoting_leaves_rounding_errors_only(void **state)
         f.panel = copy_of(f.a, (int64_t)n * n);
         for (int i = 0; i < n; i++)
             f.magnitude[i] = front_magnitude(&f, i);
-        const int found = ldlt_block_d(0, n, f.panel, order, f.d, f.e, f.magnitude);
+        const int ld = ldlt_block_ld(n);
+        double b[LDLT_BLOCK * LDLT_BLOCK] = {0};
+        for (int j = 0; j < n; j++)
+            memcpy(b + j + j * ld, f.panel + j + j * n, sizeof(double) * (size_t)(n - j));
+        const int found = front_kernels_here_d()->ldlt_block(0, n, b, order, f.d, f.e, f.magnitude);
+        for (int j = 0; j < n; j++)
+            memcpy(f.panel + j + j * n, b + j + j * ld, sizeof(double) * (size_t)(n - j));
         for (int i = 0; i < n; i++)
             f.index[i] = NAME_OF_ROW + order[i];
         f.report.smallest = INFINITY;

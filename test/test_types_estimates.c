@@ -159,7 +159,7 @@ static void forward_errors_are_bounded(void **state)
 {
     (void)state;
     int checked = 0, low = 0;
-    for (uint64_t seed = 0; seed < 90; seed++)
+    for (uint64_t seed = 0; seed < 400; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
             const int64_t n = 1 + random_below(&r, LARGEST), columns = 3;

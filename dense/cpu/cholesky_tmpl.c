@@ -3,32 +3,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/front.h"
 #include "dense/cpu/blas.h"
+#include "dense/cpu/front_kernels.h"
 
-/* Columns factorized by plain loops; they stay in the first cache. */
+/* Columns of a large front that are factorized at a time; they stay in the first cache. */
 #define INNER_BLOCK 32
-
-/* Cholesky of the n x n lower triangle a by plain loops.  Returns n or the first column whose pivot is
- * refused. */
-static int triangle(int n, scalar *a, int lda, const real *diagonal)
-{
-    for (int j = 0; j < n; j++) {
-        scalar *column = a + (int64_t)j * lda;
-        /* A(j:n, j) -= L(j:n, 0:j) L(j, 0:j)^H */
-        for (int p = 0; p < j; p++) {
-            const scalar *l = a + (int64_t)p * lda, factor = scalar_conj(l[j]);
-            for (int i = j; i < n; i++)
-                column[i] -= l[i] * factor;
-        }
-        const real pivot = scalar_real(column[j]);
-        if (!(pivot > 16 * EPS * diagonal[j]))
-            return j;
-        const real root = (real)sqrt((double)pivot), inverse = 1 / root;
-        column[j] = root;
-        for (int i = j + 1; i < n; i++)
-            column[i] *= inverse;
-    }
-    return n;
-}
 
 /* Rows [i0, i1) of columns [j, end):  A := (A - L(:, j0:j) L(j:end, j0:j)^H) L(j:end, j:end)^-H */
 static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *panel)
@@ -37,14 +15,21 @@ static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *pa
     const scalar *left = panel + (int64_t)j0 * m;
     if (j > j0)
         gemm('N', transposed(1), i1 - i0, end - j, j - j0, -1, left + i0, m, left + j, m, 1, a, m);
-    trsm('R', 'L', transposed(1), 'N', i1 - i0, end - j, 1, panel + j + (int64_t)j * m, m, a, m);
+    const scalar *triangle = panel + j + (int64_t)j * m;
+    if (SCALAR_COMPLEX)
+        trsm('R', 'L', transposed(1), 'N', i1 - i0, end - j, 1, triangle, m, a, m);
+    else
+        NAME(front_kernels_here)()->solve_right(1, 0, i1 - i0, end - j, triangle, m, a, m);
 }
 
 /* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in steps of
  * INNER_BLOCK. */
 static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *diagonal, front_watch *watch)
 {
+    const front_kernels *kernels = NAME(front_kernels_here)();
     const int large = front_is_large(m, j1 - j0);
+    if (front_kernels_pay(m - j0, j1 - j0))
+        return j0 + kernels->cholesky(m - j0, j1 - j0, panel + j0 + (int64_t)j0 * m, m, diagonal + j0);
     for (int j = j0, end; j < j1; j = end) {
         end = j + INNER_BLOCK < j1 ? j + INNER_BLOCK : j1;
         if (front_panel_stopped(watch, m, j1 - j0))
@@ -52,7 +37,7 @@ static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *di
         scalar *corner = panel + j + (int64_t)j * m;
         const scalar *left = panel + j + (int64_t)j0 * m;
         NAME(update_trapezoid)(1, end - j, end - j, j - j0, left, m, left, m, 1, corner, m);
-        const int done = triangle(end - j, corner, m, diagonal + j);
+        const int done = kernels->cholesky(end - j, end - j, corner, m, diagonal + j);
         if (done < end - j)
             return j + done;
         for (int i = end; i < m; i += TILE_ROWS) {

@@ -53,11 +53,6 @@ void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, s
  * magnitude. */
 void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index, real *magnitude);
 
-/* LDL^T of the n x n lower triangle b (n <= LDLT_BLOCK, leading dimension n) with complete pivoting [Bunch,
- * Parlett 1971]: order[i] is the row that came to place i, d and e hold D.  Stops where what is left is
- * small; returns the pivots found. g, length n, in the original order, is permuted and increased. */
-int NAME(ldlt_block)(int hermitian, int n, scalar *b, int *order, scalar *d, scalar *e, real *g);
-
 /* Threshold partial pivoting, one pivot at a time, on candidates [p, k), beside rows [p, judged) [Duff, Reid 1983].  zero: the level
  * of is_noise. work: 2 m + k scalars.  Returns the new p. */
 int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,

@@ -13,9 +13,11 @@
  * threshold pivoting; what is left is delayed. */
 #include "dense/cpu/ldlt.h"
 #include "dense/cpu/blas.h"
+#include "dense/cpu/front_kernels.h"
 #include <string.h>
 
 typedef struct front {
+    const front_kernels *kernels;
     int hermitian, m, k, judged;
     scalar *panel;
     int32_t *index;
@@ -38,6 +40,11 @@ static void permute_block_rows(front *f, int p, int nb, const int *order)
 {
     scalar row[LDLT_BLOCK];
     int32_t variable[LDLT_BLOCK];
+    int moved = 0;
+    while (moved < nb && order[moved] == moved)
+        moved++;
+    if (moved == nb)
+        return;
     for (int c = 0; c < p; c++) {
         scalar *column = f->panel + p + (int64_t)c * f->m;
         for (int i = 0; i < nb; i++)
@@ -52,19 +59,18 @@ static void permute_block_rows(front *f, int p, int nb, const int *order)
 /* Largest |L11| below the pivots of column c; complete pivoting keeps it <= 4, which may be more than 1/u. */
 static real largest_inside(int nb, const scalar *b, int c, int pivots)
 {
+    const int ldb = ldlt_block_ld(nb);
     real largest = 0;
     for (int j = c; j < c + pivots; j++)
         for (int i = c + pivots; i < nb; i++)
-            largest = scalar_abs(b[i + j * nb]) > largest ? scalar_abs(b[i + j * nb]) : largest;
+            largest = scalar_abs(b[i + j * ldb]) > largest ? scalar_abs(b[i + j * ldb]) : largest;
     return largest;
 }
 
-/* max(|l(i)|, most) over `rows` rows */
-static real largest_of(int rows, const scalar *l, real most)
+/* The panel below the block of columns [p, p + nb). */
+static scalar *below(const front *f, int p, int nb)
 {
-    for (int i = 0; i < rows; i++)
-        most = scalar_abs(l[i]) > most ? scalar_abs(l[i]) : most;
-    return most;
+    return f->panel + p + nb + (int64_t)p * f->m;
 }
 
 /* Below the block: W := A21 L11^-T (^-H), L21 := W D^-1.  Returns the leading pivots of which |L| <= 1/u. */
@@ -75,58 +81,34 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
     for (int c = 0; c < found; c++)
         memcpy(f->w + (int64_t)c * rows, f->backup + nb + (int64_t)order[c] * ld,
                sizeof(scalar) * (size_t)rows);
-    trsm('R', 'L', transposed(f->hermitian), 'U', rows, found, 1, b, nb, f->w, rows);
-    for (int c = 0; c < found; c++) {
-        const int pivots = f->e[p + c] != 0 ? 2 : 1;
-        const scalar *w0 = f->w + (int64_t)c * rows, *w1 = w0 + rows;
-        scalar *l0 = f->panel + p + nb + (int64_t)(p + c) * f->m, *l1 = l0 + f->m;
-        const scalar d0 = f->d[p + c], e = f->e[p + c];
-        real largest = largest_inside(nb, b, c, pivots);
-        if (pivots == 1) {
-            const scalar inverse = 1 / d0;
-            for (int i = 0; i < rows; i++)
-                l0[i] = w0[i] * inverse;
-            largest = largest_of(judged, l0, largest);
-        } else {
-            const scalar d1 = f->d[p + c + 1];
-            for (int i = 0; i < rows; i++) {
-                l0[i] = w0[i];
-                l1[i] = w1[i];
-                divide_2x2(f->hermitian, d0, e, d1, &l0[i], &l1[i]);
-            }
-            largest = largest_of(judged, l1, largest_of(judged, l0, largest));
-        }
-        if (!(largest <= limit))
-            return c;
-        c += pivots - 1;
+    if (SCALAR_COMPLEX && !front_kernels_pay(rows, found))
+        trsm('R', 'L', transposed(f->hermitian), 'U', rows, found, 1, b, ldlt_block_ld(nb), f->w, rows);
+    else
+        f->kernels->solve_right(f->hermitian, 1, rows, found, b, ldlt_block_ld(nb), f->w, rows);
+    real largest[LDLT_BLOCK];
+    for (int c = 0, pivots; c < found; c += pivots) {
+        pivots = f->e[p + c] != 0 ? 2 : 1;
+        largest[c] = largest_inside(nb, b, c, pivots);
     }
-    return found;
-}
-
-/* Magnitudes of the rows below the block grow by what its accepted pivots subtract. */
-static void add_magnitudes(front *f, int p, int nb, int accepted)
-{
-    const int rows = f->m - p - nb;
-    real *g = f->magnitude + p + nb;
-    for (int c = 0; c < accepted; c++) {
-        const scalar *l = f->panel + p + nb + (int64_t)(p + c) * f->m, *w = f->w + (int64_t)c * rows;
-        for (int i = 0; i < rows; i++)
-            g[i] += scalar_abs(l[i]) * scalar_abs(w[i]);
-    }
+    f->kernels->divide(f->hermitian, rows, judged, found, f->w, rows, f->d + p, f->e + p, below(f, p, nb), f->m, largest);
+    int accepted = 0;
+    while (accepted < found && largest[accepted] <= limit)
+        accepted += f->e[p + accepted] != 0 ? 2 : 1;
+    return accepted;
 }
 
 /* Columns [accepted, nb) of the block are put back in the order found and updated by the accepted pivots. */
 static void restore_failed(front *f, int p, int nb, int accepted, const scalar *b, const int *order)
 {
-    const int m = f->m, ld = m - p, rows = m - p - nb, failed = nb - accepted;
+    const int m = f->m, ld = m - p, ldb = ldlt_block_ld(nb), rows = m - p - nb, failed = nb - accepted;
     scalar w[LDLT_BLOCK * LDLT_BLOCK]; /* L11 D of the failed rows: failed x accepted */
     for (int c = 0; c < accepted; c++)
         for (int i = 0; i < failed; i++) {
-            const scalar l = b[accepted + i + c * nb];
-            const scalar next = f->e[p + c] != 0 ? b[accepted + i + (c + 1) * nb] * f->e[p + c] : 0;
+            const scalar l = b[accepted + i + c * ldb];
+            const scalar next = f->e[p + c] != 0 ? b[accepted + i + (c + 1) * ldb] * f->e[p + c] : 0;
             const scalar before =
                 c > 0 && f->e[p + c - 1] != 0
-                    ? b[accepted + i + (c - 1) * nb] * scalar_mirror(f->e[p + c - 1], f->hermitian)
+                    ? b[accepted + i + (c - 1) * ldb] * scalar_mirror(f->e[p + c - 1], f->hermitian)
                     : 0;
             w[i + c * failed] = l * f->d[p + c] + next + before;
         }
@@ -143,44 +125,45 @@ static void restore_failed(front *f, int p, int nb, int accepted, const scalar *
     for (int c = 0; c < accepted; c++)
         for (int i = 0; i < failed; i++)
             f->magnitude[p + accepted + i] +=
-                scalar_abs(b[accepted + i + c * nb]) * scalar_abs(w[i + c * failed]);
+                scalar_abs(b[accepted + i + c * ldb]) * scalar_abs(w[i + c * failed]);
 }
 
 /* Tries the nb candidates from p.  Returns how many of them, now first in the block, are eliminated. */
 static int eliminate_block(front *f, int p, int nb, front_report *report)
 {
-    const int m = f->m, ld = m - p;
+    const int m = f->m, ld = m - p, ldb = ldlt_block_ld(nb);
     scalar b[LDLT_BLOCK * LDLT_BLOCK];
     real g[LDLT_BLOCK], before[LDLT_BLOCK];
     int order[LDLT_BLOCK];
+    memset(b, 0, sizeof(scalar) * (size_t)(nb * ldb));
     for (int c = 0; c < nb; c++) {
         const scalar *column = f->panel + p + (int64_t)(p + c) * m;
         memcpy(f->backup + c + (int64_t)c * ld, column + c, sizeof(scalar) * (size_t)(ld - c));
-        memcpy(b + c + c * nb, column + c, sizeof(scalar) * (size_t)(nb - c));
-        b[c + c * nb] = scalar_diagonal(b[c + c * nb], f->hermitian);
+        memcpy(b + c + c * ldb, column + c, sizeof(scalar) * (size_t)(nb - c));
+        b[c + c * ldb] = scalar_diagonal(b[c + c * ldb], f->hermitian);
     }
     memcpy(before, f->magnitude + p, sizeof(real) * (size_t)nb);
     memcpy(g, before, sizeof(real) * (size_t)nb);
-    const int found = NAME(ldlt_block)(f->hermitian, nb, b, order, f->d + p, f->e + p, g);
+    const int found = f->kernels->ldlt_block(f->hermitian, nb, b, order, f->d + p, f->e + p, g);
     permute_block_rows(f, p, nb, order);
     const int accepted = columns_below(f, p, nb, found, b, order);
     for (int c = 0; c < accepted; c++) {
         scalar *column = f->panel + p + (int64_t)(p + c) * m;
         column[c] = 1;
-        memcpy(column + c + 1, b + c + 1 + c * nb, sizeof(scalar) * (size_t)(nb - c - 1));
+        memcpy(column + c + 1, b + c + 1 + c * ldb, sizeof(scalar) * (size_t)(nb - c - 1));
         const int pivots = f->e[p + c] != 0 ? 2 : 1;
         NAME(ldlt_count)
         (f->hermitian, report, f->d[p + c], f->e[p + c], f->d[p + c + pivots - 1], g[c], g[c + pivots - 1]);
         if (pivots == 2) { /* the second column of the pair */
             scalar *second = column + m;
             second[c + 1] = 1;
-            memcpy(second + c + 2, b + c + 2 + (c + 1) * nb, sizeof(scalar) * (size_t)(nb - c - 2));
+            memcpy(second + c + 2, b + c + 2 + (c + 1) * ldb, sizeof(scalar) * (size_t)(nb - c - 2));
             c++;
         }
     }
     for (int c = 0; c < nb; c++)
         f->magnitude[p + c] = c < accepted ? g[c] : before[order[c]];
-    add_magnitudes(f, p, nb, accepted);
+    f->kernels->add_magnitudes(m - p - nb, accepted, below(f, p, nb), m, f->w, ld - nb, f->magnitude + p + nb);
     if (accepted < nb)
         restore_failed(f, p, nb, accepted, b, order);
     NAME(front_update_columns)(f->hermitian, m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k, f->watch);
@@ -206,7 +189,7 @@ static int pass(front *f, int p, front_report *report)
 void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
                       real u, int most_delayed, scalar *work, front_watch *watch, front_report *report)
 {
-    front f = {hermitian, m, k, judged, panel, index, d, e, magnitude, u, watch, work, NULL};
+    front f = {NAME(front_kernels_here)(), hermitian, m, k, judged, panel, index, d, e, magnitude, u, watch, work, NULL};
     f.w = work + front_ldlt_work(m, k) / 2;
     int p = pass(&f, 0, report);
     if (p > 0 && p < k)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/front.h"
 #include "dense/cpu/blas.h"
+#include "dense/cpu/front_kernels_sets.h"
 #include <omp.h>
 #include <string.h>
 
@@ -9,11 +10,24 @@
  * diagonal fall with it, the speed of gemm rises. */
 #define STRIP 32
 
+const front_kernels *NAME(front_kernels_here)(void)
+{
+#ifdef HAVE_avx2
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &NAME(front_kernels_avx2);
+#endif
+    return &NAME(front_kernels_plain);
+}
+
 void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
                             const scalar *w, int ldw, scalar beta, scalar *c, int ldc)
 {
     if (inner == 0 && beta == 1)
         return;
+    if (front_kernels_pay(rows, inner)) {
+        NAME(front_kernels_here)()->update(hermitian, 1, rows, columns, inner, l, ldl, w, ldw, beta != 0, c, ldc);
+        return;
+    }
     const int square = columns < rows ? columns : rows;
     const char trans = transposed(hermitian);
     for (int j = 0; j < square; j += STRIP) {
