@@ -8,15 +8,32 @@
 static void add_up(const input *in, const scalar *values, scalar *sum, scalar *mirrored)
 {
     const size_t bytes = sizeof(scalar) * (size_t)in->a.start[in->a.n];
+    const int64_t *target = in->target;
     memset(sum, 0, bytes);
-    if (mirrored)
-        memset(mirrored, 0, bytes);
-    for (int64_t e = 0; e < in->entries; e++) {
-        if (in->target[e] >= 0)
-            sum[in->target[e]] += scalar_mirror(values[e], in->hermitian && in->upper);
-        else
-            mirrored[-1 - in->target[e]] += values[e];
+    if (!mirrored) {
+        const int conjugate = in->hermitian && in->upper;
+        for (int64_t e = 0; e < in->entries; e++)
+            sum[target[e]] += scalar_mirror(values[e], conjugate);
+        return;
     }
+    memset(mirrored, 0, bytes);
+    for (int64_t e = 0; e < in->entries; e++) {
+        if (target[e] >= 0)
+            sum[target[e]] += scalar_mirror(values[e], in->hermitian && in->upper);
+        else
+            mirrored[-1 - target[e]] += values[e];
+    }
+}
+
+/* Whether all are finite and the diagonal is one: what follows finds the place then. */
+static int is_sound(const pattern *a, int hermitian, const scalar *sum)
+{
+    int sound = 1;
+    for (int64_t p = 0; p < a->start[a->n]; p++)
+        sound &= scalar_finite(sum[p]) != 0;
+    for (int32_t j = 0; j < a->n && hermitian; j++)
+        sound &= scalar_is_diagonal(sum[a->start[j]], hermitian);
+    return sound;
 }
 
 static libsolver_status sum_values(const input *in, const void *values, void *sum_, void *mirrored_, message *why)
@@ -25,6 +42,8 @@ static libsolver_status sum_values(const input *in, const void *values, void *su
     const int hermitian = SCALAR_COMPLEX && in->hermitian;
     scalar *sum = sum_, *mirrored = mirrored_;
     add_up(in, values, sum, mirrored);
+    if (!mirrored && is_sound(a, hermitian, sum))
+        return LIBSOLVER_OK;
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             if (!scalar_finite(sum[p]) || (mirrored && !scalar_finite(mirrored[p])))

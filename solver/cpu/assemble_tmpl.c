@@ -23,12 +23,31 @@ static void assemble_matrix(const numeric *f, int32_t s, int shift)
     }
 }
 
+/* Where the last run of consecutive places in up(from:r) begins. */
+static int last_run(const int32_t *up, int from, int r)
+{
+    int i = r - 1;
+    while (i > from && up[i - 1] + 1 == up[i])
+        i--;
+    return i;
+}
+
+/* to(up(i)) += from(i) for i in [j, r), run = last_run */
+static void add_column(const int32_t *up, int j, int run, int r, const scalar *restrict from, scalar *restrict to)
+{
+    for (; j < run; j++)
+        to[up[j]] += from[j];
+    scalar *at = to + (up[j] - j);
+    for (; j < r; j++)
+        at[j] += from[j];
+}
+
 /* Adds the columns of child c's contribution block that are candidates here. */
 static void add_candidates(const numeric *f, const node *v, int32_t c)
 {
     const node *child = &f->node[c];
     const int32_t *up = node_up(f, c);
-    const int r = child->m - child->p, delayed = child->k - child->p;
+    const int r = child->m - child->p, delayed = child->k - child->p, run = last_run(up, delayed, r);
     for (int j = 0; j < r; j++) {
         const int32_t tj = up[j];
         if (tj >= v->k)
@@ -44,11 +63,8 @@ static void add_candidates(const numeric *f, const node *v, int32_t c)
                 else
                     v->panel[tj + (int64_t)ti * v->m] += scalar_mirror(from[i], f->plan->hermitian);
             }
-        else {
-            scalar *to = v->panel + (int64_t)tj * v->m;
-            for (; i < r; i++)
-                to[up[i]] += from[i];
-        }
+        else
+            add_column(up, j, run, r, from, v->panel + (int64_t)tj * v->m);
     }
 }
 
@@ -123,12 +139,9 @@ void NAME(cpu_assemble_contribution)(numeric *f, int32_t s)
         int j = 0;
         while (j < rc && up[j] < v->k)
             j++;
-        for (; j < rc; j++) {
-            const scalar *from = child->cb + cb_column(rc, j);
-            scalar *to = v->cb + cb_column(r, up[j] - v->p) - v->p;
-            for (int i = j; i < rc; i++)
-                to[up[i]] += from[i];
-        }
+        const int run = last_run(up, j, rc);
+        for (; j < rc; j++)
+            add_column(up, j, run, rc, child->cb + cb_column(rc, j), v->cb + cb_column(r, up[j] - v->p) - v->p);
         memory_free(&plan->env->memory, child->own_cb);
         child->own_cb = NULL;
         child->cb = NULL;

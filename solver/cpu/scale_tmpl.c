@@ -19,27 +19,40 @@ static real power_of_two(int exponent)
     return (real)power;
 }
 
-/* The power of two nearest to x > 0, a normal number, by ratio. */
-static real nearest_power_of_two(double x)
+/* floor(log2(x)), x > 0 */
+static int exponent_of(double x)
 {
-    static const uint64_t root_half = 0x6a09e667f3bcd; /* mantissa of sqrt(2) and sqrt(1/2) */
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    return power_of_two((int)(bits >> 52) - 1023 + ((bits & 0xfffffffffffff) >= root_half));
+    return bits >> 52 ? (int)(bits >> 52) - 1023 : ilogb(x);
+}
+
+/* The power of two nearest by ratio to scale / sqrt(largest), scale a power of two, largest > 0; the lower one of two. */
+static real divided_by_root(real scale, real largest)
+{
+    const int half = (exponent_of((double)largest) + 2049) / 2 - 1024; /* log2(largest) / 2 rounded up from its integer part on */
+    return power_of_two(exponent_of((double)scale) - half);
 }
 
 /* largest(i) := max_j scale(i) |a(i,j)| scale(j) */
 static void row_maxima(numeric *f)
 {
     const pattern *a = &f->plan->a;
-    memset(f->largest, 0, sizeof(real) * (size_t)a->n);
-    for (int32_t j = 0; j < a->n; j++)
+    const scalar *value = f->value;
+    const real *scale = f->scale;
+    real *restrict largest = f->largest;
+    memset(largest, 0, sizeof(real) * (size_t)a->n);
+    for (int32_t j = 0; j < a->n; j++) {
+        const real own_scale = scale[j];
+        real own = largest[j];
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
-            const real v = f->scale[i] * scalar_abs(f->value[p]) * f->scale[j];
-            f->largest[i] = v > f->largest[i] ? v : f->largest[i];
-            f->largest[j] = v > f->largest[j] ? v : f->largest[j];
+            const real v = scale[i] * scalar_abs(value[p]) * own_scale;
+            largest[i] = v > largest[i] ? v : largest[i];
+            own = v > own ? v : own;
         }
+        largest[j] = own;
+    }
 }
 
 /* largest(j) := |scale(j)^2 a(j,j)| */
@@ -65,7 +78,7 @@ static int adjust(numeric *f)
     int changed = 0;
     for (int32_t i = 0; i < f->plan->a.n; i++)
         if (f->largest[i] > 0) {
-            const real scale = nearest_power_of_two((double)f->scale[i] / sqrt((double)f->largest[i]));
+            const real scale = divided_by_root(f->scale[i], f->largest[i]);
             changed |= scale != f->scale[i];
             f->scale[i] = scale;
         }
@@ -95,11 +108,11 @@ static void scale_all_alike(numeric *f)
     for (int64_t p = 0; p < numeric_nnz(f); p++)
         most = fmax(most, scalar_abs(f->value[p]));
     for (int32_t i = 0; i < f->plan->a.n && most > 0; i++)
-        f->scale[i] = nearest_power_of_two(1 / sqrt((double)most));
+        f->scale[i] = divided_by_root(1, most);
 }
 
-/* Scaling by matching.  The first call takes its memory, and goes on from the matching of the analysis, in the caller's order, if that has all
- * columns. */
+/* Scaling by matching.  The first call takes its memory, and goes on from the matching of the analysis, in the caller's order,
+ * if that has all columns. */
 static libsolver_status scale_by_matching(numeric *f)
 {
     const cpu_plan *plan = f->plan;
