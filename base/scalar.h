@@ -73,7 +73,11 @@ static inline int scalar_finite(scalar a)
 #else
 static inline real scalar_abs(scalar a)
 {
-    return a < 0 ? -a : a;
+#if defined(PREC_s)
+    return fabsf(a);
+#else
+    return fabs(a); /* a < 0 ? -a : a would be a branch */
+#endif
 }
 static inline real scalar_real(scalar a)
 {
