@@ -43,6 +43,7 @@ typedef struct backend_options {
 /* What came out of a factorization. */
 typedef struct backend_report {
     int cholesky; /* 1: A = L L^T, 0: A = L D L^T (^H when Hermitian) */
+    int in_single; /* the factor is in single precision, the matrix in double */
     int64_t positive, negative, zero, uncertain, two_by_two, delayed, perturbed, growths;
     double smallest;    /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot of the scaled matrix */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A */
@@ -78,6 +79,11 @@ typedef struct backend {
     void (*set_values)(void *numeric, const void *values);
     libsolver_status (*factorize)(void *numeric, const backend_options *options, backend_report *report,
                                   message *why);
+    /* Mixed precision, with what factorize was given and reported: solves as a solve to this tolerance in so many steps will.  If
+     * refinement does not get there, or not soon, the factor becomes one in double precision, and so do later ones.  NULL: nothing
+     * to confirm. */
+    libsolver_status (*confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,
+                                backend_report *report, message *why);
     /* Solves.  Workspaces hold `columns` right-hand sides; wider blocks go in panels. */
     int64_t (*workspace_bytes)(const void *numeric, int64_t columns);
     libsolver_status (*workspace_create)(const void *numeric, int64_t columns, void **workspace);

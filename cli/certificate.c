@@ -72,7 +72,7 @@ static void add_entries(const triplets *a, const double *x, row_sums *rows)
 static double column_error(const triplets *a, const double *b, const double *x, row_sums *rows)
 {
     const int width = triplets_width(a);
-    const double eps = a->type == LIBSOLVER_S || a->type == LIBSOLVER_C ? FLT_EPSILON : DBL_EPSILON;
+    const double eps = type_is_single(a->type) ? FLT_EPSILON : DBL_EPSILON;
     double x_norm = 0, omega[2] = {0, 0};
     for (int32_t i = 0; i < a->n; i++) {
         const double *right = b + (int64_t)i * width, size = size_of(width, x + (int64_t)i * width);

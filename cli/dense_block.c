@@ -3,11 +3,6 @@
 #include "dense_block.h"
 #include <stdlib.h>
 
-static bool is_single(libsolver_type type)
-{
-    return type == LIBSOLVER_S || type == LIBSOLVER_C;
-}
-
 /* Doubles in d->values. */
 static size_t length(const dense_block *d)
 {
@@ -17,9 +12,9 @@ static size_t length(const dense_block *d)
 bool dense_adopt(dense_block *d, int32_t n, int64_t columns, libsolver_type type, double *values)
 {
     *d = (dense_block){.n = n, .columns = columns, .type = type, .values = values};
-    if (is_single(type))
+    if (type_is_single(type))
         d->single = malloc((length(d) + 1) * sizeof *d->single);
-    return values && (d->single || !is_single(type));
+    return values && (d->single || !type_is_single(type));
 }
 
 bool dense_create(dense_block *d, int32_t n, int64_t columns, libsolver_type type)

@@ -25,7 +25,7 @@ typedef struct report {
     int64_t nrhs;         /* 0: not known */
     double forward_error; /* NaN: no solution, or none is known to compare with */
     double tolerance;
-    bool mixed; /* the factor is in single precision, the matrix in double */
+    bool mixed; /* a factor in single precision of a matrix in double was asked for */
     report_seconds seconds;
     const comparison *compare; /* NULL: not asked for; not done: it could not be run */
 } report;

@@ -48,10 +48,9 @@ static const char *plural(int64_t n)
 static void print_matrix(const report *r, FILE *to)
 {
     const triplets *a = r->matrix;
-    const bool single = a->type == LIBSOLVER_S || a->type == LIBSOLVER_C;
     fprintf(to, "matrix     %s: order %d, %" PRId64 " entr%s in the lower triangle, %s %s%s\n", r->path, a->n,
             a->nnz, a->nnz == 1 ? "y" : "ies", triplets_width(a) == 2 ? "complex" : "real",
-            a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric", single ? ", single precision" : "");
+            a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric", type_is_single(a->type) ? ", single precision" : "");
 }
 
 static void print_analysis(const libsolver_analysis_info *a, FILE *to)
@@ -69,7 +68,7 @@ static void print_factor(const report *r, FILE *to)
     const bool ldlt = f->kind != LIBSOLVER_KIND_SPD;
     const char *transposed = triplets_are_hermitian(r->matrix) ? "L^H" : "L^T";
     fprintf(to, "factor     A = L %s%s%s%s, %s, %d thread%s%s", ldlt ? "D " : "", transposed, ldlt ? "" : " (Cholesky)",
-            r->mixed ? ", single precision" : "",
+            !r->mixed ? "" : type_is_single(f->precision) ? ", single precision" : ", double precision since single was not enough",
             f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads, plural(f->threads),
             f->backend_solve == LIBSOLVER_BACKEND_GPU ? ", solves on the GPU" : "");
     if (ldlt)

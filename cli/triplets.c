@@ -138,7 +138,7 @@ bool triplets_convert(triplets *a, libsolver_type type)
         a->symmetry = LIBSOLVER_HERMITIAN;
     }
     a->type = type;
-    if (type == LIBSOLVER_S || type == LIBSOLVER_C)
+    if (type_is_single(type))
         for (int64_t k = 0; k < a->nnz * triplets_width(a); k++)
             a->values[k] = (float)a->values[k];
     return true;

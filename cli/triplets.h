@@ -20,6 +20,10 @@ static inline int type_width(libsolver_type type)
 {
     return type == LIBSOLVER_Z || type == LIBSOLVER_C ? 2 : 1;
 }
+static inline bool type_is_single(libsolver_type type)
+{
+    return type == LIBSOLVER_S || type == LIBSOLVER_C;
+}
 static inline int triplets_width(const triplets *a)
 {
     return type_width(a->type);

@@ -85,6 +85,8 @@ static libsolver_status factorize_values(libsolver_factor *f)
     TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
     if (!f->workspace)
         TRY(libsolver_workspace_create(f, 1, &f->workspace));
+    if (s->backend->confirm)
+        TRY(s->backend->confirm(f->numeric, f->workspace->memory, &how, o->refine_steps, factor_tolerance(f), &f->report, &f->last));
     f->usable = 1;
     if (f->report.zero > 0)
         return FAIL(&f->last, LIBSOLVER_SINGULAR, "%lld pivots are zero", (long long)f->report.zero);

@@ -24,11 +24,13 @@
  *
  * Mixed precision (options.mixed).  For matrices of type D and Z: the scaled matrix is factorized in single precision, which halves
  * L and about halves the time; A, vectors and residuals stay in double.  libsolver_solve_plain is accurate to single precision
- * then; libsolver_solve and libsolver_refine come to the tolerance of double precision, by FGMRES where A is ill-conditioned, and
- * say INACCURATE where they do not.  A pivot that is zero up to rounding in single precision need not be so in double: it is
- * replaced by a small positive one (PERTURBED) and counts as such, so SINGULAR says that rows of A are empty.  An inertia is
- * certain if single precision can tell.  A workspace holds up to 41 vectors for FGMRES, as it does for factors with perturbed
- * pivots.
+ * then; libsolver_solve and libsolver_refine come to the tolerance of double precision, by FGMRES where A is ill-conditioned.  A
+ * pivot that is zero up to rounding in single precision need not be so in double: it is replaced by a small positive one
+ * (PERTURBED) and counts as such, so SINGULAR says that rows of A are empty.  An inertia is certain if single precision can tell.
+ * Where pivots were replaced or have uncertain signs, factorize tries a solve; if that does not come to the tolerance in few steps,
+ * the factor is made in double precision and everything is as without options.mixed, later refactorizations included
+ * (libsolver_factor_info.precision tells).  If there is no memory for that, solves may be INACCURATE.  A workspace holds up to 41
+ * vectors for FGMRES, as it does for factors with perturbed pivots.
  *
  * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of threads.  A factor
  * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
@@ -126,7 +128,7 @@ typedef struct libsolver_options {
                          counting as one; 0: only check; default 10 */
     double tolerance; /* wanted backward error; default 1e-14 (5e-6 in single precision) when 0 */
     libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always can */
-    libsolver_choice mixed; /* ON: the factor in single precision, INVALID for types S and C; AUTO is OFF */
+    libsolver_choice mixed; /* ON: the factor in single precision where that is enough, INVALID for types S and C; AUTO is OFF */
     /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row of A; copied.  D is diagonal; a pivot that is
      * rounding error or has the other sign is given the expected one and a size of at least sqrt(eps), and counts as
      * perturbed [Vanderbei 1995].  A real or Hermitian */
@@ -205,9 +207,9 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
 /* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen anew (a scaling
  * by matching that the last values needed is tried first; where pivots stayed uncertain after all attempts, the last of these comes
  * first, and is the only one if no more are uncertain now).  Allocates only when the new values delay more pivots
- * than there is room for (counted in libsolver_factor_info.growths), or need a matching for the first time.  After a
- * failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays valid; after others
- * (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
+ * than there is room for (counted in libsolver_factor_info.growths), need a matching for the first time or, in mixed precision, a
+ * factor in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays
+ * valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
 
 /* refactorize for A + diag(shift), without a matrix being built: the shifted matrix is the one that is scaled, factorized,
@@ -341,6 +343,7 @@ typedef struct libsolver_factor_info {
     libsolver_backend backend_factorize; /* what runs where; solves: */
     libsolver_backend backend_solve;     /* those in the factor's own workspace */
     int threads;                         /* */
+    libsolver_type precision;            /* of L and D: A's type; mixed precision: S for D, C for Z, unless that was not enough */
     int64_t factor_nnz;                  /* as stored, with padding and delayed columns */
     int64_t fronts;                      /* supernodes of the backend's partition */
     int64_t two_by_two;                  /* 2x2 pivots */

@@ -71,6 +71,9 @@ libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace 
                                  const libsolver_vectors *x, void **backend_memory, message *why);
 void workspace_end(const libsolver_factor *f, libsolver_workspace *w);
 
+/* The backward error that is wanted. */
+double factor_tolerance(const libsolver_factor *f);
+
 /* INVALID if some rows are not eliminated: for calls that need all of L. */
 libsolver_status schur_refused(const libsolver_factor *f, message *why);
 

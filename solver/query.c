@@ -37,6 +37,8 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
                  : r->cholesky ? LIBSOLVER_KIND_SPD
                  : f->analysis->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE ? LIBSOLVER_KIND_QUASI_DEFINITE
                                                                               : LIBSOLVER_KIND_INDEFINITE;
+    if (f->analysis)
+        info->precision = r->in_single ? (f->analysis->type == LIBSOLVER_D ? LIBSOLVER_S : LIBSOLVER_C) : f->analysis->type;
     info->backend_factorize = LIBSOLVER_BACKEND_CPU;
     info->backend_solve = solving_backend(f);
     info->device_bytes = r->device_bytes;

@@ -136,8 +136,7 @@ static libsolver_status failed(const libsolver_factor *f, libsolver_status statu
     return FAIL(why, status, "%s", libsolver_status_sentence(status));
 }
 
-/* The backward error that is wanted. */
-static double tolerance_of(const libsolver_factor *f)
+double factor_tolerance(const libsolver_factor *f)
 {
     const libsolver_options *o = &f->analysis->options;
     const int single = f->analysis->type == LIBSOLVER_S || f->analysis->type == LIBSOLVER_C;
@@ -155,7 +154,7 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
                                const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error,
                                message *why)
 {
-    const double tolerance = tolerance_of(f);
+    const double tolerance = factor_tolerance(f);
     backend_refinement r = {.solve_first = solve_first, .steps = f->analysis->options.refine_steps, .tolerance = tolerance};
     w->info.backward_error = w->info.backward_error_initial = NAN;
     w->info.remarks = 0;
@@ -275,7 +274,7 @@ static libsolver_status solve_async(const libsolver_factor *f, libsolver_workspa
                                     const libsolver_vectors *x, double *backward_error, libsolver_status *status, message *why)
 {
     const backend *on = f->analysis ? f->analysis->backend : NULL;
-    const backend_refinement r = {.solve_first = 1, .steps = steps, .tolerance = on ? tolerance_of(f) : 0};
+    const backend_refinement r = {.solve_first = 1, .steps = steps, .tolerance = on ? factor_tolerance(f) : 0};
     if (on && !on->solve_async)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "solves that are not waited for need the GPU backend");
     if (steps < 0)

@@ -6,8 +6,8 @@ usage: matrices_table.py LIBSOLVER CHECK_SOLUTION [--precision P] [--matching M]
 --precision s: the real matrices, c and z: all of them, in that precision; mixed: all of them, with a factor in single precision;
 otherwise each in double precision as it is.
 
-In mixed precision an answer may also be that a pivot was perturbed, or that the solution is INACCURATE when it is, and an
-inertia that is not certain may be any; such rows are not wrong, and are counted by what they say instead.
+In mixed precision an answer may also be that a pivot was perturbed, and an inertia that is not certain may be any; such rows are
+not wrong, and are counted by what they say instead.
 
 --matching, --backend: the tool's options, for all of them.
 
@@ -51,10 +51,10 @@ def faults_of(known, code, result, inertia_right, error, tolerance, mixed):
     """What is wrong with this answer, in words."""
     faults, status = [], result["status"]
     allowed = {"ok": {"OK", "PERTURBED"}, "singular": {"SINGULAR"}, "either": {"OK", "PERTURBED", "SINGULAR"}}
-    modest = {"PERTURBED", "INACCURATE"} if mixed else set()
+    modest = {"PERTURBED"} if mixed else set()
     if status not in allowed[known["expect"]] | modest:
         faults.append(f"status {status}, expected {known['expect']}")
-    if not error <= tolerance and not (mixed and status == "INACCURATE" and error < 1):
+    if not error <= tolerance:
         faults.append("backward error")
     if code != (0 if (result["solve"]["backward_error"] or 0) <= tolerance else 3):
         faults.append(f"exit {code}")
@@ -80,8 +80,6 @@ def remark_on(known, result, inertia_right):
     """Mixed precision: what the answer lacks beside that in double precision, in words, all of them in the answer itself."""
     counts, perturbed = result["factor"]["inertia"], result["factor"]["perturbed"]
     words = [f"{perturbed} pivots perturbed"] if perturbed else []
-    if result["status"] == "INACCURATE":
-        words.append(f"{result['solve']['refinement_steps']} steps are not enough")
     if counts["certain"] is False and known["certain"] in ("yes", "exact"):
         words.append("inertia not certain" + (", and wrong" if inertia_right == "modest" else ""))
     return "; ".join(words)

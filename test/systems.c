@@ -46,6 +46,25 @@ sparse sparse_of_dense(int64_t n, const double *a)
     return s;
 }
 
+sparse sparse_with_eigenvalues(int64_t n, const double *values)
+{
+    long double sum = 0;
+    double *a = doubles(n * n);
+    for (int64_t k = 0; k < n; k++)
+        sum += values[k];
+    for (int64_t j = 0; j < n; j++) /* Q e_k = e_k - (2/n) 1 */
+        for (int64_t i = 0; i < n; i++) {
+            const long double d = i == j ? values[i] : 0, two = 2.0L / (long double)n;
+            a[i + j * n] = (double)(d - two * (values[i] + values[j]) + two * two * sum);
+        }
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < j; i++)
+            a[i + j * n] = a[j + i * n];
+    sparse s = sparse_of_dense(n, a);
+    free(a);
+    return s;
+}
+
 sparse sparse_grid(int64_t x, int64_t y, double diagonal)
 {
     sparse s = sparse_new(x * y, 3 * x * y);

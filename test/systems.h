@@ -26,6 +26,8 @@ sparse sparse_saddle(random_stream *r, int64_t n, int64_t m);
 /* A grid of side^2 points that comes last, each point k joined to a column k with 1e-13 on its diagonal, and
  * so its neighbour: those columns must wait for the grid.  Inertia (side^2, side^2, 0). */
 sparse sparse_delaying(int64_t side);
+/* Q diag(values) Q with a reflection Q = I - 2 v v^T, v all equal: dense. */
+sparse sparse_with_eigenvalues(int64_t n, const double *values);
 /* Symmetric, entries in [-1, 1) with the given probability, zero diagonal entries as often. */
 sparse sparse_random(random_stream *r, int64_t n, double density);
 void sparse_free(sparse *a);

@@ -32,6 +32,14 @@ static libsolver_factor *factor_of(const sparse *a, const libsolver_options *o, 
     return f;
 }
 
+/* Whether single precision was not enough. */
+static int is_in_double(const libsolver_factor *f)
+{
+    libsolver_factor_info info;
+    libsolver_info(f, &info);
+    return info.precision == LIBSOLVER_D;
+}
+
 static double *right_sides(const sparse *a, int64_t columns)
 {
     double *exact = doubles(a->n * columns), *b = doubles(a->n * columns);
@@ -141,26 +149,6 @@ static void a_plain_solve_has_single_accuracy_and_its_error_is_told(void **state
     sparse_free(&a);
 }
 
-/* Q diag(values) Q with a reflection Q = I - 2 v v^T, v all equal: dense. */
-static sparse with_eigenvalues(int64_t n, const double *values)
-{
-    long double sum = 0;
-    double *a = doubles(n * n);
-    for (int64_t k = 0; k < n; k++)
-        sum += values[k];
-    for (int64_t j = 0; j < n; j++) /* Q e_k = e_k - (2/n) 1 */
-        for (int64_t i = 0; i < n; i++) {
-            const long double d = i == j ? values[i] : 0, two = 2.0L / (long double)n;
-            a[i + j * n] = (double)(d - two * (values[i] + values[j]) + two * two * sum);
-        }
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = 0; i < j; i++)
-            a[i + j * n] = a[j + i * n];
-    sparse s = sparse_of_dense(n, a);
-    free(a);
-    return s;
-}
-
 static void fgmres_solves_where_plain_refinement_stalls(void **state)
 {
     (void)state;
@@ -173,7 +161,7 @@ static void fgmres_solves_where_plain_refinement_stalls(void **state)
                 values[k] = k < SMALL ? pow(10, -decades + 0.4 * k) : 1 + 0.3 * sin(k);
             for (int k = 0; k < N && kind == 1; k += 2)
                 values[k] = -values[k];
-            sparse a = with_eigenvalues(N, values);
+            sparse a = sparse_with_eigenvalues(N, values);
             const libsolver_options o = mixed_options(kind == 2   ? LIBSOLVER_KIND_SPD
                                                       : kind == 1 ? LIBSOLVER_KIND_INDEFINITE
                                                                   : LIBSOLVER_KIND_AUTO);
@@ -186,7 +174,7 @@ static void fgmres_solves_where_plain_refinement_stalls(void **state)
             if (!(error <= 1e-14))
                 fail_msg("cond 1e%d, kind %d: backward error %g; plain refinement: %g", decades, kind, error, stall);
             assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
-            assert_false(counts.certain);
+            assert_true(!counts.certain || is_in_double(f));
             stalled += stall > 1e-13;
             cases++;
             print_message("cond 1e%d, kind %d: %s, %.1e, plain refinement %.1e\n", decades, kind,
@@ -224,7 +212,7 @@ static void conditions_and_forward_errors_are_those_of_the_matrix(void **state)
                 values[k] = (k == 0 ? pow(10, -decades) : 1 + 0.3 * sin(k)) * (indefinite && k % 2 ? -1 : 1);
                 inverse[k] = 1 / values[k];
             }
-            sparse a = with_eigenvalues(N, values), i = with_eigenvalues(N, inverse);
+            sparse a = sparse_with_eigenvalues(N, values), i = sparse_with_eigenvalues(N, inverse);
             const double known = norm_of(&a) * norm_of(&i);
             const libsolver_options o = mixed_options(LIBSOLVER_KIND_INDEFINITE);
             const libsolver_vectors bv = block_view(b, N, 1), xv = block_view(x, N, 1);
@@ -393,21 +381,26 @@ static void an_inertia_that_is_certain_is_right(void **state)
                 for (int sign = -1; sign <= 1; sign += 2) {
                     const double near = 2 * cos(which * pi / 14) + 2 * cos(which * pi / 12);
                     const double diagonal = near + sign * pow(10, -decades);
-                    signs s = {0, 0, 0};
+                    signs s = {0, 0, 0}; /* 1 is an eigenvalue too: the matrix may be singular */
                     for (int i = 1; i <= 13; i++)
-                        for (int j = 1; j <= 11; j++)
-                            ++*(diagonal - 2 * cos(i * pi / 14) - 2 * cos(j * pi / 12) > 0 ? &s.positive : &s.negative);
+                        for (int j = 1; j <= 11; j++) {
+                            const double eigenvalue = diagonal - 2 * cos(i * pi / 14) - 2 * cos(j * pi / 12);
+                            ++*(fabs(eigenvalue) < 1e-14 ? &s.zero : eigenvalue > 0 ? &s.positive : &s.negative);
+                        }
                     sparse a = sparse_grid(13, 11, diagonal);
                     const libsolver_options o = mixed_options((libsolver_kind)kind);
                     libsolver_inertia_counts counts;
                     libsolver_status status;
                     libsolver_factor *f = factor_of(&a, &o, &status);
-                    assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_PERTURBED);
                     assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
-                    if (counts.certain && (counts.positive != s.positive || counts.negative != s.negative || counts.zero))
-                        fail_msg("eigenvalue %d, 1e-%d: %d %d %d said to be certain, expected %d %d 0", which, decades,
+                    if (is_in_double(f)) /* 1e-13 is so near to its rounding errors that a pivot may be zero */
+                        assert_true(status == LIBSOLVER_OK || (status == LIBSOLVER_SINGULAR && (s.zero > 0 || decades == 13)));
+                    else
+                        assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_PERTURBED);
+                    if (counts.certain && (counts.positive != s.positive || counts.negative != s.negative || counts.zero != s.zero))
+                        fail_msg("eigenvalue %d, 1e-%d: %d %d %d said to be certain, expected %d %d %d", which, decades,
                                  (int)counts.positive, (int)counts.negative, (int)counts.zero, (int)s.positive,
-                                 (int)s.negative);
+                                 (int)s.negative, (int)s.zero);
                     certain += counts.certain;
                     uncertain += !counts.certain;
                     assert_true(solve_and_check("near an eigenvalue", &a, f, status) <= 1e-14);

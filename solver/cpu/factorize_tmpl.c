@@ -420,6 +420,7 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     if (status == LIBSOLVER_OK && f->single) {
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;
+        report->in_single = 1;
     }
     if (status == LIBSOLVER_OK)
         f->cycle = NAME(cpu_cycle_length)(f->plan, f->single || report->perturbed > 0);

@@ -52,6 +52,7 @@ typedef struct numeric {
     const cpu_single *single; /* mixed precision: its factor is of this kind, ... */
     void *factor;             /* ... this one; there are no fronts here then */
     int is_inner;             /* this is such a factor: values come scaled, residuals are not wanted */
+    int no_room_for_double;   /* it was to be replaced by one in double precision, for which memory was wanting */
     int cycle;                /* steps of a cycle of FGMRES */
     int cholesky; /* 1: L L^T, 0: L D L^T */
     int has_layout, replan;
@@ -114,6 +115,10 @@ static inline const int32_t *node_up(const numeric *f, int32_t s)
  * ill-conditioned matrices then (of SuiteSparse's, 20 as many as 25 and more than 15). */
 int NAME(cpu_cycle_length)(const cpu_plan *plan, int far);
 
+/* numeric_tmpl.c: memory for a factor of this precision but for its fronts; 0: it cannot be had.  release_tree: fronts too */
+int NAME(cpu_take_tree)(numeric *f);
+void NAME(cpu_release_tree)(numeric *f);
+
 /* layout_tmpl.c: plans and takes the memory for a factorization of the given kind.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky);
 /* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's is too
@@ -140,6 +145,9 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t);
 libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report);
 libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
                                      message *why);
+/* confirm_tmpl.c: see backend.confirm */
+libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,
+                                   backend_report *report, message *why);
 /* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
 
@@ -168,7 +176,8 @@ typedef struct workspace {
 int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
 libsolver_status NAME(cpu_workspace_create)(const void *numeric, int64_t columns, void **workspace);
 void NAME(cpu_workspace_destroy)(const void *numeric, void *workspace);
-/* Grows what a refactorization with more delayed columns made too small. */
+void NAME(cpu_workspace_free)(memory *m, void *workspace);
+/* Grows what a refactorization with more delayed columns made too small, and follows it from single precision to double. */
 libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w);
 
 /* Columns [first, first + c) of the caller's block to and from rows in the plan's order.  row: the caller's
@@ -192,6 +201,8 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
 libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error);
+/* The same for one right-hand side A x*, x* known, with few cycles of FGMRES; the solution stays in w->best. */
+libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles, backend_refinement *refinement);
 /* null_space_tmpl.c, for one column; entry i of x and residual at i step; CANCELLED.  x := the shortest x + null vector, nearly. */
 libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,

@@ -3,6 +3,33 @@
 #include "solver/cpu/backend.h"
 #include "solver/cpu/numeric.h"
 
+void NAME(cpu_release_tree)(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    if (f->node)
+        NAME(cpu_release_own)(f);
+    for (int t = 0; t < f->threads && f->scratch; t++) {
+        memory_free(m, f->scratch[t].work);
+        memory_free(m, f->scratch[t].magnitude);
+        memory_free(m, f->scratch[t].slot);
+    }
+    memory_free(m, f->node);
+    memory_free(m, f->blocks);
+    memory_free(m, f->slots);
+    memory_free(m, f->scratch);
+    memory_free(m, f->tile_scratch);
+    memory_free(m, f->pending);
+    memory_free(m, f->solve_slot);
+    f->node = NULL;
+    f->blocks = NULL;
+    f->slots = f->tile_scratch = NULL;
+    f->scratch = NULL;
+    f->pending = NULL;
+    f->solve_slot = NULL;
+    f->has_layout = f->replan = 0;
+    f->blocks_bytes = f->slots_entries = f->solve_entries = 0;
+}
+
 static void destroy(void *numeric_)
 {
     numeric *f = numeric_;
@@ -11,27 +38,14 @@ static void destroy(void *numeric_)
     memory *m = &f->plan->env->memory;
     if (f->factor)
         f->single->backend->destroy(f->factor);
-    if (f->node)
-        NAME(cpu_release_own)(f);
-    for (int t = 0; t < f->threads && f->scratch; t++) {
-        memory_free(m, f->scratch[t].work);
-        memory_free(m, f->scratch[t].magnitude);
-        memory_free(m, f->scratch[t].slot);
-    }
+    NAME(cpu_release_tree)(f);
     memory_free(m, f->value);
     memory_free(m, f->scale);
     memory_free(m, f->largest);
     memory_free(m, f->row_sum);
     matching_free(m, f->matching);
     memory_free(m, f->magnitude);
-    memory_free(m, f->node);
     memory_free(m, f->order);
-    memory_free(m, f->blocks);
-    memory_free(m, f->slots);
-    memory_free(m, f->scratch);
-    memory_free(m, f->tile_scratch);
-    memory_free(m, f->pending);
-    memory_free(m, f->solve_slot);
     memory_free(m, f);
 }
 
@@ -58,8 +72,7 @@ int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
     return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
 }
 
-/* What a factor needs for each supernode and thread. */
-static int take_tree(numeric *f)
+int NAME(cpu_take_tree)(numeric *f)
 {
     memory *m = &f->plan->env->memory;
     const int32_t supernodes = f->plan->part.supernodes;
@@ -89,7 +102,7 @@ static libsolver_status create(const void *plan_, message *why, void **out)
         f->row_sum = memory_new(m, n, sizeof(real));
         f->order = memory_new(m, n, sizeof(int32_t));
         if (f->value && f->scale && f->largest && f->row_sum && f->order &&
-            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK : take_tree(f)))
+            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK : NAME(cpu_take_tree)(f)))
             return LIBSOLVER_OK;
     }
     destroy(f);
@@ -166,6 +179,7 @@ const backend NAME(cpu_backend) = {
     .destroy = destroy,
     .set_values = set_values,
     .factorize = NAME(cpu_factorize),
+    .confirm = NAME(cpu_confirm),
     .workspace_bytes = NAME(cpu_workspace_bytes),
     .workspace_create = NAME(cpu_workspace_create),
     .workspace_destroy = NAME(cpu_workspace_destroy),

@@ -10,6 +10,7 @@
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 #include "solver/cpu/refine.h"
+#include <limits.h>
 #include <string.h>
 
 /* A column under FGMRES is done when so many cycles have not reduced the 2-norm of its residual, each row divided by what the
@@ -27,6 +28,7 @@ typedef struct group {
     const numeric *f;
     workspace *w;
     int c;
+    int most_cycles; /* of FGMRES for a column */
     double least_progress;
     double error[GROUP];       /* of the best solution so far */
     double norm[GROUP];        /* FGMRES: of the weighted residual before the last cycle */
@@ -243,7 +245,7 @@ static libsolver_status accelerate(group *g, int most, double tolerance, int *st
         g->norm[q] = INFINITY;
         g->failed[q] = 0;
     }
-    for (int open = 1; open > 0 && *steps < most; ++*steps) {
+    for (int open = 1, cycles = 0; open > 0 && *steps < most && cycles < g->most_cycles; ++*steps, cycles++) {
         open = 0;
         for (int q = 0; q < g->c; q++)
             if (!g->done[q]) {
@@ -289,6 +291,66 @@ static libsolver_status refine_singular(group *g, double tolerance)
     return LIBSOLVER_OK;
 }
 
+/* Solves or only refines, once w->rhs is there, without solve_first w->solution too; the best goes to w->best, its errors to
+ * g->error.  refinement->steps, initial and final: increased to those of this group. */
+static libsolver_status refine_group(group *g, int most, backend_refinement *refinement)
+{
+    workspace *w = g->w;
+    if (refinement->solve_first) {
+        solve(g, 0);
+        memcpy(w->solution, w->x, sizeof(scalar) * (size_t)g->f->plan->a.n * (size_t)g->c);
+    }
+    int more = measure(g, refinement->tolerance, 1);
+    for (int q = 0; q < g->c; q++)
+        refinement->initial = fmax(refinement->initial, g->error[q]);
+    int steps = 0;
+    for (; more > 0 && steps < most && !refinement->stalled; steps++) {
+        if (environment_cancelled(g->f->plan->env))
+            return LIBSOLVER_CANCELLED;
+        step(g);
+        more = measure(g, refinement->tolerance, 0);
+    }
+    if (g->f->zero_pivots == 0)
+        TRY(accelerate(g, most, refinement->tolerance, &steps));
+    refinement->steps = steps > refinement->steps ? steps : refinement->steps;
+    for (int k = 0; g->f->zero_pivots > 0 && k < 3 && k < most && reopen(g, refinement->tolerance); k++)
+        TRY(refine_singular(g, refinement->tolerance));
+    for (int q = 0; q < g->c; q++)
+        refinement->final = fmax(refinement->final, g->error[q]);
+    return LIBSOLVER_OK;
+}
+
+static group group_of(const numeric *f, workspace *w, int c)
+{
+    const double least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS;
+    return (group){.f = f, .w = w, .c = c, .most_cycles = INT_MAX, .least_progress = least_progress};
+}
+
+/* Returns what refinement->steps was, the most of them, and makes ready to count. */
+static int begin_count(backend_refinement *refinement)
+{
+    const int most = refinement->steps;
+    refinement->steps = 0;
+    refinement->initial = refinement->final = 0;
+    return most;
+}
+
+libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles, backend_refinement *refinement)
+{
+    group g = group_of(f, w, 1);
+    g.most_cycles = most_cycles;
+    const int most = begin_count(refinement);
+    TRY(NAME(cpu_workspace_fit)(f, w));
+    for (int32_t i = 0; i < f->plan->a.n; i++) {
+        w->solution[i] = (scalar)(1 + 0.1 * (i % 7));
+        w->rhs[i] = 0;
+    }
+    residual(&g);
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        w->rhs[i] = -(scalar)w->residual[i];
+    return refine_group(&g, most, refinement);
+}
+
 libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error)
@@ -297,41 +359,18 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const 
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
     const int64_t width = w->columns < GROUP ? w->columns : GROUP;
-    const int most = refinement->steps;
+    const int most = begin_count(refinement);
     TRY(NAME(cpu_workspace_fit)(f, w));
-    refinement->steps = 0;
-    refinement->initial = refinement->final = 0;
     for (int64_t first = 0; first < b->columns; first += width) {
-        group g = {.f = f, .w = w, .least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
-        g.c = (int)(b->columns - first < width ? b->columns - first : width);
+        group g = group_of(f, w, (int)(b->columns - first < width ? b->columns - first : width));
         const int threads = cpu_plan_solve_threads(f->plan, g.c);
         NAME(cpu_load)(n, g.c, b, first, row, NULL, threads, w->rhs);
-        if (refinement->solve_first) {
-            solve(&g, 0);
-            memcpy(w->solution, w->x, sizeof(scalar) * (size_t)n * (size_t)g.c);
-        } else
+        if (!refinement->solve_first)
             NAME(cpu_load)(n, g.c, x, first, row, NULL, threads, w->solution);
-        int more = measure(&g, refinement->tolerance, 1);
-        for (int q = 0; q < g.c; q++)
-            refinement->initial = fmax(refinement->initial, g.error[q]);
-        int steps = 0;
-        for (; more > 0 && steps < most && !refinement->stalled; steps++) {
-            if (environment_cancelled(f->plan->env))
-                return LIBSOLVER_CANCELLED;
-            step(&g);
-            more = measure(&g, refinement->tolerance, 0);
-        }
-        if (f->zero_pivots == 0)
-            TRY(accelerate(&g, most, refinement->tolerance, &steps));
-        refinement->steps = steps > refinement->steps ? steps : refinement->steps;
-        for (int k = 0; f->zero_pivots > 0 && k < 3 && k < most && reopen(&g, refinement->tolerance); k++)
-            TRY(refine_singular(&g, refinement->tolerance));
+        TRY(refine_group(&g, most, refinement));
         NAME(cpu_store)(n, g.c, w->best, NULL, row, threads, x, first);
-        for (int q = 0; q < g.c; q++) {
-            refinement->final = fmax(refinement->final, g.error[q]);
-            if (backward_error)
-                backward_error[first + q] = g.error[q];
-        }
+        for (int q = 0; q < g.c && backward_error; q++)
+            backward_error[first + q] = g.error[q];
     }
     return LIBSOLVER_OK;
 }

@@ -18,6 +18,7 @@ typedef struct cpu_single {
      * (row_sum 0), zero pivots are replaced by small ones, and counted as perturbed.  order: see numeric. */
     void (*finish)(void *factor, const void *row_sum, int32_t *order, backend_report *report);
     libsolver_status (*workspace_fit)(const void *factor, void *workspace);
+    void (*workspace_free)(memory *m, void *workspace); /* also when the factor is gone */
     /* x, c right-hand sides in double precision, by the parts asked for, in place: as cpu_solve_block. */
     void (*solve_block)(const void *factor, int part, void *workspace, int c, void *x);
 } cpu_single;

@@ -148,4 +148,4 @@ static void solve_block(const void *factor, int part, void *workspace_, int c, v
     } while (column_powers(f->plan->a.n, c, w->left, w->power));
 }
 
-const cpu_single NAME(cpu_single) = {&NAME(cpu_backend), attempt, finish, workspace_fit, solve_block};
+const cpu_single NAME(cpu_single) = {&NAME(cpu_backend), attempt, finish, workspace_fit, NAME(cpu_workspace_free), solve_block};

@@ -42,18 +42,13 @@ static int take_refinement(const numeric *f, workspace *w)
     return w->solution && w->best && w->rhs && w->residual && w->bound && w->weight;
 }
 
-/* Memory for solves but what depends on the values; mixed precision: the workspace of the factor. */
-static int take_solves(const numeric *f, workspace *w)
+/* Memory for what a factor in single precision does of solves in double. */
+static int take_conversion(const numeric *f, workspace *w)
 {
     memory *m = &f->plan->env->memory;
-    if (f->single)
-        return f->single->backend->workspace_create(f->factor, w->columns, &w->single) == LIBSOLVER_OK;
-    w->pending = memory_new(m, f->plan->part.supernodes, sizeof(int32_t));
-    if (f->is_inner) {
-        w->power = memory_new(m, w->columns, sizeof(double));
-        w->left = memory_new(m, f->plan->a.n * w->columns, sizeof(wide));
-    }
-    return w->pending && (!f->is_inner || (w->power && w->left));
+    w->power = memory_new(m, w->columns, sizeof(double));
+    w->left = memory_new(m, f->plan->a.n * w->columns, sizeof(wide));
+    return w->power && w->left;
 }
 
 libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t columns, void **out)
@@ -65,24 +60,22 @@ libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t column
         return LIBSOLVER_OUT_OF_MEMORY;
     w->columns = columns;
     w->x = memory_new(m, f->plan->a.n * columns, sizeof(scalar));
-    if (!w->x || !(f->is_inner || take_refinement(f, w)) || !take_solves(f, w) ||
+    if (!w->x || !(f->is_inner ? take_conversion(f, w) : take_refinement(f, w)) ||
         NAME(cpu_workspace_fit)(f, w) != LIBSOLVER_OK) {
-        NAME(cpu_workspace_destroy)(f, w);
+        NAME(cpu_workspace_free)(m, w);
         *out = NULL;
         return LIBSOLVER_OUT_OF_MEMORY;
     }
     return LIBSOLVER_OK;
 }
 
-void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
+void NAME(cpu_workspace_free)(memory *m, void *workspace_)
 {
-    const numeric *f = numeric_;
     workspace *w = workspace_;
     if (!w)
         return;
-    memory *m = &f->plan->env->memory;
     if (w->single)
-        f->single->backend->workspace_destroy(f->factor, w->single);
+        single_for(SCALAR_TYPE)->workspace_free(m, w->single);
     memory_free(m, w->x);
     memory_free(m, w->front);
     memory_free(m, w->pending);
@@ -99,6 +92,24 @@ void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
     memory_free(m, w);
 }
 
+void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
+{
+    const numeric *f = numeric_;
+    NAME(cpu_workspace_free)(&f->plan->env->memory, workspace_);
+}
+
+/* Mixed precision: the workspace of the factor in single, as long as there is one. */
+static libsolver_status fit_single(const numeric *f, workspace *w)
+{
+    if (f->single && !w->single)
+        return f->single->backend->workspace_create(f->factor, w->columns, &w->single);
+    if (f->single)
+        return f->single->workspace_fit(f->factor, w->single);
+    single_for(SCALAR_TYPE)->workspace_free(&f->plan->env->memory, w->single);
+    w->single = NULL;
+    return LIBSOLVER_OK;
+}
+
 libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
 {
     memory *m = &f->plan->env->memory;
@@ -109,8 +120,12 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
         if (!w->krylov)
             return LIBSOLVER_OUT_OF_MEMORY;
     }
+    if (f->single || w->single)
+        TRY(fit_single(f, w));
     if (f->single)
-        return f->single->workspace_fit(f->factor, w->single);
+        return LIBSOLVER_OK;
+    if (!w->pending && !(w->pending = memory_new(m, f->plan->part.supernodes, sizeof(int32_t))))
+        return LIBSOLVER_OUT_OF_MEMORY;
     if (!w->front || w->rows < f->solve_entries) {
         memory_free(m, w->front);
         w->front = memory_new(m, f->solve_entries * w->columns, sizeof(scalar));
