@@ -9,18 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/scalar.h"
 #include "gpu_test.h"
 #include "libsolver.h"
-#include "random.h"
+#include "typed_scalar.h"
 #include <stdlib.h>
 #include <string.h>
 
 static int small; /* sizes and repeats for compute-sanitizer */
-
-#define TOLERANCE (EPS < 1e-10 ? 1e-14 : 5e-6)
-
-typedef long double _Complex exact;
 
 /* ---- Systems ------------------------------------------------------------------------------------------- */
 
@@ -55,17 +50,6 @@ static inline void put(system_ *s, int32_t column, int32_t row, scalar value)
     assert_true(s->start[column + 1] < s->room);
     s->row[s->start[column + 1]] = row;
     s->value[s->start[column + 1]++] = row == column ? scalar_diagonal(value, s->hermitian) : value;
-}
-
-static inline scalar random_scalar(random_stream *r)
-{
-    const double x = random_real(r), y = random_real(r);
-#if SCALAR_COMPLEX
-    return (scalar)(x + y * _Complex_I);
-#else
-    (void)y;
-    return (scalar)x;
-#endif
 }
 
 /* DOMINANT: positive definite.  HOLLOW: two thirds of the diagonal are zero, rows scaled by powers of two.  HUB: the last row is full. */
@@ -104,11 +88,6 @@ static inline libsolver_matrix view_of(const system_ *s)
                               .values = s->value,
                               .type = SCALAR_TYPE,
                               .symmetry = s->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC};
-}
-
-static inline exact mirror(exact a, int hermitian)
-{
-    return SCALAR_COMPLEX && hermitian ? conjl(a) : a;
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------------------- */
@@ -178,7 +157,7 @@ static inline double backward_error(const system_ *s, const libsolver_vectors *x
         for (int32_t p = s->start[j]; p < s->start[j + 1]; p++) {
             const int32_t i = s->row[p];
             const exact a = s->value[p], product = a * *at(x, j, q),
-                        other = mirror(a, s->hermitian) * *at(x, i, q);
+                        other = exact_mirror(a, s->hermitian) * *at(x, i, q);
             r[i] -= product;
             sum[i] += cabsl(product);
             row[i] += cabsl(a);

@@ -5,12 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "random.h"
 #include "solver/cpu/fgmres.h"
+#include "typed_scalar.h"
 #include <stdlib.h>
 #include <string.h>
-
-typedef long double _Complex exact;
 
 #define MOST 40
 #define LENGTH 25
@@ -27,17 +25,6 @@ typedef struct system_ {
     environment env;
     scalar r[MOST], memory[(2 * LENGTH + 1) * MOST + (LENGTH + 1) * (LENGTH + 4)];
 } system_;
-
-static scalar random_scalar(random_stream *r)
-{
-    const double x = random_real(r), y = random_real(r);
-#if SCALAR_COMPLEX
-    return (scalar)(x + y * _Complex_I);
-#else
-    (void)y;
-    return (scalar)x;
-#endif
-}
 
 static void multiply(void *user, const scalar *z, scalar *y)
 {

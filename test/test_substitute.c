@@ -5,24 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "random.h"
 #include "dense/cpu/substitute_sets.h"
+#include "typed_scalar.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef long double _Complex exact;
-
-static scalar random_scalar(random_stream *r)
-{
-    const double x = random_real(r), y = random_real(r);
-#if SCALAR_COMPLEX
-    return (scalar)(x + y * _Complex_I);
-#else
-    (void)y;
-    return (scalar)x;
-#endif
-}
 
 /* m x p with leading dimension m, NaN above the diagonal, and on it if it is not to be read.  Entries are small enough that
  * inv(L11) stays modest. */

@@ -21,7 +21,7 @@ typedef struct factors {
 /* Roundings that dividing by the pivot [a b'; b c] can add; see pair_weight in dense.h. */
 static long double weight_of_pair(exact a, exact b, exact c, int hermitian)
 {
-    const exact ratio = a * c / (b * dense_mirror(b, hermitian));
+    const exact ratio = a * c / (b * exact_mirror(b, hermitian));
     const long double det = cabsl(ratio - 1), off = cabsl(b), norm = fmaxl(cabsl(a), cabsl(c)) + off;
     return (2 * (cabsl(ratio) + 1) / det + 6) * norm * norm / (det * off * off);
 }
@@ -73,11 +73,11 @@ static void check_product(const factors *g)
             exact rest = g->a[i][j];
             long double scale = g->n * cabsl(rest);
             for (int64_t q = 0; q <= j; q++) {
-                const exact li = g->l[i][q], lj = dense_mirror(g->l[j][q], g->hermitian);
+                const exact li = g->l[i][q], lj = exact_mirror(g->l[j][q], g->hermitian);
                 exact terms[3] = {li * g->d[q] * lj, 0, 0};
                 if (g->e[q] != 0) {
                     terms[1] = g->l[i][q + 1] * g->e[q] * lj;
-                    terms[2] = li * dense_mirror(g->e[q], g->hermitian) * dense_mirror(g->l[j][q + 1], g->hermitian);
+                    terms[2] = li * exact_mirror(g->e[q], g->hermitian) * exact_mirror(g->l[j][q + 1], g->hermitian);
                 }
                 for (int t = 0; t < 3; t++) {
                     rest -= terms[t];
@@ -104,14 +104,14 @@ static void check_parts(const factors *g, const scalar *b, const scalar *y, cons
         exact forward = 0, backward = 0, d = g->d[i] * z[i];
         long double forward_scale = cabsl(right), backward_scale = cabsl((exact)z[i]), y_size = cabsl((exact)y[i]);
         for (int64_t q = 0; q < g->n; q++) {
-            const exact term = g->l[i][q] * y[q], other = dense_mirror(g->l[q][i], g->hermitian) * x[g->order[q]] / g->scale[q];
+            const exact term = g->l[i][q] * y[q], other = exact_mirror(g->l[q][i], g->hermitian) * x[g->order[q]] / g->scale[q];
             forward += term;
             forward_scale += cabsl(term);
             backward += other;
             backward_scale += cabsl(other);
         }
         if (g->e[i] != 0) {
-            d += dense_mirror(g->e[i], g->hermitian) * z[i + 1];
+            d += exact_mirror(g->e[i], g->hermitian) * z[i + 1];
             y_size += cabsl((exact)y[i + 1]);
         } else if (i > 0 && g->e[i - 1] != 0) {
             d += g->e[i - 1] * z[i - 1];

@@ -10,24 +10,9 @@
 #include "dense.h"
 #include "dense/cpu/front_kernels.h"
 #include "dense/cpu/ldlt.h"
+#include "typed_scalar.h"
 #include <stdlib.h>
 #include <string.h>
-
-typedef long double _Complex exact;
-
-#define ROUNDING ((SCALAR_COMPLEX ? 4 : 1) * (long double)EPS)
-#define SYMMETRIES (SCALAR_COMPLEX ? 2 : 1)
-
-static scalar random_scalar(random_stream *r)
-{
-    const double x = random_real(r), y = random_real(r);
-#if SCALAR_COMPLEX
-    return (scalar)(x + y * _Complex_I);
-#else
-    (void)y;
-    return (scalar)x;
-#endif
-}
 
 /* count scalars, each NaN */
 static scalar *nan_scalars(int64_t count)
@@ -44,11 +29,6 @@ static scalar *copy_scalars(const scalar *from, int64_t count)
     scalar *a = nan_scalars(count);
     memcpy(a, from, (size_t)count * sizeof(scalar));
     return a;
-}
-
-static exact mirror(exact a, int hermitian)
-{
-    return SCALAR_COMPLEX && hermitian ? conjl(a) : a;
 }
 
 /* ---- Cholesky ------------------------------------------------------------------------------------- */
@@ -168,7 +148,7 @@ static void free_front(front *f)
 /* Entry (i, j) of A, min(i, j) < k. */
 static exact entry(const front *f, int i, int j)
 {
-    return i >= j ? f->a[i + (int64_t)j * f->m] : mirror(f->a[j + (int64_t)i * f->m], f->hermitian);
+    return i >= j ? f->a[i + (int64_t)j * f->m] : exact_mirror(f->a[j + (int64_t)i * f->m], f->hermitian);
 }
 
 static void set(front *f, int i, int j, scalar a)
@@ -199,7 +179,7 @@ static void run(void *arg)
 static long double weight_of_pair(const front *f, int q)
 {
     const exact a = f->d[q], b = f->e[q], c = f->d[q + 1];
-    const exact ratio = a * c / (b * mirror(b, f->hermitian));
+    const exact ratio = a * c / (b * exact_mirror(b, f->hermitian));
     const long double det = cabsl(ratio - 1), off = cabsl(b);
     const long double norm = fmaxl(cabsl(a), cabsl(c)) + off;
     return (2 * (cabsl(ratio) + 1) / det + 6) * norm * norm / (det * off * off);
@@ -212,14 +192,14 @@ static exact product(const front *f, const long double *weight, int i, int j, in
     *scale = 0;
     for (int q = 0; q < pivots; q++) {
         const scalar *l = f->panel + (int64_t)q * f->m, *next = l + f->m;
-        const exact li = i < q ? 0 : l[i], lj = mirror(j < q ? 0 : l[j], f->hermitian);
+        const exact li = i < q ? 0 : l[i], lj = exact_mirror(j < q ? 0 : l[j], f->hermitian);
         exact term = li * f->d[q] * lj;
         sum += term;
         *scale += weight[q] * cabsl(term);
         if (f->e[q] != 0) {
-            const exact ni = i < q + 1 ? 0 : next[i], nj = mirror(j < q + 1 ? 0 : next[j], f->hermitian);
+            const exact ni = i < q + 1 ? 0 : next[i], nj = exact_mirror(j < q + 1 ? 0 : next[j], f->hermitian);
             term = ni * f->e[q] * lj;
-            const exact other = li * mirror(f->e[q], f->hermitian) * nj;
+            const exact other = li * exact_mirror(f->e[q], f->hermitian) * nj;
             sum += term + other;
             *scale += weight[q] * (cabsl(term) + cabsl(other));
         }
@@ -413,7 +393,7 @@ static void sizes_of_pairs(void **state)
             assert_int_equal(report.two_by_two, 1);
             assert_int_equal(report.positive, !SCALAR_COMPLEX || hermitian ? 1 : 2);
             /* s0^2 and s1^2 are the roots of x^2 - |M|_F^2 x + |det|^2 */
-            const exact det = (exact)a * c - (exact)b * mirror(b, hermitian);
+            const exact det = (exact)a * c - (exact)b * exact_mirror(b, hermitian);
             const long double f2 = creall(a * conjl(a)) + 2 * creall(b * conjl(b)) + creall(c * conjl(c));
             const long double d2 = creall(det * conjl(det)), x = (long double)report.smallest * report.smallest;
             if (!(fabsl(x * x - f2 * x + d2) <= 100 * EPS * f2 * f2) || !(2 * x <= f2 * (1 + 10 * EPS)))
@@ -433,7 +413,7 @@ static void nearly_singular_pairs_are_no_pivots(void **state)
             real g[2] = {1, 1};
             int order[2];
             assert_int_equal(NAME(front_kernels_here)()->ldlt_block(hermitian, 2, a, order, d, e, g), 2);
-            const int pair = cabsl(1 - (exact)b * mirror(b, hermitian)) >= 0.51L * scalar_abs(b) * scalar_abs(b);
+            const int pair = cabsl(1 - (exact)b * exact_mirror(b, hermitian)) >= 0.51L * scalar_abs(b) * scalar_abs(b);
             assert_int_equal(e[0] != 0, pair);
             assert_true(turn == 4 && !hermitian ? pair : turn > 0 || !pair);
         }

@@ -300,7 +300,7 @@ static void large_fronts_without_pivoting(void **state)
             for (int64_t j = 0; j < n; j++) {
                 const int64_t low = i > j ? i : j, high = i > j ? j : i;
                 const exact entry = values[pointers[high] + low - high];
-                rest -= (i >= j ? entry : dense_mirror(entry, hermitian)) * x[0][j];
+                rest -= (i >= j ? entry : exact_mirror(entry, hermitian)) * x[0][j];
             }
             assert_true(cabsl(rest) <= 10 * ROUNDING * n);
         }

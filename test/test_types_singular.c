@@ -37,7 +37,7 @@ static void singular_systems_are_solved(void **state)
                     v[i] = (exact)(random_below(&r, 3) - 1) + (SCALAR_COMPLEX ? random_below(&r, 3) - 1 : 0) * _Complex_I;
                 for (int64_t j = 0; j < n; j++)
                     for (int64_t i = j; i < n; i++)
-                        s->a[i][j] += (scalar)(v[i] * dense_mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
+                        s->a[i][j] += (scalar)(v[i] * exact_mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
             }
             scalar b[MOST], x[MOST];
             for (int64_t i = 0; i < n; i++) {
@@ -98,9 +98,9 @@ static void small_inconsistencies_are_spread(void **state)
                 for (int64_t i = j + 1; i < n; i++)
                     if (i - j == side || (i - j == 1 && i % side > 0)) {
                         s->stored[i][j] = s->stored[i][i] = s->stored[j][j] = 1;
-                        s->a[i][j] = (scalar)(-turn[i] * dense_mirror(turn[j], hermitian));
-                        s->a[i][i] += (scalar)(turn[i] * dense_mirror(turn[i], hermitian));
-                        s->a[j][j] += (scalar)(turn[j] * dense_mirror(turn[j], hermitian));
+                        s->a[i][j] = (scalar)(-turn[i] * exact_mirror(turn[j], hermitian));
+                        s->a[i][i] += (scalar)(turn[i] * exact_mirror(turn[i], hermitian));
+                        s->a[j][j] += (scalar)(turn[j] * exact_mirror(turn[j], hermitian));
                     }
             for (int64_t i = 0; i < n; i++) {
                 exact sum = 0;

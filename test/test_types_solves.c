@@ -82,7 +82,7 @@ static void ill_conditioned_systems_are_solved(void **state)
             for (int j = 0; j < N; j++)
                 for (int i = j; i < N; i++) {
                     const long double q = 2.0L / N, a = (i == j ? v[i] : 0) - q * (v[i] + v[j]) + q * q * sum;
-                    s->a[i][j] = scalar_diagonal((scalar)(a * turn[i] * dense_mirror(turn[j], hermitian)), hermitian && i == j);
+                    s->a[i][j] = scalar_diagonal((scalar)(a * turn[i] * exact_mirror(turn[j], hermitian)), hermitian && i == j);
                 }
             scalar b[3 * N], x[3 * N];
             for (int i = 0; i < 3 * N; i++)

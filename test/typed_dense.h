@@ -3,16 +3,10 @@
 #ifndef TEST_TYPED_DENSE_H
 #define TEST_TYPED_DENSE_H
 
-#include "base/scalar.h"
 #include "libsolver.h"
-#include "random.h"
+#include "typed_scalar.h"
 #include <string.h>
 
-typedef long double _Complex exact;
-
-#define ROUNDING ((SCALAR_COMPLEX ? 4 : 1) * (long double)EPS)
-#define TOLERANCE (EPS < 1e-10 ? 1e-14 : 5e-6)
-#define SYMMETRIES (SCALAR_COMPLEX ? 2 : 1)
 #define MOST 160
 
 /* Lower triangle; in its view an entry that is 0 is there if `stored` says so. */
@@ -30,26 +24,16 @@ typedef struct triplets {
     scalar value[MOST * MOST];
 } triplets;
 
-static inline exact dense_mirror(exact a, int hermitian)
-{
-    return SCALAR_COMPLEX && hermitian ? conjl(a) : a;
-}
-
 static inline exact dense_at(const dense *s, int64_t i, int64_t j)
 {
-    return i >= j ? (exact)s->a[i][j] : dense_mirror(s->a[j][i], s->hermitian);
+    return i >= j ? (exact)s->a[i][j] : exact_mirror(s->a[j][i], s->hermitian);
 }
 
 /* Multiples of 1/16 in [-1, 1], so that small sums are exact. */
 static inline scalar dense_scalar(random_stream *r)
 {
     const double x = ldexp((double)random_below(r, 33) - 16, -4), y = ldexp((double)random_below(r, 33) - 16, -4);
-#if SCALAR_COMPLEX
-    return (scalar)(x + y * _Complex_I);
-#else
-    (void)y;
-    return (scalar)x;
-#endif
+    return scalar_of(x, y);
 }
 
 /* Entries with the given probability off the diagonal; `diagonal` on it, or random ones if it is 0. */
