@@ -6,6 +6,7 @@
  *     |  row: from its first task's begin to its last one's end, the dark part is what it    | tasks, bytes, ...
  *     |  adds to the solve; below it a line as long as its floor                             |                   */
 #include "profile.h"
+#include "svg.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,32 +41,6 @@ static number_text number(double value, int digits)
     return t;
 }
 
-static void escaped(output *o, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
-            output_print(o, "&#%d;", *text);
-        else
-            output_print(o, "%c", *text >= ' ' && *text <= '~' ? *text : '?');
-}
-
-static void box(output *o, double x, double y, double width, double height, const char *colour)
-{
-    output_print(o, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y, width,
-                 height, colour);
-}
-
-static void line(output *o, double x, double y, double to_x, double to_y, const char *style)
-{
-    output_print(o, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x, y, to_x, to_y, style);
-}
-
-/* anchor: start, middle or end */
-static void label(output *o, double x, double y, const char *anchor, const char *text)
-{
-    output_print(o, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, text);
-}
-
 static double at(const profile *p, double seconds)
 {
     return p->seconds > 0 ? LEFT + PLOT * seconds / p->seconds : LEFT;
@@ -74,9 +49,9 @@ static double at(const profile *p, double seconds)
 static void draw_title(const profile *p, const profile_facts *facts, output *o)
 {
     output_print(o, "<text x=\"8\" y=\"20\" font-size=\"15\">");
-    escaped(o, facts->name);
+    svg_escaped(o, facts->name);
     output_print(o, ": one solve%s", facts->device ? " on " : "");
-    escaped(o, facts->device ? facts->device : "");
+    svg_escaped(o, facts->device ? facts->device : "");
     output_print(o, ", n = %" PRId64 ", %" PRId64 " entries in L</text>\n", facts->n, facts->factor_nnz);
     output_print(o,
                  "<text x=\"8\" y=\"40\">%s us on a stream, %s us in a graph, %s us traced. Floors: %s us "
@@ -89,10 +64,9 @@ static void draw_title(const profile *p, const profile_facts *facts, output *o)
     for (int s = 0; s < PROFILE_STATES; s++) {
         char text[64];
         snprintf(text, sizeof text, "%s (%.0f %%)", state_names[s], 100 * p->part[s]);
-        box(o, LEFT + 210 * s, 56, 12, 12, state_colours[s]);
-        label(o, LEFT + 210 * s + 18, 66, "start", text);
+        svg_key(o, LEFT + 210 * s, 56, state_colours[s], text);
     }
-    label(o, LEFT - 10, 66, "end", "time of the blocks");
+    svg_label(o, LEFT - 10, 66, "end", "time of the blocks");
 }
 
 /* Lines at round times through the whole picture. */
@@ -103,9 +77,9 @@ static void draw_times(const profile *p, double bottom, output *o)
         step *= p->seconds / step > 120 ? 10 : p->seconds / step > 60 ? 5 : 2;
     for (int k = 0; p->seconds > 0 && k * step <= p->seconds; k++) {
         char text[32];
-        line(o, at(p, k * step), TOP, at(p, k * step), bottom, "stroke=\"#eeeeee\"");
+        svg_line(o, at(p, k * step), TOP, at(p, k * step), bottom, "stroke=\"#eeeeee\"");
         snprintf(text, sizeof text, "%g%s", 1e6 * k * step, k == 0 ? " us" : "");
-        label(o, at(p, k * step), TOP - 6, "middle", text);
+        svg_label(o, at(p, k * step), TOP - 6, "middle", text);
     }
 }
 
@@ -123,17 +97,17 @@ static void draw_states(const profile *p, output *o)
         }
         output_print(o, "V%dZ\"/>\n", TOP + AREA);
     }
-    label(o, LEFT - 8, TOP + 10, "end", "all blocks");
-    label(o, LEFT - 8, TOP + AREA, "end", "none");
+    svg_label(o, LEFT - 8, TOP + 10, "end", "all blocks");
+    svg_label(o, LEFT - 8, TOP + AREA, "end", "none");
 }
 
 static void draw_columns(output *o)
 {
     static const char *const names[] = {"tasks", "MB", "adds", "floor", "bytes", "inputs", "mult."};
     for (int k = 0; k < 7; k++)
-        label(o, COLUMNS + 50 + 55 * k, TOP + AREA + GAP - 8, "end", names[k]);
-    label(o, COLUMNS + 50 + 55 * 3, TOP + AREA + GAP - 22, "end", "us");
-    label(o, COLUMNS + 50 + 55 * 6, TOP + AREA + GAP - 22, "end", "us, means of the tasks");
+        svg_label(o, COLUMNS + 50 + 55 * k, TOP + AREA + GAP - 8, "end", names[k]);
+    svg_label(o, COLUMNS + 50 + 55 * 3, TOP + AREA + GAP - 22, "end", "us");
+    svg_label(o, COLUMNS + 50 + 55 * 6, TOP + AREA + GAP - 22, "end", "us, means of the tasks");
 }
 
 static void draw_row(const profile *p, const profile_row *row, double y, output *o)
@@ -141,28 +115,24 @@ static void draw_row(const profile *p, const profile_row *row, double y, output 
     char text[64];
     snprintf(text, sizeof text, "%s %d %s", row->backward ? "down" : "up", row->height,
              profile_kind(row->kind));
-    label(o, LEFT - 8, y + 12, "end", text);
-    box(o, at(p, row->begin), y + 3, at(p, row->end) - at(p, row->begin), 8, ROW_COLOUR);
-    box(o, at(p, row->end - row->added), y + 3, at(p, row->end) - at(p, row->end - row->added), 8,
-        ADDED_COLOUR);
-    line(o, at(p, row->begin), y + 13, at(p, row->begin + row->floor), y + 13,
-         "stroke=\"#000000\" stroke-width=\"1.5\"");
+    svg_label(o, LEFT - 8, y + 12, "end", text);
+    svg_box(o, at(p, row->begin), y + 3, at(p, row->end) - at(p, row->begin), 8, ROW_COLOUR);
+    svg_box(o, at(p, row->end - row->added), y + 3, at(p, row->end) - at(p, row->end - row->added), 8,
+            ADDED_COLOUR);
+    svg_line(o, at(p, row->begin), y + 13, at(p, row->begin + row->floor), y + 13,
+             "stroke=\"#000000\" stroke-width=\"1.5\"");
     const number_text column[] = {number((double)row->tasks, 0),  number(1e-6 * (double)row->bytes, 2),
                                   number(1e6 * row->added, 2),    number(1e6 * row->floor, 2),
                                   number(1e6 * row->staging, 2),  number(1e6 * row->gathering, 2),
                                   number(1e6 * row->computing, 2)};
     for (int k = 0; k < 7; k++)
-        label(o, COLUMNS + 50 + 55 * k, y + 12, "end", column[k].text);
+        svg_label(o, COLUMNS + 50 + 55 * k, y + 12, "end", column[k].text);
 }
 
 void profile_svg(const profile *p, const profile_facts *facts, output *o)
 {
     const double bottom = TOP + AREA + GAP + ROW * p->rows;
-    output_print(o,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
-                 "font-family=\"sans-serif\" font-size=\"12\">\n",
-                 WIDTH, bottom + 40);
-    output_print(o, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n");
+    svg_open(o, WIDTH, bottom + 40);
     draw_title(p, facts, o);
     draw_times(p, bottom, o);
     draw_states(p, o);
@@ -170,11 +140,11 @@ void profile_svg(const profile *p, const profile_facts *facts, output *o)
     for (int32_t r = 0; r < p->rows; r++)
         draw_row(p, &p->row[r], TOP + AREA + GAP + ROW * r, o);
     if (p->bytes_floor <= p->seconds)
-        line(o, at(p, p->bytes_floor), TOP, at(p, p->bytes_floor), bottom,
-             "stroke=\"#000000\" stroke-dasharray=\"4 4\"");
-    label(o, LEFT, bottom + 22, "start",
-          "Bars: from a level's first task to its last, dark what it adds to the solve; lines below them: "
-          "its floor; dashed: all bytes at the "
-          "rate of copies.");
-    output_print(o, "</svg>\n");
+        svg_line(o, at(p, p->bytes_floor), TOP, at(p, p->bytes_floor), bottom,
+                 "stroke=\"#000000\" stroke-dasharray=\"4 4\"");
+    svg_label(o, LEFT, bottom + 22, "start",
+              "Bars: from a level's first task to its last, dark what it adds to the solve; lines below them: "
+              "its floor; dashed: all bytes at the "
+              "rate of copies.");
+    svg_close(o);
 }
