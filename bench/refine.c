@@ -7,28 +7,13 @@
  * graph; a step that no column needs costs its solve and two empty kernels, -t 1e-30 makes them all work.  device, host: libsolver_solve on
  * vectors there, us of a waiting caller.  Medians of 15 means of 20 back-to-back calls; first use before.
  * error: componentwise backward error of the x that was timed, from the matrix alone, beside the one reported. */
+#include "bench/stream_times.h"
 #include "cli/problem.h"
 #include "solver/libsolver.h"
-#include <cuda_runtime_api.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define CALLS 20
-#define REPEATS 15
 #define MOST_STEPS 2
-
-static void must(int good, const char *what)
-{
-    if (good)
-        return;
-    fprintf(stderr, "refine: %s\n", what);
-    exit(1);
-}
-
-#define CUDA(call) must((call) == cudaSuccess, #call)
 
 typedef struct job {
     problem p;
@@ -38,61 +23,16 @@ typedef struct job {
     libsolver_vectors b, x, host_b, host_x;
     double *error;            /* on the device, as is the next */
     libsolver_status *status; /* */
+    int steps;                /* of the solve being timed; -1: a plain one */
 } job;
 
-/* plain (steps -1), or with so many steps. */
-static void launch(const job *j, int steps)
+static void launch(const void *job_)
 {
-    must((steps < 0 ? libsolver_solve_plain(j->factor, LIBSOLVER_PART_ALL, j->workspace, &j->b, &j->x)
-                    : libsolver_solve_async(j->factor, j->workspace, steps, &j->b, &j->x, j->error,
-                                            j->status)) >= 0,
+    const job *j = job_;
+    must((j->steps < 0 ? libsolver_solve_plain(j->factor, LIBSOLVER_PART_ALL, j->workspace, &j->b, &j->x)
+                       : libsolver_solve_async(j->factor, j->workspace, j->steps, &j->b, &j->x, j->error,
+                                               j->status)) >= 0,
          "a solve could not be launched");
-}
-
-static int ascending(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
-/* us of a call, on the stream: by itself or, captured not NULL, CALLS of them in a graph */
-static double time_on_stream(const job *j, int steps, cudaGraphExec_t captured)
-{
-    cudaEvent_t start, stop;
-    double times[REPEATS];
-    CUDA(cudaEventCreate(&start));
-    CUDA(cudaEventCreate(&stop));
-    for (int r = -3; r < REPEATS; r++) {
-        float ms;
-        CUDA(cudaEventRecord(start, j->stream));
-        if (captured)
-            CUDA(cudaGraphLaunch(captured, j->stream));
-        for (int c = 0; c < CALLS && !captured; c++)
-            launch(j, steps);
-        CUDA(cudaEventRecord(stop, j->stream));
-        CUDA(cudaEventSynchronize(stop));
-        CUDA(cudaEventElapsedTime(&ms, start, stop));
-        if (r >= 0)
-            times[r] = 1e3 * ms / CALLS;
-    }
-    CUDA(cudaEventDestroy(start));
-    CUDA(cudaEventDestroy(stop));
-    qsort(times, REPEATS, sizeof times[0], ascending);
-    return times[REPEATS / 2];
-}
-
-static double time_in_graph(const job *j, int steps)
-{
-    cudaGraph_t captured;
-    cudaGraphExec_t ready;
-    CUDA(cudaStreamBeginCapture(j->stream, cudaStreamCaptureModeThreadLocal));
-    for (int c = 0; c < CALLS; c++)
-        launch(j, steps);
-    CUDA(cudaStreamEndCapture(j->stream, &captured));
-    CUDA(cudaGraphInstantiate(&ready, captured, 0));
-    const double us = time_on_stream(j, steps, ready);
-    CUDA(cudaGraphExecDestroy(ready));
-    CUDA(cudaGraphDestroy(captured));
-    return us;
 }
 
 static double now(void)
@@ -113,42 +53,14 @@ static double time_of_solve(const job *j, const libsolver_vectors *b, const libs
         if (r >= 0)
             times[r] = 1e6 * (now() - start) / CALLS;
     }
-    qsort(times, REPEATS, sizeof times[0], ascending);
-    return times[REPEATS / 2];
-}
-
-/* max |b - A x|_i / (|A||x| + |b|)_i of column c */
-static double error_of(const job *j, int64_t c)
-{
-    const triplets *a = &j->p.a;
-    const double *b = (double *)j->host_b.values + c * a->n, *x = (double *)j->host_x.values + c * a->n;
-    long double *r = malloc(sizeof(long double) * ((size_t)a->n + 1)),
-                *s = malloc(sizeof(long double) * ((size_t)a->n + 1));
-    double worst = 0;
-    must(r && s, "no memory");
-    for (int32_t i = 0; i < a->n; i++) {
-        r[i] = b[i];
-        s[i] = fabs(b[i]);
-    }
-    for (int64_t k = 0; k < a->nnz; k++)
-        for (int mirrored = 0; mirrored < 1 + (a->rows[k] != a->columns[k]); mirrored++) {
-            const int32_t row = mirrored ? a->columns[k] : a->rows[k],
-                          column = mirrored ? a->rows[k] : a->columns[k];
-            r[row] -= (long double)a->values[k] * x[column];
-            s[row] += fabsl((long double)a->values[k] * x[column]);
-        }
-    for (int32_t i = 0; i < a->n; i++)
-        worst = fmax(worst, s[i] > 0 ? (double)(fabsl(r[i]) / s[i]) : 0);
-    free(r);
-    free(s);
-    return worst;
+    return median(times);
 }
 
 /* The x of the last launch, with its error as found and as reported, the largest over the columns. */
 static void print_errors(const job *j)
 {
     const int64_t columns = j->b.columns;
-    double found = 0, reported = 0, *error = malloc(sizeof(double) * (size_t)columns);
+    double reported = 0, *error = malloc(sizeof(double) * (size_t)columns);
     libsolver_status status;
     must(error != NULL, "no memory");
     CUDA(cudaStreamSynchronize(j->stream));
@@ -156,10 +68,9 @@ static void print_errors(const job *j)
                     cudaMemcpyDeviceToHost));
     CUDA(cudaMemcpy(error, j->error, sizeof(double) * (size_t)columns, cudaMemcpyDeviceToHost));
     CUDA(cudaMemcpy(&status, j->status, sizeof status, cudaMemcpyDeviceToHost));
-    for (int64_t c = 0; c < columns; c++) {
-        found = fmax(found, error_of(j, c));
+    for (int64_t c = 0; c < columns; c++)
         reported = fmax(reported, error[c]);
-    }
+    const double found = componentwise_error(&j->p.a, columns, j->host_b.values, j->host_x.values);
     printf(" %s, error %.1e (reported %.1e)", libsolver_status_name(status), found, reported);
     free(error);
 }
@@ -219,14 +130,15 @@ static void measure(const char *name, int64_t columns, double tolerance)
     libsolver_solve_info info;
     prepare(&j, name, columns, tolerance);
     printf("%-22s k %ld ", j.p.name, (long)columns);
-    for (int steps = -1; steps <= MOST_STEPS; steps++) {
-        launch(&j, steps);
-        const double stream = time_on_stream(&j, steps, NULL), replayed = time_in_graph(&j, steps);
-        if (steps <= 0)
-            printf("| %s %.1f graph %.1f ", steps < 0 ? "plain" : "check", stream, replayed);
+    const launched work = {j.stream, launch, &j};
+    for (j.steps = -1; j.steps <= MOST_STEPS; j.steps++) {
+        launch(&j);
+        const double stream = stream_time(&work, NULL), replayed = graph_time(&work);
+        if (j.steps <= 0)
+            printf("| %s %.1f graph %.1f ", j.steps < 0 ? "plain" : "check", stream, replayed);
         else
-            printf("| step %d %.1f graph %.1f ", steps, stream, replayed);
-        if (steps >= 0)
+            printf("| step %d %.1f graph %.1f ", j.steps, stream, replayed);
+        if (j.steps >= 0)
             print_errors(&j);
     }
     const double device = time_of_solve(&j, &j.b, &j.x), host = time_of_solve(&j, &j.host_b, &j.host_x);

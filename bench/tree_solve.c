@@ -8,31 +8,14 @@
  * -t: task_cost, most_parts, direct_sources, sum_outs (see gpu/plan.h) or largest_group; a problem named again keeps its factor: tune_tree_solve.py makes use of both;
  * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r: packed so many times (3): the first is planned, the others keep its plan.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
  * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
+#include "bench/stream_times.h"
 #include "cli/problem.h"
 #include "cli/profile.h"
 #include "gpu/plan.h"
 #include "gpu/tree_solver.h"
 #include "solver/cpu/tree.h"
 #include "solver/objects.h"
-#include <cuda_runtime_api.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define CALLS 20
-#define REPEATS 15
-
-static void must(int good, const char *what)
-{
-    if (good)
-        return;
-    fprintf(stderr, "tree_solve: %s\n", what);
-    exit(1);
-}
-
-#define CUDA(call) must((call) == cudaSuccess, #call)
 
 typedef struct job {
     problem p;
@@ -46,89 +29,15 @@ typedef struct job {
     cudaStream_t stream;
 } job;
 
-static int ascending(const void *a, const void *b)
+static void solve_once(const void *job_)
 {
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
-static void solve_once(const job *j)
-{
+    const job *j = job_;
     must(tree_solve(j->solver, j->workspace, j->stream, &j->b, &j->x) == LIBSOLVER_OK, "a solve could not be launched");
 }
 
-/* us of a call: by itself, or CALLS of them in a graph. */
-static double time_of(const job *j, cudaGraphExec_t captured)
-{
-    cudaEvent_t start, stop;
-    double times[REPEATS];
-    CUDA(cudaEventCreate(&start));
-    CUDA(cudaEventCreate(&stop));
-    for (int r = -3; r < REPEATS; r++) {
-        float ms;
-        CUDA(cudaEventRecord(start, j->stream));
-        if (captured)
-            CUDA(cudaGraphLaunch(captured, j->stream));
-        for (int c = 0; c < CALLS && !captured; c++)
-            solve_once(j);
-        CUDA(cudaEventRecord(stop, j->stream));
-        CUDA(cudaEventSynchronize(stop));
-        CUDA(cudaEventElapsedTime(&ms, start, stop));
-        if (r >= 0)
-            times[r] = 1e3 * ms / CALLS;
-    }
-    CUDA(cudaEventDestroy(start));
-    CUDA(cudaEventDestroy(stop));
-    qsort(times, REPEATS, sizeof times[0], ascending);
-    return times[REPEATS / 2];
-}
-
-static double graph_time(const job *j)
-{
-    cudaGraph_t captured;
-    cudaGraphExec_t ready;
-    CUDA(cudaStreamBeginCapture(j->stream, cudaStreamCaptureModeThreadLocal));
-    for (int c = 0; c < CALLS; c++)
-        solve_once(j);
-    CUDA(cudaStreamEndCapture(j->stream, &captured));
-    CUDA(cudaGraphInstantiate(&ready, captured, 0));
-    const double us = time_of(j, ready);
-    CUDA(cudaGraphExecDestroy(ready));
-    CUDA(cudaGraphDestroy(captured));
-    return us;
-}
-
-/* max |b - A x|_i / (|A||x| + |b|)_i over rows and columns */
 static double error_of(const job *j)
 {
-    const triplets *a = &j->p.a;
-    const int32_t n = a->n;
-    double worst = 0;
-    long double *r = malloc(sizeof(long double) * (size_t)n), *s = malloc(sizeof(long double) * (size_t)n);
-    must(r && s, "no memory");
-    for (int64_t c = 0; c < j->b.columns; c++) {
-        const double *b = j->host_b + c * n, *x = j->host_x + c * n;
-        for (int32_t i = 0; i < n; i++) {
-            r[i] = b[i];
-            s[i] = fabs(b[i]);
-        }
-        for (int64_t k = 0; k < a->nnz; k++) {
-            const int32_t row = a->rows[k], column = a->columns[k];
-            const long double v = a->values[k];
-            r[row] -= v * x[column];
-            s[row] += fabsl(v * x[column]);
-            if (row != column) {
-                r[column] -= v * x[row];
-                s[column] += fabsl(v * x[row]);
-            }
-        }
-        for (int32_t i = 0; i < n; i++) {
-            const double e = s[i] > 0 ? (double)(fabsl(r[i]) / s[i]) : 0;
-            worst = e > worst || isnan(e) ? e : worst;
-        }
-    }
-    free(r);
-    free(s);
-    return worst;
+    return componentwise_error(&j->p.a, j->b.columns, j->host_b, j->host_x);
 }
 
 static void fetch(const job *j)
@@ -282,7 +191,8 @@ static void measure(job *j, const tree_solver_options *options, int64_t columns,
     tree_solver_query(j->solver, &info);
     solve_once(j);
     fetch(j);
-    const double error = error_of(j), stream = time_of(j, NULL), replayed = graph_time(j);
+    const launched work = {j->stream, solve_once, j};
+    const double error = error_of(j), stream = stream_time(&work, NULL), replayed = graph_time(&work);
     fetch(j);
     printf("%-22s k %ld  stream %7.2f graph %7.2f us | error %.1e (timed %.1e) | L %.2fM inverses %.2fM read %.1f MB "
            "groups %d heights %d levels %d guarded %d growth %.0e | prepared in %.3f s\n",
