@@ -312,7 +312,7 @@ typedef struct libsolver_analysis_info {
     int64_t supernodes;  /* fundamental ones */
     int64_t levels;      /* longest path of supernodes from a leaf to a root */
     libsolver_ordering ordering; /* the one used */
-    int64_t host_bytes;          /* predicted peak of factorize, what the analysis holds included */
+    int64_t host_bytes;          /* predicted peak of factorize, what the analysis holds included; options.mixed: in single */
     int64_t device_bytes;
     int64_t reserved[8];
 } libsolver_analysis_info;

@@ -5,6 +5,7 @@ usage: test_cli_types.py LIBSOLVER CHECK_SOLUTION
 SPDX-License-Identifier: BSD-3-Clause"""
 import cmath
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -157,6 +158,23 @@ class Types(FolderCase):
         self.assertFalse(result["factor"]["inertia"]["certain"])
         code, result, _ = self.solve("kkt2d:6", "--precision", "mixed", "--type", "spd")
         self.assertEqual((code, result["status"]), (3, "NOT_POSITIVE_DEFINITE"))
+
+    def test_a_factor_in_double_takes_over_from_one_in_single(self):
+        # Q diag(values) Q with a reflection Q; half of the eigenvalues are below what single precision sees
+        n, lines = 120, []
+        values = [1 + 0.3 * math.sin(k) if k % 2 else -1e-11 * 10 ** (3 * k / n) for k in range(n)]
+        for j in range(n):
+            for i in range(j, n):
+                a = (values[i] if i == j else 0) - 2 / n * (values[i] + values[j]) + 4 / n / n * math.fsum(values)
+                lines.append(f"{i + 1} {j + 1} {a!r}")
+        size = f"{n} {n} {len(lines)}"
+        path = self.file("half.mtx", "\n".join(["%%MatrixMarket matrix coordinate real symmetric", size, *lines]) + "\n")
+        x = self.folder / "x.mtx"
+        code, result, _ = self.solve(path, "--precision", "mixed", "-o", x)
+        self.assertEqual((code, result["status"], result["factor"]["inertia"]["negative"]), (0, "OK", n // 2))
+        self.check(path, x, "mixed")
+        self.assertIn("double precision since single was not enough", run("solve", path, "--precision", "mixed").stdout)
+        self.assertNotIn("since single", run("solve", path).stdout)
 
     def test_bench_in_every_precision(self):
         paths = [self.problem("kkt2d:6", True), self.problem("kkt2d:6", False)]
