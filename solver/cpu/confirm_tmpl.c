@@ -6,7 +6,7 @@
 #include "solver/cpu/numeric.h"
 
 /* Most steps of the trial with perturbed pivots, which make the factor that of another matrix, and most cycles of FGMRES in any.
- * Where it takes more, a solve takes 5 to 80 times as long as with a factor in double, which soon pays (matrices of SuiteSparse's
+ * Where it takes more, a solve takes 3 to 100 times as long as with a factor in double, which soon pays (matrices of SuiteSparse's
  * collection), and other right-hand sides may want more still.  For their sake a trial has half of their steps. */
 #define TRIAL_STEPS_PERTURBED 3
 #define TRIAL_CYCLES 2
@@ -24,8 +24,8 @@ static int is_doubtful(const backend_report *report)
     return report->perturbed > 0 || report->uncertain > 0;
 }
 
-/* The factorization in double, after which the one in single is given up: later values are not tried with it.  OUT_OF_MEMORY leaves
- * the numeric object without either factor. */
+/* The factorization in double, after which the one in single is given up: later values are not tried with it.  OUT_OF_MEMORY: the
+ * object is for a factor in single again, which is to be made anew, the scaling being gone. */
 static libsolver_status factorize_in_double(numeric *f, const backend_options *options, backend_report *report, message *why)
 {
     const cpu_single *single = f->single;
