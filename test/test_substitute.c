@@ -1,4 +1,5 @@
-/* test/test_substitute.c: triangular solves with a panel in one precision (-DPREC_x), by each set of kernels, against plain loops
+/* test/test_substitute.c: triangular solves with a panel in one precision (-DPREC_x), by each set of kernels and for each width
+ * of a row, against plain loops
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,48 +55,85 @@ static void reference(int m, int p, int unit, int backward, const scalar *l, exa
         }
 }
 
-static void check(random_stream *r, const substitution *kernels, int m, int p, int unit, int backward)
+static void check(random_stream *r, const substitution *kernels, int m, int p, int unit, int backward, int width)
 {
-    scalar *l = random_panel(r, m, p, unit), *z = malloc((size_t)(m + 1) * sizeof(scalar));
-    exact *expected = malloc((size_t)(m + 1) * sizeof(exact));
+    scalar *l = random_panel(r, m, p, unit), *z = malloc((size_t)(m * width + 1) * sizeof(scalar));
+    exact *expected = malloc((size_t)(m + 1) * sizeof(exact)), *all = malloc((size_t)(m * width + 1) * sizeof(exact));
     long double *scale = malloc((size_t)(m + 1) * sizeof(long double));
-    assert_true(z && expected && scale);
-    for (int i = 0; i < m; i++)
-        expected[i] = z[i] = random_scalar(r);
-    z[m] = 77;
-    reference(m, p, unit, backward, l, expected, scale);
-    (backward ? NAME(substitute_backward) : NAME(substitute_forward))(kernels, m, p, unit, l, z);
+    assert_true(z && expected && all && scale);
+    for (int i = 0; i < m * width; i++)
+        all[i] = z[i] = random_scalar(r);
+    z[m * width] = 77;
+    (backward ? NAME(substitute_backward) : NAME(substitute_forward))(kernels, m, p, unit, l, width, z);
     const long double most = (SCALAR_COMPLEX ? 8 : 2) * (long double)EPS * (m + 4);
-    for (int i = 0; i < m; i++)
-        if (!(cabsl(z[i] - expected[i]) <= most * scale[i]))
-            fail_msg("%s, %d x %d, unit %d, row %d: off by %Lg, %Lg allowed",
-                     backward ? "backward" : "forward", m, p, unit, i, cabsl(z[i] - expected[i]),
-                     most * scale[i]);
-    assert_true(z[m] == 77);
+    for (int q = 0; q < width; q += m > 100 ? 5 : 1) { /* large ones differ in their rows only */
+        for (int i = 0; i < m; i++)
+            expected[i] = all[i * width + q];
+        reference(m, p, unit, backward, l, expected, scale);
+        for (int i = 0; i < m; i++)
+            if (!(cabsl(z[i * width + q] - expected[i]) <= most * scale[i]))
+                fail_msg("%s, %d x %d, unit %d, row %d, column %d of %d: off by %Lg, %Lg allowed",
+                         backward ? "backward" : "forward", m, p, unit, i, q, width,
+                         cabsl(z[i * width + q] - expected[i]), most * scale[i]);
+    }
+    assert_true(z[m * width] == 77);
     free(l);
     free(z);
     free(expected);
+    free(all);
     free(scale);
 }
 
-static void check_both(random_stream *r, const substitution *kernels, int m, int p)
+static void check_both(random_stream *r, const substitution *kernels, int m, int p, int width)
 {
     for (int k = 0; k < 4; k++)
-        check(r, kernels, m, p, k & 1, k >> 1);
+        check(r, kernels, m, p, k & 1, k >> 1, width);
+}
+
+/* Every set of kernels that runs here. */
+static int kernel_sets(const substitution *sets[3])
+{
+    int count = 0;
+    sets[count++] = &NAME(substitution_plain);
+    if (NAME(substitution_kernels)() != &NAME(substitution_plain))
+        sets[count++] = NAME(substitution_kernels)();
+#if defined(HAVE_avx2) && defined(HAVE_avx512)
+    if (NAME(substitution_kernels)() == &NAME(substitution_avx512)) /* such processors have both */
+        sets[count++] = &NAME(substitution_avx2);
+#endif
+    return count;
 }
 
 static void solves_are_those_of_plain_loops(void **state)
 {
     (void)state;
-    const substitution *sets[] = {&NAME(substitution_plain), NAME(substitution_kernels)()};
+    const substitution *sets[3];
+    const int count = kernel_sets(sets);
     random_stream r = random_seeded(5);
-    for (int k = 0; k < 2; k++) {
-        for (int m = 0; m <= 20; m++)
-            for (int p = 0; p <= m; p++)
-                check_both(&r, sets[k], m, p);
-        check_both(&r, sets[k], 131, 67);
-        check_both(&r, sets[k], 700, 530); /* by blocks */
-        check_both(&r, sets[k], 2100, 129);
+    for (int k = 0; k < count; k++)
+        for (int c = 1; c <= 35; c = c < 4 ? c + 1 : 2 * c) { /* 1, 2, 3, 4, 8, 16, 32 */
+            const int width = (int)substitution_width(c == 32 ? 35 : c), most = c == 1 ? 20 : 13;
+            for (int m = 0; m <= most; m++)
+                for (int p = 0; p <= m; p++)
+                    check_both(&r, sets[k], m, p, width);
+            check_both(&r, sets[k], 131, 67, width);
+            if (c == 1 || c == 16) {
+                check_both(&r, sets[k], 700, 530, width); /* by blocks */
+                check_both(&r, sets[k], 2100, 129, width);
+            }
+        }
+}
+
+static void rows_are_filled_up_to_vectors(void **state)
+{
+    (void)state;
+    assert_int_equal(substitution_width(1), 1);
+    int before = 1;
+    for (int c = 2; c <= 200; c++) {
+        const int width = (int)substitution_width(c), bytes = width * (int)sizeof(scalar);
+        if (width < c || width < before || (bytes % 16 != 0) || (width > 2 * c && bytes > 16))
+            fail_msg("%d columns: a row has %d scalars of %d bytes, the one of a column less %d", c, width, (int)sizeof(scalar), before);
+        before = width;
     }
 }
 
@@ -105,32 +143,36 @@ static void large_panels_have_the_same_bits_for_any_number_of_threads(void **sta
     random_stream r = random_seeded(6);
     const substitution *kernels = NAME(substitution_kernels)();
     const int m = 1500, p = 300;
-    scalar *l = random_panel(&r, m, p, 0), *z = malloc(sizeof(scalar) * (size_t)m),
-           *first = malloc(sizeof(scalar) * (size_t)m);
-    assert_true(z && first);
-    for (int threads = 1; threads <= 3; threads++) {
-        random_stream same = random_seeded(7);
-        for (int i = 0; i < m; i++)
-            z[i] = random_scalar(&same);
+    for (int c = 1; c <= 16; c += 15) {
+        const int width = (int)substitution_width(c);
+        const size_t bytes = sizeof(scalar) * (size_t)(m * width);
+        scalar *l = random_panel(&r, m, p, 0), *z = malloc(bytes), *first = malloc(bytes);
+        assert_true(z && first);
+        for (int threads = 1; threads <= 3; threads++) {
+            random_stream same = random_seeded(7);
+            for (int i = 0; i < m * width; i++)
+                z[i] = random_scalar(&same);
 #pragma omp parallel num_threads(threads)
 #pragma omp single
-        {
-            NAME(substitute_forward)(kernels, m, p, 0, l, z);
-            NAME(substitute_backward)(kernels, m, p, 0, l, z);
+            {
+                NAME(substitute_forward)(kernels, m, p, 0, l, width, z);
+                NAME(substitute_backward)(kernels, m, p, 0, l, width, z);
+            }
+            if (threads == 1)
+                memcpy(first, z, bytes);
+            assert_memory_equal(first, z, bytes);
         }
-        if (threads == 1)
-            memcpy(first, z, sizeof(scalar) * (size_t)m);
-        assert_memory_equal(first, z, sizeof(scalar) * (size_t)m);
+        free(l);
+        free(z);
+        free(first);
     }
-    free(l);
-    free(z);
-    free(first);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves_are_those_of_plain_loops),
+        cmocka_unit_test(rows_are_filled_up_to_vectors),
         cmocka_unit_test(large_panels_have_the_same_bits_for_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,11 @@ static int least(int a, int b)
 
 const substitution *NAME(substitution_kernels)(void)
 {
+#ifdef HAVE_avx512
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl"))
+        return &NAME(substitution_avx512);
+#endif
 #ifdef HAVE_avx2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &NAME(substitution_avx2);
@@ -22,30 +27,29 @@ const substitution *NAME(substitution_kernels)(void)
     return &NAME(substitution_plain);
 }
 
-void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel,
-                              scalar *z)
+void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z)
 {
     if ((int64_t)m * p <= LARGE_ENTRIES) {
-        kernels->forward(m, p, m, unit, panel, z);
+        kernels->forward(m, p, m, unit, panel, width, z);
         return;
     }
     for (int j = 0; j < p; j += BLOCK_COLUMNS) {
         const int columns = least(BLOCK_COLUMNS, p - j), tile = TILE_ENTRIES / BLOCK_COLUMNS;
         const scalar *l = panel + (int64_t)j * m;
-        kernels->forward(columns, columns, m, unit, l + j, z + j);
+        kernels->forward(columns, columns, m, unit, l + j, width, z + (int64_t)j * width);
         for (int i = j + columns; i < m; i += tile) {
 #pragma omp task firstprivate(i, j, columns, l)
-            kernels->product(least(tile, m - i), columns, m, l + i, z + j, z + i);
+            kernels->product(least(tile, m - i), columns, m, l + i, width, z + (int64_t)j * width,
+                             z + (int64_t)i * width);
         }
 #pragma omp taskwait
     }
 }
 
-void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit, const scalar *panel,
-                               scalar *z)
+void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z)
 {
     if ((int64_t)m * p <= LARGE_ENTRIES) {
-        kernels->backward(m, p, m, unit, panel, z);
+        kernels->backward(m, p, m, unit, panel, width, z);
         return;
     }
     for (int j = (p - 1) / BLOCK_COLUMNS * BLOCK_COLUMNS; j >= 0; j -= BLOCK_COLUMNS) {
@@ -53,10 +57,11 @@ void NAME(substitute_backward)(const substitution *kernels, int m, int p, int un
         const int tile = (TILE_ENTRIES / (rows + 1) / 4 + 1) * 4;
         for (int i = j; i < end && rows > 0; i += tile) {
 #pragma omp task firstprivate(i, end, rows, tile)
-            kernels->product_transposed(rows, least(tile, end - i), m, panel + (int64_t)i * m + end, z + end,
-                                        z + i);
+            kernels->product_transposed(rows, least(tile, end - i), m, panel + (int64_t)i * m + end, width,
+                                        z + (int64_t)end * width, z + (int64_t)i * width);
         }
 #pragma omp taskwait
-        kernels->backward(end - j, end - j, m, unit, panel + (int64_t)j * m + j, z + j);
+        kernels->backward(end - j, end - j, m, unit, panel + (int64_t)j * m + j, width,
+                          z + (int64_t)j * width);
     }
 }

@@ -9,6 +9,7 @@
  *        +----+----+        S~ = A22~ - L21 D L21^T of the scaled matrix; in what order, its index says.
  *   size | L21| S~ |
  *        +----+----+ */
+#include "dense/cpu/substitute.h"
 #include "solver/cpu/numeric.h"
 
 void NAME(cpu_finish_schur_node)(numeric *f, scalar *work)
@@ -54,10 +55,11 @@ static void condense(const numeric *f, workspace *w, int c)
 {
     const node *v = &f->node[f->plan->schur_node];
     NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D, w, c);
-    const scalar *taken = w->front + f->solve_slot[f->plan->schur_node] * c;
+    const int width = substitution_width(c);
+    const scalar *taken = w->front + f->solve_slot[f->plan->schur_node] * width;
     for (int i = v->p; i < v->m; i++)
         for (int q = 0; q < c; q++)
-            w->x[(int64_t)v->index[i] * c + q] += taken[(int64_t)i * c + q];
+            w->x[(int64_t)v->index[i] * c + q] += taken[(int64_t)i * width + q];
     unscale(f, c, w->x);
 }
 

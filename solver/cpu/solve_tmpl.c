@@ -1,19 +1,17 @@
 /* solver/cpu/solve_tmpl.c: forward and back substitution over the tree, blocks of right-hand sides
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A block of c right-hand sides is kept by rows: row i at x + i c, so that a gathered row is one run of
- * memory and, as a column-major matrix, the block is its own transpose (c x rows).  Forward, every front adds
+ * A block of c right-hand sides is kept by rows: row i at x + i c, so that a gathered row is one run of memory; in fronts a row
+ * has the width that kernels want, filled up by zeros.  Forward, every front adds
  * what its children pass up, solves for its pivots and passes its other rows up; the order of all sums is
  * that of the tree, whatever the threads do. */
 #include "solver/cpu/numeric.h"
-#include "dense/cpu/blas.h"
-#include "dense/cpu/blas_serial.h"
 #include "dense/cpu/substitute.h"
 #include <string.h>
 
 /* Bytes of the next front that are asked for ahead; longer runs the processor foresees by itself.  Factors that fit its caches
  * are better off without: of those measured, bcsstk18 (7 MB) and aug3dcqp (12 MB) lose 5 %, kkt_cont-201 (38 MB) and lap2d:500 (90 MB)
- * gain 15 %, by `libsolver bench` on two cores of an AMD EPYC 9004. */
+ * gain 15 %, with 16 right-hand sides as with one, by `libsolver bench` on two cores of an AMD EPYC 9004. */
 #define BYTES_AHEAD 8192
 #define FACTOR_BYTES_FOR_AHEAD 16000000
 
@@ -21,61 +19,51 @@
 typedef struct sweep {
     const numeric *f;
     workspace *w;
-    int part, c;
+    int part, c, width; /* a row of w->x is c scalars, one of a front `width` */
     const substitution *kernels;
     int ahead; /* fronts are asked for ahead */
 } sweep;
 
-/* z(0:p) := L11^-1 z(0:p),  z(p:m) -= L21 z(0:p) */
-static void front_forward(const sweep *go, const node *v, scalar *z)
-{
-    const int m = v->m, p = v->p, r = m - p, c = go->c;
-    if (c == 1) {
-        NAME(substitute_forward)(go->kernels, m, p, !go->f->cholesky, v->panel, z);
-        return;
-    }
-    trsm('R', 'L', 'T', go->f->cholesky ? 'N' : 'U', c, p, 1, v->panel, m, z, c);
-    gemm('N', 'T', c, r, p, -1, z, c, v->panel + p, m, 1, z + (int64_t)p * c, c);
-}
-
-/* z(0:p) := L11^-T (z(0:p) - L21^T z(p:m)) */
-static void front_backward(const sweep *go, const node *v, scalar *z)
-{
-    const int m = v->m, p = v->p, r = m - p, c = go->c;
-    if (c == 1) {
-        NAME(substitute_backward)(go->kernels, m, p, !go->f->cholesky, v->panel, z);
-        return;
-    }
-    gemm('N', 'N', c, p, r, -1, z + (int64_t)p * c, c, v->panel + p, m, 1, z, c);
-    trsm('R', 'L', 'N', go->f->cholesky ? 'N' : 'U', c, p, 1, v->panel, m, z, c);
-}
-
 /* z(0:p) := D^-1 z(0:p), zero where the pivot is */
-static void front_diagonal(const node *v, int hermitian, int c, scalar *z)
+static void front_diagonal(const node *v, int hermitian, int width, scalar *z)
 {
     for (int i = 0; i < v->p; i++) {
-        scalar *x = z + (int64_t)i * c, *y = x + c;
+        scalar *x = z + (int64_t)i * width, *y = x + width;
         const scalar a = v->d[i], b = v->e[i];
         if (b != 0) {
             const scalar d = v->d[i + 1], above = scalar_mirror(b, hermitian), ab = a / b, db = d / above;
             const scalar to_x = 1 / (b * (ab * db - 1)), to_y = 1 / (above * (ab * db - 1));
-            for (int q = 0; q < c; q++) {
+            for (int q = 0; q < width; q++) {
                 const scalar x0 = x[q];
                 x[q] = (db * x0 - y[q]) * to_x;
                 y[q] = (ab * y[q] - x0) * to_y;
             }
             i++;
         } else
-            for (int q = 0; q < c; q++)
+            for (int q = 0; q < width; q++)
                 x[q] = a == 0 ? 0 : x[q] / a;
     }
 }
 
 /* Copies c scalars, or their conjugates. */
-static inline void copy_row(scalar *to, const scalar *from, int c, int conjugate)
+static inline void copy_row(scalar *restrict to, const scalar *restrict from, int c, int conjugate)
 {
     for (int q = 0; q < c; q++)
         to[q] = scalar_mirror(from[q], conjugate);
+}
+
+/* The same into a row of `width`, filled up by zeros. */
+static inline void load_row(scalar *restrict to, const scalar *restrict from, int c, int width, int conjugate)
+{
+    copy_row(to, from, c, conjugate);
+    for (int q = c; q < width; q++)
+        to[q] = 0;
+}
+
+static inline void add_row(scalar *restrict to, const scalar *restrict from, int width)
+{
+    for (int q = 0; q < width; q++)
+        to[q] += from[q];
 }
 
 static inline void ask_for(const sweep *go, const node *v)
@@ -86,74 +74,80 @@ static inline void ask_for(const sweep *go, const node *v)
         __builtin_prefetch(from + k, 0, 2); /* to the second level: the first one is for the front at hand */
 }
 
-/* c: that of go, a constant where this is inlined for one right-hand side. */
-static inline void load_front(const sweep *go, int32_t s, int c, scalar *z)
+/* c and width: those of go, constants where this is inlined for one and for 16 right-hand sides. */
+static inline void load_front(const sweep *go, int32_t s, int c, int width, scalar *z)
 {
     const numeric *f = go->f;
     const node *v = &f->node[s];
     for (int i = 0; i < v->p; i++)
-        copy_row(z + (int64_t)i * c, go->w->x + (int64_t)v->index[i] * c, c, 0);
-    memset(z + (int64_t)v->p * c, 0, sizeof(scalar) * (size_t)(v->m - v->p) * (size_t)c);
+        load_row(z + (int64_t)i * width, go->w->x + (int64_t)v->index[i] * c, c, width, 0);
+    memset(z + (int64_t)v->p * width, 0, sizeof(scalar) * (size_t)(v->m - v->p) * (size_t)width);
     for (int32_t child = f->plan->child[s]; child >= 0; child = f->plan->sibling[child]) {
         const node *u = &f->node[child];
-        const scalar *from = go->w->front + (f->solve_slot[child] + u->p) * c;
+        const scalar *from = go->w->front + (f->solve_slot[child] + u->p) * width;
         const int32_t *up = node_up(f, child);
         for (int i = 0; i < u->m - u->p; i++)
-            for (int q = 0; q < c; q++)
-                z[(int64_t)up[i] * c + q] += from[(int64_t)i * c + q];
+            add_row(z + (int64_t)up[i] * width, from + (int64_t)i * width, width);
     }
 }
 
-static inline void gather_front(const sweep *go, const node *v, int rows, int c, int conjugate, scalar *z)
+static inline void gather_front(const sweep *go, const node *v, int c, int width, int conjugate, scalar *z)
 {
-    for (int i = 0; i < rows; i++)
-        copy_row(z + (int64_t)i * c, go->w->x + (int64_t)v->index[i] * c, c, conjugate);
+    for (int i = 0; i < v->m; i++)
+        load_row(z + (int64_t)i * width, go->w->x + (int64_t)v->index[i] * c, c, width, conjugate);
 }
 
-static inline void store_pivots(const sweep *go, const node *v, int c, int conjugate, const scalar *z)
+static inline void store_pivots(const sweep *go, const node *v, int c, int width, int conjugate, const scalar *z)
 {
     for (int i = 0; i < v->p; i++)
-        copy_row(go->w->x + (int64_t)v->index[i] * c, z + (int64_t)i * c, c, conjugate);
+        copy_row(go->w->x + (int64_t)v->index[i] * c, z + (int64_t)i * width, c, conjugate);
 }
 
 static void forward(const sweep *go, int32_t s)
 {
     const numeric *f = go->f;
     const node *v = &f->node[s];
-    const int c = go->c;
-    scalar *z = go->w->front + f->solve_slot[s] * c;
+    scalar *z = go->w->front + f->solve_slot[s] * go->width;
     if (s + 1 < f->plan->part.supernodes)
         ask_for(go, v + 1);
-    if (c == 1)
-        load_front(go, s, 1, z);
+    if (go->c == 1)
+        load_front(go, s, 1, 1, z);
+    else if (go->c == 16)
+        load_front(go, s, 16, 16, z);
     else
-        load_front(go, s, c, z);
-    front_forward(go, v, z);
+        load_front(go, s, go->c, go->width, z);
+    NAME(substitute_forward)(go->kernels, v->m, v->p, !f->cholesky, v->panel, go->width, z);
     if ((go->part & BACKEND_D) && !f->cholesky)
-        front_diagonal(v, f->plan->hermitian, c, z);
-    if (c == 1)
-        store_pivots(go, v, 1, 0, z);
+        front_diagonal(v, f->plan->hermitian, go->width, z);
+    if (go->c == 1)
+        store_pivots(go, v, 1, 1, 0, z);
+    else if (go->c == 16)
+        store_pivots(go, v, 16, 16, 0, z);
     else
-        store_pivots(go, v, c, 0, z);
+        store_pivots(go, v, go->c, go->width, 0, z);
 }
 
 /* L^H x = b is L^T conj(x) = conj(b). */
 static void backward(const sweep *go, int32_t s)
 {
-    const int conjugate = go->f->plan->hermitian, c = go->c;
+    const int conjugate = go->f->plan->hermitian;
     const node *v = &go->f->node[s];
-    scalar *z = go->w->front + go->f->solve_slot[s] * c;
+    scalar *z = go->w->front + go->f->solve_slot[s] * go->width;
     if (s > 0)
         ask_for(go, v - 1);
-    if (c == 1)
-        gather_front(go, v, v->m, 1, conjugate, z);
+    if (go->c == 1)
+        gather_front(go, v, 1, 1, conjugate, z);
+    else if (go->c == 16)
+        gather_front(go, v, 16, 16, conjugate, z);
     else
-        gather_front(go, v, v->m, c, conjugate, z);
-    front_backward(go, v, z);
-    if (c == 1)
-        store_pivots(go, v, 1, conjugate, z);
+        gather_front(go, v, go->c, go->width, conjugate, z);
+    NAME(substitute_backward)(go->kernels, v->m, v->p, !go->f->cholesky, v->panel, go->width, z);
+    if (go->c == 1)
+        store_pivots(go, v, 1, 1, conjugate, z);
+    else if (go->c == 16)
+        store_pivots(go, v, 16, 16, conjugate, z);
     else
-        store_pivots(go, v, c, conjugate, z);
+        store_pivots(go, v, go->c, go->width, conjugate, z);
 }
 
 static int was_last(int32_t *pending)
@@ -289,15 +283,14 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
                       .w = w,
                       .part = part,
                       .c = c,
+                      .width = (int)substitution_width(c),
                       .kernels = NAME(substitution_kernels)(),
-                      .ahead = c == 1 && f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD};
-    const int setting = blas_serial_begin();
+                      .ahead = f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD};
     const int threads = cpu_plan_solve_threads(f->plan, c);
     if (threads > 1)
         sweep_by_threads(&go, threads);
     else
         sweep_alone(&go);
-    blas_serial_end(setting);
 }
 
 libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace_, const libsolver_vectors *b,

@@ -1,13 +1,14 @@
 /* solver/cpu/workspace_tmpl.c: memory of solves, and the way in and out of it
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cpu/substitute.h"
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 
-/* For each right-hand side: what a factor writes to while it solves, and what refinement needs. */
-static int64_t bytes_of_solves(const numeric *f)
+/* What a factor writes to while it solves, and what refinement needs for each right-hand side. */
+static int64_t bytes_of_solves(const numeric *f, int64_t columns)
 {
     const int64_t inner = (int64_t)sizeof(double) + f->plan->a.n * (int64_t)sizeof(wide);
-    return f->solve_entries * (int64_t)sizeof(scalar) + (f->is_inner ? inner : 0);
+    return f->solve_entries * substitution_width(columns) * (int64_t)sizeof(scalar) + (f->is_inner ? columns * inner : 0);
 }
 
 static int64_t bytes_of_refinement(const numeric *f)
@@ -25,7 +26,7 @@ int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
     if (f->zero_pivots > 0 && !f->is_inner)
         bytes += 4 * n * (int64_t)sizeof(scalar);
     return bytes + (f->single ? f->single->backend->workspace_bytes(f->factor, columns)
-                              : columns * bytes_of_solves(f) + f->plan->part.supernodes * (int64_t)sizeof(int32_t));
+                              : bytes_of_solves(f, columns) + f->plan->part.supernodes * (int64_t)sizeof(int32_t));
 }
 
 /* Memory for refinement. */
@@ -128,7 +129,7 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
         return LIBSOLVER_OUT_OF_MEMORY;
     if (!w->front || w->rows < f->solve_entries) {
         memory_free(m, w->front);
-        w->front = memory_new(m, f->solve_entries * w->columns, sizeof(scalar));
+        w->front = memory_new(m, f->solve_entries * substitution_width(w->columns), sizeof(scalar));
         w->rows = f->solve_entries;
     }
     if (!w->singular && f->zero_pivots > 0 && !f->is_inner) {

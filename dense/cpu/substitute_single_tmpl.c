@@ -1,4 +1,5 @@
-/* dense/cpu/substitute_kernels_tmpl.c: the kernels of substitute.h, compiled for each precision and each instruction set
+/* dense/cpu/substitute_single_tmpl.c: the kernels of substitute.h for one right-hand side, compiled for each precision and each
+ * instruction set
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/substitute_sets.h"
 
@@ -83,7 +84,7 @@ static inline void backward_columns(const int W, int m, ptrdiff_t ld, int unit, 
     }
 }
 
-static void forward(int m, int p, int ld, int unit, const scalar *l, scalar *z)
+void SET(single_forward)(int m, int p, int ld, int unit, const scalar *l, scalar *z)
 {
     const ptrdiff_t step = (ptrdiff_t)ld + 1;
     int j = 0;
@@ -97,7 +98,7 @@ static void forward(int m, int p, int ld, int unit, const scalar *l, scalar *z)
         forward_columns(1, m - j, ld, unit, l + j * step, z + j);
 }
 
-static void backward(int m, int p, int ld, int unit, const scalar *l, scalar *z)
+void SET(single_backward)(int m, int p, int ld, int unit, const scalar *l, scalar *z)
 {
     const ptrdiff_t step = (ptrdiff_t)ld + 1;
     int j = p;
@@ -115,7 +116,7 @@ static void backward(int m, int p, int ld, int unit, const scalar *l, scalar *z)
     }
 }
 
-static void product(int rows, int columns, int ld, const scalar *a, const scalar *x, scalar *y)
+void SET(single_product)(int rows, int columns, int ld, const scalar *a, const scalar *x, scalar *y)
 {
     int j = 0;
     for (; j + 4 <= columns; j += 4)
@@ -124,7 +125,7 @@ static void product(int rows, int columns, int ld, const scalar *a, const scalar
         minus_columns(1, rows, ld, a + (ptrdiff_t)j * ld, x + j, y);
 }
 
-static void product_transposed(int rows, int columns, int ld, const scalar *a, const scalar *x, scalar *y)
+void SET(single_product_transposed)(int rows, int columns, int ld, const scalar *a, const scalar *x, scalar *y)
 {
     int j = 0;
     for (; j + 4 <= columns; j += 4)
@@ -132,5 +133,3 @@ static void product_transposed(int rows, int columns, int ld, const scalar *a, c
     for (; j < columns; j++)
         minus_dots(1, rows, ld, a + (ptrdiff_t)j * ld, x, y + j);
 }
-
-const substitution SET(substitution) = {forward, backward, product, product_transposed};
