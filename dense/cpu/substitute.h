@@ -22,8 +22,8 @@ typedef struct substitution {
     void (*product_transposed)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y);
 } substitution;
 
-/* The kernels for this processor. */
-const substitution *NAME(substitution_kernels)(void);
+/* The kernels for this processor and this width of a row. */
+const substitution *NAME(substitution_kernels)(int width);
 
 /* Scalars in a row of c right-hand sides: c and some that only fill it up, at most 2 c. */
 static inline int64_t substitution_width(int64_t c)

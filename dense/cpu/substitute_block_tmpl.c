@@ -65,10 +65,6 @@ static inline int columns_at_a_time(int m, int p, int width)
 static void forward(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z)
 {
     const int step = columns_at_a_time(m, p, width);
-    if (width == 1) {
-        SET(single_forward)(m, p, ld, unit, l, z);
-        return;
-    }
     for (int j = 0; j < p; j += step) {
         const int columns = p - j < step ? p - j : step;
         for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
@@ -81,10 +77,6 @@ static void forward(int m, int p, int ld, int unit, const scalar *l, int width, 
 static void backward(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z)
 {
     const int step = columns_at_a_time(m, p, width);
-    if (width == 1) {
-        SET(single_backward)(m, p, ld, unit, l, z);
-        return;
-    }
     for (int end = p; end > 0; end -= step) {
         const int j = end > step ? end - step : 0;
         for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
@@ -96,10 +88,6 @@ static void backward(int m, int p, int ld, int unit, const scalar *l, int width,
 
 static void product(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y)
 {
-    if (width == 1) {
-        SET(single_product)(rows, columns, ld, a, x, y);
-        return;
-    }
     for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
         bytes = strip_bytes(width, c);
         CALL_STRIP(bytes, product, rows, columns, ld, a, width, x + c, y + c);
@@ -108,14 +96,10 @@ static void product(int rows, int columns, int ld, const scalar *a, int width, c
 
 static void product_transposed(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y)
 {
-    if (width == 1) {
-        SET(single_product_transposed)(rows, columns, ld, a, x, y);
-        return;
-    }
     for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
         bytes = strip_bytes(width, c);
         CALL_STRIP(bytes, product_transposed, rows, columns, ld, a, width, x + c, y + c);
     }
 }
 
-const substitution SET(substitution) = {forward, backward, product, product_transposed};
+const substitution SET(block_substitution) = {forward, backward, product, product_transposed};

@@ -15,12 +15,7 @@
 #define SET(f) NAME(f##_plain)
 #endif
 
-extern const substitution NAME(substitution_plain), NAME(substitution_avx2), NAME(substitution_avx512);
-
-/* The kernels of one set for width 1 (substitute_single_tmpl.c); the others call them. */
-void SET(single_forward)(int m, int p, int ld, int unit, const scalar *l, scalar *z);
-void SET(single_backward)(int m, int p, int ld, int unit, const scalar *l, scalar *z);
-void SET(single_product)(int rows, int columns, int ld, const scalar *a, const scalar *x, scalar *y);
-void SET(single_product_transposed)(int rows, int columns, int ld, const scalar *a, const scalar *x, scalar *y);
+extern const substitution NAME(single_substitution_plain), NAME(single_substitution_avx2), NAME(single_substitution_avx512);
+extern const substitution NAME(block_substitution_plain), NAME(block_substitution_avx2), NAME(block_substitution_avx512);
 
 #endif

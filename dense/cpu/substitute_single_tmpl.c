@@ -84,8 +84,9 @@ static inline void backward_columns(const int W, int m, ptrdiff_t ld, int unit, 
     }
 }
 
-void SET(single_forward)(int m, int p, int ld, int unit, const scalar *l, scalar *z)
+static void forward(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z)
 {
+    (void)width;
     const ptrdiff_t step = (ptrdiff_t)ld + 1;
     int j = 0;
     for (; j + 4 <= p; j += 4)
@@ -98,8 +99,9 @@ void SET(single_forward)(int m, int p, int ld, int unit, const scalar *l, scalar
         forward_columns(1, m - j, ld, unit, l + j * step, z + j);
 }
 
-void SET(single_backward)(int m, int p, int ld, int unit, const scalar *l, scalar *z)
+static void backward(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z)
 {
+    (void)width;
     const ptrdiff_t step = (ptrdiff_t)ld + 1;
     int j = p;
     if (p & 1) {
@@ -116,8 +118,9 @@ void SET(single_backward)(int m, int p, int ld, int unit, const scalar *l, scala
     }
 }
 
-void SET(single_product)(int rows, int columns, int ld, const scalar *a, const scalar *x, scalar *y)
+static void product(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y)
 {
+    (void)width;
     int j = 0;
     for (; j + 4 <= columns; j += 4)
         minus_columns(4, rows, ld, a + (ptrdiff_t)j * ld, x + j, y);
@@ -125,11 +128,14 @@ void SET(single_product)(int rows, int columns, int ld, const scalar *a, const s
         minus_columns(1, rows, ld, a + (ptrdiff_t)j * ld, x + j, y);
 }
 
-void SET(single_product_transposed)(int rows, int columns, int ld, const scalar *a, const scalar *x, scalar *y)
+static void product_transposed(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y)
 {
+    (void)width;
     int j = 0;
     for (; j + 4 <= columns; j += 4)
         minus_dots(4, rows, ld, a + (ptrdiff_t)j * ld, x, y + j);
     for (; j < columns; j++)
         minus_dots(1, rows, ld, a + (ptrdiff_t)j * ld, x, y + j);
 }
+
+const substitution SET(single_substitution) = {forward, backward, product, product_transposed};

@@ -13,18 +13,18 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-const substitution *NAME(substitution_kernels)(void)
+const substitution *NAME(substitution_kernels)(int width)
 {
 #ifdef HAVE_avx512
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl"))
-        return &NAME(substitution_avx512);
+        return width == 1 ? &NAME(single_substitution_avx512) : &NAME(block_substitution_avx512);
 #endif
 #ifdef HAVE_avx2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &NAME(substitution_avx2);
+        return width == 1 ? &NAME(single_substitution_avx2) : &NAME(block_substitution_avx2);
 #endif
-    return &NAME(substitution_plain);
+    return width == 1 ? &NAME(single_substitution_plain) : &NAME(block_substitution_plain);
 }
 
 void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z)

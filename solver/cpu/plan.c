@@ -24,18 +24,25 @@ static double factorize_work(int64_t k, int64_t m)
 /* Work of a solve: entries read, and their like for each row and each front. */
 static double solve_work(int64_t k, int64_t m)
 {
-    return (double)k * (double)m + 6 * (double)m + 150;
+    return (double)k * (double)m + 6 * (double)m + 80;
 }
-/* What is worth a second thread, and each thread beyond: on 16 processors of a server lap2d:70 takes 118 us with 4 threads and 850 with
- * 16, lap2d:200 400 with 8 and 1150 with 16. */
-#define SOLVE_WORK_FOR_THREADS 1e5
+/* What is worth a second thread, about 0.1 ms, and each thread beyond: on 16 processors of a server lap2d:70 takes 118 us with 4 threads
+ * and 850 with 16, lap2d:200 400 with 8 and 1150 with 16.  Below, waking a thread gains little, and costs much where processors are
+ * busy.  A further column takes about a seventh of the time of the first. */
+#define SOLVE_WORK_FOR_THREADS 4e5
 #define SOLVE_WORK_OF_THREAD 2.5e5
+#define SOLVE_WORK_OF_COLUMN 0.15
+/* Trees of less are not cut: no usual number of columns is worth it. */
+#define SOLVE_WORK_FOR_SCHEDULE 4e4
 
 int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
 {
-    const double worth = plan->solves.work * (double)columns / SOLVE_WORK_OF_THREAD;
+    const double work = plan->solves.work * (1 + SOLVE_WORK_OF_COLUMN * (double)(columns - 1));
+    const double worth = work / SOLVE_WORK_OF_THREAD;
     const int threads = plan->solves.threads;
-    return worth >= threads ? threads : threads < 2 ? threads : worth < 2 ? 2 : (int)worth;
+    if (threads < 2 || work < SOLVE_WORK_FOR_THREADS)
+        return 1;
+    return worth >= threads ? threads : worth < 2 ? 2 : (int)worth;
 }
 
 /* local: places of A's entries in their fronts; position: places of a front's rows in its parent's. */
@@ -161,7 +168,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
         status = schedule_build(m, &plan->part, factorize_work, FACTORIZE_WORK_FOR_THREADS,
                                 problem->env->threads, &plan->tasks);
     if (status == LIBSOLVER_OK)
-        status = schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_THREADS, problem->env->threads,
+        status = schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads,
                                 &plan->solves);
     if (status == LIBSOLVER_OK)
         status = predict_slots(m, plan);

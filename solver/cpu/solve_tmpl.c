@@ -284,7 +284,7 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
                       .part = part,
                       .c = c,
                       .width = (int)substitution_width(c),
-                      .kernels = NAME(substitution_kernels)(),
+                      .kernels = NAME(substitution_kernels)((int)substitution_width(c)),
                       .ahead = f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD};
     const int threads = cpu_plan_solve_threads(f->plan, c);
     if (threads > 1)
