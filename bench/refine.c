@@ -108,6 +108,7 @@ static void prepare(job *j, const char *name, int64_t columns, double tolerance)
     CUDA(cudaMalloc((void **)&j->error, sizeof(double) * (size_t)columns));
     CUDA(cudaMalloc((void **)&j->status, sizeof(libsolver_status)));
     CUDA(cudaMemcpy(j->b.values, j->host_b.values, bytes, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize()); /* for other streams too */
 }
 
 static void dismiss(job *j)

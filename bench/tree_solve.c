@@ -135,6 +135,7 @@ static void prepare(job *j, const tree_solver_options *options, int64_t columns,
     CUDA(cudaMalloc(&j->x.values, bytes + 8));
     CUDA(cudaMemset(j->x.values, 0xff, bytes)); /* NaN */
     CUDA(cudaMemcpy(j->b.values, j->host_b, bytes, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize()); /* for other streams too */
 }
 
 static void unprepare(job *j)

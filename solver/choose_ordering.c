@@ -214,7 +214,7 @@ libsolver_status choose_ordering(environment *env, const pattern *a, const doubl
 
 libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude,
                                const libsolver_options *options, forest *f, libsolver_ordering *used,
-                               double *seconds, message *why)
+                               double *seconds, matching **matched, message *why)
 {
     *used = options->ordering;
     *seconds = 0;
