@@ -38,15 +38,6 @@ __device__ __forceinline__ void barrier_arrive(uint64_t *barrier)
 {
     asm volatile("{ .reg .b64 state;\n mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(barrier)) : "memory");
 }
-__device__ __forceinline__ void barrier_wait(const uint64_t *barrier, unsigned phase)
-{
-    asm volatile("{ .reg .pred done;\n"
-                 "again:\n"
-                 " mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                 " @!done bra again;\n}" ::"r"(shared_address(barrier)),
-                 "r"(phase)
-                 : "memory");
-}
 
 struct task_ring {
     ring_state *state;
@@ -65,8 +56,8 @@ struct task_ring {
     /* Parity of the phase of task t in its place. */
     __device__ __forceinline__ static unsigned phase(int t) { return (unsigned)t / RING_TASKS & 1; }
 
-    __device__ __forceinline__ void wait_full(int t) const { barrier_wait(&state->full[t % RING_TASKS], phase(t)); }
-    __device__ __forceinline__ void wait_ready(int t) const { barrier_wait(&state->ready[t % RING_TASKS], phase(t)); }
+    __device__ __forceinline__ void wait_full(int t) const { inbox_wait(&state->full[t % RING_TASKS], phase(t)); }
+    __device__ __forceinline__ void wait_ready(int t) const { inbox_wait(&state->ready[t % RING_TASKS], phase(t)); }
     __device__ __forceinline__ void tell_ready(int t) const { barrier_arrive(&state->ready[t % RING_TASKS]); }
     /* Of a task that is full. */
     __device__ __forceinline__ const char *task(int t) const { return base + state->place[t % RING_TASKS].task; }
