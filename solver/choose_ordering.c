@@ -198,18 +198,14 @@ static int is_given(libsolver_ordering method)
     return method == LIBSOLVER_ORDERING_USER || method == LIBSOLVER_ORDERING_NATURAL;
 }
 
-libsolver_status choose_ordering(environment *env, const pattern *a, const double *magnitude,
-                                 const libsolver_options *options, int32_t *perm, libsolver_ordering *used,
-                                 message *why)
+libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options, int32_t *perm,
+                                 libsolver_ordering *used, message *why)
 {
     double seconds;
-    matching *matched = NULL;
     *used = options->ordering;
     if (is_given(options->ordering))
         return order_given(&env->memory, a, options, perm, why);
-    const libsolver_status status = find_order(env, a, magnitude, options, perm, NULL, used, &seconds, &matched, why);
-    matching_free(&env->memory, matched);
-    return status;
+    return find_order(env, a, NULL, options, perm, NULL, used, &seconds, NULL, why);
 }
 
 libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude,

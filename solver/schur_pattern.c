@@ -134,7 +134,7 @@ static libsolver_status order_rest(environment *env, const pattern *a, const int
     pattern rest = {0};
     libsolver_status status;
     if (o->ordering == LIBSOLVER_ORDERING_USER || o->ordering == LIBSOLVER_ORDERING_NATURAL) {
-        TRY(choose_ordering(env, a, NULL, o, perm, used, why)); /* of all rows; those of the set are left out */
+        TRY(choose_ordering(env, a, o, perm, used, why)); /* of all rows; those of the set are left out */
         for (int32_t k = 0, next = 0; k < a->n; k++)
             if (number[perm[k]] >= 0)
                 perm[next++] = perm[k];
@@ -142,7 +142,7 @@ static libsolver_status order_rest(environment *env, const pattern *a, const int
     }
     status = pattern_of_rest(m, a, number, n, &rest);
     if (status == LIBSOLVER_OK)
-        status = choose_ordering(env, &rest, NULL, o, perm, used, why);
+        status = choose_ordering(env, &rest, o, perm, used, why);
     for (int32_t k = 0; k < n && status == LIBSOLVER_OK; k++)
         perm[k] = row_of[perm[k]];
     memory_free(m, rest.start);

@@ -18,7 +18,7 @@ static libsolver_status order(const pattern *a, int threads, int32_t *perm, libs
     libsolver_options_default(&o);
     message why = {""};
     env.threads = threads;
-    return choose_ordering(&env, a, NULL, &o, perm, used, &why);
+    return choose_ordering(&env, a, &o, perm, used, &why);
 }
 
 /* Small and large ones, with and without a separator like that of a body, for which AMD and nested dissection win. */
