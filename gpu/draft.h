@@ -43,7 +43,7 @@ void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32
 /* The outs that one slot holds at most. */
 static inline int32_t draft_slot_outs(int mode)
 {
-    return mode == SLOT_8_BY_4 ? 8 : mode == SLOT_4_BY_8 ? 4 : 1;
+    return SLOT_WIDTH >> mode;
 }
 /* How many slots draft_product takes. */
 static inline int32_t draft_slots(int32_t outs, int mode)

@@ -11,7 +11,7 @@ static libsolver_task_kind kind_of(const draft *d)
         return LIBSOLVER_TASK_LARGE;
     if (d->slots == 0)
         return LIBSOLVER_TASK_SUM;
-    return (d->slot[0].mode & 3) == SLOT_1_BY_32 ? LIBSOLVER_TASK_TOP : LIBSOLVER_TASK_SMALL;
+    return d->flags & TASK_WIDE ? LIBSOLVER_TASK_TOP : LIBSOLVER_TASK_SMALL;
 }
 
 void plan_task(planner *p, draft *d, int flags)

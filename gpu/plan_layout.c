@@ -10,13 +10,14 @@
 #define SMALL_TOP 40
 /* Least bytes of a root's strip: below that a task is all latency. */
 #define STRIP_BYTES 4096
-/* Most rows of a root's strip, one for each warp. */
-#define STRIP_ROWS SOLVE_WARPS
+/* Most rows of a root's strip, two for each warp. */
+#define STRIP_ROWS (2 * SOLVE_WARPS)
 
 /* See task_slot. */
 static int32_t leading(int32_t rows)
 {
-    return (rows + 3) / 8 * 8 + 4;
+    const int32_t even = (rows + 1) / 2 * 2;
+    return even % 8 ? even : even + 2;
 }
 
 static void add_tile(planner *p, int64_t *at, plan_tile t)

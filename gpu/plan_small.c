@@ -5,10 +5,13 @@
 /* Sources of x that a task backward adds itself, all its inputs together; beyond them it waits for the sums. */
 #define BACKWARD_SOURCES 384
 
-/* How outs of so many products each are shared among lanes: so that each lane has several. */
+/* Fewest products of a lane: a full task's are then about as many slots as are multiplied at once. */
+#define LANE_PRODUCTS 11
+
+/* How outs of so many products each are shared among lanes. */
 static int mode_for(int32_t inner)
 {
-    return inner > 48 ? SLOT_4_BY_8 : SLOT_8_BY_4;
+    return inner < 2 * LANE_PRODUCTS ? 0 : inner < 4 * LANE_PRODUCTS ? 1 : inner < 8 * LANE_PRODUCTS ? 2 : 3;
 }
 
 static int32_t sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows)
@@ -175,7 +178,8 @@ libsolver_status plan_top(planner *p, int32_t i, int32_t from, int32_t to)
             const int64_t at = draft_copy(d, tile->at16, plan_tile_bytes(tile, p->plan->scalar_bytes));
             for (int32_t c = tile->column; c < tile->column + tile->columns; c++)
                 draft_input(d, plan_source(p, c), plan_source_count(p, c));
-            draft_product(d, at / p->plan->scalar_bytes, tile->rows, tile->ld, tile->columns, 1, 0, 0, SLOT_1_BY_32, 0);
+            d->flags |= TASK_WIDE;
+            draft_product(d, at / p->plan->scalar_bytes, tile->rows, tile->ld, tile->columns, 1, 0, 0, tile->rows > SOLVE_WARPS ? 2 : 3, 0);
             for (int32_t o = 0; o < tile->rows; o++)
                 if (t == tiles - 1)
                     plan_x_out(p, i, tile->row + o, draft_out(d));

@@ -19,8 +19,9 @@
 enum { SOURCE_SLOT = 0, SOURCE_B = 1, SOURCE_ZERO = -1 };
 
 /* TASK_TILES: the task's products are those of square tiles, not of slots: backward of their transpose (TASK_CONJUGATE: conjugated).
- * TASK_CARRY: sums that a task hands to the next task of its block.  TASK_PAIRS: some out is OUT_PAIR. */
-enum { TASK_CARRY_IN = 1, TASK_CARRY_OUT = 2, TASK_TILES = 4, TASK_BACKWARD = 8, TASK_CONJUGATE = 16, TASK_PAIRS = 32 };
+ * TASK_WIDE: a slot is for a warp, otherwise for 8 lanes.
+ * TASK_CARRY: sums that a task hands to the next task of its block, at most 4 for each warp.  TASK_PAIRS: some out is OUT_PAIR. */
+enum { TASK_CARRY_IN = 1, TASK_CARRY_OUT = 2, TASK_TILES = 4, TASK_BACKWARD = 8, TASK_CONJUGATE = 16, TASK_PAIRS = 32, TASK_WIDE = 64 };
 
 /* Limits of one task, from the shared memory of a block. */
 enum {
@@ -41,9 +42,8 @@ typedef struct task_head {
     int32_t start_at, slot_at, out_at, tile_at; /* bytes from here */
 } task_head;
 
-/* Outs that one warp computes, each by several lanes.  The 4 x 4 lanes of a half warp are four outs by four lanes, so that a tile whose leading dimension is
- * 4 more than a multiple of 8 is read without bank conflicts along rows and along columns. */
-enum { SLOT_8_BY_4 = 0, SLOT_4_BY_8 = 1, SLOT_1_BY_32 = 2 };
+/* The lanes of a slot are shared among its outs: 1 << SLOT_LANES for each, four times as many in TASK_WIDE.  A pair is in one slot. */
+enum { SLOT_LANES = 3, SLOT_WIDTH = 8 };
 
 /* Products with several right-hand sides are made for up to SLOT_ROWS outs of consecutive slots at once, which share all but tile, out and outs:
  * the first of them is SLOT_LEADS and tells how many outs they have together. */
@@ -53,7 +53,7 @@ enum { SLOT_CONJUGATE = 4, SLOT_LEADS = 8, SLOT_ROWS = 16, SLOT_ROWS_SHIFT = 4 }
 typedef struct task_slot {
     uint32_t tile; /* scalars from tile_at */
     uint16_t in, inner, out_step, inner_step, out;
-    uint8_t outs, mode; /* mode: SLOT_8_BY_4..., | SLOT_CONJUGATE: of T's conjugate, | SLOT_LEADS | outs together - 1 << SLOT_ROWS_SHIFT */
+    uint8_t outs, mode; /* mode: SLOT_LANES, | SLOT_CONJUGATE: of T's conjugate, | SLOT_LEADS | outs together - 1 << SLOT_ROWS_SHIFT */
 } task_slot;
 
 /* Entry (r, c) of a square tile: no bank conflicts along rows nor along columns. */

@@ -39,7 +39,7 @@ template <typename T> struct column_solver : solver_base<T> {
     struct ahead {
         const T *t;                         /* of what follows the entries held */
         int in, out, count, t_step, y_step; /* first input, number of the out, products, steps between them */
-        int log_parts, carry; /* carry: place of the sum if it is carried */
+        int log_parts, carry, mate; /* lanes of an out; place of the sum if it is carried; the out o ^ 1 is in the lane with that bit turned */
         bool whole; /* this lane ends up with the sum of its out */
         T entry[AHEAD];
         task_out record;
@@ -58,6 +58,7 @@ template <typename T> struct column_solver : solver_base<T> {
     __device__ __forceinline__ void look_at_sum(const task_view<T> &v, int o, ahead &h) const
     {
         h.out = o;
+        h.mate = 1;
         h.whole = o < v.outs;
         look_at_out(v, h);
     }
@@ -75,8 +76,8 @@ template <typename T> struct column_solver : solver_base<T> {
         const int half = back ? 16 : 16 * SQUARE;
         h.in = s;
         h.out = h.carry = out;
+        h.mate = 1;
         h.whole = s == 0 && out < v.outs;
-        h.log_parts = 3;
 #pragma unroll
         for (int q = 0; q < SQUARES; q++)
 #pragma unroll
@@ -105,17 +106,20 @@ template <typename T> struct column_solver : solver_base<T> {
     /* Products of a slot. */
     __device__ __forceinline__ void look_at_slot(const task_view<T> &v, int s, ahead &h) const
     {
-        const task_slot q = v.slot(s);
-        const lane_share mine(q.mode & 3);
-        h.in = q.in + mine.part;
-        h.out = q.out + mine.o;
-        h.carry = s / SOLVE_WARPS + 4 * (s % SOLVE_WARPS); /* of one out, where sums are carried */
-        h.whole = mine.part == 0 && mine.o < q.outs;
-        h.log_parts = mine.log_parts;
-        h.t_step = q.inner_step << mine.log_parts;
-        h.y_step = 1 << mine.log_parts;
-        h.count = max(0, (q.inner - mine.part + (1 << mine.log_parts) - 1) >> mine.log_parts);
-        h.t = v.tile() + q.tile + min(mine.o, q.outs - 1) * q.out_step + mine.part * q.inner_step;
+        const bool wide = v.flags & TASK_WIDE, there = s < v.slots;
+        const task_slot q = v.slot(min(s, v.slots - 1));
+        const int lane = threadIdx.x & (wide ? 31 : SLOT_WIDTH - 1), log_parts = (q.mode & SLOT_LANES) + (wide ? 2 : 0);
+        const int o = lane >> log_parts, part = lane & ((1 << log_parts) - 1);
+        h.in = q.in + part;
+        h.out = q.out + o;
+        h.carry = 4 * (int)(threadIdx.x >> 5) + o;
+        h.mate = 1 << log_parts;
+        h.whole = there && part == 0 && o < q.outs;
+        h.log_parts = log_parts;
+        h.t_step = q.inner_step << log_parts;
+        h.y_step = 1 << log_parts;
+        h.count = there ? max(0, (q.inner - part + (1 << log_parts) - 1) >> log_parts) : 0;
+        h.t = v.tile() + q.tile + min(o, q.outs - 1) * q.out_step + part * q.inner_step;
         if (scalar<T>::is_complex && (q.mode & SLOT_CONJUGATE))
             h.t_step = -h.t_step; /* a mark: conjugated */
     }
@@ -170,17 +174,27 @@ template <typename T> struct column_solver : solver_base<T> {
         return count > 0 ? multiply_four(t, t_step, y, h.y_step, count, conjugate, sum) : sum;
     }
 
-    /* The sum over the lanes of each out. */
+    /* All lanes of a warp: the sum over the lanes of each out, in all of them. */
     __device__ __forceinline__ static T add_lanes(int log_parts, T sum)
     {
         __syncwarp();
-        if (log_parts == 5) {
-            sum = sum + shuffle_xor(sum, 1);
-            sum = sum + shuffle_xor(sum, 2);
-        }
-        sum = sum + shuffle_xor(sum, 4);
-        sum = sum + shuffle_xor(sum, 8);
-        return log_parts > 2 ? sum + shuffle_xor(sum, 16) : sum;
+#pragma unroll
+        for (int k = 0; k < 5; k++)
+            if (__any_sync(~0u, log_parts > k)) {
+                const T other = shuffle_xor(sum, 1 << k);
+                if (log_parts > k)
+                    sum = sum + other;
+            }
+        return sum;
+    }
+    /* The same of squares. */
+    __device__ __forceinline__ static T add_square_lanes(T sum)
+    {
+        __syncwarp();
+#pragma unroll
+        for (int k = 4; k < 32; k *= 2)
+            sum = sum + shuffle_xor(sum, k);
+        return sum;
     }
 
     /* All lanes of a warp; those that are `whole` have the product of their out in sum. */
@@ -197,7 +211,7 @@ template <typename T> struct column_solver : solver_base<T> {
                 carried[h.carry] = value[0];
             return;
         }
-        this->apply_pivots(v, q, h.whole, 1, value);
+        this->apply_pivots(v, q, h.whole, h.mate, value);
         if (h.whole && q.dst >= 0)
             letter_send(this->a.letter, q.dst, value[0], this->epoch);
         if (h.whole && this->is_stored(v, q))
@@ -215,7 +229,7 @@ template <typename T> struct column_solver : solver_base<T> {
             look_at_squares(v, h);
             look_at_out(v, h);
             wait();
-            const T sum = add_lanes(3, multiply_squares(v, h, in));
+            const T sum = add_square_lanes(multiply_squares(v, h, in));
             if (4 * warp < v.outs)
                 publish(v, h, in, sum);
             return;
@@ -231,19 +245,22 @@ template <typename T> struct column_solver : solver_base<T> {
             }
             return;
         }
-        if (warp < v.slots) {
-            look_at_slot(v, warp, h);
+        const bool wide = v.flags & TASK_WIDE;
+        const int first = wide ? warp : 4 * warp, step = wide ? SOLVE_WARPS : 4 * SOLVE_WARPS,
+                  mine = wide ? 0 : threadIdx.x / SLOT_WIDTH % 4;
+        if (first < v.slots) {
+            look_at_slot(v, first + mine, h);
             hold_entries(h);
             look_at_out(v, h);
         }
         wait();
 #pragma unroll 1
-        for (int s = warp; s < v.slots; s += SOLVE_WARPS) {
-            if (s != warp) {
-                look_at_slot(v, s, h);
+        for (int s = first; s < v.slots; s += step) {
+            if (s != first) {
+                look_at_slot(v, s + mine, h);
                 look_at_out(v, h);
             }
-            publish(v, h, in, add_lanes(h.log_parts, multiply_slot(h, s == warp, in)));
+            publish(v, h, in, add_lanes(h.log_parts, multiply_slot(h, s == first, in)));
         }
     }
 };

@@ -59,17 +59,4 @@ template <typename T> struct task_view {
     __device__ __forceinline__ const T *tile() const { return reinterpret_cast<const T *>(base + tile_at); }
 };
 
-/* The outs of a slot among the lanes: lane `lane` has part `part` of `parts` of out o. */
-struct lane_share {
-    int o, part, log_parts;
-
-    __device__ __forceinline__ explicit lane_share(int mode)
-    {
-        const int lane = threadIdx.x & 31;
-        o = mode == SLOT_1_BY_32 ? 0 : mode == SLOT_4_BY_8 ? lane & 3 : (lane & 3) | (lane >> 4 << 2);
-        part = mode == SLOT_1_BY_32 ? lane : mode == SLOT_4_BY_8 ? lane >> 2 : lane >> 2 & 3;
-        log_parts = mode == SLOT_1_BY_32 ? 5 : mode == SLOT_4_BY_8 ? 3 : 2;
-    }
-};
-
 #endif
