@@ -25,7 +25,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     static constexpr int IN_FLIGHT = 8 / TILES;               /* sources of a lane on their way together */
     static constexpr int ROWS_AT_ONCE = SOLVE_THREADS / 4;
     static constexpr int SHARE = SLOT_ROWS * REALS; /* of a warp in the sums of a strip */
-    static constexpr int GATHER_THREADS = 0, GATHERED_BYTES = 0; /* the warps that solve gather, and not in the ring */
+    static constexpr int GATHER_THREADS = 0, READY_THREADS = 1, GATHERED_BYTES = 0; /* the warps that solve gather, and not in the ring */
     /* Shared memory beside the ring: inputs, sums that are carried, shares. */
     static constexpr int VALUES = (TASK_INPUTS + SQUARE) * REALS * (int)sizeof(real);
     static constexpr int BYTES = VALUES + SOLVE_WARPS * SHARE * (int)sizeof(double);

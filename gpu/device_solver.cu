@@ -79,6 +79,7 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
         a.times = times;
         a.n = s->n;
         a.pitch = block_columns<T>(w->columns);
+        a.stays_cached = s->bytes <= s->cache_bytes;
         a.in_place = x->values == b->values;
         a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
         a.b_column = b->layout == LIBSOLVER_ROW_MAJOR ? 1 : b->ld;
@@ -113,8 +114,11 @@ static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
 extern "C" libsolver_status device_solver_open(device_solver *s, char *sentence, int room)
 {
     const current_device here(s->device);
-    int multiprocessors = 0, cooperative = 0;
+    int multiprocessors = 0, cooperative = 0, cache_bytes = 0;
     cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, s->device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, s->device);
+    s->cache_bytes = cache_bytes;
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, s->device);
     if (error == cudaSuccess)

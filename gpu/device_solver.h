@@ -17,6 +17,7 @@ typedef struct device_solver {
     int by_levels;  /* one launch a level instead of one in all */
     void *stream;
     int32_t blocks; /* that are resident together */
+    int64_t cache_bytes; /* of the second level */
     double patience; /* seconds */
     /* what was uploaded, or will be */
     libsolver_type type;

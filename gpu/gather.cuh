@@ -7,20 +7,20 @@
 
 template <typename T> struct column_gatherer : solver_base<T> {
     using scalar_type = T;
-    /* EACH: sources of a thread that are on their way together.  More threads with fewer each were best on an H200: one look at all of a
-     * task's sources; two groups of half as many warps, in turn on the tasks, made elas_armadillo 6 % slower. */
-    static constexpr int WARPS = 6, THREADS = 32 * WARPS, EACH = letter<T>::COUNT == 1 ? 3 : 2;
-    int number; /* of this thread among those that gather */
+    /* Of each group.  EACH: sources of a thread that are on their way together; 3 were best on an H200 (bench_tree_solve; 2: 2 %, 4: 5 %, 6: 15 % slower on
+     * lap3d:50), and two groups 4 to 5 % faster than one of all warps: a task's inputs take 1 to 2 us to come. */
+    static constexpr int WARPS = 3, THREADS = 32 * WARPS, EACH = letter<T>::COUNT == 1 ? 3 : 2;
+    int group, number; /* of this thread's group, and of the thread in it */
 
     __device__ __forceinline__ column_gatherer(const solve_arguments<T> &a, unsigned epoch, int thread)
-        : solver_base<T>{a, epoch}, number(thread)
+        : solver_base<T>{a, epoch}, group(thread / THREADS), number(thread % THREADS)
     {
     }
 
-    /* The threads that gather meet. */
-    __device__ __forceinline__ static void meet()
+    /* The threads of the group meet. */
+    __device__ __forceinline__ void meet() const
     {
-        asm volatile("barrier.cta.sync %0, %1;" ::"n"(GATHER_BARRIER), "n"(THREADS) : "memory");
+        asm volatile("barrier.cta.sync %0, %1;" ::"r"(GATHER_BARRIERS + group), "n"(THREADS) : "memory");
     }
 
     __device__ __forceinline__ static bool is_letter(int code) { return (code & (int)0x80000001) == SOURCE_SLOT; }
@@ -30,13 +30,14 @@ template <typename T> struct column_gatherer : solver_base<T> {
         int code[EACH];
         T *to; /* of the first; the others are THREADS apart */
 
-        /* All letters are asked for before one is looked at. */
+        /* All letters are asked for before one is looked at; those of threads that want none would all be the same one, of which the cache gives
+         * no more than one a cycle. */
         __device__ __forceinline__ void look(const packet *box, unsigned epoch)
         {
             letter<T> mail[EACH];
 #pragma unroll
             for (int u = 0; u < EACH; u++)
-                mail[u] = letter_load<T>(box, max(code[u], 0) >> 1);
+                mail[u] = letter_load_if<T>(code[u] >= 0, box, code[u] >> 1);
 #pragma unroll
             for (int u = 0; u < EACH; u++)
                 if (code[u] >= 0 && letter_is_of(mail[u], epoch)) {

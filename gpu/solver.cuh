@@ -10,7 +10,7 @@
 template <typename T> struct column_solver : solver_base<T> {
     using scalar_type = T;
     using gatherer = column_gatherer<T>;
-    static constexpr int GATHER_THREADS = gatherer::THREADS;
+    static constexpr int GATHER_THREADS = GATHER_GROUPS * gatherer::THREADS, READY_THREADS = gatherer::THREADS;
     /* Of a thread that solves and of all others: two blocks of 16 warps have 64 on average.  What spills goes to the second-level cache, as shared memory
      * takes nearly all of the first, and a spill among the products costs half of a solve's speed. */
     static constexpr int SOLVE_REGISTERS = 80, GATHER_REGISTERS = 48;

@@ -10,8 +10,12 @@ constexpr int SOLVE_THREADS = 32 * SOLVE_WARPS;
 /* Tasks in the ring at once: a power of 2, and as many named barriers. */
 constexpr int RING_TASKS = 8;
 
-/* Named barriers: 1 of the warps that solve, 2 of those that gather, then one for each task of the ring. */
-constexpr int GATHER_BARRIER = 2, TASK_BARRIERS = 3;
+/* Groups of warps that gather, in turn on the tasks. */
+constexpr int GATHER_GROUPS = 2;
+static_assert(RING_TASKS % GATHER_GROUPS == 0, "a place of the ring is always the same group's, which so sees all of its phases");
+
+/* Named barriers: 1 of the warps that solve, then one for each group that gathers, then one for each task of the ring. */
+constexpr int GATHER_BARRIERS = 2, TASK_BARRIERS = GATHER_BARRIERS + GATHER_GROUPS;
 static_assert(TASK_BARRIERS + RING_TASKS <= 16, "as many as a block has");
 
 __device__ __forceinline__ void solvers_sync()
@@ -162,7 +166,7 @@ template <int GATHERED_BYTES> struct task_copier {
         return ring.base + here;
     }
     /* All of the list; done(task) with each that the solvers have done. */
-    template <typename Done> __device__ __forceinline__ void copy_all(const char *memory, copy_list list, Done done)
+    template <typename Done> __device__ __forceinline__ void copy_all(const char *memory, copy_list list, uint64_t policy, Done done)
     {
         char *to = nullptr;
         for (int c = 0; c < list.count; c++) {
@@ -170,7 +174,8 @@ template <int GATHERED_BYTES> struct task_copier {
             if (here.task_bytes > 0)
                 to = place(here, done);
             if ((threadIdx.x & 31) == 0)
-                inbox_copy(to + here.to, memory + 16 * (int64_t)here.from16, here.bytes, &ring.state->full[(tasks - 1) % RING_TASKS]);
+                inbox_copy(to + here.to, memory + 16 * (int64_t)here.from16, here.bytes,
+                           &ring.state->full[(tasks - 1) % RING_TASKS], policy);
         }
         while (returned < tasks) /* no barrier is left half full */
             take_back(done);

@@ -64,12 +64,12 @@ __device__ __forceinline__ void solve_tasks(const solve_arguments<T> &a, const S
     }
 }
 
-/* The warps that gather: the inputs of all tasks. */
+/* A group of warps that gather: the inputs of its tasks. */
 template <typename GATHERER>
 __device__ __forceinline__ void gather_tasks(const GATHERER &me, const task_ring &ring, int tasks)
 {
     using T = typename GATHERER::scalar_type;
-    for (int t = 0; t < tasks; t++) {
+    for (int t = me.group; t < tasks; t += GATHER_GROUPS) {
         ring.wait_full(t);
         me.run(task_view<T>(ring.task(t)), reinterpret_cast<T *>(ring.gathered(t)));
         ring.tell_ready(t);
@@ -87,14 +87,14 @@ __global__ void __launch_bounds__(launch_threads<SOLVER>(), 2)
     const unsigned epoch =
         a.epoch ? (last == 0x7fffffffu ? 1 : last + 1) : last; /* by levels: numbers with the highest bit */
     if (threadIdx.x == 0)
-        ring.open(SOLVER::GATHER_THREADS > 0 ? SOLVER::GATHER_THREADS : 1);
+        ring.open(SOLVER::READY_THREADS);
     __syncthreads();
     if (threadIdx.x >= SOLVE_THREADS) {
         if constexpr (SOLVER::GATHER_THREADS > 0)
             give_registers<SOLVER::GATHER_REGISTERS>();
         if (threadIdx.x >= launch_threads<SOLVER>() - 32) {
             task_copier<SOLVER::GATHERED_BYTES> copier(ring);
-            copier.copy_all(a.memory, copy_list(a.head + blockIdx.x, a.copy),
+            copier.copy_all(a.memory, copy_list(a.head + blockIdx.x, a.copy), cache_policy(!a.stays_cached),
                             [&](const char *done) { SOLVER::task_done(a, done, epoch); });
         } else if constexpr (SOLVER::GATHER_THREADS > 0)
             if (threadIdx.x < SOLVE_THREADS + SOLVER::GATHER_THREADS)

@@ -39,6 +39,18 @@ __device__ __forceinline__ packet packet_load(const packet *p)
     return v;
 }
 
+/* The same if it is wanted, otherwise zeros, without a branch: loads in branches of their own come one after the other. */
+__device__ __forceinline__ packet packet_load_if(bool wanted, const packet *p)
+{
+    packet v;
+    asm volatile("{ .reg .pred w;\n .reg .b128 q;\n .reg .b64 z;\n setp.ne.s32 w, %3, 0;\n mov.b64 z, 0;\n mov.b128 q, {z, z};\n"
+                 " @w ld.relaxed.gpu.global.b128 q, [%2];\n mov.b128 {%0, %1}, q; }"
+                 : "=l"(v.value), "=l"(v.epoch)
+                 : "l"(p), "r"((int)wanted)
+                 : "memory");
+    return v;
+}
+
 __device__ __forceinline__ void packet_store(packet *p, packet v)
 {
     asm volatile("{ .reg .b128 q;\n mov.b128 q, {%1, %2};\n st.relaxed.gpu.global.b128 [%0], q; }" ::"l"(p),
@@ -58,6 +70,16 @@ template <typename T> __device__ __forceinline__ letter<T> letter_load(const pac
 #pragma unroll
     for (int k = 0; k < letter<T>::COUNT; k++)
         l.part[k] = packet_load(box + (int64_t)i * letter<T>::COUNT + k);
+    return l;
+}
+
+/* The same if it is wanted, otherwise of no epoch. */
+template <typename T> __device__ __forceinline__ letter<T> letter_load_if(bool wanted, const packet *box, int i)
+{
+    letter<T> l;
+#pragma unroll
+    for (int k = 0; k < letter<T>::COUNT; k++)
+        l.part[k] = packet_load_if(wanted, box + (int64_t)i * letter<T>::COUNT + k);
     return l;
 }
 
