@@ -39,7 +39,7 @@ int draft_has_room(const draft *d, const draft_need *need)
     if (d->flags & TASK_TILES)
         return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SQUARES &&
                description_bytes(inputs, sources, 0, outs) + up16(d->tile_bytes + need->tile_bytes) <= TASK_BYTES;
-    return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies < TASK_SLOTS &&
+    return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies + 2 <= TASK_SLOTS &&
            description_bytes(inputs, sources, slots, outs) + up16(d->tile_bytes + need->tile_bytes) + 16 <= TASK_BYTES;
 }
 

@@ -19,6 +19,7 @@ template <typename T> struct form_arguments {
     const form_strip *strip;
     const form_top_tile *top;
     const form_item *item;
+    const form_part *part;
     int32_t n, smalls;
     bool hermitian, cholesky;
 };

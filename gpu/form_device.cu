@@ -120,6 +120,7 @@ template <typename T> static void put_pattern(uploader *u, const form_pattern *p
     a->strip = u->put(p->strip, p->strips);
     a->top = u->put(p->top, p->top_tiles);
     a->item = u->put(p->item, p->items);
+    a->part = u->put(p->part, p->parts);
     a->n = p->n;
     a->smalls = p->smalls;
 }
@@ -172,6 +173,8 @@ template <typename T> static libsolver_status launch_step(const device_form *f, 
         return launch(form_scale_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
     case FORM_FINISH:
         return launch(form_finish_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+    case FORM_PACK:
+        return launch(form_pack_kernel<T>, {(l.count + STRIP_WARPS - 1) / STRIP_WARPS, STRIP_THREADS}, f->stream, a, l.first, l.count);
     case FORM_GROWTH:
         return launch(form_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
     case FORM_GRAM:

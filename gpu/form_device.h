@@ -7,7 +7,7 @@
  * do not fill up is zero.  "Padded" row SQUARE a + q is row q of strip a.
  *
  *     l: tiles of [L_K; L_R], from the panels      t: tiles of sums on their way; at last D^-1 M of a root
- *     x: tiles of [M; W], among the values; those of a root's M are in the workspace
+ *     x: tiles of [M; W], among the values; those of a root's M, and of groups of middle size, are in the workspace
  *
  * Diagonal blocks of two strips are inverted in shared memory; then blocks of twice the size again and again by
  *     T = L21 X11,   X21 = -X22 T,
@@ -40,8 +40,16 @@ typedef struct form_tiled {
     int32_t nb, k, column_start, first_strip;
     int32_t top;     /* first of G's tiles in `top`, -1: not a root with G */
     int32_t top_rows, top_blocks; /* rows of such a tile, tiles of a strip */
-    int32_t reserved;
+    int32_t part, parts, reserved; /* of a group of middle size, whose x is in the workspace: its parts among the values; otherwise none */
 } form_tiled;
+
+/* Part of a tile of x, rows [row, row + rows) and columns [column, column + columns), that goes to scalar `to` of the values in these steps; `zeros` more rows
+ * or columns, in steps of 1. */
+typedef struct form_part {
+    int64_t to;
+    int32_t group, tile, row_step, column_step;
+    uint8_t row, rows, column, columns, zeros, reserved[3];
+} form_part;
 
 /* Strip `number` of the columns of a group: columns [column, column + width), padded to SQUARE. */
 typedef struct form_strip {
@@ -75,6 +83,7 @@ typedef enum form_step {
     FORM_MULTIPLY, /* T, X, W by items */
     FORM_SCALE,   /* t := D^-1 M of roots, by strips */
     FORM_FINISH,  /* rows of M in their order; row sums of |M| */
+    FORM_PACK,    /* x of groups of middle size to the values, by parts */
     FORM_GROWTH,  /* row sums of |L_K| |M| */
     FORM_GRAM,    /* G, by items */
     FORM_SQUARE_SUMS,   /* of roots: row sums of |G|, of |D| |L_K^T| |G|, of |L_K| |D| |L_K^T| |G| */
@@ -98,7 +107,7 @@ static inline int64_t form_tile(int32_t nb, int32_t a, int32_t b)
 
 /* All of it on the host; counts beside the arrays. */
 typedef struct form_pattern {
-    int32_t n, pieces, smalls, tiled_groups, strips, top_tiles, items, launches;
+    int32_t n, pieces, smalls, tiled_groups, strips, top_tiles, items, parts, launches;
     int32_t small_tops;        /* of the small groups the last: roots with G */
     int64_t maps;
     int64_t workspace;         /* scalars */
@@ -115,6 +124,7 @@ typedef struct form_pattern {
     const form_strip *strip;
     const form_top_tile *top;
     const form_item *item;
+    const form_part *part;
     const form_launch *launch;
 } form_pattern;
 

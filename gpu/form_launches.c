@@ -112,9 +112,27 @@ static int64_t l_scalars(const batch *t, int32_t q)
     return triangle_scalars(t, q) + (int64_t)SQUARE * SQUARE * strips_below(t, q) * t->group[q].nb;
 }
 
+/* Of x in the workspace. */
+static int64_t x_scalars(const batch *t, int32_t q)
+{
+    return t->group[q].top >= 0 ? triangle_scalars(t, q) : t->group[q].parts > 0 ? l_scalars(t, q) : 0;
+}
+
 static int64_t workspace_scalars(const batch *t, int32_t q)
 {
-    return l_scalars(t, q) + (t->group[q].top >= 0 ? 2 : 1) * triangle_scalars(t, q);
+    return l_scalars(t, q) + triangle_scalars(t, q) + x_scalars(t, q);
+}
+
+/* The parts of the batch's groups lie one after the other. */
+static void add_pack(const batch *t)
+{
+    int32_t first = 0, parts = 0;
+    for (int32_t q = t->from; q < t->to; q++)
+        if (t->group[q].parts > 0) {
+            first = parts > 0 ? first : t->group[q].part;
+            parts += t->group[q].parts;
+        }
+    add_launch(t->b, FORM_PACK, first, parts, 0);
 }
 
 /* Places in the workspace and launches of one batch. */
@@ -135,9 +153,9 @@ static void end_batch(const batch *t)
         const int top = t->group[q].top >= 0;
         t->group[q].t = at;
         at += triangle_scalars(t, q);
-        if (top)
+        if (x_scalars(t, q) > 0)
             t->group[q].x = at;
-        at += top ? triangle_scalars(t, q) : 0;
+        at += x_scalars(t, q);
         tops += top;
     }
     b->t->pattern.workspace = at > b->t->pattern.workspace ? at : b->t->pattern.workspace;
@@ -149,6 +167,7 @@ static void end_batch(const batch *t)
     if (tops > 0 && !b->tree->cholesky)
         add_launch(b, FORM_SCALE, first, strips, 0);
     add_launch(b, FORM_FINISH, first, strips, 0);
+    add_pack(t);
     add_launch(b, FORM_GROWTH, first, strips, 0);
     const int32_t grams = items_so_far(b);
     for (int32_t q = t->from; q < t->to; q++)

@@ -5,14 +5,21 @@
 
 /* ---- Groups by how they are formed ---------------------------------------------------------------------- */
 
-static int kind_of(const form_builder *b, int32_t i)
+static const plan_tile *tiles_of(const form_builder *b, int32_t i)
 {
-    return b->plan->tile[b->first_tile[i]].kind;
+    return &b->plan->tile[b->first_tile[i]];
+}
+
+/* One tile has all of it. */
+static int is_whole(const form_builder *b, int32_t i)
+{
+    const plan_tile *t = tiles_of(b, i);
+    return t->kind == BY_COLUMNS && t->columns == group_columns(b->g, i) && t->rows == t->columns + group_rows(b->g, i);
 }
 
 static int rank_of(const form_builder *b, int32_t i)
 {
-    return kind_of(b, i) != BY_COLUMNS ? 2 : group_is_square(b->g, i);
+    return !is_whole(b, i) ? 2 : group_is_square(b->g, i);
 }
 
 typedef struct ranked {
@@ -98,7 +105,7 @@ static void add_small(form_builder *b, int32_t i)
 {
     form_pattern *pattern = &b->t->pattern;
     const int32_t k = group_columns(b->g, i), r = group_rows(b->g, i), m = k + r;
-    const plan_tile *tile = &b->plan->tile[b->first_tile[i]];
+    const plan_tile *tile = tiles_of(b, i);
     const form_small s = {.at16 = tile->at16, .k = k, .r = r, .ld = tile->ld, .column_start = b->g->column_start[i]};
     buffer_put(&b->t->smalls, &s, (int64_t)sizeof s);
     add_pieces(b, i, NULL, k);
@@ -120,7 +127,7 @@ static int joined_after(const form_builder *b, int32_t i, int32_t c)
 static int32_t add_strips(form_builder *b, int32_t i, int32_t number)
 {
     const int32_t k = group_columns(b->g, i), start = b->g->column_start[i];
-    const int top = kind_of(b, i) == BY_ROWS;
+    const int top = group_is_square(b->g, i);
     int32_t nb = 0;
     for (int32_t c = 0; c < k; nb++) {
         int32_t next = c + SQUARE < k ? c + SQUARE : k;
@@ -139,7 +146,7 @@ static int32_t add_strips(form_builder *b, int32_t i, int32_t number)
 /* Tiles of a root's G among the values. */
 static void add_top_tiles(form_builder *b, int32_t i, form_tiled *entry)
 {
-    const plan_tile *tile = &b->plan->tile[b->first_tile[i]];
+    const plan_tile *tile = tiles_of(b, i);
     const int32_t last = b->plan->tile_count - b->first_tile[i];
     entry->top = (int32_t)(b->t->tops.length / (int64_t)sizeof(form_top_tile));
     entry->top_rows = tile->rows;
@@ -150,16 +157,74 @@ static void add_top_tiles(form_builder *b, int32_t i, form_tiled *entry)
     }
 }
 
+/* Number of the square in which row (column) q of group i is, and its place there. */
+static int32_t padded_at(const form_builder *b, int32_t i, int32_t nb, int32_t q)
+{
+    const int32_t k = group_columns(b->g, i);
+    return q < k ? b->padded[b->g->column_start[i] + q] : SQUARE * nb + q - k;
+}
+
+/* How many rows (columns) from q on, before `end`, are in the same square. */
+static int32_t run_at(const form_builder *b, int32_t i, int32_t nb, int32_t q, int32_t end)
+{
+    const int32_t square = padded_at(b, i, nb, q) / SQUARE;
+    int32_t length = 1;
+    while (q + length < end && padded_at(b, i, nb, q + length) / SQUARE == square)
+        length++;
+    return length;
+}
+
+/* Tile t of a group of middle size, by parts of squares. */
+static void add_parts_of(form_builder *b, int32_t number, int32_t nb, const plan_tile *t)
+{
+    const int by_rows = t->kind == BY_ROWS;
+    const int32_t i = t->group, row_end = t->row + t->rows, column_end = t->column + t->columns;
+    const int32_t zeros = t->ld - (by_rows ? t->columns : t->rows);
+    for (int32_t row = t->row, rows; row < row_end; row += rows) {
+        const int32_t a = padded_at(b, i, nb, row);
+        rows = run_at(b, i, nb, row, row_end);
+        for (int32_t column = t->column, columns; column < column_end; column += columns) {
+            const int32_t c = padded_at(b, i, nb, column), last = by_rows ? column : row;
+            columns = run_at(b, i, nb, column, column_end);
+            const int64_t offset = by_rows ? (int64_t)(row - t->row) * t->ld + column - t->column
+                                           : row - t->row + (int64_t)(column - t->column) * t->ld;
+            const int ends = by_rows ? last + columns == column_end : last + rows == row_end;
+            const form_part part = {.to = 16 * (int64_t)t->at16 / b->plan->scalar_bytes + offset,
+                                    .group = number,
+                                    .tile = (int32_t)form_tile(nb, a / SQUARE, c / SQUARE),
+                                    .row_step = by_rows ? t->ld : 1,
+                                    .column_step = by_rows ? 1 : t->ld,
+                                    .row = (uint8_t)(a % SQUARE),
+                                    .rows = (uint8_t)rows,
+                                    .column = (uint8_t)(c % SQUARE),
+                                    .columns = (uint8_t)columns,
+                                    .zeros = (uint8_t)(ends ? zeros : 0)};
+            buffer_put(&b->t->parts, &part, (int64_t)sizeof part);
+        }
+    }
+}
+
+static void add_parts(form_builder *b, int32_t i, int32_t number, form_tiled *entry)
+{
+    const plan_tile *tile = tiles_of(b, i), *end = b->plan->tile + b->plan->tile_count;
+    entry->part = (int32_t)(b->t->parts.length / (int64_t)sizeof(form_part));
+    for (; tile < end && tile->group == i; tile++)
+        add_parts_of(b, number, entry->nb, tile);
+    entry->parts = (int32_t)(b->t->parts.length / (int64_t)sizeof(form_part)) - entry->part;
+}
+
 static void add_tiled(form_builder *b, int32_t i)
 {
     form_pattern *pattern = &b->t->pattern;
-    const plan_tile *tile = &b->plan->tile[b->first_tile[i]];
+    const plan_tile *tile = tiles_of(b, i);
     const int32_t number = (int32_t)(b->t->tiled.length / (int64_t)sizeof(form_tiled));
     form_tiled entry = {.k = group_columns(b->g, i), .column_start = b->g->column_start[i], .first_strip = pattern->strips, .top = -1};
     entry.nb = add_strips(b, i, number);
     pattern->strips += entry.nb;
-    if (tile->kind == BY_ROWS)
+    if (group_is_square(b->g, i))
         add_top_tiles(b, i, &entry);
+    else if (tile->kind != IN_SQUARE)
+        add_parts(b, i, number, &entry);
     else
         entry.x = 16 * (int64_t)tile->at16 / b->plan->scalar_bytes;
     buffer_put(&b->t->tiled, &entry, (int64_t)sizeof entry);
@@ -185,7 +250,7 @@ static libsolver_status fill(form_builder *b, int64_t limit)
     if (t->tiled.failed)
         return LIBSOLVER_OUT_OF_MEMORY;
     form_add_launches(b, limit);
-    const buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items, &t->launches};
+    const buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items, &t->parts, &t->launches};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->failed)
             return LIBSOLVER_OUT_OF_MEMORY;
@@ -210,6 +275,7 @@ static void point(form_builder *b)
     p->maps = t->map.length / (int64_t)sizeof(int32_t);
     p->top_tiles = entries(&t->tops, sizeof(form_top_tile));
     p->items = entries(&t->items, sizeof(form_item));
+    p->parts = entries(&t->parts, sizeof(form_part));
     p->launches = entries(&t->launches, sizeof(form_launch));
     p->piece = (const form_piece *)t->pieces.data;
     p->map = (const int32_t *)t->map.data;
@@ -223,6 +289,7 @@ static void point(form_builder *b)
     p->strip = (const form_strip *)t->strips.data;
     p->top = (const form_top_tile *)t->tops.data;
     p->item = (const form_item *)t->items.data;
+    p->part = (const form_part *)t->parts.data;
     p->launch = (const form_launch *)t->launches.data;
 }
 
@@ -240,7 +307,7 @@ libsolver_status form_tables_build(memory *m, const factor_tree *tree, const uns
     t->column_piece = memory_new(m, tree->n, sizeof(int32_t));
     t->pivot_at16 = memory_new(m, tree->n, sizeof(int32_t));
     t->pivot_position = memory_new(m, tree->n, sizeof(int32_t));
-    t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->tops.m = t->items.m = t->launches.m = m;
+    t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->tops.m = t->items.m = t->parts.m = t->launches.m = m;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (b.first_tile && b.order && b.place && b.padded && t->of_small && t->of_tiled && t->column_piece && t->pivot_at16 && t->pivot_position)
         status = fill(&b, limit);
@@ -257,7 +324,7 @@ libsolver_status form_tables_build(memory *m, const factor_tree *tree, const uns
 
 void form_tables_trim(memory *m, form_tables *t)
 {
-    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items};
+    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items, &t->parts};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->m)
             buffer_free(all[q]);

@@ -9,7 +9,7 @@
 typedef struct form_tables {
     form_pattern pattern; /* its arrays are in these */
     int32_t *of_small, *of_tiled; /* the groups that they are */
-    buffer pieces, map, smalls, tiled, strips, tops, items, launches;
+    buffer pieces, map, smalls, tiled, strips, tops, items, parts, launches;
     int32_t *column_piece, *pivot_at16, *pivot_position;
 } form_tables;
 

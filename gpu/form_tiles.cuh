@@ -22,7 +22,7 @@ template <typename T> __device__ __forceinline__ T *tiles_t(const form_arguments
 }
 template <typename T> __device__ __forceinline__ T *tiles_x(const form_arguments<T> &a, const form_tiled &g)
 {
-    return (g.top >= 0 ? a.workspace : a.values) + g.x;
+    return (g.top >= 0 || g.parts > 0 ? a.workspace : a.values) + g.x;
 }
 
 /* Thread's entries of a tile: number threadIdx.x + 256 u in memory are all in row strip_row(), in columns warp + 8 u. */
@@ -169,6 +169,24 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_fini
     sum = strip_sum(sum);
     if (threadIdx.x < SQUARE)
         a.sums[(int64_t)s * SQUARE + threadIdx.x] = sum;
+}
+
+/* x of groups of middle size to the values, a part for each warp. */
+template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_pack_kernel(form_arguments<T> a, int32_t first, int32_t count)
+{
+    const int32_t number = (int32_t)blockIdx.x * STRIP_WARPS + (int32_t)threadIdx.x / 32;
+    if (number >= count)
+        return;
+    const form_part q = a.part[first + number];
+    const T *from = tiles_x(a, a.tiled[q.group]) + (int64_t)q.tile * SQUARE_AREA;
+    T *to = a.values + q.to;
+    const bool by_rows = q.column_step == 1;
+    const int length = (by_rows ? q.columns : q.rows) + q.zeros, lines = by_rows ? q.rows : q.columns;
+    for (int e = threadIdx.x % 32; e < length * lines; e += 32) {
+        const int along = e % length, line = e / length, row = by_rows ? line : along, column = by_rows ? along : line;
+        to[row * (int64_t)q.row_step + column * (int64_t)q.column_step] =
+            row < q.rows && column < q.columns ? from[square_at(q.row + row, q.column + column)] : T{};
+    }
 }
 
 /* The largest row sum of |L_K| |M| in a strip; SQUARE_TOO: of |L_K| |D| |L_K^T| |G|. */

@@ -8,6 +8,7 @@
 #include "gpu/groups.h"
 #include "gpu/program.h"
 
+/* Tiles of a group of middle size, which is in several BY_ROWS and BY_COLUMNS: those of the forward sweep, then those of the backward one. */
 /* Entries rows [row, row + rows) x columns [column, column + columns) of [M; W], or of a root's G, of a group, at byte 16 at16 of
  * the values.  Rows of M stand in the order z_row; above its diagonal are zeros.
  * BY_COLUMNS: by columns with leading dimension ld; BY_ROWS: by rows, the same; IN_SQUARE: see square_at, filled up with zeros. */
@@ -73,6 +74,7 @@ typedef struct plan_tuning {
     int32_t most_parts;     /* of a strip of a large group, at most 8: those who read it add them up */
     int32_t direct_sources; /* of an entry of f on average, that every task which reads f adds up; more are summed once and published */
     int32_t sum_outs;       /* most sums of one task, at most TASK_OUTS: so that many blocks share them */
+    int32_t twice;          /* whether groups of middle size are stored once for each sweep, so that no sum of theirs is in parts */
 } plan_tuning;
 
 extern const plan_tuning plan_tuned;

@@ -38,7 +38,7 @@ static int32_t parts_of(const planner *p, int32_t i, int32_t tiles)
     return (int32_t)(parts > p->tuning->most_parts ? p->tuning->most_parts : parts);
 }
 
-static int64_t copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs)
+int64_t plan_copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs)
 {
     if (p->plan->pivots_at16[i] < 0 || row >= group_columns(p->g, i))
         return 0;
@@ -50,7 +50,7 @@ static int64_t copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t
 static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_t outs, int32_t slot, int32_t parts)
 {
     draft *d = &p->sum;
-    const int64_t pivots = forward ? copy_pivots(p, d, i, column, outs) : 0;
+    const int64_t pivots = forward ? plan_copy_pivots(p, d, i, column, outs) : 0;
     for (int32_t o = 0; o < outs; o++) {
         const value_place at = {.slot = slot + o, .stride = outs, .count = parts};
         const int32_t in = plan_input_at(d, &at);
@@ -95,7 +95,7 @@ static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row
 {
     const int32_t k = group_columns(p->g, i);
     const value_place *at = strip_place(p, i, forward, row);
-    const int64_t pivots = at->count == 1 && forward ? copy_pivots(p, d, i, row, outs) : 0;
+    const int64_t pivots = at->count == 1 && forward ? plan_copy_pivots(p, d, i, row, outs) : 0;
     for (int32_t o = 0; o < outs; o++) {
         task_out *out = draft_out(d);
         if (at->count > 1 || (forward && row >= k))

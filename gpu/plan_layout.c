@@ -6,6 +6,9 @@
 #define SMALL_BYTES (TASK_BYTES - 6144)
 /* Most columns and rows of one, so that its inputs fit beside what they are summed from. */
 #define SMALL_ROWS 240
+/* Most columns and rows of a group of middle size, and least columns: with fewer the zeros of M are not worth cutting it. */
+#define MIDDLE_ROWS 256
+#define MIDDLE_COLUMNS 24
 /* Most columns of a root that shares a task. */
 #define SMALL_TOP 40
 /* Least bytes of a root's strip: below that a task is all latency. */
@@ -20,7 +23,7 @@ static int32_t leading(int32_t rows)
     return even % 8 ? even : even + 2;
 }
 
-static void add_tile(planner *p, int64_t *at, plan_tile t)
+void plan_add_tile(planner *p, int64_t *at, plan_tile t)
 {
     t.at16 = (uint32_t)(*at / 16);
     buffer_put(&p->tiles, &t, (int64_t)sizeof t);
@@ -42,12 +45,13 @@ int32_t plan_borders(const planner *p, int32_t i)
     return count;
 }
 
-/* z_row of columns [from, to): 2x2 pivots first, so that they start at even numbers after from, then the others. */
-static void order_z(planner *p, int32_t i, int32_t from, int32_t to)
+int plan_order_z(planner *p, int32_t i, int32_t from, int32_t to)
 {
     int32_t *row = p->plan->z_row + p->g->column_start[i] + from;
+    int pairs = 0;
     for (int32_t c = from; c + 1 < to; c++)
         if (plan_joined(p, i, c)) {
+            pairs = 1;
             *row++ = c++;
             *row++ = c;
         }
@@ -56,6 +60,7 @@ static void order_z(planner *p, int32_t i, int32_t from, int32_t to)
             c++;
         else
             *row++ = c;
+    return pairs;
 }
 
 static group_form form_of(const planner *p, int32_t i)
@@ -64,7 +69,10 @@ static group_form form_of(const planner *p, int32_t i)
     const int64_t s = p->plan->scalar_bytes;
     if (group_is_square(p->g, i))
         return k <= SMALL_TOP && leading(k) * k * s <= SMALL_BYTES ? FORM_SMALL_TOP : FORM_TOP;
-    return k + r <= SMALL_ROWS && (int64_t)leading(k + r) * k * s + k * plan_pivot_bytes(s) <= SMALL_BYTES ? FORM_SMALL : FORM_LARGE;
+    const int small = k + r <= SMALL_ROWS && (int64_t)leading(k + r) * k * s + k * plan_pivot_bytes(s) <= SMALL_BYTES;
+    if (p->tuning->twice && k + r <= MIDDLE_ROWS && (!small || k > MIDDLE_COLUMNS))
+        return FORM_MIDDLE;
+    return small ? FORM_SMALL : FORM_LARGE;
 }
 
 /* Tiles of FORM_TOP: strips as high as gives every block its share.  They are read by rows only. */
@@ -82,7 +90,7 @@ static void lay_top(planner *p, int32_t i, int64_t *at)
     for (int32_t r = 0; r < k; r += rows)
         for (int32_t b = 0; b < blocks; b++) {
             const int32_t from = (int32_t)((int64_t)k * b / blocks), to = (int32_t)((int64_t)k * (b + 1) / blocks);
-            add_tile(p, at, (plan_tile){.group = i, .row = r, .rows = k - r < rows ? k - r : rows, .column = from,
+            plan_add_tile(p, at, (plan_tile){.group = i, .row = r, .rows = k - r < rows ? k - r : rows, .column = from,
                                         .columns = to - from, .ld = to - from, .kind = BY_ROWS});
         }
 }
@@ -99,19 +107,19 @@ static void lay_large(planner *p, int32_t i, int64_t *at)
         for (int32_t b = 0; b <= a && b < nb; b++) {
             t.column = border[b];
             t.columns = border[b + 1] - border[b];
-            add_tile(p, at, t);
+            plan_add_tile(p, at, t);
         }
         if (a < nb)
-            order_z(p, i, border[a], border[a + 1]);
+            plan_order_z(p, i, border[a], border[a + 1]);
     }
 }
 
 static void lay_small(planner *p, int32_t i, int64_t *at)
 {
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
-    add_tile(p, at, (plan_tile){.group = i, .rows = k + r, .columns = k, .ld = leading(k + r), .kind = BY_COLUMNS});
+    plan_add_tile(p, at, (plan_tile){.group = i, .rows = k + r, .columns = k, .ld = leading(k + r), .kind = BY_COLUMNS});
     if (!group_is_square(p->g, i))
-        order_z(p, i, 0, k);
+        plan_order_z(p, i, 0, k);
 }
 
 libsolver_status plan_layout(planner *p, message *why)
@@ -127,6 +135,9 @@ libsolver_status plan_layout(planner *p, message *why)
         case FORM_SMALL:
         case FORM_SMALL_TOP:
             lay_small(p, i, &at);
+            break;
+        case FORM_MIDDLE:
+            plan_lay_middle(p, i, &at);
             break;
         case FORM_TOP:
             lay_top(p, i, &at);

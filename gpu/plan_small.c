@@ -8,13 +8,12 @@
 /* Fewest products of a lane: a full task's are then about as many slots as are multiplied at once. */
 #define LANE_PRODUCTS 11
 
-/* How outs of so many products each are shared among lanes. */
-static int mode_for(int32_t inner)
+int plan_lanes(int32_t inner)
 {
     return inner < 2 * LANE_PRODUCTS ? 0 : inner < 4 * LANE_PRODUCTS ? 1 : inner < 8 * LANE_PRODUCTS ? 2 : 3;
 }
 
-static int32_t sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows)
+int32_t plan_sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows)
 {
     int32_t count = 0;
     *rows = 0;
@@ -44,7 +43,7 @@ static void small_forward(planner *p, int32_t i)
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
     const int64_t pivots = p->plan->pivots_at16[i] < 0 ? 0 : at + 16 * (p->plan->pivots_at16[i] - p->value_at16[i]);
-    draft_product(d, at / p->plan->scalar_bytes, k + r, 1, k, tile->ld, in, first, mode_for(k), 0);
+    draft_product(d, at / p->plan->scalar_bytes, k + r, 1, k, tile->ld, in, first, plan_lanes(k), 0);
     for (int32_t q = 0; q < k; q++)
         plan_pivot_out(p, i, q, pivots, draft_out(d));
     for (int32_t a = k; a < k + r; a++) {
@@ -55,15 +54,23 @@ static void small_forward(planner *p, int32_t i)
     }
 }
 
-/* Sources of the rows below group i, backward: parts of x, or x alone if the parts are too many. */
-static int32_t backward_sources(const planner *p, int32_t i, int *parts)
+int32_t plan_backward_sources(const planner *p, int32_t i, int32_t row, int *parts)
 {
-    const int32_t k = group_columns(p->g, i);
-    int32_t sources = k;
+    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
+    int32_t sources = k - row;
     for (int64_t q = p->g->row_start[i]; q < p->g->row_start[i + 1]; q++)
         sources += p->x_at[p->g->row[q]].count;
     *parts = sources <= BACKWARD_SOURCES;
-    return *parts ? sources : k + group_rows(p->g, i);
+    return *parts ? sources : k + r - row;
+}
+
+void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t row, int parts)
+{
+    const int32_t k = group_columns(p->g, i);
+    for (int32_t a = row; a < k; a++)
+        plan_input_at(d, &(value_place){.slot = p->z_slot[i] + a, .count = 1});
+    for (int64_t q = p->g->row_start[i]; q < p->g->row_start[i + 1]; q++)
+        plan_input_at(d, parts ? &p->x_at[p->g->row[q]] : &(value_place){.slot = p->g->row[q], .count = 1});
 }
 
 /* x := M^T z + W^T x_R of FORM_SMALL. */
@@ -72,15 +79,11 @@ static void small_backward(planner *p, int32_t i)
     draft *d = &p->back;
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = d->inputs, first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
-    const int32_t *row = p->g->row + p->g->row_start[i];
-    int parts_too;
-    backward_sources(p, i, &parts_too);
-    for (int32_t a = 0; a < k; a++)
-        plan_input_at(d, &(value_place){.slot = p->z_slot[i] + a, .count = 1});
-    for (int32_t a = 0; a < r; a++)
-        plan_input_at(d, parts_too ? &p->x_at[row[a]] : &(value_place){.slot = row[a], .count = 1});
+    int parts;
+    plan_backward_sources(p, i, 0, &parts);
+    plan_backward_inputs(p, d, i, 0, parts);
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
-    draft_product(d, at / p->plan->scalar_bytes, k, tile->ld, k + r, 1, in, first, mode_for(k + r), p->conjugate);
+    draft_product(d, at / p->plan->scalar_bytes, k, tile->ld, k + r, 1, in, first, plan_lanes(k + r), p->conjugate);
     for (int32_t c = 0; c < k; c++)
         plan_x_out(p, i, c, draft_out(d));
 }
@@ -92,7 +95,7 @@ static void small_top(planner *p, int32_t i)
     const int32_t k = group_columns(p->g, i), in = add_f(p, d, i), first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
-    draft_product(d, at / p->plan->scalar_bytes, k, 1, k, tile->ld, in, first, mode_for(k), 0);
+    draft_product(d, at / p->plan->scalar_bytes, k, 1, k, tile->ld, in, first, plan_lanes(k), 0);
     for (int32_t c = 0; c < k; c++)
         plan_x_out(p, i, c, draft_out(d));
 }
@@ -101,28 +104,47 @@ static void small_top(planner *p, int32_t i)
 static draft_need forward_need(planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
-    int32_t rows, sources = sources_of(p, 0, k + r, &rows);
+    int32_t rows, sources = plan_sources_of(p, 0, k + r, &rows);
     if (sources > TASK_SOURCES) {
         plan_publish(p, 0, k + r, plan_forward_level(p, i, LEVEL_PUBLISH));
-        sources = sources_of(p, 0, k + r, &rows);
+        sources = plan_sources_of(p, 0, k + r, &rows);
     }
     return (draft_need){.inputs = rows,
                         .sources = sources,
-                        .slots = draft_slots(k + r, mode_for(k)),
+                        .slots = draft_slots(k + r, plan_lanes(k)),
                         .outs = k + r + 1,
                         .tile_bytes = p->value_bytes[i]};
 }
 
-/* The tasks at hand of both sweeps, if there is anything in them. */
-static void end_batch(planner *p, int32_t height)
+void plan_end_shared(planner *p, int forward, int32_t height)
 {
-    if (p->ahead.outs > 0) {
-        plan_task(p, &p->ahead, 0);
-        plan_unit_end(p, height * LEVELS + LEVEL_PRODUCT);
-    }
-    if (p->back.outs > 0) {
-        plan_task(p, &p->back, 0);
-        plan_unit_end(p, (2 * p->g->heights - height) * LEVELS + LEVEL_PRODUCT);
+    draft *d = forward ? &p->ahead : &p->back;
+    if (d->outs == 0)
+        return;
+    plan_task(p, d, 0);
+    plan_unit_end(p, (forward ? height : 2 * p->g->heights - height) * LEVELS + LEVEL_PRODUCT);
+}
+
+/* A group that is whole in a task of each sweep. */
+static void whole_group(planner *p, int32_t i, int32_t height)
+{
+    const int top = p->form[i] == FORM_SMALL_TOP;
+    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
+    const draft_need forward = forward_need(p, i);
+    draft_need backward = forward;
+    int parts;
+    backward.inputs = backward.outs = k + r;
+    backward.sources = plan_backward_sources(p, i, 0, &parts);
+    backward.slots = draft_slots(k, plan_lanes(k + r));
+    if (!draft_has_room(&p->ahead, &forward))
+        plan_end_shared(p, 1, height);
+    if (!top && !draft_has_room(&p->back, &backward))
+        plan_end_shared(p, 0, height);
+    if (top)
+        small_top(p, i);
+    else {
+        small_forward(p, i);
+        small_backward(p, i);
     }
 }
 
@@ -131,29 +153,20 @@ libsolver_status plan_small_groups(planner *p, int32_t from, int32_t to)
     const int32_t height = from < to ? p->g->height[p->order[from]] : 0;
     for (int32_t o = from; o < to; o++) {
         const int32_t i = p->order[o];
-        const int top = p->form[i] == FORM_SMALL_TOP;
-        if (p->form[i] != FORM_SMALL && !top)
+        if (!plan_shares_tasks(p, i))
             continue;
         TRY(plan_sources(p, i));
-        const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
-        const draft_need forward = forward_need(p, i);
-        draft_need backward = forward;
-        int parts;
-        backward.inputs = backward.outs = k + r;
-        backward.sources = backward_sources(p, i, &parts);
-        backward.slots = draft_slots(k, mode_for(k + r));
-        if (!draft_has_room(&p->ahead, &forward) || (!top && !draft_has_room(&p->back, &backward)))
-            end_batch(p, height);
-        if (top)
-            small_top(p, i);
-        else {
-            small_forward(p, i);
-            small_backward(p, i);
-        }
+        if (p->form[i] == FORM_MIDDLE)
+            plan_middle(p, i);
+        else
+            whole_group(p, i, height);
         if (p->ahead.tile_bytes >= p->target[height])
-            end_batch(p, height);
+            plan_end_shared(p, 1, height);
+        if (p->back.tile_bytes >= p->target[height])
+            plan_end_shared(p, 0, height);
     }
-    end_batch(p, height);
+    plan_end_shared(p, 1, height);
+    plan_end_shared(p, 0, height);
     return LIBSOLVER_OK;
 }
 

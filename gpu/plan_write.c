@@ -75,13 +75,13 @@ static void list_sections(const planner *p, buffer *sections)
                          .from = o,
                          .to = end - o < SECTION_GROUPS ? end : o + SECTION_GROUPS};
             for (int32_t q = s.from; q < s.to; q++)
-                if (p->form[p->order[q]] == FORM_SMALL || p->form[p->order[q]] == FORM_SMALL_TOP)
+                if (plan_shares_tasks(p, p->order[q]))
                     s.expected += GROUP_BYTES + ROW_BYTES * ((int64_t)group_columns(g, p->order[q]) +
                                                              group_rows(g, p->order[q]));
             buffer_put(sections, &s, (int64_t)sizeof s);
         }
         for (int32_t o = p->height_start[h]; o < end; o++)
-            if (p->form[p->order[o]] == FORM_TOP || p->form[p->order[o]] == FORM_LARGE)
+            if (!plan_shares_tasks(p, p->order[o]))
                 add_group(p, p->order[o], sections);
     }
 }

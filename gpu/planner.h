@@ -10,6 +10,7 @@
 typedef enum group_form {
     FORM_SMALL,     /* [M; W] whole, beside other groups in one task */
     FORM_SMALL_TOP, /* G whole, the same */
+    FORM_MIDDLE,    /* [M; W] in blocks of rows forward, of columns backward, of which some share a task */
     FORM_TOP,       /* G in strips of rows, each cut into column blocks */
     FORM_LARGE      /* [M; W] in square tiles: strips of rows of them forward, of columns backward */
 } group_form;
@@ -87,9 +88,33 @@ static inline int32_t plan_slot_code(int32_t slot)
     return (int32_t)((uint32_t)slot << 1 | SOURCE_SLOT);
 }
 
-/* plan_small.c and plan_large.c: tasks of the small groups among order[from], ..., order[to - 1], which are of one height; those of strips
+static inline int plan_shares_tasks(const planner *p, int32_t i)
+{
+    return p->form[i] == FORM_SMALL || p->form[i] == FORM_SMALL_TOP || p->form[i] == FORM_MIDDLE;
+}
+
+/* plan_small.c and plan_large.c: tasks of the groups that share them among order[from], ..., order[to - 1], which are of one height; those of strips
  * [from, to) of a root or a large group, of so many, in so many tasks each.  OUT_OF_MEMORY. */
 libsolver_status plan_small_groups(planner *p, int32_t from, int32_t to);
+/* Ends the task at hand of one sweep, if there is anything in it. */
+void plan_end_shared(planner *p, int forward, int32_t height);
+/* How outs of so many products each are shared among lanes. */
+int plan_lanes(int32_t inner);
+/* Sources of rows [from, to), and how many have some. */
+int32_t plan_sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows);
+/* Sources of the rows [row, k + R) of group i, backward: parts of x, or x alone if the parts are too many. */
+int32_t plan_backward_sources(const planner *p, int32_t i, int32_t row, int *parts);
+void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t row, int parts);
+
+/* plan_middle.c: layout and tasks of a group of middle size. */
+void plan_lay_middle(planner *p, int32_t i, int64_t *at);
+void plan_middle(planner *p, int32_t i);
+/* plan_layout.c */
+void plan_add_tile(planner *p, int64_t *at, plan_tile t);
+/* z_row of columns [from, to): 2x2 pivots first, so that they start at even numbers after from, then the others.  Returns whether there are any. */
+int plan_order_z(planner *p, int32_t i, int32_t from, int32_t to);
+/* plan_large.c: D^-1 of z number row, ..., to the task at hand; what plan_pivot_out wants. */
+int64_t plan_copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs);
 libsolver_status plan_top(planner *p, int32_t i, int32_t from, int32_t to);
 libsolver_status plan_large(planner *p, int32_t i, int32_t from, int32_t to);
 int32_t plan_top_strips(const planner *p, int32_t i, int32_t *tasks);

@@ -53,7 +53,9 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
         status = groups_build(m, tree, &s->cut, layer, &s->grouped);
     memory_free(m, layer);
     TRY(status);
-    TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, o->tuning, why, &s->plan));
+    plan_tuning tuning = o->tuning ? *o->tuning : plan_tuned;
+    tuning.twice = tuning.twice && costs.entries_limit <= 0;
+    TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, &tuning, why, &s->plan));
     s->growths = memory_new(m, 2 * (int64_t)s->grouped.count, sizeof(double));
     return s->growths ? form(env, tree, o, why, s) : LIBSOLVER_OUT_OF_MEMORY;
 }
