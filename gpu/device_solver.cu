@@ -79,7 +79,7 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
         a.times = times;
         a.n = s->n;
         a.pitch = block_columns<T>(w->columns);
-        a.stays_cached = s->bytes <= s->cache_bytes;
+        a.past_cache = s->bytes > s->cache_bytes;
         a.in_place = x->values == b->values;
         a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
         a.b_column = b->layout == LIBSOLVER_ROW_MAJOR ? 1 : b->ld;

@@ -165,17 +165,22 @@ template <int GATHERED_BYTES> struct task_copier {
         at += need;
         return ring.base + here;
     }
-    /* All of the list; done(task) with each that the solvers have done. */
-    template <typename Done> __device__ __forceinline__ void copy_all(const char *memory, copy_list list, uint64_t policy, Done done)
+    /* All of the list, which is not to stay in the second-level cache if it passes that; done(task) with each that the solvers have done. */
+    template <typename Done> __device__ __forceinline__ void copy_all(const char *memory, copy_list list, bool past_cache, Done done)
     {
         char *to = nullptr;
         for (int c = 0; c < list.count; c++) {
             const task_copy here = list.next(c);
             if (here.task_bytes > 0)
                 to = place(here, done);
-            if ((threadIdx.x & 31) == 0)
-                inbox_copy(to + here.to, memory + 16 * (int64_t)here.from16, here.bytes,
-                           &ring.state->full[(tasks - 1) % RING_TASKS], policy);
+            if ((threadIdx.x & 31) == 0) {
+                uint64_t *full = &ring.state->full[(tasks - 1) % RING_TASKS];
+                const char *from = memory + 16 * (int64_t)here.from16;
+                if (past_cache)
+                    inbox_copy_past_cache(to + here.to, from, here.bytes, full);
+                else
+                    inbox_copy(to + here.to, from, here.bytes, full);
+            }
         }
         while (returned < tasks) /* no barrier is left half full */
             take_back(done);

@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(launch_threads<SOLVER>(), 2)
             give_registers<SOLVER::GATHER_REGISTERS>();
         if (threadIdx.x >= launch_threads<SOLVER>() - 32) {
             task_copier<SOLVER::GATHERED_BYTES> copier(ring);
-            copier.copy_all(a.memory, copy_list(a.head + blockIdx.x, a.copy), cache_policy(!a.stays_cached),
+            copier.copy_all(a.memory, copy_list(a.head + blockIdx.x, a.copy), a.past_cache,
                             [&](const char *done) { SOLVER::task_done(a, done, epoch); });
         } else if constexpr (SOLVER::GATHER_THREADS > 0)
             if (threadIdx.x < SOLVE_THREADS + SOLVER::GATHER_THREADS)

@@ -95,16 +95,11 @@ __device__ __forceinline__ void inbox_copy(void *to, const void *from, unsigned 
         : "memory");
 }
 
-/* How the second-level cache treats what is copied: as anything else, or as the first to go. */
-__device__ __forceinline__ uint64_t cache_policy(bool first_to_go)
+/* The same of what will be the first to go from the second-level cache. */
+__device__ __forceinline__ void inbox_copy_past_cache(void *to, const void *from, unsigned bytes, uint64_t *barrier)
 {
-    uint64_t as_usual, first;
-    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(as_usual));
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
-    return first_to_go ? first : as_usual;
-}
-__device__ __forceinline__ void inbox_copy(void *to, const void *from, unsigned bytes, uint64_t *barrier, uint64_t policy)
-{
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
                      shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier)), "l"(policy)
