@@ -89,7 +89,6 @@ static libsolver_status planner_create(planner *p)
     p->height_start = memory_zeroed(m, p->g->heights + 1, sizeof(int32_t));
     p->target = memory_zeroed(m, p->g->heights, sizeof(int64_t));
     p->form = memory_new(m, count, sizeof(group_form));
-    p->strip_rows = memory_zeroed(m, count, sizeof(int32_t));
     p->first_tile = memory_new(m, count, sizeof(int32_t));
     p->tiles_of = memory_new(m, count, sizeof(int32_t));
     p->value_at16 = memory_new(m, count, sizeof(uint32_t));
@@ -103,7 +102,7 @@ static libsolver_status planner_create(planner *p)
     p->border = memory_new(m, p->tree->n / (SQUARE - 1) + 3, sizeof(int32_t));
     p->plan->pivots_at16 = memory_new(m, count, sizeof(int64_t));
     p->plan->z_row = memory_new(m, p->tree->n, sizeof(int32_t));
-    if (!p->order || !p->height_start || !p->target || !p->form || !p->strip_rows || !p->first_tile || !p->tiles_of ||
+    if (!p->order || !p->height_start || !p->target || !p->form || !p->first_tile || !p->tiles_of ||
         !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_at || !p->x_at || !p->z_parts || !p->child_start || !p->child || !p->border ||
         !p->plan->pivots_at16 || !p->plan->z_row)
         return LIBSOLVER_OUT_OF_MEMORY;
@@ -120,7 +119,6 @@ static void planner_free(planner *p)
     memory_free(m, p->height_start);
     memory_free(m, p->target);
     memory_free(m, p->form);
-    memory_free(m, p->strip_rows);
     memory_free(m, p->first_tile);
     memory_free(m, p->tiles_of);
     memory_free(m, p->value_at16);

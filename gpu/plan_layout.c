@@ -11,10 +11,8 @@
 #define MIDDLE_COLUMNS 24
 /* Most columns of a root that shares a task. */
 #define SMALL_TOP 40
-/* Least bytes of a root's strip: below that a task is all latency. */
-#define STRIP_BYTES 4096
-/* Most rows of a root's strip, two for each warp. */
-#define STRIP_ROWS (2 * SOLVE_WARPS)
+/* Bytes that each block of the device reads of a height up to which its large groups lie in strips: steps matter more than inputs there. */
+#define FEW_BYTES 49152
 
 /* See task_slot. */
 static int32_t leading(int32_t rows)
@@ -68,31 +66,11 @@ static group_form form_of(const planner *p, int32_t i)
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
     const int64_t s = p->plan->scalar_bytes;
     if (group_is_square(p->g, i))
-        return k <= SMALL_TOP && leading(k) * k * s <= SMALL_BYTES ? FORM_SMALL_TOP : FORM_TOP;
+        return k <= SMALL_TOP && leading(k) * k * s <= SMALL_BYTES ? FORM_SMALL_TOP : FORM_STRIPS;
     const int small = k + r <= SMALL_ROWS && (int64_t)leading(k + r) * k * s + k * plan_pivot_bytes(s) <= SMALL_BYTES;
     if (p->tuning->twice && k + r <= MIDDLE_ROWS && (!small || k > MIDDLE_COLUMNS))
         return FORM_MIDDLE;
-    return small ? FORM_SMALL : FORM_LARGE;
-}
-
-/* Tiles of FORM_TOP: strips as high as gives every block its share.  They are read by rows only. */
-static void lay_top(planner *p, int32_t i, int64_t *at)
-{
-    const int32_t k = group_columns(p->g, i);
-    const int64_t s = p->plan->scalar_bytes, target = p->target[p->g->height[i]];
-    const int64_t share = target > STRIP_BYTES ? target : STRIP_BYTES;
-    const int64_t wanted = (share + k * s - 1) / (k * s);
-    const int32_t rows = wanted > STRIP_ROWS ? STRIP_ROWS : (int32_t)wanted;
-    p->strip_rows[i] = rows;
-    int32_t columns = (int32_t)((TASK_BYTES - 4096) / (s * rows));
-    columns = columns > TASK_INPUTS ? TASK_INPUTS : columns;
-    const int32_t blocks = (k + columns - 1) / columns;
-    for (int32_t r = 0; r < k; r += rows)
-        for (int32_t b = 0; b < blocks; b++) {
-            const int32_t from = (int32_t)((int64_t)k * b / blocks), to = (int32_t)((int64_t)k * (b + 1) / blocks);
-            plan_add_tile(p, at, (plan_tile){.group = i, .row = r, .rows = k - r < rows ? k - r : rows, .column = from,
-                                        .columns = to - from, .ld = to - from, .kind = BY_ROWS});
-        }
+    return small ? FORM_SMALL : p->tuning->twice && p->target[p->g->height[i]] <= FEW_BYTES ? FORM_STRIPS : FORM_LARGE;
 }
 
 /* Tiles of FORM_LARGE, row by row. */
@@ -139,8 +117,8 @@ libsolver_status plan_layout(planner *p, message *why)
         case FORM_MIDDLE:
             plan_lay_middle(p, i, &at);
             break;
-        case FORM_TOP:
-            lay_top(p, i, &at);
+        case FORM_STRIPS:
+            plan_lay_strips(p, i, &at);
             break;
         case FORM_LARGE:
             lay_large(p, i, &at);

@@ -98,11 +98,8 @@ static void forward_block(planner *p, int32_t i, const plan_tile *t, int32_t in,
         task_out *out = draft_out(d);
         if (a < k)
             plan_pivot_out(p, i, a, pivots, out);
-        else {
-            out->dst = p->w_at[p->g->row_start[i] + a - k].slot;
-            if (plan_source_count(p, a) > 0)
-                out->add = (int16_t)draft_input(d, plan_source(p, a), plan_source_count(p, a));
-        }
+        else
+            plan_below_out(p, i, a, d, out);
     }
 }
 
@@ -124,7 +121,7 @@ static void backward_blocks(planner *p, int32_t i, const plan_tile *t, const pla
 {
     draft *d = &p->back;
     const int32_t in = d->inputs - t->row;
-    plan_backward_inputs(p, d, i, t->row, parts);
+    plan_backward_inputs(p, d, i, t->row, group_columns(p->g, i) + group_rows(p->g, i), parts);
     for (; t < end; t++) {
         const int64_t at = draft_copy(d, t->at16, plan_tile_bytes(t, p->plan->scalar_bytes));
         draft_product(d, at / p->plan->scalar_bytes, t->columns, t->ld, t->rows, 1, in + t->row, d->outs, plan_lanes(t->rows), p->conjugate);
@@ -151,7 +148,7 @@ static int is_forward(const plan_tile *t)
 static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end)
 {
     const int forward = is_forward(t);
-    const int32_t height = p->g->height[i];
+    const int32_t height = p->g->height[i], m = group_columns(p->g, i) + group_rows(p->g, i);
     draft *d = forward ? &p->ahead : &p->back;
     while (t < end) {
         draft_need need = {0};
@@ -159,8 +156,10 @@ static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_t
         int32_t columns = 0;
         int parts = 0;
         if (!forward) {
-            need.inputs = group_columns(p->g, i) + group_rows(p->g, i) - t->row;
-            need.sources = plan_backward_sources(p, i, t->row, &parts);
+            need.inputs = m - t->row;
+            need.sources = plan_backward_sources(p, i, t->row, m);
+            parts = need.sources <= BACKWARD_SOURCES;
+            need.sources = parts ? need.sources : need.inputs;
         }
         for (; next < end && (next == t || d->tile_bytes + need.tile_bytes < p->target[height]); next++) {
             draft_need with = need;

@@ -1,9 +1,6 @@
-/* gpu/plan_small.c: tasks of groups that are small enough to share them, and of roots
+/* gpu/plan_small.c: tasks of groups that are small enough to share them
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/planner.h"
-
-/* Sources of x that a task backward adds itself, all its inputs together; beyond them it waits for the sums. */
-#define BACKWARD_SOURCES 384
 
 /* Fewest products of a lane: a full task's are then about as many slots as are multiplied at once. */
 #define LANE_PRODUCTS 11
@@ -33,6 +30,13 @@ static int32_t add_f(planner *p, draft *d, int32_t i)
     return in;
 }
 
+void plan_below_out(planner *p, int32_t i, int32_t a, draft *d, task_out *out)
+{
+    out->dst = p->w_at[p->g->row_start[i] + a - group_columns(p->g, i)].slot;
+    if (plan_source_count(p, a) > 0)
+        out->add = (int16_t)draft_input(d, plan_source(p, a), plan_source_count(p, a));
+}
+
 /* z := D^-1 M f, W f of FORM_SMALL in the task at hand. */
 static void small_forward(planner *p, int32_t i)
 {
@@ -46,31 +50,38 @@ static void small_forward(planner *p, int32_t i)
     draft_product(d, at / p->plan->scalar_bytes, k + r, 1, k, tile->ld, in, first, plan_lanes(k), 0);
     for (int32_t q = 0; q < k; q++)
         plan_pivot_out(p, i, q, pivots, draft_out(d));
-    for (int32_t a = k; a < k + r; a++) {
-        task_out *out = draft_out(d);
-        out->dst = p->w_at[p->g->row_start[i] + a - k].slot;
-        if (plan_source_count(p, a) > 0)
-            out->add = (int16_t)draft_input(d, plan_source(p, a), plan_source_count(p, a));
-    }
+    for (int32_t a = k; a < k + r; a++)
+        plan_below_out(p, i, a, d, draft_out(d));
 }
 
-int32_t plan_backward_sources(const planner *p, int32_t i, int32_t row, int *parts)
+int32_t plan_backward_sources(const planner *p, int32_t i, int32_t from, int32_t to)
 {
-    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
-    int32_t sources = k - row;
-    for (int64_t q = p->g->row_start[i]; q < p->g->row_start[i + 1]; q++)
-        sources += p->x_at[p->g->row[q]].count;
-    *parts = sources <= BACKWARD_SOURCES;
-    return *parts ? sources : k + r - row;
+    const int32_t k = group_columns(p->g, i), *row = p->g->row + p->g->row_start[i];
+    int32_t sources = 0;
+    for (int32_t a = from; a < to; a++)
+        sources += a < k ? 1 : p->x_at[row[a - k]].count;
+    return sources;
 }
 
-void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t row, int parts)
+void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t from, int32_t to, int parts)
 {
-    const int32_t k = group_columns(p->g, i);
-    for (int32_t a = row; a < k; a++)
-        plan_input_at(d, &(value_place){.slot = p->z_slot[i] + a, .count = 1});
-    for (int64_t q = p->g->row_start[i]; q < p->g->row_start[i + 1]; q++)
-        plan_input_at(d, parts ? &p->x_at[p->g->row[q]] : &(value_place){.slot = p->g->row[q], .count = 1});
+    const int32_t k = group_columns(p->g, i), *row = p->g->row + p->g->row_start[i];
+    for (int32_t a = from; a < to; a++)
+        if (a < k)
+            plan_input_at(d, &(value_place){.slot = p->z_slot[i] + a, .count = 1});
+        else
+            plan_input_at(d, parts ? &p->x_at[row[a - k]] : &(value_place){.slot = row[a - k], .count = 1});
+}
+
+/* Whether rows [from, k + R) are taken in parts by tasks that hold other groups too; how many sources these are then. */
+static int in_parts(const planner *p, int32_t i, int32_t *sources)
+{
+    const int32_t m = group_columns(p->g, i) + group_rows(p->g, i);
+    *sources = plan_backward_sources(p, i, 0, m);
+    if (*sources <= BACKWARD_SOURCES)
+        return 1;
+    *sources = m;
+    return 0;
 }
 
 /* x := M^T z + W^T x_R of FORM_SMALL. */
@@ -79,9 +90,9 @@ static void small_backward(planner *p, int32_t i)
     draft *d = &p->back;
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = d->inputs, first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
-    int parts;
-    plan_backward_sources(p, i, 0, &parts);
-    plan_backward_inputs(p, d, i, 0, parts);
+    int32_t sources;
+    const int parts = in_parts(p, i, &sources);
+    plan_backward_inputs(p, d, i, 0, k + r, parts);
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
     draft_product(d, at / p->plan->scalar_bytes, k, tile->ld, k + r, 1, in, first, plan_lanes(k + r), p->conjugate);
     for (int32_t c = 0; c < k; c++)
@@ -132,9 +143,8 @@ static void whole_group(planner *p, int32_t i, int32_t height)
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
     const draft_need forward = forward_need(p, i);
     draft_need backward = forward;
-    int parts;
+    in_parts(p, i, &backward.sources);
     backward.inputs = backward.outs = k + r;
-    backward.sources = plan_backward_sources(p, i, 0, &parts);
     backward.slots = draft_slots(k, plan_lanes(k + r));
     if (!draft_has_room(&p->ahead, &forward))
         plan_end_shared(p, 1, height);
@@ -167,40 +177,5 @@ libsolver_status plan_small_groups(planner *p, int32_t from, int32_t to)
     }
     plan_end_shared(p, 1, height);
     plan_end_shared(p, 0, height);
-    return LIBSOLVER_OK;
-}
-
-int32_t plan_top_strips(const planner *p, int32_t i, int32_t *tasks)
-{
-    const int32_t rows = p->strip_rows[i], strips = (group_columns(p->g, i) + rows - 1) / rows;
-    *tasks = p->tiles_of[i] / strips;
-    return strips;
-}
-
-libsolver_status plan_top(planner *p, int32_t i, int32_t from, int32_t to)
-{
-    int32_t tiles;
-    const int32_t strips = plan_top_strips(p, i, &tiles);
-    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i] + (int64_t)from * tiles;
-    TRY(plan_sources(p, i));
-    if (strips > 1)
-        plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));
-    draft *d = &p->ahead;
-    for (int32_t strip = from; strip < to; strip++) {
-        for (int32_t t = 0; t < tiles; t++, tile++) {
-            const int64_t at = draft_copy(d, tile->at16, plan_tile_bytes(tile, p->plan->scalar_bytes));
-            for (int32_t c = tile->column; c < tile->column + tile->columns; c++)
-                draft_input(d, plan_source(p, c), plan_source_count(p, c));
-            d->flags |= TASK_WIDE;
-            draft_product(d, at / p->plan->scalar_bytes, tile->rows, tile->ld, tile->columns, 1, 0, 0, tile->rows > SOLVE_WARPS ? 2 : 3, 0);
-            for (int32_t o = 0; o < tile->rows; o++)
-                if (t == tiles - 1)
-                    plan_x_out(p, i, tile->row + o, draft_out(d));
-                else
-                    draft_out(d);
-            plan_task(p, d, (t > 0 ? TASK_CARRY_IN : 0) | (t < tiles - 1 ? TASK_CARRY_OUT : 0));
-        }
-        plan_unit_end(p, plan_forward_level(p, i, LEVEL_PRODUCT));
-    }
     return LIBSOLVER_OK;
 }

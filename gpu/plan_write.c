@@ -52,7 +52,7 @@ static void add_group(const planner *p, int32_t i, buffer *sections)
     int32_t tasks;
     const int32_t first = (int32_t)(sections->length / (int64_t)sizeof(section));
     const int32_t strips =
-        p->form[i] == FORM_TOP ? plan_top_strips(p, i, &tasks) : plan_large_strips(p, i, &tasks);
+        p->form[i] == FORM_STRIPS ? plan_strips_of(p, i, &tasks) : plan_large_strips(p, i, &tasks);
     const int32_t parts = (int32_t)((int64_t)strips * tasks / SECTION_TASKS) + 1;
     for (int32_t part = 0; part < parts; part++) {
         const section s = {.group = i,
@@ -128,8 +128,8 @@ static libsolver_status write_section(planner *p, int32_t first_slot, int32_t nu
     p->dry = s->writer != number;
     if (s->group < 0)
         status = plan_small_groups(p, s->from, s->to);
-    else if (p->form[s->group] == FORM_TOP)
-        status = plan_top(p, s->group, s->from, s->to);
+    else if (p->form[s->group] == FORM_STRIPS)
+        status = plan_strips(p, s->group, s->from, s->to);
     else
         status = plan_large(p, s->group, s->from, s->to);
     s->slots = p->dry ? 0 : p->slots - first_slot;

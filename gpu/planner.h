@@ -11,7 +11,7 @@ typedef enum group_form {
     FORM_SMALL,     /* [M; W] whole, beside other groups in one task */
     FORM_SMALL_TOP, /* G whole, the same */
     FORM_MIDDLE,    /* [M; W] in blocks of rows forward, of columns backward, of which some share a task */
-    FORM_TOP,       /* G in strips of rows, each cut into column blocks */
+    FORM_STRIPS,    /* G in strips of rows; [M; W] in strips of rows forward, of columns backward */
     FORM_LARGE      /* [M; W] in square tiles: strips of rows of them forward, of columns backward */
 } group_form;
 
@@ -35,7 +35,6 @@ typedef struct planner {
     int32_t *height_start;  /* heights + 1, in order */
     int64_t *target;        /* heights: bytes that each block has to read of them */
     group_form *form;       /* groups */
-    int32_t *strip_rows;    /* groups: FORM_TOP, rows of a strip */
     int32_t *first_tile, *tiles_of; /* groups: first of its tiles, and their number */
     uint32_t *value_at16;   /* groups */
     int64_t *value_bytes;   /* groups */
@@ -98,13 +97,20 @@ static inline int plan_shares_tasks(const planner *p, int32_t i)
 libsolver_status plan_small_groups(planner *p, int32_t from, int32_t to);
 /* Ends the task at hand of one sweep, if there is anything in it. */
 void plan_end_shared(planner *p, int forward, int32_t height);
+/* Sources of x that a task backward adds itself, all inputs of a group together; beyond them it waits for the sums. */
+enum { BACKWARD_SOURCES = 384 };
 /* How outs of so many products each are shared among lanes. */
 int plan_lanes(int32_t inner);
 /* Sources of rows [from, to), and how many have some. */
 int32_t plan_sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows);
-/* Sources of the rows [row, k + R) of group i, backward: parts of x, or x alone if the parts are too many. */
-int32_t plan_backward_sources(const planner *p, int32_t i, int32_t row, int *parts);
-void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t row, int parts);
+/* Rows [from, to) of group i as inputs backward: z and x, which has several sources where parts of it are added up: how many there are of them. */
+int32_t plan_backward_sources(const planner *p, int32_t i, int32_t from, int32_t to);
+void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t from, int32_t to, int parts);
+/* What goes up from row a >= k of group i, as an out of the task, with the sources of that row. */
+void plan_below_out(planner *p, int32_t i, int32_t a, draft *d, task_out *out);
+
+/* plan_strips.c */
+void plan_lay_strips(planner *p, int32_t i, int64_t *at);
 
 /* plan_middle.c: layout and tasks of a group of middle size. */
 void plan_lay_middle(planner *p, int32_t i, int64_t *at);
@@ -115,9 +121,9 @@ void plan_add_tile(planner *p, int64_t *at, plan_tile t);
 int plan_order_z(planner *p, int32_t i, int32_t from, int32_t to);
 /* plan_large.c: D^-1 of z number row, ..., to the task at hand; what plan_pivot_out wants. */
 int64_t plan_copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs);
-libsolver_status plan_top(planner *p, int32_t i, int32_t from, int32_t to);
+libsolver_status plan_strips(planner *p, int32_t i, int32_t from, int32_t to);
 libsolver_status plan_large(planner *p, int32_t i, int32_t from, int32_t to);
-int32_t plan_top_strips(const planner *p, int32_t i, int32_t *tasks);
+int32_t plan_strips_of(const planner *p, int32_t i, int32_t *tasks);
 int32_t plan_large_strips(const planner *p, int32_t i, int32_t *tasks);
 
 /* plan_large.c: decides how strips are shared, and numbers the packets of the parts. */
