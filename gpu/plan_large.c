@@ -5,6 +5,11 @@
  * with a strip of columns.  Readers add up the parts, so that a sum is not on the way of a chain of groups. */
 #include "gpu/planner.h"
 
+/* Bytes that each block of the device reads of a height up to which it is soon done, and how many times as many sources are direct there: on an H200
+ * four are 2 to 3 % better than one on elas_armadillo and lap3d:30, and as much worse on lap3d:50 (bench_tree_solve -t). */
+#define SHORT_BYTES 100000
+#define SHORT_DIRECT 4
+
 static int32_t strips_below(const planner *p, int32_t i)
 {
     return (group_rows(p->g, i) + SQUARE - 1) / SQUARE;
@@ -215,14 +220,13 @@ void plan_number_large(planner *p, int32_t i)
         number_parts(p, p->w_at + g->row_start[i] + a, NULL, r - a < SQUARE ? r - a : SQUARE, parts_of(p, i, nb));
 }
 
-/* Whether tasks can sum the sources of f themselves. */
+/* Whether tasks can sum the sources of f themselves: more of them where a step counts more than what is gathered. */
 static int few_sources(const planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i);
-    int64_t sources = 0;
-    for (int32_t c = 0; c < k; c++)
-        sources += plan_source_count(p, c);
-    return sources <= p->tuning->direct_sources * (int64_t)k;
+    const int64_t each = (p->target[p->g->height[i]] <= SHORT_BYTES ? SHORT_DIRECT : 1) * (int64_t)p->tuning->direct_sources;
+    int32_t rows;
+    return plan_sources_of(p, 0, k, &rows) <= each * k;
 }
 
 int32_t plan_large_strips(const planner *p, int32_t i, int32_t *tasks)

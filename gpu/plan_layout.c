@@ -12,7 +12,7 @@
 /* Most columns of a root that shares a task. */
 #define SMALL_TOP 40
 /* Bytes that each block of the device reads of a height up to which its large groups lie in strips: steps matter more than inputs there. */
-#define FEW_BYTES 49152
+#define FEW_BYTES 8192
 
 /* See task_slot. */
 static int32_t leading(int32_t rows)
