@@ -11,9 +11,6 @@
 #define MIDDLE_COLUMNS 24
 /* Most columns of a root that shares a task. */
 #define SMALL_TOP 40
-/* Bytes that each block of the device reads of a height up to which its large groups lie in strips: steps matter more than inputs there. */
-#define FEW_BYTES 8192
-
 /* See task_slot. */
 static int32_t leading(int32_t rows)
 {
@@ -70,7 +67,7 @@ static group_form form_of(const planner *p, int32_t i)
     const int small = k + r <= SMALL_ROWS && (int64_t)leading(k + r) * k * s + k * plan_pivot_bytes(s) <= SMALL_BYTES;
     if (p->tuning->twice && k + r <= MIDDLE_ROWS && (!small || k > MIDDLE_COLUMNS))
         return FORM_MIDDLE;
-    return small ? FORM_SMALL : p->tuning->twice && p->target[p->g->height[i]] <= FEW_BYTES ? FORM_STRIPS : FORM_LARGE;
+    return small ? FORM_SMALL : p->tuning->twice && p->target[p->g->height[i]] <= p->tuning->strip_bytes ? FORM_STRIPS : FORM_LARGE;
 }
 
 /* Tiles of FORM_LARGE, row by row. */

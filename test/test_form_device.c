@@ -70,7 +70,10 @@ static void plan_formed(formed *q, random_stream *r, double step, int64_t larges
     assert_int_equal(layers_choose(q->m, &q->tree, &q->p, &costs, layer), LIBSOLVER_OK);
     assert_int_equal(groups_build(q->m, &q->tree, &q->p, layer, &q->g), LIBSOLVER_OK);
     memory_free(q->m, layer);
-    if (plan_build(q->env, &q->tree, &q->g, q->joined, blocks[random_below(r, 4)], NULL, &why, &q->plan) != LIBSOLVER_OK)
+    plan_tuning tuning = plan_tuned;
+    tuning.twice = random_below(r, 3) > 0;
+    tuning.strip_bytes = random_below(r, 3) * 2000000;
+    if (plan_build(q->env, &q->tree, &q->g, q->joined, blocks[random_below(r, 4)], &tuning, &why, &q->plan) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     q->values = memory_zeroed(q->m, q->plan.value_bytes, 1);
     q->growth = memory_zeroed(q->m, 2 * q->g.count, sizeof(double));

@@ -52,7 +52,8 @@ static plan_tuning random_tuning(random_stream *r)
                          .most_parts = 1 + random_below(r, 8),
                          .direct_sources = 1 + random_below(r, 12),
                          .sum_outs = 1 + random_below(r, TASK_OUTS),
-                         .twice = random_below(r, 2)};
+                         .twice = random_below(r, 3) > 0,
+                         .strip_bytes = random_below(r, 3) * 2000000};
 }
 
 static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r, const layer_costs *costs, int32_t blocks, int cuts)
