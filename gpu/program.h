@@ -76,7 +76,7 @@ typedef struct task_out {
     int32_t reserved;
 } task_out;
 
-/* Bytes [from16 * 16, + bytes) of the program's memory go to byte `to` of the task's place in shared memory.  task_bytes: of all copies of
+/* Bytes [from16 * 16, + bytes) of the program's memory go to byte `to` of the task's place in shared memory, a description first.  task_bytes: of all copies of
  * the task in its first one, 0 in the others; `gathered`, there too: scalars of room for its inputs and, where some are sums, their sources. */
 typedef struct task_copy {
     uint32_t from16, bytes, to;

@@ -28,9 +28,9 @@ struct task_place {
     int task, gathered;
 };
 
-/* What a block keeps of the tasks in its ring, task t in t mod RING_TASKS.  full: the copies have come; ready: the inputs too. */
+/* What a block keeps of the tasks in its ring, task t in t mod RING_TASKS.  told: its description has come; full: its tiles; ready: its inputs. */
 struct ring_state {
-    uint64_t full[RING_TASKS], ready[RING_TASKS];
+    uint64_t told[RING_TASKS], full[RING_TASKS], ready[RING_TASKS];
     task_place place[RING_TASKS];
 };
 
@@ -52,6 +52,7 @@ struct task_ring {
     __device__ __forceinline__ void open(int arrivals) const
     {
         for (int s = 0; s < RING_TASKS; s++) {
+            barrier_open(&state->told[s], 1);
             barrier_open(&state->full[s], 1);
             barrier_open(&state->ready[s], arrivals);
         }
@@ -60,10 +61,11 @@ struct task_ring {
     /* Parity of the phase of task t in its place. */
     __device__ __forceinline__ static unsigned phase(int t) { return (unsigned)t / RING_TASKS & 1; }
 
+    __device__ __forceinline__ void wait_told(int t) const { inbox_wait(&state->told[t % RING_TASKS], phase(t)); }
     __device__ __forceinline__ void wait_full(int t) const { inbox_wait(&state->full[t % RING_TASKS], phase(t)); }
     __device__ __forceinline__ void wait_ready(int t) const { inbox_wait(&state->ready[t % RING_TASKS], phase(t)); }
     __device__ __forceinline__ void tell_ready(int t) const { barrier_arrive(&state->ready[t % RING_TASKS]); }
-    /* Of a task that is full. */
+    /* Of a task that is told of. */
     __device__ __forceinline__ const char *task(int t) const { return base + state->place[t % RING_TASKS].task; }
     __device__ __forceinline__ char *gathered(int t) const { return base + state->place[t % RING_TASKS].gathered; }
 
@@ -158,7 +160,8 @@ template <int GATHERED_BYTES> struct task_copier {
         const int here = 16 * (int)at;
         if (lane == 0) {
             ring.state->place[s] = {here, here + (int)bytes};
-            inbox_expect(&ring.state->full[s], bytes);
+            inbox_expect(&ring.state->told[s], first.bytes);
+            inbox_expect(&ring.state->full[s], bytes - first.bytes);
         }
         tasks++;
         head += need;
@@ -174,12 +177,13 @@ template <int GATHERED_BYTES> struct task_copier {
             if (here.task_bytes > 0)
                 to = place(here, done);
             if ((threadIdx.x & 31) == 0) {
-                uint64_t *full = &ring.state->full[(tasks - 1) % RING_TASKS];
+                const int s = (tasks - 1) % RING_TASKS;
+                uint64_t *arrival = here.task_bytes > 0 ? &ring.state->told[s] : &ring.state->full[s];
                 const char *from = memory + 16 * (int64_t)here.from16;
                 if (past_cache)
-                    inbox_copy_past_cache(to + here.to, from, here.bytes, full);
+                    inbox_copy_past_cache(to + here.to, from, here.bytes, arrival);
                 else
-                    inbox_copy(to + here.to, from, here.bytes, full);
+                    inbox_copy(to + here.to, from, here.bytes, arrival);
             }
         }
         while (returned < tasks) /* no barrier is left half full */

@@ -52,6 +52,7 @@ __device__ __forceinline__ void solve_tasks(const solve_arguments<T> &a, const S
     };
     for (int t = 0; t < list.tasks; t++) {
         note(t, &task_times::come);
+        ring.wait_told(t);
         ring.wait_full(t);
         note(t, &task_times::staged);
         me.run(task_view<T>(ring.task(t)), reinterpret_cast<const T *>(ring.gathered(t)), [&] {
@@ -70,7 +71,7 @@ __device__ __forceinline__ void gather_tasks(const GATHERER &me, const task_ring
 {
     using T = typename GATHERER::scalar_type;
     for (int t = me.group; t < tasks; t += GATHER_GROUPS) {
-        ring.wait_full(t);
+        ring.wait_told(t);
         me.run(task_view<T>(ring.task(t)), reinterpret_cast<T *>(ring.gathered(t)));
         ring.tell_ready(t);
     }
