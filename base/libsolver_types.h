@@ -107,8 +107,8 @@ typedef struct libsolver_vectors {
     libsolver_place place;
 } libsolver_vectors;
 
-/* A task of a solve on the GPU, by what it multiplies with: the inverses of small groups of columns, of which it has several; strips of the
- * inverse of a root; square tiles of a large group; nothing, it adds up what other tasks have published. */
+/* A task of a solve on the GPU, by what it multiplies with: the inverses of small groups of columns or blocks of larger ones, of which it has several; part of
+ * a strip of the inverse of a root, or of another group that is stored in strips; square tiles of a large group; nothing, it adds up what other tasks have published. */
 typedef enum libsolver_task_kind {
     LIBSOLVER_TASK_SMALL = 0,
     LIBSOLVER_TASK_TOP = 1,
