@@ -206,9 +206,9 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
 
 /* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen anew (a scaling
  * by matching that the last values needed is tried first; where pivots stayed uncertain after all attempts, the last of these comes
- * first, and is the only one if no more are uncertain now).  Allocates only when the new values delay more pivots
- * than there is room for (counted in libsolver_factor_info.growths), need a matching for the first time or, in mixed precision, a
- * factor in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays
+ * first, and is the only one if no more are uncertain now and zeros are as many; where two agreed on zeros, these two come
+ * first).  Allocates only when the new values delay more pivots than there is room for (counted in
+ * libsolver_factor_info.growths), need a matching for the first time or, in mixed precision, a factor in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays
  * valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
 
@@ -325,7 +325,7 @@ LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int
 
 /* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the
  * rounding errors made (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted
- * again under the other scaling with the same result. */
+ * again by other means, scaling or threshold, with the same result. */
 typedef struct libsolver_inertia_counts {
     int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;

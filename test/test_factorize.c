@@ -131,23 +131,28 @@ static void uncertain_signs_are_pivoted_again(void **state)
     }
 }
 
-/* Where nothing has helped, the means tried last come first the next time, and are the only ones unless more is uncertain now.  Once
- * nothing is, the next factorization begins from the beginning. */
+/* Where nothing has helped, the means tried last come first the next time, and are the only ones unless more is uncertain now, or
+ * other zeros are there, which are then left uncertain.  Once nothing is, the next factorization begins from the beginning.  Zeros
+ * that two attempts agreed upon are counted by the same two again. */
 static void means_that_left_no_more_in_doubt_are_kept(void **state)
 {
     (void)state;
-    static const double uncertain = 1 - 100 * EPS;
+    static const double uncertain = 1 - 100 * EPS, singular = 1;
     static const struct {
         double corners[2]; /* of two blocks [1 1; 1 corner] */
-        int attempts, uncertain;
-    } rounds[] = {{{uncertain, -1}, 3, 1}, {{uncertain, -1}, 1, 1}, {{-1, uncertain}, 1, 1}, {{uncertain, uncertain}, 4, 2},
-                  {{uncertain, -1}, 1, 1}, {{-1, -1}, 1, 0}, {{-1, -1}, 1, 0}, {{-1, uncertain}, 3, 1}};
+        int attempts, uncertain, zero;
+    } rounds[] = {{{uncertain, -1}, 3, 1, 0},       {{uncertain, -1}, 1, 1, 0},       {{-1, uncertain}, 1, 1, 0},
+                  {{uncertain, uncertain}, 4, 2, 0}, {{uncertain, -1}, 1, 1, 0},      {{-1, -1}, 1, 0, 0},
+                  {{-1, -1}, 1, 0, 0},               {{-1, uncertain}, 3, 1, 0},      {{singular, uncertain}, 4, 1, 1},
+                  {{uncertain, singular}, 1, 1, 1},  {{singular, -1}, 1, 1, 1},       {{singular, singular}, 3, 0, 2},
+                  {{singular, singular}, 2, 0, 2},   {{-1, singular}, 2, 0, 1},       {{-1, -1}, 1, 0, 0},
+                  {{singular, -1}, 2, 0, 1},         {{singular, uncertain}, 4, 1, 1}};
     pattern blocks = problem_diagonal(2), a = problem_blown_up(&blocks, 2);
     problem_free(&blocks);
     double *values = nan_array(6);
     cpu_system s;
     int sentences = 0;
-    for (int k = 0; k < 8; k++) {
+    for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++) {
         for (int b = 0; b < 2; b++) {
             values[3 * b] = values[3 * b + 1] = 1;
             values[3 * b + 2] = rounds[k].corners[b];
@@ -161,6 +166,7 @@ static void means_that_left_no_more_in_doubt_are_kept(void **state)
         assert_int_equal(system_factorize(&s, INDEFINITE, 1), LIBSOLVER_OK);
         assert_int_equal(sentences + 1, rounds[k].attempts);
         assert_int_equal(s.report.uncertain, rounds[k].uncertain);
+        assert_int_equal(s.report.zero, rounds[k].zero);
     }
     system_free(&s);
 }

@@ -31,6 +31,7 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
     const cpu_single *single = f->single;
     f->single = NULL;
     f->matching_helped = 0;
+    f->last_search = (search_end){0};
     const libsolver_status status =
         NAME(cpu_take_tree)(f) ? NAME(cpu_factorize)(f, options, report, why) : LIBSOLVER_OUT_OF_MEMORY;
     if (status != LIBSOLVER_OUT_OF_MEMORY) {

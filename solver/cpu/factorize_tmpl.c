@@ -5,9 +5,6 @@
 #include <omp.h>
 #include <string.h>
 
-/* The pivot threshold when a smaller one has left pivots whose sign is uncertain. */
-#define CAREFUL_THRESHOLD 0.5
-
 /* Once the candidates are permuted, the children's `up` and index follow.  slot: 3 m integers, the first k of
  * which say where each row stood before. */
 static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
@@ -203,9 +200,6 @@ static libsolver_status finish(numeric *f, backend_report *report)
 #define GROWTH_FACTOR 8
 #define GROWTH_BYTES ((int64_t)64 << 20)
 
-/* Most columns that are delayed to one front when they would outgrow that. */
-#define DELAY_CAP 128
-
 /* Mixed precision: scaled here, factorized in single precision. */
 static libsolver_status attempt_in_single(numeric *f, double shift, int cholesky, const backend_options *options,
                                           backend_report *report)
@@ -246,123 +240,6 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
         return LIBSOLVER_NOT_POSITIVE_DEFINITE;
     }
     return finish(f, report);
-}
-
-/* Pivots whose sign another attempt may tell; in mixed precision, which is for speed, a factor in double would. */
-static int is_uncertain(const numeric *f, const backend_report *report)
-{
-    return report->uncertain > 0 && !f->single;
-}
-
-static int is_doubtful(const numeric *f, const backend_report *report)
-{
-    return is_uncertain(f, report) || report->zero > 0;
-}
-
-/* LDL^T, with capped delays if it must be. */
-static libsolver_status attempt_indefinite(numeric *f, backend_options *o, backend_report *report)
-{
-    libsolver_status status = NAME(cpu_attempt)(f, 0, o, report);
-    if (status == TOO_MANY_DELAYS && !o->may_match) {
-        environment_log(f->plan->env, "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
-        o->delay_cap = DELAY_CAP;
-        status = NAME(cpu_attempt)(f, 0, o, report);
-    }
-    return status;
-}
-
-/* One more attempt.  A pivot that is zero may only be small beside what was added to its row: zeros count as certain only
- * when two attempts by different means agree. */
-static libsolver_status attempt_again(numeric *f, backend_options *o, backend_report *report)
-{
-    const backend_report before = *report;
-    TRY(attempt_indefinite(f, o, report));
-    if (report->zero > 0 && report->uncertain == 0 &&
-        (report->zero != before.zero || report->positive != before.positive))
-        report->uncertain = 1;
-    return LIBSOLVER_OK;
-}
-
-/* After an attempt by equilibration with zero or uncertain pivots: by matching, unless that leaves more zeros. */
-static libsolver_status try_matching(numeric *f, backend_options *o, backend_report *report)
-{
-    const backend_scaling scaling = o->scaling;
-    const int64_t zero = report->zero;
-    o->scaling = BACKEND_MATCH;
-    o->may_match = 0;
-    TRY(attempt_again(f, o, report));
-    if (report->zero <= zero)
-        return LIBSOLVER_OK;
-    o->scaling = scaling;
-    return attempt_again(f, o, report);
-}
-
-/* Whether what came out is no more in doubt than what all means together made of the values before.  Zeros are only left uncertain here:
- * for more it takes two attempts. */
-static int is_no_worse(const doubtful_end *before, const backend_report *report)
-{
-    return report->uncertain <= before->uncertain && report->perturbed <= before->perturbed &&
-           (report->zero == 0 || (report->zero == before->zero && report->uncertain > 0));
-}
-
-/* LDL^T, again with other means when it comes out badly.  A scaling by matching that has helped is the first choice of the
- * next factorization. */
-static libsolver_status search_means(numeric *f, const backend_options *options, backend_report *report)
-{
-    const environment *env = f->plan->env;
-    backend_options o = *options;
-    int helps = o.may_match && f->matching_helped;
-    if (helps) {
-        o.scaling = BACKEND_MATCH;
-        o.may_match = 0;
-    }
-    libsolver_status status = attempt_indefinite(f, &o, report);
-    if (status == TOO_MANY_DELAYS) {
-        environment_log(env, "too many delayed pivots: scaling by matching instead of equilibration");
-        o.scaling = BACKEND_MATCH;
-        o.may_match = 0;
-        helps = 1;
-        status = attempt_indefinite(f, &o, report);
-    }
-    if (status == LIBSOLVER_OK && is_doubtful(f, report) && o.may_match) {
-        environment_log(
-            env, "%lld zero pivots, %lld of uncertain sign: scaling by matching instead of equilibration",
-            (long long)report->zero, (long long)report->uncertain);
-        status = try_matching(f, &o, report);
-        helps = status == LIBSOLVER_OK && !is_doubtful(f, report);
-    }
-    if (status == LIBSOLVER_OK && is_uncertain(f, report) && report->perturbed == 0 && o.pivot_threshold < CAREFUL_THRESHOLD) {
-        /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
-        environment_log(env, "%lld pivots of uncertain sign: pivoting again with threshold %g",
-                        (long long)report->uncertain, CAREFUL_THRESHOLD);
-        o.pivot_threshold = CAREFUL_THRESHOLD;
-        o.may_match = 0;
-        status = attempt_again(f, &o, report);
-    }
-    f->matching_helped = helps;
-    f->doubtful = (doubtful_end){.is_known = status == LIBSOLVER_OK && options->may_match && is_uncertain(f, report),
-                                 .means = o,
-                                 .zero = report->zero,
-                                 .uncertain = report->uncertain,
-                                 .perturbed = report->perturbed};
-    return status;
-}
-
-/* LDL^T.  Where the last values left pivots uncertain after every attempt, the means of the last one are tried first, and are enough
- * if they leave no more than that. */
-static libsolver_status factorize_indefinite(numeric *f, const backend_options *options, backend_report *report)
-{
-    if (!f->doubtful.is_known || !options->may_match)
-        return search_means(f, options, report);
-    backend_options o = f->doubtful.means;
-    const libsolver_status status = attempt_indefinite(f, &o, report);
-    if (status == LIBSOLVER_OK ? is_no_worse(&f->doubtful, report) : status != TOO_MANY_DELAYS) {
-        f->doubtful.is_known = is_uncertain(f, report); /* once certain, the next values begin with the cheaper means again */
-        return status;
-    }
-    environment_log(f->plan->env, "%lld zero pivots, %lld of uncertain sign: more than before", (long long)report->zero,
-                    (long long)report->uncertain);
-    return search_means(f, options, report);
 }
 
 /* LDL^T with the signs that are expected of the pivots. */
@@ -416,7 +293,7 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
             return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
-        status = f->plan->sign ? factorize_signed(f, options, report) : factorize_indefinite(f, options, report);
+        status = f->plan->sign ? factorize_signed(f, options, report) : NAME(cpu_find_means)(f, options, report);
     if (status == LIBSOLVER_OK && f->single) {
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;

@@ -40,12 +40,13 @@ typedef struct scratch {
     int64_t delayed;
 } scratch;
 
-/* How the last indefinite factorization ended, if pivots were uncertain whatever was tried. */
-typedef struct doubtful_end {
-    int is_known;
-    backend_options means; /* of the last attempt */
+/* How the last search for the means of LDL^T ended. */
+typedef struct search_end {
+    int is_doubtful;             /* pivots were uncertain whatever was tried, or there are zeros that one attempt alone has found */
+    int is_confirmed;            /* two attempts, `first` and `last`, agreed on the zeros there are */
+    backend_options first, last; /* last: in any case that of the factor */
     int64_t zero, uncertain, perturbed;
-} doubtful_end;
+} search_end;
 
 typedef struct numeric {
     const cpu_plan *plan;
@@ -63,7 +64,7 @@ typedef struct numeric {
     matching *matching; /* NULL until the first scaling by matching */
     double *magnitude;  /* nnz + n, its input and output */
     int matching_helped;
-    doubtful_end doubtful;
+    search_end last_search;
     node *node;
     int32_t *order; /* n: row of P A P^T that is eliminated k-th */
     char *blocks;
@@ -145,6 +146,8 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t);
 libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report);
 libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
                                      message *why);
+/* means_tmpl.c: LDL^T with pivoting, by the means that options allow; the same statuses but TOO_MANY_DELAYS */
+libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options, backend_report *report);
 /* confirm_tmpl.c: see backend.confirm */
 libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,
                                    backend_report *report, message *why);
