@@ -121,7 +121,7 @@ static int column_is_zero(int judged, int p, int c, const scalar *x, const real 
 }
 
 /* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner, -1: zero
- * column. x, y: workspace of m scalars each. */
+ * column.  *partner, unless it is zero: the candidate in whose row its largest entry stands, or -1.  x, y: workspace of m scalars each. */
 static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, const scalar *panel, const real *magnitude, real u,
                          real zero, int *partner, scalar *x, scalar *y)
 {
@@ -131,7 +131,7 @@ static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, 
     if (scalar_abs(x[c]) >= u * largest_but(judged, p, x, c, c) &&
         !is_noise(scalar_abs(x[c]), magnitude[c], magnitude[c], zero))
         return 1;
-    const int t = row_of_largest(p, k, x, c);
+    const int t = *partner = row_of_largest(p, k, x, c);
     if (t < 0 || is_noise(scalar_abs(x[t]), magnitude[c], magnitude[t], zero))
         return 0;
     whole_column(hermitian, m, p, t, panel, y);
@@ -143,7 +143,6 @@ static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, 
     const real det = relative_determinant(hermitian, a, b, d) * off;
     if (u * (scalar_abs(d) / off * xs + ys) > det || u * (xs + scalar_abs(a) / off * ys) > det)
         return 0;
-    *partner = t;
     return 2;
 }
 
@@ -227,6 +226,18 @@ static int take(int hermitian, int m, int k, int p, int c, int t, int pivots, sc
     return pivots;
 }
 
+/* The first of the candidates from c on, and round again, that has not been refused; -1: all have. */
+static int next_candidate(int p, int k, int c, const scalar *refused)
+{
+    for (int j = c; j < k; j++)
+        if (refused[j] == 0)
+            return j;
+    for (int j = p; j < c && j < k; j++)
+        if (refused[j] == 0)
+            return j;
+    return -1;
+}
+
 int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
                          real *magnitude, real u, real zero, scalar *work, front_watch *watch, front_report *report)
 {
@@ -235,30 +246,28 @@ int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar 
     int first = p; /* pivots found before the round in which every candidate is asked again */
     for (int c = p; c < k; c++)
         refused[c] = 0;
-    /* Round and round the candidates until all have been refused.  One that has not changed may still take a partner that
-     * has, or have become rounding error beside rows that grew: all are asked again before the end. */
-    for (int c = p, passed = 0; !front_panel_stopped(watch, m, k); c++, passed++) {
-        if (passed >= k - p) {
+    /* Round and round the candidates until all have been refused, from each to the row of its largest entry, where pivots are
+     * likelier.  One that has not changed may still take a partner that has, or have become rounding error beside rows that
+     * grew: all are asked again before the end. */
+    for (int next = p; !front_panel_stopped(watch, m, k);) {
+        const int c = next_candidate(p, k, next, refused);
+        if (c < 0) {
             if (first == p || p == k)
                 break;
             first = p;
-            passed = 0;
             for (int j = p; j < k; j++)
                 refused[j] = 0;
-        }
-        if (c >= k)
-            c = p;
-        if (refused[c] != 0)
             continue;
+        }
         int t = -1;
         const int pivots = offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, u, zero, &t, x, y);
         if (pivots == 0) {
             refused[c] = 1;
+            next = t >= 0 && refused[t] == 0 ? t : c + 1;
             continue;
         }
         p += take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude, work, refused, report);
-        passed = -1;
-        c = c < p ? p - 1 : c;
+        next = c < p ? p : c + 1;
     }
     return p;
 }

@@ -6,10 +6,11 @@
  * checked, the columns before the first that fails are kept, the others are put back and moved to the end of
  * the candidates:
  *
- *      0       p      p+nb        q      k
- *      | done  | block | waiting  | failed |
+ *      0       p        s      s+nb        q      k
+ *      | done  | failed | block | waiting  | failed |
  *
- * The failed ones are tried once more when other pivots have changed them, then one at a time by plain
+ * Blocks in which there is no pivot at all, as of rows without a diagonal whose partners are not here, stay where they are,
+ * [p, s).  The failed ones are tried once more when other pivots have changed them, grouped otherwise, then one at a time by plain
  * threshold pivoting; what is left is delayed. */
 #include "dense/cpu/ldlt.h"
 #include "dense/cpu/blas.h"
@@ -128,23 +129,37 @@ static void restore_failed(front *f, int p, int nb, int accepted, const scalar *
                 scalar_abs(b[accepted + i + c * ldb]) * scalar_abs(w[i + c * failed]);
 }
 
-/* Tries the nb candidates from p.  Returns how many of them, now first in the block, are eliminated. */
-static int eliminate_block(front *f, int p, int nb, front_report *report)
+/* The nb columns from s change places with those from p < s, in the same order. */
+static void bring_block(front *f, int p, int s, int nb)
+{
+    for (int i = 0; i < nb; i++)
+        NAME(ldlt_swap)(f->hermitian, f->m, f->panel, p + i, s + i, f->index, f->magnitude);
+}
+
+/* Tries the nb candidates from s.  Returns -1 if none of them is a pivot beside the others, otherwise how many are eliminated; the
+ * block then begins at p, these first. */
+static int eliminate_block(front *f, int p, int s, int nb, front_report *report)
 {
     const int m = f->m, ld = m - p, ldb = ldlt_block_ld(nb);
-    scalar b[LDLT_BLOCK * LDLT_BLOCK];
+    scalar b[LDLT_BLOCK * LDLT_BLOCK], d[LDLT_BLOCK], e[LDLT_BLOCK];
     real g[LDLT_BLOCK], before[LDLT_BLOCK];
     int order[LDLT_BLOCK];
     memset(b, 0, sizeof(scalar) * (size_t)(nb * ldb));
     for (int c = 0; c < nb; c++) {
-        const scalar *column = f->panel + p + (int64_t)(p + c) * m;
-        memcpy(f->backup + c + (int64_t)c * ld, column + c, sizeof(scalar) * (size_t)(ld - c));
-        memcpy(b + c + c * ldb, column + c, sizeof(scalar) * (size_t)(nb - c));
+        memcpy(b + c + c * ldb, f->panel + s + c + (int64_t)(s + c) * m, sizeof(scalar) * (size_t)(nb - c));
         b[c + c * ldb] = scalar_diagonal(b[c + c * ldb], f->hermitian);
     }
-    memcpy(before, f->magnitude + p, sizeof(real) * (size_t)nb);
+    memcpy(before, f->magnitude + s, sizeof(real) * (size_t)nb);
     memcpy(g, before, sizeof(real) * (size_t)nb);
-    const int found = f->kernels->ldlt_block(f->hermitian, nb, b, order, f->d + p, f->e + p, g);
+    const int found = f->kernels->ldlt_block(f->hermitian, nb, b, order, d, e, g);
+    if (found == 0)
+        return -1;
+    if (s > p)
+        bring_block(f, p, s, nb);
+    for (int c = 0; c < nb; c++)
+        memcpy(f->backup + c + (int64_t)c * ld, f->panel + p + c + (int64_t)(p + c) * m, sizeof(scalar) * (size_t)(ld - c));
+    memcpy(f->d + p, d, sizeof(scalar) * (size_t)found);
+    memcpy(f->e + p, e, sizeof(scalar) * (size_t)found);
     permute_block_rows(f, p, nb, order);
     const int accepted = columns_below(f, p, nb, found, b, order);
     for (int c = 0; c < accepted; c++) {
@@ -170,17 +185,24 @@ static int eliminate_block(front *f, int p, int nb, front_report *report)
     return accepted;
 }
 
-/* One pass over the candidates [p, k) by blocks.  Returns the new p; the candidates behind it have failed. */
-static int pass(front *f, int p, front_report *report)
+/* One pass over the candidates [p, k) by blocks, the first of them of at most so many columns.  Returns the new p; the candidates
+ * behind it have failed. */
+static int pass(front *f, int p, int most_first, front_report *report)
 {
-    int q = f->k;
-    while (p < q && !front_panel_stopped(f->watch, f->m, f->k)) {
-        const int nb = q - p < LDLT_BLOCK ? q - p : LDLT_BLOCK;
-        const int accepted = eliminate_block(f, p, nb, report), failed = nb - accepted;
+    int s = p, q = f->k;
+    for (int most = most_first; s < q && !front_panel_stopped(f->watch, f->m, f->k); most = LDLT_BLOCK) {
+        const int nb = q - s < most ? q - s : most, skipped = s - p;
+        const int accepted = eliminate_block(f, p, s, nb, report), failed = nb - accepted;
+        if (accepted < 0 || skipped > 0) {
+            p += accepted < 0 ? 0 : accepted;
+            s += nb;
+            continue;
+        }
         const int waiting = q - p - nb;
         for (int i = 0; i < failed && i < waiting; i++)
             NAME(ldlt_swap)(f->hermitian, f->m, f->panel, p + accepted + i, q - 1 - i, f->index, f->magnitude);
         p += accepted;
+        s = p;
         q -= failed;
     }
     return p;
@@ -191,9 +213,9 @@ void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, in
 {
     front f = {NAME(front_kernels_here)(), hermitian, m, k, judged, panel, index, d, e, magnitude, u, watch, work, NULL};
     f.w = work + front_ldlt_work(m, k) / 2;
-    int p = pass(&f, 0, report);
+    int p = pass(&f, 0, LDLT_BLOCK, report);
     if (p > 0 && p < k)
-        p = pass(&f, p, report);
+        p = pass(&f, p, LDLT_BLOCK / 2, report);
     if (p < k)
         p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, watch, report);
     if (p < k - most_delayed && judged == k) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,

@@ -13,12 +13,12 @@
 
 typedef struct search {
     int attempts;
-    backend_options means; /* of the last attempt */
-    int is_clear;          /* an attempt has left nothing uncertain, ... */
-    backend_options by;    /* ... the first of them by these means, ... */
+    backend_options means;  /* of the last attempt */
+    int is_clear;           /* an attempt has left nothing uncertain, ... */
+    backend_options by;     /* ... the first of them by these means, ... */
     int64_t zero, positive; /* ... and this came out */
-    int is_split;          /* of another such attempt something else did */
-    int is_confirmed;      /* the last attempt and this one agree */
+    int is_split;           /* of another such attempt something else did */
+    int is_confirmed;       /* the last attempt and this one agree */
 } search;
 
 /* Pivots whose sign another attempt may tell; in mixed precision, which is for speed, a factor in double would. */
@@ -37,7 +37,8 @@ static libsolver_status attempt(numeric *f, search *h, backend_report *report)
 {
     libsolver_status status = NAME(cpu_attempt)(f, 0, &h->means, report);
     if (status == TOO_MANY_DELAYS && !h->means.may_match) {
-        environment_log(f->plan->env, "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
+        environment_log(f->plan->env,
+                        "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
         h->means.delay_cap = DELAY_CAP;
         status = NAME(cpu_attempt)(f, 0, &h->means, report);
     }
@@ -60,10 +61,12 @@ static libsolver_status attempt_again(numeric *f, search *h, backend_report *rep
     if (report->uncertain > 0)
         return LIBSOLVER_OK;
     const int is_as_clear = report->zero == h->zero && report->positive == h->positive;
-    const int is_other = h->means.scaling != h->by.scaling || h->means.pivot_threshold != h->by.pivot_threshold;
+    const int is_other =
+        h->means.scaling != h->by.scaling || h->means.pivot_threshold != h->by.pivot_threshold;
     h->is_split |= !is_as_clear;
     h->is_confirmed = is_as_clear && is_other && !h->is_split;
-    if (report->zero > 0 && !h->is_confirmed && (report->zero != before.zero || report->positive != before.positive))
+    if (report->zero > 0 && !h->is_confirmed &&
+        (report->zero != before.zero || report->positive != before.positive))
         report->uncertain = 1;
     return LIBSOLVER_OK;
 }
@@ -93,13 +96,14 @@ static void doubt_zeros(const numeric *f, backend_report *report)
 /* What the next values begin with. */
 static void keep_end(numeric *f, const search *h, const backend_report *report)
 {
-    f->last_search = (search_end){.is_doubtful = is_uncertain(f, report),
-                                  .is_confirmed = report->zero > 0 && report->uncertain == 0 && h->is_confirmed,
-                                  .first = h->by,
-                                  .last = h->means,
-                                  .zero = report->zero,
-                                  .uncertain = report->uncertain,
-                                  .perturbed = report->perturbed};
+    f->last_search =
+        (search_end){.is_doubtful = is_uncertain(f, report),
+                     .is_confirmed = report->zero > 0 && report->uncertain == 0 && h->is_confirmed,
+                     .first = h->by,
+                     .last = h->means,
+                     .zero = report->zero,
+                     .uncertain = report->uncertain,
+                     .perturbed = report->perturbed};
 }
 
 static void use_matching(search *h)
@@ -133,7 +137,8 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
         helps = status == LIBSOLVER_OK && !is_doubtful(f, report);
     }
     const int is_open = is_uncertain(f, report) || (is_matched && report->zero > 0 && !f->single);
-    if (status == LIBSOLVER_OK && is_open && report->perturbed == 0 && h.means.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && is_open && report->perturbed == 0 &&
+        h.means.pivot_threshold < CAREFUL_THRESHOLD) {
         /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
         environment_log(env, "%lld zero pivots, %lld of uncertain sign: pivoting again with threshold %g",
                         (long long)report->zero, (long long)report->uncertain, CAREFUL_THRESHOLD);
@@ -156,12 +161,14 @@ static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_
     const search_end *before = &f->last_search;
     search h = {.means = before->last};
     const libsolver_status status = attempt(f, &h, report);
-    *is_enough = status == LIBSOLVER_OK ? report->uncertain <= before->uncertain && report->perturbed <= before->perturbed &&
-                                              (report->zero == 0 || report->zero == before->zero)
-                                        : status != TOO_MANY_DELAYS;
+    *is_enough = status == LIBSOLVER_OK
+                     ? report->uncertain <= before->uncertain && report->perturbed <= before->perturbed &&
+                           (report->zero == 0 || report->zero == before->zero)
+                     : status != TOO_MANY_DELAYS;
     if (status == LIBSOLVER_OK && *is_enough) {
         doubt_zeros(f, report);
-        f->last_search.is_doubtful = is_uncertain(f, report); /* once certain, the cheaper means come first again */
+        f->last_search.is_doubtful =
+            is_uncertain(f, report); /* once certain, the cheaper means come first again */
     }
     return status;
 }
@@ -171,10 +178,12 @@ static libsolver_status repeat_both(numeric *f, backend_report *report, int *is_
 {
     search h = {.means = f->last_search.first};
     libsolver_status status = attempt(f, &h, report);
-    *is_enough = status == LIBSOLVER_OK ? report->uncertain == 0 && report->zero == 0 : status != TOO_MANY_DELAYS;
+    *is_enough =
+        status == LIBSOLVER_OK ? report->uncertain == 0 && report->zero == 0 : status != TOO_MANY_DELAYS;
     if (status != LIBSOLVER_OK || *is_enough || report->uncertain > 0)
         return status;
-    environment_log(f->plan->env, "%lld zero pivots, 0 of uncertain sign: counted again as those before", (long long)report->zero);
+    environment_log(f->plan->env, "%lld zero pivots, 0 of uncertain sign: counted again as those before",
+                    (long long)report->zero);
     h.means = f->last_search.last;
     status = attempt_again(f, &h, report);
     *is_enough = status == LIBSOLVER_OK ? h.is_confirmed : status != TOO_MANY_DELAYS;
@@ -191,7 +200,7 @@ libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options
         is_confirmed ? repeat_both(f, report, &is_enough) : repeat_last(f, report, &is_enough);
     if (is_enough)
         return status;
-    environment_log(f->plan->env, "%lld zero pivots, %lld of uncertain sign: not as before", (long long)report->zero,
-                    (long long)report->uncertain);
+    environment_log(f->plan->env, "%lld zero pivots, %lld of uncertain sign: not as before",
+                    (long long)report->zero, (long long)report->uncertain);
     return search_means(f, options, report);
 }
