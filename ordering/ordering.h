@@ -83,6 +83,12 @@ typedef struct forest {
 
 /* Predicted seconds of one front with k pivot columns and m rows, for the backend that asks. */
 typedef double (*front_cost)(int64_t k, int64_t m);
+/* The same with so many rows more that wait in the front and stay. */
+typedef double (*front_seconds)(int64_t k, int64_t m, int64_t waiting);
+/* How many rows wait from the front of each vertex of a graph on, and up to it. */
+typedef struct waiting_rows {
+    int32_t *from, *to;
+} waiting_rows;
 
 /* A graph eliminated in some order: its elimination tree, in postorder. */
 typedef struct elimination_tree {
@@ -98,8 +104,10 @@ typedef struct elimination_tree {
 /* perm: any permutation of g's vertices; e gets an equivalent one. */
 libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm, elimination_tree *e);
 void elimination_free(memory *m, elimination_tree *e);
-/* seconds: sum of cost over the fronts that a partition would have.  O(n + supernodes log(supernodes)). */
-libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost cost, double *seconds);
+/* seconds: sum of cost over the fronts that a partition by `merge` would have.  waiting: NULL if no row does; where rows wait to,
+ * they wait from below.  O(n + supernodes log(supernodes)). */
+libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost merge, front_seconds cost,
+                                     const waiting_rows *waiting, double *seconds);
 
 /* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its compressed graph, as from
  * graph_compress, otherwise NULL.  Children come in Liu's order for the least stack.  O(n + supernodes log(supernodes)). On

@@ -51,17 +51,30 @@ libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tr
     return LIBSOLVER_OK;
 }
 
-libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost cost, double *seconds)
+libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost merge, front_seconds cost,
+                                     const waiting_rows *waiting, double *seconds)
 {
     supernodes s;
     *seconds = 0;
     TRY(supernodes_find(m, g, e, &s));
     unsigned char *merged = memory_new(m, s.number, 1);
-    const libsolver_status status = merged ? relax_fronts(m, s.number, s.above, cost, s.size, merged) : LIBSOLVER_OUT_OF_MEMORY;
-    for (int32_t t = 0; t < s.number && status == LIBSOLVER_OK; t++)
+    int64_t *waits = memory_zeroed(m, 2 * (int64_t)s.number, sizeof(int64_t));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (merged && waits)
+        status = relax_fronts(m, s.number, s.above, merge, s.size, merged);
+    int64_t *leave = waits + s.number; /* those of a front's waiting rows that do not go on to the next */
+    for (int32_t j = 0; j < e->n && waiting && status == LIBSOLVER_OK; j++) {
+        waits[s.of[j]] += waiting->from[e->perm[j]];
+        leave[s.of[j]] += waiting->to[e->perm[j]];
+    }
+    for (int32_t t = 0; t < s.number && status == LIBSOLVER_OK; t++) {
+        if (s.above[t] >= 0)
+            waits[s.above[t]] += waits[t] - leave[t];
         if (!merged[t])
-            *seconds += cost(s.size[t].k, s.size[t].m);
+            *seconds += cost(s.size[t].k, s.size[t].m, waits[t]);
+    }
     memory_free(m, merged);
+    memory_free(m, waits);
     supernodes_free(m, &s);
     return status;
 }

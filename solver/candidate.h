@@ -6,6 +6,7 @@
 #include "base/environment.h"
 #include "ordering/ordering.h"
 #include "solver/libsolver.h"
+#include "solver/matching.h"
 
 /* An order with its elimination: of the compressed graph's vertices or, unless by_classes, of the rows. */
 typedef struct candidate {
@@ -23,6 +24,7 @@ typedef struct choice {
     graph compressed; /* .n = -1: nothing to compress */
     int32_t *class_of;
     int paired; /* the compressed graph is one of 2x2 pivots, whose rows are not alike */
+    const matching *matched; /* of its rows; NULL: not known */
     candidate amd;
 } choice;
 

@@ -4,12 +4,11 @@
 #include "solver/candidate.h"
 #include "solver/cpu/plan.h"
 #include "solver/matching.h"
+#include "solver/unmatched.h"
 #include <string.h>
 
-/* Times of factorizations with ten solves over those of the fronts alone, by `bench_auto_ordering -m 1` on the shared matrices:
- * on meshes, and where many rows need 2x2 pivots and some wait. */
-#define FACTOR 1.5
-#define INDEFINITE_FACTOR 6
+/* What many 2x2 pivots multiply the time of a factorization with ten solves by (`bench_auto_ordering -m 1`, the shared matrices). */
+#define PAIRED_FACTOR 1.3
 
 /* Random numbers of nested dissection. */
 #define ND_SEED 4321
@@ -29,6 +28,22 @@ static libsolver_status by_method(const choice *c, libsolver_ordering method, co
                                                 : order_nd(c->env, g, ND_SEED, perm);
 }
 
+/* k->seconds; g: the graph that its elimination is of. */
+static libsolver_status predict(const choice *c, const graph *g, candidate *k)
+{
+    waiting_rows waiting = {NULL, NULL};
+    const int is_singular = c->matched && c->matched->size < c->g->n;
+    libsolver_status status = LIBSOLVER_OK;
+    if (is_singular)
+        status = unmatched_find(c->m, c->matched, g == c->g ? NULL : c->class_of, &k->e, &waiting);
+    if (status == LIBSOLVER_OK)
+        status = elimination_seconds(c->m, g, &k->e, cpu_front_seconds, cpu_ten_solves_seconds, is_singular ? &waiting : NULL,
+                                     &k->seconds);
+    k->seconds = (k->seconds + CPU_ROW_SECONDS * c->g->n) * (c->paired ? PAIRED_FACTOR : 1);
+    memory_free(c->m, waiting.from);
+    return status;
+}
+
 libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch,
                                 candidate *k)
 {
@@ -45,8 +60,7 @@ libsolver_status candidate_find(const choice *c, libsolver_ordering method, cons
     if (status == LIBSOLVER_OK)
         status = elimination_build(c->m, g, rows ? rows : perm, &k->e);
     if (status == LIBSOLVER_OK)
-        status = elimination_seconds(c->m, g, &k->e, cpu_front_seconds, &k->seconds);
-    k->seconds *= c->paired ? INDEFINITE_FACTOR : FACTOR;
+        status = predict(c, g, k);
     if (status != LIBSOLVER_OK)
         elimination_free(c->m, &k->e);
     memory_free(c->m, perm);
@@ -60,6 +74,7 @@ static libsolver_status merge_pairs(choice *c, const pattern *a, const double *m
     TRY(matching_create(c->m, a, matched));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     double *scale = memory_new(c->m, a->n, sizeof(double));
+    c->matched = *matched;
     if (scale) {
         matching_scale(*matched, magnitude, scale);
         const int32_t classes = matching_pairs(*matched, c->class_of);
@@ -177,6 +192,7 @@ static libsolver_status find_order(environment *env, const pattern *a, const dou
     TRY_DONE(choice_begin(&first, env, a, &g, magnitude, matched));
     if (magnitude && options->matching == LIBSOLVER_AUTO) { /* do pairs cost too much? */
         TRY_DONE(choice_begin(&plain, env, a, &g, NULL, NULL));
+        plain.matched = *matched;
         TRY_DONE(candidate_find_amd(&first));
         TRY_DONE(candidate_find_amd(&plain));
         chosen = first.amd.e.factor_flops > PAIRS_WORTH * plain.amd.e.factor_flops ? &plain : &first;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "dense.h"
-#include "solver/matching.h"
+#include "solver/unmatched.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -337,6 +337,76 @@ static void cycles_are_cut_into_pairs(void **state)
     assert_true(pairs > 1000);
 }
 
+/* Columns that alternating paths lead to from column j, by their definition; the largest rank of these and of their rows. */
+static int32_t reach(const problem *p, const int32_t *rank, int32_t j, unsigned char *met)
+{
+    int32_t last = rank[j];
+    met[j] = 1;
+    for (int32_t round = 0; round < p->n; round++)
+        for (int32_t c = 0; c < p->n; c++)
+            for (int32_t i = 0; i < p->n && met[c]; i++)
+                if (p->log2_dense[i + c * p->n] > -INFINITY) {
+                    const int32_t next = p->w->column_of[i];
+                    last = rank[i] > last ? rank[i] : last;
+                    if (next >= 0) {
+                        met[next] = 1;
+                        last = rank[next] > last ? rank[next] : last;
+                    }
+                }
+    return last;
+}
+
+/* Unmatched columns wait from their own front to the last one on their alternating paths, or on others that these meet. */
+static void unmatched_columns_wait_for_the_end_of_their_paths(void **state)
+{
+    (void)state;
+    enum { MOST = 24 };
+    int waited = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        random_stream r = random_seeded(seed);
+        const int32_t n = 1 + random_below(&r, MOST);
+        pattern a = problem_random(n, random_below(&r, 20) / 100.0, &r);
+        double *magnitude = random_powers(&r, &a, 10);
+        for (int32_t j = 0; j < n; j++)
+            magnitude[a.start[j]] *= random_below(&r, 5) == 0;
+        problem p = solve(a, magnitude);
+        graph g;
+        elimination_tree e;
+        waiting_rows found;
+        int32_t rank[MOST], natural[MOST], last[MOST], to[MOST] = {0};
+        unsigned char met[MOST][MOST] = {{0}};
+        for (int32_t i = 0; i < n; i++)
+            natural[i] = i;
+        assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+        assert_int_equal(elimination_build(&m, &g, natural, &e), LIBSOLVER_OK);
+        assert_int_equal(unmatched_find(&m, p.w, NULL, &e, &found), LIBSOLVER_OK);
+        for (int32_t v = 0; v < n; v++)
+            rank[e.perm[v]] = v;
+        for (int32_t j = 0; j < n; j++)
+            last[j] = p.w->row_of[j] < 0 ? reach(&p, rank, j, met[j]) : -1;
+        for (int32_t round = 0; round < n; round++)
+            for (int32_t i = 0; i < n; i++)
+                for (int32_t j = 0; j < n; j++)
+                    for (int32_t c = 0; c < n; c++)
+                        if (met[i][c] && met[j][c])
+                            last[i] = last[j] > last[i] ? last[j] : last[i];
+        for (int32_t j = 0; j < n; j++)
+            if (p.w->row_of[j] < 0) {
+                to[e.perm[last[j]]]++;
+                waited += last[j] > rank[j];
+            }
+        for (int32_t j = 0; j < n; j++) {
+            assert_int_equal(found.from[j], p.w->row_of[j] < 0);
+            assert_int_equal(found.to[j], to[j]);
+        }
+        memory_free(&m, found.from);
+        elimination_free(&m, &e);
+        graph_free(&m, &g);
+        free_problem(&p);
+    }
+    assert_in_range(waited, 50, 100000);
+}
+
 static void each_failed_allocation_is_reported(void **state)
 {
     (void)state;
@@ -369,6 +439,7 @@ int main(void)
         unit_test_of_memory(a_matching_is_resumed_with_other_values, &m),
         unit_test_of_memory(rows_of_a_pattern_may_come_in_any_order, &m),
         unit_test_of_memory(cycles_are_cut_into_pairs, &m),
+        unit_test_of_memory(unmatched_columns_wait_for_the_end_of_their_paths, &m),
         unit_test_of_memory(each_failed_allocation_is_reported, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
