@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """bench/peers.py: `libsolver bench` beside CHOLMOD, MUMPS and PARDISO on the same files, on one machine
 
-usage: peers.py LIBSOLVER [--peers DIR] [--rounds R] [--threads T] [--csv FILE] [PROBLEM...]
+usage: peers.py LIBSOLVER [--peers DIR] [--rounds R] [--threads T] [--csv FILE] [--small] [PROBLEM...]
 
 DIR, or $LIBSOLVER_PEERS, holds the peers' measuring programs, which print a line a file in words and numbers, `name solver key value
 key value ...`:
   cpu -b|-m FILE...            CHOLMOD and MUMPS, MUMPS alone
   pardiso -spd|-sym FILE...    oneMKL PARDISO
 PROBLEM: a problem that `libsolver generate` makes, or a name in the folder $LIBSOLVER_MATRICES; those of the table without one.
+--small: also the real matrices of known.tsv in that folder with n < 2000 that are known to be nonsingular.
 
-In each round every program runs once, one after the other, ours first; a peer reads each file three times in one process, and its
-first row is left out, since ours is a median of warm calls too.  Figures are medians over the rounds, in milliseconds, with the
-ratio of the best peer to ours behind: below 1 we are behind, and the cell is marked.  A peer counts only where its own
-backward error, without refinement, is at most 1e-10; where none is, the best of them stands in brackets and is left out of the
-means.
+In each round every program runs once, one after the other, ours first; each reads a file three times in one process, and its first
+row is left out: what is compared are warm calls.  Figures are medians over the rounds, in milliseconds, with the ratio of the best
+peer to ours behind: below 1 we are behind, and the cell is marked.  `total` is analysis, first factorization and one solve; the best
+peer is the one with the least total, not the best of each phase.  A peer counts only where its own backward error, without
+refinement, is at most 1e-10; where none is, the best of them stands in brackets and is left out of the means.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import csv
@@ -28,9 +29,10 @@ import tempfile
 
 PROBLEMS = ["lap3d:50", "lap2d:500", "vec3d:20", "elas_armadillo", "bcsstk18", "slam_sphere2500", "aug3dcqp", "kkt_cont-201",
             "ncvxqp1", "acopf_case2869pegase_it30", "stokes64"]
-PHASES = ["analyze", "refactorize", "solve 1", "solve 16"]
+PHASES = ["analyze", "refactorize", "solve 1", "solve 16", "total"]
+SMALL = 2000   # order below which a matrix is small
 RIGHT = 1e-10  # backward error up to which a solution counts
-REPEATS = 3    # of a file in one process of a peer
+REPEATS = 3    # of a file in one process
 
 
 def parse_ours(text):
@@ -39,14 +41,15 @@ def parse_ours(text):
     for line in text.splitlines():
         r = json.loads(line)
         seconds = [r["analyze_s"], r["refactorize_s"], r["solve_s"]["1"], r["solve_s"]["16"]]
+        seconds.append(r["analyze_s"] + r["factorize_s"] + r["solve_s"]["1"])
         error = r["backward_error"]
         rows.append((r["kind"], {**dict(zip(PHASES, seconds)), "error": math.inf if error is None else error}))
     return rows
 
 
 def parse_peers(text):
-    """Lines of the peers' programs -> [(solver, row)], like parse_ours.  Where a program times only one factorization, that one
-    counts.  A failed one has an infinite error."""
+    """Lines of the peers' programs -> [(solver, row)], like parse_ours.  Where a program times only one factorization, it counts as
+    first and later.  A failed one has an infinite error."""
     rows = []
     for line in text.splitlines():
         words = line.split()
@@ -55,8 +58,10 @@ def parse_peers(text):
             continue
         error = float(values.get("berr", "nan"))
         failed = "NOT-SPD" in words or int(values.get("err", 0)) != 0 or int(values.get("info", 0)) < 0
-        seconds = [values["analyse"], values.get("refactor", values["factor"]), values["solve1"], values["solve16"]]
-        rows.append((words[1].split("-")[0], {**dict(zip(PHASES, map(float, seconds))),
+        first, refactorize = float(values["factor"]), float(values.get("refactor", values["factor"]))
+        analyze, solve_1, solve_16 = (float(values[key]) for key in ("analyse", "solve1", "solve16"))
+        seconds = [analyze, refactorize, solve_1, solve_16, analyze + first + solve_1]
+        rows.append((words[1].split("-")[0], {**dict(zip(PHASES, seconds)),
                                                "error": error if error >= 0 and not failed else math.inf}))
     return rows
 
@@ -134,13 +139,23 @@ def find(problem, tool, folder):
     sys.exit(f"no {problem}.mtx in the folder LIBSOLVER_MATRICES ({matrices or 'not set'})")
 
 
+def small_problems():
+    """Names of the real matrices of known.tsv with n < SMALL that are known to be nonsingular."""
+    path = pathlib.Path(os.environ.get("LIBSOLVER_MATRICES", "."), "known.tsv")
+    if not path.exists():
+        sys.exit(f"no {path}: LIBSOLVER_MATRICES must name the folder of the matrices")
+    with open(path, newline="") as table_of_matrices:
+        return [m["name"] for m in csv.DictReader(table_of_matrices, delimiter="\t")
+                if int(m["n"]) < SMALL and m["expect"] == "ok" and not m["type"].startswith("complex")]
+
+
 def measure(path, tool, peers, rounds, threads):
     """(ours, {peer: row}) of one file."""
     ours, theirs = [], {}
     for _ in range(rounds):
-        kind, row = parse_ours(run([tool, "bench", str(path), "--backend", "cpu", "--threads", str(threads)], threads))[0]
-        ours.append(row)
-        definite = kind == "cholesky"
+        rows = parse_ours(run([tool, "bench", *[str(path)] * REPEATS, "--backend", "cpu", "--threads", str(threads)], threads))
+        ours.extend(row for _, row in rows[1:] or rows)
+        definite = rows[0][0] == "cholesky"
         for command in ([peers / "cpu", "-b" if definite else "-m"], [peers / "pardiso", "-spd" if definite else "-sym"]):
             by_solver = {}
             for solver, row in parse_peers(run([*map(str, command), *[str(path)] * REPEATS], threads)):
@@ -167,12 +182,13 @@ def main():
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--csv", help="all solvers' medians, in seconds")
+    p.add_argument("--small", action="store_true", help="also the nonsingular real matrices of known.tsv with n < 2000")
     a = p.parse_intermixed_args()
     if not a.peers or not pathlib.Path(a.peers, "cpu").exists() or not pathlib.Path(a.peers, "pardiso").exists():
         sys.exit("--peers or LIBSOLVER_PEERS must name the folder of the peers' programs, cpu and pardiso")
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        for problem in a.problems or PROBLEMS:
+        for problem in a.problems + small_problems() if a.small else a.problems or PROBLEMS:
             path = find(problem, a.tool, folder)
             results.append((problem, *measure(path, a.tool, pathlib.Path(a.peers), a.rounds, a.threads)))
             print(f"{problem}: {a.rounds} rounds done", file=sys.stderr)
