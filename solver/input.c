@@ -154,6 +154,14 @@ static int64_t merge(const input *in, const int32_t *row, const int32_t *column,
     return next;
 }
 
+static int is_identity(int64_t count, const int64_t *target)
+{
+    int64_t e = 0;
+    while (e < count && target[e] == e)
+        e++;
+    return e == count;
+}
+
 /* FULL: every place off the diagonal is met from both sides. */
 static libsolver_status check_mirrored(memory *m, const input *in, message *why)
 {
@@ -176,18 +184,20 @@ static libsolver_status check_mirrored(memory *m, const input *in, message *why)
 
 #define LANES 4 /* chains of multiplications side by side, as one alone waits for each product */
 
-/* Mixes indices, less the base, into h. */
+/* Mixes indices, less the base, into h, two at a time. */
 static void mix(const void *indices, libsolver_index type, int64_t count, int64_t base, uint64_t h[LANES])
 {
-    const int32_t *narrow = indices;
-    const int64_t *wide = indices;
     uint64_t lane[LANES];
+    int64_t k = 0;
     memcpy(lane, h, sizeof lane);
-    for (int64_t k = 0; k < count; k += LANES)
-        for (int i = 0; i < LANES && i < count - k; i++) {
-            const uint64_t x = (uint64_t)(type == LIBSOLVER_INT64 ? wide[k + i] : narrow[k + i]) - (uint64_t)base;
-            lane[i] = (lane[i] ^ x) * 1099511628211u + (lane[i] >> 29);
+    for (; k + 2 * LANES <= count; k += 2 * LANES)
+        for (int i = 0; i < LANES; i++) {
+            const uint64_t x = (uint64_t)(index_at(indices, type, k + 2 * i) - base);
+            const uint64_t y = (uint64_t)(index_at(indices, type, k + 2 * i + 1) - base);
+            lane[i] = (lane[i] ^ x ^ (y << 32 | y >> 32)) * 1099511628211u + (lane[i] >> 29);
         }
+    for (; k < count; k++)
+        lane[0] = (lane[0] ^ (uint64_t)(index_at(indices, type, k) - base)) * 1099511628211u + (lane[0] >> 29);
     memcpy(h, lane, sizeof lane);
 }
 
@@ -238,6 +248,7 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
         goto done;
     }
     merge(in, row, column, sorted, &in->a, in->target);
+    in->in_order = nnz == in->entries && !in->upper && !in->full && is_identity(in->entries, in->target);
     in->fingerprint = fingerprint(a, in->entries);
     status = in->full ? check_mirrored(m, in, why) : LIBSOLVER_OK;
 done:

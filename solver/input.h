@@ -12,6 +12,7 @@ typedef struct input {
     pattern a;
     int64_t entries;      /* of the view */
     int64_t *target;      /* entries: place in a; of a FULL view, -1 - place for entries above the diagonal */
+    int in_order;         /* the entries are those of a, one by one: target is the identity */
     int full;             /* every entry has its mirror image, to be compared */
     int upper;            /* entries lie above the diagonal: the mirror images of those of a */
     int hermitian;        /* a mirror image is the conjugate; no difference for real types */
@@ -35,6 +36,7 @@ typedef struct typed_values {
     libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored, message *why);
     /* diagonal := that of sum, n scalars */
     void (*diagonal)(const input *in, const void *sum, void *diagonal);
+    int (*has_positive_diagonal)(const input *in, const void *sum);
     /* The diagonal of sum := diagonal + shift, shift NULL: 0.  NONFINITE, INVALID (Hermitian: not real); sum is as before then. */
     libsolver_status (*shift)(const input *in, const void *diagonal, const libsolver_vectors *shift, void *sum, message *why);
     /* magnitude := |values| */

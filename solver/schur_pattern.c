@@ -96,6 +96,7 @@ libsolver_status schur_join(memory *m, input *in, int32_t size, const int32_t *r
             in->target[e] = in->target[e] < 0 ? -1 - moved[-1 - in->target[e]] : moved[in->target[e]];
         const pattern before = *a;
         in->a = joined;
+        in->in_order = 0;
         joined = before;
     }
     memory_free(m, joined.start);

@@ -9,6 +9,11 @@ static void add_up(const input *in, const scalar *values, scalar *sum, scalar *m
 {
     const size_t bytes = sizeof(scalar) * (size_t)in->a.start[in->a.n];
     const int64_t *target = in->target;
+    if (in->in_order) {
+        if (bytes > 0)
+            memcpy(sum, values, bytes);
+        return;
+    }
     memset(sum, 0, bytes);
     if (!mirrored) {
         const int conjugate = in->hermitian && in->upper;
@@ -66,6 +71,14 @@ static void diagonal_of(const input *in, const void *sum, void *diagonal)
         ((scalar *)diagonal)[j] = ((const scalar *)sum)[in->a.start[j]];
 }
 
+static int has_positive_diagonal(const input *in, const void *sum)
+{
+    int positive = 1;
+    for (int32_t j = 0; j < in->a.n; j++)
+        positive &= scalar_real(((const scalar *)sum)[in->a.start[j]]) > 0;
+    return positive;
+}
+
 static libsolver_status shift_diagonal(const input *in, const void *diagonal_, const libsolver_vectors *shift, void *sum_,
                                        message *why)
 {
@@ -104,4 +117,4 @@ static int finite_vectors(const libsolver_vectors *v, int64_t *row, int64_t *col
     return 1;
 }
 
-const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of, shift_diagonal, magnitudes, finite_vectors};
+const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of, has_positive_diagonal, shift_diagonal, magnitudes, finite_vectors};

@@ -85,19 +85,29 @@ static int adjust(numeric *f)
     return changed;
 }
 
-/* Equilibration: Cholesky gets a unit diagonal, which bounds every other entry; LDL^T the largest entry 1 in
- * every row. */
+/* Cholesky gets a unit diagonal, which bounds every other entry. */
+static void equilibrate_diagonal(numeric *f)
+{
+    const pattern *a = &f->plan->a;
+    for (int32_t j = 0; j < a->n; j++) {
+        const real entry = scalar_abs(f->value[a->start[j]]), scale = entry > 0 ? divided_by_root(1, entry) : 1;
+        f->scale[j] = scale;
+        f->largest[j] = scale * entry * scale;
+    }
+}
+
+/* L D L^T: the largest entry becomes 1 in every row. */
 static libsolver_status equilibrate(numeric *f)
 {
     int changed = 1;
-    for (int sweep = f->cholesky ? SWEEPS - 1 : 0; sweep < SWEEPS && changed; sweep++) {
+    for (int sweep = 0; sweep < SWEEPS && changed; sweep++) {
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
-        measure(f);
+        row_maxima(f);
         changed = adjust(f);
     }
     if (changed)
-        measure(f);
+        row_maxima(f);
     return LIBSOLVER_OK;
 }
 
@@ -142,9 +152,13 @@ static libsolver_status scale_by_matching(numeric *f)
 
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
 {
+    if (f->cholesky && scaling != BACKEND_UNSCALED) {
+        equilibrate_diagonal(f);
+        return environment_cancelled(f->plan->env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
+    }
     for (int32_t i = 0; i < f->plan->a.n; i++)
         f->scale[i] = 1;
-    if (scaling == BACKEND_MATCH && !f->cholesky)
+    if (scaling == BACKEND_MATCH)
         return scale_by_matching(f);
     if (scaling != BACKEND_UNSCALED)
         return equilibrate(f);
