@@ -21,6 +21,7 @@ typedef struct backend_problem {
     const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
     const int32_t *matched_row;   /* n: a matching of all columns of a that was found with some values, row of each column, ... */
     const double *matched_dual;   /* n: ... and duals of rows; NULL: there is none.  Copied */
+    int may_go_by_columns;        /* Cholesky is likely, and nobody but the CPU backend looks at fronts */
     int for_latency;              /* very many solves: what is prepared for them may take any room */
     int may_fall_back;            /* a device that fails, or has no room, leaves its work to the CPU */
 } backend_problem;

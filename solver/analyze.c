@@ -56,13 +56,15 @@ static libsolver_status check_signs(const libsolver_options *o, int64_t n, messa
 #define PAIRED_PART 0.25
 
 /* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and many rows need a 2x2 pivot or
- * the caller wants it.  Otherwise *magnitude stays NULL. */
-static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a, double **magnitude, message *why)
+ * the caller wants it.  Otherwise *magnitude stays NULL.  *may_be_definite: 0 if values were looked at that say no. */
+static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a, double **magnitude, int *may_be_definite,
+                                        message *why)
 {
     const libsolver_options *o = &s->options;
     const pattern *p = &s->input.a;
     memory *m = &s->context->env.memory;
     *magnitude = NULL;
+    *may_be_definite = 1;
     if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
         o->matching == LIBSOLVER_OFF || s->schur_size > 0)
         return LIBSOLVER_OK;
@@ -79,6 +81,8 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     }
     if (status == LIBSOLVER_OK)
         s->typed->magnitudes(nnz, values, *magnitude);
+    if (status == LIBSOLVER_OK)
+        *may_be_definite = s->typed->has_positive_diagonal(&s->input, values);
     memory_free(m, values);
     int64_t zero = 0;
     for (int32_t j = 0; j < p->n && status == LIBSOLVER_OK; j++)
@@ -110,6 +114,14 @@ static void choose_side(libsolver_analysis *s)
     s->backend = by_type[s->type].gpu;
 }
 
+/* Whether Cholesky may be tried, with nothing but the CPU backend's solves to follow. */
+static int may_go_by_columns(const libsolver_analysis *s)
+{
+    const libsolver_kind kind = s->options.kind;
+    return s->backend == by_type[s->type].cpu && s->schur_size == 0 && !is_complex_symmetric(s->type, s->symmetry) &&
+           (kind == LIBSOLVER_KIND_AUTO || kind == LIBSOLVER_KIND_SPD);
+}
+
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
 {
     environment *env = &s->context->env;
@@ -122,7 +134,8 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
     matching *matched = NULL;
-    TRY(read_magnitudes(s, a, &magnitude, why));
+    int may_be_definite;
+    TRY(read_magnitudes(s, a, &magnitude, &may_be_definite, why));
     libsolver_status status =
         s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, &s->forest, &s->ordering, why)
                           : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest, &s->ordering, &s->seconds, &matched, why);
@@ -146,6 +159,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .expected_signs = s->options.expected_signs,
         .matched_row = is_perfect ? matched->row_of : NULL,
         .matched_dual = is_perfect ? matched->u : NULL,
+        .may_go_by_columns = may_be_definite && may_go_by_columns(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
     };

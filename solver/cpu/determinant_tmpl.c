@@ -54,7 +54,9 @@ libsolver_status NAME(cpu_determinant)(const void *numeric_, double *log_abs, do
         return LIBSOLVER_OK;
     }
     product p = {1, scaling_exponent(f)};
-    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+    for (int32_t k = 0; is_simplicial(f) && k < f->plan->a.n; k++)
+        multiply(&p, f->columns[k]);
+    for (int32_t s = 0; !is_simplicial(f) && s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
         for (int i = 0; i < v->p; i++) {
             multiply(&p, pivot(f, v, i));

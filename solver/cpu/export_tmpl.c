@@ -3,6 +3,24 @@
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
+/* The same from columns, L = U D^1/2. */
+static void fill_columns(const numeric *f, const int32_t *elimination, int64_t *pointers, int64_t *indices, scalar *values)
+{
+    const simplicial *s = f->plan->simplicial;
+    int64_t next = 0;
+    for (int32_t k = 0; k < s->n; k++) {
+        const real root = (real)sqrt((double)scalar_real(f->columns[k]));
+        pointers[k] = next;
+        indices[next] = k;
+        values[next++] = root;
+        for (int32_t p = s->start[k]; p < s->start[k + 1]; p++) {
+            indices[next] = elimination[s->row[p]];
+            values[next++] = f->columns[s->n + p] * root;
+        }
+    }
+    pointers[s->n] = next;
+}
+
 /* Fills the arrays given elimination: the place of each row of P A P^T in the elimination order. */
 static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers, int64_t *indices,
                  scalar *values)
@@ -56,7 +74,7 @@ libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int6
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t k = 0; k < n; k++)
         elimination[f->order[k]] = k;
-    fill(f, elimination, pointers, indices, values);
+    (is_simplicial(f) ? fill_columns : fill)(f, elimination, pointers, indices, values);
     memory_free(m, elimination);
     return LIBSOLVER_OK;
 }
@@ -72,11 +90,15 @@ libsolver_status NAME(cpu_export_d)(const void *numeric_, void *diagonal, void *
         widen(subdiagonal, f->plan->a.n);
         return LIBSOLVER_OK;
     }
-    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+    for (; f->cholesky && k < f->plan->a.n; k++) {
+        d[k] = 1;
+        e[k] = 0;
+    }
+    for (int32_t s = 0; s < f->plan->part.supernodes && !f->cholesky; s++) {
         const node *v = &f->node[s];
         for (int i = 0; i < v->p; i++, k++) {
-            d[k] = f->cholesky ? 1 : v->d[i];
-            e[k] = f->cholesky ? 0 : v->e[i];
+            d[k] = v->d[i];
+            e[k] = v->e[i];
         }
     }
     return LIBSOLVER_OK;

@@ -213,6 +213,8 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
 {
     if (f->single)
         return attempt_in_single(f, 0, cholesky, options, report);
+    if (cholesky && f->plan->simplicial)
+        return NAME(cpu_attempt_simplicial)(f, options, report);
     *report = (backend_report){.failed_row = -1};
     TRY(NAME(cpu_layout)(f, cholesky));
     TRY(NAME(cpu_scale)(f, options->scaling));
@@ -224,7 +226,6 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     atomic_store(&f->watch.stopped, 0);
     atomic_store(&f->failed, INT32_MAX);
     atomic_store(&f->stop, LIBSOLVER_OK);
-    atomic_store(&f->growths, 0);
     atomic_store(&f->grown, 0);
     for (int t = 0; t < f->threads; t++) {
         f->scratch[t].report = (front_report){.smallest = INFINITY};

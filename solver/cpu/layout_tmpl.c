@@ -163,10 +163,13 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
 void NAME(cpu_release_own)(numeric *f)
 {
     memory *m = &f->plan->env->memory;
+    if (atomic_load(&f->growths) == 0)
+        return;
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         node *v = &f->node[s];
         memory_free(m, v->own_block);
         memory_free(m, v->own_cb);
         v->own_block = v->own_cb = NULL;
     }
+    atomic_store(&f->growths, 0);
 }

@@ -74,6 +74,8 @@ typedef struct numeric {
     int threads;
     scratch *scratch;      /* threads */
     scalar *tile_scratch;  /* threads x FRONT_TASK_SCRATCH */
+    scalar *columns; /* with plan->simplicial, Cholesky: its places ... */
+    real *root;      /* ... and n: D(k)^(-1/2) */
     int32_t *pending;      /* supernodes */
     int64_t *solve_slot;   /* supernodes: place of the front's rows in a workspace */
     int64_t solve_entries; /* rows in use at a time */
@@ -85,7 +87,7 @@ typedef struct numeric {
     front_watch watch;
     _Atomic int32_t failed;    /* least supernode whose pivots failed (Cholesky) */
     _Atomic int stop;          /* a status, or TOO_MANY_DELAYS, that ends all tasks */
-    _Atomic int64_t growths;
+    _Atomic int64_t growths; /* blocks that nodes have of their own, or had in this factorization */
     _Atomic int64_t grown; /* bytes of fronts that did not fit their planned place */
     int64_t growth_limit;  /* most of them, 0: any number */
 } numeric;
@@ -97,6 +99,12 @@ typedef struct numeric {
 static inline int64_t numeric_nnz(const numeric *f)
 {
     return f->plan->a.start[f->plan->a.n];
+}
+
+/* Whether the factor that is there, or being made, is kept by columns: there are no fronts then. */
+static inline int is_simplicial(const numeric *f)
+{
+    return f->cholesky && f->plan->simplicial;
 }
 
 static inline int64_t round_up(int64_t x, int64_t unit)
@@ -148,6 +156,10 @@ libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *optio
                                      message *why);
 /* means_tmpl.c: LDL^T with pivoting, by the means that options allow; the same statuses but TOO_MANY_DELAYS */
 libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options, backend_report *report);
+/* simplicial_tmpl.c: one factorization by columns, as cpu_attempt; the parts of a solve that are asked for, x: c right-hand sides as
+ * in a workspace. */
+libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options, backend_report *report);
+void NAME(cpu_solve_simplicial)(const numeric *f, int part, int c, scalar *x);
 /* confirm_tmpl.c: see backend.confirm */
 libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,
                                    backend_report *report, message *why);

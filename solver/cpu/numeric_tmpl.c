@@ -20,12 +20,16 @@ void NAME(cpu_release_tree)(numeric *f)
     memory_free(m, f->tile_scratch);
     memory_free(m, f->pending);
     memory_free(m, f->solve_slot);
+    memory_free(m, f->columns);
+    memory_free(m, f->root);
     f->node = NULL;
     f->blocks = NULL;
     f->slots = f->tile_scratch = NULL;
     f->scratch = NULL;
     f->pending = NULL;
     f->solve_slot = NULL;
+    f->columns = NULL;
+    f->root = NULL;
     f->has_layout = f->replan = 0;
     f->blocks_bytes = f->slots_entries = f->solve_entries = 0;
 }
@@ -66,9 +70,9 @@ static int64_t plan_entries(const cpu_plan *plan)
 /* Vectors are in the way where they outweigh what a factor in single precision saves, unless they are small. */
 int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
 {
-    const int64_t n = plan->a.n, room = plan_entries(plan) / 4; /* 4 bytes of an entry, 16 of the two vectors */
     if (!far)
         return 4;
+    const int64_t n = plan->a.n, room = plan_entries(plan) / 4; /* 4 bytes of an entry, 16 of the two vectors */
     return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
 }
 
@@ -81,7 +85,13 @@ int NAME(cpu_take_tree)(numeric *f)
     f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
     f->pending = memory_new(m, supernodes, sizeof(int32_t));
     f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
-    return f->node && f->scratch && f->pending && f->solve_slot;
+    f->solve_entries = f->plan->solve_rows;
+    const simplicial *s = f->plan->simplicial;
+    if (s) {
+        f->columns = memory_new(m, (int64_t)s->n + s->start[s->n], sizeof(scalar));
+        f->root = memory_new(m, s->n, sizeof(real));
+    }
+    return f->node && f->scratch && f->pending && f->solve_slot && (!s || (f->columns && f->root));
 }
 
 static libsolver_status create(const void *plan_, message *why, void **out)
@@ -118,20 +128,28 @@ static void set_values(void *numeric_, const void *values_)
     real *sum = f->largest; /* in the caller's order, which is likely to have neighbours near each other */
     for (int32_t i = 0; i < a->n; i++)
         sum[i] = 0;
-    for (int32_t j = 0; j < a->n; j++) {
-        real own = 0;
-        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+    for (int32_t j = 0; j < a->n; j++) { /* each column begins with its diagonal */
+        int64_t p = a->start[j];
+        real own = scalar_abs(values[p]);
+        f->value[f->plan->place[p]] = values[p];
+        for (p++; p < a->start[j + 1]; p++) {
             const int64_t q = f->plan->place[p];
             f->value[q >= 0 ? q : -1 - q] = q >= 0 ? values[p] : scalar_mirror(values[p], f->plan->hermitian);
             const real size = scalar_abs(values[p]);
             own += size;
-            if (a->row[p] != j)
-                sum[a->row[p]] += size;
+            sum[a->row[p]] += size;
         }
         sum[j] += own;
     }
     for (int32_t k = 0; k < a->n; k++)
         f->row_sum[k] = sum[f->plan->part.perm[k]];
+}
+
+/* Of a factor by columns, which may be followed by one by fronts. */
+static int64_t plan_columns(const cpu_plan *plan)
+{
+    const simplicial *s = plan->simplicial;
+    return s ? 2 * (int64_t)s->n + s->start[s->n] : 0;
 }
 
 static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
@@ -142,7 +160,7 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     const int64_t scratch_entries =
         plan->tasks.threads *
         (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
-    const int64_t factor = (entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar);
+    const int64_t factor = (plan_columns(plan) + entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar);
     /* mixed precision: beside the factor, A and a workspace in double */
     const int64_t values = (nnz + (2 * NAME(cpu_cycle_length)(plan, plan->mixed) + 9) * n) * (int64_t)sizeof(scalar);
     *host_bytes = (plan->mixed ? factor / 2 + values : factor) + rows * 2 * (int64_t)sizeof(int32_t);
@@ -153,7 +171,7 @@ static void permutation(const void *plan_, int64_t *permutation)
 {
     const cpu_plan *plan = plan_;
     for (int32_t k = 0; k < plan->a.n; k++)
-        permutation[k] = plan->part.perm[k];
+        permutation[k] = plan->part.perm[plan->simplicial ? plan->simplicial->order[k] : k];
 }
 
 static libsolver_status prepare(const backend_problem *problem, message *why, void **plan)

@@ -87,7 +87,7 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     return LIBSOLVER_OK;
 }
 
-/* Entries of contribution blocks alive at a time when no pivot is delayed. */
+/* Entries of contribution blocks, and rows in solves, alive at a time when no pivot is delayed. */
 static libsolver_status predict_slots(memory *m, cpu_plan *plan)
 {
     const int32_t n = plan->part.supernodes;
@@ -97,6 +97,10 @@ static libsolver_status predict_slots(memory *m, cpu_plan *plan)
         for (int32_t s = 0; s < n; s++)
             size[s] = cb_entries(plan_rows(plan, s) - plan_pivots(plan, s));
         status = slots_plan(m, &plan->part, &plan->tasks, size, offset, &plan->peak_slots);
+        for (int32_t s = 0; s < n; s++)
+            size[s] = plan_rows(plan, s);
+        if (status == LIBSOLVER_OK)
+            status = slots_plan(m, &plan->part, &plan->solves, size, offset, &plan->solve_rows);
     }
     memory_free(m, size);
     memory_free(m, offset);
@@ -181,6 +185,8 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
                                 &plan->solves);
     if (status == LIBSOLVER_OK)
         status = predict_slots(m, plan);
+    if (status == LIBSOLVER_OK && problem->may_go_by_columns && simplicial_pays(problem->forest))
+        status = simplicial_build(m, &plan->a, problem->forest->factor_nnz, problem->forest->factor_flops, &plan->simplicial);
 done:
     if (status != LIBSOLVER_OK) {
         if (status == LIBSOLVER_OUT_OF_MEMORY)
@@ -199,6 +205,7 @@ void cpu_plan_free(cpu_plan *plan)
     partition_free(m, &plan->part);
     schedule_free(m, &plan->tasks);
     schedule_free(m, &plan->solves);
+    simplicial_free(m, plan->simplicial);
     memory_free(m, plan->child);
     memory_free(m, plan->children);
     memory_free(m, plan->sibling);

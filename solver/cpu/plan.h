@@ -6,6 +6,7 @@
 #include "base/environment.h"
 #include "base/backend.h"
 #include "ordering/ordering.h"
+#include "solver/cpu/simplicial.h"
 
 /* Which supernodes one task works through, one after the other: consecutive subtrees below the same
  * supernode. */
@@ -46,9 +47,11 @@ typedef struct cpu_plan {
     int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ... */
     int32_t schur_node;              /* ... and are the last of this supernode, a root; -1: there are none */
     int8_t *sign;      /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
+    simplicial *simplicial; /* Cholesky goes by columns; NULL: by fronts */
     schedule tasks, solves; /* of factorizations, of solves */
     int32_t largest_front; /* max m */
     int64_t peak_slots;    /* entries of contribution blocks in use at a time, as planned */
+    int64_t solve_rows;    /* rows of fronts in use at a time in a solve, as planned */
 } cpu_plan;
 
 static inline int plan_pivots(const cpu_plan *plan, int32_t s)

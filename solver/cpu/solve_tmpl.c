@@ -274,6 +274,10 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
         f->single->solve_block(f->factor, part, w->single, c, w->x);
         return;
     }
+    if (is_simplicial(f)) {
+        NAME(cpu_solve_simplicial)(f, part, c, w->x);
+        return;
+    }
     if (part == BACKEND_D) {
         if (!f->cholesky)
             diagonal_tree(f, w, c);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/numeric.h"
 #include "solver/cpu/tree.h"
+#include <assert.h>
 #include <string.h>
 
 static void *take(memory *m, cpu_tree *tree, int64_t count, size_t size)
@@ -34,6 +35,7 @@ static void fill(const numeric *f, const int32_t *elimination, int32_t *first, i
 libsolver_status NAME(cpu_tree_view)(const void *numeric_, cpu_tree *tree)
 {
     const numeric *f = numeric_;
+    assert(!is_simplicial(f)); /* plans for other backends have fronts */
     memory *m = &f->plan->env->memory;
     const int32_t n = f->plan->a.n, nodes = f->plan->part.supernodes;
     int64_t rows = 0;
