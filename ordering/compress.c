@@ -36,12 +36,15 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
 /* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.  Vertices of
  * one class are adjacent, so that a class is found among the neighbours of each member; hashes of the
  * neighbourhoods rule out nearly all others. */
-static int32_t find_classes(const graph *g, uint64_t *hash, int32_t *first)
+static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered, int32_t *first)
 {
+    for (int32_t v = 0; v < g->n; v++)
+        scattered[v] = scatter(v);
     for (int32_t v = 0; v < g->n; v++) {
-        hash[v] = scatter(v);
+        uint64_t sum = scattered[v];
         for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
-            hash[v] += scatter(g->neighbor[p]);
+            sum += scattered[g->neighbor[p]];
+        hash[v] = sum;
     }
     int32_t classes = 0;
     for (int32_t v = 0; v < g->n; v++) {
@@ -59,20 +62,51 @@ static int32_t find_classes(const graph *g, uint64_t *hash, int32_t *first)
     return classes;
 }
 
+/* The graph of the classes.  A class is next to all members of another or to none, so its first member has one edge to the first of
+ * each; classes are numbered by their first members, so lists ascend as those of g do. */
+static libsolver_status graph_of_classes(memory *m, const graph *g, const int32_t *first, const int32_t *class_of, int32_t classes,
+                                         graph *compressed)
+{
+    int64_t most = 0, next = 0;
+    for (int32_t v = 0; v < g->n; v++)
+        most += first[v] == v ? g->start[v + 1] - g->start[v] : 0;
+    *compressed = (graph){.n = classes,
+                          .start = memory_new(m, (int64_t)classes + 1, sizeof(int64_t)),
+                          .neighbor = memory_new(m, most + 1, sizeof(int32_t)),
+                          .weight = memory_zeroed(m, classes, sizeof(int32_t))};
+    if (!compressed->start || !compressed->neighbor || !compressed->weight) {
+        graph_free(m, compressed);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    for (int32_t v = 0; v < g->n; v++) {
+        compressed->weight[class_of[v]] += g->weight ? g->weight[v] : 1;
+        if (first[v] != v)
+            continue;
+        compressed->start[class_of[v]] = next;
+        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++) {
+            const int32_t u = g->neighbor[p];
+            compressed->neighbor[next] = class_of[u]; /* written over if it is not wanted */
+            next += first[u] == u;
+        }
+    }
+    compressed->start[classes] = next;
+    return LIBSOLVER_OK;
+}
+
 /* O(n + nnz), but for hashes that agree by chance. */
 libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of)
 {
     *compressed = (graph){.n = -1};
-    uint64_t *hash = memory_new(m, g->n, sizeof(uint64_t));
+    uint64_t *hash = memory_new(m, 2 * (int64_t)g->n, sizeof(uint64_t));
     int32_t *first = memory_new(m, g->n, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (hash && first) {
-        const int32_t classes = find_classes(g, hash, first);
+        const int32_t classes = find_classes(g, hash, hash + g->n, first);
         status = LIBSOLVER_OK;
         if (classes < COMPRESSED_FRACTION * g->n) {
             for (int32_t v = 0, c = 0; v < g->n; v++)
                 class_of[v] = first[v] == v ? c++ : class_of[first[v]];
-            status = graph_merge(m, g, class_of, classes, compressed);
+            status = graph_of_classes(m, g, first, class_of, classes, compressed);
         }
     }
     memory_free(m, hash);

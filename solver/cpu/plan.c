@@ -87,7 +87,7 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     return LIBSOLVER_OK;
 }
 
-/* Entries of contribution blocks, and rows in solves, alive at a time when no pivot is delayed. */
+/* Entries of contribution blocks alive at a time when no pivot is delayed, and rows in solves if the first factor may not tell. */
 static libsolver_status predict_slots(memory *m, cpu_plan *plan)
 {
     const int32_t n = plan->part.supernodes;
@@ -99,7 +99,7 @@ static libsolver_status predict_slots(memory *m, cpu_plan *plan)
         status = slots_plan(m, &plan->part, &plan->tasks, size, offset, &plan->peak_slots);
         for (int32_t s = 0; s < n; s++)
             size[s] = plan_rows(plan, s);
-        if (status == LIBSOLVER_OK)
+        if (status == LIBSOLVER_OK && plan->simplicial)
             status = slots_plan(m, &plan->part, &plan->solves, size, offset, &plan->solve_rows);
     }
     memory_free(m, size);
@@ -183,10 +183,10 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
     if (status == LIBSOLVER_OK)
         status = schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads,
                                 &plan->solves);
-    if (status == LIBSOLVER_OK)
-        status = predict_slots(m, plan);
     if (status == LIBSOLVER_OK && problem->may_go_by_columns && simplicial_pays(problem->forest))
         status = simplicial_build(m, &plan->a, problem->forest->factor_nnz, problem->forest->factor_flops, &plan->simplicial);
+    if (status == LIBSOLVER_OK)
+        status = predict_slots(m, plan);
 done:
     if (status != LIBSOLVER_OK) {
         if (status == LIBSOLVER_OUT_OF_MEMORY)

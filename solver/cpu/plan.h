@@ -51,7 +51,7 @@ typedef struct cpu_plan {
     schedule tasks, solves; /* of factorizations, of solves */
     int32_t largest_front; /* max m */
     int64_t peak_slots;    /* entries of contribution blocks in use at a time, as planned */
-    int64_t solve_rows;    /* rows of fronts in use at a time in a solve, as planned */
+    int64_t solve_rows;    /* with `simplicial`: rows of fronts in use at a time in a solve, if one by fronts follows; else 0 */
 } cpu_plan;
 
 static inline int plan_pivots(const cpu_plan *plan, int32_t s)
