@@ -215,6 +215,8 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
         return attempt_in_single(f, 0, cholesky, options, report);
     if (cholesky && f->plan->simplicial)
         return NAME(cpu_attempt_simplicial)(f, options, report);
+    if (!NAME(cpu_take_fronts)(f))
+        return LIBSOLVER_OUT_OF_MEMORY;
     *report = (backend_report){.failed_row = -1};
     TRY(NAME(cpu_layout)(f, cholesky));
     TRY(NAME(cpu_scale)(f, options->scaling));

@@ -107,6 +107,12 @@ static inline int is_simplicial(const numeric *f)
     return f->cholesky && f->plan->simplicial;
 }
 
+/* Threads that are worth waking for a solve of so many columns. */
+static inline int numeric_solve_threads(const numeric *f, int64_t columns)
+{
+    return is_simplicial(f) ? 1 : cpu_plan_solve_threads(f->plan, columns);
+}
+
 static inline int64_t round_up(int64_t x, int64_t unit)
 {
     return (x + unit - 1) / unit * unit;
@@ -124,8 +130,10 @@ static inline const int32_t *node_up(const numeric *f, int32_t s)
  * ill-conditioned matrices then (of SuiteSparse's, 20 as many as 25 and more than 15). */
 int NAME(cpu_cycle_length)(const cpu_plan *plan, int far);
 
-/* numeric_tmpl.c: memory for a factor of this precision but for its fronts; 0: it cannot be had.  release_tree: fronts too */
+/* numeric_tmpl.c: memory for a factor of this precision but for its fronts; 0: it cannot be had.  take_fronts: for what keeps the books
+ * of fronts, with plan->simplicial once they are wanted.  release_tree: all of it, and the fronts */
 int NAME(cpu_take_tree)(numeric *f);
+int NAME(cpu_take_fronts)(numeric *f);
 void NAME(cpu_release_tree)(numeric *f);
 
 /* layout_tmpl.c: plans and takes the memory for a factorization of the given kind.  OUT_OF_MEMORY. */

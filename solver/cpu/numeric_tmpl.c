@@ -76,22 +76,40 @@ int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
     return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
 }
 
-int NAME(cpu_take_tree)(numeric *f)
+int NAME(cpu_take_fronts)(numeric *f)
 {
     memory *m = &f->plan->env->memory;
     const int32_t supernodes = f->plan->part.supernodes;
-    f->threads = f->plan->tasks.threads;
+    if (f->node)
+        return 1;
     f->node = memory_zeroed(m, supernodes, sizeof(node));
     f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
     f->pending = memory_new(m, supernodes, sizeof(int32_t));
     f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
-    f->solve_entries = f->plan->solve_rows;
+    if (f->node && f->scratch && f->pending && f->solve_slot)
+        return 1;
+    memory_free(m, f->node);
+    memory_free(m, f->scratch);
+    memory_free(m, f->pending);
+    memory_free(m, f->solve_slot);
+    f->node = NULL;
+    f->scratch = NULL;
+    f->pending = NULL;
+    f->solve_slot = NULL;
+    return 0;
+}
+
+int NAME(cpu_take_tree)(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
     const simplicial *s = f->plan->simplicial;
-    if (s) {
-        f->columns = memory_new(m, (int64_t)s->n + s->start[s->n], sizeof(scalar));
-        f->root = memory_new(m, s->n, sizeof(real));
-    }
-    return f->node && f->scratch && f->pending && f->solve_slot && (!s || (f->columns && f->root));
+    f->threads = f->plan->tasks.threads;
+    f->solve_entries = f->plan->solve_rows;
+    if (!s)
+        return NAME(cpu_take_fronts)(f);
+    f->columns = memory_new(m, (int64_t)s->n + s->start[s->n], sizeof(scalar));
+    f->root = memory_new(m, s->n, sizeof(real));
+    return f->columns && f->root;
 }
 
 static libsolver_status create(const void *plan_, message *why, void **out)

@@ -290,7 +290,7 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
                       .width = (int)substitution_width(c),
                       .kernels = NAME(substitution_kernels)((int)substitution_width(c)),
                       .ahead = f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD};
-    const int threads = cpu_plan_solve_threads(f->plan, c);
+    const int threads = numeric_solve_threads(f, c);
     if (threads > 1)
         sweep_by_threads(&go, threads);
     else
@@ -306,7 +306,7 @@ libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace
     TRY(NAME(cpu_workspace_fit)(f, w));
     for (int64_t first = 0; first < b->columns; first += w->columns) {
         const int c = (int)(b->columns - first < w->columns ? b->columns - first : w->columns);
-        const int threads = cpu_plan_solve_threads(f->plan, c);
+        const int threads = numeric_solve_threads(f, c);
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
         if (part & BACKEND_L)
