@@ -8,12 +8,14 @@
  * -t: task_cost, most_parts, direct_sources, sum_outs, twice, strip_bytes (see gpu/plan.h) or largest_group; a problem named again keeps its factor: tune_tree_solve.py makes use of both;
  * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r: packed so many times (3): the first is planned, the others keep its plan.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
  * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
+#define PREC_d /* of the factors */
 #include "bench/stream_times.h"
 #include "cli/problem.h"
 #include "cli/profile.h"
 #include "gpu/plan.h"
 #include "gpu/tree_solver.h"
 #include "solver/cpu/tree.h"
+#include "solver/gpu/numeric.h"
 #include "solver/objects.h"
 #include <string.h>
 
@@ -103,11 +105,11 @@ static void factorize(job *j, const char *name)
         must(0, name);
     must(j->p.a.type == LIBSOLVER_D, "real matrices only");
     const libsolver_matrix a = triplets_view(&j->p.a);
-    libsolver_options on_cpu;
-    libsolver_options_default(&on_cpu);
-    on_cpu.backend = LIBSOLVER_BACKEND_CPU;
-    must(libsolver_factor_matrix(&a, &on_cpu, &j->factor) >= 0, "no factor");
-    must(cpu_tree_view_d(j->factor->numeric, &j->tree) == LIBSOLVER_OK, "no memory");
+    libsolver_options on_device; /* with fronts, which a small factor for the CPU may not have */
+    libsolver_options_default(&on_device);
+    on_device.backend = LIBSOLVER_BACKEND_GPU;
+    must(libsolver_factor_matrix(&a, &on_device, &j->factor) >= 0, "no factor");
+    must(cpu_tree_view_d(((const device_numeric *)j->factor->numeric)->cpu, &j->tree) == LIBSOLVER_OK, "no memory");
 }
 
 static void prepare(job *j, const tree_solver_options *options, int64_t columns, int times)

@@ -197,6 +197,7 @@ static libsolver_status find_order(environment *env, const pattern *a, const dou
         TRY_DONE(candidate_find_amd(&plain));
         chosen = first.amd.e.factor_flops > PAIRS_WORTH * plain.amd.e.factor_flops ? &plain : &first;
     }
+    chosen->for_many_solves = options->backend == LIBSOLVER_BACKEND_GPU || options->purpose == LIBSOLVER_PURPOSE_LATENCY;
     TRY_DONE(order_choice(chosen, options->ordering, &best, why));
     *used = best.method;
     *seconds = best.seconds;

@@ -10,7 +10,7 @@
 /* Nested dissection takes at most so long on one core of an AMD EPYC 9004, by `bench_ordering`: for each entry of the graph or, where
  * vertices have many neighbours, for each vertex and less for each entry.  It is tried when a factorization by AMD's order, with ten
  * solves, is predicted to take longer than that: ten of them then pay for it, if it gains as much as it mostly does, and lose a tenth
- * if it does not (`bench_auto_ordering`). */
+ * if it does not (`bench_auto_ordering`).  For very many solves it is always tried. */
 #define ND_SECONDS_AN_EDGE 4.5e-7
 #define ND_SECONDS_A_VERTEX 6e-6
 #define ND_SECONDS_AN_EDGE_OF_MANY 2.5e-8
@@ -49,7 +49,7 @@ static double nd_seconds(const graph *g)
 static int is_worth_nd(const choice *c)
 {
     const graph *g = choice_graph(c);
-    return g->n > 0 && g->start[g->n] > 0 && c->amd.seconds >= nd_seconds(g);
+    return g->n > 0 && g->start[g->n] > 0 && (c->for_many_solves || c->amd.seconds >= nd_seconds(g));
 }
 
 static int may_be_solid(const graph *g)
