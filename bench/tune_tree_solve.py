@@ -21,7 +21,7 @@ GRID = {
     "task_cost": ("-t task_cost={}", "gpu/plan.c", 24576, [0, 8192, 16384, 32768, 49152, 98304]),
     "most_parts": ("-t most_parts={}", "gpu/plan.c", 4, [1, 2, 3, 6, 8]),
     "direct_sources": ("-t direct_sources={}", "gpu/plan.c", 1, [2, 3, 4, 8]),
-    "sum_outs": ("-t sum_outs={}", "gpu/plan.c", 64, [16, 32, 128, 256]),
+    "sum_outs": ("-t sum_outs={}", "gpu/plan.c", 16, [8, 32, 64, 128]),
     "twice": ("-t twice={}", "gpu/plan.c", 1, [0]),
     "strip_bytes": ("-t strip_bytes={}", "gpu/plan.c", 8192, [0, 16384, 49152]),
 }

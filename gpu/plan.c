@@ -3,7 +3,7 @@
 #include "gpu/planner.h"
 #include "base/type.h"
 
-const plan_tuning plan_tuned = {.task_cost = 24576, .most_parts = 4, .direct_sources = 1, .sum_outs = 64, .twice = 1, .strip_bytes = 8192};
+const plan_tuning plan_tuned = {.task_cost = 24576, .most_parts = 4, .direct_sources = 1, .sum_outs = 16, .twice = 1, .strip_bytes = 8192};
 
 static libsolver_task_kind kind_of(const draft *d)
 {
