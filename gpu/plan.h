@@ -8,10 +8,10 @@
 #include "gpu/groups.h"
 #include "gpu/program.h"
 
-/* Tiles of a group of middle size, which is in several BY_ROWS and BY_COLUMNS: those of the forward sweep, then those of the backward one. */
 /* Entries rows [row, row + rows) x columns [column, column + columns) of [M; W], or of a root's G, of a group, at byte 16 at16 of
  * the values.  Rows of M stand in the order z_row; above its diagonal are zeros.
- * BY_COLUMNS: by columns with leading dimension ld; BY_ROWS: by rows, the same; IN_SQUARE: see square_at, filled up with zeros. */
+ * BY_COLUMNS: by columns with leading dimension ld; BY_ROWS: by rows, the same; IN_SQUARE: see square_at, filled up with zeros.
+ * A group that is stored twice has first the tiles of the forward sweep, BY_ROWS, then those of the backward one, BY_COLUMNS. */
 enum { BY_COLUMNS, BY_ROWS, IN_SQUARE };
 typedef struct plan_tile {
     uint32_t at16;
