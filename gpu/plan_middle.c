@@ -139,15 +139,10 @@ static void backward_need(const planner *p, const plan_tile *t, draft_need *need
 
 /* ---- Both ------------------------------------------------------------------------------------------------- */
 
-static int is_forward(const plan_tile *t)
-{
-    return t->kind == BY_ROWS;
-}
-
 /* The tasks of one sweep: of the blocks from t on as many as the task at hand holds, up to what each block of the device is to have of a height. */
 static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end)
 {
-    const int forward = is_forward(t);
+    const int forward = plan_is_forward(t);
     const int32_t height = p->g->height[i], m = group_columns(p->g, i) + group_rows(p->g, i);
     draft *d = forward ? &p->ahead : &p->back;
     while (t < end) {
@@ -157,9 +152,7 @@ static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_t
         int parts = 0;
         if (!forward) {
             need.inputs = m - t->row;
-            need.sources = plan_backward_sources(p, i, t->row, m);
-            parts = need.sources <= BACKWARD_SOURCES;
-            need.sources = parts ? need.sources : need.inputs;
+            parts = plan_in_parts(p, i, t->row, &need.sources);
         }
         for (; next < end && (next == t || d->tile_bytes + need.tile_bytes < p->target[height]); next++) {
             draft_need with = need;
@@ -193,7 +186,7 @@ void plan_middle(planner *p, int32_t i)
     int32_t rows;
     if (plan_sources_of(p, 0, group_columns(p->g, i), &rows) > DIRECT_SOURCES)
         plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));
-    while (middle < end && is_forward(middle))
+    while (middle < end && plan_is_forward(middle))
         middle++;
     share_blocks(p, i, tile, middle);
     share_blocks(p, i, middle, end);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/planner.h"
 
+/* Sources of x that a task backward adds itself, all inputs of a group together; beyond them it waits for the sums. */
+#define BACKWARD_SOURCES 384
 /* Fewest products of a lane: a full task's are then about as many slots as are multiplied at once. */
 #define LANE_PRODUCTS 11
 
@@ -73,14 +75,13 @@ void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t from, int32_t
             plan_input_at(d, parts ? &p->x_at[row[a - k]] : &(value_place){.slot = row[a - k], .count = 1});
 }
 
-/* Whether rows [from, k + R) are taken in parts by tasks that hold other groups too; how many sources these are then. */
-static int in_parts(const planner *p, int32_t i, int32_t *sources)
+int plan_in_parts(const planner *p, int32_t i, int32_t from, int32_t *sources)
 {
     const int32_t m = group_columns(p->g, i) + group_rows(p->g, i);
-    *sources = plan_backward_sources(p, i, 0, m);
+    *sources = plan_backward_sources(p, i, from, m);
     if (*sources <= BACKWARD_SOURCES)
         return 1;
-    *sources = m;
+    *sources = m - from;
     return 0;
 }
 
@@ -91,7 +92,7 @@ static void small_backward(planner *p, int32_t i)
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = d->inputs, first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
     int32_t sources;
-    const int parts = in_parts(p, i, &sources);
+    const int parts = plan_in_parts(p, i, 0, &sources);
     plan_backward_inputs(p, d, i, 0, k + r, parts);
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
     draft_product(d, at / p->plan->scalar_bytes, k, tile->ld, k + r, 1, in, first, plan_lanes(k + r), p->conjugate);
@@ -143,7 +144,7 @@ static void whole_group(planner *p, int32_t i, int32_t height)
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
     const draft_need forward = forward_need(p, i);
     draft_need backward = forward;
-    in_parts(p, i, &backward.sources);
+    plan_in_parts(p, i, 0, &backward.sources);
     backward.inputs = backward.outs = k + r;
     backward.slots = draft_slots(k, plan_lanes(k + r));
     if (!draft_has_room(&p->ahead, &forward))

@@ -84,16 +84,11 @@ void plan_lay_strips(planner *p, int32_t i, int64_t *at)
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------ */
 
-static int is_forward(const plan_tile *t)
-{
-    return t->kind == BY_ROWS;
-}
-
 /* The tile after the last of t's strip. */
 static const plan_tile *strip_end(const plan_tile *t, const plan_tile *end)
 {
     const plan_tile *next = t + 1;
-    while (next < end && next->kind == t->kind && (is_forward(t) ? next->row == t->row : next->column == t->column))
+    while (next < end && next->kind == t->kind && (plan_is_forward(t) ? next->row == t->row : next->column == t->column))
         next++;
     return next;
 }
@@ -118,9 +113,9 @@ int32_t plan_strips_of(const planner *p, int32_t i, int32_t *tasks)
 static void add_inputs(planner *p, int32_t i, const plan_tile *t)
 {
     draft *d = &p->ahead;
-    for (int32_t c = t->column; c < t->column + t->columns && is_forward(t); c++)
+    for (int32_t c = t->column; c < t->column + t->columns && plan_is_forward(t); c++)
         draft_input(d, plan_source(p, c), plan_source_count(p, c));
-    if (!is_forward(t))
+    if (!plan_is_forward(t))
         plan_backward_inputs(p, d, i, t->row, t->row + t->rows, plan_backward_sources(p, i, t->row, t->row + t->rows) <= TASK_SOURCES);
 }
 
@@ -128,8 +123,8 @@ static void add_inputs(planner *p, int32_t i, const plan_tile *t)
 static void strip_outs(planner *p, int32_t i, const plan_tile *t)
 {
     draft *d = &p->ahead;
-    const int32_t k = group_columns(p->g, i), outs = is_forward(t) ? t->rows : t->columns, first = is_forward(t) ? t->row : t->column;
-    const int publishes = is_forward(t) && !group_is_square(p->g, i);
+    const int32_t k = group_columns(p->g, i), outs = plan_is_forward(t) ? t->rows : t->columns, first = plan_is_forward(t) ? t->row : t->column;
+    const int publishes = plan_is_forward(t) && !group_is_square(p->g, i);
     const int64_t pivots = publishes && first < k ? plan_copy_pivots(p, d, i, first, outs) : 0;
     for (int32_t a = first; a < first + outs; a++) {
         task_out *out = draft_out(d);
@@ -145,7 +140,7 @@ static void strip_outs(planner *p, int32_t i, const plan_tile *t)
 static void write_strip(planner *p, int32_t i, const plan_tile *t, const plan_tile *end)
 {
     draft *d = &p->ahead;
-    const int forward = is_forward(t);
+    const int forward = plan_is_forward(t);
     const int32_t outs = forward ? t->rows : t->columns;
     for (int first = 1; t < end; t++, first = 0) {
         const int64_t at = draft_copy(d, t->at16, plan_tile_bytes(t, p->plan->scalar_bytes));

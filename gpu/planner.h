@@ -97,8 +97,6 @@ static inline int plan_shares_tasks(const planner *p, int32_t i)
 libsolver_status plan_small_groups(planner *p, int32_t from, int32_t to);
 /* Ends the task at hand of one sweep, if there is anything in it. */
 void plan_end_shared(planner *p, int forward, int32_t height);
-/* Sources of x that a task backward adds itself, all inputs of a group together; beyond them it waits for the sums. */
-enum { BACKWARD_SOURCES = 384 };
 /* How outs of so many products each are shared among lanes. */
 int plan_lanes(int32_t inner);
 /* Sources of rows [from, to), and how many have some. */
@@ -106,8 +104,16 @@ int32_t plan_sources_of(const planner *p, int32_t from, int32_t to, int32_t *row
 /* Rows [from, to) of group i as inputs backward: z and x, which has several sources where parts of it are added up: how many there are of them. */
 int32_t plan_backward_sources(const planner *p, int32_t i, int32_t from, int32_t to);
 void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t from, int32_t to, int parts);
+/* Whether rows [from, k + R) are taken in parts by tasks that hold other groups too; how many sources they have then. */
+int plan_in_parts(const planner *p, int32_t i, int32_t from, int32_t *sources);
 /* What goes up from row a >= k of group i, as an out of the task, with the sources of that row. */
 void plan_below_out(planner *p, int32_t i, int32_t a, draft *d, task_out *out);
+
+/* Of a group that is stored twice, or of a root's G. */
+static inline int plan_is_forward(const plan_tile *t)
+{
+    return t->kind == BY_ROWS;
+}
 
 /* plan_strips.c */
 void plan_lay_strips(planner *p, int32_t i, int64_t *at);

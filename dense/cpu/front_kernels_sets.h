@@ -1,17 +1,10 @@
-/* dense/cpu/front_kernels_sets.h: names of the kernels by instruction set
- * SPDX-License-Identifier: BSD-3-Clause
- *
- * The build says -DSET_plain, -DSET_avx2 where a kernel is compiled, and -DHAVE_avx2 where one is chosen. */
+/* dense/cpu/front_kernels_sets.h: the kernels by instruction set
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef DENSE_CPU_FRONT_KERNELS_SETS_H
 #define DENSE_CPU_FRONT_KERNELS_SETS_H
 
 #include "dense/cpu/front_kernels.h"
-
-#if defined(SET_avx2)
-#define SET(f) NAME(f##_avx2)
-#else
-#define SET(f) NAME(f##_plain)
-#endif
+#include "dense/cpu/sets.h"
 
 #if defined(SET_avx2) || defined(SET_plain)
 int SET(ldlt_block)(int hermitian, int n, scalar *b, int *order, scalar *d, scalar *e, real *g);

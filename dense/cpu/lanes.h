@@ -5,11 +5,8 @@
 #ifndef DENSE_CPU_LANES_H
 #define DENSE_CPU_LANES_H
 
-#include "base/scalar.h"
+#include "dense/cpu/sets.h"
 #include <string.h>
-
-/* For functions of constants that choose registers and loops. */
-#define INLINE_ALWAYS static inline __attribute__((always_inline))
 
 #if SCALAR_COMPLEX
 #define LANES 1

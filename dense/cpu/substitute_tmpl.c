@@ -16,12 +16,11 @@ static int least(int a, int b)
 const substitution *NAME(substitution_kernels)(int width)
 {
 #ifdef HAVE_avx512
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl"))
+    if (here_is_avx512())
         return width == 1 ? &NAME(single_substitution_avx512) : &NAME(block_substitution_avx512);
 #endif
 #ifdef HAVE_avx2
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (here_is_avx2())
         return width == 1 ? &NAME(single_substitution_avx2) : &NAME(block_substitution_avx2);
 #endif
     return width == 1 ? &NAME(single_substitution_plain) : &NAME(block_substitution_plain);

@@ -13,7 +13,7 @@
 const front_kernels *NAME(front_kernels_here)(void)
 {
 #ifdef HAVE_avx2
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (here_is_avx2())
         return &NAME(front_kernels_avx2);
 #endif
     return &NAME(front_kernels_plain);

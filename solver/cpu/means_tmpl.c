@@ -71,13 +71,18 @@ static libsolver_status attempt_again(numeric *f, search *h, backend_report *rep
     return LIBSOLVER_OK;
 }
 
+static void use_matching(search *h)
+{
+    h->means.scaling = BACKEND_MATCH;
+    h->means.may_match = 0;
+}
+
 /* After an attempt by equilibration with zero or uncertain pivots: by matching, unless that leaves more zeros. */
 static libsolver_status try_matching(numeric *f, search *h, backend_report *report)
 {
     const backend_scaling scaling = h->means.scaling;
     const int64_t zero = report->zero;
-    h->means.scaling = BACKEND_MATCH;
-    h->means.may_match = 0;
+    use_matching(h);
     TRY(attempt_again(f, h, report));
     if (report->zero <= zero)
         return LIBSOLVER_OK;
@@ -104,12 +109,6 @@ static void keep_end(numeric *f, const search *h, const backend_report *report)
                      .zero = report->zero,
                      .uncertain = report->uncertain,
                      .perturbed = report->perturbed};
-}
-
-static void use_matching(search *h)
-{
-    h->means.scaling = BACKEND_MATCH;
-    h->means.may_match = 0;
 }
 
 /* LDL^T, again with other means when it comes out badly.  A scaling by matching that has helped is the first choice of the

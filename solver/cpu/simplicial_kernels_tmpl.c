@@ -3,17 +3,8 @@
  *
  * Most columns have one to three entries below the diagonal: their number is a constant in code of its own, as is the number W of
  * right-hand sides in a strip. */
+#include "dense/cpu/sets.h"
 #include "solver/cpu/simplicial_kernels.h"
-
-#if defined(SET_avx512)
-#define SET(f) NAME(f##_avx512)
-#elif defined(SET_avx2)
-#define SET(f) NAME(f##_avx2)
-#else
-#define SET(f) NAME(f##_plain)
-#endif
-
-#define INLINE_ALWAYS static inline __attribute__((always_inline))
 
 /* ---- A = U D U^H, right-looking ------------------------------------------------------------------------ */
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * By one thread: where columns are so short, there is not enough to do for others. */
+#include "dense/cpu/sets.h"
 #include "solver/cpu/numeric.h"
 #include "solver/cpu/simplicial_kernels.h"
 #include <string.h>
@@ -25,12 +26,11 @@ static void load_matrix(const numeric *f)
 const simplicial_kernels *NAME(simplicial_kernels_here)(void)
 {
 #ifdef HAVE_avx512
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl"))
+    if (here_is_avx512())
         return &NAME(simplicial_kernels_avx512);
 #endif
 #ifdef HAVE_avx2
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (here_is_avx2())
         return &NAME(simplicial_kernels_avx2);
 #endif
     return &NAME(simplicial_kernels_plain);
