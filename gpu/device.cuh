@@ -1,4 +1,4 @@
-/* gpu/device.cuh: host side: the current device, statuses with CUDA's sentences, parts of an allocation
+/* gpu/device.cuh: host side: the current device, statuses with CUDA's sentences, parts of an allocation and copies to them
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_DEVICE_CUH
 #define GPU_DEVICE_CUH
@@ -42,6 +42,23 @@ struct parts {
         const int64_t at = bytes;
         bytes += (size + 255) / 256 * 256;
         return at;
+    }
+};
+
+/* Copies of arrays behind each other in a buffer that is large enough; one that is NULL only gets its place. */
+struct uploader {
+    char *base = nullptr;
+    bool copies = false; /* otherwise they are only given their places */
+    cudaStream_t stream = nullptr;
+    parts all;
+    cudaError_t error = cudaSuccess;
+
+    template <typename S> const S *put(const S *from, int64_t count)
+    {
+        const int64_t at = all.place(count * (int64_t)sizeof(S));
+        if (count > 0 && from && copies && error == cudaSuccess)
+            error = cudaMemcpyAsync(base + at, from, (size_t)count * sizeof(S), cudaMemcpyHostToDevice, stream);
+        return reinterpret_cast<const S *>(base + at);
     }
 };
 

@@ -4,6 +4,7 @@
 #include "base/type.h"
 #include "dense/cuda/launch.cuh"
 #include "gpu/device.cuh"
+#include "gpu/solve_arguments.cuh"
 #include "gpu/tree_solve.cuh"
 
 extern "C" {
@@ -62,37 +63,15 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
 {
     if (!s->memory || b->rows != s->n || x->rows != s->n || b->columns != x->columns || b->type != s->type || x->type != s->type)
         return LIBSOLVER_INVALID;
+    if (s->substitutes)
+        return device_substitute(s, w, stream, b, x);
     const current_device here(s->device);
     return with_type(s->type, [&](auto one) {
         using T = decltype(one);
-        solve_arguments<T> a = {};
-        a.memory = static_cast<const char *>(s->memory);
-        a.head = s->head;
-        a.copy = s->copy;
-        a.letter = static_cast<packet *>(w->letter);
-        a.value = static_cast<T *>(w->value);
-        a.mark = static_cast<unsigned *>(w->mark);
-        a.state = static_cast<solve_state *>(w->state);
-        a.epoch = static_cast<unsigned *>(w->epoch);
-        a.scale = static_cast<const real_of<T> *>(s->scale);
-        a.user_row = s->user_row;
+        solve_arguments<T> a = solve_arguments_of<T>(s, w, b, x);
         a.times = times;
-        a.n = s->n;
         a.pitch = block_columns<T>(w->columns);
-        a.past_cache = s->bytes > s->cache_bytes;
-        a.in_place = x->values == b->values;
-        a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
-        a.b_column = b->layout == LIBSOLVER_ROW_MAJOR ? 1 : b->ld;
-        a.x_row = x->layout == LIBSOLVER_ROW_MAJOR ? x->ld : 1;
-        a.x_column = x->layout == LIBSOLVER_ROW_MAJOR ? 1 : x->ld;
-        a.patience = (unsigned long long)(1e9 * s->patience);
-        for (int64_t first = 0; first < b->columns && s->n > 0; first += w->columns) {
-            a.b = static_cast<const T *>(b->values) + first * a.b_column;
-            a.x = static_cast<T *>(x->values) + first * a.x_column;
-            a.columns = (int32_t)(b->columns - first < w->columns ? b->columns - first : w->columns);
-            TRY(run_columns(s, a, w, stream ? (cudaStream_t)stream : (cudaStream_t)s->stream));
-        }
-        return LIBSOLVER_OK;
+        return by_panels(a, s, w, b, x, [&] { return run_columns(s, a, w, stream ? (cudaStream_t)stream : (cudaStream_t)s->stream); });
     });
 }
 
@@ -119,6 +98,7 @@ extern "C" libsolver_status device_solver_open(device_solver *s, char *sentence,
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, s->device);
     s->cache_bytes = cache_bytes;
+    s->multiprocessors = multiprocessors;
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, s->device);
     if (error == cudaSuccess)
@@ -188,6 +168,7 @@ extern "C" libsolver_status device_solver_reserve(device_solver *s, const device
     s->n = p->n;
     s->slots = p->slots;
     s->levels = p->levels;
+    s->substitutes = 0;
     return status_with(error, sentence, room);
 }
 
@@ -216,6 +197,12 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
 
 /* ---- Workspaces ---------------------------------------------------------------------------------------- */
 
+/* Right-hand sides that a substitution has letters for: its tasks take one or several. */
+static int64_t substituted_columns(int32_t columns)
+{
+    return columns > 1 ? (columns + SUBSTITUTE_COLUMNS - 1) / SUBSTITUTE_COLUMNS * SUBSTITUTE_COLUMNS : 1;
+}
+
 /* What is in a workspace, for the most columns at a time. */
 struct workspace_layout {
     int32_t columns;
@@ -227,10 +214,10 @@ struct workspace_layout {
         with_type(s->type, [&](auto one) {
             using T = decltype(one);
             columns = (int32_t)(wanted < 1 ? 1 : wanted < block_columns<T>(wanted) ? wanted : block_columns<T>(wanted));
-            const int64_t several = columns > 1 ? s->slots : 0;
+            const int64_t several = columns > 1 && !s->substitutes ? s->slots : 0;
             state = all.place(sizeof(solve_state));
-            epoch = all.place(s->blocks * (int64_t)sizeof(unsigned));
-            letter = all.place(s->slots * (int64_t)sizeof(::letter<T>));
+            epoch = all.place(s->substitutes ? (int64_t)sizeof(workspace_head) : s->blocks * (int64_t)sizeof(unsigned));
+            letter = all.place((s->substitutes ? substituted_columns(columns) : 1) * s->slots * (int64_t)sizeof(::letter<T>));
             value = all.place(several * block_columns<T>(columns) * (int64_t)sizeof(T));
             mark = all.place(several * (int64_t)sizeof(unsigned));
             return LIBSOLVER_OK;

@@ -1,22 +1,35 @@
-/* gpu/device_solver.h: programs of solves in a device's memory, and their launches; what tree_solver.c needs of CUDA
+/* gpu/device_solver.h: programs of solves, or factors as they are, in a device's memory, and their launches; what tree_solver.c needs of CUDA
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Every call makes its device current and what was current before again at its end.  Statuses: CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
 #ifndef GPU_DEVICE_SOLVER_H
 #define GPU_DEVICE_SOLVER_H
 
+#include "gpu/form_device.h"
 #include "gpu/program.h"
+#include "gpu/substitution.h"
 #include "libsolver_types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* A substitution on the device.  factor: panels, then d and e by position (L D L^T). */
+typedef struct device_substitution {
+    int hermitian, cholesky;
+    int64_t panel_scalars, letters;
+    const void *factor;
+    const substitution_node *node;
+    const int32_t *row, *source_start, *source, *small;
+    const substitution_task *task;
+    int32_t forward_tasks, tasks;
+} device_substitution;
+
 typedef struct device_solver {
     int device, own_stream;
     int by_levels;  /* one launch a level instead of one in all */
     void *stream;
-    int32_t blocks; /* that are resident together */
+    int32_t multiprocessors, blocks; /* blocks that are resident together */
     int64_t cache_bytes; /* of the second level */
     double patience; /* seconds */
     /* what was uploaded, or will be */
@@ -29,6 +42,8 @@ typedef struct device_solver {
     const task_copy *copy;
     const void *scale;
     const int32_t *user_row;
+    int substitutes; /* with this, instead of running a program; slots: its letters */
+    device_substitution substitution;
 } device_solver;
 
 /* A program on the host; see solve_plan.  head: one for each block, or by levels one for each unit. */
@@ -66,6 +81,10 @@ libsolver_status device_solver_reserve(device_solver *s, const device_upload *pr
 /* Fills it with those arrays that are not NULL; the others stay as they are.  Waits. */
 libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *error, int room);
 void device_solver_drop(device_solver *s);
+/* Instead of a program a factor as it is, which lies on the device and stays the caller's.  plan: NULL: the one before, of which the arrays are here.
+ * user_row: n, with a plan; scale: n reals.  Waits. */
+libsolver_status device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
+                                          const int32_t *user_row, const void *scale, char *error, int room);
 
 int64_t device_workspace_bytes(const device_solver *s, int64_t columns);
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *error, int room);
@@ -80,6 +99,9 @@ libsolver_status device_solve_timed(const device_solver *s, const device_workspa
 /* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *error,
                                     int room);
+/* device_solve of panels of up to w->columns columns, where s substitutes. */
+libsolver_status device_substitute(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
+                                   const libsolver_vectors *x);
 /* On the device: nonzero once a solve on this workspace gave up. */
 unsigned *device_solve_failed(const device_workspace *w);
 

@@ -5,6 +5,7 @@
 
 #include "dense/cuda/scalar.cuh"
 #include "gpu/form_device.h"
+#include "gpu/inverse_pivot.cuh"
 
 /* See form_pattern; all on the device. */
 template <typename T> struct form_arguments {
@@ -46,29 +47,6 @@ __device__ __forceinline__ double worst_of_warp(double a)
     return a;
 }
 
-/* A row of D^-1: D^-1(c,c) and, in a 2x2 pivot, D^-1(c, neighbour). */
-template <typename T> struct pivot_row {
-    T diagonal, off;
-    int neighbour; /* c + 1, c - 1, or c: none */
-};
-
-/* [a e'; e b]^-1, scaled by e against overflow as the host does it. */
-template <typename T> __device__ __forceinline__ pivot_row<T> inverse_pivot(const form_arguments<T> &a, int32_t position)
-{
-    const T one = from_real<T>(1), zero{};
-    const T e = a.e[position], before = position > 0 ? a.e[position - 1] : zero, d = a.d[position];
-    const bool first = magnitude(e) != 0, second = !first && magnitude(before) != 0;
-    if (!first && !second)
-        return {magnitude(d) != 0 ? divide(one, d) : zero, zero, 0};
-    const T under = first ? e : before, above = conjugate_if(under, a.hermitian);
-    const T upper = first ? d : a.d[position - 1], lower = first ? a.d[position + 1] : d;
-    const T x = divide(upper, above), y = divide(lower, under), determinant = multiply(x, y) - one;
-    const T left = divide(one, multiply(above, determinant)), right = divide(one, multiply(under, determinant));
-    if (first)
-        return {multiply(y, left), -right, 1};
-    return {multiply(x, right), -left, -1};
-}
-
 /* Row c of |D| times y, of which `before` and `after` are the entries next to its own. */
 template <typename T>
 __device__ __forceinline__ real_of<T> pivot_magnitude(const form_arguments<T> &a, int32_t position, real_of<T> before, real_of<T> y,
@@ -88,7 +66,7 @@ template <typename T> __global__ void __launch_bounds__(256) form_pivots_kernel(
     if (at16 < 0)
         return;
     T *to = a.values + at16 * (int64_t)(16 / sizeof(T));
-    const pivot_row<T> p = inverse_pivot(a, a.pivot_position[q]);
+    const pivot_row<T> p = inverse_pivot(a.d, a.e, a.hermitian, a.pivot_position[q]);
     to[0] = p.diagonal;
     to[1] = p.off;
 #pragma unroll

@@ -89,23 +89,6 @@ extern "C" void device_form_close(device_form *f)
 
 /* ---- The pattern ---------------------------------------------------------------------------------------- */
 
-/* Copies of arrays behind each other in a buffer that is large enough. */
-struct uploader {
-    char *base = nullptr;
-    bool copies = false; /* otherwise they are only given their places */
-    cudaStream_t stream = nullptr;
-    parts all;
-    cudaError_t error = cudaSuccess;
-
-    template <typename S> const S *put(const S *from, int64_t count)
-    {
-        const int64_t at = all.place(count * (int64_t)sizeof(S));
-        if (count > 0 && copies && error == cudaSuccess)
-            error = cudaMemcpyAsync(base + at, from, (size_t)count * sizeof(S), cudaMemcpyHostToDevice, stream);
-        return reinterpret_cast<const S *>(base + at);
-    }
-};
-
 template <typename T> static void put_pattern(uploader *u, const form_pattern *p, form_arguments<T> *a)
 {
     a->piece = u->put(p->piece, p->pieces);

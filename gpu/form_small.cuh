@@ -159,7 +159,7 @@ template <typename T> __device__ __forceinline__ void small_square(const form_ar
             p.y[q] = p.m[q];
             continue;
         }
-        const pivot_row<T> d = inverse_pivot(a, a.column[s.column_start + row]);
+        const pivot_row<T> d = inverse_pivot(a.d, a.e, a.hermitian, a.column[s.column_start + row]);
         const T v = multiply(d.diagonal, p.m[q]);
         p.y[q] = d.neighbour != 0 ? multiply_add(v, d.off, p.m[q + d.neighbour]) : v;
     }

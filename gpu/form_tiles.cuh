@@ -277,7 +277,7 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_scal
     const int row = strip_row();
     pivot_row<T> p = {};
     if (row < strip.width)
-        p = inverse_pivot(a, a.column[g.column_start + strip.column + row]);
+        p = inverse_pivot(a.d, a.e, a.hermitian, a.column[g.column_start + strip.column + row]);
     const int64_t at = form_tile(g.nb, strip.number, 0) * SQUARE_AREA;
     const T *x = tiles_x(a, g) + at;
     T *t = tiles_t(a, g) + at;

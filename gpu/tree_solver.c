@@ -6,6 +6,7 @@
 #include "gpu/former.h"
 #include "gpu/packed.h"
 #include "gpu/prepare.h"
+#include "gpu/substitution_plan.h"
 #include "gpu/trace.h"
 #include <time.h>
 
@@ -214,6 +215,35 @@ static void trim(tree_solver *s)
     plan_trim(m, &s->prepared.plan);
 }
 
+/* Nothing is prepared. */
+static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, message *why)
+{
+    memory *m = &s->env->memory;
+    prepared_solve *p = &s->prepared; /* of which only the shape is used */
+    substitution plan = {.n = 0};
+    char sentence[ROOM] = "";
+    TRY(device_failed(former_load(&s->former, tree, sentence, ROOM), "the factor's way to the device", sentence, why));
+    const double start = seconds();
+    p->kept = tree_shape_is(&p->shape, tree);
+    if (!p->kept) {
+        tree_shape_free(m, &p->shape);
+        libsolver_status status = tree_shape_copy(m, tree, &p->shape);
+        if (status == LIBSOLVER_OK)
+            status = substitution_build(m, tree, p->shape.joined, s->former.panel_at, &plan);
+        if (status != LIBSOLVER_OK)
+            return status == LIBSOLVER_OUT_OF_MEMORY ? memory_failed(s->env, "packing the factor", why) : FAIL(why, status, "the tree of the factor");
+    }
+    const double plan_seconds = seconds() - start;
+    const libsolver_status status = device_solver_substitute(&s->device, &s->former.device.is, s->former.device.factor.at,
+                                                             p->kept ? NULL : &plan, tree->user_row, tree->scale, sentence, ROOM);
+    substitution_free(m, &plan);
+    p->factor_entries = tree_entries(tree);
+    p->growth = 1;
+    keep_info(s, plan_seconds);
+    s->info.bytes_read = 2 * p->factor_entries * type_bytes(tree->type);
+    return device_failed(status, "packing the factor", sentence, why);
+}
+
 /* On the host the inverses are formed while it is planned, which then takes their time too. */
 static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *why)
 {
@@ -250,7 +280,7 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
 libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
 {
     const double start = seconds();
-    const libsolver_status status = pack(s, tree, why);
+    const libsolver_status status = s->options.substitute ? pack_as_it_is(s, tree, why) : pack(s, tree, why);
     if (status != LIBSOLVER_OK) {
         prepared_free(&s->env->memory, &s->prepared);
         former_drop(&s->former);
@@ -390,6 +420,8 @@ libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w, cons
     char sentence[ROOM] = "";
     if (s->device.by_levels)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "solves that go level by level are not traced");
+    if (s->options.substitute)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves by substitution are not traced");
     task_times *times = memory_zeroed(m, s->info.tasks, sizeof(task_times));
     if (!times)
         return memory_failed(s->env, "the trace", why);

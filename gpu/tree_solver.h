@@ -26,6 +26,7 @@ typedef struct tree_solver_options {
     double patience;       /* seconds that a block waits for another before the solve gives up; 0: 2 */
     int by_levels;         /* one launch for each level, without waits: also where a device cannot hold all blocks at once */
     int form_on_host;      /* the inverses; otherwise on the device */
+    int substitute;        /* with the factor as it is (gpu/substitution.h), instead of preparing inverses; the options above but patience mean nothing then */
 } tree_solver_options;
 
 /* What was prepared. */

@@ -161,6 +161,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .matched_dual = is_perfect ? matched->u : NULL,
         .may_go_by_columns = may_be_definite && may_go_by_columns(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
+        .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,
         .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
     };
     status = s->backend->prepare(&problem, why, &s->plan);

@@ -91,7 +91,7 @@ typedef enum libsolver_choice { LIBSOLVER_AUTO = 0, LIBSOLVER_ON = 1, LIBSOLVER_
 
 typedef enum libsolver_purpose {
     LIBSOLVER_PURPOSE_DEFAULT = 0, /* GPU: inverses of at most 1.5 times the size of L; AUTO: if they pay within 50 solves */
-    LIBSOLVER_PURPOSE_FEW = 1,     /* few solves a factor.  AUTO: on the CPU, which reads the factor as it is; GPU: as DEFAULT */
+    LIBSOLVER_PURPOSE_FEW = 1,     /* few solves a factor, which is read as it is: nothing is prepared.  AUTO: on the CPU */
     LIBSOLVER_PURPOSE_LATENCY = 2  /* very many solves, for which orders are sought longer.  GPU: no limit to the inverses; AUTO: if a solve is faster there */
 } libsolver_purpose;
 

@@ -80,6 +80,19 @@ static inline system_ random_system(random_stream *r, int kind, int32_t side, in
     return s;
 }
 
+/* Of every entry; hollow: two thirds of the diagonal are zero, otherwise it dominates. */
+static inline system_ full_system(random_stream *r, int32_t n, int hollow, int hermitian)
+{
+    system_ s = system_new(n, n * (n + 1) / 2 + 8, hermitian);
+    for (int32_t j = 0; j < n; j++) {
+        s.start[j + 1] = s.start[j];
+        put(&s, j, j, !hollow ? 2 * n : j % 3 ? 0 : random_scalar(r));
+        for (int32_t i = j + 1; i < n; i++)
+            put(&s, j, i, random_scalar(r));
+    }
+    return s;
+}
+
 static inline libsolver_matrix view_of(const system_ *s)
 {
     return (libsolver_matrix){.n = s->n,

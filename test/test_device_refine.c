@@ -73,8 +73,9 @@ static void refined_as_on_the_cpu(void **state)
         random_stream r = random_seeded(seed);
         const int32_t side = small ? 6 : seed % 16 == 15 ? 45 : 1 + random_below(&r, 20);
         system_ s = random_system(&r, (int)(seed % KINDS), side, SCALAR_COMPLEX && seed % 2);
-        const libsolver_options on = options_for(LIBSOLVER_BACKEND_GPU),
-                                off = options_for(LIBSOLVER_BACKEND_CPU);
+        libsolver_options on = options_for(LIBSOLVER_BACKEND_GPU);
+        const libsolver_options off = options_for(LIBSOLVER_BACKEND_CPU);
+        on.purpose = (seed / 2 ^ seed / 16) % 2 ? LIBSOLVER_PURPOSE_FEW : LIBSOLVER_PURPOSE_DEFAULT;
         const libsolver_matrix a = view_of(&s);
         libsolver_factor *gpu = NULL, *cpu = NULL;
         const libsolver_status status = libsolver_factor_matrix(&a, &off, &cpu);
@@ -84,6 +85,32 @@ static void refined_as_on_the_cpu(void **state)
                 check_refine(&s, gpu, cpu, &r, widths[(seed + (uint64_t)kind) % 7], kind, seed);
         libsolver_factor_free(gpu);
         libsolver_factor_free(cpu);
+        system_free(&s);
+    }
+}
+
+/* One front of several blocks of pivots, solved with in every way. */
+static void full_systems_are_solved(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < (small ? 6 : 36); seed++) {
+        random_stream r = random_seeded(500 + seed);
+        const int64_t columns = 1 + random_below(&r, 3);
+        system_ s = full_system(&r, small ? 70 : 40 + random_below(&r, 300), seed / 3 % 2, SCALAR_COMPLEX && seed / 6 % 2);
+        libsolver_options o = options_for(LIBSOLVER_BACKEND_GPU);
+        o.purpose = (libsolver_purpose)(seed % 3);
+        libsolver_factor *f = factor_of(&s, &o, LIBSOLVER_OK);
+        libsolver_vectors b = block_new(s.n, columns, LIBSOLVER_COLUMN_MAJOR, 1), x = block_new(s.n, columns, LIBSOLVER_ROW_MAJOR, 0);
+        fill(&r, &b);
+        assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, NULL, &b, &x), LIBSOLVER_OK);
+        for (int64_t j = 0; j < columns; j++) {
+            const double error = backward_error(&s, &x, &b, j);
+            if (!(error <= 100 * s.n * EPS))
+                fail_msg("seed %d, n %d: backward error %g", (int)seed, s.n, error);
+        }
+        libsolver_factor_free(f);
+        free(b.values);
+        free(x.values);
         system_free(&s);
     }
 }
@@ -270,6 +297,7 @@ static void the_same_bits_fifty_times(void **state)
 static int run(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(full_systems_are_solved),
         cmocka_unit_test(refined_as_on_the_cpu),           cmocka_unit_test(solves_are_refined),
         cmocka_unit_test(what_stalls_goes_on_on_the_host), cmocka_unit_test(singular_systems),
         cmocka_unit_test(the_same_bits_fifty_times),

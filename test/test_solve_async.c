@@ -130,6 +130,7 @@ static void errors_and_status_stay_on_the_device(void **state)
         const int64_t columns = t.seed % 3 == 0 ? 1 : t.seed % 3 == 1 ? 6 : 35;
         libsolver_options o = options_for(LIBSOLVER_BACKEND_GPU);
         o.stream = t.stream;
+        o.purpose = t.seed % 5 > 2 ? LIBSOLVER_PURPOSE_FEW : LIBSOLVER_PURPOSE_DEFAULT;
         t.s =
             random_system(&r, t.seed % 2 ? DOMINANT : HUB, small ? 6 : 28, SCALAR_COMPLEX && t.seed % 4 < 2);
         t.factor = factor_of(&t.s, &o, LIBSOLVER_OK);

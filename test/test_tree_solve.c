@@ -99,7 +99,7 @@ static void random_systems_are_solved(void **state)
         const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : (int)(seed % KINDS);
         double *values = NULL;
         pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
-        const tree_solver_options options = {.by_levels = seed % 4 == 3, .entries_factor = seed % 3 ? 0 : 1.2};
+        const tree_solver_options options = {.by_levels = seed % 4 == 3, .entries_factor = seed % 3 ? 0 : 1.2, .substitute = seed % 7 > 4};
         const int64_t columns = seed % 5 == 4 ? 1 + random_below(&r, 20) : 1 + random_below(&r, 2);
         packed p;
         pack(&p, a, delays ? values : random_values(&r, &a, kind), kind, &options, columns);
@@ -111,7 +111,8 @@ static void random_systems_are_solved(void **state)
 static void large_shapes_are_solved(void **state)
 {
     (void)state;
-    for (int shape = 0; shape < (small ? 2 : 12); shape++) {
+    for (int trial = 0; trial < (small ? 4 : 24); trial++) {
+        const int shape = trial / 2;
         random_stream r = random_seeded(500 + (uint64_t)shape);
         pattern a = shape % 6 == 0   ? problem_grid(small ? 12 : 45, small ? 12 : 45, 1)
                     : shape % 6 == 1 ? problem_grid(small ? 4 : 11, small ? 4 : 11, small ? 4 : 11)
@@ -120,7 +121,7 @@ static void large_shapes_are_solved(void **state)
                     : shape % 6 == 4 ? problem_complete(900)
                                      : problem_path(3000);
         const int kind = shape < 6 ? SPD : INDEFINITE;
-        const tree_solver_options options = {.by_levels = shape % 5 == 4, .entries_factor = shape % 2 ? 0 : 1.5};
+        const tree_solver_options options = {.by_levels = shape % 5 == 4, .entries_factor = shape % 2 ? 0 : 1.5, .substitute = trial % 2};
         packed p;
         pack(&p, a, random_values(&r, &a, kind), kind, &options, 8);
         for (int64_t columns = 1; columns <= 8; columns += columns)
@@ -143,7 +144,7 @@ static void plans_are_kept(void **state)
         pattern a = delays          ? cliques_around_a_hub(&r, 3, &values)
                     : seed % 7 == 6 ? problem_grid(small ? 10 : 40, 20, 1)
                                     : random_pattern(&r, n);
-        const tree_solver_options options = {.by_levels = seed % 4 == 3, .form_on_host = seed % 5 == 4, .entries_factor = seed % 3 ? 0 : 1.5};
+        const tree_solver_options options = {.by_levels = seed % 4 == 3, .form_on_host = seed % 5 == 4, .entries_factor = seed % 3 ? 0 : 1.5, .substitute = seed % 8 > 5};
         packed p;
         tree_solver_info before, info;
         pack(&p, a, delays ? values : random_values(&r, &a, kind), kind, &options, 2);
@@ -225,12 +226,11 @@ static void the_guard_looks_at_every_factor(void **state)
 }
 
 /* Launches back to back and replays of a graph, another stream busy. */
-static void the_same_bits_under_load(void **state)
+static void check_under_load(int substitute)
 {
-    (void)state;
     random_stream r = random_seeded(7);
     pattern a = small ? problem_grid(10, 10, 1) : problem_grid(12, 12, 12);
-    const tree_solver_options options = {0};
+    const tree_solver_options options = {.substitute = substitute};
     packed p;
     pack(&p, a, random_values(&r, &a, SPD), SPD, &options, 1);
     const int32_t n = p.s.a.n;
@@ -281,6 +281,13 @@ static void the_same_bits_under_load(void **state)
     free(x.values);
     free(again.values);
     unpack(&p);
+}
+
+static void the_same_bits_under_load(void **state)
+{
+    (void)state;
+    check_under_load(0);
+    check_under_load(1);
 }
 
 /* NaN, infinities and every pattern that might be mistaken for a mark pass through like other values. */

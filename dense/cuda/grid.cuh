@@ -147,15 +147,22 @@ struct alignas(16) place {
     int number;
 };
 
-/* One thread of each of `count` takers calls this once in a launch.  The last one starts the next epoch: all
- * others have read theirs, and the next solve on this workspace comes after this kernel in stream order. */
-__device__ __forceinline__ place ticket_take(workspace_head *head, int count)
+/* One thread of each of `count` takers draws once in a launch and, whenever it wants to, looks what place it has.  The last one starts the next
+ * epoch: all others have drawn theirs, and the next solve on this workspace comes after this kernel in stream order. */
+__device__ __forceinline__ unsigned long long ticket_draw(workspace_head *head)
 {
-    const unsigned long long old = atomicAdd(&head->ticket, 1ull);
-    const place p = {(old >> TICKET_BITS) + 1, (int)(old & ((1ull << TICKET_BITS) - 1))};
+    return atomicAdd(&head->ticket, 1ull);
+}
+__device__ __forceinline__ place ticket_place(workspace_head *head, unsigned long long drawn, int count)
+{
+    const place p = {(drawn >> TICKET_BITS) + 1, (int)(drawn & ((1ull << TICKET_BITS) - 1))};
     if (p.number == count - 1)
         head->ticket = p.epoch << TICKET_BITS;
     return p;
+}
+__device__ __forceinline__ place ticket_take(workspace_head *head, int count)
+{
+    return ticket_place(head, ticket_draw(head), count);
 }
 
 /* The same without a ticket, for a grid whose blocks are all resident, with a place known beforehand: only

@@ -13,9 +13,9 @@
 
 constexpr int WARP_ORDER = 128; /* largest order */
 
-/* What a warp of trsv_warp needs of shared memory; W: 8, 16 or 32. */
-template <typename T, int W> struct warp_shared {
-    T turned[32 / W][W * (W + 1)]; /* a block on its way from rows to columns */
+/* What a warp of trsv_warp needs of shared memory; W: 8, 16 or 32.  TURNS: rows may be contiguous. */
+template <typename T, int W, bool TURNS = true> struct warp_shared {
+    T turned[TURNS ? 32 / W : 1][TURNS ? W * (W + 1) : 1]; /* a block on its way from rows to columns */
     T y[W == 32 ? WARP_ORDER : 1];
 };
 
@@ -79,14 +79,62 @@ template <typename T, int W> __device__ __forceinline__ T warp_apply(const T (&r
     return y;
 }
 
+/* A triangle of order <= 32 by a warp, a few columns at a time: what a lane holds of it while it waits for a right-hand side. */
+template <typename T> struct warp_columns {
+    static constexpr int EACH = 8;
+    T row[EACH]; /* of the columns at hand, below the diagonal */
+    T own;       /* on the diagonal */
+
+    __device__ __forceinline__ void load(const triangle_view<T> &L, int first)
+    {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            row[j] = lane < L.n && lane > first + j ? *L.at(lane, first + j) : T{};
+    }
+    /* The first columns. */
+    __device__ __forceinline__ explicit warp_columns(const triangle_view<T> &L)
+    {
+        const int lane = threadIdx.x % 32;
+        own = lane < L.n && !L.unit ? *L.at(lane, lane) : from_real<T>(1);
+        load(L, 0);
+    }
+    /* y := inv(L) y, entry i of each of C vectors in lane i.  All lanes call, once. */
+    template <int C> __device__ __forceinline__ void apply(const triangle_view<T> &L, T (&y)[C])
+    {
+        const int lane = threadIdx.x % 32;
+        const pivot<T> diagonal(own);
+#pragma unroll 1
+        for (int first = 0; first < L.n; first += EACH) {
+            T now[EACH];
+#pragma unroll
+            for (int j = 0; j < EACH; j++)
+                now[j] = row[j];
+            load(L, first + EACH);
+            with_pivots(diagonal.safe, [&](auto safe) {
+#pragma unroll
+                for (int j = 0; j < EACH; j++)
+#pragma unroll
+                    for (int c = 0; c < C; c++) {
+                        const T x = shuffle(diagonal.template quotient<decltype(safe)::value>(y[c]), first + j);
+                        y[c] = choose(lane > first + j, multiply_add(y[c], -x, now[j]), y[c]);
+                    }
+            });
+        }
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            y[c] = diagonal.template quotient<false>(y[c]);
+    }
+};
+
 /* x := inv(L) x by each group of W lanes, n <= W; n <= 128 when W = 32.  All lanes call, those without a
  * problem with n = 0.  T: registers for W entries. */
-template <typename T, int W>
+template <typename T, int W, bool TURNS>
 __device__ __forceinline__ void trsv_warp(const triangle_view<T> &L, const vector_view<T> &x,
-                                          warp_shared<T, W> &s)
+                                          warp_shared<T, W, TURNS> &s)
 {
     const int lane = threadIdx.x % W;
-    T *turned = s.turned[threadIdx.x % 32 / W];
+    T *turned = s.turned[TURNS ? threadIdx.x % 32 / W : 0];
     T row[W];
     if constexpr (W < 32) {
         const T b = lane < L.n ? x.load(lane) : T{};

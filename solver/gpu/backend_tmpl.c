@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Analysis, factorization and what needs the factor's parts are the CPU backend's.  After each factorization the factor is
- * packed (gpu/tree_solver.h); whole solves and refinement (refine_tmpl.c) run on the device. */
+ * packed, for few solves as it is (gpu/tree_solver.h); whole solves and refinement (refine_tmpl.c) run on the device. */
 #include "solver/gpu/backend.h"
 #include "solver/cpu/tree.h"
 #include "solver/gpu/numeric.h"
@@ -14,6 +14,7 @@ typedef struct device_plan {
     void *cpu;
     environment *env;
     double entries_factor;
+    int substitutes; /* with the factor as it is */
     int may_fall_back;
 } device_plan;
 
@@ -42,6 +43,7 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
     plan->env = problem->env;
     plan->may_fall_back = problem->may_fall_back;
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
+    plan->substitutes = problem->for_few;
     const libsolver_status status = CPU->prepare(problem, why, &plan->cpu);
     if (status != LIBSOLVER_OK)
         memory_free(m, plan);
@@ -55,7 +57,8 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     const device_plan *plan = plan_;
     const cpu_plan *cpu = plan->cpu;
     CPU->predict(cpu, host_bytes, device_bytes);
-    const int64_t values = (int64_t)(DEFAULT_ENTRIES * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
+    const double prepared = plan->substitutes ? 0 : DEFAULT_ENTRIES;
+    const int64_t values = (int64_t)(prepared * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
     *host_bytes += values; /* formed here, then copied */
     /* the factor that they are formed from; A in full storage, its indices and sources twice 4 bytes an entry, and what comes in */
     const int64_t factor = cpu->part.stored_nnz * (int64_t)sizeof(scalar), entries = 2 * cpu->a.start[cpu->a.n];
@@ -93,7 +96,7 @@ static int fall_back(const device_numeric *f, libsolver_status status, message *
 /* What of a factor is the device's. */
 static libsolver_status open_device(device_numeric *f, const device_plan *plan, message *why)
 {
-    const tree_solver_options options = {.entries_factor = plan->entries_factor};
+    const tree_solver_options options = {.entries_factor = plan->entries_factor, .substitute = plan->substitutes};
     const cpu_plan *cpu = plan->cpu;
     TRY(tree_solver_create(f->env, &options, why, &f->solver));
     return tree_matrix_create(f->env, f->solver, SCALAR_TYPE, cpu->hermitian, &cpu->a, cpu->part.perm, why, &f->a);
