@@ -144,7 +144,8 @@ typedef struct form_factor {
 typedef struct device_form {
     int device;
     void *stream;
-    void *staging;   /* pinned */
+    void *staging;   /* page-locked, two halves of so many bytes: */
+    int64_t half;
     void *staged[2]; /* events: the halves of staging have been read */
     form_buffer factor, pattern, workspace;
     int64_t allocations; /* of these, so far */

@@ -7,7 +7,7 @@
 
 /* Of the workspace, and what a thread copies at a time. */
 #define WORKSPACE_BYTES ((int64_t)1 << 30)
-#define COPIED_BYTES ((int64_t)1 << 18)
+#define COPIED_BYTES ((int64_t)1 << 17)
 
 static double seconds(void)
 {

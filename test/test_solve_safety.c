@@ -1,8 +1,8 @@
 /* test/test_solve_safety.c: solves on a device that wait in vain, that must not allocate, and in memory that holds anything
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * It is linked with --wrap of CUDA's allocators, which are counted here and whose blocks are filled, of device_solver_upload, whose
- * programs are damaged, and of device_workspace_open, whose workspaces are given letters of other launches.
+ * It is linked with --wrap of CUDA's allocators, which are counted here and whose blocks are filled, of device_solver_upload and
+ * device_solver_substitute, whose programs and plans are damaged, and of device_workspace_open, whose workspaces are given letters of other launches.
  *
  * usage: test_solve_safety [small]      small: repeats for compute-sanitizer */
 #include <setjmp.h>
@@ -126,6 +126,40 @@ libsolver_status __wrap_device_solver_upload(device_solver *s, const device_uplo
     return status;
 }
 
+/* Makes the first row below a node that has something from children wait for what goes up from itself. */
+static int damage_sources(const substitution *plan, int32_t *source)
+{
+    for (const substitution_node *v = plan->node; v < plan->node + plan->nodes; v++)
+        for (int32_t i = v->columns; i < v->columns + v->rows; i++) {
+            const int64_t front = v->first + v->row_start + i;
+            if (plan->source_start[front] < plan->source_start[front + 1]) {
+                source[plan->source_start[front]] = (int32_t)(v->row_start + i - v->columns);
+                return 1;
+            }
+        }
+    return 0;
+}
+
+libsolver_status __real_device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
+                                                 const int32_t *user_row, const void *scale, char *error, int room);
+libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
+                                                 const int32_t *user_row, const void *scale, char *error, int room);
+libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
+                                                 const int32_t *user_row, const void *scale, char *error, int room)
+{
+    if (!damages)
+        return __real_device_solver_substitute(s, is, factor, plan, user_row, scale, error, room);
+    substitution other = *plan;
+    const size_t bytes = sizeof(int32_t) * (size_t)plan->source_start[plan->n + plan->rows];
+    other.source = malloc(bytes + 1);
+    assert_non_null(other.source);
+    memcpy(other.source, plan->source, bytes);
+    assert_true(damage_sources(plan, other.source));
+    const libsolver_status status = __real_device_solver_substitute(s, is, factor, &other, user_row, scale, error, room);
+    free(other.source);
+    return status;
+}
+
 /* ---- Workspaces that have seen other launches -------------------------------------------------------------- */
 
 static int are_stale;
@@ -187,10 +221,9 @@ static double *solution_of(packed *p, tree_workspace *w, int64_t columns)
     return x;
 }
 
-static void a_wait_in_vain_ends_and_is_told(void **state)
+static void check_wait_in_vain(int substitute)
 {
-    (void)state;
-    const tree_solver_options hasty = {.patience = 0.1};
+    const tree_solver_options hasty = {.patience = 0.1, .substitute = substitute};
     packed good, bad;
     pack_grid(&good, SPD, &hasty, 1);
     damages = 1;
@@ -226,10 +259,16 @@ static void a_wait_in_vain_ends_and_is_told(void **state)
     unpack(&good);
 }
 
-static void solves_and_replays_allocate_nothing(void **state)
+static void a_wait_in_vain_ends_and_is_told(void **state)
 {
     (void)state;
-    const tree_solver_options options = {0};
+    check_wait_in_vain(0);
+    check_wait_in_vain(1);
+}
+
+static void check_allocations(int substitute)
+{
+    const tree_solver_options options = {.substitute = substitute};
     packed p;
     pack_grid(&p, SPD, &options, 8);
     const int32_t n = p.s.a.n;
@@ -272,13 +311,20 @@ static void solves_and_replays_allocate_nothing(void **state)
     unpack(&p);
 }
 
+static void solves_and_replays_allocate_nothing(void **state)
+{
+    (void)state;
+    check_allocations(0);
+    check_allocations(1);
+}
+
 /* Program, workspaces and vectors in memory that holds ones, NaN or anything: the bits are the same. */
 static void what_memory_held_before_does_not_matter(void **state)
 {
     (void)state;
-    for (int variant = 0; variant < 8; variant++) {
-        const tree_solver_options options = {.by_levels = variant & 1, .form_on_host = variant >> 1 & 1};
-        const int kind = variant & 4 ? INDEFINITE : SPD;
+    for (int variant = 0; variant < 10; variant++) {
+        const tree_solver_options options = {.by_levels = variant & 1, .form_on_host = variant >> 1 & 1, .substitute = variant >= 8};
+        const int kind = (variant & 4) || variant == 9 ? INDEFINITE : SPD;
         const int64_t columns[] = {1, 2, 8};
         double *expected[3] = {NULL};
         for (int held = LEFT_ALONE; held < PATTERNS; held++) {
@@ -312,8 +358,8 @@ static void what_memory_held_before_does_not_matter(void **state)
 static void letters_of_other_launches_are_not_read(void **state)
 {
     (void)state;
-    for (int by_levels = 0; by_levels < 2; by_levels++) {
-        const tree_solver_options options = {.by_levels = by_levels};
+    for (int way = 0; way < 3; way++) {
+        const tree_solver_options options = {.by_levels = way == 1, .substitute = way == 2};
         packed p;
         pack_grid(&p, INDEFINITE, &options, 2);
         double *x = solution_of(&p, p.workspace, 2);
