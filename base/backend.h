@@ -8,10 +8,10 @@
 struct pattern;
 struct forest;
 
-/* What a backend is given by the analysis; it copies what it keeps, but for env. */
+/* What a backend is given by the analysis; it copies what it keeps, but for env, a and forest. */
 typedef struct backend_problem {
     environment *env;
-    const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal complete; it outlives the plan */
+    const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal complete; it and forest outlive the plan */
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
@@ -77,7 +77,8 @@ typedef struct backend {
     /* Values. */
     libsolver_status (*create)(const void *plan, message *why, void **numeric);
     void (*destroy)(void *numeric);
-    /* values: of the pattern's entries, in its order.  They are checked before, so this cannot fail. */
+    /* values: of the pattern's entries, in its order, which stay until they are factorized.  They are checked before, so this
+     * cannot fail. */
     void (*set_values)(void *numeric, const void *values);
     libsolver_status (*factorize)(void *numeric, const backend_options *options, backend_report *report,
                                   message *why);

@@ -5,6 +5,7 @@
 #include "solver/cpu/plan.h"
 #include "solver/matching.h"
 #include "solver/unmatched.h"
+#include <assert.h>
 #include <string.h>
 
 /* What many 2x2 pivots multiply the time of a factorization with ten solves by (`bench_auto_ordering -m 1`, the shared matrices). */
@@ -215,6 +216,33 @@ static int is_given(libsolver_ordering method)
     return method == LIBSOLVER_ORDERING_USER || method == LIBSOLVER_ORDERING_NATURAL;
 }
 
+static int is_diagonal(const pattern *a)
+{
+    return a->start[a->n] == a->n;
+}
+
+/* That of a diagonal matrix in its own order. */
+static libsolver_status forest_of_diagonal(memory *m, int32_t n, forest *f)
+{
+    int32_t **const arrays[] = {&f->perm, &f->parent, &f->count, &f->first, &f->rows, &f->above};
+    int complete = 1;
+    *f = (forest){.n = n, .supernodes = n, .factor_nnz = n, .factor_flops = n, .levels = n > 0};
+    for (int k = 0; k < 6; k++)
+        complete &= (*arrays[k] = memory_new(m, (int64_t)n + 1, sizeof(int32_t))) != NULL;
+    if (!complete) {
+        forest_free(m, f);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    for (int32_t j = 0; j < n; j++) {
+        f->perm[j] = f->first[j] = j;
+        f->parent[j] = f->above[j] = -1;
+        f->count[j] = f->rows[j] = 1;
+    }
+    f->first[n] = n;
+    assert(forest_check(f) == NULL);
+    return LIBSOLVER_OK;
+}
+
 libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options, int32_t *perm,
                                  libsolver_ordering *used, message *why)
 {
@@ -231,6 +259,10 @@ libsolver_status choose_forest(environment *env, const pattern *a, const double 
 {
     *used = options->ordering;
     *seconds = 0;
+    if (options->ordering == LIBSOLVER_ORDERING_AUTO && !magnitude && is_diagonal(a)) {
+        *used = LIBSOLVER_ORDERING_NATURAL;
+        return forest_of_diagonal(&env->memory, a->n, f);
+    }
     if (!is_given(options->ordering))
         return find_order(env, a, magnitude, options, NULL, f, used, seconds, matched, why);
     int32_t *perm = memory_new(&env->memory, a->n, sizeof(int32_t));

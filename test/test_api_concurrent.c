@@ -346,12 +346,14 @@ static void several_threads_factorize_with_one_analysis(void **state)
 {
     (void)state;
     sparse definite = sparse_grid(60, 50, 4), indefinite = sparse_grid(60, 50, 2.5),
-           late = sparse_delaying(20);
+           late = sparse_delaying(20), narrow = sparse_grid(600, 2, 1.1); /* fronts are wanted once Cholesky by columns has failed */
     for (int threads = 1; threads <= TEAM; threads++) {
         factors_on_one_analysis(&definite, threads);
         factors_on_one_analysis(&indefinite, threads);
         factors_on_one_analysis(&late, threads);
+        factors_on_one_analysis(&narrow, threads);
     }
+    sparse_free(&narrow);
     sparse_free(&definite);
     sparse_free(&indefinite);
     sparse_free(&late);

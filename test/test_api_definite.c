@@ -86,10 +86,64 @@ static void not_positive_definite_names_the_row(void **state)
     libsolver_context_free(context);
 }
 
+/* One factor, the same workspace, values that are definite and others that are not: the bits of a new factor each time. */
+static void definite_and_indefinite_values_may_take_turns(void **state)
+{
+    (void)state;
+    sparse a = sparse_grid(150, 2, 4);
+    const int64_t n = a.n;
+    double *b = doubles(n), *x = doubles(n), *expected = doubles(n);
+    libsolver_matrix view = sparse_view(&a);
+    libsolver_options o;
+    libsolver_context *context;
+    libsolver_analysis *analysis;
+    libsolver_factor *f;
+    libsolver_workspace *w;
+    libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_CPU;
+    assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
+    assert_int_equal(libsolver_analyze(context, &view, &o, &analysis), LIBSOLVER_OK);
+    assert_int_equal(libsolver_factorize(analysis, &view, &f), LIBSOLVER_OK);
+    assert_int_equal(libsolver_workspace_create(f, 1, &w), LIBSOLVER_OK);
+    for (int64_t i = 0; i < n; i++)
+        b[i] = 1 + 0.1 * (double)(i % 7);
+    for (int round = 0; round < 6; round++) {
+        for (int64_t j = 0; j < n; j++)
+            a.values[a.pointers[j]] = round % 3 == 1 ? 1.1 : 4 + round;
+        libsolver_factor *fresh;
+        libsolver_factor_info info;
+        libsolver_inertia_counts found, again;
+        const libsolver_vectors in = block_view(b, n, 1), out = block_view(x, n, 1), wanted = block_view(expected, n, 1);
+        assert_int_equal(libsolver_refactorize(f, &view), LIBSOLVER_OK);
+        assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w, &in, &out), LIBSOLVER_OK);
+        assert_int_equal(libsolver_factorize(analysis, &view, &fresh), LIBSOLVER_OK);
+        assert_int_equal(libsolver_solve_plain(fresh, LIBSOLVER_PART_ALL, NULL, &in, &wanted), LIBSOLVER_OK);
+        libsolver_info(f, &info);
+        assert_int_equal(info.kind, round % 3 == 1 ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_SPD);
+        assert_int_equal(libsolver_inertia(f, &found), LIBSOLVER_OK);
+        assert_int_equal(libsolver_inertia(fresh, &again), LIBSOLVER_OK);
+        assert_int_equal(found.positive, again.positive);
+        assert_int_equal(found.negative, again.negative);
+        assert_int_equal(found.negative > 0, round % 3 == 1);
+        assert_true(sparse_backward_error(&a, 1, x, b) <= 1e-12);
+        assert_memory_equal(x, expected, sizeof(double) * (size_t)n);
+        libsolver_factor_free(fresh);
+    }
+    libsolver_workspace_free(w);
+    libsolver_factor_free(f);
+    libsolver_analysis_free(analysis);
+    libsolver_context_free(context);
+    free(b);
+    free(x);
+    free(expected);
+    sparse_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(not_positive_definite_names_the_row),
+        cmocka_unit_test(definite_and_indefinite_values_may_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,9 @@ typedef struct search_end {
 } search_end;
 
 typedef struct numeric {
-    const cpu_plan *plan;
+    const cpu_plan *plan; /* of the factor that is there, or being made: ... */
+    const cpu_plan *first_plan; /* ... this one, or its by_fronts */
+    const scalar *given; /* the values last set, in the caller's order; not looked at once they are factorized */
     const cpu_single *single; /* mixed precision: its factor is of this kind, ... */
     void *factor;             /* ... this one; there are no fronts here then */
     int is_inner;             /* this is such a factor: values come scaled, residuals are not wanted */
@@ -131,7 +133,7 @@ static inline const int32_t *node_up(const numeric *f, int32_t s)
 int NAME(cpu_cycle_length)(const cpu_plan *plan, int far);
 
 /* numeric_tmpl.c: memory for a factor of this precision but for its fronts; 0: it cannot be had.  take_fronts: for what keeps the books
- * of fronts, with plan->simplicial once they are wanted.  release_tree: all of it, and the fronts */
+ * of fronts, with plan->simplicial once they are wanted, and the plan that has them.  release_tree: all of it, and the fronts */
 int NAME(cpu_take_tree)(numeric *f);
 int NAME(cpu_take_fronts)(numeric *f);
 void NAME(cpu_release_tree)(numeric *f);
@@ -181,7 +183,7 @@ typedef struct workspace {
     int64_t rows;                  /* solve_entries that `front` has room for */
     scalar *x;                     /* n: right-hand sides, then solutions, scaled, in the plan's order */
     scalar *front;                 /* rows: the fronts at hand, forward also those that wait */
-    int32_t *pending;              /* supernodes */
+    int32_t *pending, nodes;       /* of so many supernodes */
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */

@@ -61,7 +61,7 @@ static int cancelled(const void *env)
 /* Of L, with padding, as planned. */
 static int64_t plan_entries(const cpu_plan *plan)
 {
-    int64_t entries = 0;
+    int64_t entries = plan_has_fronts(plan) ? 0 : plan->given_forest->factor_nnz;
     for (int32_t s = 0; s < plan->part.supernodes; s++)
         entries += (int64_t)plan_rows(plan, s) * plan_pivots(plan, s);
     return entries;
@@ -76,12 +76,56 @@ int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
     return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
 }
 
+/* P A P^T and the sums of its rows. */
+static void load_values(numeric *f)
+{
+    const pattern *a = f->plan->given;
+    const scalar *values = f->given;
+    real *sum = f->largest; /* in the caller's order, which is likely to have neighbours near each other */
+    for (int32_t i = 0; i < a->n; i++)
+        sum[i] = 0;
+    for (int32_t j = 0; j < a->n; j++) { /* each column begins with its diagonal */
+        int64_t p = a->start[j];
+        real own = scalar_abs(values[p]);
+        f->value[f->plan->place[p]] = values[p];
+        for (p++; p < a->start[j + 1]; p++) {
+            const int64_t q = f->plan->place[p];
+            f->value[q >= 0 ? q : -1 - q] = q >= 0 ? values[p] : scalar_mirror(values[p], f->plan->hermitian);
+            const real size = scalar_abs(values[p]);
+            own += size;
+            sum[a->row[p]] += size;
+        }
+        sum[j] += own;
+    }
+    for (int32_t k = 0; k < a->n; k++)
+        f->row_sum[k] = sum[f->plan->part.perm[k]];
+}
+
+static void set_values(void *numeric_, const void *values)
+{
+    numeric *f = numeric_;
+    if (f->plan != f->first_plan) {
+        NAME(cpu_release_own)(f);
+        f->plan = f->first_plan;
+    }
+    f->given = values;
+    load_values(f);
+}
+
 int NAME(cpu_take_fronts)(numeric *f)
 {
     memory *m = &f->plan->env->memory;
+    if (!plan_has_fronts(f->plan)) {
+        const cpu_plan *plan = cpu_plan_with_fronts(f->plan);
+        if (!plan)
+            return 0;
+        f->plan = plan;
+        load_values(f);
+    }
     const int32_t supernodes = f->plan->part.supernodes;
     if (f->node)
         return 1;
+    f->threads = f->plan->tasks.threads;
     f->node = memory_zeroed(m, supernodes, sizeof(node));
     f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
     f->pending = memory_new(m, supernodes, sizeof(int32_t));
@@ -103,8 +147,6 @@ int NAME(cpu_take_tree)(numeric *f)
 {
     memory *m = &f->plan->env->memory;
     const simplicial *s = f->plan->simplicial;
-    f->threads = f->plan->tasks.threads;
-    f->solve_entries = f->plan->solve_rows;
     if (!s)
         return NAME(cpu_take_fronts)(f);
     f->columns = memory_new(m, (int64_t)s->n + s->start[s->n], sizeof(scalar));
@@ -119,7 +161,7 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     const int32_t n = plan->a.n;
     numeric *f = *out = memory_zeroed(m, 1, sizeof(numeric));
     if (f) {
-        f->plan = plan;
+        f->plan = f->first_plan = plan;
         f->watch = (front_watch){.cancelled = cancelled, .user = plan->env};
         f->single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
         f->is_inner = plan->mixed && !f->single;
@@ -138,47 +180,21 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)m->wanted);
 }
 
-static void set_values(void *numeric_, const void *values_)
-{
-    numeric *f = numeric_;
-    const pattern *a = f->plan->given;
-    const scalar *values = values_;
-    real *sum = f->largest; /* in the caller's order, which is likely to have neighbours near each other */
-    for (int32_t i = 0; i < a->n; i++)
-        sum[i] = 0;
-    for (int32_t j = 0; j < a->n; j++) { /* each column begins with its diagonal */
-        int64_t p = a->start[j];
-        real own = scalar_abs(values[p]);
-        f->value[f->plan->place[p]] = values[p];
-        for (p++; p < a->start[j + 1]; p++) {
-            const int64_t q = f->plan->place[p];
-            f->value[q >= 0 ? q : -1 - q] = q >= 0 ? values[p] : scalar_mirror(values[p], f->plan->hermitian);
-            const real size = scalar_abs(values[p]);
-            own += size;
-            sum[a->row[p]] += size;
-        }
-        sum[j] += own;
-    }
-    for (int32_t k = 0; k < a->n; k++)
-        f->row_sum[k] = sum[f->plan->part.perm[k]];
-}
-
-/* Of a factor by columns, which may be followed by one by fronts. */
-static int64_t plan_columns(const cpu_plan *plan)
+/* Entries of factors: by columns, by fronts, or both. */
+static int64_t factor_entries(const cpu_plan *plan)
 {
     const simplicial *s = plan->simplicial;
-    return s ? 2 * (int64_t)s->n + s->start[s->n] : 0;
+    return (s ? 2 * (int64_t)s->n + s->start[s->n] : 0) + (plan_has_fronts(plan) ? plan_entries(plan) + plan->peak_slots : 0);
 }
 
 static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
 {
     const cpu_plan *plan = plan_;
-    const int64_t n = plan->a.n, nnz = plan->a.start[n], rows = plan->part.row_start[plan->part.supernodes];
-    const int64_t entries = plan_entries(plan);
+    const int64_t n = plan->a.n, nnz = plan->a.start[n], rows = plan_has_fronts(plan) ? plan->part.row_start[plan->part.supernodes] : 0;
     const int64_t scratch_entries =
         plan->tasks.threads *
         (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
-    const int64_t factor = (plan_columns(plan) + entries + plan->peak_slots + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar);
+    const int64_t factor = (factor_entries(plan) + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar);
     /* mixed precision: beside the factor, A and a workspace in double */
     const int64_t values = (nnz + (2 * NAME(cpu_cycle_length)(plan, plan->mixed) + 9) * n) * (int64_t)sizeof(scalar);
     *host_bytes = (plan->mixed ? factor / 2 + values : factor) + rows * 2 * (int64_t)sizeof(int32_t);

@@ -87,7 +87,7 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     return LIBSOLVER_OK;
 }
 
-/* Entries of contribution blocks alive at a time when no pivot is delayed, and rows in solves if the first factor may not tell. */
+/* Entries of contribution blocks alive at a time when no pivot is delayed. */
 static libsolver_status predict_slots(memory *m, cpu_plan *plan)
 {
     const int32_t n = plan->part.supernodes;
@@ -97,10 +97,6 @@ static libsolver_status predict_slots(memory *m, cpu_plan *plan)
         for (int32_t s = 0; s < n; s++)
             size[s] = cb_entries(plan_rows(plan, s) - plan_pivots(plan, s));
         status = slots_plan(m, &plan->part, &plan->tasks, size, offset, &plan->peak_slots);
-        for (int32_t s = 0; s < n; s++)
-            size[s] = plan_rows(plan, s);
-        if (status == LIBSOLVER_OK && plan->simplicial)
-            status = slots_plan(m, &plan->part, &plan->solves, size, offset, &plan->solve_rows);
     }
     memory_free(m, size);
     memory_free(m, offset);
@@ -111,7 +107,6 @@ static libsolver_status predict_slots(memory *m, cpu_plan *plan)
 static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *problem, message *why)
 {
     const partition *part = &plan->part;
-    plan->schur_node = -1;
     plan->schur_size = problem->schur_size;
     if (plan->schur_size == 0)
         return LIBSOLVER_OK;
@@ -140,53 +135,74 @@ static libsolver_status keep_matching(memory *m, cpu_plan *plan, const backend_p
     return LIBSOLVER_OK;
 }
 
+/* P A P^T in the forest's order. */
+static libsolver_status plan_columns(memory *m, cpu_plan *plan)
+{
+    const forest *f = plan->given_forest;
+    plan->part.n = f->n;
+    plan->part.perm = memory_new(m, f->n, sizeof(int32_t));
+    if (!plan->part.perm)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    memcpy(plan->part.perm, f->perm, sizeof(int32_t) * (size_t)f->n);
+    return pattern_permute(m, plan->given, f->perm, &plan->a, plan->place);
+}
+
+/* Relaxed supernodes, P A P^T in their order, and what belongs to fronts. */
+static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_problem *problem, message *why)
+{
+    const int64_t nnz = plan->given->start[plan->given->n];
+    TRY(partition_build(m, plan->given, plan->given_forest, cpu_front_seconds, &plan->part, &plan->a, plan->place));
+    plan->local = memory_new(m, nnz, sizeof(int32_t));
+    plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
+    plan->children = memory_zeroed(m, plan->part.supernodes, sizeof(int32_t));
+    plan->child = memory_new(m, plan->part.supernodes, sizeof(int32_t));
+    plan->sibling = memory_new(m, plan->part.supernodes, sizeof(int32_t));
+    if (!plan->local || !plan->position || !plan->children || !plan->child || !plan->sibling)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    TRY(index_fronts(m, plan));
+    TRY(find_schur_node(plan, problem, why));
+    TRY(schedule_build(m, &plan->part, factorize_work, FACTORIZE_WORK_FOR_THREADS, problem->env->threads, &plan->tasks));
+    TRY(schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads, &plan->solves));
+    return predict_slots(m, plan);
+}
+
+/* The signs that are expected of pivots, in the plan's order. */
+static libsolver_status keep_signs(memory *m, cpu_plan *plan, const backend_problem *problem)
+{
+    plan->sign = memory_new(m, plan->a.n, 1);
+    for (int32_t k = 0; k < plan->a.n && plan->sign; k++)
+        plan->sign[k] = problem->expected_signs[plan->part.perm[k]];
+    return plan->sign ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+}
+
 libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **out)
 {
     memory *m = &problem->env->memory;
     const int64_t nnz = problem->a->start[problem->a->n];
+    const int by_columns = problem->may_go_by_columns && simplicial_pays(problem->forest);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     cpu_plan *plan = *out = memory_zeroed(m, 1, sizeof(cpu_plan));
     if (!plan)
         goto done;
     plan->env = problem->env;
     plan->given = problem->a;
+    plan->given_forest = problem->forest;
     plan->hermitian = problem->symmetry == LIBSOLVER_HERMITIAN;
     plan->mixed = problem->mixed;
+    plan->schur_node = -1;
     plan->place = memory_new(m, nnz, sizeof(int64_t));
-    plan->local = memory_new(m, nnz, sizeof(int32_t));
     plan->a.start = memory_new(m, (int64_t)problem->a->n + 1, sizeof(int64_t));
     plan->a.row = memory_new(m, nnz, sizeof(int32_t));
-    if (!plan->place || !plan->local || !plan->a.start || !plan->a.row)
+    if (!plan->place || !plan->a.start || !plan->a.row)
         goto done;
-    status = partition_build(m, problem->a, problem->forest, cpu_front_seconds, &plan->part, &plan->a, plan->place);
-    if (status == LIBSOLVER_OK) {
-        plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
-        plan->children = memory_zeroed(m, plan->part.supernodes, sizeof(int32_t));
-        plan->child = memory_new(m, plan->part.supernodes, sizeof(int32_t));
-        plan->sibling = memory_new(m, plan->part.supernodes, sizeof(int32_t));
-        status =
-            plan->position && plan->children && plan->child && plan->sibling ? index_fronts(m, plan) : LIBSOLVER_OUT_OF_MEMORY;
-    }
-    if (status == LIBSOLVER_OK)
-        status = find_schur_node(plan, problem, why);
-    if (status == LIBSOLVER_OK && problem->expected_signs) {
-        plan->sign = memory_new(m, plan->a.n, 1);
-        for (int32_t k = 0; k < plan->a.n && plan->sign; k++)
-            plan->sign[k] = problem->expected_signs[plan->part.perm[k]];
-        status = plan->sign ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
-    }
+    /* in mixed precision the factor shares its plan with the matrix, which keeps its order */
+    status = by_columns && !plan->mixed ? plan_columns(m, plan) : plan_fronts(m, plan, problem, why);
+    if (status == LIBSOLVER_OK && problem->expected_signs)
+        status = keep_signs(m, plan, problem);
     if (status == LIBSOLVER_OK && problem->matched_row)
         status = keep_matching(m, plan, problem);
-    if (status == LIBSOLVER_OK)
-        status = schedule_build(m, &plan->part, factorize_work, FACTORIZE_WORK_FOR_THREADS,
-                                problem->env->threads, &plan->tasks);
-    if (status == LIBSOLVER_OK)
-        status = schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads,
-                                &plan->solves);
-    if (status == LIBSOLVER_OK && problem->may_go_by_columns && simplicial_pays(problem->forest))
+    if (status == LIBSOLVER_OK && by_columns)
         status = simplicial_build(m, &plan->a, problem->forest->factor_nnz, problem->forest->factor_flops, &plan->simplicial);
-    if (status == LIBSOLVER_OK)
-        status = predict_slots(m, plan);
 done:
     if (status != LIBSOLVER_OK) {
         if (status == LIBSOLVER_OUT_OF_MEMORY)
@@ -197,11 +213,34 @@ done:
     return status;
 }
 
+const cpu_plan *cpu_plan_with_fronts(const cpu_plan *plan)
+{
+    if (plan_has_fronts(plan))
+        return plan;
+    cpu_plan *made = NULL, *there = atomic_load(&plan->by_fronts);
+    if (there)
+        return there;
+    const backend_problem problem = {.env = plan->env,
+                                     .a = plan->given,
+                                     .forest = plan->given_forest,
+                                     .symmetry = plan->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                                     .matched_row = plan->matched_row,
+                                     .matched_dual = plan->matched_dual};
+    message why;
+    if (cpu_plan_create(&problem, &why, &made) != LIBSOLVER_OK)
+        return NULL;
+    if (atomic_compare_exchange_strong(&((cpu_plan *)plan)->by_fronts, &there, made))
+        return made;
+    cpu_plan_free(made); /* another caller was first */
+    return there;
+}
+
 void cpu_plan_free(cpu_plan *plan)
 {
     if (!plan)
         return;
     memory *m = &plan->env->memory;
+    cpu_plan_free(atomic_load(&plan->by_fronts));
     partition_free(m, &plan->part);
     schedule_free(m, &plan->tasks);
     schedule_free(m, &plan->solves);

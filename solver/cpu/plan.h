@@ -29,11 +29,13 @@ typedef struct schedule {
     int32_t *below;       /* supernodes: the first range below an upper supernode, -1: none */
 } schedule;
 
+/* Cholesky by columns is kept apart from fronts: their part of the plan is another plan, made when a factorization first wants it. */
 typedef struct cpu_plan {
     environment *env;
     int hermitian;  /* A = A^H, no difference for real types */
     int mixed;      /* the factor is in single precision, the matrix in double */
-    partition part; /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] - row_start[s] */
+    partition part; /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] - row_start[s]; without fronts its n and
+                       perm only */
     int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */
     int32_t *children; /* supernodes: how many */
     int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front; pivot
@@ -41,19 +43,24 @@ typedef struct cpu_plan {
     pattern a;         /* lower triangle of P A P^T; each column begins with its diagonal */
     int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a; -1 - it: its mirror image is there */
     int32_t *local;    /* nnz: place of the entry's row in the front of its column */
-    const pattern *given;   /* the pattern that was analysed, the analysis's */
+    const pattern *given;   /* the pattern that was analysed, and ... */
+    const forest *given_forest; /* ... its forest, the analysis's */
     int32_t *matched_row;   /* n: a matching of all its columns from which one of new values can start, row of each column, ... */
     double *matched_dual;   /* n: ... and duals of rows; NULL: there is none */
     int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ... */
     int32_t schur_node;              /* ... and are the last of this supernode, a root; -1: there are none */
     int8_t *sign;      /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
     simplicial *simplicial; /* Cholesky goes by columns; NULL: by fronts */
+    struct cpu_plan *_Atomic by_fronts; /* with `simplicial`, once they are wanted: the plan that has fronts, in an order of its own */
     schedule tasks, solves; /* of factorizations, of solves */
     int32_t largest_front; /* max m */
     int64_t peak_slots;    /* entries of contribution blocks in use at a time, as planned */
-    int64_t solve_rows;    /* with `simplicial`: rows of fronts in use at a time in a solve, if one by fronts follows; else 0 */
 } cpu_plan;
 
+static inline int plan_has_fronts(const cpu_plan *plan)
+{
+    return plan->part.first != NULL;
+}
 static inline int plan_pivots(const cpu_plan *plan, int32_t s)
 {
     return plan->part.first[s + 1] - plan->part.first[s];
@@ -74,6 +81,8 @@ int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns);
 
 libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **plan);
 void cpu_plan_free(cpu_plan *plan);
+/* The plan that has fronts, which may be this one; for any number of callers at a time.  NULL: no memory for it. */
+const cpu_plan *cpu_plan_with_fronts(const cpu_plan *plan);
 
 /* cost: work of a front.  least: of the whole tree, below which one thread is faster than waking others. */
 libsolver_status schedule_build(memory *m, const partition *part, front_cost cost, double least, int threads,

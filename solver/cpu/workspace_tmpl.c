@@ -125,8 +125,13 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
         TRY(fit_single(f, w));
     if (f->single)
         return LIBSOLVER_OK;
-    if (!w->pending && !(w->pending = memory_new(m, f->plan->part.supernodes, sizeof(int32_t))))
-        return LIBSOLVER_OUT_OF_MEMORY;
+    if (!w->pending || w->nodes < f->plan->part.supernodes) {
+        memory_free(m, w->pending);
+        w->nodes = f->plan->part.supernodes;
+        w->pending = memory_new(m, w->nodes, sizeof(int32_t));
+        if (!w->pending)
+            return LIBSOLVER_OUT_OF_MEMORY;
+    }
     if (!w->front || w->rows < f->solve_entries) {
         memory_free(m, w->front);
         w->front = memory_new(m, f->solve_entries * substitution_width(w->columns), sizeof(scalar));
