@@ -279,6 +279,48 @@ static void a_matching_is_resumed_with_other_values(void **state)
     assert_true(perfect > 1000);
 }
 
+/* The lower triangle of [D G'; G 0]: a diagonal of order n, and `rows` rows of G with the given probability of an entry. */
+static pattern with_long_rows(int32_t n, int32_t rows, double density, random_stream *r)
+{
+    pattern a = {n + rows, malloc(sizeof(int64_t) * (size_t)(n + rows + 1)), malloc(sizeof(int32_t) * (size_t)((n + 1) * (rows + 1)))};
+    int64_t next = 0;
+    assert_true(a.start && a.row);
+    for (int32_t j = 0; j < a.n; j++) {
+        a.start[j] = next;
+        a.row[next++] = j;
+        for (int32_t i = n; i < a.n && j < n; i++)
+            if ((double)random_below(r, 1000) < 1000 * density)
+                a.row[next++] = i;
+    }
+    a.start[a.n] = next;
+    return a;
+}
+
+/* A few columns with entries in most rows, which are assigned last, some of which there is no row for; then only such columns. */
+static void long_columns_are_matched_like_others(void **state)
+{
+    (void)state;
+    int perfect = 0;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        random_stream r = random_seeded(seed);
+        pattern a = seed % 5 == 4 ? problem_random(260, 0.9, &r) : with_long_rows(600, 8, seed % 2 ? 0.6 : 0.95, &r);
+        problem p = solve(a, random_powers(&r, &a, seed % 3 == 2 ? 30 : 0));
+        double *again = nan_array(a.n);
+        for (int round = 0; round < 3; round++) {
+            check(&p, 1e-9);
+            assert_int_equal(matching_scale(p.w, p.magnitude, again), p.matched);
+            assert_memory_equal(again, p.scale, (size_t)a.n * sizeof(double));
+            perfect += p.matched == a.n;
+            change(&p, &r, round == 0 ? 3 : 60, 0);
+            p.matched = matching_scale(p.w, p.magnitude, p.scale);
+        }
+        check(&p, 1e-9);
+        free(again);
+        free_problem(&p);
+    }
+    assert_true(perfect > 60);
+}
+
 static void rows_of_a_pattern_may_come_in_any_order(void **state)
 {
     (void)state;
@@ -437,6 +479,7 @@ int main(void)
         unit_test_of_memory(zeros_arrows_and_paths_are_matched_as_known, &m),
         unit_test_of_memory(a_matching_may_be_used_again, &m),
         unit_test_of_memory(a_matching_is_resumed_with_other_values, &m),
+        unit_test_of_memory(long_columns_are_matched_like_others, &m),
         unit_test_of_memory(rows_of_a_pattern_may_come_in_any_order, &m),
         unit_test_of_memory(cycles_are_cut_into_pairs, &m),
         unit_test_of_memory(unmatched_columns_wait_for_the_end_of_their_paths, &m),
