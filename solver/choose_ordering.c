@@ -14,11 +14,11 @@
 /* Random numbers of nested dissection. */
 #define ND_SEED 4321
 
-/* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when it multiplies the flops
- * predicted of AMD's order by more than this: of the shared KKT systems, those above (kkt_cvxqp1_l 4.0, lp_dfl001_aug 4.4,
- * stokes64 8.5) are factorized faster with delays, those below (kkt_cont-201 1.2, kkt_stadat3 2.1) with pairs, by
- * `libsolver bench`. */
-#define PAIRS_WORTH 2.5
+/* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when it multiplies the time
+ * predicted of AMD's order by more than this: of the shared KKT systems, those above (kkt_aug2d 1.6, stokes64 3.0, ncvxqp1 3.0,
+ * kkt_cvxqp1_l 5.1) are factorized faster with delays, those below (reorientation_1 1.3, kkt_laser 1.3, kkt_cont-201 1.46) with pairs,
+ * by `libsolver bench`. */
+#define PAIRS_WORTH 1.5
 
 static libsolver_status by_method(const choice *c, libsolver_ordering method, const nd_watch *watch,
                                   const graph *g, int32_t *perm)
@@ -196,7 +196,7 @@ static libsolver_status find_order(environment *env, const pattern *a, const dou
         plain.matched = *matched;
         TRY_DONE(candidate_find_amd(&first));
         TRY_DONE(candidate_find_amd(&plain));
-        chosen = first.amd.e.factor_flops > PAIRS_WORTH * plain.amd.e.factor_flops ? &plain : &first;
+        chosen = first.amd.seconds > PAIRS_WORTH * plain.amd.seconds ? &plain : &first;
     }
     chosen->for_many_solves = options->backend == LIBSOLVER_BACKEND_GPU || options->purpose == LIBSOLVER_PURPOSE_LATENCY;
     TRY_DONE(order_choice(chosen, options->ordering, &best, why));

@@ -99,10 +99,16 @@ static void heap_up(matching *w, int32_t place, int32_t i)
     heap_put(w, place, i);
 }
 
-static int32_t heap_pop(matching *w, int32_t *size)
+/* The last row takes the place of the one that leaves, and goes up or down from there. */
+static void heap_remove(matching *w, int32_t place, int32_t *size)
 {
-    const int32_t first = w->heap[0], last = w->heap[--*size];
-    int32_t place = 0;
+    const int32_t last = w->heap[--*size];
+    if (place == *size)
+        return;
+    if (place > 0 && before(w, last, w->heap[(place - 1) / 2])) {
+        heap_up(w, place, last);
+        return;
+    }
     for (int32_t child; (child = 2 * place + 1) < *size; place = child) {
         if (child + 1 < *size && before(w, w->heap[child + 1], w->heap[child]))
             child++;
@@ -110,10 +116,7 @@ static int32_t heap_pop(matching *w, int32_t *size)
             break;
         heap_put(w, place, w->heap[child]);
     }
-    if (*size > 0)
-        heap_put(w, place, last);
-    w->at[first] = -1;
-    return first;
+    heap_put(w, place, last);
 }
 
 /* ---- assignment ------------------------------------------------------------------------------------ */
@@ -225,13 +228,20 @@ static int32_t resume_assignment(matching *w)
     return assigned;
 }
 
+/* Row i is left in its turn.  Settled rows are listed behind the heap in w->heap, in the order of their distance. */
+static void settle(matching *w, int32_t i, int32_t *settled)
+{
+    w->at[i] = -2;
+    w->heap[w->n - 1 - (*settled)++] = i;
+}
+
 /* Shortest augmenting path from column j0 to a free row [Dijkstra].  Rows reached keep from, the column
- * before them; matched rows wait in the heap, and those settled are listed behind it in w->heap, in the order
- * of their distance.  Returns 1 if the column was assigned. */
+ * before them; matched rows wait in the heap, but for those, often most, that are as near as the row being left and so may be left
+ * next.  Returns 1 if the column was assigned. */
 static int assign(matching *w, int32_t j0)
 {
     const int32_t n = w->n;
-    int32_t size = 0, settled = 0, reached = -1, j = j0;
+    int32_t size = 0, settled = 0, left = 0, reached = -1, j = j0;
     double before_row = 0, length = INFINITY; /* to the row being left, and to the nearest free row so far */
     for (;;) {
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
@@ -246,16 +256,24 @@ static int assign(matching *w, int32_t j0)
             if (w->column_of[i] < 0) {
                 length = d;
                 reached = i;
+            } else if (d == before_row) {
+                if (w->at[i] >= 0)
+                    heap_remove(w, w->at[i], &size);
+                settle(w, i, &settled);
             } else
                 heap_up(w, w->at[i] >= 0 ? w->at[i] : size++, i);
         }
-        if (size == 0 || w->distance[w->heap[0]] >= length)
+        if (length <= before_row)
             break;
-        const int32_t i = heap_pop(w, &size);
-        before_row = w->distance[i];
-        w->at[i] = -2;
-        w->heap[n - 1 - settled++] = i;
-        j = w->column_of[i];
+        if (left == settled) {
+            if (size == 0 || w->distance[w->heap[0]] >= length)
+                break;
+            const int32_t i = w->heap[0];
+            heap_remove(w, 0, &size);
+            before_row = w->distance[i];
+            settle(w, i, &settled);
+        }
+        j = w->column_of[w->heap[n - 1 - left++]];
     }
     if (reached < 0)
         return 0; /* no free row can be reached from those settled, now or later: they stay marked */
