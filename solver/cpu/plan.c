@@ -23,12 +23,24 @@ double cpu_ten_solves_seconds(int64_t k, int64_t m, int64_t waiting)
     return 1e-7 + 8e-8 * dm + 5e-11 * dk * (dm * dm - dm * dk + dk * dk / 3) + 3e-9 * dw * (dm + dw);
 }
 
-/* Work of a factorization: flops with a constant for what is not flops, and what is worth other threads. */
+/* Work of a factorization: flops with a constant for what is not flops. */
 static double factorize_work(int64_t k, int64_t m)
 {
     return (double)k * (double)m * (double)m + 10 * (double)m + 1000;
 }
-#define FACTORIZE_WORK_FOR_THREADS 5e6
+
+/* Predicted seconds of all fronts from which other threads are woken: 0.5 ms of Cholesky, 1 to 2 of L D L^T.  Below they gain up to a
+ * third where processors are idle (bcsstk14 0.37 ms instead of 0.54), and cost several slices of the scheduler's time, of 4 ms each,
+ * where they are not. */
+#define SECONDS_FOR_THREADS 1.8e-3
+
+static int factorize_threads(const partition *part, int threads)
+{
+    double seconds = 0;
+    for (int32_t s = 0; s < part->supernodes && seconds < SECONDS_FOR_THREADS; s++)
+        seconds += cpu_front_seconds(part->first[s + 1] - part->first[s], part->row_start[s + 1] - part->row_start[s]);
+    return seconds < SECONDS_FOR_THREADS ? 1 : threads;
+}
 
 /* Work of a solve: entries read, and their like for each row and each front. */
 static double solve_work(int64_t k, int64_t m)
@@ -39,6 +51,7 @@ static double solve_work(int64_t k, int64_t m)
  * and 850 with 16, lap2d:200 400 with 8 and 1150 with 16.  Below, waking a thread gains little, and costs much where processors are
  * busy.  A further column takes about a seventh of the time of the first. */
 #define SOLVE_WORK_FOR_THREADS 4e5
+#define SOLVE_WORK_FOR_THREADS_OF_BLOCK 8e5 /* they gain less there: a quarter of 0.25 ms where processors are idle */
 #define SOLVE_WORK_OF_THREAD 2.5e5
 #define SOLVE_WORK_OF_COLUMN 0.15
 /* Trees of less are not cut: no usual number of columns is worth it. */
@@ -49,7 +62,7 @@ int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
     const double work = plan->solves.work * (1 + SOLVE_WORK_OF_COLUMN * (double)(columns - 1));
     const double worth = work / SOLVE_WORK_OF_THREAD;
     const int threads = plan->solves.threads;
-    if (threads < 2 || work < SOLVE_WORK_FOR_THREADS)
+    if (threads < 2 || work < (columns > 1 ? SOLVE_WORK_FOR_THREADS_OF_BLOCK : SOLVE_WORK_FOR_THREADS))
         return 1;
     return worth >= threads ? threads : worth < 2 ? 2 : (int)worth;
 }
@@ -161,7 +174,7 @@ static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_pro
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY(index_fronts(m, plan));
     TRY(find_schur_node(plan, problem, why));
-    TRY(schedule_build(m, &plan->part, factorize_work, FACTORIZE_WORK_FOR_THREADS, problem->env->threads, &plan->tasks));
+    TRY(schedule_build(m, &plan->part, factorize_work, 0, factorize_threads(&plan->part, problem->env->threads), &plan->tasks));
     TRY(schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads, &plan->solves));
     return predict_slots(m, plan);
 }
