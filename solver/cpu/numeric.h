@@ -184,12 +184,13 @@ typedef struct workspace {
     scalar *x;                     /* n: right-hand sides, then solutions, scaled, in the plan's order */
     scalar *front;                 /* rows: the fronts at hand, forward also those that wait */
     int32_t *pending, nodes;       /* of so many supernodes */
+    void *vectors;                 /* what holds the vectors of refinement: */
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */
     int cycle;                     /* that `krylov` has room for */
     scalar *krylov;                /* fgmres_entries(n, cycle), for one column */
-    real *weight;                  /* n, for one column: what residuals are divided by */
+    real *weight;                  /* n, for one column: what residuals are divided by; among `vectors` too */
     void *single;                  /* mixed precision: the workspace of its factor */
     double *power;                 /* in such a workspace, for each column: what it was multiplied with, ... */
     wide *left;                    /* ... and n: what of the right-hand sides has not been solved for yet */

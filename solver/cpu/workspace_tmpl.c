@@ -4,25 +4,33 @@
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 
-/* What a factor writes to while it solves, and what refinement needs for each right-hand side. */
+/* What a factor writes to while it solves. */
 static int64_t bytes_of_solves(const numeric *f, int64_t columns)
 {
     const int64_t inner = (int64_t)sizeof(double) + f->plan->a.n * (int64_t)sizeof(wide);
     return f->solve_entries * substitution_width(columns) * (int64_t)sizeof(scalar) + (f->is_inner ? columns * inner : 0);
 }
 
-static int64_t bytes_of_refinement(const numeric *f)
+/* The vectors of refinement lie in one block, so that the system clears few pages for those that a plain solve does not touch:
+ * | solution | best | rhs | residual | bound | weight |, each aligned. */
+static int64_t vector_bytes(const numeric *f, int64_t columns, size_t size)
 {
-    return f->is_inner ? 0 : f->plan->a.n * (int64_t)(3 * sizeof(scalar) + sizeof(real) + sizeof(wide));
+    return round_up(f->plan->a.n * columns * (int64_t)size, MEMORY_ALIGNMENT);
+}
+
+static int64_t bytes_of_refinement(const numeric *f, int64_t columns)
+{
+    return 3 * vector_bytes(f, columns, sizeof(scalar)) + vector_bytes(f, columns, sizeof(wide)) + vector_bytes(f, columns, sizeof(real)) +
+           vector_bytes(f, 1, sizeof(real));
 }
 
 int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
 {
     const numeric *f = numeric_;
     const int64_t n = f->plan->a.n;
-    int64_t bytes = (int64_t)sizeof(workspace) + columns * (n * (int64_t)sizeof(scalar) + bytes_of_refinement(f));
+    int64_t bytes = (int64_t)sizeof(workspace) + columns * n * (int64_t)sizeof(scalar);
     if (!f->is_inner)
-        bytes += fgmres_entries(n, f->cycle) * (int64_t)sizeof(scalar) + n * (int64_t)sizeof(real);
+        bytes += bytes_of_refinement(f, columns) + fgmres_entries(n, f->cycle) * (int64_t)sizeof(scalar);
     if (f->zero_pivots > 0 && !f->is_inner)
         bytes += 4 * n * (int64_t)sizeof(scalar);
     return bytes + (f->single ? f->single->backend->workspace_bytes(f->factor, columns)
@@ -32,15 +40,17 @@ int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
 /* Memory for refinement. */
 static int take_refinement(const numeric *f, workspace *w)
 {
-    memory *m = &f->plan->env->memory;
-    const int64_t n = f->plan->a.n;
-    w->solution = memory_new(m, n * w->columns, sizeof(scalar));
-    w->best = memory_new(m, n * w->columns, sizeof(scalar));
-    w->rhs = memory_new(m, n * w->columns, sizeof(scalar));
-    w->residual = memory_new(m, n * w->columns, sizeof(wide));
-    w->bound = memory_new(m, n * w->columns, sizeof(real));
-    w->weight = memory_new(m, n, sizeof(real));
-    return w->solution && w->best && w->rhs && w->residual && w->bound && w->weight;
+    char *at = w->vectors = memory_new(&f->plan->env->memory, bytes_of_refinement(f, w->columns), 1);
+    if (!at)
+        return 0;
+    const int64_t bytes = vector_bytes(f, w->columns, sizeof(scalar));
+    w->solution = (void *)at;
+    w->best = (void *)(at += bytes);
+    w->rhs = (void *)(at += bytes);
+    w->residual = (void *)(at += bytes);
+    w->bound = (void *)(at += vector_bytes(f, w->columns, sizeof(wide)));
+    w->weight = (void *)(at += vector_bytes(f, w->columns, sizeof(real)));
+    return 1;
 }
 
 /* Memory for what a factor in single precision does of solves in double. */
@@ -82,13 +92,8 @@ void NAME(cpu_workspace_free)(memory *m, void *workspace_)
     memory_free(m, w->pending);
     memory_free(m, w->power);
     memory_free(m, w->left);
-    memory_free(m, w->solution);
-    memory_free(m, w->best);
-    memory_free(m, w->rhs);
-    memory_free(m, w->residual);
-    memory_free(m, w->bound);
+    memory_free(m, w->vectors);
     memory_free(m, w->krylov);
-    memory_free(m, w->weight);
     memory_free(m, w->singular);
     memory_free(m, w);
 }
