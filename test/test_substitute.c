@@ -91,18 +91,20 @@ static void check_both(random_stream *r, const substitution *kernels, int m, int
 }
 
 /* Every set of kernels for this width that runs here. */
-static int kernel_sets(int width, const substitution *sets[3])
+static int kernel_sets(int width, const substitution *sets[6])
 {
-    const substitution *best = NAME(substitution_kernels)(width);
-    const substitution *plain = width == 1 ? &NAME(single_substitution_plain) : &NAME(block_substitution_plain);
     int count = 0;
-    sets[count++] = plain;
-    if (best != plain)
-        sets[count++] = best;
+    for (int ahead = 0; ahead < (width == 1 ? 2 : 1); ahead++) {
+        const substitution *best = NAME(substitution_kernels)(width, ahead);
+        const substitution *plain = width == 1 ? &NAME(single_substitution_plain)[ahead] : &NAME(block_substitution_plain);
+        sets[count++] = plain;
+        if (best != plain)
+            sets[count++] = best;
 #if defined(HAVE_avx2) && defined(HAVE_avx512)
-    if (best == &NAME(single_substitution_avx512) || best == &NAME(block_substitution_avx512)) /* such processors have both */
-        sets[count++] = width == 1 ? &NAME(single_substitution_avx2) : &NAME(block_substitution_avx2);
+        if (best == &NAME(single_substitution_avx512)[ahead] || best == &NAME(block_substitution_avx512)) /* such processors have both */
+            sets[count++] = width == 1 ? &NAME(single_substitution_avx2)[ahead] : &NAME(block_substitution_avx2);
 #endif
+    }
     return count;
 }
 
@@ -112,7 +114,7 @@ static void solves_are_those_of_plain_loops(void **state)
     random_stream r = random_seeded(5);
     for (int c = 1; c <= 35; c = c < 4 ? c + 1 : 2 * c) { /* 1, 2, 3, 4, 8, 16, 32 */
         const int width = (int)substitution_width(c == 32 ? 35 : c), most = c == 1 ? 20 : 13;
-        const substitution *sets[3];
+        const substitution *sets[6];
         const int count = kernel_sets(width, sets);
         for (int k = 0; k < count; k++) {
             for (int m = 0; m <= most; m++)
@@ -145,9 +147,9 @@ static void large_panels_have_the_same_bits_for_any_number_of_threads(void **sta
     (void)state;
     random_stream r = random_seeded(6);
     const int m = 1500, p = 300;
-    for (int c = 1; c <= 16; c += 15) {
-        const int width = (int)substitution_width(c);
-        const substitution *kernels = NAME(substitution_kernels)(width);
+    for (int k = 0; k < 4; k++) {
+        const int width = (int)substitution_width(k < 2 ? 1 : 16);
+        const substitution *kernels = NAME(substitution_kernels)(width, k & 1);
         const size_t bytes = sizeof(scalar) * (size_t)(m * width);
         scalar *l = random_panel(&r, m, p, 0), *z = malloc(bytes), *first = malloc(bytes);
         assert_true(z && first);

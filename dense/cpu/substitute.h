@@ -22,8 +22,9 @@ typedef struct substitution {
     void (*product_transposed)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y);
 } substitution;
 
-/* The kernels for this processor and this width of a row. */
-const substitution *NAME(substitution_kernels)(int width);
+/* The kernels for this processor and this width of a row.  ahead: L does not fit the caches; the single ones ask for columns before it
+ * is their turn then. */
+const substitution *NAME(substitution_kernels)(int width, int ahead);
 
 /* Scalars in a row of c right-hand sides: c and some that only fill it up, at most 2 c. */
 static inline int64_t substitution_width(int64_t c)

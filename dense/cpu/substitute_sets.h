@@ -6,7 +6,8 @@
 #include "dense/cpu/sets.h"
 #include "dense/cpu/substitute.h"
 
-extern const substitution NAME(single_substitution_plain), NAME(single_substitution_avx2), NAME(single_substitution_avx512);
+/* [ahead] */
+extern const substitution NAME(single_substitution_plain)[2], NAME(single_substitution_avx2)[2], NAME(single_substitution_avx512)[2];
 extern const substitution NAME(block_substitution_plain), NAME(block_substitution_avx2), NAME(block_substitution_avx512);
 
 #endif

@@ -13,17 +13,17 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-const substitution *NAME(substitution_kernels)(int width)
+const substitution *NAME(substitution_kernels)(int width, int ahead)
 {
 #ifdef HAVE_avx512
     if (here_is_avx512())
-        return width == 1 ? &NAME(single_substitution_avx512) : &NAME(block_substitution_avx512);
+        return width == 1 ? &NAME(single_substitution_avx512)[ahead] : &NAME(block_substitution_avx512);
 #endif
 #ifdef HAVE_avx2
     if (here_is_avx2())
-        return width == 1 ? &NAME(single_substitution_avx2) : &NAME(block_substitution_avx2);
+        return width == 1 ? &NAME(single_substitution_avx2)[ahead] : &NAME(block_substitution_avx2);
 #endif
-    return width == 1 ? &NAME(single_substitution_plain) : &NAME(block_substitution_plain);
+    return width == 1 ? &NAME(single_substitution_plain)[ahead] : &NAME(block_substitution_plain);
 }
 
 void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z)

@@ -283,13 +283,14 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
             diagonal_tree(f, w, c);
         return;
     }
+    const int ahead = f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD, width = (int)substitution_width(c);
     const sweep go = {.f = f,
                       .w = w,
                       .part = part,
                       .c = c,
-                      .width = (int)substitution_width(c),
-                      .kernels = NAME(substitution_kernels)((int)substitution_width(c)),
-                      .ahead = f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD};
+                      .width = width,
+                      .kernels = NAME(substitution_kernels)(width, ahead),
+                      .ahead = ahead};
     const int threads = numeric_solve_threads(f, c);
     if (threads > 1)
         sweep_by_threads(&go, threads);
