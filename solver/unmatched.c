@@ -4,62 +4,72 @@
 #include "solver/unmatched.h"
 #include <math.h>
 
-typedef struct walk {
+typedef struct search {
     const matching *w;
-    int32_t *rank;  /* of each row's vertex in the elimination */
-    int32_t *path;  /* of each column: the number of the path it was met on, -1: none */
-    int32_t *into;  /* of each path: one that it has met, or its own number */
-    int32_t *last;  /* of each path: the largest rank on it, in the end of all it has met */
+    int32_t *last;  /* of each column: the row of largest rank that alternating paths from it lead to, -1: not known */
     int32_t *stack; /* columns */
-} walk;
+} search;
 
-static int32_t find(int32_t *into, int32_t path)
+static int is_entry(const matching *w, int64_t p)
 {
-    for (; into[path] != path; path = into[path])
-        into[path] = into[into[path]];
-    return path;
+    return isfinite(w->cost[p]);
 }
 
-static int32_t larger(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Everything that alternating paths reach from `start`. */
-static void follow(walk *k, int32_t start, int32_t path)
+/* Alternating paths from column j lead to `row`; so do those from all columns with an entry in the row that is matched with j, and
+ * those from which they ... */
+static void reach(search *k, int32_t j, int32_t row)
 {
     const matching *w = k->w;
     int32_t depth = 0;
-    k->into[path] = path;
-    k->last[path] = k->rank[start];
-    k->path[start] = path;
-    k->stack[depth++] = start;
+    if (k->last[j] >= 0)
+        return;
+    k->last[j] = row;
+    k->stack[depth++] = j;
     while (depth > 0) {
-        const int32_t j = k->stack[--depth];
-        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
-            const int32_t row = w->row[p], next = w->column_of[row];
-            if (!isfinite(w->cost[p])) /* a zero */
+        const int32_t matched = w->row_of[k->stack[--depth]];
+        for (int64_t p = matched < 0 ? 0 : w->start[matched]; matched >= 0 && p < w->start[matched + 1]; p++) {
+            const int32_t before = w->row[p]; /* the pattern is symmetric: a column with an entry in this row */
+            if (k->last[before] >= 0 || !is_entry(w, p))
                 continue;
-            k->last[path] = larger(k->last[path], k->rank[row]);
-            if (next < 0 || next == j)
-                continue;
-            if (k->path[next] < 0) {
-                k->path[next] = path;
-                k->last[path] = larger(k->last[path], k->rank[next]);
-                k->stack[depth++] = next;
-            } else {
-                const int32_t other = find(k->into, k->path[next]);
-                k->last[path] = larger(k->last[path], k->last[other]);
-                k->into[other] = path;
-            }
+            k->last[before] = row;
+            k->stack[depth++] = before;
         }
     }
+}
+
+/* Rows by descending rank: the first to be reached is the last to be waited for. */
+static void find_last(search *k, const int32_t *row_by_rank)
+{
+    const matching *w = k->w;
+    for (int32_t i = w->n - 1; i >= 0; i--) {
+        const int32_t row = row_by_rank[i];
+        reach(k, row, row);
+        for (int64_t p = w->start[row]; p < w->start[row + 1]; p++)
+            if (is_entry(w, p))
+                reach(k, w->row[p], row);
+    }
+}
+
+/* Rows in the order of their vertices.  end: workspace, length e->n + 1. */
+static void sort_rows(int32_t n, const int32_t *class_of, const elimination_tree *e, int32_t *end, int32_t *row_by_rank)
+{
+    for (int32_t v = 0; v <= e->n; v++)
+        end[v] = 0;
+    for (int32_t i = 0; i < n; i++)
+        end[class_of ? class_of[i] : i]++;
+    for (int32_t r = 0, sum = 0; r < e->n; r++) {
+        const int32_t v = e->perm[r], rows = end[v];
+        end[v] = sum;
+        sum += rows;
+    }
+    for (int32_t i = 0; i < n; i++)
+        row_by_rank[end[class_of ? class_of[i] : i]++] = i;
 }
 
 libsolver_status unmatched_find(memory *m, const matching *w, const int32_t *class_of, const elimination_tree *e, waiting_rows *waiting)
 {
     const int32_t n = w->n;
-    int32_t *work = memory_new(m, 5 * (int64_t)n + e->n, sizeof(int32_t));
+    int32_t *work = memory_new(m, 3 * (int64_t)n + e->n + 1, sizeof(int32_t));
     *waiting = (waiting_rows){memory_zeroed(m, 2 * (int64_t)e->n, sizeof(int32_t)), NULL};
     if (!work || !waiting->from) {
         memory_free(m, work);
@@ -68,21 +78,16 @@ libsolver_status unmatched_find(memory *m, const matching *w, const int32_t *cla
         return LIBSOLVER_OUT_OF_MEMORY;
     }
     waiting->to = waiting->from + e->n;
-    walk k = {w, work, work + n, work + 2 * (int64_t)n, work + 3 * (int64_t)n, work + 4 * (int64_t)n};
-    int32_t *rank_of = work + 5 * (int64_t)n, paths = 0;
-    for (int32_t v = 0; v < e->n; v++)
-        rank_of[e->perm[v]] = v;
-    for (int32_t i = 0; i < n; i++) {
-        k.rank[i] = rank_of[class_of ? class_of[i] : i];
-        k.path[i] = -1;
-    }
+    search k = {w, work, work + n};
+    int32_t *row_by_rank = work + 2 * (int64_t)n;
+    sort_rows(n, class_of, e, work + 3 * (int64_t)n, row_by_rank);
     for (int32_t j = 0; j < n; j++)
-        if (w->row_of[j] < 0)
-            follow(&k, j, paths++);
-    for (int32_t j = 0, path = 0; j < n; j++)
+        k.last[j] = -1;
+    find_last(&k, row_by_rank);
+    for (int32_t j = 0; j < n; j++)
         if (w->row_of[j] < 0) {
             waiting->from[class_of ? class_of[j] : j]++;
-            waiting->to[e->perm[k.last[find(k.into, path++)]]]++;
+            waiting->to[class_of ? class_of[k.last[j]] : k.last[j]]++;
         }
     memory_free(m, work);
     return LIBSOLVER_OK;

@@ -379,10 +379,13 @@ static void cycles_are_cut_into_pairs(void **state)
     assert_true(pairs > 1000);
 }
 
-/* Columns that alternating paths lead to from column j, by their definition; the largest rank of these and of their rows. */
-static int32_t reach(const problem *p, const int32_t *rank, int32_t j, unsigned char *met)
+enum { MOST_REACHED = 24 };
+
+/* The largest rank of the columns that alternating paths lead to from column j, by their definition, and of their rows. */
+static int32_t reach(const problem *p, const int32_t *rank, int32_t j)
 {
     int32_t last = rank[j];
+    unsigned char met[MOST_REACHED] = {0};
     met[j] = 1;
     for (int32_t round = 0; round < p->n; round++)
         for (int32_t c = 0; c < p->n; c++)
@@ -398,11 +401,11 @@ static int32_t reach(const problem *p, const int32_t *rank, int32_t j, unsigned 
     return last;
 }
 
-/* Unmatched columns wait from their own front to the last one on their alternating paths, or on others that these meet. */
+/* Unmatched columns wait from their own front to the last one on their alternating paths. */
 static void unmatched_columns_wait_for_the_end_of_their_paths(void **state)
 {
     (void)state;
-    enum { MOST = 24 };
+    enum { MOST = MOST_REACHED };
     int waited = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
         random_stream r = random_seeded(seed);
@@ -416,7 +419,6 @@ static void unmatched_columns_wait_for_the_end_of_their_paths(void **state)
         elimination_tree e;
         waiting_rows found;
         int32_t rank[MOST], natural[MOST], last[MOST], to[MOST] = {0};
-        unsigned char met[MOST][MOST] = {{0}};
         for (int32_t i = 0; i < n; i++)
             natural[i] = i;
         assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
@@ -425,13 +427,7 @@ static void unmatched_columns_wait_for_the_end_of_their_paths(void **state)
         for (int32_t v = 0; v < n; v++)
             rank[e.perm[v]] = v;
         for (int32_t j = 0; j < n; j++)
-            last[j] = p.w->row_of[j] < 0 ? reach(&p, rank, j, met[j]) : -1;
-        for (int32_t round = 0; round < n; round++)
-            for (int32_t i = 0; i < n; i++)
-                for (int32_t j = 0; j < n; j++)
-                    for (int32_t c = 0; c < n; c++)
-                        if (met[i][c] && met[j][c])
-                            last[i] = last[j] > last[i] ? last[j] : last[i];
+            last[j] = p.w->row_of[j] < 0 ? reach(&p, rank, j) : -1;
         for (int32_t j = 0; j < n; j++)
             if (p.w->row_of[j] < 0) {
                 to[e.perm[last[j]]]++;
