@@ -151,14 +151,7 @@ extern "C" libsolver_status device_solver_reserve(device_solver *s, const device
 {
     const current_device here(s->device);
     const program_layout to(*p);
-    const int64_t bytes = to.all.bytes > 0 ? to.all.bytes : 256;
-    cudaError_t error = cudaSuccess;
-    if (bytes > s->bytes) {
-        device_solver_drop(s);
-        s->allocations++;
-        error = cudaMalloc(&s->memory, (size_t)bytes);
-        s->bytes = error == cudaSuccess ? bytes : 0;
-    }
+    const cudaError_t error = solver_memory(s, to.all.bytes > 0 ? to.all.bytes : 256);
     char *base = static_cast<char *>(s->memory);
     s->head = reinterpret_cast<list_head *>(base + to.at[1]);
     s->copy = reinterpret_cast<task_copy *>(base + to.at[2]);

@@ -46,17 +46,6 @@ extern "C" libsolver_status device_substitute(const device_solver *s, const devi
     });
 }
 
-static cudaError_t grow(device_solver *s, int64_t bytes)
-{
-    if (bytes <= s->bytes)
-        return cudaSuccess;
-    device_solver_drop(s);
-    s->allocations++;
-    const cudaError_t error = cudaMalloc(&s->memory, (size_t)bytes);
-    s->bytes = error == cudaSuccess ? bytes : 0;
-    return error;
-}
-
 /* The plan's arrays and the places of scale and user_row, copied or only placed. */
 static void put_plan(uploader *u, const substitution *plan, const int32_t *user_row, int64_t real_bytes, device_solver *s)
 {
@@ -80,7 +69,7 @@ static cudaError_t upload_plan(device_solver *s, const substitution *plan, const
 {
     uploader measured, u;
     put_plan(&measured, plan, user_row, real_bytes, s);
-    const cudaError_t error = grow(s, measured.all.bytes + 256);
+    const cudaError_t error = solver_memory(s, measured.all.bytes + 256);
     if (error != cudaSuccess)
         return error;
     u.base = static_cast<char *>(s->memory);

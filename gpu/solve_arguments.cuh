@@ -1,4 +1,4 @@
-/* gpu/solve_arguments.cuh: host side: what a launch is given of the solver, its workspace and the caller's blocks; panels
+/* gpu/solve_arguments.cuh: host side: a solver's memory; what a launch is given of it, its workspace and the caller's blocks; panels
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_SOLVE_ARGUMENTS_CUH
 #define GPU_SOLVE_ARGUMENTS_CUH
@@ -6,6 +6,18 @@
 #include "dense/cuda/launch.cuh"
 #include "gpu/device_solver.h"
 #include "gpu/solver_base.cuh"
+
+/* Memory of so many bytes, the same as before if that is enough; otherwise what was there is lost. */
+static inline cudaError_t solver_memory(device_solver *s, int64_t bytes)
+{
+    if (bytes <= s->bytes)
+        return cudaSuccess;
+    device_solver_drop(s);
+    s->allocations++;
+    const cudaError_t error = cudaMalloc(&s->memory, (size_t)bytes);
+    s->bytes = error == cudaSuccess ? bytes : 0;
+    return error;
+}
 
 /* All but b, x and columns, which are a panel's, pitch and times. */
 template <typename T>
