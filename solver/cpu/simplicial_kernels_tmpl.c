@@ -115,27 +115,28 @@ INLINE_ALWAYS void backward_strip(const int W, const simplicial *s, const scalar
         do_column(backward_column, W, s, k, v + s->n, root, c, x);
 }
 
-/* Strips of 16, 4 and 1 right-hand sides. */
-static void forward(const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
+/* A sweep by strips of 16, 4 and 1 right-hand sides. */
+typedef void (*strip_sweep)(const int W, const simplicial *s, const scalar *v, const real *root, int c, scalar *x);
+
+INLINE_ALWAYS void by_strips(strip_sweep sweep, const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
 {
     int q = 0;
     for (; q + 16 <= c; q += 16)
-        forward_strip(16, s, v, root, c, x + q);
+        sweep(16, s, v, root, c, x + q);
     for (; q + 4 <= c; q += 4)
-        forward_strip(4, s, v, root, c, x + q);
+        sweep(4, s, v, root, c, x + q);
     for (; q < c; q++)
-        forward_strip(1, s, v, root, c, x + q);
+        sweep(1, s, v, root, c, x + q);
+}
+
+static void forward(const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
+{
+    by_strips(forward_strip, s, v, root, c, x);
 }
 
 static void backward(const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
 {
-    int q = 0;
-    for (; q + 16 <= c; q += 16)
-        backward_strip(16, s, v, root, c, x + q);
-    for (; q + 4 <= c; q += 4)
-        backward_strip(4, s, v, root, c, x + q);
-    for (; q < c; q++)
-        backward_strip(1, s, v, root, c, x + q);
+    by_strips(backward_strip, s, v, root, c, x);
 }
 
 const simplicial_kernels SET(simplicial_kernels) = {factorize, forward, backward};
