@@ -13,6 +13,11 @@
 
 #define FEW 16
 
+/* Graphs of at least so many vertices are contracted in pieces, which are tasks: other threads have nothing else to do while the
+ * first separators are sought. */
+#define LEAST_IN_PIECES 20000
+#define PIECES 4
+
 /* The neighbour to whose cluster v should be joined, or -1: by the strongest edge per weight of the cluster, an
  * unclustered vertex being one of its own.  weight: of the cluster that the vertex leads, heaviest + 1 if that is
  * full. */
@@ -139,28 +144,21 @@ static void list_members(int32_t n, const int32_t *class_of, int32_t classes, in
     first[0] = 0;
 }
 
-int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int32_t classes, nd_graph *coarse)
+/* Some of the clusters, with room for their edges. */
+typedef struct piece {
+    int32_t begin, end; /* of its clusters */
+    int64_t room, used; /* where its edges begin and end */
+    int64_t *place;     /* n of the coarse graph: of the edge to each cluster, before the last one that had it: none */
+} piece;
+
+/* The edges of a piece's clusters and their weights.  first, member: list_members'. */
+static void contract_piece(const nd_graph *g, const int32_t *class_of, const int32_t *first,
+                           const int32_t *member, nd_graph *coarse, piece *w)
 {
-    const int64_t nnz = g->start[g->n];
-    coarse->n = classes;
-    coarse->total = g->total;
-    coarse->start = arena_new(scratch, (int64_t)classes + 1, sizeof(int64_t));
-    coarse->weight = arena_new(scratch, classes, sizeof(int32_t));
-    /* neighbours and strengths side by side, until their number is known */
-    coarse->neighbor = arena_new(scratch, 2 * nnz, sizeof(int32_t));
-    if (!coarse->start || !coarse->weight || !coarse->neighbor)
-        return 0;
-    const arena_mark mark = arena_here(scratch);
-    int32_t *first = arena_new(scratch, (int64_t)classes + 1, sizeof(int32_t));
-    int32_t *member = arena_new(scratch, g->n, sizeof(int32_t));
-    int64_t *place = arena_new(scratch, classes, sizeof(int64_t));
-    if (!first || !member || !place)
-        return 0;
-    list_members(g->n, class_of, classes, first, member);
-    memset(place, -1, sizeof(int64_t) * (size_t)classes);
-    int32_t *neighbor = coarse->neighbor, *strength = coarse->neighbor + nnz;
-    int64_t end = 0;
-    for (int32_t c = 0; c < classes; c++) {
+    memset(w->place, -1, sizeof(int64_t) * (size_t)coarse->n);
+    int32_t *neighbor = coarse->neighbor, *strength = coarse->strength;
+    int64_t end = w->room;
+    for (int32_t c = w->begin; c < w->end; c++) {
         const int64_t begin = coarse->start[c] = end;
         int32_t weight = 0;
         for (int32_t i = first[c]; i < first[c + 1]; i++) {
@@ -170,21 +168,87 @@ int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int3
                 const int32_t d = class_of[g->neighbor[p]], add = g->strength ? g->strength[p] : 1;
                 if (d == c)
                     continue;
-                if (place[d] < begin) {
-                    place[d] = end;
+                if (w->place[d] < begin) {
+                    w->place[d] = end;
                     neighbor[end] = d;
                     strength[end++] = add;
                 } else {
-                    int32_t *sum = &strength[place[d]];
+                    int32_t *sum = &strength[w->place[d]];
                     *sum = *sum > INT32_MAX - add ? INT32_MAX : *sum + add;
                 }
             }
         }
         coarse->weight[c] = weight;
     }
+    w->used = end;
+}
+
+/* Cuts the clusters into pieces, with room for all edges of their members. */
+static void cut(const nd_graph *g, const int32_t *class_of, int32_t classes, int pieces, piece *w)
+{
+    int64_t room[PIECES] = {0};
+    for (int k = 0; k < pieces; k++) {
+        w[k].begin = (int32_t)((int64_t)classes * k / pieces);
+        w[k].end = (int32_t)((int64_t)classes * (k + 1) / pieces);
+    }
+    for (int32_t v = 0; v < g->n; v++) {
+        int k = 0;
+        while (class_of[v] >= w[k].end)
+            k++;
+        room[k] += g->start[v + 1] - g->start[v];
+    }
+    w[0].room = 0;
+    for (int k = 1; k < pieces; k++)
+        w[k].room = w[k - 1].room + room[k - 1];
+}
+
+/* The edges of all pieces side by side; their number. */
+static int64_t close_gaps(nd_graph *coarse, int pieces, const piece *w)
+{
+    int64_t end = w[0].used;
+    for (int k = 1; k < pieces; k++) {
+        const int64_t count = w[k].used - w[k].room, gap = w[k].room - end;
+        memmove(coarse->neighbor + end, coarse->neighbor + w[k].room, sizeof(int32_t) * (size_t)count);
+        memmove(coarse->strength + end, coarse->strength + w[k].room, sizeof(int32_t) * (size_t)count);
+        for (int32_t c = w[k].begin; c < w[k].end; c++)
+            coarse->start[c] -= gap;
+        end += count;
+    }
+    return end;
+}
+
+int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int32_t classes, nd_graph *coarse)
+{
+    const int64_t nnz = g->start[g->n];
+    const int pieces = g->n < LEAST_IN_PIECES ? 1 : PIECES;
+    coarse->n = classes;
+    coarse->total = g->total;
+    coarse->start = arena_new(scratch, (int64_t)classes + 1, sizeof(int64_t));
+    coarse->weight = arena_new(scratch, classes, sizeof(int32_t));
+    /* neighbours and strengths side by side, until their number is known */
+    coarse->neighbor = arena_new(scratch, 2 * nnz, sizeof(int32_t));
+    if (!coarse->start || !coarse->weight || !coarse->neighbor)
+        return 0;
+    coarse->strength = coarse->neighbor + nnz;
+    const arena_mark mark = arena_here(scratch);
+    int32_t *first = arena_new(scratch, (int64_t)classes + 1, sizeof(int32_t));
+    int32_t *member = arena_new(scratch, g->n, sizeof(int32_t));
+    int64_t *place = arena_new(scratch, (int64_t)pieces * classes, sizeof(int64_t));
+    if (!first || !member || !place)
+        return 0;
+    list_members(g->n, class_of, classes, first, member);
+    piece w[PIECES];
+    cut(g, class_of, classes, pieces, w);
+    for (int k = 0; k < pieces; k++) {
+        w[k].place = place + (int64_t)k * classes;
+#pragma omp task if (pieces > 1) firstprivate(k) shared(w)
+        contract_piece(g, class_of, first, member, coarse, &w[k]);
+    }
+#pragma omp taskwait
+    const int64_t end = close_gaps(coarse, pieces, w);
     coarse->start[classes] = end;
-    memmove(neighbor + end, strength, sizeof(int32_t) * (size_t)end);
-    coarse->strength = neighbor + end;
+    memmove(coarse->neighbor + end, coarse->strength, sizeof(int32_t) * (size_t)end);
+    coarse->strength = coarse->neighbor + end;
     arena_back(scratch, mark);
     return 1;
 }
