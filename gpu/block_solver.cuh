@@ -2,39 +2,38 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A warp multiplies strips of 16 rows of a tile by all columns of the inputs; where a task has few strips, several warps share the inner products of each.
- * In everything else four lanes share a row, as the tensor cores give it to them: lane t of them has of every tile of 8 reals numbers 2 t and 2 t + 1,
- * two columns or one complex one.
+ * In everything else four lanes share a row (gpu/block_rows.cuh).
  *
  * Of a row that is published first the values are written, then, when all of its task are and behind a fence, its mark: the number of the launch. */
 #ifndef GPU_BLOCK_SOLVER_CUH
 #define GPU_BLOCK_SOLVER_CUH
 
 #include "dense/cuda/multiply.cuh"
-#include "gpu/marks.cuh"
-#include "gpu/solver_base.cuh"
+#include "gpu/block_gather.cuh"
 #include "gpu/strips.cuh"
 
-template <typename T, int TILES> struct block_solver : solver_base<T> {
+template <typename T, int TILES> struct block_solver : solver_base<T>, block_rows<T, TILES> {
     using scalar_type = T;
+    using gatherer = block_gatherer<T, TILES>;
+    using rows = block_rows<T, TILES>;
+    using rows::PARTS, rows::REALS, rows::PER, rows::put, rows::add, rows::column_of;
     using real = real_of<T>;
     using sums = lane_part<double, TILES>;
-    static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
-    static constexpr int REALS = 8 * TILES, COLUMNS = REALS / PARTS,
-                         PER = COLUMNS / 4;                   /* PER: columns of a lane */
-    static constexpr int EACH = TASK_SOURCES / SOLVE_THREADS; /* marks that a thread waits for */
-    static constexpr int IN_FLIGHT = 8 / TILES;               /* sources of a lane on their way together */
     static constexpr int ROWS_AT_ONCE = SOLVE_THREADS / 4;
     static constexpr int SHARE = SLOT_ROWS * REALS; /* of a warp in the sums of a strip */
-    static constexpr int GATHER_THREADS = 0, READY_THREADS = 1, GATHERED_BYTES = 0; /* the warps that solve gather, and not in the ring */
-    /* Shared memory beside the ring: inputs, sums that are carried, shares. */
-    static constexpr int VALUES = (TASK_INPUTS + SQUARE) * REALS * (int)sizeof(real);
+    static constexpr bool APART = gatherer::APART;
+    static constexpr int GATHER_THREADS = APART ? gatherer::THREADS : 0, READY_THREADS = gatherer::THREADS;
+    static constexpr int SOLVE_REGISTERS = 72, GATHER_REGISTERS = 56; /* 64 on average, as for one right-hand side */
+    /* Inputs lie in the ring where they are gathered ahead, otherwise with sums that are carried and shares beside it. */
+    static constexpr int INPUT_BYTES = APART ? rows::ROW_BYTES : 0, SOURCE_BYTES = 0;
+    static constexpr int VALUES = ((APART ? 0 : TASK_INPUTS) + SQUARE) * rows::ROW_BYTES;
     static constexpr int BYTES = VALUES + SOLVE_WARPS * SHARE * (int)sizeof(double);
-    real *in, *carried;
+    real *carried, *own_inputs;
     double *shares;
 
     __device__ __forceinline__ block_solver(const solve_arguments<T> &a, char *shared, unsigned epoch)
-        : solver_base<T>{a, epoch}, in(reinterpret_cast<real *>(shared)),
-          carried(in + TASK_INPUTS * REALS), shares(reinterpret_cast<double *>(shared + VALUES))
+        : solver_base<T>{a, epoch}, carried(reinterpret_cast<real *>(shared)), own_inputs(carried + SQUARE * REALS),
+          shares(reinterpret_cast<double *>(shared + VALUES))
     {
     }
 
@@ -56,140 +55,6 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
             const int to = v.out(o).dst;
             if (to >= 0)
                 asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(a.mark + to), "r"(epoch) : "memory");
-        }
-    }
-
-    /* ---- A lane's part of a row ---- */
-
-    /* Rows in shared memory that are read together are kept apart: tile n of row r. */
-    template <typename R> __device__ __forceinline__ static complex_of<R> &pair_of(R *row, int r, int n)
-    {
-        return reinterpret_cast<complex_of<R> *>(row)[4 * (n ^ (r & (TILES - 1))) + (threadIdx.x & 3)];
-    }
-    template <typename R, typename P>
-    __device__ __forceinline__ static void put(R *row, int r, const lane_part<P, TILES> &p)
-    {
-#pragma unroll
-        for (int n = 0; n < TILES; n++)
-            pair_of(row, r, n) = {(R)p.pair[n].re, (R)p.pair[n].im};
-    }
-    template <typename P, typename R>
-    __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, const complex_of<R> &v, int n)
-    {
-        sum.pair[n].re += (P)v.re;
-        sum.pair[n].im += (P)v.im;
-    }
-    template <typename P, typename R>
-    __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, R *row, int r)
-    {
-#pragma unroll
-        for (int n = 0; n < TILES; n++)
-            add(sum, pair_of(row, r, n), n);
-    }
-    /* Column of scalar c of a lane. */
-    __device__ __forceinline__ static int column_of(int c)
-    {
-        const int t = threadIdx.x & 3;
-        return PARTS == 2 ? 4 * c + t : 8 * (c / 2) + 2 * t + c % 2;
-    }
-
-    /* ---- Inputs ---- */
-
-    __device__ __forceinline__ void wait_for_marks(const task_view<T> &v) const
-    {
-        const int sources = v.start_at ? v.start(v.inputs) : v.inputs;
-        row_marks<EACH> m;
-#pragma unroll
-        for (int u = 0; u < EACH; u++) {
-            const int k = threadIdx.x + u * SOLVE_THREADS, code = k < sources ? v.code(k) : SOURCE_ZERO;
-            m.row[u] = code >= 0 && (code & 1) == SOURCE_SLOT ? code >> 1 : -1;
-        }
-        wait_by_one_lane(
-            *this, [&] { m.look(this->a.mark, this->epoch); }, [&] { return m.is_missing(); },
-            [&] { return !m.poll(this->a.mark, this->epoch); });
-    }
-
-    /* This lane's part of a source; of columns that are not there anything. */
-    __device__ __forceinline__ lane_part<real, TILES> load_source(int code) const
-    {
-        lane_part<real, TILES> p = {};
-        if (code < 0)
-            return p;
-        if ((code & 1) == SOURCE_SLOT) {
-            const T *row = this->a.value + (int64_t)((unsigned)code >> 1) * this->a.pitch;
-#pragma unroll
-            for (int n = 0; n < TILES; n++)
-                p.pair[n] =
-                    load_pair(reinterpret_cast<const complex_of<real> *>(row) + 4 * n + (threadIdx.x & 3));
-            return p;
-        }
-        const int row = code >> 1;
-        const real scale = this->a.scale[row];
-        const T *b = this->a.b + row * this->a.b_row;
-#pragma unroll
-        for (int n = 0; n < TILES; n++)
-            if constexpr (PARTS == 2)
-                p.pair[n] = scaled(load_b(b, n), scale);
-            else
-                p.pair[n] = {load_b(b, 2 * n) * scale, load_b(b, 2 * n + 1) * scale};
-        return p;
-    }
-    /* Scalar c of a lane's part of a row of b. */
-    __device__ __forceinline__ T load_b(const T *row, int c) const
-    {
-        return row[min(column_of(c), this->a.columns - 1) * this->a.b_column];
-    }
-    __device__ __forceinline__ static complex_of<real> load_pair(const complex_of<real> *from)
-    {
-        complex_of<real> p;
-        if constexpr (sizeof(real) == 8)
-            asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];"
-                         : "=d"(p.re), "=d"(p.im)
-                         : "l"(from)
-                         : "memory");
-        else
-            asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];"
-                         : "=f"(p.re), "=f"(p.im)
-                         : "l"(from)
-                         : "memory");
-        return p;
-    }
-
-    /* in := sums of the sources, all of which are there: four lanes have rows row, row + ROWS_AT_ONCE, ... */
-    __device__ __forceinline__ void gather(const task_view<T> &v) const
-    {
-        int row = threadIdx.x >> 2, ahead = row, at = 0,
-            end = 0; /* ahead: the row of the sources asked for */
-        const auto enter = [&] {
-            at = v.start_at ? v.start(min(ahead, v.inputs)) : ahead;
-            end = v.start_at ? v.start(min(ahead + 1, v.inputs)) : ahead + 1;
-        };
-        lane_part<real, TILES> sum = {};
-        enter();
-#pragma unroll 1
-        while (ahead < v.inputs) {
-            lane_part<real, TILES> source[IN_FLIGHT];
-            unsigned last = 0;
-#pragma unroll
-            for (int u = 0; u < IN_FLIGHT; u++) {
-                source[u] = load_source(ahead < v.inputs ? v.code(at) : SOURCE_ZERO);
-                if (ahead < v.inputs && ++at == end) {
-                    last |= 1u << u;
-                    ahead += ROWS_AT_ONCE;
-                    enter();
-                }
-            }
-#pragma unroll
-            for (int u = 0; u < IN_FLIGHT; u++) {
-#pragma unroll
-                for (int n = 0; n < TILES; n++)
-                    add(sum, source[u].pair[n], n);
-                if (last >> u & 1) {
-                    put(in + row * REALS, row, sum);
-                    row += ROWS_AT_ONCE;
-                    sum = {};
-                }
-            }
         }
     }
 
@@ -248,7 +113,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
                 multiply_16x8x8(c.part[1][n], im, b);
         }
     }
-    __device__ __forceinline__ void multiply(const strip_reader<T> &s, int from, int to, products &c) const
+    __device__ __forceinline__ static void multiply(const strip_reader<T> &s, const real *in, int from, int to, products &c)
     {
         const int lane = threadIdx.x & 31, g = lane >> 2, j = lane & 3, turn = (s.in + j) & (TILES - 1);
         const real *y = in + (s.in + 16 * from + j) * REALS + g;
@@ -293,7 +158,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         return to;
     }
     /* All lanes of a warp: `sum` has the product of the out. */
-    __device__ __forceinline__ void publish(const task_view<T> &v, const target &to, sums sum) const
+    __device__ __forceinline__ void publish(const task_view<T> &v, const real *in, const target &to, sums sum) const
     {
         const task_out &q = to.record;
         if (to.whole && q.add >= 0)
@@ -335,11 +200,11 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
 
     /* ---- A task ---- */
 
-    __device__ __forceinline__ void only_sums(const task_view<T> &v) const
+    __device__ __forceinline__ void only_sums(const task_view<T> &v, const real *in) const
     {
         for (int first = 0; first < v.outs; first += ROWS_AT_ONCE) {
             const int o = first + (threadIdx.x >> 2);
-            publish(v, target_at(v, o, o < v.outs), sums{});
+            publish(v, in, target_at(v, o, o < v.outs), sums{});
         }
     }
 
@@ -356,8 +221,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
     }
 
     /* A strip for each warp, and then the next. */
-    __device__ __forceinline__ void many_strips(const task_view<T> &v, unsigned long long lead,
-                                                int strips) const
+    __device__ __forceinline__ void many_strips(const task_view<T> &v, const real *in, unsigned long long lead, int strips) const
     {
         const int g = threadIdx.x >> 2 & 7;
 #pragma unroll 1
@@ -366,9 +230,9 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
             const target low = target_at(v, s.out + g, g < s.rows),
                          high = target_at(v, s.out + g + 8, g + 8 < s.rows);
             products c;
-            multiply(s, 0, (s.inner + 15) / 16, c);
-            publish(v, low, c.row(0));
-            publish(v, high, c.row(1));
+            multiply(s, in, 0, (s.inner + 15) / 16, c);
+            publish(v, in, low, c.row(0));
+            publish(v, in, high, c.row(1));
         }
     }
 
@@ -403,12 +267,12 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
         s.end = target_at(v, o, whole);
         return s;
     }
-    __device__ __forceinline__ void few_strips(const task_view<T> &v, const shared_strips &s) const
+    __device__ __forceinline__ void few_strips(const task_view<T> &v, const real *in, const shared_strips &s) const
     {
         const int warp = threadIdx.x >> 5, g = threadIdx.x >> 2 & 7, row = threadIdx.x / 4 % SLOT_ROWS;
         if (s.shares) {
             products c;
-            multiply(s.strip, s.from, s.to, c);
+            multiply(s.strip, in, s.from, s.to, c);
             put(shares + warp * SHARE + g * REALS, g, c.row(0));
             put(shares + warp * SHARE + (g + 8) * REALS, g, c.row(1));
         }
@@ -419,26 +283,30 @@ template <typename T, int TILES> struct block_solver : solver_base<T> {
             for (int k = 0; k < 1 << s.log_shares; k++)
                 add(sum, share + k * SHARE, row);
         }
-        publish(v, s.end, sum);
+        publish(v, in, s.end, sum);
     }
 
     /* ready(): the inputs are there */
     template <typename Ready>
-    __device__ __forceinline__ void run(const task_view<T> &v, const T *, Ready ready) const
+    __device__ __forceinline__ void run(const task_view<T> &v, const T *gathered, Ready ready) const
     {
-        wait_for_marks(v);
-        solvers_sync(); /* all marks are seen, and all have done with the inputs of the task before */
-        gather(v);
-        solvers_sync();
-        ready();
-        if (v.slots == 0)
-            return only_sums(v);
+        const real *in = APART ? reinterpret_cast<const real *>(gathered) : own_inputs;
+        if constexpr (!APART)
+            gatherer(this->a, this->epoch, threadIdx.x).run(v, reinterpret_cast<T *>(own_inputs));
         const unsigned long long lead = v.flags & TASK_TILES ? 0 : leaders(v);
         const int strips = v.flags & TASK_TILES ? (v.outs + SLOT_ROWS - 1) / SLOT_ROWS : __popcll(lead);
-        if (strips > 4)
-            many_strips(v, lead, strips);
-        else
-            few_strips(v, share_strips(v, lead, strips));
+        solvers_sync(); /* all have done with the shares and with what was carried, or also gathered */
+        if (v.slots == 0) {
+            ready();
+            only_sums(v, in);
+        } else if (strips > 4) {
+            ready();
+            many_strips(v, in, lead, strips);
+        } else {
+            const shared_strips s = share_strips(v, lead, strips);
+            ready();
+            few_strips(v, in, s);
+        }
     }
 };
 

@@ -31,8 +31,8 @@ template <typename T> static int32_t block_columns(int64_t columns)
 template <typename SOLVER, typename T>
 static libsolver_status run(const device_solver *s, solve_arguments<T> a, const device_workspace *w, cudaStream_t stream)
 {
-    constexpr int most = TASK_BYTES + (TASK_INPUTS + TASK_SOURCES) * SOLVER::GATHERED_BYTES;
-    static_assert(ring_bytes<SOLVER>() >= 2 * most, "two tasks fit");
+    constexpr int most = TASK_BYTES + TASK_INPUTS * SOLVER::INPUT_BYTES + TASK_SOURCES * SOLVER::SOURCE_BYTES;
+    static_assert(ring_bytes<SOLVER>() >= most, "a task fits");
     a.ring_bytes = ring_bytes<SOLVER>();
     launch_shape how = {s->blocks, launch_threads<SOLVER>(), solve_bytes<SOLVER>(a.ring_bytes)};
     how.together = !s->by_levels;

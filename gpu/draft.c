@@ -51,7 +51,7 @@ int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes)
         last->bytes += (uint32_t)bytes;
     else {
         assert(d->copies < TASK_SLOTS);
-        d->copy[d->copies++] = (task_copy){.from16 = from16, .bytes = (uint32_t)bytes, .to = (uint32_t)d->tile_bytes};
+        d->copy[d->copies++] = (task_copy){.from16 = from16, .bytes = (uint32_t)bytes, .to = (uint16_t)d->tile_bytes};
     }
     d->tile_bytes += bytes;
     return d->tile_bytes - bytes;
@@ -103,11 +103,12 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     buffer_put(descriptions, d->out, d->outs * (int64_t)sizeof(task_out));
     const task_copy first = {.from16 = (uint32_t)(at / 16), .bytes = (uint32_t)bytes,
                              .task_bytes = (uint16_t)(bytes + d->tile_bytes),
-                             .gathered = (uint16_t)(d->inputs + (starts > 0 ? d->sources : 0))};
+                             .inputs = (uint16_t)d->inputs,
+                             .sources = (uint16_t)(starts > 0 ? d->sources : 0)};
     buffer_put(copies, &first, (int64_t)sizeof first);
     for (int32_t k = 0; k < d->copies; k++) {
         task_copy copy = d->copy[k];
-        copy.to += (uint32_t)bytes;
+        copy.to = (uint16_t)(copy.to + bytes);
         buffer_put(copies, &copy, (int64_t)sizeof copy);
     }
     return bytes + d->tile_bytes;

@@ -3,25 +3,15 @@
 #ifndef GPU_GATHER_CUH
 #define GPU_GATHER_CUH
 
-#include "gpu/solver_base.cuh"
+#include "gpu/gather_group.cuh"
 
-template <typename T> struct column_gatherer : solver_base<T> {
-    using scalar_type = T;
-    /* Of each group.  EACH: sources of a thread that are on their way together; 3 were best on an H200 (bench_tree_solve; 2: 2 %, 4: 5 %, 6: 15 % slower on
+template <typename T> using column_gather_group = gather_group<T, GATHER_BARRIERS, 3, GATHER_GROUPS>;
+
+template <typename T> struct column_gatherer : column_gather_group<T> {
+    using column_gather_group<T>::THREADS, column_gather_group<T>::number, column_gather_group<T>::gather_group;
+    /* EACH: sources of a thread that are on their way together; 3 were best on an H200 (bench_tree_solve; 2: 2 %, 4: 5 %, 6: 15 % slower on
      * lap3d:50), and two groups 4 to 5 % faster than one of all warps: a task's inputs take 1 to 2 us to come. */
-    static constexpr int WARPS = 3, THREADS = 32 * WARPS, EACH = letter<T>::COUNT == 1 ? 3 : 2;
-    int group, number; /* of this thread's group, and of the thread in it */
-
-    __device__ __forceinline__ column_gatherer(const solve_arguments<T> &a, unsigned epoch, int thread)
-        : solver_base<T>{a, epoch}, group(thread / THREADS), number(thread % THREADS)
-    {
-    }
-
-    /* The threads of the group meet. */
-    __device__ __forceinline__ void meet() const
-    {
-        asm volatile("barrier.cta.sync %0, %1;" ::"r"(GATHER_BARRIERS + group), "n"(THREADS) : "memory");
-    }
+    static constexpr int EACH = letter<T>::COUNT == 1 ? 3 : 2;
 
     __device__ __forceinline__ static bool is_letter(int code) { return (code & (int)0x80000001) == SOURCE_SLOT; }
 
@@ -106,7 +96,7 @@ template <typename T> struct column_gatherer : solver_base<T> {
             return receive(v, v.inputs, in);
         T *staged = in + v.inputs;
         receive(v, v.start(v.inputs), staged);
-        meet();
+        this->meet();
         for (int k = number; k < v.inputs; k += THREADS) {
             const int end = v.start(k + 1);
             T sum = {};

@@ -77,10 +77,10 @@ typedef struct task_out {
 } task_out;
 
 /* Bytes [from16 * 16, + bytes) of the program's memory go to byte `to` of the task's place in shared memory, a description first.  task_bytes: of all copies of
- * the task in its first one, 0 in the others; `gathered`, there too: scalars of room for its inputs and, where some are sums, their sources. */
+ * the task in its first one, 0 in the others; `inputs`, there too, and `sources`, of all inputs if some are sums of several, otherwise 0. */
 typedef struct task_copy {
-    uint32_t from16, bytes, to;
-    uint16_t task_bytes, gathered;
+    uint32_t from16, bytes;
+    uint16_t to, task_bytes, inputs, sources;
 } task_copy;
 
 /* What one block does, in order: the tasks of copies [copy, copy + copies), of which the first is number `first` of all. */

@@ -10,11 +10,11 @@
 template <typename T> struct column_solver : solver_base<T> {
     using scalar_type = T;
     using gatherer = column_gatherer<T>;
-    static constexpr int GATHER_THREADS = GATHER_GROUPS * gatherer::THREADS, READY_THREADS = gatherer::THREADS;
+    static constexpr int GATHER_THREADS = gatherer::GROUPS * gatherer::THREADS, READY_THREADS = gatherer::THREADS;
     /* Of a thread that solves and of all others: two blocks of 16 warps have 64 on average.  What spills goes to the second-level cache, as shared memory
      * takes nearly all of the first, and a spill among the products costs half of a solve's speed. */
     static constexpr int SOLVE_REGISTERS = 80, GATHER_REGISTERS = 48;
-    static constexpr int GATHERED_BYTES = (int)sizeof(T); /* in the ring, of a scalar that is gathered */
+    static constexpr int INPUT_BYTES = (int)sizeof(T), SOURCE_BYTES = INPUT_BYTES; /* in the ring, of what is gathered */
     /* Square tiles of a task; entries of tiles that a thread holds before its inputs are there. */
     static constexpr int FIT = TASK_BYTES / (SQUARE * SQUARE * (int)sizeof(T)), SQUARES = FIT < TASK_SQUARES ? FIT : TASK_SQUARES;
     static constexpr int AHEAD = 4 * SQUARES;

@@ -5,11 +5,6 @@
 
 #include "gpu/task.cuh"
 
-/* What one lane has of a row of TILES times 8 reals: pair n is number 2 t and 2 t + 1 of tile n. */
-template <typename R, int TILES> struct lane_part {
-    complex_of<R> pair[TILES];
-};
-
 /* Up to 16 rows of products and some of the inner products of each, as a lane reads them: entry(row g + 8 half, inner product
  * 16 block + j + 4 e) is at[half][offset e of the block] where g = lane div 4 and j = lane mod 4. */
 template <typename T> struct strip_reader {

@@ -10,17 +10,17 @@ constexpr int SOLVE_THREADS = 32 * SOLVE_WARPS;
 /* Tasks in the ring at once: a power of 2, and as many named barriers. */
 constexpr int RING_TASKS = 8;
 
-/* Groups of warps that gather, in turn on the tasks. */
+/* Most groups of warps that gather, in turn on the tasks. */
 constexpr int GATHER_GROUPS = 2;
 static_assert(RING_TASKS % GATHER_GROUPS == 0, "a place of the ring is always the same group's, which so sees all of its phases");
 
-/* Named barriers: 1 of the warps that solve, then one for each group that gathers, then one for each task of the ring. */
-constexpr int GATHER_BARRIERS = 2, TASK_BARRIERS = GATHER_BARRIERS + GATHER_GROUPS;
+/* Named barriers: one of the warps that solve, then one for each group that gathers, then one for each task of the ring. */
+constexpr int SOLVE_BARRIER = 1, GATHER_BARRIERS = 2, TASK_BARRIERS = GATHER_BARRIERS + GATHER_GROUPS;
 static_assert(TASK_BARRIERS + RING_TASKS <= 16, "as many as a block has");
 
 __device__ __forceinline__ void solvers_sync()
 {
-    asm volatile("barrier.cta.sync 1, %0;" ::"n"(SOLVE_THREADS) : "memory");
+    asm volatile("barrier.cta.sync %0, %1;" ::"n"(SOLVE_BARRIER), "n"(SOLVE_THREADS) : "memory");
 }
 
 /* Where a task lies, in bytes from the ring's begin; gathered: room for what it gathers. */
@@ -115,16 +115,19 @@ struct copy_list {
         task_copy here;
         here.from16 = __shfl_sync(~0u, mine.from16, c - held);
         here.bytes = __shfl_sync(~0u, mine.bytes, c - held);
-        here.to = __shfl_sync(~0u, mine.to, c - held);
-        const unsigned both = __shfl_sync(~0u, (unsigned)mine.gathered << 16 | mine.task_bytes, c - held);
-        here.task_bytes = (uint16_t)both;
-        here.gathered = (uint16_t)(both >> 16);
+        const unsigned places = __shfl_sync(~0u, (unsigned)mine.task_bytes << 16 | mine.to, c - held);
+        const unsigned counts = __shfl_sync(~0u, (unsigned)mine.sources << 16 | mine.inputs, c - held);
+        here.to = (uint16_t)places;
+        here.task_bytes = (uint16_t)(places >> 16);
+        here.inputs = (uint16_t)counts;
+        here.sources = (uint16_t)(counts >> 16);
         return here;
     }
 };
 
-/* The warp that copies.  Tasks lie in the ring one after the other, each whole; head and start count from the first, in units of 16 bytes, with what was left out at the end. */
-template <int GATHERED_BYTES> struct task_copier {
+/* The warp that copies.  Tasks lie in the ring one after the other, each whole; head and start count from the first, in units of 16 bytes, with what was left out at the end.
+ * Behind each is room for what is gathered: so many bytes of an input and of a source of sums. */
+template <int INPUT_BYTES, int SOURCE_BYTES> struct task_copier {
     const task_ring &ring;
     unsigned size, head, at, start; /* at: head in the ring; start: lane s, of the task in place s */
     int tasks, returned;
@@ -145,7 +148,7 @@ template <int GATHERED_BYTES> struct task_copier {
     template <typename Done> __device__ __forceinline__ char *place(const task_copy &first, Done done)
     {
         const int lane = threadIdx.x & 31, s = tasks % RING_TASKS, before = returned;
-        const unsigned bytes = first.task_bytes, need = (bytes + first.gathered * GATHERED_BYTES + 15) / 16;
+        const unsigned bytes = first.task_bytes, need = (bytes + first.inputs * INPUT_BYTES + first.sources * SOURCE_BYTES + 15) / 16;
         if (at + need > size) {
             head += size - at;
             at = 0;
@@ -153,7 +156,7 @@ template <int GATHERED_BYTES> struct task_copier {
         while (tasks - returned == RING_TASKS ||
                (tasks > returned && head + need - __shfl_sync(~0u, start, returned % RING_TASKS) > size))
             take_back(done);
-        if (GATHERED_BYTES > 0 && returned != before) /* what was gathered there comes before the copies */
+        if (INPUT_BYTES > 0 && returned != before) /* what was gathered there comes before the copies */
             asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         if (lane == s)
             start = head;

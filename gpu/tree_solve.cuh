@@ -70,7 +70,7 @@ template <typename GATHERER>
 __device__ __forceinline__ void gather_tasks(const GATHERER &me, const task_ring &ring, int tasks)
 {
     using T = typename GATHERER::scalar_type;
-    for (int t = me.group; t < tasks; t += GATHER_GROUPS) {
+    for (int t = me.group; t < tasks; t += GATHERER::GROUPS) {
         ring.wait_told(t);
         me.run(task_view<T>(ring.task(t)), reinterpret_cast<T *>(ring.gathered(t)));
         ring.tell_ready(t);
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(launch_threads<SOLVER>(), 2)
         if constexpr (SOLVER::GATHER_THREADS > 0)
             give_registers<SOLVER::GATHER_REGISTERS>();
         if (threadIdx.x >= launch_threads<SOLVER>() - 32) {
-            task_copier<SOLVER::GATHERED_BYTES> copier(ring);
+            task_copier<SOLVER::INPUT_BYTES, SOLVER::SOURCE_BYTES> copier(ring);
             copier.copy_all(a.memory, copy_list(a.head + blockIdx.x, a.copy), a.past_cache,
                             [&](const char *done) { SOLVER::task_done(a, done, epoch); });
         } else if constexpr (SOLVER::GATHER_THREADS > 0)

@@ -84,7 +84,7 @@ cudaError_t __wrap_cudaMallocAsync(void **got, size_t bytes, cudaStream_t stream
 
 /* ---- A program that cannot end --------------------------------------------------------------------------- */
 
-static int damages;
+static int damages; /* the next program */
 
 /* Makes the first task that reads an entry of b wait for that entry of x instead, which comes of what it publishes itself. */
 static int damage(const device_upload *program, char *description)
@@ -115,6 +115,7 @@ libsolver_status __wrap_device_solver_upload(device_solver *s, const device_uplo
 {
     if (!damages)
         return __real_device_solver_upload(s, program, error, room);
+    damages = 0;
     device_upload other = *program;
     char *description = malloc((size_t)program->description_bytes + 1);
     assert_non_null(description);
@@ -149,6 +150,7 @@ libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_fa
 {
     if (!damages)
         return __real_device_solver_substitute(s, is, factor, plan, user_row, scale, error, room);
+    damages = 0;
     substitution other = *plan;
     const size_t bytes = sizeof(int32_t) * (size_t)plan->source_start[plan->n + plan->rows];
     other.source = malloc(bytes + 1);
@@ -193,7 +195,7 @@ libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t co
 static void pack_grid(packed *p, int kind, const tree_solver_options *options, int64_t columns)
 {
     random_stream r = random_seeded(17);
-    pattern a = problem_grid(12, 12, small ? 1 : 12);
+    pattern a = small ? problem_grid(20, 20, 1) : problem_grid(12, 12, 12); /* either has something to damage */
     pack(p, a, random_values(&r, &a, kind), kind, options, columns);
 }
 
@@ -228,7 +230,6 @@ static void check_wait_in_vain(int substitute)
     pack_grid(&good, SPD, &hasty, 1);
     damages = 1;
     pack_grid(&bad, SPD, &hasty, 1);
-    damages = 0;
     const int32_t n = good.s.a.n;
     const size_t bytes = sizeof(double) * (size_t)n;
     double *x = solution_of(&good, good.workspace, 1);
