@@ -184,22 +184,18 @@ static void contract_piece(const nd_graph *g, const int32_t *class_of, const int
 }
 
 /* Cuts the clusters into pieces, with room for all edges of their members. */
-static void cut(const nd_graph *g, const int32_t *class_of, int32_t classes, int pieces, piece *w)
+static void cut(const nd_graph *g, const int32_t *first, const int32_t *member, int32_t classes, int pieces, piece *w)
 {
-    int64_t room[PIECES] = {0};
     for (int k = 0; k < pieces; k++) {
         w[k].begin = (int32_t)((int64_t)classes * k / pieces);
         w[k].end = (int32_t)((int64_t)classes * (k + 1) / pieces);
     }
-    for (int32_t v = 0; v < g->n; v++) {
-        int k = 0;
-        while (class_of[v] >= w[k].end)
-            k++;
-        room[k] += g->start[v + 1] - g->start[v];
-    }
     w[0].room = 0;
-    for (int k = 1; k < pieces; k++)
-        w[k].room = w[k - 1].room + room[k - 1];
+    for (int k = 1; k < pieces; k++) {
+        w[k].room = w[k - 1].room;
+        for (int32_t i = first[w[k - 1].begin]; i < first[w[k].begin]; i++)
+            w[k].room += g->start[member[i] + 1] - g->start[member[i]];
+    }
 }
 
 /* The edges of all pieces side by side; their number. */
@@ -238,7 +234,7 @@ int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int3
         return 0;
     list_members(g->n, class_of, classes, first, member);
     piece w[PIECES];
-    cut(g, class_of, classes, pieces, w);
+    cut(g, first, member, classes, pieces, w);
     for (int k = 0; k < pieces; k++) {
         w[k].place = place + (int64_t)k * classes;
 #pragma omp task if (pieces > 1) firstprivate(k) shared(w)

@@ -1,8 +1,9 @@
 /* ordering/nd/nd.h: the parts of nested dissection, one file each
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * All of them draw random numbers from the stream they are given and what they compute depends on nothing else.  They are
- * serial but for the contraction of large graphs, whose result does not depend on threads either.  Sums of vertex weights fit in int32 (they count vertices of the original graph). */
+ * All of them draw random numbers from the stream they are given and what they compute depends on nothing else.  They
+ * are serial but for the contraction of large graphs, whose result does not depend on threads either.  Sums of vertex
+ * weights fit in int32 (they count vertices of the original graph). */
 #ifndef ORDERING_ND_H
 #define ORDERING_ND_H
 
