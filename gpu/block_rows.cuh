@@ -6,6 +6,7 @@
 #define GPU_BLOCK_ROWS_CUH
 
 #include "gpu/task.cuh"
+#include <type_traits>
 
 /* What one lane has of a row of TILES times 8 reals. */
 template <typename R, int TILES> struct lane_part {
@@ -20,13 +21,11 @@ template <typename T, int TILES> struct block_rows {
     static constexpr int ROW_BYTES = REALS * (int)sizeof(real);
 
     /* Rows in shared memory that are read together are kept apart: tile n of row r, which begins at `row`. */
-    template <typename R> __device__ __forceinline__ static complex_of<R> &pair_of(R *row, int r, int n)
+    template <typename R> __device__ __forceinline__ static auto &pair_of(R *row, int r, int n)
     {
-        return reinterpret_cast<complex_of<R> *>(row)[4 * (n ^ (r & (TILES - 1))) + (threadIdx.x & 3)];
-    }
-    template <typename R> __device__ __forceinline__ static const complex_of<R> &pair_of(const R *row, int r, int n)
-    {
-        return reinterpret_cast<const complex_of<R> *>(row)[4 * (n ^ (r & (TILES - 1))) + (threadIdx.x & 3)];
+        using plain = complex_of<std::remove_const_t<R>>;
+        using pair = std::conditional_t<std::is_const_v<R>, const plain, plain>;
+        return reinterpret_cast<pair *>(row)[4 * (n ^ (r & (TILES - 1))) + (threadIdx.x & 3)];
     }
     template <typename R, typename P>
     __device__ __forceinline__ static void put(R *row, int r, const lane_part<P, TILES> &p)

@@ -36,13 +36,14 @@ static libsolver_status run(const device_solver *s, solve_arguments<T> a, const 
     a.ring_bytes = ring_bytes<SOLVER>();
     launch_shape how = {s->blocks, launch_threads<SOLVER>(), solve_bytes<SOLVER>(a.ring_bytes)};
     how.together = !s->by_levels;
+    const auto kernel = a.times ? tree_solve_kernel<SOLVER, true> : tree_solve_kernel<SOLVER, false>;
     if (!s->by_levels)
-        return launch(tree_solve_kernel<SOLVER>, how, stream, a);
+        return launch(kernel, how, stream, a);
     a.epoch = nullptr;
     TRY(launch(next_level_epoch, launch_shape{1, 1}, stream, static_cast<solve_state *>(w->state)));
     for (int32_t level = 0; level < s->levels; level++) {
         how.blocks = s->level_blocks[level];
-        TRY(launch(tree_solve_kernel<SOLVER>, how, stream, a));
+        TRY(launch(kernel, how, stream, a));
         a.head += how.blocks;
     }
     if (a.in_place)
@@ -83,9 +84,9 @@ static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
     using kernel_solver = column_solver<double>;
     int each = 0;
     const int shared = solve_bytes<kernel_solver>(ring_bytes<kernel_solver>());
-    cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<kernel_solver>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    cudaError_t error = cudaFuncSetAttribute(tree_solve_kernel<kernel_solver, false>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<kernel_solver>, launch_threads<kernel_solver>(), (size_t)shared);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, tree_solve_kernel<kernel_solver, false>, launch_threads<kernel_solver>(), (size_t)shared);
     *blocks = multiprocessors * (each < BLOCKS_EACH ? each : BLOCKS_EACH);
     return error;
 }

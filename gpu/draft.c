@@ -9,9 +9,13 @@ void draft_start(draft *d)
     d->start[0] = 0;
 }
 
+static int64_t up(int64_t x, int64_t unit)
+{
+    return (x + unit - 1) / unit * unit;
+}
 static int64_t up16(int64_t x)
 {
-    return (x + 15) / 16 * 16;
+    return up(x, 16);
 }
 
 /* Bytes of the starts: none where every input has one source. */
@@ -22,8 +26,8 @@ static int64_t start_bytes(int32_t inputs, int32_t sources)
 
 static int64_t description_bytes(int32_t inputs, int32_t sources, int32_t slots, int32_t outs)
 {
-    return (int64_t)sizeof(task_head) + up16(4 * (int64_t)sources) + start_bytes(inputs, sources) +
-           slots * (int64_t)sizeof(task_slot) + outs * (int64_t)sizeof(task_out);
+    const int64_t codes = up16(4 * (int64_t)sources) + start_bytes(inputs, sources);
+    return up((int64_t)sizeof(task_head) + codes + slots * (int64_t)sizeof(task_slot) + outs * (int64_t)sizeof(task_out), COPY_ALIGN);
 }
 
 /* Squares have no records. */
@@ -36,22 +40,27 @@ int draft_has_room(const draft *d, const draft_need *need)
 {
     const int32_t inputs = d->inputs + need->inputs, sources = d->sources + need->sources;
     const int32_t slots = d->slots + need->slots, outs = d->outs + need->outs;
+    const int64_t tile_bytes = up16(d->tile_bytes + need->tile_bytes) + need->copies * (COPY_ALIGN - 16);
     if (d->flags & TASK_TILES)
         return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SQUARES &&
-               description_bytes(inputs, sources, 0, outs) + up16(d->tile_bytes + need->tile_bytes) <= TASK_BYTES;
+               description_bytes(inputs, sources, 0, outs) + tile_bytes <= TASK_BYTES;
     return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies + 2 <= TASK_SLOTS &&
-           description_bytes(inputs, sources, slots, outs) + up16(d->tile_bytes + need->tile_bytes) + 16 <= TASK_BYTES;
+           description_bytes(inputs, sources, slots, outs) + tile_bytes + 16 <= TASK_BYTES;
 }
 
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes)
 {
     assert(bytes % 16 == 0);
+    const int64_t from = 16 * (int64_t)from16;
     task_copy *last = d->copies > 0 ? &d->copy[d->copies - 1] : NULL;
-    if (last && (int64_t)last->from16 * 16 + last->bytes == (int64_t)from16 * 16)
+    if (last && 16 * (int64_t)last->from16 + last->bytes == from)
         last->bytes += (uint32_t)bytes;
     else {
-        assert(d->copies < TASK_SLOTS);
-        d->copy[d->copies++] = (task_copy){.from16 = from16, .bytes = (uint32_t)bytes, .to = (uint16_t)d->tile_bytes};
+        const int64_t before = (from - d->tile_bytes) & (COPY_ALIGN - 1);
+        assert(d->copies < TASK_SLOTS && before <= from);
+        d->copy[d->copies++] =
+            (task_copy){.from16 = (uint32_t)((from - before) / 16), .bytes = (uint32_t)(bytes + before), .to = (uint16_t)d->tile_bytes};
+        d->tile_bytes += before;
     }
     d->tile_bytes += bytes;
     return d->tile_bytes - bytes;
@@ -79,7 +88,7 @@ void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32
 
 int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies)
 {
-    static const char zeros[16];
+    static const char zeros[COPY_ALIGN];
     const int64_t bytes = description_bytes(d->inputs, d->sources, slot_count(d), d->outs), at = base + descriptions->length;
     const int64_t codes = 4 * (int64_t)d->sources, starts = start_bytes(d->inputs, d->sources);
     task_head h = {.inputs = d->inputs, .slots = d->slots, .outs = d->outs, .flags = d->flags};
@@ -89,8 +98,9 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     h.start_at = starts > 0 ? start_at : 0;
     h.slot_at = start_at + (int32_t)starts;
     h.out_at = h.slot_at + slot_count(d) * (int32_t)sizeof(task_slot);
-    h.tile_at = h.out_at + d->outs * (int32_t)sizeof(task_out);
-    assert(h.tile_at == bytes && bytes + d->tile_bytes <= TASK_BYTES);
+    const int32_t end = h.out_at + d->outs * (int32_t)sizeof(task_out);
+    h.tile_at = (int32_t)bytes;
+    assert(end <= bytes && bytes + d->tile_bytes <= TASK_BYTES && (at % COPY_ALIGN == 0 || descriptions->failed));
     buffer_put(descriptions, &h, (int64_t)sizeof h);
     buffer_put(descriptions, d->code, codes);
     buffer_put(descriptions, zeros, up16(codes) - codes);
@@ -101,6 +111,7 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     }
     buffer_put(descriptions, d->slot, slot_count(d) * (int64_t)sizeof(task_slot));
     buffer_put(descriptions, d->out, d->outs * (int64_t)sizeof(task_out));
+    buffer_put(descriptions, zeros, bytes - end);
     const task_copy first = {.from16 = (uint32_t)(at / 16), .bytes = (uint32_t)bytes,
                              .task_bytes = (uint16_t)(bytes + d->tile_bytes),
                              .inputs = (uint16_t)d->inputs,

@@ -17,9 +17,9 @@ typedef struct draft {
     task_copy copy[TASK_SLOTS]; /* from16: in the values; to: from tile_at */
 } draft;
 
-/* What a task would hold beside what is in the draft. */
+/* What a task would hold beside what is in the draft; tile_bytes in so many copies. */
 typedef struct draft_need {
-    int32_t inputs, sources, slots, outs;
+    int32_t inputs, sources, slots, outs, copies;
     int64_t tile_bytes;
 } draft_need;
 
@@ -35,7 +35,8 @@ static inline int32_t draft_input(draft *d, const int32_t *code, int32_t count)
     d->start[++d->inputs] = (uint16_t)d->sources;
     return d->inputs - 1;
 }
-/* Copies values to the stage; returns the byte from tile_at at which they come to lie. */
+/* Copies values to the stage; returns the byte from tile_at at which they come to lie, which is as far from a multiple of COPY_ALIGN as from16 is: what lies
+ * before them is copied too. */
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes);
 /* Slots for `outs` outs, numbers first ..., of `inner` products each.  tile: scalars from tile_at. */
 void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,

@@ -126,7 +126,7 @@ static void carry(planner *p, draft *d, int32_t outs, int carried)
 static draft_need tile_need(const planner *p, int32_t i, int forward, const plan_tile *tile)
 {
     const int32_t k = group_columns(p->g, i), inputs = forward ? tile->columns : tile->rows;
-    draft_need need = {.inputs = SQUARE, .sources = SQUARE - inputs, .slots = 1, .outs = SQUARE,
+    draft_need need = {.inputs = SQUARE, .sources = SQUARE - inputs, .slots = 1, .outs = SQUARE, .copies = 2,
                        .tile_bytes = square_bytes(p) + SQUARE * plan_pivot_bytes(p->plan->scalar_bytes)};
     for (int32_t c = 0; c < inputs; c++)
         need.sources += forward                ? plan_source_count(p, tile->column + c)
@@ -138,7 +138,7 @@ static draft_need tile_need(const planner *p, int32_t i, int forward, const plan
 /* What the outs of a strip of rows add to their products. */
 static draft_need outs_need(const planner *p, int32_t i, int forward, int32_t row, int32_t outs)
 {
-    draft_need need = {.outs = outs, .tile_bytes = outs * plan_pivot_bytes(p->plan->scalar_bytes)};
+    draft_need need = {.outs = outs, .copies = 1, .tile_bytes = outs * plan_pivot_bytes(p->plan->scalar_bytes)};
     for (int32_t o = 0; o < outs && forward && row >= group_columns(p->g, i); o++) {
         need.inputs += plan_source_count(p, row + o) > 0;
         need.sources += plan_source_count(p, row + o);
@@ -165,7 +165,9 @@ static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t 
             d->flags = kind;
         }
         add_tile_inputs(p, d, i, forward, tile);
-        draft_copy(d, tile->at16, square_bytes(p));
+        const int64_t at = draft_copy(d, tile->at16, square_bytes(p));
+        assert(at == d->slots * square_bytes(p));
+        (void)at;
         d->slots++;
     }
     const draft_need last = outs_need(p, i, forward, row, outs);

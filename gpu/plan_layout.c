@@ -97,14 +97,21 @@ static void lay_small(planner *p, int32_t i, int64_t *at)
         plan_order_z(p, i, 0, k);
 }
 
+static int64_t aligned(int64_t at)
+{
+    return (at + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
+}
+
 libsolver_status plan_layout(planner *p, message *why)
 {
     const groups *g = p->g;
-    int64_t at = 0;
+    int64_t at = COPY_ALIGN; /* draft_copy takes what lies before a tile with it */
     for (int32_t o = 0; o < g->count; o++) {
         const int32_t i = p->order[o];
-        const int64_t start = at;
         p->form[i] = form_of(p, i);
+        if (p->form[i] == FORM_LARGE)
+            at = aligned(at); /* the squares of a task lie one behind the other from its first byte on */
+        const int64_t start = at;
         p->first_tile[i] = (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile));
         switch (p->form[i]) {
         case FORM_SMALL:
@@ -130,6 +137,7 @@ libsolver_status plan_layout(planner *p, message *why)
         p->value_at16[i] = (uint32_t)(start / 16);
         p->value_bytes[i] = at - start;
     }
+    at = aligned(at); /* as descriptions are */
     p->plan->value_bytes = at;
     if (p->tiles.failed)
         return LIBSOLVER_OUT_OF_MEMORY;

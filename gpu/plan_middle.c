@@ -81,8 +81,11 @@ static void add_need(const planner *p, int32_t i, const plan_tile *t, int32_t co
     need->slots += draft_slots(t->rows, forward_lanes(p, t));
     need->outs += t->rows + 1;
     need->tile_bytes += plan_tile_bytes(t, p->plan->scalar_bytes);
-    if (t->row < k)
+    need->copies++;
+    if (t->row < k) {
         need->tile_bytes += t->rows * plan_pivot_bytes(p->plan->scalar_bytes);
+        need->copies++;
+    }
 }
 
 /* Products and outs of a block; `in`: of f. */
@@ -135,6 +138,7 @@ static void backward_need(const planner *p, const plan_tile *t, draft_need *need
     need->slots += draft_slots(t->columns, plan_lanes(t->rows));
     need->outs += t->columns;
     need->tile_bytes += plan_tile_bytes(t, p->plan->scalar_bytes);
+    need->copies++;
 }
 
 /* ---- Both ------------------------------------------------------------------------------------------------- */

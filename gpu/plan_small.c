@@ -125,6 +125,7 @@ static draft_need forward_need(planner *p, int32_t i)
                         .sources = sources,
                         .slots = draft_slots(k + r, plan_lanes(k)),
                         .outs = k + r + 1,
+                        .copies = 1,
                         .tile_bytes = p->value_bytes[i]};
 }
 

@@ -34,7 +34,7 @@ static libsolver_status form(environment *env, const factor_tree *tree, const pr
     if (o->form)
         return o->form(o->form_user, s, growth, square, why);
     if (!s->values)
-        s->values = memory_new(&env->memory, s->plan.value_bytes, 1);
+        s->values = memory_zeroed(&env->memory, s->plan.value_bytes, 1); /* with what lies between groups */
     return s->values ? form_values(env, tree, s, growth, square) : LIBSOLVER_OUT_OF_MEMORY;
 }
 

@@ -31,6 +31,7 @@ enum {
     TASK_OUTS = 512,
     TASK_BYTES = 28672, /* of description and tiles */
     TASK_SQUARES = 3,
+    COPY_ALIGN = 128,   /* bytes: both ends of a copy lie alike to so many; others are slower by a fourth (H200: 3.4 against 4.5 TB/s) */
     SQUARE = 32,        /* rows and columns of a square tile */
     SOLVE_WARPS = 8     /* that share the products of a task */
 };

@@ -177,14 +177,13 @@ template <typename T> struct column_solver : solver_base<T> {
     /* All lanes of a warp: the sum over the lanes of each out, in all of them. */
     __device__ __forceinline__ static T add_lanes(int log_parts, T sum)
     {
-        __syncwarp();
-#pragma unroll
-        for (int k = 0; k < 5; k++)
-            if (__any_sync(~0u, log_parts > k)) {
-                const T other = shuffle_xor(sum, 1 << k);
-                if (log_parts > k)
-                    sum = sum + other;
-            }
+        const int most = __reduce_max_sync(~0u, log_parts);
+#pragma unroll 1
+        for (int k = 0; k < most; k++) {
+            const T other = shuffle_xor(sum, 1 << k);
+            if (log_parts > k)
+                sum = sum + other;
+        }
         return sum;
     }
     /* The same of squares. */

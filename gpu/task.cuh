@@ -14,25 +14,6 @@ template <typename T> __device__ __forceinline__ T scaled(T v, real_of<T> s)
         return v * s;
 }
 
-/* An entry of b and its scaling, held like a letter until both are there. */
-template <typename T> __device__ __forceinline__ letter<T> hold_b(T v, real_of<T> scale)
-{
-    letter<T> l = {};
-    unsigned long long word[letter<T>::COUNT] = {};
-    memcpy(word, &v, sizeof v);
-#pragma unroll
-    for (int k = 0; k < letter<T>::COUNT; k++)
-        l.part[k].value = word[k];
-    memcpy(&l.part[0].epoch, &scale, sizeof scale);
-    return l;
-}
-template <typename T> __device__ __forceinline__ T held_b(const letter<T> &l)
-{
-    real_of<T> scale;
-    memcpy(&scale, &l.part[0].epoch, sizeof scale);
-    return scaled(letter_value(l), scale);
-}
-
 /* A task in the ring. */
 template <typename T> struct task_view {
     const char *base;

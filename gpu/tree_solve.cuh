@@ -41,13 +41,13 @@ template <int REGISTERS> __device__ __forceinline__ void take_registers()
 #endif
 }
 
-/* The warps that solve: all tasks. */
-template <typename SOLVER, typename T>
+/* The warps that solve: all tasks.  TRACED: a.times is written; to ask for it in every task took a tenth of a small one's instructions. */
+template <bool TRACED, typename SOLVER, typename T>
 __device__ __forceinline__ void solve_tasks(const solve_arguments<T> &a, const SOLVER &me, const task_ring &ring,
                                             const task_list &list)
 {
     const auto note = [&](int t, uint64_t task_times::*when) {
-        if (a.times && threadIdx.x == 0)
+        if (TRACED && threadIdx.x == 0)
             a.times[list.first + t].*when = now_ns();
     };
     for (int t = 0; t < list.tasks; t++) {
@@ -77,7 +77,7 @@ __device__ __forceinline__ void gather_tasks(const GATHERER &me, const task_ring
     }
 }
 
-template <typename SOLVER>
+template <typename SOLVER, bool TRACED>
 __global__ void __launch_bounds__(launch_threads<SOLVER>(), 2)
     tree_solve_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
 {
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(launch_threads<SOLVER>(), 2)
     }
     if constexpr (SOLVER::GATHER_THREADS > 0)
         take_registers<SOLVER::SOLVE_REGISTERS>();
-    solve_tasks(a, SOLVER(a, ring.base + ring.bytes, epoch), ring, list);
+    solve_tasks<TRACED>(a, SOLVER(a, ring.base + ring.bytes, epoch), ring, list);
     if (a.in_place && a.epoch) {
         meet_all(a.state, epoch, a.patience);
         store_published<SOLVER>(a, (int64_t)blockIdx.x * SOLVE_THREADS + threadIdx.x,

@@ -33,6 +33,7 @@ static const task_head *load(machine *e, const task_copy *first, int32_t left, i
         ((double *)e->stage)[k] = 0.0 / 0.0;
     for (const task_copy *copy = first; copy < first + *copies; copy++) {
         const int64_t from = 16 * (int64_t)copy->from16, v = e->plan->value_bytes;
+        complain(e, (from - copy->to) % COPY_ALIGN, "the ends of a copy do not lie alike");
         complain(e, copy->bytes % 16 || copy->to % 16 || (int64_t)copy->to + copy->bytes > TASK_BYTES, "a copy leaves its stage");
         complain(e, from + copy->bytes > v + e->plan->description_bytes || (from < v && from + copy->bytes > v),
                  "a copy leaves the program");
