@@ -9,6 +9,12 @@
 
 #define MEMORY_ALIGNMENT 64
 
+/* The least multiple of unit that is not less than x >= 0. */
+static inline int64_t round_up(int64_t x, int64_t unit)
+{
+    return (x + unit - 1) / unit * unit;
+}
+
 /* All memory of the library comes through one of these.  Safe to use from several threads if the two
  * callbacks are. */
 typedef struct memory {

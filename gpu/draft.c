@@ -9,25 +9,16 @@ void draft_start(draft *d)
     d->start[0] = 0;
 }
 
-static int64_t up(int64_t x, int64_t unit)
-{
-    return (x + unit - 1) / unit * unit;
-}
-static int64_t up16(int64_t x)
-{
-    return up(x, 16);
-}
-
 /* Bytes of the starts: none where every input has one source. */
 static int64_t start_bytes(int32_t inputs, int32_t sources)
 {
-    return sources > inputs ? up16(2 * ((int64_t)inputs + 1)) : 0;
+    return sources > inputs ? round_up(2 * ((int64_t)inputs + 1), 16) : 0;
 }
 
 static int64_t description_bytes(int32_t inputs, int32_t sources, int32_t slots, int32_t outs)
 {
-    const int64_t codes = up16(4 * (int64_t)sources) + start_bytes(inputs, sources);
-    return up((int64_t)sizeof(task_head) + codes + slots * (int64_t)sizeof(task_slot) + outs * (int64_t)sizeof(task_out), COPY_ALIGN);
+    const int64_t codes = round_up(4 * (int64_t)sources, 16) + start_bytes(inputs, sources);
+    return round_up((int64_t)sizeof(task_head) + codes + slots * (int64_t)sizeof(task_slot) + outs * (int64_t)sizeof(task_out), COPY_ALIGN);
 }
 
 /* Squares have no records. */
@@ -40,7 +31,7 @@ int draft_has_room(const draft *d, const draft_need *need)
 {
     const int32_t inputs = d->inputs + need->inputs, sources = d->sources + need->sources;
     const int32_t slots = d->slots + need->slots, outs = d->outs + need->outs;
-    const int64_t tile_bytes = up16(d->tile_bytes + need->tile_bytes) + need->copies * (COPY_ALIGN - 16);
+    const int64_t tile_bytes = round_up(d->tile_bytes + need->tile_bytes, 16) + need->copies * (COPY_ALIGN - 16);
     if (d->flags & TASK_TILES)
         return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SQUARES &&
                description_bytes(inputs, sources, 0, outs) + tile_bytes <= TASK_BYTES;
@@ -94,7 +85,7 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     task_head h = {.inputs = d->inputs, .slots = d->slots, .outs = d->outs, .flags = d->flags};
     for (int32_t o = 0; o < d->outs; o++)
         h.flags |= d->out[o].flags & OUT_PAIR ? TASK_PAIRS : 0;
-    const int32_t start_at = (int32_t)((int64_t)sizeof h + up16(codes));
+    const int32_t start_at = (int32_t)((int64_t)sizeof h + round_up(codes, 16));
     h.start_at = starts > 0 ? start_at : 0;
     h.slot_at = start_at + (int32_t)starts;
     h.out_at = h.slot_at + slot_count(d) * (int32_t)sizeof(task_slot);
@@ -103,7 +94,7 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     assert(end <= bytes && bytes + d->tile_bytes <= TASK_BYTES && (at % COPY_ALIGN == 0 || descriptions->failed));
     buffer_put(descriptions, &h, (int64_t)sizeof h);
     buffer_put(descriptions, d->code, codes);
-    buffer_put(descriptions, zeros, up16(codes) - codes);
+    buffer_put(descriptions, zeros, round_up(codes, 16) - codes);
     if (starts > 0) {
         const int64_t used = 2 * ((int64_t)d->inputs + 1);
         buffer_put(descriptions, d->start, used);

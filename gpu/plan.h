@@ -65,7 +65,7 @@ static inline int64_t plan_tile_bytes(const plan_tile *t, int64_t scalar_bytes)
 {
     const int64_t entries = t->kind == IN_SQUARE ? SQUARE * SQUARE
                             : (int64_t)t->ld * (t->kind == BY_ROWS ? t->rows : t->columns);
-    return (entries * scalar_bytes + 15) / 16 * 16;
+    return round_up(entries * scalar_bytes, 16);
 }
 
 /* What programs are made by beside the limits of a task; plan_tuned: for an H200.  `bench/tune_tree_solve.py` compares other values. */

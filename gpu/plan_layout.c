@@ -97,11 +97,6 @@ static void lay_small(planner *p, int32_t i, int64_t *at)
         plan_order_z(p, i, 0, k);
 }
 
-static int64_t aligned(int64_t at)
-{
-    return (at + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
-}
-
 libsolver_status plan_layout(planner *p, message *why)
 {
     const groups *g = p->g;
@@ -110,7 +105,7 @@ libsolver_status plan_layout(planner *p, message *why)
         const int32_t i = p->order[o];
         p->form[i] = form_of(p, i);
         if (p->form[i] == FORM_LARGE)
-            at = aligned(at); /* the squares of a task lie one behind the other from its first byte on */
+            at = round_up(at, COPY_ALIGN); /* the squares of a task lie one behind the other from its first byte on */
         const int64_t start = at;
         p->first_tile[i] = (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile));
         switch (p->form[i]) {
@@ -137,7 +132,7 @@ libsolver_status plan_layout(planner *p, message *why)
         p->value_at16[i] = (uint32_t)(start / 16);
         p->value_bytes[i] = at - start;
     }
-    at = aligned(at); /* as descriptions are */
+    at = round_up(at, COPY_ALIGN); /* as descriptions are */
     p->plan->value_bytes = at;
     if (p->tiles.failed)
         return LIBSOLVER_OUT_OF_MEMORY;

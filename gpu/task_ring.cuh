@@ -125,7 +125,8 @@ struct copy_list {
     }
 };
 
-/* The warp that copies.  Tasks lie in the ring one after the other, each whole, from multiples of COPY_ALIGN on; head and start count from the first, in units of 16 bytes, with what was left out at the end.
+/* The warp that copies.  Tasks lie in the ring one after the other, each whole, from multiples of COPY_ALIGN on; head and start count from the first, in units of
+ * 16 bytes, with what was left out at the end.
  * Behind each is room for what is gathered: so many bytes of an input and of a source of sums. */
 template <int INPUT_BYTES, int SOURCE_BYTES> struct task_copier {
     const task_ring &ring;
@@ -148,7 +149,8 @@ template <int INPUT_BYTES, int SOURCE_BYTES> struct task_copier {
     template <typename Done> __device__ __forceinline__ char *place(const task_copy &first, Done done)
     {
         const int lane = threadIdx.x & 31, s = tasks % RING_TASKS, before = returned;
-        const unsigned bytes = first.task_bytes, need = (bytes + first.inputs * INPUT_BYTES + first.sources * SOURCE_BYTES + COPY_ALIGN - 1) / COPY_ALIGN * (COPY_ALIGN / 16);
+        const unsigned bytes = first.task_bytes, room = bytes + first.inputs * INPUT_BYTES + first.sources * SOURCE_BYTES,
+                       need = (room + COPY_ALIGN - 1) / COPY_ALIGN * (COPY_ALIGN / 16);
         if (at + need > size) {
             head += size - at;
             at = 0;

@@ -115,11 +115,6 @@ static inline int numeric_solve_threads(const numeric *f, int64_t columns)
     return is_simplicial(f) ? 1 : cpu_plan_solve_threads(f->plan, columns);
 }
 
-static inline int64_t round_up(int64_t x, int64_t unit)
-{
-    return (x + unit - 1) / unit * unit;
-}
-
 /* Places of the rows of s's contribution block among the rows of its parent's front, as eliminated. */
 static inline const int32_t *node_up(const numeric *f, int32_t s)
 {
