@@ -10,7 +10,7 @@ template <typename T> using column_gather_group = gather_group<T, GATHER_BARRIER
 template <typename T> struct column_gatherer : column_gather_group<T> {
     using column_gather_group<T>::THREADS, column_gather_group<T>::number, column_gather_group<T>::gather_group;
     /* EACH: sources of a thread that are on their way together; 3 were best on an H200 (bench_tree_solve; 2: 2 %, 4: 5 %, 6: 15 % slower on
-     * lap3d:50), and two groups 4 to 5 % faster than one of all warps: a task's inputs take 1 to 2 us to come. */
+     * lap3d:50; since copies are aligned 4 are as good), and two groups 4 to 5 % faster than one of all warps: a task's inputs take 1 to 2 us to come. */
     static constexpr int EACH = letter<T>::COUNT == 1 ? 3 : 2;
 
     __device__ __forceinline__ static bool is_letter(int code) { return (code & (int)0x80000001) == SOURCE_SLOT; }

@@ -6,9 +6,9 @@
 #include "gpu/solver_base.cuh"
 
 /* One of so many groups of so many warps each.  FIRST_BARRIER: the named barrier of the first. */
-template <typename T, int FIRST_BARRIER, int SO_MANY_WARPS, int SO_MANY_GROUPS> struct gather_group : solver_base<T> {
+template <typename T, int FIRST_BARRIER, int WARPS, int SO_MANY_GROUPS> struct gather_group : solver_base<T> {
     using scalar_type = T;
-    static constexpr int GROUPS = SO_MANY_GROUPS, WARPS = SO_MANY_WARPS, THREADS = 32 * WARPS;
+    static constexpr int GROUPS = SO_MANY_GROUPS, THREADS = 32 * WARPS;
     int group, number; /* of this thread's group, and of the thread in it */
 
     __device__ __forceinline__ gather_group(const solve_arguments<T> &a, unsigned epoch, int thread)

@@ -8,12 +8,7 @@ struct arena_chunk {
     size_t bytes; /* for blocks */
 };
 
-#define HEADER ((sizeof(arena_chunk) + MEMORY_ALIGNMENT - 1) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT)
-
-static size_t rounded(size_t bytes)
-{
-    return (bytes + MEMORY_ALIGNMENT - 1) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT;
-}
+#define HEADER ((size_t)round_up((int64_t)sizeof(arena_chunk), MEMORY_ALIGNMENT))
 
 void arena_init(arena *a, memory *m, size_t chunk)
 {
@@ -60,7 +55,7 @@ void *arena_new(arena *a, int64_t count, size_t size)
 {
     if (count < 0 || count > (INT64_MAX - MEMORY_ALIGNMENT) / (int64_t)size)
         return NULL;
-    const size_t bytes = rounded((size_t)count * size);
+    const size_t bytes = (size_t)round_up(count * (int64_t)size, MEMORY_ALIGNMENT);
     if (!a->current || a->current->bytes - a->used < bytes)
         if (!next_chunk(a, bytes))
             return NULL;
