@@ -53,9 +53,16 @@ static void check_solves(libsolver_factor *f, const dense *s, random_stream *r)
         fail_msg("n %d: backward error %g, reported %g", (int)s->n, error, info.backward_error);
 }
 
+/* Set once pivots were in doubt: what was tried then is remembered, and may leave other bits than a factor made anew. */
+static void note_doubt(void *user, const char *sentence)
+{
+    *(int *)user |= strstr(sentence, "in doubt") != NULL;
+}
+
 static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **state)
 {
     (void)state;
+    int compared = 0;
     for (uint64_t seed = 0; seed < 60; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
@@ -69,7 +76,11 @@ static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **sta
             o.ordering = LIBSOLVER_ORDERING_NATURAL; /* a zero on the diagonal is not stored, which other orders see */
             for (int64_t j = 0; j < n; j += 3)
                 s.a[j][j] = 0; /* rows without a diagonal entry */
-            libsolver_factor *f = factor_of(&s, &o);
+            libsolver_options noting = o;
+            int doubt = 0;
+            noting.log = note_doubt;
+            noting.log_user = &doubt;
+            libsolver_factor *f = factor_of(&s, &noting);
             for (int round = 0; round < 3; round++) { /* each shift starts from A */
                 const int64_t step = 1 + round % 2; /* by rows in round 1 */
                 scalar shift[2 * MOST] = {0};
@@ -85,7 +96,8 @@ static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **sta
                 }
                 assert_true(libsolver_refactorize_shifted(f, NULL, &view) >= 0);
                 libsolver_factor *g = factor_of(&shifted, &o);
-                if (!are_same_factors(f, g, n))
+                compared += !doubt;
+                if (!doubt && !are_same_factors(f, g, n))
                     fail_msg("seed %d, round %d: not the bits of the matrix shifted", (int)seed, round);
                 if (round < 2)
                     check_solves(f, &shifted, &r);
@@ -94,11 +106,13 @@ static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **sta
             /* without a shift it is A again */
             libsolver_factor *g = factor_of(&s, &o);
             assert_true(libsolver_refactorize_shifted(f, NULL, NULL) >= 0);
-            if (!are_same_factors(f, g, n))
+            compared += !doubt;
+            if (!doubt && !are_same_factors(f, g, n))
                 fail_msg("seed %d: not the bits of A once more", (int)seed);
             libsolver_factor_free(g);
             libsolver_factor_free(f);
         }
+    assert_in_range(compared, 220 * SYMMETRIES, 240 * SYMMETRIES);
 }
 
 /* Larger than what refinement's tolerance forgives: the residual is that of the shifted matrix. */

@@ -18,8 +18,9 @@
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
-/* c: rounding errors of a product of factors are well below this, sums being long but of errors with either sign. */
-#define ROUNDING (8 * EPS)
+/* c eps: rounding errors are about EPS of each sum, sums being long but of errors with either sign, and estimates of norms may be
+ * some times too small. */
+#define ROUNDING (32 * EPS)
 
 /* A row of A x is zero if it is at most this times the largest entries of x and of the row.  Sums are good to about 2^-104. */
 #define TWICE_PRECISE 0x1p-90
