@@ -262,9 +262,35 @@ void check_condition(fuzz_session *s, libsolver_status status, double condition)
         session_fail(s, "condition above the true one", "%.6g, true %.6g", condition, truth);
 }
 
+/* max |A^-1| (|b - A x| + rounding errors of this sum), which the estimate never exceeds but for its own rounding errors. */
+static double most_forward_error(const fuzz_session *s, const long double *inverse, const quad_complex *b, const quad_complex *x)
+{
+    const int n = s->factored.n;
+    const long double eps = (s->factored.is_single ? DBL_EPSILON : LDBL_EPSILON) * 4 * (n + 3);
+    long double weight[64], most = 0;
+    for (int i = 0; i < n; i++) {
+        quad_complex r = b[i];
+        long double sum = quad_abs(b[i]);
+        for (int k = 0; k < n; k++) {
+            const quad_complex a = s->whole.entry[i + k * n];
+            r.re -= a.re * x[k].re - a.im * x[k].im;
+            r.im -= a.re * x[k].im + a.im * x[k].re;
+            sum += (long double)quad_abs(a) * quad_abs(x[k]);
+        }
+        weight[i] = quad_abs(r) + eps * sum;
+    }
+    for (int i = 0; i < n; i++) {
+        long double sum = 0;
+        for (int k = 0; k < n; k++)
+            sum += inverse[i + k * n] * weight[k];
+        most = fmaxl(most, sum);
+    }
+    return (double)most;
+}
+
 void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_block *b, const fuzz_block *x, const double *errors)
 {
-    quad_complex v[64];
+    quad_complex v[64], bv[64], xv[64];
     const int n = s->factored.n;
     if (!s->checking)
         return;
@@ -272,17 +298,23 @@ void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_b
     session_tell(s, "  -> %s", libsolver_status_name(status));
     if (!is_comparable(s, status, "forward error"))
         return;
+    long double *inverse = fuzz_room((int64_t)n * n, sizeof *inverse);
+    oracle_inverse(s->truth, inverse);
     for (int j = 0; j < b->vectors.columns; j++) {
         double error = 0, norm = 0;
         for (int i = 0; i < n; i++)
-            v[i] = block_get(b, i, j);
+            v[i] = bv[i] = block_get(b, i, j);
         oracle_solve(s->truth, &s->eliminated, v);
         for (int i = 0; i < n; i++) {
-            const quad_complex got = block_get(x, i, j);
+            const quad_complex got = xv[i] = block_get(x, i, j);
             error = fmax(error, quad_abs((quad_complex){got.re - v[i].re, got.im - v[i].im}));
             norm = fmax(norm, quad_abs(got));
         }
+        const double most = most_forward_error(s, inverse, bv, xv);
         if (norm > 0 && isfinite(error))
             check_estimate(s, "forward error", errors[j], error / norm, 1e-30);
+        if (norm > 0 && !(errors[j] <= 1.1 * most / norm))
+            session_fail(s, "forward error above its bound", "%.6g, bound %.6g, true %.6g", errors[j], most / norm, error / norm);
     }
+    free(inverse);
 }

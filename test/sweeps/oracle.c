@@ -516,58 +516,70 @@ void oracle_determinant(const oracle_factor *f, double *log_abs, double *re, dou
     *im = sin(angle);
 }
 
-/* Columns of (L D L^H)^-1 in long double: as exact as 10^-19 times the condition of S A S. */
-double oracle_condition(const oracle_factor *f, const oracle_matrix *a, const double *s)
+/* y := (L D L^H)^-1 y in long double, parts re and im in turn; l: L as y is, q: length n */
+static void substitute_long(const oracle_factor *f, const long double *l, long double *y, quad_complex *q)
 {
     const int n = f->n;
-    long double norm = 0, inverse = 0;
-    long double *weight = room((size_t)n, sizeof *weight); /* S'^-1 S in pivot order, S of the factor */
+    const long double sign = f->is_hermitian ? -1 : 1;
+    for (int j = 0; j < n; j++)
+        for (int i = j + 1; i < n && (y[2 * j] != 0 || y[2 * j + 1] != 0); i++) {
+            const long double *p = l + 2 * (i + j * n);
+            y[2 * i] -= p[0] * y[2 * j] - p[1] * y[2 * j + 1];
+            y[2 * i + 1] -= p[0] * y[2 * j + 1] + p[1] * y[2 * j];
+        }
+    for (int k = 0; k < n; k++)
+        q[k] = (quad_complex){y[2 * k], y[2 * k + 1]};
+    divide(f, q);
+    for (int k = 0; k < n; k++)
+        y[2 * k] = (long double)q[k].re, y[2 * k + 1] = (long double)q[k].im;
+    for (int j = n - 1; j >= 0; j--)
+        for (int i = j + 1; i < n; i++) {
+            const long double *p = l + 2 * (i + j * n);
+            y[2 * j] -= p[0] * y[2 * i] - sign * p[1] * y[2 * i + 1];
+            y[2 * j + 1] -= p[0] * y[2 * i + 1] + sign * p[1] * y[2 * i];
+        }
+}
+
+/* Columns of S P^T (L D L^H)^-1 P S in long double: as exact as 10^-19 times the condition of S A S. */
+void oracle_inverse(const oracle_factor *f, long double *inverse)
+{
+    const int n = f->n;
     long double *l = room(2 * (size_t)n * (size_t)n, sizeof *l), *y = room(2 * (size_t)n, sizeof *y);
     quad_complex *q = room((size_t)n, sizeof *q);
-    for (int j = 0; j < n; j++) {
-        long double sum = 0;
-        for (int i = 0; i < n; i++)
-            sum += (s ? (long double)s[i] * s[j] : 1) * long_abs(a->entry[i + j * n]);
-        norm = fmaxl(norm, sum);
+    for (int k = 0; k < n * n; k++) {
+        l[2 * k] = (long double)f->l[k].re;
+        l[2 * k + 1] = (long double)f->l[k].im;
     }
-    for (int k = 0; k < n; k++)
-        weight[k] = ldexpl(1, f->scale[f->perm[k]]) / (s ? s[f->perm[k]] : 1);
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < n; i++) {
-            l[2 * (i + j * n)] = (long double)f->l[i + j * n].re;
-            l[2 * (i + j * n) + 1] = (long double)f->l[i + j * n].im;
-        }
     for (int column = 0; column < n; column++) {
         memset(y, 0, sizeof *y * 2 * (size_t)n);
         y[2 * column] = 1;
-        for (int j = column; j < n; j++)
-            for (int i = j + 1; i < n; i++) {
-                const long double *p = l + 2 * (i + j * n);
-                y[2 * i] -= p[0] * y[2 * j] - p[1] * y[2 * j + 1];
-                y[2 * i + 1] -= p[0] * y[2 * j + 1] + p[1] * y[2 * j];
-            }
+        substitute_long(f, l, y, q);
         for (int k = 0; k < n; k++)
-            q[k] = (quad_complex){y[2 * k], y[2 * k + 1]};
-        divide(f, q);
-        for (int k = 0; k < n; k++)
-            y[2 * k] = (long double)q[k].re, y[2 * k + 1] = (long double)q[k].im;
-        const long double sign = f->is_hermitian ? -1 : 1;
-        for (int j = n - 1; j >= 0; j--)
-            for (int i = j + 1; i < n; i++) {
-                const long double *p = l + 2 * (i + j * n);
-                y[2 * j] -= p[0] * y[2 * i] - sign * p[1] * y[2 * i + 1];
-                y[2 * j + 1] -= p[0] * y[2 * i + 1] + sign * p[1] * y[2 * i];
-            }
-        long double sum = 0;
-        for (int k = 0; k < n; k++)
-            sum += hypotl(y[2 * k], y[2 * k + 1]) * weight[k] * weight[column];
-        inverse = fmaxl(inverse, sum);
+            inverse[f->perm[k] + f->perm[column] * n] =
+                ldexpl(hypotl(y[2 * k], y[2 * k + 1]), f->scale[f->perm[k]] + f->scale[f->perm[column]]);
     }
-    free(weight);
     free(l);
     free(y);
     free(q);
-    return n == 0 ? 1 : (double)(norm * inverse);
+}
+
+double oracle_condition(const oracle_factor *f, const oracle_matrix *a, const double *s)
+{
+    const int n = f->n;
+    long double norm = 0, norm_of_inverse = 0, *inverse = room((size_t)n * (size_t)n, sizeof *inverse);
+    oracle_inverse(f, inverse);
+    for (int j = 0; j < n; j++) {
+        long double sum = 0, other = 0;
+        for (int i = 0; i < n; i++) {
+            const long double scale = s ? (long double)s[i] * s[j] : 1;
+            sum += scale * long_abs(a->entry[i + j * n]);
+            other += inverse[i + j * n] / scale;
+        }
+        norm = fmaxl(norm, sum);
+        norm_of_inverse = fmaxl(norm_of_inverse, other);
+    }
+    free(inverse);
+    return n == 0 ? 1 : (double)(norm * norm_of_inverse);
 }
 
 void oracle_scaling(const oracle_factor *f, double *s)
