@@ -225,9 +225,65 @@ static int prepare(fuzz_session *s)
     return status == LIBSOLVER_OK;
 }
 
+static void overwrite(fuzz_view *v, libsolver_type type, int64_t k, double with)
+{
+    fuzz_block b = {.vectors = {.values = v->values, .rows = v->entries, .columns = 1, .ld = v->entries, .type = type}};
+    block_set(&b, k, 0, with, 0);
+}
+
+/* Options or a matrix that are at fault, before all else. */
+static void do_refused_begin(fuzz_session *s)
+{
+    static const char *const faults[] = {"threads", "a tolerance", "a reserved field", "a row", "a NaN", "a base", "a permutation", "a threshold"};
+    const int fault = s->view.entries > 0 ? below(s, 8) : below(s, 3);
+    int64_t permutation[64] = {0};
+    libsolver_options o = s->options;
+    libsolver_matrix a = s->view.matrix;
+    libsolver_factor *f = NULL;
+    const int64_t entry = s->view.entries > 0 ? below(s, (int)s->view.entries) : 0;
+    void *indices = fuzz_room(s->view.entries, 8);
+    memcpy(indices, s->view.indices, 8 * (size_t)s->view.entries);
+    a.indices = indices;
+    if (fault == 0)
+        o.threads = -1;
+    else if (fault == 1)
+        o.tolerance = 1 + below(s, 2);
+    else if (fault == 2)
+        o.reserved[below(s, 12)] = 1;
+    else if (fault == 3 && a.index_type == LIBSOLVER_INT32)
+        ((int32_t *)indices)[entry] = chance(s, 50) ? -1 : s->given.n + a.base;
+    else if (fault == 3)
+        ((int64_t *)indices)[entry] = chance(s, 50) ? INT64_MIN : INT64_C(1) << 32;
+    else if (fault == 4)
+        overwrite(&s->view, s->given.type, entry, NAN);
+    else if (fault == 5)
+        a.base = 2;
+    else if (fault == 6) {
+        o.ordering = LIBSOLVER_ORDERING_USER;
+        o.permutation = permutation;
+        permutation[0] = s->given.n;
+    } else if (fault == 7)
+        o.pivot_threshold = below(s, 2);
+    o.memory_limit = 0;
+    session_tell(s, "factor_matrix with %s that is none", faults[fault]);
+    const libsolver_status status = libsolver_factor_matrix(&a, &o, &f);
+    if (status != (fault == 4 ? LIBSOLVER_NONFINITE : LIBSOLVER_INVALID))
+        session_fail(s, "a wrong argument", "%s: %s", faults[fault], libsolver_status_name(status));
+    if (!libsolver_factor_message(f)[0])
+        session_fail(s, "a failure without a message", "%s", faults[fault]);
+    libsolver_factor_free(f);
+    if (s->live != 0)
+        session_fail(s, "memory is leaked", "%d blocks", (int)s->live);
+    free(indices);
+    view_fill(&s->view, &s->given);
+    session_end_call(s);
+}
+
 static int begin(fuzz_session *s)
 {
     libsolver_status status;
+    if (chance(s, 4))
+        do_refused_begin(s);
     s->is_simple = chance(s, 40);
     if (s->is_simple) {
         session_tell(s, "factor_matrix");
@@ -360,12 +416,6 @@ static void do_refactorize(fuzz_session *s)
             repeat_refactorize(s, &v, status);
     }
     block_free(&shift);
-}
-
-static void overwrite(fuzz_view *v, libsolver_type type, int64_t k, double with)
-{
-    fuzz_block b = {.vectors = {.values = v->values, .rows = v->entries, .columns = 1, .ld = v->entries, .type = type}};
-    block_set(&b, k, 0, with, 0);
 }
 
 /* Arguments that are at fault: the old factor stays. */
@@ -612,6 +662,12 @@ static void do_queries(fuzz_session *s)
     libsolver_info(s->factor, &info);
     if (info.host_bytes < 0 || info.host_bytes_peak < info.host_bytes || libsolver_workspace_bytes(s->factor, 2) < 0)
         session_fail(s, "queries", "%" PRId64 " bytes held, peak %" PRId64, info.host_bytes, info.host_bytes_peak);
+    fuzz_block b = block_random(&s->r, &s->given, s->given.n, 1);
+    int64_t tasks = 0;
+    if (libsolver_solve_async(s->factor, NULL, 1, &b.vectors, &b.vectors, NULL, NULL) != LIBSOLVER_NOT_BUILT ||
+        libsolver_solve_traced(s->factor, NULL, &b.vectors, &b.vectors, 0, NULL, &tasks) >= 0)
+        session_fail(s, "queries", "a solve on the device, without one");
+    block_free(&b);
     if (s->analysis) {
         libsolver_analysis_query(s->analysis, &plan);
         libsolver_permutation(s->analysis, permutation);

@@ -202,6 +202,14 @@ static void scale_badly(random_stream *r, fuzz_system *a)
             a->re[i + j * a->n] *= d[i] * d[j];
 }
 
+/* Far up or down, where products leave the range of the type. */
+static void go_to_extremes(random_stream *r, fuzz_system *a)
+{
+    const int far = a->is_single ? 60 + random_below(r, 45) : 600 + random_below(r, 350), up = chance(r, 50);
+    for (int k = 0; k < a->n * a->n; k++)
+        a->re[k] = ldexp(a->re[k], up ? far : -far);
+}
+
 /* a(i,j) i^(k_i - k_j), or i^(k_i + k_j): a congruence; or imaginary parts of their own. */
 static void make_complex(random_stream *r, fuzz_system *a)
 {
@@ -235,6 +243,8 @@ static void make_values(random_stream *r, fuzz_system *a)
     a->family = families[family].name;
     if (chance(r, 15))
         scale_badly(r, a);
+    else if (chance(r, 4))
+        go_to_extremes(r, a);
     if (a->is_complex)
         make_complex(r, a);
     for (int k = 0; k < a->n * a->n; k++) {
