@@ -40,6 +40,7 @@ typedef struct backend_options {
     int may_match; /* scaling by matching may replace equilibration if that delays too many pivots or leaves uncertain ones */
     double pivot_threshold;
     int64_t delay_cap; /* most columns delayed to one front, shared by its children; 0: all, until they need too much room */
+    double zero_level; /* LDL^T: a column is zero if its entries are at most so many eps of what was assembled; 0: as few as can be */
 } backend_options;
 
 /* What came out of a factorization. */

@@ -110,7 +110,7 @@ void front_run(void *front)
         f->report.eliminated = ldlt_threshold_d(0, f->m, f->k, f->m, 0, f->panel, f->index, f->d, f->e, f->magnitude,
                                                 f->u, LDLT_ZERO, work, NULL, &f->report);
     else
-        front_ldlt_d(0, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, f->may_delay ? f->k : 0, work,
+        front_ldlt_d(0, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, LDLT_ZERO, f->may_delay ? f->k : 0, work,
                      NULL, &f->report);
     free(work);
 }
@@ -157,7 +157,7 @@ static void check_report(const ldlt_front *f, int p)
         for (int i = 0; i < pivots; i++) {
             expected.positive += eigenvalue[i] > 0;
             expected.negative += eigenvalue[i] < 0;
-            expected.uncertain += fabsl(eigenvalue[i]) <= LDLT_UNCERTAIN * (long double)g;
+            expected.uncertain += fabsl(eigenvalue[i]) <= PIVOT_UNCERTAIN * (long double)g;
             if (fabsl(eigenvalue[i]) < smallest) {
                 smallest = fabsl(eigenvalue[i]);
                 error = slack * EPS;

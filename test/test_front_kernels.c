@@ -257,7 +257,7 @@ static void check_block(random_stream *r, const front_kernels *kernels, int herm
         }
     for (int i = 0; i < n; i++)
         g[i] = 1;
-    const int found = kernels->ldlt_block(hermitian, n, b, order, d, e, g);
+    const int found = kernels->ldlt_block(hermitian, n, LDLT_ZERO, b, order, d, e, g);
     if (!(zero_diagonal && n % 2))
         assert_int_equal(found, n);
     for (int i = 0; i < found; i++) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "dense/cpu/front.h"
 #include "problems.h"
 #include "solver/cpu/simplicial_kernels.h"
 #include "typed_scalar.h"
@@ -143,10 +144,14 @@ static void check_kernels(random_stream *r, const pattern *a, const simplicial *
     assert_non_null(v);
     random_matrix(r, a, s, v, diagonal, dense);
     const int32_t *target = s->target, half = n / 2;
-    assert_int_equal(kernels->factorize(s, 0, half, diagonal, v, root, &target, &smallest), half);
-    assert_int_equal(kernels->factorize(s, half, n, diagonal, v, root, &target, &smallest), n);
-    for (int32_t k = 0; k < n; k++)
+    int32_t uncertain = 0, expected = 0;
+    assert_int_equal(kernels->factorize(s, 0, half, diagonal, v, root, &target, &smallest, &uncertain), half);
+    assert_int_equal(kernels->factorize(s, half, n, diagonal, v, root, &target, &smallest, &uncertain), n);
+    for (int32_t k = 0; k < n; k++) {
         assert_true(smallest <= scalar_real(v[k]));
+        expected += scalar_real(v[k]) <= (real)PIVOT_UNCERTAIN * diagonal[s->order[k]];
+    }
+    assert_int_equal(uncertain, expected);
     read_factor(s, v, root, l);
     check_product(n, dense, l);
     const int columns[] = {1, 2, 5, 16, 21, MOST_COLUMNS};
@@ -164,7 +169,7 @@ static void check_kernels(random_stream *r, const pattern *a, const simplicial *
         const int32_t bad = random_below(r, n);
         v[bad] = -1;
         target = s->target;
-        assert_int_equal(kernels->factorize(s, 0, n, diagonal, v, root, &target, &smallest), bad);
+        assert_int_equal(kernels->factorize(s, 0, n, diagonal, v, root, &target, &smallest, &uncertain), bad);
     }
     free(v);
 }

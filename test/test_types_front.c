@@ -170,7 +170,7 @@ static void run(void *arg)
     }
     f->report = (front_report){.smallest = INFINITY};
     NAME(front_ldlt)
-    (f->hermitian, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, f->most_delayed, work, NULL,
+    (f->hermitian, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, LDLT_ZERO, f->most_delayed, work, NULL,
      &f->report);
     free(work);
 }
@@ -412,7 +412,7 @@ static void nearly_singular_pairs_are_no_pivots(void **state)
             scalar a[16] = {1, b, [8] = 0, 1}, d[2], e[2]; /* ldlt_block_ld(2) = 8 */
             real g[2] = {1, 1};
             int order[2];
-            assert_int_equal(NAME(front_kernels_here)()->ldlt_block(hermitian, 2, a, order, d, e, g), 2);
+            assert_int_equal(NAME(front_kernels_here)()->ldlt_block(hermitian, 2, LDLT_ZERO, a, order, d, e, g), 2);
             const int pair = cabsl(1 - (exact)b * exact_mirror(b, hermitian)) >= 0.51L * scalar_abs(b) * scalar_abs(b);
             assert_int_equal(e[0] != 0, pair);
             assert_true(turn == 4 && !hermitian ? pair : turn > 0 || !pair);

@@ -64,12 +64,17 @@ static inline int front_panel_stopped(front_watch *watch, int64_t m, int64_t k)
     return m * k >= WATCHED_ENTRIES && front_stopped(watch);
 }
 
+/* A pivot at most this times what was assembled into its row (Cholesky: its diagonal entry; LDL^T: see ldlt.h) is counted as
+ * uncertain: about the square root of EPS.  Rounding errors reach it where what lies between them and the pivot is the square of a
+ * condition that is bad already; where they do, factors of well-scaled matrices have smaller pivots first. */
+#define PIVOT_UNCERTAIN (EPS == (double)FLT_EPSILON ? 0x1p-12 : 0x1p-26)
+
 /* What the pivots of a front were. */
 typedef struct front_report {
     int eliminated; /* pivots; the candidates after them are delayed */
     int two_by_two; /* 2x2 pivots among them */
     int positive, negative, zero; /* signs of eigenvalues; complex symmetric: all but zeros are positive */
-    int uncertain;                /* pivots whose sign lies within rounding errors */
+    int uncertain;                /* pivots whose sign may lie within rounding errors: see PIVOT_UNCERTAIN */
     int perturbed;                /* pivots that were changed, or taken though L outgrows 1/u */
     double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot; infinity if
                         there is none */
@@ -88,9 +93,10 @@ int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, fron
  * held to 1/u, k <= judged <= m: rows that will never be eliminated stand below and decide nothing.  The candidates left over
  * are updated and stand in the columns eliminated .. k-1.  most_delayed: how many they may be; when judged = k the threshold is
  * lowered to 1/4 for the others, which always suffices, otherwise they are taken as ldlt_forced does.
+ * zero: LDLT_ZERO, or more to make zero pivots of columns that may only be so by rounding errors (ldlt.h).
  * work: front_ldlt_work(m, k) scalars. */
 void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
-                      real u, int most_delayed, scalar *work, front_watch *watch, front_report *report);
+                      real u, real zero, int most_delayed, scalar *work, front_watch *watch, front_report *report);
 /* The same without pivoting, for quasi-definite matrices [Vanderbei 1995]: pivot j is to have the sign of sign(j), length k;
  * one that has not, or is rounding error, becomes sign(j) max(|pivot|, sqrt(eps) magnitude(j)) and is counted as perturbed.
  * A real or Hermitian. */

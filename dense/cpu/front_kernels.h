@@ -31,8 +31,8 @@ typedef struct front_kernels {
                    const scalar *d, const scalar *e, scalar *l, int ldl, real *largest);
     /* LDL^T of the n x n lower triangle b (n <= LDLT_BLOCK, leading dimension ldlt_block_ld(n), 0 above the diagonal and below
      * row n) with complete pivoting [Bunch, Parlett 1971]: order[i] is the row that came to place i, d and e hold D.  Stops
-     * where what is left is small; returns the pivots found.  g, length n, in the original order, is permuted and increased. */
-    int (*ldlt_block)(int hermitian, int n, scalar *b, int *order, scalar *d, scalar *e, real *g);
+     * where what is left is noise at the level `zero`; returns the pivots found.  g, length n, in the original order, is permuted and increased. */
+    int (*ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e, real *g);
     /* g(i) += sum over c of |L(i,c)| |W(i,c)| */
     void (*add_magnitudes)(int rows, int columns, const scalar *l, int ldl, const scalar *w, int ldw,
                            real *g);

@@ -10,10 +10,8 @@
 
 #include "dense/cpu/front.h"
 
-/* An entry is zero if it is at most this times sqrt(g(i) g(j)) ... */
+/* An entry is zero if it is at most this times sqrt(g(i) g(j)), unless the caller's level is another. */
 #define LDLT_ZERO (8 * EPS)
-/* ... and the sign of a pivot is not certain below this. */
-#define LDLT_UNCERTAIN (1024 * EPS)
 
 /* Nothing is known of entries whose magnitudes have overflowed: they are no noise, and pivots there are uncertain. */
 static inline int is_noise(real entry, real gi, real gj, real level)

@@ -142,7 +142,7 @@ static void eliminate_2x2(block *s, int p, real *g)
     subtract(1, s, p + 2, l0, w0, l1, w1);
 }
 
-int SET(ldlt_block)(int hermitian, int n, scalar *b, int *order, scalar *d, scalar *e, real *g)
+int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e, real *g)
 {
     block s = {hermitian, n, ldlt_block_ld(n), b, {0}};
     const int ld = s.ld;
@@ -154,7 +154,7 @@ int SET(ldlt_block)(int hermitian, int n, scalar *b, int *order, scalar *d, scal
     while (p < n) {
         int row = p, column = p;
         const real largest = largest_entry(&s, p, &row, &column);
-        if (!(largest > 0) || is_noise(largest, g[row], g[column], LDLT_ZERO))
+        if (!(largest > 0) || is_noise(largest, g[row], g[column], zero))
             break;
         if (row != column) {
             /* the largest entry is off the diagonal: a 2x2 pivot, or a diagonal entry nearly as large */

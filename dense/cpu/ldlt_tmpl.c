@@ -23,7 +23,7 @@ typedef struct front {
     scalar *panel;
     int32_t *index;
     scalar *d, *e;
-    real *magnitude, u;
+    real *magnitude, u, zero;
     front_watch *watch;
     scalar *backup; /* m x LDLT_BLOCK: the block's columns before elimination, rows p..m-1, leading dimension
                        m - p */
@@ -151,7 +151,7 @@ static int eliminate_block(front *f, int p, int s, int nb, front_report *report)
     }
     memcpy(before, f->magnitude + s, sizeof(real) * (size_t)nb);
     memcpy(g, before, sizeof(real) * (size_t)nb);
-    const int found = f->kernels->ldlt_block(f->hermitian, nb, b, order, d, e, g);
+    const int found = f->kernels->ldlt_block(f->hermitian, nb, f->zero, b, order, d, e, g);
     if (found == 0)
         return -1;
     if (s > p)
@@ -209,15 +209,15 @@ static int pass(front *f, int p, int most_first, front_report *report)
 }
 
 void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
-                      real u, int most_delayed, scalar *work, front_watch *watch, front_report *report)
+                      real u, real zero, int most_delayed, scalar *work, front_watch *watch, front_report *report)
 {
-    front f = {NAME(front_kernels_here)(), hermitian, m, k, judged, panel, index, d, e, magnitude, u, watch, work, NULL};
+    front f = {NAME(front_kernels_here)(), hermitian, m, k, judged, panel, index, d, e, magnitude, u, zero, watch, work, NULL};
     f.w = work + front_ldlt_work(m, k) / 2;
     int p = pass(&f, 0, LDLT_BLOCK, report);
     if (p > 0 && p < k)
         p = pass(&f, p, LDLT_BLOCK / 2, report);
     if (p < k)
-        p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, u, LDLT_ZERO, work, watch, report);
+        p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, u, zero, work, watch, report);
     if (p < k - most_delayed && judged == k) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
                                            Parlett 1971] */
         p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, (real)0.25, 0, work, watch, report);

@@ -17,6 +17,7 @@ typedef struct estimator {
     const numeric *f;
     workspace *w;       /* x: the vector at hand, best: the signs used last */
     const real *weight; /* w, NULL: 1 */
+    int is_scaled;      /* A stands for the scaled matrix, and zero pivots have zero rows and columns of A^-1 */
     int known;          /* whether all products were exact enough */
 } estimator;
 
@@ -32,11 +33,22 @@ static void weigh(const estimator *e)
         e->w->x[i] *= e->weight[i];
 }
 
+/* x := A^-1 x */
+static libsolver_status times_inverse(estimator *e)
+{
+    if (!e->is_scaled)
+        return NAME(cpu_times_inverse)(e->f, e->w, &e->known);
+    for (int32_t i = 0; i < e->f->plan->schur_size; i++)
+        e->w->x[e->f->plan->schur_first + i] = 0;
+    NAME(cpu_solve_block)(e->f, BACKEND_L | BACKEND_D | BACKEND_LT, e->w, 1);
+    return LIBSOLVER_OK;
+}
+
 /* x := B x;  A^-H is A^-1, or its conjugate if A = A^T.  sum: of |x(i)|. */
 static libsolver_status times(estimator *e, double *sum)
 {
     conjugate_if_symmetric(e);
-    TRY(NAME(cpu_times_inverse)(e->f, e->w, &e->known));
+    TRY(times_inverse(e));
     conjugate_if_symmetric(e);
     weigh(e);
     *sum = 0;
@@ -49,7 +61,7 @@ static libsolver_status times(estimator *e, double *sum)
 static libsolver_status times_adjoint(estimator *e, int32_t *row)
 {
     weigh(e);
-    TRY(NAME(cpu_times_inverse)(e->f, e->w, &e->known));
+    TRY(times_inverse(e));
     *row = 0;
     for (int32_t i = 0; i < e->f->plan->a.n; i++)
         *row = scalar_abs(e->w->x[i]) > scalar_abs(e->w->x[*row]) ? i : *row;
@@ -113,13 +125,18 @@ static libsolver_status estimate(estimator *e, double *norm)
     return LIBSOLVER_OK;
 }
 
+libsolver_status NAME(cpu_scaled_inverse_norm)(const numeric *f, workspace *w, const real *weight, double *norm)
+{
+    return estimate(&(estimator){.f = f, .w = w, .weight = weight, .is_scaled = 1, .known = 1}, norm);
+}
+
 libsolver_status NAME(cpu_condition)(const void *numeric_, void *workspace_, double *condition)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
     double inverse, norm = 0;
     TRY(NAME(cpu_workspace_fit)(f, w));
-    TRY(estimate(&(estimator){f, w, NULL, 1}, &inverse));
+    TRY(estimate(&(estimator){.f = f, .w = w, .known = 1}, &inverse));
     for (int32_t i = 0; i < f->plan->a.n; i++)
         norm = fmax(norm, (double)f->row_sum[i]);
     *condition = f->plan->a.n == 0 ? 1 : norm * inverse;
@@ -170,7 +187,7 @@ libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
         for (int32_t i = 0; i < n; i++)
             norm = fmax(norm, (double)scalar_abs(w->solution[i]));
         weights(f, w, w->bound);
-        TRY(estimate(&(estimator){f, w, w->bound, 1}, &error));
+        TRY(estimate(&(estimator){.f = f, .w = w, .weight = w->bound, .known = 1}, &error));
         forward_error[column] = n == 0 ? 0 : norm > 0 ? error / norm : error;
     }
     return LIBSOLVER_OK;

@@ -49,7 +49,7 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t)
     else {
         const int most = plan->part.above[s] >= 0 && f->may_match ? INT32_MAX : most_delayed(f, s);
         NAME(front_ldlt)
-        (plan->hermitian, v->m, k, judged, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, most, t->work,
+        (plan->hermitian, v->m, k, judged, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, f->zero_level, most, t->work,
          &f->watch, &t->report);
     }
     v->p = t->report.eliminated;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/blas_serial.h"
+#include "dense/cpu/ldlt.h"
 #include <omp.h>
 #include <string.h>
 
@@ -33,12 +34,13 @@ static void record_failure(numeric *f, int32_t s, int column)
     f->node[s].p = column;
 }
 
-/* Counts the pivots of a front, which were the squares of what stands in L. */
-static void count_squares(const node *v, front_report *report)
+/* Counts the pivots of a front, which were the squares of what stands in L.  diagonal: from what entries they started. */
+static void count_squares(const node *v, const real *diagonal, front_report *report)
 {
     for (int i = 0; i < v->k; i++) {
-        const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]);
-        report->smallest = root * root < report->smallest ? root * root : report->smallest;
+        const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]), pivot = root * root;
+        report->smallest = pivot < report->smallest ? pivot : report->smallest;
+        report->uncertain += pivot <= PIVOT_UNCERTAIN * (double)diagonal[i];
     }
     report->positive += v->k;
 }
@@ -58,7 +60,7 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
         record_failure(f, s, done);
         return LIBSOLVER_OK;
     }
-    count_squares(v, &t->report);
+    count_squares(v, f->largest + f->plan->part.first[s], &t->report);
     if (!is_schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0, &f->watch);
@@ -221,6 +223,7 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     TRY(NAME(cpu_layout)(f, cholesky));
     TRY(NAME(cpu_scale)(f, options->scaling));
     f->pivot_threshold = (real)options->pivot_threshold;
+    f->zero_level = (real)(options->zero_level > 0 ? options->zero_level * EPS : LDLT_ZERO);
     f->may_match = options->may_match;
     f->delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX ? (int32_t)options->delay_cap : INT32_MAX;
     f->growth_limit = (GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES) *
@@ -249,8 +252,10 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
 static libsolver_status factorize_signed(numeric *f, const backend_options *options, backend_report *report)
 {
     backend_options o = *options;
+    int zeros_known;
     o.may_match = 0;
-    return NAME(cpu_attempt)(f, 0, &o, report);
+    TRY(NAME(cpu_attempt)(f, 0, &o, report));
+    return report->perturbed > 0 || f->single ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report, &zeros_known);
 }
 
 /* Row of A with the first diagonal entry in elimination order that is eliminated and not positive, -1 if there is none. */
@@ -278,25 +283,44 @@ static libsolver_status attempt_shifted(numeric *f, const backend_options *optio
     return status;
 }
 
+/* Cholesky.  Where the matrix may be singular, or indefinite, as far as rounding errors let see, L D L^T is to say, if it may: this is
+ * NOT_POSITIVE_DEFINITE too. */
+static libsolver_status factorize_definite(numeric *f, const backend_options *options, backend_report *report)
+{
+    const int only = options->positive_definite > 0;
+    int zeros_known;
+    libsolver_status status = NAME(cpu_attempt)(f, 1, options, report);
+    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && only)
+        status = attempt_shifted(f, options, report);
+    if (status != LIBSOLVER_OK || f->single)
+        return status;
+    TRY(NAME(cpu_settle_doubt)(f, report, &zeros_known));
+    if (report->uncertain == 0 || only)
+        return LIBSOLVER_OK;
+    environment_log(f->plan->env, "%lld pivots of the Cholesky factor are within rounding errors: L D L^T instead",
+                    (long long)report->uncertain);
+    return LIBSOLVER_NOT_POSITIVE_DEFINITE;
+}
+
 libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options, backend_report *report,
                                      message *why)
 {
     numeric *f = numeric_;
     const environment *env = f->plan->env;
+    backend_options means = *options;
     libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
     *report = (backend_report){.failed_row = -1};
     if (options->positive_definite != 0) {
         report->failed_row = nonpositive_diagonal(f);
-        if (report->failed_row < 0) {
-            status = NAME(cpu_attempt)(f, 1, options, report);
-            if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && options->positive_definite > 0)
-                status = attempt_shifted(f, options, report);
-        }
+        if (report->failed_row < 0)
+            status = factorize_definite(f, options, report);
+        means.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0; /* it is likely to be singular */
         if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
             return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
-        status = f->plan->sign ? factorize_signed(f, options, report) : NAME(cpu_find_means)(f, options, report);
+        status = f->plan->sign ? factorize_signed(f, options, report) : NAME(cpu_find_means)(f, &means, report);
+    report->growths += f->doubt_growths;
     if (status == LIBSOLVER_OK && f->single) {
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;

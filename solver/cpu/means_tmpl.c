@@ -1,205 +1,159 @@
-/* solver/cpu/means_tmpl.c: LDL^T by the scaling and threshold that leave least in doubt
+/* solver/cpu/means_tmpl.c: LDL^T by the scaling, threshold and level of zero that leave least in doubt
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * What the first attempt leaves in doubt others may tell: with scaling by matching, then with a larger threshold.  What they came
- * to is kept, so that the next values need not be searched for anew. */
+ * Where the first attempt leaves the signs of pivots in doubt, or zero pivots of which it is not known that they are zeros, others
+ * may tell: with a higher level of what counts as zero, with scaling by matching, with a larger threshold.  What they came to is
+ * kept, so that the next values need not be searched for anew. */
 #include "solver/cpu/numeric.h"
 
-/* The pivot threshold when a smaller one has left pivots whose sign is uncertain. */
+/* The pivot threshold when a smaller one has left pivots in doubt: |L| <= 2 keeps rounding errors as small as they can be. */
 #define CAREFUL_THRESHOLD 0.5
 
 /* Most columns that are delayed to one front when they would outgrow the space for them. */
 #define DELAY_CAP 128
 
-typedef struct search {
-    int attempts;
-    backend_options means;  /* of the last attempt */
-    int is_clear;           /* an attempt has left nothing uncertain, ... */
-    backend_options by;     /* ... the first of them by these means, ... */
-    int64_t zero, positive; /* ... and this came out */
-    int is_split;           /* of another such attempt something else did */
-    int is_confirmed;       /* the last attempt and this one agree */
-} search;
-
-/* Pivots whose sign another attempt may tell; in mixed precision, which is for speed, a factor in double would. */
-static int is_uncertain(const numeric *f, const backend_report *report)
-{
-    return report->uncertain > 0 && !f->single;
-}
-
 static int is_doubtful(const numeric *f, const backend_report *report)
 {
-    return is_uncertain(f, report) || report->zero > 0;
+    /* in mixed precision, which is for speed, a factor in double would tell */
+    return f->single ? report->zero > 0 : report->zero > 0 || report->uncertain > 0;
 }
 
-/* LDL^T, with capped delays if it must be. */
-static libsolver_status attempt(numeric *f, search *h, backend_report *report)
+/* Whether nothing is left to ask: zeros that are known to be such are no doubt. */
+static int is_settled(const numeric *f, const backend_report *report)
 {
-    libsolver_status status = NAME(cpu_attempt)(f, 0, &h->means, report);
-    if (status == TOO_MANY_DELAYS && !h->means.may_match) {
-        environment_log(f->plan->env,
-                        "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
-        h->means.delay_cap = DELAY_CAP;
-        status = NAME(cpu_attempt)(f, 0, &h->means, report);
+    return f->single ? report->zero == 0 : report->uncertain == 0;
+}
+
+/* LDL^T by these means, with capped delays if it must be; pivots in doubt are looked at more closely.  *zeros_known: its zero
+ * pivots, if there are any, are known to be zeros. */
+static libsolver_status attempt(numeric *f, backend_options *means, backend_report *report, int *zeros_known)
+{
+    *zeros_known = 1;
+    libsolver_status status = NAME(cpu_attempt)(f, 0, means, report);
+    if (status == TOO_MANY_DELAYS && !means->may_match) {
+        environment_log(f->plan->env, "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
+        means->delay_cap = DELAY_CAP;
+        status = NAME(cpu_attempt)(f, 0, means, report);
     }
-    h->attempts += status == LIBSOLVER_OK;
-    if (status == LIBSOLVER_OK && report->uncertain == 0 && !h->is_clear) {
-        h->is_clear = 1;
-        h->by = h->means;
-        h->zero = report->zero;
-        h->positive = report->positive;
-    }
+    if (status == LIBSOLVER_OK && !f->single && is_doubtful(f, report) && report->perturbed == 0)
+        status = NAME(cpu_settle_doubt)(f, report, zeros_known);
     return status;
 }
 
-/* One more attempt.  A pivot that is zero may only be small beside what was added to its row: zeros count as certain only
- * when two attempts by different means agree, and no other finds itself as clear but different. */
-static libsolver_status attempt_again(numeric *f, search *h, backend_report *report)
+static void use_matching(backend_options *means)
 {
-    const backend_report before = *report;
-    TRY(attempt(f, h, report));
-    if (report->uncertain > 0)
-        return LIBSOLVER_OK;
-    const int is_as_clear = report->zero == h->zero && report->positive == h->positive;
-    const int is_other =
-        h->means.scaling != h->by.scaling || h->means.pivot_threshold != h->by.pivot_threshold;
-    h->is_split |= !is_as_clear;
-    h->is_confirmed = is_as_clear && is_other && !h->is_split;
-    if (report->zero > 0 && !h->is_confirmed &&
-        (report->zero != before.zero || report->positive != before.positive))
-        report->uncertain = 1;
-    return LIBSOLVER_OK;
+    means->scaling = BACKEND_MATCH;
+    means->may_match = 0;
 }
 
-static void use_matching(search *h)
+static void log_doubt(const numeric *f, const backend_report *report, const char *what_now)
 {
-    h->means.scaling = BACKEND_MATCH;
-    h->means.may_match = 0;
+    environment_log(f->plan->env, "%lld zero pivots, %lld in doubt: %s", (long long)report->zero, (long long)report->uncertain, what_now);
 }
 
-/* After an attempt by equilibration with zero or uncertain pivots: by matching, unless that leaves more zeros. */
-static libsolver_status try_matching(numeric *f, search *h, backend_report *report)
+/* With the other level of zero. */
+static libsolver_status try_other_zero(numeric *f, backend_options *means, backend_report *report, int *zeros_known)
 {
-    const backend_scaling scaling = h->means.scaling;
+    log_doubt(f, report, means->zero_level > 0 ? "fewer pivots count as zero" : "more pivots count as zero");
+    means->zero_level = means->zero_level > 0 ? 0 : RAISED_ZERO;
+    backend_options same = *means;
+    same.may_match = 0; /* delays are what they were */
+    return attempt(f, &same, report, zeros_known);
+}
+
+/* With scaling by matching instead of equilibration, unless that leaves more zeros. */
+static libsolver_status try_matching(numeric *f, backend_options *means, backend_report *report, int *zeros_known)
+{
+    const backend_scaling scaling = means->scaling;
     const int64_t zero = report->zero;
-    use_matching(h);
-    TRY(attempt_again(f, h, report));
-    if (report->zero <= zero)
+    log_doubt(f, report, "scaling by matching instead of equilibration");
+    means->zero_level = 0;
+    use_matching(means);
+    TRY(attempt(f, means, report, zeros_known));
+    if (report->zero <= zero || is_settled(f, report))
         return LIBSOLVER_OK;
-    environment_log(f->plan->env, "%lld zero pivots: equilibration once more", (long long)report->zero);
-    h->means.scaling = scaling;
-    return attempt_again(f, h, report);
+    log_doubt(f, report, "equilibration once more");
+    means->scaling = scaling;
+    return attempt(f, means, report, zeros_known);
 }
 
-/* Zeros that one attempt alone has found. */
-static void doubt_zeros(const numeric *f, backend_report *report)
+static libsolver_status try_threshold(numeric *f, backend_options *means, backend_report *report, int *zeros_known)
 {
-    if (report->zero > 0 && report->uncertain == 0 && !f->single)
-        report->uncertain = 1;
+    log_doubt(f, report, "pivoting again with threshold 0.5");
+    means->pivot_threshold = CAREFUL_THRESHOLD;
+    means->zero_level = 0;
+    means->may_match = 0;
+    return attempt(f, means, report, zeros_known);
 }
 
-/* What the next values begin with. */
-static void keep_end(numeric *f, const search *h, const backend_report *report)
-{
-    f->last_search =
-        (search_end){.is_doubtful = is_uncertain(f, report),
-                     .is_confirmed = report->zero > 0 && report->uncertain == 0 && h->is_confirmed,
-                     .first = h->by,
-                     .last = h->means,
-                     .zero = report->zero,
-                     .uncertain = report->uncertain,
-                     .perturbed = report->perturbed};
-}
-
-/* LDL^T, again with other means when it comes out badly.  A scaling by matching that has helped is the first choice of the
- * next factorization. */
+/* LDL^T, again by other means when it comes out badly.  A scaling by matching that has helped is the first choice of the next
+ * factorization. */
 static libsolver_status search_means(numeric *f, const backend_options *options, backend_report *report)
 {
-    const environment *env = f->plan->env;
     const int is_matched = options->may_match && f->matching_helped;
-    search h = {.means = *options};
-    int helps = is_matched;
+    backend_options means = *options;
+    int helps = is_matched, attempts = 1, zeros_known;
     if (is_matched)
-        use_matching(&h);
-    libsolver_status status = attempt(f, &h, report);
+        use_matching(&means);
+    libsolver_status status = attempt(f, &means, report, &zeros_known);
     if (status == TOO_MANY_DELAYS) {
-        environment_log(env, "too many delayed pivots: scaling by matching instead of equilibration");
-        use_matching(&h);
+        environment_log(f->plan->env, "too many delayed pivots: scaling by matching instead of equilibration");
+        use_matching(&means);
         helps = 1;
-        status = attempt(f, &h, report);
+        status = attempt(f, &means, report, &zeros_known);
     }
-    if (status == LIBSOLVER_OK && is_doubtful(f, report) && h.means.may_match) {
-        environment_log(
-            env, "%lld zero pivots, %lld of uncertain sign: scaling by matching instead of equilibration",
-            (long long)report->zero, (long long)report->uncertain);
-        status = try_matching(f, &h, report);
-        helps = status == LIBSOLVER_OK && !is_doubtful(f, report);
+    if (status == LIBSOLVER_OK && !is_settled(f, report) && !f->single && report->perturbed == 0 && zeros_known) {
+        status = try_other_zero(f, &means, report, &zeros_known);
+        attempts++;
     }
-    const int is_open = is_uncertain(f, report) || (is_matched && report->zero > 0 && !f->single);
-    if (status == LIBSOLVER_OK && is_open && report->perturbed == 0 &&
-        h.means.pivot_threshold < CAREFUL_THRESHOLD) {
-        /* |L| <= 2 keeps rounding errors as small as they can be, which tells most zeros from small pivots */
-        environment_log(env, "%lld zero pivots, %lld of uncertain sign: pivoting again with threshold %g",
-                        (long long)report->zero, (long long)report->uncertain, CAREFUL_THRESHOLD);
-        h.means.pivot_threshold = CAREFUL_THRESHOLD;
-        h.means.may_match = 0;
-        status = attempt_again(f, &h, report);
+    if (status == LIBSOLVER_OK && !is_settled(f, report) && means.may_match) {
+        status = try_matching(f, &means, report, &zeros_known);
+        helps = status == LIBSOLVER_OK && is_settled(f, report);
+        attempts++;
     }
-    if (h.attempts == 1 && options->may_match)
-        doubt_zeros(f, report);
+    if (status == LIBSOLVER_OK && !is_settled(f, report) && !f->single && report->perturbed == 0 &&
+        means.pivot_threshold < CAREFUL_THRESHOLD) {
+        status = try_threshold(f, &means, report, &zeros_known);
+        attempts++;
+    }
+    if (status == LIBSOLVER_OK && means.zero_level > 0 && !is_settled(f, report)) { /* what it made zero is not known to be */
+        means.zero_level = 0;
+        status = attempt(f, &means, report, &zeros_known);
+    }
     f->matching_helped = helps;
-    f->last_search = (search_end){0};
-    if (status == LIBSOLVER_OK && options->may_match)
-        keep_end(f, &h, report);
+    const int is_common = attempts == 1 && is_settled(f, report) && means.delay_cap == options->delay_cap;
+    f->last_search = (search_end){.was_long = status == LIBSOLVER_OK && !is_common && !f->single,
+                                  .last = means,
+                                  .zero = report->zero,
+                                  .uncertain = report->uncertain,
+                                  .perturbed = report->perturbed};
     return status;
 }
 
-/* The attempt that left pivots uncertain whatever else was tried, alone if it leaves no more than that. */
+/* By the means to which the last values were brought in the end.  *is_enough: they leave no more in doubt than then. */
 static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_enough)
 {
     const search_end *before = &f->last_search;
-    search h = {.means = before->last};
-    const libsolver_status status = attempt(f, &h, report);
-    *is_enough = status == LIBSOLVER_OK
-                     ? report->uncertain <= before->uncertain && report->perturbed <= before->perturbed &&
-                           (report->zero == 0 || report->zero == before->zero)
-                     : status != TOO_MANY_DELAYS;
-    if (status == LIBSOLVER_OK && *is_enough) {
-        doubt_zeros(f, report);
-        f->last_search.is_doubtful =
-            is_uncertain(f, report); /* once certain, the cheaper means come first again */
-    }
-    return status;
-}
-
-/* The two attempts that agreed on the zeros among the last values, if these have as many and they agree again. */
-static libsolver_status repeat_both(numeric *f, backend_report *report, int *is_enough)
-{
-    search h = {.means = f->last_search.first};
-    libsolver_status status = attempt(f, &h, report);
-    *is_enough =
-        status == LIBSOLVER_OK ? report->uncertain == 0 && report->zero == 0 : status != TOO_MANY_DELAYS;
-    if (status != LIBSOLVER_OK || *is_enough || report->uncertain > 0)
-        return status;
-    environment_log(f->plan->env, "%lld zero pivots, 0 of uncertain sign: counted again as those before",
-                    (long long)report->zero);
-    h.means = f->last_search.last;
-    status = attempt_again(f, &h, report);
-    *is_enough = status == LIBSOLVER_OK ? h.is_confirmed : status != TOO_MANY_DELAYS;
+    backend_options means = before->last;
+    int zeros_known;
+    const libsolver_status status = attempt(f, &means, report, &zeros_known);
+    *is_enough = status == LIBSOLVER_OK ? report->uncertain <= before->uncertain && report->perturbed <= before->perturbed &&
+                                              (report->zero == 0 || report->zero == before->zero)
+                                        : status != TOO_MANY_DELAYS;
+    /* without any doubt the cheaper means come first again */
+    if (status == LIBSOLVER_OK && *is_enough && report->uncertain == 0 && report->zero == 0)
+        f->last_search.was_long = 0;
     return status;
 }
 
 libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options, backend_report *report)
 {
-    const int is_doubtful_end = f->last_search.is_doubtful, is_confirmed = f->last_search.is_confirmed;
     int is_enough = 0;
-    if (!options->may_match || !(is_doubtful_end || is_confirmed))
+    if (!f->last_search.was_long)
         return search_means(f, options, report);
-    const libsolver_status status =
-        is_confirmed ? repeat_both(f, report, &is_enough) : repeat_last(f, report, &is_enough);
+    const libsolver_status status = repeat_last(f, report, &is_enough);
     if (is_enough)
         return status;
-    environment_log(f->plan->env, "%lld zero pivots, %lld of uncertain sign: not as before",
-                    (long long)report->zero, (long long)report->uncertain);
+    log_doubt(f, report, "not as before");
     return search_means(f, options, report);
 }

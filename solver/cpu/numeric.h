@@ -40,11 +40,10 @@ typedef struct scratch {
     int64_t delayed;
 } scratch;
 
-/* How the last search for the means of LDL^T ended. */
+/* How the last search for the means of LDL^T ended, where the first attempt had left pivots in doubt. */
 typedef struct search_end {
-    int is_doubtful;             /* pivots were uncertain whatever was tried, or there are zeros that one attempt alone has found */
-    int is_confirmed;            /* two attempts, `first` and `last`, agreed on the zeros there are */
-    backend_options first, last; /* last: in any case that of the factor */
+    int was_long;         /* there is such an end, with ... */
+    backend_options last; /* ... these means */
     int64_t zero, uncertain, perturbed;
 } search_end;
 
@@ -67,6 +66,8 @@ typedef struct numeric {
     double *magnitude;  /* nnz + n, its input and output */
     int matching_helped;
     search_end last_search;
+    struct doubt *doubt; /* memory for looking closer at pivots in doubt, NULL until there are some; see doubt_tmpl.c */
+    int doubt_growths;   /* times it was taken for the values at hand */
     node *node;
     int32_t *order; /* n: row of P A P^T that is eliminated k-th */
     char *blocks;
@@ -83,7 +84,7 @@ typedef struct numeric {
     int64_t solve_entries; /* rows in use at a time */
     int64_t entries;       /* of L, as stored */
     int64_t zero_pivots;
-    real pivot_threshold;
+    real pivot_threshold, zero_level;
     int32_t delay_cap; /* if children would delay more columns to a front they perturb pivots, or, with may_match, ... */
     int may_match;     /* ... the attempt ends with TOO_MANY_DELAYS */
     front_watch watch;
@@ -96,6 +97,10 @@ typedef struct numeric {
 
 /* Passed up like a status inside the backend: growth_limit was exceeded. */
 #define TOO_MANY_DELAYS ((libsolver_status)INT32_MAX)
+
+/* The level of zero, in eps, when pivots of a singular matrix may have come out as rounding errors: those of grids of up to a
+ * hundred thousand points are some hundred eps.  What it makes zero is looked at twice as precisely, so that it can be generous. */
+#define RAISED_ZERO 4096.0
 
 /* Number of entries of A below and on the diagonal. */
 static inline int64_t numeric_nnz(const numeric *f)
@@ -165,6 +170,10 @@ libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options
  * in a workspace. */
 libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options, backend_report *report);
 void NAME(cpu_solve_simplicial)(const numeric *f, int part, int c, scalar *x);
+/* doubt_tmpl.c: whether the zero pivots of the factor are zeros, and the signs of the others are known: if so, report->uncertain
+ * becomes 0, otherwise it is not.  *zeros_known: the former.  OUT_OF_MEMORY, CANCELLED.  _free: the memory for it. */
+libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report, int *zeros_known);
+void NAME(cpu_free_doubt)(numeric *f);
 /* confirm_tmpl.c: see backend.confirm */
 libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,
                                    backend_report *report, message *why);
@@ -234,6 +243,9 @@ libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide 
 libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known);
 /* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
 libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
+/* An estimate of the infinity norm of |A^-1 diag(weight)|, A being the scaled matrix without the rows of zero pivots and those that
+ * are not eliminated.  weight: n.  w needs x, best and what solves do. */
+libsolver_status NAME(cpu_scaled_inverse_norm)(const numeric *f, workspace *w, const real *weight, double *norm);
 libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
 libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                          const libsolver_vectors *x, double *forward_error);

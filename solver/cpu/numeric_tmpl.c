@@ -43,6 +43,7 @@ static void destroy(void *numeric_)
     if (f->factor)
         f->single->backend->destroy(f->factor);
     NAME(cpu_release_tree)(f);
+    NAME(cpu_free_doubt)(f);
     memory_free(m, f->value);
     memory_free(m, f->scale);
     memory_free(m, f->largest);
@@ -109,6 +110,7 @@ static void set_values(void *numeric_, const void *values)
         f->plan = f->first_plan;
     }
     f->given = values;
+    f->doubt_growths = 0;
     load_values(f);
 }
 

@@ -43,15 +43,16 @@ static libsolver_status factorize_columns(numeric *f, int32_t *done, backend_rep
     const simplicial *s = f->plan->simplicial;
     const int32_t *target = s->target;
     real smallest = INFINITY;
-    int32_t end = 0;
+    int32_t end = 0, uncertain = 0;
     *done = 0;
     while (*done == end && end < s->n) {
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
         end = s->n - end < COLUMNS_AT_A_TIME ? s->n : end + COLUMNS_AT_A_TIME;
-        *done = kernels->factorize(s, *done, end, f->largest, f->columns, f->root, &target, &smallest);
+        *done = kernels->factorize(s, *done, end, f->largest, f->columns, f->root, &target, &smallest, &uncertain);
     }
     report->smallest = (double)smallest;
+    report->uncertain = uncertain;
     return LIBSOLVER_OK;
 }
 

@@ -29,18 +29,6 @@ static libsolver_status attempt(void *factor, const void *value_, const void *sc
     return NAME(cpu_attempt)(f, cholesky, &scaled, report);
 }
 
-/* A pivot of a Cholesky factor, of this row, may be so near to the rounding errors that A is indefinite. */
-static void count_cholesky(const numeric *f, double pivot, int32_t row, backend_report *report)
-{
-    report->uncertain += !(pivot > LDLT_UNCERTAIN * (double)f->largest[row]);
-}
-
-static double square_of_root(const node *v, int i)
-{
-    const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]);
-    return root * root;
-}
-
 /* The i-th pivot of front v becomes a small one. */
 static void replace_zero(const numeric *f, node *v, int i, backend_report *report)
 {
@@ -56,14 +44,10 @@ static void finish(void *factor, const void *row_sum_, int32_t *order, backend_r
 {
     numeric *f = factor;
     const double *row_sum = row_sum_;
-    for (int32_t k = 0; is_simplicial(f) && k < f->plan->a.n; k++)
-        count_cholesky(f, (double)scalar_real(f->columns[k]), f->order[k], report);
-    for (int32_t s = 0; !is_simplicial(f) && s < f->plan->part.supernodes; s++) {
+    for (int32_t s = 0; !f->cholesky && s < f->plan->part.supernodes; s++) {
         node *v = &f->node[s];
         for (int i = 0; i < v->p; i++) {
-            if (f->cholesky)
-                count_cholesky(f, square_of_root(v, i), v->index[i], report);
-            else if (v->e[i] != 0)
+            if (v->e[i] != 0)
                 i++; /* a 2x2 pivot */
             else if (v->d[i] == 0 && row_sum[v->index[i]] > 0)
                 replace_zero(f, v, i, report);
