@@ -451,7 +451,7 @@ static void make_file(random_stream *r, text *t)
     const int32_t n = random_below(r, 6), mirrored = *symmetry == 'g' && random_below(r, 4) ? 1 : 0;
     const int32_t whole = *symmetry == 'g' ? n * n : n * (n + 1) / 2;
     const int32_t entries = *format == 'a' ? whole : n ? random_below(r, 12) : 0;
-    char line[128];
+    char line[192];
     t->size = 0;
     snprintf(line, sizeof line, "%%%%MatrixMarket matrix %s %s %s\n%s", format, field, symmetry, random_below(r, 3) ? "" : "% c\n");
     append(t, line);

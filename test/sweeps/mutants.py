@@ -309,15 +309,15 @@ class Copy:
 
     def programs(self):
         """What the tests run."""
-        named = {c for t in self.tests for c in t["cmd"] if c.startswith(str(self.build) + "/")}
-        return sorted(os.path.relpath(c, self.build) for c in named)
+        paths = {(self.build / c).resolve() for t in self.tests for c in t["cmd"] + ["cli/libsolver-compare"]}
+        return sorted(str(p.relative_to(self.build)) for p in paths if self.build in p.parents and p.is_file())
 
 
 def relation(test, file, copy, includes):
     """Smaller: more related."""
     name, stem, folder = test["name"], pathlib.Path(file).stem.replace("_tmpl", ""), os.path.dirname(file)
     source = includes.get(re.sub(r"(_mixed)?_[sdcz]$", "", name), "")
-    of_tool = any(c.startswith(str(copy.build / "cli")) for c in test["cmd"])
+    of_tool = any(os.path.basename(c) == "libsolver" for c in test["cmd"])
     if folder == "cli":
         return 0 if f'"{stem}.h"' in source else 1 if of_tool else 2 if "cli" in source else 4
     if f"/{stem}.h" in source or re.sub(r"_.*", "", stem) in name:
