@@ -418,6 +418,25 @@ oracle_signs oracle_inertia(const oracle_matrix *a)
     return signs;
 }
 
+oracle_signs oracle_signs_beyond(const oracle_factor *f, const oracle_matrix *a, double margin)
+{
+    const int n = a->n;
+    oracle_signs signs[2];
+    for (int k = 0; k < 2; k++) {
+        oracle_matrix b = oracle_matrix_new(n, a->is_complex, a->is_hermitian);
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++) {
+                const int e = f->scale[i] + f->scale[j];
+                const quad_complex v = a->entry[i + j * n];
+                b.entry[i + j * n] = (quad_complex){shifted(v.re, e) + (i == j ? (k ? margin : -margin) : 0), a->is_complex ? shifted(v.im, e) : 0};
+            }
+        signs[k] = oracle_inertia(&b);
+        oracle_matrix_free(&b);
+    }
+    const int positive = signs[0].positive, negative = signs[1].negative;
+    return (oracle_signs){positive, negative, n - positive - negative, signs[0].decided && signs[1].decided};
+}
+
 /* ---- Solutions ---- */
 
 /* y := D^-1 y */
@@ -551,6 +570,12 @@ double oracle_condition(const oracle_factor *f, const oracle_matrix *a, const do
     return n == 0 ? 1 : (double)(norm * inverse);
 }
 
+void oracle_scaling(const oracle_factor *f, double *s)
+{
+    for (int i = 0; i < f->n; i++)
+        s[i] = ldexp(1, f->scale[i]);
+}
+
 /* ---- Backward errors ---- */
 
 oracle_error oracle_backward_error(const oracle_matrix *a, const quad_complex *x, const quad_complex *b, double eps)
@@ -584,8 +609,6 @@ oracle_error oracle_backward_error(const oracle_matrix *a, const quad_complex *x
             if (!(may_be_large && may_be_small))
                 least[small] = fmaxl(least[small], omega[small]);
         }
-        if (!(omega[1] < INFINITY))
-            most[0] = least[0] = INFINITY;
     }
     return (oracle_error){(double)(least[0] + least[1]), (double)(most[0] + most[1])};
 }

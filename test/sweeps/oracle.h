@@ -45,6 +45,8 @@ typedef struct oracle_signs {
 } oracle_signs;
 oracle_signs oracle_factor_signs(const oracle_factor *f);
 oracle_signs oracle_inertia(const oracle_matrix *a); /* of A, when nothing else is wanted */
+/* Signs of the eigenvalues of S A S, S from the factor, that are larger than `margin` in size; the others count as zero. */
+oracle_signs oracle_signs_beyond(const oracle_factor *f, const oracle_matrix *a, double margin);
 
 /* Of nonsingular matrices.  x := A^-1 x, refined. */
 void oracle_solve(const oracle_factor *f, const oracle_matrix *a, quad_complex *x);
@@ -52,6 +54,8 @@ void oracle_solve(const oracle_factor *f, const oracle_matrix *a, quad_complex *
 void oracle_determinant(const oracle_factor *f, double *log_abs, double *re, double *im);
 /* |S'A S'|_1 |(S'A S')^-1|_1 to a few digits, up to some 10^16; S' diagonal of length n, NULL: 1. */
 double oracle_condition(const oracle_factor *f, const oracle_matrix *a, const double *s);
+/* s := powers of two that bring the entries of S'A S' near 1. */
+void oracle_scaling(const oracle_factor *f, double *s);
 
 /* Componentwise backward error omega1 + omega2 of x [Arioli, Demmel, Duff 1989].  A row counts for omega2 where |A||x| + |b|
  * is at most 1000 n eps times the norms; rows within rounding errors of this border may be in either part: the error

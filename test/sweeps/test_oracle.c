@@ -102,6 +102,21 @@ static void a_sign_in_the_last_bit_is_not_made_up(void **state)
     oracle_matrix_free(&a);
 }
 
+/* diag(4, -4, 1/4, ...) has scaled eigenvalues 1 and -1; with a small number between two rows others. */
+static void signs_beyond_a_margin(void **state)
+{
+    (void)state;
+    oracle_matrix a = oracle_matrix_new(4, 0, 0);
+    a.entry[0].re = 4, a.entry[5].re = -16;
+    a.entry[10].re = a.entry[11].re = a.entry[14].re = 1, a.entry[15].re = 1 - 0x1p-20; /* about 2 and -2^-21 */
+    oracle_factor *f = oracle_factorize(&a);
+    const oracle_signs all = oracle_signs_beyond(f, &a, 0x1p-23), large = oracle_signs_beyond(f, &a, 0x1p-19);
+    assert_true(all.decided && all.positive == 2 && all.negative == 2 && all.zero == 0);
+    assert_true(large.decided && large.positive == 2 && large.negative == 1 && large.zero == 1);
+    oracle_factor_free(f);
+    oracle_matrix_free(&a);
+}
+
 static quad_complex random_number(random_stream *r, int is_complex)
 {
     const double re = random_real(r), im = random_real(r);
@@ -173,6 +188,7 @@ int main(void)
         cmocka_unit_test_teardown(signs_survive_congruences, print_last_seed),
         cmocka_unit_test(rounded_hilbert_matrices_are_what_they_are),
         cmocka_unit_test(a_sign_in_the_last_bit_is_not_made_up),
+        cmocka_unit_test(signs_beyond_a_margin),
         cmocka_unit_test_teardown(solutions_determinants_and_conditions, print_last_seed),
         cmocka_unit_test(a_condition_by_hand),
     };
