@@ -268,7 +268,9 @@ static int remove_files(void **state)
 static double number(const char *text, const char *key)
 {
     const char *at = strstr(text, key);
-    return at ? strtod(at + strlen(key) + 2, NULL) : NAN;
+    char *end = NULL;
+    const double value = at ? strtod(at + strlen(key) + 2, &end) : NAN;
+    return at && end > at + strlen(key) + 2 ? value : NAN;
 }
 
 #define BENCH(problem) {"bench", problem, "--backend", "gpu", "--profile", "#", "--json", "#.json", NULL}
