@@ -511,7 +511,7 @@ static void mutate(random_stream *r, text *t)
         break;
     case 3: /* a line less */
         range_of(r, t, true, &from, &end);
-        replace(t, from, end, NULL, 0);
+        replace(t, from, end, (const uint8_t *)"", 0);
         break;
     case 4: /* a line of it elsewhere */
     case 5: /* a token of it elsewhere */
