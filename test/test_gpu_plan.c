@@ -171,17 +171,18 @@ static void branching_trees_are_solved(void **state)
     for (uint64_t seed = 0; seed < (IS_DOUBLE ? 240 : 100); seed++) {
         random_stream r = random_seeded(20000 + seed);
         branching_system q;
-        branching_build(&q, &r);
+        cpu_system s;
+        branching_build(&q, &s, &r);
         scalar *b = branching_b(&q, &r);
         for (int time = 0; time < 2; time++) {
-            const layer_costs costs = random_costs(&r, &q.s);
+            const layer_costs costs = random_costs(&r, &s);
             prepared p;
-            assert_int_equal(prepare(&p, &q.s, &r, &costs, blocks[random_below(&r, 4)], time), LIBSOLVER_OK);
+            assert_int_equal(prepare(&p, &s, &r, &costs, blocks[random_below(&r, 4)], time), LIBSOLVER_OK);
             if (time == 0) {
                 note_tree(&seen, &q, &p.tree.view);
                 note_groups(&seen, &p.g);
             }
-            check_answer(&p, &q.s, b, branching_is_solvable(&q), seed);
+            check_answer(&p, &s, b, branching_is_solvable(&q), seed);
             unprepare(&p);
         }
         free(b);

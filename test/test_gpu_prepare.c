@@ -144,28 +144,29 @@ static void a_plan_serves_branching_trees(void **state)
     for (int seed = 0; seed < 60; seed++) {
         random_stream r = random_seeded(30000 + (uint64_t)seed);
         branching_system q;
+        cpu_system s;
         prepared_solve p = {0};
         cpu_tree tree;
         step = seed % 3 == 0 ? 1e-7 : seed % 3 == 1 ? 1e-8 : 1e-9;
-        branching_build(&q, &r);
+        branching_build(&q, &s, &r);
         scalar *b = branching_b(&q, &r);
-        assert_int_equal(NAME(cpu_tree_view)(q.s.numeric, &tree), LIBSOLVER_OK);
+        assert_int_equal(NAME(cpu_tree_view)(s.numeric, &tree), LIBSOLVER_OK);
         note_tree(&seen, &q, &tree.view);
-        cpu_tree_free(&q.s.env.memory, &tree);
+        cpu_tree_free(&s.env.memory, &tree);
         for (int time = 0; time < 3; time++) {
             if (time > 0)
-                factorize_with(&q.s, time == 1 ? same_values(&q.s) : branching_values(&q, &r), q.kind);
-            assert_int_equal(prepare(&q.s, NO_LIMIT, &p), LIBSOLVER_OK);
+                factorize_with(&s, time == 1 ? same_values(&s) : branching_values(&q, &r), q.kind);
+            assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
             assert_true(time == 2 || p.kept == (time == 1));
             kept += time == 2 && p.kept;
             anew += time == 2 && !p.kept;
             if (time == 0)
                 note_groups(&seen, &p.grouped);
-            check_as_new(&q.s, NO_LIMIT, &p);
-            check_answer(&q.s, &p, b, branching_is_solvable(&q), seed);
+            check_as_new(&s, NO_LIMIT, &p);
+            check_answer(&s, &p, b, branching_is_solvable(&q), seed);
         }
         free(b);
-        prepared_free(&q.s.env.memory, &p);
+        prepared_free(&s.env.memory, &p);
         branching_free(&q);
     }
     step = ORDINARY_STEP;

@@ -132,9 +132,10 @@ static void branching_trees_are_solved(void **state)
     for (int seed = 0; seed < 240; seed++) {
         random_stream r = random_seeded(20000 + (uint64_t)seed);
         branching_system q;
+        cpu_system s;
         trial t;
-        branching_build(&q, &r);
-        begin(&t, &q.s);
+        branching_build(&q, &s, &r);
+        begin(&t, &s);
         scalar *b = branching_b(&q, &r);
         note_tree(&seen, &q, &t.tree.view);
         check_answer(&t, b, branching_is_solvable(&q), seed);

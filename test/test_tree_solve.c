@@ -129,17 +129,15 @@ static void branching_trees_are_solved(void **state)
         const tree_solver_options options = {.by_levels = seed % 8 == 7, .step = steps[random_below(&r, 4)], .entries_factor = seed % 3 ? 0 : 1.2, .substitute = seed % 5 == 4};
         branching_system q;
         packed p = {0};
-        branching_build(&q, &r);
-        p.s = q.s;
+        branching_build(&q, &p.s, &r);
         pack_view(&p, &options, columns);
         note_tree(&seen, &q, &p.tree.view);
-        block b = random_block(&r, q.s.a.n, columns, 1);
+        block b = random_block(&r, p.s.a.n, columns, 1);
         for (int64_t j = 0; j < columns; j++)
-            for (int32_t i = 0; i < q.s.a.n; i++)
+            for (int32_t i = 0; i < p.s.a.n; i++)
                 *block_at(&b, i, j) *= !q.zero[i];
         check_solves_of(&p, &r, b, branching_is_solvable(&q), seed);
         unpack_view(&p);
-        q.s = p.s;
         branching_free(&q);
     }
     check_shapes(&seen, 0);

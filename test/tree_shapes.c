@@ -74,22 +74,19 @@ static void clear_rows(const branching_system *q, const pattern *a, scalar *valu
 static scalar *values_of(const branching_system *q, const pattern *a, random_stream *r)
 {
     scalar *values = random_values(r, a, q->kind);
-    if (q->s.hermitian)
-        make_hermitian(a, values);
     clear_rows(q, a, values);
     return values;
 }
 
-void branching_build(branching_system *q, random_stream *r)
+void branching_build(branching_system *q, cpu_system *s, random_stream *r)
 {
     const int delays = random_below(r, 8) == 0, order = random_below(r, 16) ? 1 + random_below(r, ORDERS - 1) : NATURAL;
-    *q = (branching_system){.kind = delays ? INDEFINITE : random_below(r, KINDS)};
+    *q = (branching_system){.s = s, .kind = delays ? INDEFINITE : random_below(r, KINDS)};
     /* complex symmetric matrices have no Cholesky factors */
     const int hermitian = SCALAR_COMPLEX && (q->kind == SPD || random_below(r, 2));
     scalar *values = NULL;
     pattern a = delays ? cliques_around_a_hub(r, 1 + random_below(r, 4), &values) : branching_pattern(r);
     q->zero = calloc((size_t)a.n + 1, 1);
-    q->s.hermitian = hermitian;
     assert_non_null(q->zero);
     if (!delays && q->kind != SPD && a.n > 0 && random_below(r, 3) == 0)
         for (int k = 0; k < 3; k++) {
@@ -99,23 +96,23 @@ void branching_build(branching_system *q, random_stream *r)
         }
     if (!delays)
         values = values_of(q, &a, r);
-    assert_int_equal(system_build_in_order(&q->s, a, values, q->kind, hermitian, order), LIBSOLVER_OK);
+    assert_int_equal(system_build_in_order(s, a, values, q->kind, hermitian, order), LIBSOLVER_OK);
 }
 
 scalar *branching_values(const branching_system *q, random_stream *r)
 {
-    return values_of(q, &q->s.a, r);
+    return values_of(q, &q->s->a, r);
 }
 
 void branching_free(branching_system *q)
 {
-    system_free(&q->s);
+    system_free(q->s);
     free(q->zero);
 }
 
 scalar *branching_b(const branching_system *q, random_stream *r)
 {
-    const int32_t n = q->s.a.n;
+    const int32_t n = q->s->a.n;
     scalar *b = calloc((size_t)n + 1, sizeof *b);
     assert_non_null(b);
     for (int32_t i = 0; i < n; i++)
@@ -125,7 +122,7 @@ scalar *branching_b(const branching_system *q, random_stream *r)
 
 int branching_is_solvable(const branching_system *q)
 {
-    return q->s.report.zero == q->zeros;
+    return q->s->report.zero == q->zeros;
 }
 
 /* ---- What was seen -------------------------------------------------------------------------------------- */
@@ -168,9 +165,9 @@ void note_tree(tree_shapes *s, const branching_system *q, const factor_tree *tre
     s->high += t.height >= 4;
     s->cholesky += tree->cholesky;
     s->hermitian += tree->hermitian;
-    s->pairs += q->s.report.two_by_two > 0;
-    s->delayed += q->s.report.delayed > 0;
-    s->singular += q->s.report.zero > 0 && branching_is_solvable(q);
+    s->pairs += q->s->report.two_by_two > 0;
+    s->delayed += q->s->report.delayed > 0;
+    s->singular += q->s->report.zero > 0 && branching_is_solvable(q);
     s->most_nodes = tree->nodes > s->most_nodes ? tree->nodes : s->most_nodes;
     s->most_height = t.height > s->most_height ? t.height : s->most_height;
 }

@@ -15,13 +15,14 @@ pattern branching_pattern(random_stream *r);
 /* A system of a branching pattern in an order drawn at random: of all kinds of values, Hermitian or not where that makes a difference, some with
  * columns that wait for their pivots and some with rows of zeros. */
 typedef struct branching_system {
-    cpu_system s;
+    cpu_system *s; /* the caller's */
     int kind;
     int32_t zeros;       /* rows of zeros */
     unsigned char *zero; /* n */
 } branching_system;
 
-void branching_build(branching_system *q, random_stream *r);
+void branching_build(branching_system *q, cpu_system *s, random_stream *r);
+/* The system too. */
 void branching_free(branching_system *q);
 /* New values of the same kind, with the same rows of zeros. */
 scalar *branching_values(const branching_system *q, random_stream *r);
