@@ -19,6 +19,7 @@ typedef struct fake_device {
     int64_t capacity;                /* bytes of memory */
     int64_t half;                    /* bytes of a factor that come at a time */
     uint64_t seed;                   /* of the order of work */
+    int gives_up;                    /* the next solve does, as its blocks wait in vain */
     /* Of calls that may fail so many succeed, then one fails, with this status. */
     int64_t left;
     libsolver_status failure;
