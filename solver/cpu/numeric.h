@@ -72,7 +72,7 @@ typedef struct numeric {
     char *blocks;
     int64_t blocks_bytes;
     scalar *slots;
-    int64_t slots_entries;
+    int64_t slots_bytes;
     int threads;
     scratch *scratch;      /* threads */
     scalar *tile_scratch;  /* threads x FRONT_TASK_SCRATCH */
@@ -133,8 +133,14 @@ int NAME(cpu_take_tree)(numeric *f);
 int NAME(cpu_take_fronts)(numeric *f);
 void NAME(cpu_release_tree)(numeric *f);
 
+/* numeric_tmpl.c: bytes that a factor of this kind and its workspace for one column take until a first solve is done, if no pivot
+ * is delayed, perturbed or zero.  matches: it is scaled by matching.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_foresee)(const cpu_plan *plan, int cholesky, int matches, int64_t *bytes);
+
 /* layout_tmpl.c: plans and takes the memory for a factorization of the given kind.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky);
+/* What it would take first, for f->cholesky: f has what keeps the books of fronts, and is given solve_entries.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_foresee_layout)(numeric *f, int64_t *bytes);
 /* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's is too
  * small. */
 libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k);
@@ -170,6 +176,8 @@ libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend
                                    backend_report *report, message *why);
 /* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
+/* What the first scaling by matching takes. */
+int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan);
 
 /* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by rows: row
  * i at i c. */
@@ -195,6 +203,8 @@ typedef struct workspace {
 } workspace;
 
 int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
+/* The same without the workspace of a factor in single precision. */
+int64_t NAME(cpu_own_workspace_bytes)(const numeric *f, int64_t columns);
 libsolver_status NAME(cpu_workspace_create)(const void *numeric, int64_t columns, void **workspace);
 void NAME(cpu_workspace_destroy)(const void *numeric, void *workspace);
 void NAME(cpu_workspace_free)(memory *m, void *workspace);

@@ -121,6 +121,23 @@ static void scale_all_alike(numeric *f)
         f->scale[i] = divided_by_root(1, most);
 }
 
+/* A matching in the caller's order, which goes on from that of the analysis, or in the plan's. */
+static const pattern *matched_pattern(const cpu_plan *plan)
+{
+    return plan->matched_row ? plan->given : &plan->a;
+}
+
+/* Its input and output. */
+static int64_t magnitude_entries(const cpu_plan *plan)
+{
+    return plan->a.start[plan->a.n] + plan->a.n;
+}
+
+int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan)
+{
+    return matching_bytes(matched_pattern(plan)) + memory_counted(magnitude_entries(plan), sizeof(double));
+}
+
 /* Scaling by matching.  The first call takes its memory, and goes on from the matching of the analysis, in the caller's order,
  * if that has all columns. */
 static libsolver_status scale_by_matching(numeric *f)
@@ -130,11 +147,11 @@ static libsolver_status scale_by_matching(numeric *f)
     const int32_t n = plan->a.n;
     const int goes_on = plan->matched_row != NULL;
     if (!f->matching) {
-        TRY(matching_create(m, goes_on ? plan->given : &plan->a, &f->matching));
+        TRY(matching_create(m, matched_pattern(plan), &f->matching));
         if (goes_on)
             matching_start_from(f->matching, plan->matched_row, plan->matched_dual);
     }
-    if (!f->magnitude && !(f->magnitude = memory_new(m, numeric_nnz(f) + n, sizeof(double))))
+    if (!f->magnitude && !(f->magnitude = memory_new(m, magnitude_entries(plan), sizeof(double))))
         return LIBSOLVER_OUT_OF_MEMORY;
     double *log2_scale = f->magnitude + numeric_nnz(f);
     for (int64_t p = 0; p < numeric_nnz(f); p++) {
