@@ -59,6 +59,7 @@ typedef struct numeric {
     int cycle;                /* steps of a cycle of FGMRES */
     int cholesky; /* 1: L L^T, 0: L D L^T */
     int has_layout, replan;
+    int is_clipped; /* some row wanted a scale factor beyond what there is: zero pivots are not certain then */
     scalar *value; /* nnz: A in the plan's order, as given */
     real *scale;   /* n: powers of two, in the plan's order */
     real *largest; /* n: largest entry of each row of the scaled matrix; of the diagonal only for Cholesky */
@@ -239,8 +240,8 @@ libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, in
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
  * overwritten. */
 libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
-/* inverse_tmpl.c: w->x := A^-1 w->x, one column; w->rhs and w->solution are overwritten.  known: 0 if that is not exact enough
- * to estimate |A^-1| by.  CANCELLED. */
+/* inverse_tmpl.c: w->x := (S A S)^-1 w->x, one column; mixed precision: w->rhs and w->solution are overwritten.  known: 0 if that is
+ * not exact enough to estimate norms by.  CANCELLED. */
 libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known);
 /* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
 libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
