@@ -356,11 +356,92 @@ static void scaled_by_rows(void **state)
     sweep(60, (MOST_EXPONENT - LEAST) / 4, LIBSOLVER_OFF);
 }
 
+/* Entries from one end of the range to the other. */
+static void diagonals_from_end_to_end(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 8; form++) {
+        dense *s = calloc(1, sizeof *s);
+        triplets *v = malloc(sizeof *v);
+        scalar b[LARGEST], x[LARGEST];
+        libsolver_options o;
+        libsolver_factor *f = NULL;
+        libsolver_inertia_counts inertia;
+        assert_true(s && v);
+        s->n = LARGEST;
+        s->hermitian = 1;
+        for (int i = 0; i < LARGEST; i++) {
+            const int exponent = (MOST_EXPONENT - 2) * (2 * i - LARGEST + 1) / (LARGEST - 1);
+            s->a[i][i] = (scalar)((form & 1 && i % 2 ? -1.25 : 1.25) * ldexp(1, exponent));
+            b[i] = form & 2 ? s->a[i][i] : 1; /* x = 1, or from end to end the other way */
+        }
+        dense_triplets(s, NULL, v);
+        libsolver_options_default(&o);
+        o.mixed = CHOICE;
+        o.scaling = form & 4 ? LIBSOLVER_OFF : LIBSOLVER_AUTO;
+        const libsolver_vectors bv = dense_block(b, LARGEST, 1), xv = dense_block(x, LARGEST, 1);
+        assert_int_equal(libsolver_factor_matrix(&v->view, &o, &f), LIBSOLVER_OK);
+        assert_int_equal(libsolver_inertia(f, &inertia), LIBSOLVER_OK);
+        assert_true(inertia.certain && inertia.negative == (form & 1 ? LARGEST / 2 : 0) && inertia.zero == 0);
+        assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
+        const double error = dense_backward_error(s, x, b);
+        if (!(error <= TOLERANCE))
+            fail_msg("form %d: error %g", form, error);
+        libsolver_factor_free(f);
+        free(s);
+        free(v);
+    }
+}
+
+/* Values of one end, then of the other by a shift: the answers are those to the shifted matrix. */
+static void shifts_from_end_to_end(void **state)
+{
+    (void)state;
+    const int exponents[] = {LEAST, NORMAL, NORMAL / 2, 0, MOST_EXPONENT / 2, MOST_EXPONENT - 4};
+    for (int from = 0; from < 6; from++)
+        for (int to = 0; to < 6; to++)
+            for (int scaling = LIBSOLVER_AUTO; scaling <= LIBSOLVER_OFF; scaling += LIBSOLVER_OFF - LIBSOLVER_AUTO) {
+                const request q = {.seed = 5, .n = 7, .shape = RANDOM, .sign = ALTERNATING, .all = exponents[from], .right = exponents[to]};
+                dense *s = calloc(1, sizeof *s);
+                triplets *v = malloc(sizeof *v);
+                scalar b[LARGEST], x[LARGEST], shift[LARGEST];
+                int d[LARGEST];
+                libsolver_options o;
+                libsolver_factor *f = NULL;
+                libsolver_solve_info info;
+                assert_true(s && v);
+                build(&q, s, b, d);
+                dense_triplets(s, NULL, v);
+                libsolver_options_default(&o);
+                o.mixed = CHOICE;
+                o.scaling = (libsolver_choice)scaling;
+                assert_true(libsolver_factor_matrix(&v->view, &o, &f) >= 0);
+                for (int i = 0; i < 7; i++) {
+                    shift[i] = scaled(i % 2 ? 5 : -5, exponents[to]);
+                    s->a[i][i] += shift[i];
+                }
+                const libsolver_vectors sv = dense_block(shift, 7, 1), bv = dense_block(b, 7, 1), xv = dense_block(x, 7, 1);
+                assert_true(libsolver_refactorize_shifted(f, NULL, &sv) >= 0);
+                const libsolver_status status = libsolver_solve(f, &bv, &xv);
+                libsolver_solve_query(f, NULL, &info);
+                const double error = dense_backward_error(s, x, b);
+                assert_true(status >= 0);
+                if (!(fabs(error - info.backward_error) <= 0.01 * error + 1e-17) || (status == LIBSOLVER_OK && !(error <= 1.01 * TOLERANCE)))
+                    fail_msg("2^%d shifted by 2^%d, scaling %d: %s, error %g, in truth %g", exponents[from], exponents[to], scaling,
+                             libsolver_status_name(status), info.backward_error, error);
+                libsolver_factor_free(f);
+                free(s);
+                free(v);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scaled_alike),
         cmocka_unit_test(scaled_by_rows),
+        cmocka_unit_test(diagonals_from_end_to_end),
+        cmocka_unit_test(shifts_from_end_to_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
