@@ -21,6 +21,8 @@ typedef struct backend_problem {
     const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
     const int32_t *matched_row;   /* n: a matching of all columns of a that was found with some values, row of each column, ... */
     const double *matched_dual;   /* n: ... and duals of rows; NULL: there is none.  Copied */
+    int foresees_cholesky;        /* what predict is to count on: Cholesky or LDL^T, ... */
+    int foresees_matching;        /* ... LDL^T with scaling by matching or without */
     int may_go_by_columns;        /* Cholesky is likely, and nobody but the CPU backend looks at fronts */
     int for_latency;              /* very many solves: what is prepared for them may take any room */
     int for_few;                  /* few solves: nothing is prepared for them */
@@ -72,7 +74,8 @@ typedef struct backend {
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
     libsolver_status (*prepare)(const backend_problem *problem, message *why, void **plan);
     void (*discard)(void *plan);
-    /* Bytes that a factorization will hold at its peak. */
+    /* Bytes that a factor of the kind foreseen takes, with a workspace for one column and all that its first solve takes, if no
+     * pivot is delayed, perturbed or zero. */
     void (*predict)(const void *plan, int64_t *host_bytes, int64_t *device_bytes);
     void (*permutation)(const void *plan, int64_t *permutation);
     /* Values. */

@@ -29,12 +29,19 @@ static void *refuse(memory *m, int64_t bytes)
     return NULL;
 }
 
+/* Taken beside each block. */
+#define SLACK (MEMORY_ALIGNMENT + (int64_t)sizeof(header))
+
+int64_t memory_counted(int64_t count, size_t size)
+{
+    return count * (int64_t)size + SLACK;
+}
+
 void *memory_new(memory *m, int64_t count, size_t size)
 {
-    const int64_t slack = MEMORY_ALIGNMENT + (int64_t)sizeof(header);
-    if (count < 0 || (size > 0 && count > (INT64_MAX - slack) / (int64_t)size))
+    if (count < 0 || (size > 0 && count > (INT64_MAX - SLACK) / (int64_t)size))
         return refuse(m, INT64_MAX);
-    const int64_t bytes = count * (int64_t)size + slack;
+    const int64_t bytes = memory_counted(count, size);
     const int64_t now = atomic_fetch_add(&m->in_use, bytes) + bytes;
     char *raw = NULL;
     if (m->limit == 0 || now <= m->limit)
@@ -71,4 +78,34 @@ void memory_free(memory *m, void *block)
         m->release(m->user, h.raw);
     else
         free(h.raw);
+}
+
+int memory_take(memory *m, const memory_part *part, int parts)
+{
+    int complete = 1;
+    for (int k = 0; k < parts; k++) {
+        void *block = (part[k].zeroed ? memory_zeroed : memory_new)(m, part[k].count, part[k].size);
+        memcpy(part[k].pointer, &block, sizeof block);
+        complete &= block != NULL;
+    }
+    return complete;
+}
+
+void memory_release(memory *m, const memory_part *part, int parts)
+{
+    for (int k = 0; k < parts; k++) {
+        void *block;
+        memcpy(&block, part[k].pointer, sizeof block);
+        memory_free(m, block);
+        block = NULL;
+        memcpy(part[k].pointer, &block, sizeof block);
+    }
+}
+
+int64_t memory_sum(const memory_part *part, int parts)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < parts; k++)
+        sum += memory_counted(part[k].count, part[k].size);
+    return sum;
 }

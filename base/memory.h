@@ -38,4 +38,22 @@ void *memory_zeroed(memory *m, int64_t count, size_t size);
 /* NULL is allowed. */
 void memory_free(memory *m, void *block);
 
+/* What a block of memory_new adds to in_use; 0 <= count * size, in range. */
+int64_t memory_counted(int64_t count, size_t size);
+
+/* A block among those that an object takes together, so that what it will take can be told before. */
+typedef struct memory_part {
+    void *pointer; /* address of the pointer to the block */
+    int64_t count;
+    size_t size;
+    int zeroed;
+} memory_part;
+
+/* Sets all pointers.  0: some block cannot be had; its pointer is NULL then. */
+int memory_take(memory *m, const memory_part *part, int parts);
+/* Frees the blocks, sets the pointers to NULL. */
+void memory_release(memory *m, const memory_part *part, int parts);
+/* What memory_take adds to in_use. */
+int64_t memory_sum(const memory_part *part, int parts);
+
 #endif

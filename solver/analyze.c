@@ -56,15 +56,13 @@ static libsolver_status check_signs(const libsolver_options *o, int64_t n, messa
 #define PAIRED_PART 0.25
 
 /* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and many rows need a 2x2 pivot or
- * the caller wants it.  Otherwise *magnitude stays NULL.  *may_be_definite: 0 if values were looked at that say no. */
-static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a, double **magnitude, int *may_be_definite,
-                                        message *why)
+ * the caller wants it.  Otherwise *magnitude stays NULL. */
+static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a, double **magnitude, message *why)
 {
     const libsolver_options *o = &s->options;
     const pattern *p = &s->input.a;
     memory *m = &s->context->env.memory;
     *magnitude = NULL;
-    *may_be_definite = 1;
     if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
         o->matching == LIBSOLVER_OFF || s->schur_size > 0)
         return LIBSOLVER_OK;
@@ -81,8 +79,6 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     }
     if (status == LIBSOLVER_OK)
         s->typed->magnitudes(nnz, values, *magnitude);
-    if (status == LIBSOLVER_OK)
-        *may_be_definite = s->typed->has_positive_diagonal(&s->input, values);
     memory_free(m, values);
     int64_t zero = 0;
     for (int32_t j = 0; j < p->n && status == LIBSOLVER_OK; j++)
@@ -92,6 +88,27 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
         *magnitude = NULL;
     }
     return status;
+}
+
+/* Whether Cholesky will be tried, as far as is known: 0 if the kind is left open and the diagonal of the rows that are eliminated
+ * says no. */
+static libsolver_status foresee_cholesky(libsolver_analysis *s, const libsolver_matrix *a, int *cholesky)
+{
+    memory *m = &s->context->env.memory;
+    const int is_open = s->options.kind == LIBSOLVER_KIND_AUTO && !is_complex_symmetric(s->type, s->symmetry);
+    *cholesky = is_open || s->options.kind == LIBSOLVER_KIND_SPD;
+    if (!is_open || !a->values)
+        return LIBSOLVER_OK;
+    double *diagonal = memory_new(m, s->input.a.n, sizeof(double));
+    if (!diagonal)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    s->typed->given_diagonal(&s->input, a->values, diagonal);
+    for (int64_t k = 0; k < s->schur_size; k++)
+        diagonal[s->schur_rows[k]] = 1;
+    for (int32_t j = 0; j < s->input.a.n; j++)
+        *cholesky &= diagonal[j] > 0;
+    memory_free(m, diagonal);
+    return LIBSOLVER_OK;
 }
 
 /* Where AUTO solves, when the forest is known.  What the GPU backend does not do stays on the CPU.  The forecast is for all processors of
@@ -114,12 +131,10 @@ static void choose_side(libsolver_analysis *s)
     s->backend = by_type[s->type].gpu;
 }
 
-/* Whether Cholesky may be tried, with nothing but the CPU backend's solves to follow. */
+/* Whether nothing but the CPU backend's solves is to follow a Cholesky factorization. */
 static int may_go_by_columns(const libsolver_analysis *s)
 {
-    const libsolver_kind kind = s->options.kind;
-    return s->backend == by_type[s->type].cpu && s->schur_size == 0 && !is_complex_symmetric(s->type, s->symmetry) &&
-           (kind == LIBSOLVER_KIND_AUTO || kind == LIBSOLVER_KIND_SPD);
+    return s->backend == by_type[s->type].cpu && s->schur_size == 0;
 }
 
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
@@ -134,8 +149,9 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
     matching *matched = NULL;
-    int may_be_definite;
-    TRY(read_magnitudes(s, a, &magnitude, &may_be_definite, why));
+    int cholesky;
+    TRY(foresee_cholesky(s, a, &cholesky));
+    TRY(read_magnitudes(s, a, &magnitude, why));
     libsolver_status status =
         s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, &s->forest, &s->ordering, why)
                           : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest, &s->ordering, &s->seconds, &matched, why);
@@ -159,7 +175,9 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .expected_signs = s->options.expected_signs,
         .matched_row = is_perfect ? matched->row_of : NULL,
         .matched_dual = is_perfect ? matched->u : NULL,
-        .may_go_by_columns = may_be_definite && may_go_by_columns(s),
+        .foresees_cholesky = cholesky,
+        .foresees_matching = s->options.matching == LIBSOLVER_ON,
+        .may_go_by_columns = cholesky && may_go_by_columns(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,
         .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
@@ -242,7 +260,7 @@ void libsolver_analysis_query(const libsolver_analysis *s, libsolver_analysis_in
     info->levels = s->forest.levels;
     info->ordering = s->ordering;
     s->backend->predict(s->plan, &info->host_bytes, &info->device_bytes);
-    info->host_bytes += s->context->env.memory.in_use;
+    info->host_bytes += s->context->env.memory.in_use + factor_bytes(s);
 }
 
 void libsolver_permutation(const libsolver_analysis *s, int64_t *permutation)

@@ -4,17 +4,32 @@
 #include "solver/options.h"
 #include <string.h>
 
+/* What holds values as they come in. */
+#define MOST_PARTS 3
+static int list_parts(libsolver_factor *f, const libsolver_analysis *s, memory_part part[MOST_PARTS])
+{
+    const int64_t n = s->input.a.n, nnz = s->input.a.start[n];
+    part[0] = (memory_part){&f->incoming, nnz, s->typed->bytes, 0};
+    part[1] = (memory_part){&f->diagonal, n, s->typed->bytes, 0};
+    part[2] = (memory_part){&f->mirrored, nnz, s->typed->bytes, 0};
+    return s->input.full ? 3 : 2;
+}
+
+int64_t factor_bytes(const libsolver_analysis *s)
+{
+    libsolver_factor f;
+    memory_part part[MOST_PARTS];
+    return memory_counted(1, sizeof(libsolver_factor)) + memory_sum(part, list_parts(&f, s, part)) +
+           memory_counted(1, sizeof(libsolver_workspace));
+}
+
 /* Memory for values and the backend's object. */
 static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s)
 {
     memory *m = &s->context->env.memory;
-    const int64_t nnz = s->input.a.start[s->input.a.n];
+    memory_part part[MOST_PARTS];
     f->analysis = s;
-    f->incoming = memory_new(m, nnz, s->typed->bytes);
-    f->diagonal = memory_new(m, s->input.a.n, s->typed->bytes);
-    if (s->input.full)
-        f->mirrored = memory_new(m, nnz, s->typed->bytes);
-    if (!f->incoming || !f->diagonal || (s->input.full && !f->mirrored))
+    if (!memory_take(m, part, list_parts(f, s, part)))
         return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
                     (long long)m->wanted);
     return s->backend->create(s->plan, &f->last, &f->numeric);

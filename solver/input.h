@@ -36,7 +36,8 @@ typedef struct typed_values {
     libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored, message *why);
     /* diagonal := that of sum, n scalars */
     void (*diagonal)(const input *in, const void *sum, void *diagonal);
-    int (*has_positive_diagonal)(const input *in, const void *sum);
+    /* diagonal := its real part, n, of values as they are given */
+    void (*given_diagonal)(const input *in, const void *values, double *diagonal);
     /* The diagonal of sum := diagonal + shift, shift NULL: 0.  NONFINITE, INVALID (Hermitian: not real); sum is as before then. */
     libsolver_status (*shift)(const input *in, const void *diagonal, const libsolver_vectors *shift, void *sum, message *why);
     /* magnitude := |values| */

@@ -313,8 +313,18 @@ typedef struct libsolver_analysis_info {
     int64_t supernodes;  /* fundamental ones */
     int64_t levels;      /* longest path of supernodes from a leaf to a root */
     libsolver_ordering ordering; /* the one used */
-    int64_t host_bytes;          /* predicted peak of factorize, what the analysis holds included; options.mixed: in single */
-    int64_t device_bytes;
+    /* Predicted peak of the context's host memory from the call of libsolver_factorize to the end of the first libsolver_solve (with
+     * schur_size > 0: _condense and _expand) of one column.  What the context holds when this is asked is included: the analysis
+     * itself, other objects too; what libsolver_analyze needed for a while and gave back is not, so that
+     * libsolver_factor_info.host_bytes_peak, which is of the whole life of a context, can be larger.
+     *   The kind is the one asked for; KIND_AUTO: Cholesky, unless the matrix is complex symmetric or had values at analyze whose
+     * diagonal is not positive.  Mixed precision: the factor in single; one that goes to double takes as much as a factor in double
+     * beside it, and then gives the one in single back.
+     *   Exact but for some KB.  Not foreseen is what depends on values: delayed pivots (libsolver_factor_info.delayed; growths counts
+     * the blocks that they took), vectors for perturbed or zero pivots, LDL^T after a Cholesky that failed, a matching that only the
+     * first attempt shows to be wanted (matching AUTO).  Wider solves: libsolver_workspace_bytes. */
+    int64_t host_bytes;
+    int64_t device_bytes; /* predicted, GPU backend: about what a factor and its solves hold on the device */
     int64_t reserved[8];
 } libsolver_analysis_info;
 

@@ -19,39 +19,57 @@ static int is_long(const matching *w, int32_t j)
     return (double)(w->start[j + 1] - w->start[j]) > 16 + 10 * sqrt((double)w->n);
 }
 
+/* Its blocks, for so many entries of the full matrix. */
+#define PARTS 12
+static void list_parts(matching *w, int64_t n, int64_t entries, memory_part part[PARTS])
+{
+    const memory_part all[PARTS] = {
+        {&w->start, n + 2, sizeof(int64_t), 1}, {&w->row, entries, sizeof(int32_t), 0}, {&w->place, entries, sizeof(int64_t), 0},
+        {&w->cost, entries, sizeof(double), 0}, {&w->u, n, sizeof(double), 0},          {&w->v, n, sizeof(double), 0},
+        {&w->distance, n, sizeof(double), 0},   {&w->row_of, n, sizeof(int32_t), 0},    {&w->column_of, n, sizeof(int32_t), 0},
+        {&w->from, n, sizeof(int32_t), 0},      {&w->heap, n, sizeof(int32_t), 0},      {&w->at, n, sizeof(int32_t), 0}};
+    memcpy(part, all, sizeof all);
+}
+
+/* Of the full matrix. */
+static int64_t count_entries(const pattern *a)
+{
+    int64_t entries = 0;
+    for (int32_t j = 0; j < a->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
+            entries += 1 + (a->row[p] != j);
+    return entries;
+}
+
+int64_t matching_bytes(const pattern *a)
+{
+    matching w;
+    memory_part part[PARTS];
+    list_parts(&w, a->n, count_entries(a), part);
+    return memory_counted(1, sizeof(matching)) + memory_sum(part, PARTS);
+}
+
 libsolver_status matching_create(memory *m, const pattern *a, matching **out)
 {
     const int32_t n = a->n;
+    memory_part part[PARTS];
     matching *w = *out = memory_zeroed(m, 1, sizeof(matching));
     if (!w)
         return LIBSOLVER_OUT_OF_MEMORY;
     w->n = n;
-    w->start = memory_zeroed(m, (int64_t)n + 2, sizeof(int64_t));
-    if (w->start) {
-        for (int32_t j = 0; j < n; j++)
-            for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
-                w->start[j + 2]++;
-                w->start[a->row[p] + 2] += a->row[p] != j;
-            }
-        for (int32_t j = 0; j < n; j++)
-            w->start[j + 2] += w->start[j + 1];
-        const int64_t entries = w->start[n + 1];
-        w->row = memory_new(m, entries, sizeof(int32_t));
-        w->place = memory_new(m, entries, sizeof(int64_t));
-        w->cost = memory_new(m, entries, sizeof(double));
-    }
-    double **reals[] = {&w->u, &w->v, &w->distance};
-    int32_t **integers[] = {&w->row_of, &w->column_of, &w->from, &w->heap, &w->at};
-    int complete = w->start && w->row && w->place && w->cost;
-    for (int k = 0; k < 3; k++)
-        complete &= (*reals[k] = memory_new(m, n, sizeof(double))) != NULL;
-    for (int k = 0; k < 5; k++)
-        complete &= (*integers[k] = memory_new(m, n, sizeof(int32_t))) != NULL;
-    if (!complete) {
+    list_parts(w, n, count_entries(a), part);
+    if (!memory_take(m, part, PARTS)) {
         matching_free(m, w);
         *out = NULL;
         return LIBSOLVER_OUT_OF_MEMORY;
     }
+    for (int32_t j = 0; j < n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            w->start[j + 2]++;
+            w->start[a->row[p] + 2] += a->row[p] != j;
+        }
+    for (int32_t j = 0; j < n; j++)
+        w->start[j + 2] += w->start[j + 1];
     /* start[j + 1] is where the next entry of column j goes; it ends as the start of column j + 1 */
     for (int32_t j = 0; j < n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
@@ -70,10 +88,9 @@ void matching_free(memory *m, matching *w)
 {
     if (!w)
         return;
-    void *blocks[] = {w->start,    w->row,    w->place,     w->cost, w->u,    w->v,
-                      w->distance, w->row_of, w->column_of, w->from, w->heap, w->at};
-    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
-        memory_free(m, blocks[k]);
+    memory_part part[PARTS];
+    list_parts(w, 0, 0, part);
+    memory_release(m, part, PARTS);
     memory_free(m, w);
 }
 

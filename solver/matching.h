@@ -22,6 +22,8 @@ typedef struct matching {
 /* Pattern: lower triangle by columns, rows in any order.  OUT_OF_MEMORY. */
 libsolver_status matching_create(memory *m, const pattern *a, matching **matching);
 void matching_free(memory *m, matching *matching);
+/* What matching_create takes. */
+int64_t matching_bytes(const pattern *a);
 
 /* Scaling s such that |s(i) a(i,j) s(j)| <= 1 for all entries and, if A is structurally nonsingular, = 1 on a
  * permutation of largest product [Duff, Koster 2001; symmetric: Duff, Pralet 2005].  magnitude: |a| of the

@@ -71,6 +71,9 @@ libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace 
                                  const libsolver_vectors *x, void **backend_memory, message *why);
 void workspace_end(const libsolver_factor *f, libsolver_workspace *w);
 
+/* Host bytes that a factor takes beside the backend's, its own workspace included. */
+int64_t factor_bytes(const libsolver_analysis *s);
+
 /* The backward error that is wanted. */
 double factor_tolerance(const libsolver_factor *f);
 

@@ -71,12 +71,15 @@ static void diagonal_of(const input *in, const void *sum, void *diagonal)
         ((scalar *)diagonal)[j] = ((const scalar *)sum)[in->a.start[j]];
 }
 
-static int has_positive_diagonal(const input *in, const void *sum)
+static void given_diagonal(const input *in, const void *values_, double *diagonal)
 {
-    int positive = 1;
-    for (int32_t j = 0; j < in->a.n; j++)
-        positive &= scalar_real(((const scalar *)sum)[in->a.start[j]]) > 0;
-    return positive;
+    const scalar *values = values_;
+    memset(diagonal, 0, sizeof(double) * (size_t)in->a.n);
+    for (int64_t e = 0; e < in->entries; e++) {
+        const int64_t p = in->in_order ? e : in->target[e];
+        if (p >= 0 && in->a.start[in->a.row[p]] == p)
+            diagonal[in->a.row[p]] += (double)scalar_real(values[e]);
+    }
 }
 
 static libsolver_status shift_diagonal(const input *in, const void *diagonal_, const libsolver_vectors *shift, void *sum_,
@@ -117,4 +120,4 @@ static int finite_vectors(const libsolver_vectors *v, int64_t *row, int64_t *col
     return 1;
 }
 
-const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of, has_positive_diagonal, shift_diagonal, magnitudes, finite_vectors};
+const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of, given_diagonal, shift_diagonal, magnitudes, finite_vectors};

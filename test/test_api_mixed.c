@@ -301,16 +301,9 @@ static void entries_beyond_single_precision_are_scaled(void **state)
     const double diagonal[] = {1e99, 0, 0, 1e-99};
     sparse a = sparse_of_dense(2, diagonal);
     check_all_ways("a diagonal", &a, (signs){2, 0, 0});
-    libsolver_options o = mixed_options(LIBSOLVER_KIND_AUTO); /* without scaling, the truth about it */
-    libsolver_inertia_counts counts;
-    libsolver_status status;
-    o.scaling = o.matching = LIBSOLVER_OFF;
-    libsolver_factor *f = factor_of(&a, &o, &status);
-    assert_int_equal(status, LIBSOLVER_PERTURBED);
-    assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
-    assert_false(counts.certain);
-    solve_and_check("underflow", &a, f, status);
-    libsolver_factor_free(f);
+    libsolver_options o = mixed_options(LIBSOLVER_KIND_AUTO);
+    o.scaling = o.matching = LIBSOLVER_OFF; /* no one power of two brings it into range: rows are scaled all the same */
+    check_good("a diagonal, unscaled", &a, &(signs){2, 0, 0}, &o);
     sparse_free(&a);
 }
 

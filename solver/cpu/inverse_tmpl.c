@@ -1,4 +1,4 @@
-/* solver/cpu/inverse_tmpl.c: products with A^-1 as exact as estimates of its norm need them
+/* solver/cpu/inverse_tmpl.c: products with (S A S)^-1 as exact as estimates of its norm need them
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A factor in the precision of A is good enough.  One in single precision is not: where A is ill-conditioned it may miss the
@@ -26,7 +26,7 @@ static void multiply(void *system_, const scalar *z, scalar *y)
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
-            const scalar value = f->scale[i] * f->value[p] * f->scale[j];
+            const scalar value = f->value[p] * (f->scale[i] * f->scale[j]);
             y[i] += value * z[j];
             if (i != j)
                 y[j] += scalar_mirror(value, f->plan->hermitian) * z[i];
@@ -56,6 +56,13 @@ static double residual(system *s)
     return sqrt(sum);
 }
 
+/* a 2^exponent */
+static scalar times_power(scalar a, int exponent)
+{
+    const int half = exponent / 2;
+    return a * (real)ldexp(1, half) * (real)ldexp(1, exponent - half);
+}
+
 /* x := (S A S)^-1 x */
 static libsolver_status solve(system *s, int *known)
 {
@@ -64,11 +71,15 @@ static libsolver_status solve(system *s, int *known)
     const int32_t n = f->plan->a.n;
     const fgmres cycle = {n, f->cycle, w->krylov, f->plan->env, s, multiply, precondition};
     double left = 0;
+    real most = 0;
     int steps = 1;
+    for (int32_t i = 0; i < n; i++)
+        most = scalar_abs(w->x[i]) > most ? scalar_abs(w->x[i]) : most;
+    const int power = most > 0 && isfinite(most) ? ilogb((double)most) : 0; /* squares shall neither over- nor underflow */
     for (int32_t i = 0; i < n; i++) {
-        w->rhs[i] = w->x[i];
+        w->rhs[i] = times_power(w->x[i], -power);
         w->solution[i] = 0;
-        left += scalar_inner(w->x[i], w->x[i]);
+        left += scalar_inner(w->rhs[i], w->rhs[i]);
     }
     left = sqrt(left);
     const double enough = ENOUGH * left;
@@ -80,19 +91,15 @@ static libsolver_status solve(system *s, int *known)
         left = residual(s);
     }
     *known = *known && left <= enough;
-    memcpy(w->x, w->solution, sizeof(scalar) * (size_t)n);
+    for (int32_t i = 0; i < n; i++)
+        w->x[i] = times_power(w->solution[i], power);
     return LIBSOLVER_OK;
 }
 
 libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known)
 {
-    for (int32_t i = 0; i < f->plan->a.n; i++)
-        w->x[i] *= f->scale[i];
     if (f->single)
-        TRY(solve(&(system){f, w}, known));
-    else
-        NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);
-    for (int32_t i = 0; i < f->plan->a.n; i++)
-        w->x[i] *= f->scale[i];
+        return solve(&(system){f, w}, known);
+    NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);
     return LIBSOLVER_OK;
 }

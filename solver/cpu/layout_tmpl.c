@@ -2,10 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Everything has a planned place, with room for as many delayed columns as the last factorization had (and a
- * quarter more). A front that needs more takes memory of its own; the next factorization plans for it.
- *
- * Fronts of Cholesky fit into the places planned for L D L^T, which are larger, so that values may be definite and
- * indefinite by turns and memory is taken once. */
+ * quarter more). A front that needs more takes memory of its own; the next factorization plans for it. */
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
@@ -46,6 +43,76 @@ static libsolver_status reserve(memory *m, void **block, int64_t *held, int64_t 
     return LIBSOLVER_OK;
 }
 
+/* Entries of a thread's scratch for L D L^T, for fronts of m rows and k candidates. */
+static void list_scratch(scratch *t, int64_t m, int64_t k, memory_part part[3])
+{
+    part[0] = (memory_part){&t->work, front_ldlt_work(m, k), sizeof(scalar), 0};
+    part[1] = (memory_part){&t->magnitude, m, sizeof(real), 0};
+    part[2] = (memory_part){&t->slot, 3 * m, sizeof(int32_t), 0};
+}
+
+static memory_part tile_scratch_part(numeric *f)
+{
+    return (memory_part){&f->tile_scratch, (int64_t)f->threads * FRONT_TASK_SCRATCH, sizeof(scalar), 0};
+}
+
+/* What a layout needs. */
+typedef struct needs {
+    int64_t blocks_bytes, slots_bytes;
+    int64_t largest_front; /* rows */
+} needs;
+
+/* Places of all fronts and contribution blocks, and of what solves write to. */
+static libsolver_status place_all(numeric *f, needs *r)
+{
+    const cpu_plan *plan = f->plan;
+    memory *m = &plan->env->memory;
+    const int32_t n = plan->part.supernodes;
+    const int cholesky = f->cholesky;
+    int64_t *size = memory_new(m, n, sizeof(int64_t)), *offset = memory_new(m, n, sizeof(int64_t));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!size || !offset)
+        goto done;
+    int64_t bytes = 0, entries = 0, most_below = 0;
+    for (int32_t s = 0; s < n; s++) {
+        node *v = &f->node[s];
+        const int64_t below = cholesky ? 0 : room_below(f, s);
+        const int64_t rows = plan_rows(plan, s) + below, candidates = plan_pivots(plan, s) + below;
+        v->block = bytes;
+        v->planned_m = (int32_t)rows;
+        bytes += block_bytes(cholesky, rows, candidates);
+        size[s] = slot_entries(cholesky, rows - candidates + (cholesky ? 0 : v->room));
+        most_below = most_below > below ? most_below : below;
+    }
+    TRY_DONE(slots_plan(m, &plan->part, &plan->tasks, size, offset, &entries));
+    for (int32_t s = 0; s < n; s++) {
+        f->node[s].slot = offset[s];
+        f->node[s].slot_entries = size[s];
+    }
+    for (int32_t s = 0; s < n; s++)
+        size[s] = f->node[s].planned_m;
+    status = slots_plan(m, &plan->part, &plan->solves, size, f->solve_slot, &f->solve_entries);
+    *r = (needs){bytes, entries * (int64_t)sizeof(scalar), plan->largest_front + most_below};
+done:
+    memory_free(m, size);
+    memory_free(m, offset);
+    return status;
+}
+
+/* Takes what is not there yet. */
+static libsolver_status take_room(numeric *f, const needs *r)
+{
+    memory *m = &f->plan->env->memory;
+    TRY(reserve(m, (void **)&f->blocks, &f->blocks_bytes, r->blocks_bytes));
+    TRY(reserve(m, (void **)&f->slots, &f->slots_bytes, r->slots_bytes));
+    if (f->cholesky)
+        return LIBSOLVER_OK;
+    for (int t = 0; t < f->threads; t++)
+        TRY(NAME(cpu_scratch_reserve)(f, &f->scratch[t], r->largest_front, r->largest_front));
+    const memory_part tile_scratch = tile_scratch_part(f);
+    return f->tile_scratch || memory_take(m, &tile_scratch, 1) ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+}
+
 /* Whether the places that are planned will do. */
 static int layout_serves(const numeric *f, int cholesky)
 {
@@ -54,9 +121,6 @@ static int layout_serves(const numeric *f, int cholesky)
 
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report)
 {
-    const cpu_plan *plan = f->plan;
-    memory *m = &plan->env->memory;
-    const int32_t n = plan->part.supernodes;
     NAME(cpu_release_own)(f);
     f->cholesky = cholesky;
     if (layout_serves(f, cholesky))
@@ -66,46 +130,24 @@ libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *repo
     f->was_laid_out = 1;
     f->layout_is_ldlt = !cholesky;
     f->has_layout = f->replan = 0;
+    needs r;
+    TRY(place_all(f, &r));
+    TRY(take_room(f, &r));
+    f->has_layout = 1;
+    return LIBSOLVER_OK;
+}
 
-    int64_t *size = memory_new(m, n, sizeof(int64_t)), *offset = memory_new(m, n, sizeof(int64_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!size || !offset)
-        goto done;
-    int64_t bytes = 0, entries = 0, room = 0;
-    for (int32_t s = 0; s < n; s++) {
-        node *v = &f->node[s];
-        const int64_t below = cholesky ? 0 : room_below(f, s);
-        const int64_t rows = plan_rows(plan, s) + below, candidates = plan_pivots(plan, s) + below;
-        v->block = bytes;
-        v->planned_m = (int32_t)rows;
-        bytes += block_bytes(cholesky, rows, candidates);
-        size[s] = slot_entries(cholesky, rows - candidates + (cholesky ? 0 : v->room));
-        room = room > below ? room : below;
-    }
-    TRY_DONE(slots_plan(m, &plan->part, &plan->tasks, size, offset, &entries));
-    for (int32_t s = 0; s < n; s++) {
-        f->node[s].slot = offset[s];
-        f->node[s].slot_entries = size[s];
-    }
-    for (int32_t s = 0; s < n; s++)
-        size[s] = f->node[s].planned_m;
-    TRY_DONE(slots_plan(m, &plan->part, &plan->solves, size, f->solve_slot, &f->solve_entries));
-    TRY_DONE(reserve(m, (void **)&f->blocks, &f->blocks_bytes, bytes));
-    int64_t held = f->slots_entries * (int64_t)sizeof(scalar);
-    status = reserve(m, (void **)&f->slots, &held, entries * (int64_t)sizeof(scalar));
-    f->slots_entries = held / (int64_t)sizeof(scalar);
-    for (int t = 0; t < f->threads && status == LIBSOLVER_OK && !cholesky; t++)
-        status = NAME(cpu_scratch_reserve)(f, &f->scratch[t], plan->largest_front + room,
-                                           plan->largest_front + room);
-    if (status == LIBSOLVER_OK && !cholesky && !f->tile_scratch) {
-        f->tile_scratch = memory_new(m, (int64_t)f->threads * FRONT_TASK_SCRATCH, sizeof(scalar));
-        status = f->tile_scratch ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
-    }
-    f->has_layout = status == LIBSOLVER_OK;
-done:
-    memory_free(m, size);
-    memory_free(m, offset);
-    return status;
+libsolver_status NAME(cpu_foresee_layout)(numeric *f, int64_t *bytes)
+{
+    needs r;
+    scratch t;
+    memory_part part[3];
+    const memory_part tile_scratch = tile_scratch_part(f);
+    TRY(place_all(f, &r));
+    list_scratch(&t, r.largest_front, r.largest_front, part);
+    *bytes = memory_counted(r.blocks_bytes, 1) + memory_counted(r.slots_bytes, 1) +
+             (f->cholesky ? 0 : f->threads * memory_sum(part, 3) + memory_sum(&tile_scratch, 1));
+    return LIBSOLVER_OK;
 }
 
 /* Memory of its own for a front or a contribution block.  kept: it stays for the life of the factor. */
@@ -156,15 +198,11 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
 {
     if (m <= t->m && k <= t->k)
         return LIBSOLVER_OK;
-    memory *from = &f->plan->env->memory;
-    memory_free(from, t->work);
-    memory_free(from, t->magnitude);
-    memory_free(from, t->slot);
+    memory_part part[3];
+    list_scratch(t, m, k, part);
+    memory_release(&f->plan->env->memory, part, 3);
     t->m = t->k = 0;
-    t->work = memory_new(from, front_ldlt_work(m, k), sizeof(scalar));
-    t->magnitude = memory_new(from, m, sizeof(real));
-    t->slot = memory_new(from, 3 * m, sizeof(int32_t));
-    if (!t->work || !t->magnitude || !t->slot)
+    if (!memory_take(&f->plan->env->memory, part, 3))
         return LIBSOLVER_OUT_OF_MEMORY;
     t->m = m;
     t->k = k;

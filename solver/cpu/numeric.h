@@ -66,6 +66,7 @@ typedef struct numeric {
     int cholesky; /* 1: L L^T, 0: L D L^T */
     int has_layout, layout_is_ldlt, replan; /* places are planned; ... with what L D L^T needs; it lacks room, though */
     int was_laid_out;                       /* they have been planned before */
+    int is_clipped; /* some row wanted a scale factor beyond what there is: zero pivots are not certain then */
     scalar *value; /* nnz: A in the plan's order, as given */
     real *scale;   /* n: powers of two, in the plan's order */
     real *largest; /* n: largest entry of each row of the scaled matrix; of the diagonal only for Cholesky */
@@ -81,7 +82,7 @@ typedef struct numeric {
     char *blocks;
     int64_t blocks_bytes;
     scalar *slots;
-    int64_t slots_entries;
+    int64_t slots_bytes;
     int threads;
     scratch *scratch;      /* threads */
     scalar *tile_scratch;  /* threads x FRONT_TASK_SCRATCH */
@@ -146,9 +147,15 @@ int NAME(cpu_take_tree)(numeric *f);
 int NAME(cpu_take_fronts)(numeric *f);
 void NAME(cpu_release_tree)(numeric *f);
 
+/* numeric_tmpl.c: bytes that a factor of this kind and its workspace for one column take until a first solve is done, if no pivot
+ * is delayed, perturbed or zero.  matches: it is scaled by matching.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_foresee)(const cpu_plan *plan, int cholesky, int matches, int64_t *bytes);
+
 /* layout_tmpl.c: plans and takes the memory for a factorization of the given kind, if that held will not do, which counts as a
  * growth.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report);
+/* What it would take first, for f->cholesky: f has what keeps the books of fronts, and is given solve_entries.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_foresee_layout)(numeric *f, int64_t *bytes);
 /* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's is too
  * small. */
 libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k);
@@ -188,6 +195,8 @@ libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend
                                    backend_report *report, message *why);
 /* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
+/* What the first scaling by matching takes. */
+int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan);
 
 /* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by rows: row
  * i at i c. */
@@ -213,6 +222,8 @@ typedef struct workspace {
 } workspace;
 
 int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
+/* The same without the workspace of a factor in single precision. */
+int64_t NAME(cpu_own_workspace_bytes)(const numeric *f, int64_t columns);
 libsolver_status NAME(cpu_workspace_create)(const void *numeric, int64_t columns, void **workspace);
 void NAME(cpu_workspace_destroy)(const void *numeric, void *workspace);
 void NAME(cpu_workspace_free)(memory *m, void *workspace);
@@ -247,8 +258,8 @@ libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, in
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
  * overwritten. */
 libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
-/* inverse_tmpl.c: w->x := A^-1 w->x, one column; w->rhs and w->solution are overwritten.  known: 0 if that is not exact enough
- * to estimate |A^-1| by.  CANCELLED. */
+/* inverse_tmpl.c: w->x := (S A S)^-1 w->x, one column; mixed precision: w->rhs and w->solution are overwritten.  known: 0 if that is
+ * not exact enough to estimate norms by.  CANCELLED. */
 libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known);
 /* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
 libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);

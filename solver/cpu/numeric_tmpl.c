@@ -3,6 +3,42 @@
 #include "solver/cpu/backend.h"
 #include "solver/cpu/numeric.h"
 
+/* ---- What an object takes ---- */
+
+#define MOST_PARTS 5
+
+/* What holds the values of A. */
+static int list_values(numeric *f, memory_part part[MOST_PARTS])
+{
+    const int64_t n = f->plan->a.n;
+    part[0] = (memory_part){&f->value, numeric_nnz(f), sizeof(scalar), 0};
+    part[1] = (memory_part){&f->scale, n, sizeof(real), 0};
+    part[2] = (memory_part){&f->largest, n, sizeof(real), 0};
+    part[3] = (memory_part){&f->row_sum, n, sizeof(real), 0};
+    part[4] = (memory_part){&f->order, n, sizeof(int32_t), 0};
+    return 5;
+}
+
+/* A factor by columns. */
+static int list_columns(numeric *f, memory_part part[MOST_PARTS])
+{
+    const simplicial *s = f->plan->simplicial;
+    part[0] = (memory_part){&f->columns, (int64_t)s->n + s->start[s->n], sizeof(scalar), 0};
+    part[1] = (memory_part){&f->root, s->n, sizeof(real), 0};
+    return 2;
+}
+
+/* The books of fronts. */
+static int list_fronts(numeric *f, memory_part part[MOST_PARTS])
+{
+    const int64_t supernodes = f->plan->part.supernodes;
+    part[0] = (memory_part){&f->node, supernodes, sizeof(node), 1};
+    part[1] = (memory_part){&f->scratch, f->threads, sizeof(scratch), 1};
+    part[2] = (memory_part){&f->pending, supernodes, sizeof(int32_t), 0};
+    part[3] = (memory_part){&f->solve_slot, supernodes, sizeof(int64_t), 0};
+    return 4;
+}
+
 void NAME(cpu_release_tree)(numeric *f)
 {
     memory *m = &f->plan->env->memory;
@@ -31,7 +67,7 @@ void NAME(cpu_release_tree)(numeric *f)
     f->columns = NULL;
     f->root = NULL;
     f->has_layout = f->replan = 0;
-    f->blocks_bytes = f->slots_entries = f->solve_entries = 0;
+    f->blocks_bytes = f->slots_bytes = f->solve_entries = 0;
 }
 
 static void destroy(void *numeric_)
@@ -123,56 +159,43 @@ int NAME(cpu_take_fronts)(numeric *f)
         f->plan = plan;
         load_values(f);
     }
-    const int32_t supernodes = f->plan->part.supernodes;
     if (f->node)
         return 1;
     f->threads = f->plan->tasks.threads;
-    f->node = memory_zeroed(m, supernodes, sizeof(node));
-    f->scratch = memory_zeroed(m, f->threads, sizeof(scratch));
-    f->pending = memory_new(m, supernodes, sizeof(int32_t));
-    f->solve_slot = memory_new(m, supernodes, sizeof(int64_t));
-    if (f->node && f->scratch && f->pending && f->solve_slot)
-        return 1;
-    memory_free(m, f->node);
-    memory_free(m, f->scratch);
-    memory_free(m, f->pending);
-    memory_free(m, f->solve_slot);
-    f->node = NULL;
-    f->scratch = NULL;
-    f->pending = NULL;
-    f->solve_slot = NULL;
-    return 0;
+    memory_part part[MOST_PARTS];
+    const int parts = list_fronts(f, part), complete = memory_take(m, part, parts);
+    if (!complete)
+        memory_release(m, part, parts);
+    return complete;
 }
 
 int NAME(cpu_take_tree)(numeric *f)
 {
-    memory *m = &f->plan->env->memory;
-    const simplicial *s = f->plan->simplicial;
-    if (!s)
+    if (!f->plan->simplicial)
         return NAME(cpu_take_fronts)(f);
-    f->columns = memory_new(m, (int64_t)s->n + s->start[s->n], sizeof(scalar));
-    f->root = memory_new(m, s->n, sizeof(real));
-    return f->columns && f->root;
+    memory_part part[MOST_PARTS];
+    return memory_take(&f->plan->env->memory, part, list_columns(f, part));
+}
+
+/* What is known of an object from the plan alone. */
+static numeric object_of(const cpu_plan *plan)
+{
+    numeric f = {.plan = plan, .first_plan = plan, .watch = {.cancelled = cancelled, .user = plan->env}};
+    f.single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
+    f.is_inner = plan->mixed && !f.single;
+    f.cycle = NAME(cpu_cycle_length)(plan, f.single != NULL);
+    return f;
 }
 
 static libsolver_status create(const void *plan_, message *why, void **out)
 {
     const cpu_plan *plan = plan_;
     memory *m = &plan->env->memory;
-    const int32_t n = plan->a.n;
-    numeric *f = *out = memory_zeroed(m, 1, sizeof(numeric));
+    memory_part part[MOST_PARTS];
+    numeric *f = *out = memory_new(m, 1, sizeof(numeric));
     if (f) {
-        f->plan = f->first_plan = plan;
-        f->watch = (front_watch){.cancelled = cancelled, .user = plan->env};
-        f->single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
-        f->is_inner = plan->mixed && !f->single;
-        f->cycle = NAME(cpu_cycle_length)(plan, f->single != NULL);
-        f->value = memory_new(m, numeric_nnz(f), sizeof(scalar));
-        f->scale = memory_new(m, n, sizeof(real));
-        f->largest = memory_new(m, n, sizeof(real));
-        f->row_sum = memory_new(m, n, sizeof(real));
-        f->order = memory_new(m, n, sizeof(int32_t));
-        if (f->value && f->scale && f->largest && f->row_sum && f->order &&
+        *f = object_of(plan);
+        if (memory_take(m, part, list_values(f, part)) &&
             (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK : NAME(cpu_take_tree)(f)))
             return LIBSOLVER_OK;
     }
@@ -181,24 +204,41 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)m->wanted);
 }
 
-/* Entries of factors: by columns, by fronts, or both. */
-static int64_t factor_entries(const cpu_plan *plan)
+/* ---- What it will take ---- */
+
+/* What cpu_take_tree and a first cpu_attempt take; f is given solve_entries. */
+static libsolver_status foresee_tree(numeric *f, int64_t *bytes)
 {
-    const simplicial *s = plan->simplicial;
-    return (s ? 2 * (int64_t)s->n + s->start[s->n] : 0) + (plan_has_fronts(plan) ? plan_entries(plan) + plan->peak_slots : 0);
+    memory *m = &f->plan->env->memory;
+    memory_part part[MOST_PARTS];
+    *bytes = f->plan->simplicial ? memory_sum(part, list_columns(f, part)) : 0;
+    if (is_simplicial(f))
+        return LIBSOLVER_OK;
+    f->threads = f->plan->tasks.threads;
+    const int parts = list_fronts(f, part);
+    int64_t layout = 0;
+    const libsolver_status status = memory_take(m, part, parts) ? NAME(cpu_foresee_layout)(f, &layout) : LIBSOLVER_OUT_OF_MEMORY;
+    memory_release(m, part, parts);
+    *bytes += memory_sum(part, parts) + layout;
+    return status;
+}
+
+libsolver_status NAME(cpu_foresee)(const cpu_plan *plan, int cholesky, int matches, int64_t *bytes)
+{
+    numeric f = object_of(plan);
+    memory_part part[MOST_PARTS];
+    int64_t factor;
+    f.cholesky = cholesky;
+    TRY(f.single ? f.single->foresee(plan, cholesky, &factor) : foresee_tree(&f, &factor));
+    *bytes = memory_counted(1, sizeof(numeric)) + memory_sum(part, list_values(&f, part)) + factor +
+             NAME(cpu_own_workspace_bytes)(&f, 1) + (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);
+    return LIBSOLVER_OK;
 }
 
 static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
 {
     const cpu_plan *plan = plan_;
-    const int64_t n = plan->a.n, nnz = plan->a.start[n], rows = plan_has_fronts(plan) ? plan->part.row_start[plan->part.supernodes] : 0;
-    const int64_t scratch_entries =
-        plan->tasks.threads *
-        (FRONT_TASK_SCRATCH + front_ldlt_work(plan->largest_front, plan->largest_front));
-    const int64_t factor = (factor_entries(plan) + scratch_entries + nnz + 8 * n) * (int64_t)sizeof(scalar);
-    /* mixed precision: beside the factor, A and a workspace in double */
-    const int64_t values = (nnz + (2 * NAME(cpu_cycle_length)(plan, plan->mixed) + 9) * n) * (int64_t)sizeof(scalar);
-    *host_bytes = (plan->mixed ? factor / 2 + values : factor) + rows * 2 * (int64_t)sizeof(int32_t);
+    *host_bytes = plan->foreseen_bytes;
     *device_bytes = 0;
 }
 
@@ -212,9 +252,15 @@ static void permutation(const void *plan_, int64_t *permutation)
 static libsolver_status prepare(const backend_problem *problem, message *why, void **plan)
 {
     cpu_plan *p = NULL;
-    const libsolver_status status = cpu_plan_create(problem, why, &p);
+    *plan = NULL;
+    TRY(cpu_plan_create(problem, why, &p));
+    if (NAME(cpu_foresee)(p, problem->foresees_cholesky, problem->foresees_matching, &p->foreseen_bytes) != LIBSOLVER_OK) {
+        cpu_plan_free(p);
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan of the factorization needs %lld more bytes",
+                    (long long)problem->env->memory.wanted);
+    }
     *plan = p;
-    return status;
+    return LIBSOLVER_OK;
 }
 
 static void discard(void *plan)

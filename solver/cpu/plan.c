@@ -1,7 +1,6 @@
 /* solver/cpu/plan.c: the CPU backend's relaxed supernodes, index maps and schedule
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/plan.h"
-#include "dense/cpu/contribution.h"
 #include <string.h>
 
 /* A fixed cost, gemm whose rate grows with k, and moving the contribution block once, and the panel as often as a few solves
@@ -101,22 +100,6 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     return LIBSOLVER_OK;
 }
 
-/* Entries of contribution blocks alive at a time when no pivot is delayed. */
-static libsolver_status predict_slots(memory *m, cpu_plan *plan)
-{
-    const int32_t n = plan->part.supernodes;
-    int64_t *size = memory_new(m, n, sizeof(int64_t)), *offset = memory_new(m, n, sizeof(int64_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (size && offset) {
-        for (int32_t s = 0; s < n; s++)
-            size[s] = cb_entries(plan_rows(plan, s) - plan_pivots(plan, s));
-        status = slots_plan(m, &plan->part, &plan->tasks, size, offset, &plan->peak_slots);
-    }
-    memory_free(m, size);
-    memory_free(m, offset);
-    return status;
-}
-
 /* Where the rows are that are not eliminated. */
 static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *problem, message *why)
 {
@@ -176,8 +159,7 @@ static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_pro
     TRY(index_fronts(m, plan));
     TRY(find_schur_node(plan, problem, why));
     TRY(schedule_build(m, &plan->part, factorize_work, 0, factorize_threads(&plan->part, problem->env->threads), &plan->tasks));
-    TRY(schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads, &plan->solves));
-    return predict_slots(m, plan);
+    return schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads, &plan->solves);
 }
 
 /* The signs that are expected of pivots, in the plan's order. */

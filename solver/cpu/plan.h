@@ -54,7 +54,7 @@ typedef struct cpu_plan {
     struct cpu_plan *_Atomic by_fronts; /* with `simplicial`, once they are wanted: the plan that has fronts, in an order of its own */
     schedule tasks, solves; /* of factorizations, of solves */
     int32_t largest_front; /* max m */
-    int64_t peak_slots;    /* entries of contribution blocks in use at a time, as planned */
+    int64_t foreseen_bytes; /* of a factor and its workspace: see cpu_foresee */
 } cpu_plan;
 
 static inline int plan_has_fronts(const cpu_plan *plan)

@@ -6,7 +6,11 @@
  * are not good enough, which converges where the factor is far from A in a few directions only, or a little in all: in mixed
  * precision when A is ill-conditioned [Arioli, Duff 2009], with pivots that were perturbed or given another sign.
  *
- * All vectors are unscaled, in the plan's order, and kept by rows (see workspace). */
+ * All vectors are unscaled, in the plan's order, and kept by rows (see workspace).
+ *
+ * Where rows of |A||x| + |b| are so small, or so large, that they do not fit into the precision of A with all their digits, errors
+ * are measured in long double, and right-hand sides come to solves scaled by powers of two.  It takes longer, so it is done where it is
+ * needed only. */
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 #include "solver/cpu/refine.h"
@@ -23,18 +27,27 @@
 /* Columns that are refined together. */
 #define GROUP 64
 
+/* What is less than this may have lost digits to underflow that count. */
+#define LEAST_SAFE ((sizeof(real) == 4 ? FLT_MIN : DBL_MIN) / (EPS * EPS))
+
 /* One group of columns. */
 typedef struct group {
     const numeric *f;
     workspace *w;
     int c;
     int most_cycles; /* of FGMRES for a column */
+    int is_extreme;  /* some row of some column was not in the safe range */
     double least_progress;
     double error[GROUP];       /* of the best solution so far */
     double norm[GROUP];        /* FGMRES: of the weighted residual before the last cycle */
     int failed[GROUP];         /* FGMRES: cycles without progress */
     unsigned char done[GROUP]; /* converged or stagnated */
 } group;
+
+static long double wide_abs(wide a)
+{
+    return SCALAR_COMPLEX ? hypotl(creall(a), cimagl(a)) : fabsl(creall(a));
+}
 
 /* residual := b - A x, summed in wide: a row with many entries would otherwise be measured by the rounding
  * errors made here; bound := |A||x| + |b| */
@@ -89,19 +102,57 @@ static long double measure_of_row(const group *g, int32_t i, int q, double norm,
     return *small ? bound - b + row : bound;
 }
 
+/* The same as column_error, in long double; its sums lie where FGMRES will. */
+static double column_error_of_extremes(const group *g, int q)
+{
+    const pattern *a = &g->f->plan->a;
+    const workspace *w = g->w;
+    long double *bound = (long double *)(void *)w->krylov, *row = bound + a->n, norm = 0, omega[2] = {0, 0};
+    for (int32_t i = 0; i < a->n; i++) {
+        bound[i] = row[i] = 0;
+        norm = fmaxl(norm, wide_abs(w->solution[(int64_t)i * g->c + q]));
+    }
+    for (int32_t j = 0; j < a->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t i = a->row[p];
+            const long double size = wide_abs(g->f->value[p]);
+            row[i] += size;
+            bound[i] += size * wide_abs(w->solution[(int64_t)j * g->c + q]);
+            if (i != j) {
+                row[j] += size;
+                bound[j] += size * wide_abs(w->solution[(int64_t)i * g->c + q]);
+            }
+        }
+    for (int32_t i = 0; i < a->n; i++) {
+        const long double r = wide_abs(w->residual[(int64_t)i * g->c + q]), b = wide_abs(w->rhs[(int64_t)i * g->c + q]);
+        const int small = !(bound[i] + b > 1000.0 * a->n * EPS * (row[i] * norm + b));
+        const long double measure = bound[i] + (small ? row[i] * norm : b);
+        if (!(isfinite(r) && isfinite(measure)))
+            return INFINITY;
+        if (r > 0)
+            omega[small] = fmaxl(omega[small], r / measure);
+    }
+    return (double)(omega[0] + omega[1]);
+}
+
 /* Backward error omega1 + omega2 of column q. */
-static double column_error(const group *g, int q)
+static double column_error(group *g, int q)
 {
     const double norm = column_norm(g, q);
     double omega[2] = {0, 0};
     for (int32_t i = 0; i < g->f->plan->a.n; i++) {
+        const wide left = g->w->residual[(int64_t)i * g->c + q];
         int small;
-        const double r = (double)scalar_abs((scalar)g->w->residual[(int64_t)i * g->c + q]);
+        if (left == 0)
+            continue;
+        const double r = (double)scalar_abs((scalar)left);
         const long double measure = measure_of_row(g, i, q, norm, &small);
-        if (!(isfinite(r) && isfinite(measure)))
-            return INFINITY;
-        if (r > 0)
-            omega[small] = fmax(omega[small], (double)(r / measure));
+        const int is_safe = measure >= LEAST_SAFE && g->f->row_sum[i] >= LEAST_SAFE && (norm >= LEAST_SAFE || norm == 0);
+        if (!(is_safe && isfinite(r) && isfinite(measure))) {
+            g->is_extreme = 1;
+            return column_error_of_extremes(g, q);
+        }
+        omega[small] = fmax(omega[small], (double)(r / measure));
     }
     return omega[0] + omega[1];
 }
@@ -129,12 +180,52 @@ static int measure(group *g, double tolerance, int first)
     return more;
 }
 
+/* a 2^exponent, rounded once. */
+static scalar shifted(wide a, int exponent)
+{
+    const real parts[2] = {(real)ldexpl(creall(a), exponent), (real)ldexpl(cimagl(a), exponent)};
+    scalar result;
+    memcpy(&result, parts, sizeof result);
+    return result;
+}
+
+/* The same as solve, each column being scaled by a power of two on its way, so that the largest |r_i s_i| is near 1. */
+static void solve_extremes(const group *g, int of_residual)
+{
+    const numeric *f = g->f;
+    workspace *w = g->w;
+    const int c = g->c;
+    int most[GROUP];
+    for (int q = 0; q < c; q++)
+        most[q] = INT_MIN;
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        for (int q = 0; q < c; q++) {
+            const long double r = wide_abs(of_residual ? w->residual[(int64_t)i * c + q] : w->rhs[(int64_t)i * c + q]);
+            const int exponent = r > 0 && isfinite(r) ? ilogbl(r) + ilogb((double)f->scale[i]) : INT_MIN;
+            most[q] = exponent > most[q] ? exponent : most[q];
+        }
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        for (int q = 0; q < c; q++) {
+            const wide r = of_residual ? w->residual[(int64_t)i * c + q] : w->rhs[(int64_t)i * c + q];
+            w->x[(int64_t)i * c + q] = most[q] > INT_MIN ? shifted(r, ilogb((double)f->scale[i]) - most[q]) : (scalar)r;
+        }
+    NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, c);
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        for (int q = 0; q < c; q++)
+            if (most[q] > INT_MIN)
+                w->x[(int64_t)i * c + q] = shifted(w->x[(int64_t)i * c + q], ilogb((double)f->scale[i]) + most[q]);
+}
+
 /* w->x := A^-1 r, with r = b or r = residual */
 static void solve(const group *g, int of_residual)
 {
     const numeric *f = g->f;
     workspace *w = g->w;
     const int c = g->c;
+    if (g->is_extreme) {
+        solve_extremes(g, of_residual);
+        return;
+    }
     for (int32_t i = 0; i < f->plan->a.n; i++)
         for (int q = 0; q < c; q++)
             w->x[(int64_t)i * c + q] =
@@ -291,16 +382,30 @@ static libsolver_status refine_singular(group *g, double tolerance)
     return LIBSOLVER_OK;
 }
 
+/* Solves for w->rhs, and measures. */
+static int start(group *g, double tolerance)
+{
+    memset(g->done, 0, sizeof g->done);
+    solve(g, 0);
+    memcpy(g->w->solution, g->w->x, sizeof(scalar) * (size_t)g->f->plan->a.n * (size_t)g->c);
+    return measure(g, tolerance, 1);
+}
+
+static int is_solved(const group *g, double tolerance)
+{
+    int solved = 1;
+    for (int q = 0; q < g->c; q++)
+        solved &= g->error[q] <= tolerance;
+    return solved;
+}
+
 /* Solves or only refines, once w->rhs is there, without solve_first w->solution too; the best goes to w->best, its errors to
  * g->error.  refinement->steps, initial and final: increased to those of this group. */
 static libsolver_status refine_group(group *g, int most, backend_refinement *refinement)
 {
-    workspace *w = g->w;
-    if (refinement->solve_first) {
-        solve(g, 0);
-        memcpy(w->solution, w->x, sizeof(scalar) * (size_t)g->f->plan->a.n * (size_t)g->c);
-    }
-    int more = measure(g, refinement->tolerance, 1);
+    int more = refinement->solve_first ? start(g, refinement->tolerance) : measure(g, refinement->tolerance, 1);
+    if (refinement->solve_first && g->is_extreme && !is_solved(g, refinement->tolerance))
+        more = start(g, refinement->tolerance); /* with scaled right-hand sides */
     for (int q = 0; q < g->c; q++)
         refinement->initial = fmax(refinement->initial, g->error[q]);
     int steps = 0;

@@ -3,15 +3,18 @@
  *
  * Scale factors are powers of two, so S A S has the digits of A; only exponents change. */
 #include "solver/cpu/numeric.h"
+#include <limits.h>
 #include <string.h>
 
 /* Sweeps over the matrix: each halves the distance of the row maxima's exponents from 0 [Ruiz 2001]. */
 #define SWEEPS 8
 
-/* 2^exponent, kept far from overflow in a product of two of them and an entry. */
+/* Scale factors are between 2^-this and 2^this, so that a product of two of them and an entry does not overflow. */
+#define MOST_EXPONENT(is_single) ((is_single) ? 60 : 500)
+
 static real power_of_two(int exponent)
 {
-    const int most = sizeof(real) == 4 ? 60 : 500;
+    const int most = MOST_EXPONENT(sizeof(real) == 4);
     exponent = exponent > most ? most : exponent < -most ? -most : exponent;
     const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
     double power;
@@ -47,7 +50,7 @@ static void row_maxima(numeric *f)
         real own = largest[j];
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
-            const real v = scale[i] * scalar_abs(value[p]) * own_scale;
+            const real v = scale[i] * own_scale * scalar_abs(value[p]); /* in this order: one factor with the entry might underflow */
             largest[i] = v > largest[i] ? v : largest[i];
             own = v > own ? v : own;
         }
@@ -60,7 +63,14 @@ static void diagonal_entries(numeric *f)
 {
     const pattern *a = &f->plan->a;
     for (int32_t j = 0; j < a->n; j++)
-        f->largest[j] = f->scale[j] * scalar_abs(f->value[a->start[j]]) * f->scale[j];
+        f->largest[j] = f->scale[j] * f->scale[j] * scalar_abs(f->value[a->start[j]]);
+}
+
+/* Whether a scale factor is the least or the largest there is: it may not be what the row wants. */
+static int is_extreme(real scale)
+{
+    const real most = power_of_two(INT_MAX);
+    return scale == most || scale == 1 / most;
 }
 
 /* What the scale is to make 1. */
@@ -80,6 +90,7 @@ static int adjust(numeric *f)
         if (f->largest[i] > 0) {
             const real scale = divided_by_root(f->scale[i], f->largest[i]);
             changed |= scale != f->scale[i];
+            f->is_clipped |= is_extreme(scale);
             f->scale[i] = scale;
         }
     return changed;
@@ -111,14 +122,40 @@ static libsolver_status equilibrate(numeric *f)
     return LIBSOLVER_OK;
 }
 
-/* The same power of two for all rows: what must keep its own proportions, but has to fit into single precision. */
-static void scale_all_alike(numeric *f)
+/* Without scaling: 1, in mixed precision the power of two that makes the largest entry 1.  Returns whether the factor can be had so:
+ * entries of A nearer to the ends of the range, of single precision in mixed, might make pivots that have no reciprocal. */
+static int scale_all_alike(numeric *f)
 {
-    real most = 0;
-    for (int64_t p = 0; p < numeric_nnz(f); p++)
-        most = fmax(most, scalar_abs(f->value[p]));
-    for (int32_t i = 0; i < f->plan->a.n && most > 0; i++)
-        f->scale[i] = divided_by_root(1, most);
+    const int64_t nnz = numeric_nnz(f);
+    const double limit = ldexp(1, MOST_EXPONENT(sizeof(real) == 4 || f->single));
+    real most = 0, least = INFINITY;
+    for (int64_t p = 0; p < nnz; p++) {
+        const real size = scalar_abs(f->value[p]);
+        most = size > most ? size : most;
+        least = size < least && size > 0 ? size : least;
+    }
+    const real scale = f->single && most > 0 ? divided_by_root(1, most) : 1;
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        f->scale[i] = scale;
+    const real square = scale * scale;
+    return !(most > 0) || (square * most <= limit && square * least >= 1 / limit);
+}
+
+/* A matching in the caller's order, which goes on from that of the analysis, or in the plan's. */
+static const pattern *matched_pattern(const cpu_plan *plan)
+{
+    return plan->matched_row ? plan->given : &plan->a;
+}
+
+/* Its input and output. */
+static int64_t magnitude_entries(const cpu_plan *plan)
+{
+    return plan->a.start[plan->a.n] + plan->a.n;
+}
+
+int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan)
+{
+    return matching_bytes(matched_pattern(plan)) + memory_counted(magnitude_entries(plan), sizeof(double));
 }
 
 /* Scaling by matching.  The first call takes its memory, and goes on from the matching of the analysis, in the caller's order,
@@ -130,11 +167,11 @@ static libsolver_status scale_by_matching(numeric *f)
     const int32_t n = plan->a.n;
     const int goes_on = plan->matched_row != NULL;
     if (!f->matching) {
-        TRY(matching_create(m, goes_on ? plan->given : &plan->a, &f->matching));
+        TRY(matching_create(m, matched_pattern(plan), &f->matching));
         if (goes_on)
             matching_start_from(f->matching, plan->matched_row, plan->matched_dual);
     }
-    if (!f->magnitude && !(f->magnitude = memory_new(m, numeric_nnz(f) + n, sizeof(double))))
+    if (!f->magnitude && !(f->magnitude = memory_new(m, magnitude_entries(plan), sizeof(double))))
         return LIBSOLVER_OUT_OF_MEMORY;
     double *log2_scale = f->magnitude + numeric_nnz(f);
     for (int64_t p = 0; p < numeric_nnz(f); p++) {
@@ -145,6 +182,7 @@ static libsolver_status scale_by_matching(numeric *f)
     for (int32_t i = 0; i < n; i++) {
         const double exponent = log2_scale[goes_on ? plan->part.perm[i] : i];
         f->scale[i] = power_of_two((int)fmax(-1000, fmin(1000, floor(exponent + 0.5))));
+        f->is_clipped |= is_extreme(f->scale[i]);
     }
     measure(f);
     return LIBSOLVER_OK;
@@ -152,6 +190,7 @@ static libsolver_status scale_by_matching(numeric *f)
 
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
 {
+    f->is_clipped = 0;
     if (f->cholesky && scaling != BACKEND_UNSCALED) {
         equilibrate_diagonal(f);
         return environment_cancelled(f->plan->env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
@@ -162,8 +201,10 @@ libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
         return scale_by_matching(f);
     if (scaling != BACKEND_UNSCALED)
         return equilibrate(f);
-    if (f->single)
-        scale_all_alike(f);
+    if (!f->is_inner && !scale_all_alike(f)) {
+        environment_log(f->plan->env, "entries near the ends of the range of numbers: equilibration all the same");
+        return NAME(cpu_scale)(f, BACKEND_EQUILIBRATE);
+    }
     measure(f);
     return LIBSOLVER_OK;
 }

@@ -58,6 +58,11 @@ static void finish(void *factor, const void *row_sum_, int32_t *order, backend_r
         order[k] = f->order[k];
 }
 
+static libsolver_status foresee(const cpu_plan *plan, int cholesky, int64_t *bytes)
+{
+    return NAME(cpu_foresee)(plan, cholesky, 0, bytes);
+}
+
 static libsolver_status workspace_fit(const void *factor, void *workspace_)
 {
     return NAME(cpu_workspace_fit)(factor, workspace_);
@@ -139,4 +144,4 @@ static void solve_block(const void *factor, int part, void *workspace_, int c, v
     } while (column_powers(f->plan->a.n, c, w->left, w->power));
 }
 
-const cpu_single NAME(cpu_single) = {&NAME(cpu_backend), attempt, finish, workspace_fit, NAME(cpu_workspace_free), solve_block};
+const cpu_single NAME(cpu_single) = {&NAME(cpu_backend), attempt, finish, foresee, workspace_fit, NAME(cpu_workspace_free), solve_block};

@@ -4,11 +4,10 @@
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 
-/* What a factor writes to while it solves. */
-static int64_t bytes_of_solves(const numeric *f, int64_t columns)
+/* Entries of what a factor writes to while it solves. */
+static int64_t front_entries(const numeric *f, int64_t columns)
 {
-    const int64_t inner = (int64_t)sizeof(double) + f->plan->a.n * (int64_t)sizeof(wide);
-    return f->solve_entries * substitution_width(columns) * (int64_t)sizeof(scalar) + (f->is_inner ? columns * inner : 0);
+    return f->solve_entries * substitution_width(columns);
 }
 
 /* The vectors of refinement lie in one block, so that the system clears few pages for those that a plain solve does not touch:
@@ -24,17 +23,26 @@ static int64_t bytes_of_refinement(const numeric *f, int64_t columns)
            vector_bytes(f, 1, sizeof(real));
 }
 
+int64_t NAME(cpu_own_workspace_bytes)(const numeric *f, int64_t columns)
+{
+    const int64_t n = f->plan->a.n;
+    int64_t bytes = memory_counted(1, sizeof(workspace)) + memory_counted(n * columns, sizeof(scalar));
+    if (f->is_inner)
+        bytes += memory_counted(columns, sizeof(double)) + memory_counted(n * columns, sizeof(wide));
+    else
+        bytes += memory_counted(bytes_of_refinement(f, columns), 1) + memory_counted(fgmres_entries(n, f->cycle), sizeof(scalar));
+    if (f->zero_pivots > 0 && !f->is_inner)
+        bytes += memory_counted(4 * n, sizeof(scalar));
+    if (!f->single)
+        bytes += memory_counted(front_entries(f, columns), sizeof(scalar)) + memory_counted(f->plan->part.supernodes, sizeof(int32_t));
+    return bytes;
+}
+
 int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
 {
     const numeric *f = numeric_;
-    const int64_t n = f->plan->a.n;
-    int64_t bytes = (int64_t)sizeof(workspace) + columns * n * (int64_t)sizeof(scalar);
-    if (!f->is_inner)
-        bytes += bytes_of_refinement(f, columns) + fgmres_entries(n, f->cycle) * (int64_t)sizeof(scalar);
-    if (f->zero_pivots > 0 && !f->is_inner)
-        bytes += 4 * n * (int64_t)sizeof(scalar);
-    return bytes + (f->single ? f->single->backend->workspace_bytes(f->factor, columns)
-                              : bytes_of_solves(f, columns) + f->plan->part.supernodes * (int64_t)sizeof(int32_t));
+    const int64_t single = f->single ? f->single->backend->workspace_bytes(f->factor, columns) : 0;
+    return NAME(cpu_own_workspace_bytes)(f, columns) + single;
 }
 
 /* Memory for refinement. */
@@ -139,7 +147,7 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
     }
     if (!w->front || w->rows < f->solve_entries) {
         memory_free(m, w->front);
-        w->front = memory_new(m, f->solve_entries * substitution_width(w->columns), sizeof(scalar));
+        w->front = memory_new(m, front_entries(f, w->columns), sizeof(scalar));
         w->rows = f->solve_entries;
     }
     if (!w->singular && f->zero_pivots > 0 && !f->is_inner) {
