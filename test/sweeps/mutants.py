@@ -294,7 +294,8 @@ class Copy:
         process = subprocess.Popen(test["cmd"], cwd=test["workdir"] or self.build, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=in_child)
         try:
-            code = process.wait(timeout=30 + 4 * limit)
+            busy = max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
+            code = process.wait(timeout=(60 + 4 * limit) * busy)  # only what sleeps forever gets there
         except subprocess.TimeoutExpired:
             code = -1
         finally:
