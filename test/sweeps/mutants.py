@@ -26,11 +26,9 @@ import hashlib
 import json
 import os
 import pathlib
-import queue
 import random
 import re
 import resource
-import shlex
 import shutil
 import signal
 import subprocess
