@@ -138,7 +138,7 @@ def swaps(line, start):
     arguments = line[start:end].split(", ") if end > 0 else []
     if not all(map(balanced, arguments)) or any("const " in a for a in arguments):
         return []
-    if re.search(r"(memory_\w+|alloc)\($", line[:start]):  # of count and size only the product matters
+    if re.search(r"(memory_\w+|\w*alloc|arena_new)\($", line[:start]):  # of count and size only the product matters
         return []
     spans, at = [], start
     for argument in arguments:
