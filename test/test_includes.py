@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "bench": [PUBLIC, "base", "ordering", "dense", "gpu", "solver", "cli"],
     "test": [PUBLIC, "base", "ordering", "dense", "gpu", "solver", "cli"],
 }
-SEARCHED = [".", "base", "solver", "dense", "cli"]  # where the compiler looks, after the file's own folder
+SEARCHED = [".", "base", "solver", "dense", "cli", "test"]  # where the compiler looks, after the file's own folder
 SUFFIXES = {".c", ".h", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 

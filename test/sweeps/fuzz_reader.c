@@ -32,6 +32,8 @@
 static const uint8_t *input;
 static size_t input_size;
 
+static void remove_folder(void);
+
 static void broken(const char *what, const char *detail)
 {
 #ifndef LIBFUZZER /* which keeps it itself */
@@ -42,6 +44,7 @@ static void broken(const char *what, const char *detail)
     }
 #endif
     fprintf(stderr, "fuzz_reader: %s: %s\n", what, detail);
+    remove_folder();
     abort();
 }
 

@@ -26,11 +26,9 @@ import hashlib
 import json
 import os
 import pathlib
-import queue
 import random
 import re
 import resource
-import shlex
 import shutil
 import signal
 import subprocess
@@ -140,7 +138,7 @@ def swaps(line, start):
     arguments = line[start:end].split(", ") if end > 0 else []
     if not all(map(balanced, arguments)) or any("const " in a for a in arguments):
         return []
-    if re.search(r"(memory_\w+|alloc)\($", line[:start]):  # of count and size only the product matters
+    if re.search(r"(memory_\w+|\w*alloc|arena_new)\($", line[:start]):  # of count and size only the product matters
         return []
     spans, at = [], start
     for argument in arguments:
@@ -294,7 +292,8 @@ class Copy:
         process = subprocess.Popen(test["cmd"], cwd=test["workdir"] or self.build, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=in_child)
         try:
-            code = process.wait(timeout=30 + 4 * limit)
+            busy = max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
+            code = process.wait(timeout=(60 + 4 * limit) * busy)  # only what sleeps forever gets there
         except subprocess.TimeoutExpired:
             code = -1
         finally:
