@@ -122,7 +122,9 @@ typedef struct libsolver_options {
         *permutation; /* ORDERING_USER: length n, permutation[k] = the row eliminated k-th, 0-based; copied */
     libsolver_choice
         matching; /* scaling and ordering by maximum-product matching, for hard indefinite matrices */
-    libsolver_choice scaling; /* equilibration; AUTO is ON */
+    /* equilibration, by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and 2^500 (single precision: 2^-60 and
+     * 2^60; mixed: more than 2^60 below the largest), whose pivots might have no reciprocals */
+    libsolver_choice scaling;
     double pivot_threshold;   /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
     libsolver_purpose purpose;
     int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of FGMRES
@@ -397,7 +399,7 @@ LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *fac
                                                      libsolver_determinant_info *determinant);
 
 /* |A|_1 |A^-1|_1, the second factor estimated from about five to eleven solves: hardly ever more than three times too small
- * [Hager 1984; Higham 1988, as LAPACK's xLACN2].  Infinite if A is singular; 1 for n = 0.  Mixed precision: the condition of A,
+ * [Hager 1984; Higham 1988, as LAPACK's xLACN2].  Infinite if A is singular, or more than a double holds; 1 for n = 0.  Mixed precision: the condition of A,
  * not of the factor, each solve being refined by FGMRES; infinite where it does not converge.  workspace: NULL for the factor's
  * own one.  Allocates nothing.  SINGULAR, PERTURBED; INVALID, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor, libsolver_workspace *workspace,

@@ -139,6 +139,7 @@ static double column_error_of_extremes(const group *g, int q)
 static double column_error(group *g, int q)
 {
     const double norm = column_norm(g, q);
+    const int norm_is_safe = !SCALAR_COMPLEX || norm >= LEAST_SAFE || norm == 0; /* |x_i| of a complex x_i is rounded */
     double omega[2] = {0, 0};
     for (int32_t i = 0; i < g->f->plan->a.n; i++) {
         const wide left = g->w->residual[(int64_t)i * g->c + q];
@@ -147,8 +148,8 @@ static double column_error(group *g, int q)
             continue;
         const double r = (double)scalar_abs((scalar)left);
         const long double measure = measure_of_row(g, i, q, norm, &small);
-        const int is_safe = measure >= LEAST_SAFE && g->f->row_sum[i] >= LEAST_SAFE && (norm >= LEAST_SAFE || norm == 0);
-        if (!(is_safe && isfinite(r) && isfinite(measure))) {
+        const int row_is_safe = norm_is_safe && (!SCALAR_COMPLEX || g->f->row_sum[i] >= LEAST_SAFE);
+        if (!(row_is_safe && isfinite(r) && measure >= LEAST_SAFE && measure <= LDBL_MAX)) {
             g->is_extreme = 1;
             return column_error_of_extremes(g, q);
         }
