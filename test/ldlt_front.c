@@ -190,6 +190,21 @@ static void check_index(const ldlt_front *f)
     free(seen);
 }
 
+/* What pivots may outgrow the entries of the front by, or 1 / u where that is tiny: errors are measured by them. */
+#define MOST_GROWTH 2000
+
+static void check_growth(const ldlt_front *f, int p)
+{
+    double largest = 0, pivot = 0;
+    for (int j = 0; j < f->k; j++)
+        for (int i = j; i < f->m; i++)
+            largest = fmax(largest, fabs(*front_at(f, i, j)));
+    for (int q = 0; q < p; q++)
+        pivot = fmax(pivot, fmax(fabs(f->d[q]), fabs(f->e[q])));
+    if (!(pivot <= fmax(MOST_GROWTH, 1 / f->u) * largest))
+        fail_msg("m %d, k %d, u %g: a pivot of %g, entries of %g", f->m, f->k, f->u, pivot, largest);
+}
+
 void front_check(ldlt_front *f, double limit)
 {
     const int m = f->m, k = f->k, p = f->report.eliminated;
@@ -198,6 +213,7 @@ void front_check(ldlt_front *f, double limit)
         assert_int_equal(p, k);
     check_index(f);
     check_report(f, p);
+    check_growth(f, p);
     complete_l(f, p);
     /* the sums, and multiplication with an inverse */
     long double *weight = pivot_weights(p, p + 8, f->d, f->e);
