@@ -105,7 +105,7 @@ void front_run(void *front)
         f->index[i] = NAME_OF_ROW + i;
         f->magnitude[i] = front_magnitude(f, i);
     }
-    f->report = (front_report){.smallest = INFINITY};
+    f->report = (front_report){.smallest = INFINITY, .doubt_level = 0x1p-26};
     if (f->plain)
         f->report.eliminated = ldlt_threshold_d(0, f->m, f->k, f->m, 0, f->panel, f->index, f->d, f->e, f->magnitude,
                                                 f->u, LDLT_ZERO, work, NULL, &f->report);
@@ -157,7 +157,7 @@ static void check_report(const ldlt_front *f, int p)
         for (int i = 0; i < pivots; i++) {
             expected.positive += eigenvalue[i] > 0;
             expected.negative += eigenvalue[i] < 0;
-            expected.uncertain += fabsl(eigenvalue[i]) <= PIVOT_UNCERTAIN * (long double)g;
+            expected.uncertain += fabsl(eigenvalue[i]) <= f->report.doubt_level * (long double)g;
             if (fabsl(eigenvalue[i]) < smallest) {
                 smallest = fabsl(eigenvalue[i]);
                 error = slack * EPS;
@@ -190,6 +190,21 @@ static void check_index(const ldlt_front *f)
     free(seen);
 }
 
+/* What pivots may outgrow the entries of the front by, or 1 / u where that is tiny: errors are measured by them. */
+#define MOST_GROWTH 2000
+
+static void check_growth(const ldlt_front *f, int p)
+{
+    double largest = 0, pivot = 0;
+    for (int j = 0; j < f->k; j++)
+        for (int i = j; i < f->m; i++)
+            largest = fmax(largest, fabs(*front_at(f, i, j)));
+    for (int q = 0; q < p; q++)
+        pivot = fmax(pivot, fmax(fabs(f->d[q]), fabs(f->e[q])));
+    if (!(pivot <= fmax(MOST_GROWTH, 1 / f->u) * largest))
+        fail_msg("m %d, k %d, u %g: a pivot of %g, entries of %g", f->m, f->k, f->u, pivot, largest);
+}
+
 void front_check(ldlt_front *f, double limit)
 {
     const int m = f->m, k = f->k, p = f->report.eliminated;
@@ -198,6 +213,7 @@ void front_check(ldlt_front *f, double limit)
         assert_int_equal(p, k);
     check_index(f);
     check_report(f, p);
+    check_growth(f, p);
     complete_l(f, p);
     /* the sums, and multiplication with an inverse */
     long double *weight = pivot_weights(p, p + 8, f->d, f->e);

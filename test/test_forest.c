@@ -292,7 +292,8 @@ static void each_failed_allocation_is_reported(void **state)
         assert_int_equal(m.in_use, 0);
     }
     status = LIBSOLVER_OUT_OF_MEMORY;
-    for (int64_t k = 0; status != LIBSOLVER_OK; k++) {
+    int64_t refused = -1;
+    for (int64_t k = 0; status != LIBSOLVER_OK; k++, refused++) {
         assert_in_range(k, 0, 100);
         rationed ration;
         int64_t nnz;
@@ -302,6 +303,7 @@ static void each_failed_allocation_is_reported(void **state)
         assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY);
         assert_int_equal(m.in_use, 0);
     }
+    assert_true(refused > 2);
     problem_free(&a);
 }
 

@@ -83,7 +83,8 @@ static void each_failed_allocation_is_reported(void **state)
     libsolver_ordering used;
     for (int threads = 1; threads <= 2; threads++) {
         libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-        for (int64_t k = 0; status != LIBSOLVER_OK; k += 1 + k / 8) {
+        int64_t k = 0;
+        for (; status != LIBSOLVER_OK; k += 1 + k / 8) {
             rationed ration;
             assert_in_range(k, 0, 100000);
             memory_rationed(&env.memory, &ration, k);
@@ -91,6 +92,7 @@ static void each_failed_allocation_is_reported(void **state)
             assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY);
             assert_int_equal(env.memory.in_use, 0);
         }
+        assert_true(k > 8);
     }
     free(perm);
     problem_free(&a);

@@ -227,6 +227,21 @@ static int is_zero_pivot(const front *f, int j)
     return f->d[j] == 0 && f->e[j] == 0 && (j == 0 || f->e[j - 1] == 0);
 }
 
+/* What pivots may outgrow the entries of the front by, whatever 1 / u would allow: errors are measured by them. */
+#define MOST_GROWTH 2000
+
+static void check_growth(const front *f, int p)
+{
+    long double largest = 0, pivot = 0;
+    for (int j = 0; j < f->k; j++)
+        for (int i = j; i < f->m; i++)
+            largest = fmaxl(largest, cabsl(entry(f, i, j)));
+    for (int q = 0; q < p; q++)
+        pivot = fmaxl(pivot, fmaxl(cabsl((exact)f->d[q]), cabsl((exact)f->e[q])));
+    if (!(pivot <= MOST_GROWTH * largest))
+        fail_msg("m %d, k %d, u %g: a pivot of %Lg, entries of %Lg", f->m, f->k, (double)f->u, pivot, largest);
+}
+
 /* P A P^T = L D L^H + what is left in the delayed columns, but for diagonal entries where pivots were perturbed; |L| <=
  * limit; D Hermitian if A is; the counts. */
 static void check_front(const front *f, long double limit)
@@ -234,6 +249,7 @@ static void check_front(const front *f, long double limit)
     const int m = f->m, k = f->k, p = f->report.eliminated;
     int zero = 0, pairs = 0;
     assert_in_range(p, k - f->most_delayed, k);
+    check_growth(f, p);
     long double largest = 0;
     for (int i = 0; i < m; i++)
         largest = fmaxl(largest, f->magnitude[i]);

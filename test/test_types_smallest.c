@@ -182,7 +182,7 @@ static void of_definite_grids_by_columns_and_by_fronts(void **state)
 {
     (void)state;
     for (int fronts = 0; fronts < 2; fronts++) {
-        sparse a = fronts ? sparse_grid(70, 60, 4.01) : sparse_grid(300, 2, 4.01);
+        sparse a = fronts ? sparse_grid(110, 100, 6) : sparse_grid(300, 2, 4.01);
         const int64_t n = a.n, nnz = a.pointers[n];
         scalar *values = malloc(sizeof(scalar) * (size_t)nnz);
         assert_non_null(values);

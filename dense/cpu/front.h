@@ -64,17 +64,13 @@ static inline int front_panel_stopped(front_watch *watch, int64_t m, int64_t k)
     return m * k >= WATCHED_ENTRIES && front_stopped(watch);
 }
 
-/* A pivot at most this times what was assembled into its row (Cholesky: its diagonal entry; LDL^T: see ldlt.h) is counted as
- * uncertain: about the square root of EPS.  Rounding errors reach it where what lies between them and the pivot is the square of a
- * condition that is bad already; where they do, factors of well-scaled matrices have smaller pivots first. */
-#define PIVOT_UNCERTAIN (EPS == (double)FLT_EPSILON ? 0x1p-12 : 0x1p-26)
-
 /* What the pivots of a front were. */
 typedef struct front_report {
+    double doubt_level; /* given */
     int eliminated; /* pivots; the candidates after them are delayed */
     int two_by_two; /* 2x2 pivots among them */
     int positive, negative, zero; /* signs of eigenvalues; complex symmetric: all but zeros are positive */
-    int uncertain;                /* pivots whose sign may lie within rounding errors: see PIVOT_UNCERTAIN */
+    int uncertain;                /* pivots at most doubt_level times what was assembled into their rows (ldlt.h) */
     int perturbed;                /* pivots that were changed, or taken though L outgrows 1/u */
     double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot; infinity if
                         there is none */

@@ -70,7 +70,7 @@ void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, s
             report->negative++;
         if (size < report->smallest)
             report->smallest = size;
-        if (size <= PIVOT_UNCERTAIN * (double)(g1 > g2 ? g1 : g2))
+        if (size <= report->doubt_level * (double)(g1 > g2 ? g1 : g2))
             report->uncertain++;
     }
 }

@@ -37,6 +37,15 @@ typedef struct doubt {
     double *high, *low, *residual, *residual_low;          /* n PARTS each: x and A x, sums of two numbers */
 } doubt;
 
+/* Random numbers, the same in every run [splitmix64: Steele, Lea, Flood 2014]. */
+static uint64_t random_bits(int64_t i)
+{
+    uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
 void NAME(cpu_free_doubt)(numeric *f)
@@ -155,10 +164,31 @@ static void add_front(const numeric *f, const node *v, real *bound)
 }
 
 /* x := 0 in the rows that are not eliminated. */
-static void clear_kept_rows(const numeric *f, real *x)
+static void clear_kept_rows(const numeric *f, scalar *x)
 {
     for (int32_t i = 0; i < f->plan->schur_size; i++)
         x[f->plan->schur_first + i] = 0;
+}
+
+/* A vector of random signs times the inverse has about the norm of its largest column, or more.  Whether `TRIALS` of them are so small
+ * that nothing needs to be estimated. */
+#define TRIALS 2
+#define CLEARLY 16
+static int is_clearly_small(const numeric *f, workspace *w)
+{
+    const int32_t n = f->plan->a.n;
+    double most = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        double sum = 0;
+        for (int32_t i = 0; i < n; i++)
+            w->x[i] = random_bits((int64_t)trial * n + i) >> 63 ? 1 : -1;
+        clear_kept_rows(f, w->x);
+        NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);
+        for (int32_t i = 0; i < n; i++)
+            sum += (double)w->bound[i] * (double)scalar_abs(w->x[i]);
+        most = sum > most || sum != sum ? sum : most;
+    }
+    return ROUNDING * CLEARLY * most < 1;
 }
 
 /* Whether the errors made leave the signs of the nonzero pivots as they are. */
@@ -172,7 +202,13 @@ static libsolver_status signs_are_known(const numeric *f, int *known)
     else
         for (int32_t s = 0; s < f->plan->part.supernodes; s++)
             add_front(f, &f->node[s], w->bound);
-    clear_kept_rows(f, w->bound);
+    for (int32_t i = 0; i < f->plan->schur_size; i++)
+        w->bound[f->plan->schur_first + i] = 0;
+    *known = is_clearly_small(f, w);
+    if (*known)
+        return LIBSOLVER_OK;
+    if (environment_cancelled(f->plan->env))
+        return LIBSOLVER_CANCELLED;
     TRY(NAME(cpu_scaled_inverse_norm)(f, w, w->bound, &norm));
     *known = ROUNDING * norm < 1; /* not if it is a NaN */
     return LIBSOLVER_OK;
@@ -229,13 +265,10 @@ static void multiply(const numeric *f, doubt *t)
         t->residual[i] += t->residual_low[i];
 }
 
-/* x(i) of a zero pivot: a number in [1, 2) made of its place, the same in every run [splitmix64: Steele, Lea, Flood 2014]. */
+/* x(i) of a zero pivot: in [1, 2) */
 static double random_number(int32_t i)
 {
-    uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return 1 + (double)((z ^ (z >> 31)) >> 12) * 0x1p-52;
+    return 1 + (double)(random_bits(i) >> 12) * 0x1p-52;
 }
 
 static void choose_vector(const numeric *f, doubt *t)
@@ -293,8 +326,7 @@ static void correct(const numeric *f, doubt *t, double power)
         t->w.x[i] = (scalar)(r[0] * power);
 #endif
     }
-    for (int32_t i = 0; i < f->plan->schur_size; i++)
-        t->w.x[f->plan->schur_first + i] = 0;
+    clear_kept_rows(f, t->w.x);
     NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, &t->w, 1);
     for (int32_t i = 0; i < n; i++) {
         double *high = t->high + (int64_t)i * PARTS, *low = t->low + (int64_t)i * PARTS;
@@ -334,6 +366,8 @@ libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report, int 
 {
     int signs_known = 0;
     *zeros_known = 1;
+    if (f->single)
+        return f->single->settle_doubt(f->factor, report);
     if (report->zero == 0 && report->uncertain == 0)
         return LIBSOLVER_OK;
     TRY(take_memory(f, report));

@@ -40,7 +40,7 @@ static void count_squares(const node *v, const real *diagonal, front_report *rep
     for (int i = 0; i < v->k; i++) {
         const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]), pivot = root * root;
         report->smallest = pivot < report->smallest ? pivot : report->smallest;
-        report->uncertain += pivot <= PIVOT_UNCERTAIN * (double)diagonal[i];
+        report->uncertain += pivot <= report->doubt_level * (double)diagonal[i];
     }
     report->positive += v->k;
 }
@@ -235,7 +235,7 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     atomic_store(&f->stop, LIBSOLVER_OK);
     atomic_store(&f->grown, 0);
     for (int t = 0; t < f->threads; t++) {
-        f->scratch[t].report = (front_report){.smallest = INFINITY};
+        f->scratch[t].report = (front_report){.smallest = INFINITY, .doubt_level = numeric_doubt_level(f->plan)};
         f->scratch[t].delayed = 0;
     }
     factorize_tree(f);
@@ -258,7 +258,7 @@ static libsolver_status factorize_signed(numeric *f, const backend_options *opti
     int zeros_known;
     o.may_match = 0;
     TRY(NAME(cpu_attempt)(f, 0, &o, report));
-    return report->perturbed > 0 || f->single ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report, &zeros_known);
+    return report->perturbed > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report, &zeros_known);
 }
 
 /* Row of A with the first diagonal entry in elimination order that is eliminated and not positive, -1 if there is none. */
@@ -295,10 +295,10 @@ static libsolver_status factorize_definite(numeric *f, const backend_options *op
     libsolver_status status = NAME(cpu_attempt)(f, 1, options, report);
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && only)
         status = attempt_shifted(f, options, report);
-    if (status != LIBSOLVER_OK || f->single)
+    if (status != LIBSOLVER_OK || report->perturbed > 0)
         return status;
     TRY(NAME(cpu_settle_doubt)(f, report, &zeros_known));
-    if (report->uncertain == 0 || only)
+    if (report->uncertain == 0 || only || f->single)
         return LIBSOLVER_OK;
     environment_log(f->plan->env, "%lld pivots of the Cholesky factor are within rounding errors: L D L^T instead",
                     (long long)report->uncertain);

@@ -12,15 +12,10 @@
 /* Most columns that are delayed to one front when they would outgrow the space for them. */
 #define DELAY_CAP 128
 
-static int is_doubtful(const numeric *f, const backend_report *report)
-{
-    /* in mixed precision, which is for speed, a factor in double would tell */
-    return f->single ? report->zero > 0 : report->zero > 0 || report->uncertain > 0;
-}
-
 /* Whether nothing is left to ask: zeros that are known to be such are no doubt. */
 static int is_settled(const numeric *f, const backend_report *report)
 {
+    /* in mixed precision, which is for speed, a factor in double would tell */
     return f->single ? report->zero == 0 : report->uncertain == 0;
 }
 
@@ -35,7 +30,7 @@ static libsolver_status attempt(numeric *f, backend_options *means, backend_repo
         means->delay_cap = DELAY_CAP;
         status = NAME(cpu_attempt)(f, 0, means, report);
     }
-    if (status == LIBSOLVER_OK && !f->single && is_doubtful(f, report) && report->perturbed == 0)
+    if (status == LIBSOLVER_OK && report->perturbed == 0)
         status = NAME(cpu_settle_doubt)(f, report, zeros_known);
     return status;
 }

@@ -107,6 +107,16 @@ typedef struct numeric {
 /* Passed up like a status inside the backend: growth_limit was exceeded. */
 #define TOO_MANY_DELAYS ((libsolver_status)INT32_MAX)
 
+/* A pivot is looked at more closely where it is at most so many times what was assembled into its row (Cholesky: its diagonal entry).
+ * Errors that outgrow large pivots are for matrices that are made so, as Kahan's, and in single precision for others too; there, and
+ * where it takes microseconds, the level is 2^-6.  The other one is the square root of EPS: of the systems of SuiteSparse's collection,
+ * which it is for, few have such pivots, and those that are singular have smaller ones. */
+#define SMALL_ORDER 256
+static inline double numeric_doubt_level(const cpu_plan *plan)
+{
+    return sizeof(real) == 4 || plan->a.n <= SMALL_ORDER ? 0x1p-6 : 0x1p-26;
+}
+
 /* The level of zero, in eps, when pivots of a singular matrix may have come out as rounding errors: those of grids of up to a
  * hundred thousand points are some hundred eps.  What it makes zero is looked at twice as precisely, so that it can be generous. */
 #define RAISED_ZERO 4096.0

@@ -11,10 +11,10 @@
 
 typedef struct simplicial_kernels {
     /* Columns [from, to): v: A, becomes U and D; root(k) := D(k)^(-1/2), *smallest := min(*smallest, D),
-     * *uncertain grows by the pivots <= PIVOT_UNCERTAIN diagonal(row).  A pivot <= 16 eps diagonal(row) is refused; returns `to`, or
+     * *uncertain grows by the pivots <= doubt diagonal(row).  A pivot <= 16 eps diagonal(row) is refused; returns `to`, or
      * the number of the first column with such a one.  *target: where the targets of column `from` begin, then of `to`. */
-    int32_t (*factorize)(const simplicial *s, int32_t from, int32_t to, const real *diagonal, scalar *v, real *root,
-                         const int32_t **target, real *smallest, int32_t *uncertain);
+    int32_t (*factorize)(const simplicial *s, int32_t from, int32_t to, const real *diagonal, real doubt, scalar *v,
+                         real *root, const int32_t **target, real *smallest, int32_t *uncertain);
     /* x := L^-1 x */
     void (*forward)(const simplicial *s, const scalar *v, const real *root, int c, scalar *x);
     /* x := L^-H x */

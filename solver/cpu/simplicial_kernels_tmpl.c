@@ -3,7 +3,6 @@
  *
  * Most columns have one to three entries below the diagonal: their number is a constant in code of its own, as is the number W of
  * right-hand sides in a strip. */
-#include "dense/cpu/front.h"
 #include "dense/cpu/sets.h"
 #include "solver/cpu/simplicial_kernels.h"
 
@@ -22,8 +21,8 @@ INLINE_ALWAYS const int32_t *eliminate(const int count, real inverse, scalar *l,
     return target;
 }
 
-static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const real *diagonal, scalar *v, real *root,
-                         const int32_t **targets, real *smallest, int32_t *uncertain)
+static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const real *diagonal, real doubt, scalar *v,
+                         real *root, const int32_t **targets, real *smallest, int32_t *uncertain)
 {
     const int32_t *target = *targets;
     real least = *smallest;
@@ -32,7 +31,7 @@ static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const re
         const real pivot = scalar_real(v[k]), start = diagonal[s->order[k]];
         if (!(pivot > 16 * EPS * start))
             return k;
-        small += pivot <= (real)PIVOT_UNCERTAIN * start;
+        small += pivot <= doubt * start;
         least = pivot < least ? pivot : least;
         const real quotient = root[k] = 1 / pivot;
         const int count = s->start[k + 1] - s->start[k];

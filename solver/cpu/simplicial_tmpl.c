@@ -42,6 +42,7 @@ static libsolver_status factorize_columns(numeric *f, int32_t *done, backend_rep
     const simplicial_kernels *kernels = NAME(simplicial_kernels_here)();
     const simplicial *s = f->plan->simplicial;
     const int32_t *target = s->target;
+    const real doubt = (real)numeric_doubt_level(f->plan);
     real smallest = INFINITY;
     int32_t end = 0, uncertain = 0;
     *done = 0;
@@ -49,7 +50,7 @@ static libsolver_status factorize_columns(numeric *f, int32_t *done, backend_rep
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
         end = s->n - end < COLUMNS_AT_A_TIME ? s->n : end + COLUMNS_AT_A_TIME;
-        *done = kernels->factorize(s, *done, end, f->largest, f->columns, f->root, &target, &smallest, &uncertain);
+        *done = kernels->factorize(s, *done, end, f->largest, doubt, f->columns, f->root, &target, &smallest, &uncertain);
     }
     report->smallest = (double)smallest;
     report->uncertain = uncertain;

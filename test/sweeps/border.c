@@ -87,7 +87,9 @@ static void judge(tally *t, const char *name, const matrix *a, const libsolver_o
                e->zero);
     }
     t->uncertain += !c.certain;
-    if (e->zero > 0) {
+    /* Cholesky knows no zero pivots, and what perturbs pivots is asked to go on */
+    const int may_perturb = o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE || o->mixed == LIBSOLVER_ON;
+    if (e->zero > 0 && !may_perturb) {
         t->singular++;
         t->found += status == LIBSOLVER_SINGULAR && c.zero == e->zero;
     }
@@ -325,7 +327,7 @@ static int make_sample(int k, random_stream *r, dense a)
 }
 
 /* The entry as it is stored: in this precision, and complex ones with the phases i^(3 i) and i^(-3 j). */
-static scalar stored(const dense a, int i, int j)
+static scalar stored(dense a, int i, int j)
 {
     const scalar value = (scalar)(real)a[i][j];
 #if SCALAR_COMPLEX
@@ -336,7 +338,7 @@ static scalar stored(const dense a, int i, int j)
 #endif
 }
 
-static expectation expected(const dense a, int n)
+static expectation expected(dense a, int n)
 {
     oracle_matrix m = oracle_matrix_new(n, 0, 1);
     for (int i = 0; i < n; i++)
@@ -352,7 +354,7 @@ static expectation expected(const dense a, int n)
 }
 
 /* Row i of a becomes row place[i]. */
-static matrix relabeled(const dense a, int n, const int32_t *place)
+static matrix relabeled(dense a, int n, const int32_t *place)
 {
     matrix m = {.n = n};
     int32_t row[MOST_ROWS], p = 0;
@@ -396,7 +398,7 @@ static libsolver_options options_of_way(int way, int order, const int8_t *signs,
 }
 
 /* a without its first rows and columns */
-static void cut(const dense a, int n, dense b)
+static void cut(dense a, int n, dense b)
 {
     for (int i = KEPT; i < n; i++)
         for (int j = KEPT; j < n; j++)
@@ -406,7 +408,6 @@ static void cut(const dense a, int n, dense b)
 static int relabelings(int count)
 {
     static dense a, b;
-    int failed = 0;
     int8_t signs[MOST_ROWS];
     tally all = {0};
     memset(signs, 1, sizeof signs);
@@ -427,8 +428,7 @@ static int relabelings(int count)
             matrix_free(&m);
         }
     }
-    failed |= report("relabelings", &all);
-    return failed;
+    return report("relabelings", &all);
 }
 
 int main(int argc, char **argv)
