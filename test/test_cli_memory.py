@@ -80,6 +80,11 @@ class Memory(FolderCase):
             self.assertEqual(codes, sorted(codes, reverse=True), command)
             self.assertEqual((codes[0], codes[-1]), (4, 0), command)
 
+    def test_what_fits_one_by_one_is_refused_together(self):
+        self.refused(70 * MIB, "solve", "lap2d:500", "--nrhs", 30)  # b and x, 57 MiB each
+        self.refused(200 * MIB, "solve", "lap2d:400", "--nrhs", 30)  # both 73 MiB, and about 160 for the factorization
+        self.assertEqual(self.check(200 * MIB, "solve", "lap2d:400")[0], 0)
+
     def test_so_does_a_benchmark(self):
         codes = [self.check(limit * MIB, "bench", "lap2d:100")[0] for limit in (1, 4, 12, 1024)]
         self.assertEqual(codes, sorted(codes, reverse=True))
