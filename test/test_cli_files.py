@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What the tool writes: refusals are told before the work, no input is written over, and an older file stays after a failure.
 
+No path in /dev is given to -o or --json: a tool that is broken, run by root, would put a file in a device's place.
+
 usage: test_cli_files.py LIBSOLVER
 SPDX-License-Identifier: BSD-3-Clause"""
 import json
@@ -39,12 +41,11 @@ class StandardOutput(Case):
     COMMANDS = (
         ["solve", "lap2d:3"],
         ["solve", "lap2d:3", "-o", "-"],
-        ["solve", "lap2d:3", "-o", "/dev/stdout"],
+        ["solve", "lap2d:3", "-o", "/proc/self/fd/1"],
         ["solve", "lap2d:3", "--json", "-"],
-        ["solve", "lap2d:40", "--json", "-", "-o", "/dev/null"],
+        ["solve", "lap2d:3", "--json", "/proc/self/fd/1"],
         ["bench", "lap2d:3"],
         ["generate", "lap2d:30", "-o", "-"],
-        ["generate", "lap2d:3", "-o", "/dev/stdout"],
         ["info"],
         ["--help"],
         ["solve", "--help"],
@@ -70,7 +71,7 @@ class StandardOutput(Case):
                 self.assertEqual(run(*command, stdout=full).returncode, code, command)
 
     def test_its_other_names_are_followed(self):
-        for path in ("-", "/dev/stdout", "/proc/self/fd/1"):
+        for path in ("-", "/proc/self/fd/1", "/proc/thread-self/fd/1"):
             if path.startswith("/") and not os.path.exists(path):
                 continue
             to = self.folder / "printed"
@@ -122,7 +123,6 @@ class Inputs(Case):
         link = self.folder / "to_same"
         link.symlink_to("same")
         self.refused("solve", self.a, "-o", same, "--json", link)
-        self.assertEqual(run("solve", self.a, "-o", "/dev/null", "--json", "-").returncode, 0)
 
     def test_a_profile_goes_over_no_input(self):
         named = self.file("p.lap2d_3.json", MATRIX)
