@@ -108,7 +108,7 @@ class Headers(Case):
                        LIBSOLVER_VERSION_PATCH, libsolver_status_name(LIBSOLVER_OK));
                 return options.kind != LIBSOLVER_KIND_AUTO;
             }
-            """,
+""",
         )
         program = self.folder / "version"
         libraries = ["-x", "none", *flags("--cflags", "--libs")]  # they are not in the language of the source
