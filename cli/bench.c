@@ -168,10 +168,10 @@ static int bench_solve(bench_run *run, int k, failure *f)
     if (!session_check(s, status, libsolver_factor_message(s->factor), f) &&
         !(on_device ? time_on_device(run, k, f) : step_solve(run, f) || measure(step_solve, run, &run->solve[k], f))) {
         dense_get(&run->x);
-        double error = backward_error(&run->problem.a, run->width, run->b.values, run->x.values);
-        if (error < 0) {
+        double error;
+        if (!backward_error(&run->problem.a, run->width, run->b.values, run->x.values, &error)) {
+            s->status = LIBSOLVER_OUT_OF_MEMORY;
             failure_memory(f, run->problem.name);
-            s->status = status_of_failure(f);
         } else if (!(error <= run->backward_error)) /* also the first, where it is NaN */
             run->backward_error = error;
     }

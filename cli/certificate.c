@@ -1,9 +1,9 @@
 /* cli/certificate.c: how good a solution is, by code that shares nothing with the library
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "certificate.h"
+#include "room.h"
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 static double made_entry(int32_t i)
 {
@@ -95,18 +95,18 @@ static double column_error(const triplets *a, const double *b, const double *x, 
     return omega[0] + omega[1];
 }
 
-double backward_error(const triplets *a, int64_t k, const double *b, const double *x)
+bool backward_error(const triplets *a, int64_t k, const double *b, const double *x, double *largest)
 {
-    double largest = 0;
-    row_sums *rows = malloc(((size_t)a->n + 1) * sizeof *rows);
+    row_sums *rows = room_new((int64_t)a->n + 1, sizeof *rows);
     if (!rows)
-        return -1;
+        return false;
     const int64_t length = (int64_t)a->n * triplets_width(a);
+    *largest = 0;
     for (int64_t c = 0; c < k; c++, b += length, x += length) {
         double error = column_error(a, b, x, rows);
-        if (!(error <= largest))
-            largest = error;
+        if (!(error <= *largest))
+            *largest = error;
     }
-    free(rows);
-    return largest;
+    room_free(rows);
+    return true;
 }

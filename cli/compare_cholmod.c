@@ -6,6 +6,7 @@
 #include "mm_read.h"
 #include "problem.h"
 #include "libsolver_cholmod.h"
+#include "room.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,14 +40,14 @@ static int read_problem(run *r, int operands, char **operand, failure *f)
         return f->code;
     if (operands > 1)
         return mm_read_vectors(operand[1], a->n, a->type, &r->b, &r->columns, f);
-    const size_t doubles = (size_t)a->n * (size_t)triplets_width(a) + 1;
-    double *x = malloc(doubles * sizeof(double));
+    const int64_t doubles = (int64_t)a->n * triplets_width(a) + 1;
+    double *x = room_new(doubles, sizeof(double));
     r->columns = 1;
-    r->b = malloc(doubles * sizeof(double));
+    r->b = room_new(doubles, sizeof(double));
     if (x && r->b)
         made_solution(a->n, 1, triplets_width(a), x);
     const int made = x && r->b && triplets_multiply(a, x, 1, r->b);
-    free(x);
+    room_free(x);
     return made ? 0 : failure_memory(f, operand[0]);
 }
 
@@ -105,10 +106,8 @@ static void run_phases(run *r)
         r->solve = r->x ? seconds() - mark : NAN;
     }
     r->message = r->x ? "" : trouble(r);
-    if (r->x && (r->error = backward_error(a, r->columns, r->b, r->x->x)) < 0) {
-        r->error = NAN;
+    if (r->x && !backward_error(a, r->columns, r->b, r->x->x, &r->error))
         r->message = "no memory to check the solution";
-    }
 }
 
 static void print(const run *r)
@@ -144,6 +143,6 @@ int main(int count, char **arguments)
     cholmod_l_free_sparse(&r.a, &r.common);
     cholmod_l_finish(&r.common);
     problem_free(&r.problem);
-    free(r.b);
+    room_free(r.b);
     return f.code;
 }

@@ -1,7 +1,7 @@
 /* cli/dense_block.c: right-hand sides and solutions, in doubles for the tool and in the library's type
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense_block.h"
-#include <stdlib.h>
+#include "room.h"
 
 /* Doubles in d->values. */
 static size_t length(const dense_block *d)
@@ -13,20 +13,20 @@ bool dense_adopt(dense_block *d, int32_t n, int64_t columns, libsolver_type type
 {
     *d = (dense_block){.n = n, .columns = columns, .type = type, .values = values};
     if (type_is_single(type))
-        d->single = malloc((length(d) + 1) * sizeof *d->single);
+        d->single = room_new((int64_t)length(d) + 1, sizeof *d->single);
     return values && (d->single || !type_is_single(type));
 }
 
 bool dense_create(dense_block *d, int32_t n, int64_t columns, libsolver_type type)
 {
     const dense_block wanted = {.n = n, .columns = columns, .type = type};
-    return dense_adopt(d, n, columns, type, malloc((length(&wanted) + 1) * sizeof *d->values));
+    return dense_adopt(d, n, columns, type, room_new((int64_t)length(&wanted) + 1, sizeof *d->values));
 }
 
 void dense_free(dense_block *d)
 {
-    free(d->values);
-    free(d->single);
+    room_free(d->values);
+    room_free(d->single);
     *d = (dense_block){0};
 }
 

@@ -1,6 +1,7 @@
 /* cli/failure.c: the one line that says why a step failed
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "failure.h"
+#include "room.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -18,5 +19,11 @@ int failure_set(failure *f, int code, const char *format, ...)
 
 int failure_memory(failure *f, const char *subject)
 {
+    const long long wanted = room_wanted(), left = room_left();
+    if (wanted && left)
+        return failure_set(f, EXIT_RESOURCES, "%s: not enough memory: %lld more bytes were wanted, --memory-limit leaves %lld", subject,
+                           wanted, left);
+    if (wanted)
+        return failure_set(f, EXIT_RESOURCES, "%s: not enough memory: %lld more bytes were wanted", subject, wanted);
     return failure_set(f, EXIT_RESOURCES, "%s: not enough memory", subject);
 }

@@ -17,7 +17,7 @@ __attribute__((format(printf, 3, 4)))
 #endif
 int failure_set(failure *f, int code, const char *format, ...);
 
-/* EXIT_RESOURCES: "SUBJECT: not enough memory". */
+/* EXIT_RESOURCES: "SUBJECT: not enough memory", and how much was wanted, if room_wanted knows. */
 int failure_memory(failure *f, const char *subject);
 
 #endif

@@ -1,6 +1,7 @@
 /* cli/lines.c: the lines of a text file, plain or compressed with gzip, with their numbers
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "lines.h"
+#include "room.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@ int lines_open(lines *s, const char *path, failure *f)
     if (!s->file)
         return errno ? failure_set(f, EXIT_INPUT, "%s: %s", path, strerror(errno)) : failure_memory(f, path);
     gzbuffer(s->file, BUFFER_BYTES);
-    s->buffer = malloc(BUFFER_BYTES + 1); /* one more for the NUL of a last line without an end */
+    s->buffer = room_new(BUFFER_BYTES + 1, 1); /* one more for the NUL of a last line without an end */
     return s->buffer ? 0 : failure_memory(f, path);
 }
 
@@ -31,7 +32,7 @@ void lines_close(lines *s)
 {
     if (s->file)
         gzclose_r(s->file);
-    free(s->buffer);
+    room_free(s->buffer);
     s->file = NULL;
     s->buffer = NULL;
 }

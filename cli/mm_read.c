@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mm_read.h"
 #include "mm_file.h"
+#include "room.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static bool grow(raw_entries *raw, const mm_file *m)
         return false;
     if (m->symmetry != MM_GENERAL || raw->line_capacity == raw->a->capacity)
         return true;
-    int64_t *moved = realloc(raw->line, sizeof *moved * (size_t)raw->a->capacity);
+    int64_t *moved = room_resize(raw->line, raw->a->capacity, sizeof *moved);
     if (!moved)
         return false;
     raw->line = moved;
@@ -103,7 +104,7 @@ static int fold_general(mm_file *m, raw_entries *raw, int64_t *duplicates)
         if (enough)
             triplets_append(&lower, i, j, below);
     }
-    free(order);
+    room_free(order);
     triplets_free(a);
     *a = lower;
     a->symmetry = a->type == LIBSOLVER_Z && !not_hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
@@ -163,7 +164,7 @@ int mm_read_matrix(const char *path, triplets *a, int64_t *duplicates, failure *
     if (!f->code && *repeats > 0)
         check_sums(&m, a);
 done:
-    free(raw.line);
+    room_free(raw.line);
     mm_file_close(&m);
     return f->code;
 }
@@ -177,9 +178,7 @@ static bool grow_dense(double **values, int64_t *capacity, int64_t wanted, int64
     if (wanted <= *capacity)
         return true;
     int64_t larger = wanted < most / 2 ? 2 * wanted : most;
-    if ((uint64_t)larger > SIZE_MAX / sizeof **values)
-        return false;
-    double *moved = realloc(*values, (size_t)larger * sizeof **values);
+    double *moved = room_resize(*values, larger, sizeof **values);
     if (!moved)
         return false;
     memset(moved + *capacity, 0, (size_t)(larger - *capacity) * sizeof **values);
@@ -230,12 +229,12 @@ int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **v
                 goto done;
             }
     }
-    if (!f->code && (!grow_dense(values, &capacity, most, most) || (most == 0 && !(*values = malloc(1)))))
+    if (!f->code && (!grow_dense(values, &capacity, most, most) || (most == 0 && !(*values = room_new(1, 1)))))
         failure_memory(f, path);
 done:
     mm_file_close(&m);
     if (f->code) {
-        free(*values);
+        room_free(*values);
         *values = NULL;
     }
     return f->code;

@@ -60,7 +60,7 @@ static const struct option_entry {
     {"--pivot-threshold", "U", BOTH, VALUE_REAL, 0.5, offsetof(settings, pivot_threshold),
      "least size of a pivot relative to its column; default 0.01"},
     {"--memory-limit", "BYTES", BOTH, VALUE_BYTES, 1, offsetof(settings, memory_limit),
-     "of host memory; K, M, G may follow the number"},
+     "of host memory, the problem and the vectors included; K, M, G may follow the number"},
     {"--json", "FILE|-", BOTH, VALUE_TEXT, 0, offsetof(settings, json),
      "write the results as JSON; -: on standard output, in place of the report"},
     {"--profile", "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, offsetof(settings, profile),
@@ -196,8 +196,6 @@ static int check_operands(const settings *s, const struct command_entry *c, fail
         return failure_set(f, EXIT_USAGE, "usage: libsolver %s %s", c->name, c->operands);
     if (s->command == COMMAND_GENERATE && !s->output)
         return failure_set(f, EXIT_USAGE, "generate needs -o FILE");
-    if (s->json && s->output && strcmp(s->json, s->output) == 0)
-        return failure_set(f, EXIT_USAGE, "-o and --json name the same file");
     if (s->profile && s->backend != LIBSOLVER_BACKEND_GPU)
         return failure_set(f, EXIT_USAGE, "--profile needs --backend gpu: it traces solves on a GPU");
     return 0;

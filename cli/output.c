@@ -11,6 +11,58 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Most links to follow, as the system's own limit. */
+#define MOST_LINKS 40
+
+/* What a link says that stands at path and leads to nothing yet, to be freed; NULL: there is none, or no memory. */
+static char *link_at(const char *path)
+{
+    char text[4096];
+    const ssize_t length = readlink(path, text, sizeof text - 1);
+    if (length < 0)
+        return NULL;
+    text[length] = '\0';
+    const char *slash = strrchr(path, '/');
+    const size_t folder = text[0] == '/' || !slash ? 0 : (size_t)(slash - path) + 1;
+    char *place = malloc(folder + (size_t)length + 1);
+    if (place) {
+        memcpy(place, path, folder);
+        memcpy(place + folder, text, (size_t)length + 1);
+    }
+    return place;
+}
+
+/* Where a file at path stands or will stand, links followed, to be freed; NULL: no memory. */
+static char *resolve(const char *path)
+{
+    char *place = realpath(path, NULL);
+    if (place)
+        return place;
+    place = strdup(path);
+    for (int k = 0; k < MOST_LINKS && place; k++) {
+        char *next = link_at(place);
+        if (!next)
+            break;
+        free(place);
+        place = next;
+    }
+    return place;
+}
+
+/* The standard stream, output or errors, that path is another name of; -1: none. */
+static int stream_at(const char *path)
+{
+    struct stat facts, stream;
+    if (strcmp(path, "-") == 0)
+        return STDOUT_FILENO;
+    if (stat(path, &facts) != 0)
+        return -1;
+    for (int file = STDOUT_FILENO; file <= STDERR_FILENO; file++)
+        if (fstat(file, &stream) == 0 && stream.st_dev == facts.st_dev && stream.st_ino == facts.st_ino)
+            return file;
+    return -1;
+}
+
 /* A device or a pipe: no file may take its place. */
 static bool is_special(const char *path)
 {
@@ -33,19 +85,74 @@ static int open_beside(output *o)
         free(o->temporary);
         o->temporary = NULL;
         errno = reason;
+        return file;
     }
+    struct stat facts;
+    if (stat(o->target, &facts) == 0)
+        (void)fchmod(file, facts.st_mode & 0777); /* as the older file's, where the system lets us */
     return file;
+}
+
+/* What is special is not opened: whoever waits at a pipe would take that for all there is. */
+static bool is_writable(const char *special)
+{
+    struct stat facts;
+    if (stat(special, &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        errno = EISDIR;
+        return false;
+    }
+    return access(special, W_OK) == 0;
+}
+
+bool output_is_printed(const char *path)
+{
+    return stream_at(path) == STDOUT_FILENO;
+}
+
+bool output_is_file(const char *path, const char *other)
+{
+    struct stat a, b;
+    if (strcmp(path, "-") == 0 || strcmp(other, "-") == 0)
+        return false;
+    const bool there = stat(path, &a) == 0, other_there = stat(other, &b) == 0;
+    if (there && other_there)
+        return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    char *place = resolve(path), *other_place = resolve(other);
+    const bool same = !there && !other_there && place && other_place && strcmp(place, other_place) == 0;
+    free(place);
+    free(other_place);
+    return same;
+}
+
+int output_check(const char *path, failure *f)
+{
+    output o = {.path = path, .target = resolve(path)};
+    if (!o.target)
+        return failure_memory(f, path);
+    int refused = 0;
+    if (stream_at(path) < 0) {
+        const int file = is_special(o.target) ? -1 : open_beside(&o);
+        refused = is_special(o.target) ? !is_writable(o.target) : file < 0;
+        if (refused)
+            failure_set(f, EXIT_RESOURCES, "%s: cannot be written: %s", path, strerror(errno));
+        if (file >= 0) {
+            close(file);
+            unlink(o.temporary);
+        }
+    }
+    free(o.temporary);
+    free(o.target);
+    return f->code;
 }
 
 int output_open(output *o, const char *path, failure *f)
 {
     *o = (output){.path = path};
-    o->target = realpath(path, NULL);
-    if (!o->target)
-        o->target = strdup(path);
+    o->target = resolve(path);
     if (!o->target)
         return failure_memory(f, path);
-    int file = strcmp(path, "-") == 0  ? dup(STDOUT_FILENO)
+    const int stream = stream_at(path);
+    int file = stream >= 0             ? dup(stream)
                : is_special(o->target) ? open(o->target, O_WRONLY)
                                        : open_beside(o);
     if (file < 0) {

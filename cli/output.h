@@ -10,11 +10,18 @@
 typedef struct output {
     const char *path; /* as the user gave it */
     char *target;     /* what path stands for, links resolved */
-    char *temporary;  /* the file written to beside target until output_commit renames it; NULL: written in
+    char *temporary;  /* the file written to beside target until output_close renames it; NULL: written in
                          place (a device or a pipe) */
     gzFile file;
     bool damaged; /* a write failed */
 } output;
+
+/* Whether what is written to path goes where the report is printed: "-", or another name of standard output. */
+bool output_is_printed(const char *path);
+/* Whether both name one file, which is there or not; devices and pipes are none. */
+bool output_is_file(const char *path, const char *other);
+/* EXIT_RESOURCES if a file cannot be written at path, found by making one beside it for a moment. */
+int output_check(const char *path, failure *f);
 
 /* Compresses if path, which must outlive o, ends in .gz; "-" is standard output. */
 int output_open(output *o, const char *path, failure *f);

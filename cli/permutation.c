@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "permutation.h"
 #include "lines.h"
-#include <stdlib.h>
+#include "room.h"
 
 /* seen[i]: the line that named row i, 0 if none has */
 static int read_rows(lines *s, int32_t n, int64_t *permutation, int64_t *seen)
@@ -29,8 +29,8 @@ static int read_rows(lines *s, int32_t n, int64_t *permutation, int64_t *seen)
 int permutation_read(const char *path, int32_t n, int64_t **permutation, failure *f)
 {
     lines s;
-    int64_t *seen = calloc((size_t)n + 1, sizeof *seen);
-    *permutation = malloc(((size_t)n + 1) * sizeof **permutation);
+    int64_t *seen = room_zeroed((int64_t)n + 1, sizeof *seen);
+    *permutation = room_new((int64_t)n + 1, sizeof **permutation);
     if (!seen || !*permutation)
         failure_memory(f, path);
     else {
@@ -38,9 +38,9 @@ int permutation_read(const char *path, int32_t n, int64_t **permutation, failure
             read_rows(&s, n, *permutation, seen);
         lines_close(&s);
     }
-    free(seen);
+    room_free(seen);
     if (f->code) {
-        free(*permutation);
+        room_free(*permutation);
         *permutation = NULL;
     }
     return f->code;

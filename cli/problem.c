@@ -3,6 +3,7 @@
 #include "problem.h"
 #include "mm_read.h"
 #include "options.h"
+#include "room.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,9 +113,9 @@ static int generate(const struct generator *g, const char *specification, triple
                            INT32_MAX - 1);
     a->n = (int32_t)order;
     int64_t room = (int64_t)a->n * g->entries;
-    a->rows = malloc((size_t)room * sizeof *a->rows);
-    a->columns = malloc((size_t)room * sizeof *a->columns);
-    a->values = malloc((size_t)room * sizeof *a->values);
+    a->rows = room_new(room, sizeof *a->rows);
+    a->columns = room_new(room, sizeof *a->columns);
+    a->values = room_new(room, sizeof *a->values);
     if (!a->rows || !a->columns || !a->values)
         return failure_memory(f, specification);
     a->capacity = room;
@@ -134,18 +135,36 @@ static void name_of_file(const char *path, char *name, size_t room)
     }
 }
 
-int problem_load(const char *specification, problem *p, failure *f)
+static const struct generator *generator_of(const char *specification)
 {
-    *p = (problem){.a = {.type = LIBSOLVER_D}};
     for (size_t k = 0; k < sizeof generators / sizeof *generators; k++) {
         size_t length = strlen(generators[k].name);
-        if (strncmp(specification, generators[k].name, length) == 0 && specification[length] == ':') {
-            snprintf(p->name, sizeof p->name, "%s", specification);
-            return generate(&generators[k], specification, &p->a, f);
-        }
+        if (strncmp(specification, generators[k].name, length) == 0 && specification[length] == ':')
+            return &generators[k];
     }
-    name_of_file(specification, p->name, sizeof p->name);
-    return mm_read_matrix(specification, &p->a, NULL, f);
+    return NULL;
+}
+
+const char *problem_generator(const char *specification)
+{
+    const struct generator *g = generator_of(specification);
+    return g ? g->name : NULL;
+}
+
+void problem_name(const char *specification, char *name, size_t room)
+{
+    if (generator_of(specification))
+        snprintf(name, room, "%s", specification);
+    else
+        name_of_file(specification, name, room);
+}
+
+int problem_load(const char *specification, problem *p, failure *f)
+{
+    const struct generator *g = generator_of(specification);
+    *p = (problem){.a = {.type = LIBSOLVER_D}};
+    problem_name(specification, p->name, sizeof p->name);
+    return g ? generate(g, specification, &p->a, f) : mm_read_matrix(specification, &p->a, NULL, f);
 }
 
 int problem_convert(problem *p, int wanted, failure *f)

@@ -21,6 +21,11 @@ typedef struct problem {
     triplets a;
 } problem;
 
+/* The generator that a specification names ("lap2d"), NULL: it is the path of a file. */
+const char *problem_generator(const char *specification);
+/* problem.name, in room for it */
+void problem_name(const char *specification, char *name, size_t room);
+
 /* specification: one of the above, otherwise the path of a Matrix Market file.  problem_free in every case.
  */
 int problem_load(const char *specification, problem *p, failure *f);

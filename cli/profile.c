@@ -1,6 +1,7 @@
 /* cli/profile.c: where the time of a solve on the GPU goes, from the trace of its tasks
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "profile.h"
+#include "room.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,15 +97,15 @@ bool profile_make(const libsolver_task *task, int64_t tasks, double bytes_per_se
         p->bytes += task[t].bytes;
     }
     const size_t rows = (size_t)p->levels * KINDS + 1;
-    int32_t *last_block = calloc(rows, sizeof *last_block);
-    p->row = calloc(rows, sizeof *p->row);
+    int32_t *last_block = room_zeroed((int64_t)rows, sizeof *last_block);
+    p->row = room_zeroed((int64_t)rows, sizeof *p->row);
     if (last_block && p->row)
         for (int64_t t = 0; t < tasks; t++) {
             const int32_t r = task[t].level * KINDS + (int32_t)task[t].kind;
             add_task(&p->row[r], &task[t], &last_block[r]);
         }
     const bool made = last_block && p->row;
-    free(last_block);
+    room_free(last_block);
     if (!made) {
         profile_free(p);
         return false;
@@ -118,7 +119,7 @@ bool profile_make(const libsolver_task *task, int64_t tasks, double bytes_per_se
 
 void profile_free(profile *p)
 {
-    free(p->row);
+    room_free(p->row);
     *p = (profile){0};
 }
 

@@ -3,7 +3,7 @@
 #include "session.h"
 #include "device.h"
 #include "permutation.h"
-#include <stdlib.h>
+#include "room.h"
 #include <time.h>
 
 double seconds_now(void)
@@ -50,9 +50,11 @@ static int set_single(session *s, const triplets *a, failure *f)
     if (a->type != LIBSOLVER_S && a->type != LIBSOLVER_C)
         return 0;
     const int64_t count = a->nnz * triplets_width(a);
-    s->single = malloc(((size_t)count + 1) * sizeof *s->single);
-    if (!s->single)
-        return session_check(s, LIBSOLVER_OUT_OF_MEMORY, NULL, f);
+    s->single = room_new(count + 1, sizeof *s->single);
+    if (!s->single) {
+        s->status = LIBSOLVER_OUT_OF_MEMORY;
+        return failure_memory(f, s->name);
+    }
     for (int64_t k = 0; k < count; k++)
         s->single[k] = (float)a->values[k];
     s->view.values = s->single;
@@ -63,6 +65,9 @@ int session_begin(session *s, const settings *wanted, const char *name, const pr
 {
     *s = (session){.name = name, .view = triplets_view(&p->a)};
     settings_library_options(wanted, &s->options);
+    s->options.allocate = room_allocate;
+    s->options.release = room_release;
+    s->options.memory_limit = room_left(); /* so that a factor that cannot fit is refused before it is made */
     if (set_single(s, &p->a, f))
         return f->code;
     if (wanted->ordering_file && permutation_read(wanted->ordering_file, p->a.n, &s->permutation, f)) {
@@ -81,8 +86,8 @@ void session_end(session *s)
     libsolver_analysis_free(s->analysis);
     libsolver_context_free(s->context);
     device_stream_free(s->stream);
-    free(s->permutation);
-    free(s->single);
+    room_free(s->permutation);
+    room_free(s->single);
 }
 
 int session_analyze(session *s, failure *f)

@@ -175,9 +175,9 @@ static void write_json(const solve_run *run, failure *f)
         *f = unwritten;
 }
 
-static bool is_standard_output(const char *path)
+static bool is_printed(const char *path)
 {
-    return path && strcmp(path, "-") == 0;
+    return path && output_is_printed(path);
 }
 
 /* What was read goes to the other program too, whatever came of it here; a first failure stays. */
@@ -199,15 +199,18 @@ int command_solve(const settings *s, failure *f)
                           .forward_error = NAN,
                           .seconds = {NAN, NAN, NAN, NAN, NAN}};
     char program[4096];
-    if (s->compare && compare_find(program, sizeof program, f)) /* before anything is done in vain */
+    /* before anything is done in vain */
+    if (s->compare && compare_find(program, sizeof program, f))
         run.report.status = LIBSOLVER_NOT_BUILT;
+    else if (s->output && output_check(s->output, f))
+        run.report.status = LIBSOLVER_INVALID;
     else
         run_phases(&run, f);
     run.report.message = f->text;
     run.report.seconds.total = seconds_now() - run.start;
     if (s->compare)
         compare(&run, f);
-    if (!s->quiet && !is_standard_output(s->json) && !is_standard_output(s->output))
+    if (!s->quiet && !is_printed(s->json) && !is_printed(s->output))
         report_text(&run.report, stdout);
     if (s->json)
         write_json(&run, f);

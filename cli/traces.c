@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "traces.h"
 #include "device.h"
+#include "room.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Traced solves, of which the fastest counts: a single one may have been disturbed. */
@@ -34,11 +34,10 @@ static libsolver_status trace(const session *s, libsolver_workspace *w, const li
     return status;
 }
 
-/* PREFIX.NAME.SUFFIX in room for it, to be freed; NULL: no memory. */
-static char *path_of(const char *prefix, const char *name, const char *suffix)
+char *traces_path(const char *prefix, const char *name, const char *suffix)
 {
     const size_t room = strlen(prefix) + strlen(name) + strlen(suffix) + 3;
-    char *path = malloc(room);
+    char *path = room_new((int64_t)room, 1);
     if (!path)
         return NULL;
     snprintf(path, room, "%s.%s.%s", prefix, name, suffix);
@@ -52,7 +51,7 @@ static int store(const profile *p, const profile_facts *facts, const char *prefi
 {
     json j = {0};
     output o;
-    char *text = path_of(prefix, facts->name, "json"), *picture = path_of(prefix, facts->name, "svg");
+    char *text = traces_path(prefix, facts->name, "json"), *picture = traces_path(prefix, facts->name, "svg");
     profile_json(p, facts, &j);
     if (!text || !picture || j.failed)
         failure_memory(f, facts->name);
@@ -61,8 +60,8 @@ static int store(const profile *p, const profile_facts *facts, const char *prefi
         output_close(&o, true, f);
     }
     json_free(&j);
-    free(text);
-    free(picture);
+    room_free(text);
+    room_free(picture);
     return f->code;
 }
 
@@ -73,8 +72,8 @@ int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vec
     libsolver_status status = libsolver_solve_traced(s->factor, workspace, NULL, NULL, 0, NULL, &count);
     if (status < 0)
         return session_check(s, status, libsolver_factor_message(s->factor), f);
-    libsolver_task *best = malloc((size_t)(count + 1) * sizeof *best),
-                   *other = malloc((size_t)(count + 1) * sizeof *other);
+    libsolver_task *best = room_new(count + 1, sizeof *best),
+                   *other = room_new(count + 1, sizeof *other);
     profile p = {0};
     if (!best || !other)
         failure_memory(f, facts->name);
@@ -85,7 +84,7 @@ int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vec
     else
         store(&p, facts, prefix, f);
     profile_free(&p);
-    free(best);
-    free(other);
+    room_free(best);
+    room_free(other);
     return f->code;
 }

@@ -1,12 +1,12 @@
 /* cli/triplets.c: a symmetric or Hermitian matrix as a list of the entries of its lower triangle
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "triplets.h"
-#include <stdlib.h>
+#include "room.h"
 #include <string.h>
 
 static bool resize(void **block, int64_t count, size_t size)
 {
-    void *moved = (uint64_t)count <= SIZE_MAX / size ? realloc(*block, (size_t)count * size) : NULL;
+    void *moved = room_resize(*block, count, size);
     if (moved)
         *block = moved;
     return moved != NULL;
@@ -39,9 +39,9 @@ void triplets_append(triplets *a, int64_t row, int64_t column, const double *val
 
 void triplets_free(triplets *a)
 {
-    free(a->rows);
-    free(a->columns);
-    free(a->values);
+    room_free(a->rows);
+    room_free(a->columns);
+    room_free(a->values);
     *a = (triplets){0};
 }
 
@@ -64,11 +64,10 @@ static void radix_pass(const int32_t *key, int shift, int64_t count, const int64
 
 bool triplets_sort(const triplets *a, int64_t **order)
 {
-    size_t bytes = sizeof **order * (size_t)(a->nnz + 1);
-    int64_t *from = malloc(bytes), *to = malloc(bytes);
+    int64_t *from = room_new(a->nnz + 1, sizeof *from), *to = room_new(a->nnz + 1, sizeof *to);
     if (!from || !to) {
-        free(from);
-        free(to);
+        room_free(from);
+        room_free(to);
         return false;
     }
     for (int64_t p = 0; p < a->nnz; p++)
@@ -81,7 +80,7 @@ bool triplets_sort(const triplets *a, int64_t **order)
             from = to;
             to = swap;
         }
-    free(to);
+    room_free(to);
     *order = from;
     return true;
 }
@@ -115,7 +114,7 @@ bool triplets_compress(triplets *a)
         else if ((done = triplets_grow(&sum, a->nnz)))
             triplets_append(&sum, a->rows[p], a->columns[p], a->values + p * width);
     }
-    free(order);
+    room_free(order);
     triplets_free(done ? a : &sum);
     if (done)
         *a = sum;
@@ -127,12 +126,12 @@ bool triplets_compress(triplets *a)
 bool triplets_convert(triplets *a, libsolver_type type)
 {
     if (triplets_width(a) < type_width(type)) {
-        double *pairs = calloc((size_t)a->nnz + 1, 2 * sizeof *pairs);
+        double *pairs = room_zeroed(a->nnz + 1, 2 * sizeof *pairs);
         if (!pairs)
             return false;
         for (int64_t p = 0; p < a->nnz; p++)
             pairs[2 * p] = a->values[p];
-        free(a->values);
+        room_free(a->values);
         a->values = pairs;
         a->capacity = a->nnz;
         a->symmetry = LIBSOLVER_HERMITIAN;
@@ -173,7 +172,7 @@ bool triplets_multiply(const triplets *a, const double *x, int64_t k, double *y)
 {
     const int width = triplets_width(a), mirror = triplets_are_hermitian(a) ? -1 : 1;
     const int64_t length = (int64_t)a->n * width;
-    long double *sum = malloc(sizeof *sum * ((size_t)length + 1));
+    long double *sum = room_new(length + 1, sizeof *sum);
     for (int64_t c = 0; sum && c < k; c++, x += length, y += length) {
         for (int64_t i = 0; i < length; i++)
             sum[i] = 0;
@@ -187,6 +186,6 @@ bool triplets_multiply(const triplets *a, const double *x, int64_t k, double *y)
         for (int64_t i = 0; i < length; i++)
             y[i] = (double)sum[i];
     }
-    free(sum);
+    room_free(sum);
     return sum != NULL;
 }

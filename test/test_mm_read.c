@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "mm_read.h"
 #include "random.h"
+#include "room.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -329,17 +330,17 @@ static void right_hand_sides_are_read_dense_and_sparse(void **state)
     assert_int_equal(columns, 3);
     for (int i = 0; i < 6; i++)
         assert_true(b[i] == i + 1);
-    free(b);
+    room_free(b);
     store("%%MatrixMarket matrix coordinate integer general\n3 2 3\n2 2 5\n1 1 1\n2 2 1\n");
     assert_int_equal(mm_read_vectors(path, 3, LIBSOLVER_D, &b, &columns, &f), 0);
     assert_int_equal(columns, 2);
     const double expected[] = {1, 0, 0, 0, 6, 0};
     for (int i = 0; i < 6; i++)
         assert_true(b[i] == expected[i]);
-    free(b);
+    room_free(b);
     assert_int_equal(mm_read_vectors(path, 3, LIBSOLVER_Z, &b, &columns, &f), 0);
     assert_true(b[8] == 6 && b[9] == 0);
-    free(b);
+    room_free(b);
 }
 
 static void wrong_right_hand_sides_are_refused(void **state)
