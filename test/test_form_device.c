@@ -439,7 +439,7 @@ static void any_failed_allocation_is_told(void **state)
 int main(int argc, char **argv)
 {
     if (!device_is_here(argc, argv, &small))
-        return 77;
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems_are_formed),
         cmocka_unit_test(large_shapes_are_formed),
