@@ -3,6 +3,7 @@
 #ifndef TEST_GPU_TEST_H
 #define TEST_GPU_TEST_H
 
+#include "gpu_required.h"
 #include <cuda_runtime_api.h>
 #include <string.h>
 

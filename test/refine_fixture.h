@@ -223,12 +223,12 @@ static inline libsolver_factor *factor_of(const system_ *s, const libsolver_opti
     return f;
 }
 
-/* Exit 77: there is no device.  The one argument known is "small". */
+/* Skipped where there is no device.  The one argument known is "small". */
 static inline int refine_main(int argc, char **argv, int (*run)(void))
 {
     int devices = 0;
     if (libsolver_devices(0, NULL, &devices) != LIBSOLVER_OK || devices == 0)
-        return 77;
+        return without_a_gpu();
     small = argc > 1 && !strcmp(argv[1], "small");
     return run();
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "gpu_required.h"
 #include "systems.h"
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
@@ -163,7 +164,7 @@ int main(void)
 {
     int devices = 0;
     if (libsolver_devices(0, NULL, &devices) != LIBSOLVER_OK || devices == 0)
-        return 77;
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_systems_are_solved_on_the_gpu),
         cmocka_unit_test(small_systems_and_few_solves_stay_on_the_cpu),

@@ -12,6 +12,7 @@
 #include "gpu/former.h"
 #include "gpu_test.h"
 #include "solver/cpu/tree.h"
+#include "tree_shapes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,6 +270,29 @@ static void random_systems_are_formed(void **state)
     }
 }
 
+/* Trees with several children of different height, of several roots, with delays and zero pivots. */
+static void branching_trees_are_formed(void **state)
+{
+    static const double steps[] = {1e-9, 1e-8, 1e-7, 1e-6};
+    (void)state;
+    tree_shapes seen = {0};
+    for (int seed = 0; seed < (small ? 60 : 200); seed++) {
+        random_stream r = random_seeded(40000 + (uint64_t)seed);
+        branching_system b;
+        cpu_system s;
+        formed q;
+        branching_build(&b, &s, &r);
+        begin_formed(&q, &s);
+        note_tree(&seen, &b, &q.tree);
+        plan_formed(&q, &r, steps[seed % 4], seed % 5 == 4 ? 30 : 6000, seed % 3 == 2);
+        note_groups(&seen, &q.g);
+        check_formed(&q, seed % 6 == 5 ? 1 << 16 : 0, seed);
+        end_formed(&q);
+        branching_free(&b);
+    }
+    check_shapes(&seen, 1);
+}
+
 static pattern large_shape(int shape)
 {
     switch (shape) {
@@ -439,9 +463,10 @@ static void any_failed_allocation_is_told(void **state)
 int main(int argc, char **argv)
 {
     if (!device_is_here(argc, argv, &small))
-        return 77;
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems_are_formed),
+        cmocka_unit_test(branching_trees_are_formed),
         cmocka_unit_test(large_shapes_are_formed),
         cmocka_unit_test(all_types_are_formed),
         cmocka_unit_test(any_failed_allocation_is_told),

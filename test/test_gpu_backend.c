@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "fake.h"
+#include "fake/fake.h"
 #include "solver/gpu/backend.h"
 #include "tree_shapes.h"
 #include <stdlib.h>

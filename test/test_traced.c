@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "gpu_required.h"
 #include "systems.h"
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ int main(void)
 {
     int devices = 0;
     if (libsolver_devices(0, NULL, &devices) != LIBSOLVER_OK || devices == 0)
-        return 77;
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_follow_one_another_and_x_is_the_same),
         cmocka_unit_test(what_cannot_be_traced_is_refused),

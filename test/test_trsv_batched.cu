@@ -93,7 +93,7 @@ static void batches_match_plain_loops(void **)
 int main(int argc, char **argv)
 {
     if (!gpu_present())
-        return 77;
+        return without_a_gpu();
     small_only = argc > 1 && strcmp(argv[1], "small") == 0;
     const struct CMUnitTest tests[] = {cmocka_unit_test(batches_match_plain_loops)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -126,7 +126,7 @@ static void small_inconsistencies_are_spread(void **state)
 int main(void)
 {
     if (!backend_is_here())
-        return 77;
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(singular_systems_are_solved),
         cmocka_unit_test(small_inconsistencies_are_spread),

@@ -159,7 +159,7 @@ static void the_same_bits_for_any_threads(void **state)
 int main(void)
 {
     if (!backend_is_here())
-        return 77;
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solutions_have_the_error_that_is_reported),
         cmocka_unit_test(ill_conditioned_systems_are_solved),

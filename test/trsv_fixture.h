@@ -5,6 +5,7 @@
 #define TEST_TRSV_FIXTURE_H
 
 #include "dense/cuda/view.cuh"
+#include "test/gpu_required.h"
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

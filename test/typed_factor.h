@@ -5,6 +5,7 @@
 #define TEST_TYPED_FACTOR_H
 
 #include "base/scalar.h"
+#include "gpu_required.h"
 #include "libsolver.h"
 
 /* options.mixed, the factor's epsilon, and what a factor is called that has zero pivots. */

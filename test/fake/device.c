@@ -5,7 +5,7 @@
 #include "base/message.h"
 #include "base/type.h"
 #include "emulators.h"
-#include "solve_emulator.h"
+#include "test/solve_emulator.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

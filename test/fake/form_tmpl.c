@@ -4,7 +4,7 @@
  * The steps are those of gpu/form_device.h; the sums are plain ones. */
 #include "emulators.h"
 #include "pivot.h"
-#include "random.h"
+#include "test/random.h"
 #include <stdlib.h>
 #include <string.h>
 
