@@ -1,10 +1,10 @@
 /* test/sweeps/fuzz_calls.c: random sequences of calls on random small systems, each answer held against an oracle
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *     fuzz_calls [--seed S] [--sequences N] [--first K] [--verbose]
+ *     fuzz_calls [--seed S] [--sequences N] [--first K] [--verbose] [--matrices]
  *
  * Sequence K of seed S is the same wherever it begins, so what a failure prints replays it alone.  Each failure has a class; the
- * first of a class is printed with the calls that led to it, the others are counted (--verbose: all are printed).  Sequences without
+ * first of a class is printed with the calls that led to it, the others are counted (--verbose: all are printed; --matrices: with the matrix).  Sequences without
  * injected failures are made twice, with other numbers of threads, and must give the same bits. */
 #define _GNU_SOURCE
 #include "fuzz_checks.h"
@@ -804,8 +804,10 @@ int main(int argc, char **argv)
             start = strtoll(argv[++k], NULL, 10);
         else if (strcmp(argv[k], "--verbose") == 0)
             session_verbose = 1;
+        else if (strcmp(argv[k], "--matrices") == 0)
+            session_matrices = 1;
         else {
-            fprintf(stderr, "usage: fuzz_calls [--seed S] [--sequences N] [--first K] [--verbose]\n");
+            fprintf(stderr, "usage: fuzz_calls [--seed S] [--sequences N] [--first K] [--verbose] [--matrices]\n");
             return 2;
         }
     }

@@ -78,6 +78,7 @@ enum {
     COUNT_CERTAIN,
     COUNT_UNCERTAIN,
     COUNT_UNDECIDED,
+    COUNT_SQUARES,
     COUNT_SINGULAR,
     COUNT_SINGULAR_FOUND,
     COUNT_SOLVES,
@@ -90,6 +91,7 @@ enum {
 extern int64_t session_counts[COUNTS];
 /* Prints them and the failures by class; how many there were. */
 int64_t session_report(int64_t sequences);
-extern int session_verbose; /* print every failure */
+extern int session_verbose;  /* print every failure */
+extern int session_matrices; /* and the matrices with them */
 
 #endif
