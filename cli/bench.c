@@ -108,6 +108,8 @@ static int make_right_hand_sides(bench_run *run, failure *f)
     made_solution(a->n, columns, triplets_width(a), run->x.values);
     if (!triplets_multiply(a, run->x.values, columns, run->b.values))
         return failure_memory(f, run->problem.name);
+    for (int64_t k = 0; k < columns * a->n * triplets_width(a); k++)
+        run->x.values[k] = NAN; /* what is checked later has been computed */
     dense_set(&run->b);
     return 0;
 }
@@ -167,7 +169,10 @@ static int bench_solve(bench_run *run, int k, failure *f)
         !(on_device ? time_on_device(run, k, f) : step_solve(run, f) || measure(step_solve, run, &run->solve[k], f))) {
         dense_get(&run->x);
         double error = backward_error(&run->problem.a, run->width, run->b.values, run->x.values);
-        if (!(error <= run->backward_error)) /* also the first, where it is NaN */
+        if (error < 0) {
+            failure_memory(f, run->problem.name);
+            s->status = status_of_failure(f);
+        } else if (!(error <= run->backward_error)) /* also the first, where it is NaN */
             run->backward_error = error;
     }
     libsolver_workspace_free(run->workspace);

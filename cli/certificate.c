@@ -100,7 +100,7 @@ double backward_error(const triplets *a, int64_t k, const double *b, const doubl
     double largest = 0;
     row_sums *rows = malloc(((size_t)a->n + 1) * sizeof *rows);
     if (!rows)
-        return NAN;
+        return -1;
     const int64_t length = (int64_t)a->n * triplets_width(a);
     for (int64_t c = 0; c < k; c++, b += length, x += length) {
         double error = column_error(a, b, x, rows);

@@ -13,8 +13,8 @@ void made_solution(int32_t n, int64_t k, int width, double *x);
 /* max |x - x*| / max |x*|; 0 for n = 0. */
 double forward_error(int32_t n, int64_t k, int width, const double *x);
 
-/* The largest componentwise backward error omega1 + omega2 of k columns [Arioli, Demmel, Duff 1989].  NaN: out of memory,
- * or x is not finite. */
+/* The largest componentwise backward error omega1 + omega2 of k columns [Arioli, Demmel, Duff 1989].  NaN: x is not
+ * finite; negative: out of memory. */
 double backward_error(const triplets *a, int64_t k, const double *b, const double *x);
 
 #endif

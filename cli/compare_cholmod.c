@@ -105,8 +105,10 @@ static void run_phases(run *r)
         r->solve = r->x ? seconds() - mark : NAN;
     }
     r->message = r->x ? "" : trouble(r);
-    if (r->x)
-        r->error = backward_error(a, r->columns, r->b, r->x->x);
+    if (r->x && (r->error = backward_error(a, r->columns, r->b, r->x->x)) < 0) {
+        r->error = NAN;
+        r->message = "no memory to check the solution";
+    }
 }
 
 static void print(const run *r)

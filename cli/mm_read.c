@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mm_read.h"
 #include "mm_file.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,17 @@ static int fold_general(mm_file *m, raw_entries *raw, int64_t *duplicates)
     return 0;
 }
 
+/* Every entry is finite, sums of them need not be.  The line is the last one: the sum is of several. */
+static int check_sums(mm_file *m, const triplets *a)
+{
+    const int width = triplets_width(a);
+    for (int64_t k = 0; k < a->nnz * width; k++)
+        if (!isfinite(a->values[k]))
+            return lines_fail(&m->source, "the entries at (%d, %d), which are added, exceed the largest number",
+                              a->rows[k / width] + 1, a->columns[k / width] + 1);
+    return 0;
+}
+
 int mm_read_matrix(const char *path, triplets *a, int64_t *duplicates, failure *f)
 {
     mm_file m;
@@ -142,12 +154,14 @@ int mm_read_matrix(const char *path, triplets *a, int64_t *duplicates, failure *
         goto done;
     if (m.symmetry == MM_GENERAL) {
         fold_general(&m, &raw, repeats);
-        goto done;
+    } else {
+        *repeats = a->nnz;
+        if (!triplets_compress(a))
+            failure_memory(f, path);
+        *repeats -= a->nnz;
     }
-    *repeats = a->nnz;
-    if (!triplets_compress(a))
-        failure_memory(f, path);
-    *repeats -= a->nnz;
+    if (!f->code && *repeats > 0)
+        check_sums(&m, a);
 done:
     free(raw.line);
     mm_file_close(&m);
@@ -210,7 +224,11 @@ int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **v
             goto done;
         }
         for (int c = 0; c < width; c++)
-            (*values)[at + c] += m.value[c];
+            if (!isfinite((*values)[at + c] += m.value[c])) {
+                lines_fail(&m.source, "with this entry those at (%lld, %lld) exceed the largest number",
+                           (long long)m.row + 1, (long long)m.column + 1);
+                goto done;
+            }
     }
     if (!f->code && (!grow_dense(values, &capacity, most, most) || (most == 0 && !(*values = malloc(1)))))
         failure_memory(f, path);

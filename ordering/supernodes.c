@@ -62,7 +62,8 @@ libsolver_status elimination_seconds(memory *m, const graph *g, const eliminatio
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (merged && waits)
         status = relax_fronts(m, s.number, s.above, merge, s.size, merged);
-    int64_t *leave = waits + s.number; /* those of a front's waiting rows that do not go on to the next */
+    /* leave: those of a front's waiting rows that do not go on to the next */
+    int64_t *leave = status == LIBSOLVER_OK ? waits + s.number : NULL;
     for (int32_t j = 0; j < e->n && waiting && status == LIBSOLVER_OK; j++) {
         waits[s.of[j]] += waiting->from[e->perm[j]];
         leave[s.of[j]] += waiting->to[e->perm[j]];

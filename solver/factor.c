@@ -20,7 +20,7 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     return s->backend->create(s->plan, &f->last, &f->numeric);
 }
 
-/* incoming := A */
+/* incoming := A, diagonal := that of A */
 static libsolver_status read_values(libsolver_factor *f, const libsolver_matrix *a)
 {
     const libsolver_analysis *s = f->analysis;
@@ -30,8 +30,9 @@ static libsolver_status read_values(libsolver_factor *f, const libsolver_matrix 
                     "the type or symmetry is not the one that was analysed");
     if (!a->values && s->input.entries > 0)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the matrix has no values");
-    f->has_values = f->has_diagonal = 0;
+    f->has_values = 0;
     TRY(s->typed->sum(&s->input, a->values, f->incoming, f->mirrored, &f->last));
+    s->typed->diagonal(&s->input, f->incoming, f->diagonal);
     f->has_values = 1;
     return LIBSOLVER_OK;
 }
@@ -49,7 +50,8 @@ static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors
     return LIBSOLVER_OK;
 }
 
-/* incoming := A + diag(shift), a NULL: with the A given last, shift NULL: 0.  After a failure the factor is what it was. */
+/* incoming := A + diag(shift), a NULL: with the A given last, shift NULL: 0.  After a failure the factor is what it was, and a good A
+ * has been given. */
 static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a, const libsolver_vectors *shift)
 {
     const libsolver_analysis *s = f->analysis;
@@ -59,11 +61,6 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
         TRY(read_values(f, a));
     else if (!f->has_values)
         return FAIL(&f->last, LIBSOLVER_INVALID, "there are no values to be shifted: none were given, or the last were refused");
-    if (!shift && !f->has_diagonal)
-        return LIBSOLVER_OK; /* these values were never shifted */
-    if (!f->has_diagonal)
-        s->typed->diagonal(&s->input, f->incoming, f->diagonal);
-    f->has_diagonal = 1;
     return s->typed->shift(&s->input, f->diagonal, shift, f->incoming, &f->last);
 }
 

@@ -71,7 +71,8 @@ typedef enum libsolver_backend {
 } libsolver_backend;
 
 typedef enum libsolver_kind {
-    LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails or is not tried */
+    LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails or is not tried.  refactorize begins with
+                                LDL^T where the last values ended there, until such a factor has positive pivots */
     LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric.  Mixed
                                 precision: before it fails, with a slightly larger diagonal (PERTURBED) */
     LIBSOLVER_KIND_INDEFINITE = 2, /* LDL^T with 1x1 and 2x2 pivots */
@@ -207,8 +208,8 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
 /* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen anew (a scaling
  * by matching that the last values needed is tried first; where pivots stayed uncertain after all attempts, the last of these comes
  * first, and is the only one if no more are uncertain now and zeros are as many; where two agreed on zeros, these two come
- * first).  Allocates only when the new values delay more pivots than there is room for (counted in
- * libsolver_factor_info.growths), need a matching for the first time or, in mixed precision, a factor in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays
+ * first).  Allocates only for what libsolver_factor_info.growths counts, for the first matching and, in mixed precision, for a factor
+ * in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays
  * valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
 
@@ -349,7 +350,8 @@ typedef struct libsolver_factor_info {
     int64_t two_by_two;                  /* 2x2 pivots */
     int64_t delayed;                     /* columns passed to a parent, each time counted */
     int64_t perturbed;                   /* pivots changed or taken below the threshold: see options */
-    int64_t growths;                     /* times a planned space was too small for delayed columns */
+    int64_t growths; /* times more memory was taken in the last (re)factorize: for delayed columns beyond the planned room, for a new
+                        plan with room for those of the one before, for the first LDL^T after Cholesky */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise -1 */
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
     int64_t host_bytes_peak;          /* of the context so far */

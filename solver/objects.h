@@ -48,8 +48,7 @@ struct libsolver_factor {
     void *numeric;                    /* the backend's */
     void *incoming;                   /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted */
     void *diagonal;                   /* n scalars: diagonal without the shift */
-    int has_values;                   /* incoming holds the values given last, which were good; ... */
-    int has_diagonal;                 /* ... they were shifted, and diagonal holds what they were */
+    int has_values;                   /* these two hold the values given last, which were good */
     void *mirrored;                   /* the same for the other triangle of a FULL matrix, otherwise NULL */
     int usable;                       /* numeric holds a factor of the values given last */
     libsolver_status status;

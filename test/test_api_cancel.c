@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "api_phases.h"
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 

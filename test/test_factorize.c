@@ -65,9 +65,10 @@ static void delayed_pivots_reach_their_parents(void **state)
         exported f = system_export(&s, INDEFINITE);
         check_product(&f);
         assert_int_equal(system_factorize(&s, INDEFINITE, 0), LIBSOLVER_OK);
-        assert_int_equal(s.report.growths, 0); /* now there is room */
+        assert_int_equal(s.report.growths, 1); /* room is planned for them */
         const int64_t calls = s.env.memory.calls;
         assert_int_equal(system_factorize(&s, INDEFINITE, 0), LIBSOLVER_OK);
+        assert_int_equal(s.report.growths, 0); /* now there is room */
         assert_int_equal(s.env.memory.calls, calls);
         exported again = system_export(&s, INDEFINITE);
         assert_memory_equal(again.l, f.l, (size_t)a.n * a.n * sizeof(double));
@@ -116,15 +117,17 @@ static void uncertain_signs_are_pivoted_again(void **state)
     for (int uncertain = 0; uncertain < 2; uncertain++) {
         pattern a = problem_complete(2);
         double *values = nan_array(3);
-        const double known[2][3] = {{1, 1, -1}, {1, 1, 1 - 100 * EPS}};
+        const double known[2][3] = {{1, 1, -1}, {1, 1, 1 - 20 * EPS}};
         memcpy(values, known[uncertain], sizeof known[0]);
         cpu_system s;
         int sentences = 0;
+        values[2] = -1; /* what has no doubt leaves nothing behind */
         assert_int_equal(system_build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
         s.env.log = count_sentences;
         s.env.log_user = &sentences;
+        memcpy(values, known[uncertain], sizeof known[0]);
         assert_int_equal(system_factorize(&s, INDEFINITE, 0), LIBSOLVER_OK);
-        assert_int_equal(sentences, uncertain);
+        assert_int_equal(sentences > 0, uncertain);
         assert_int_equal(s.report.uncertain, uncertain);
         assert_int_equal(s.report.negative, 1);
         system_free(&s);
@@ -132,21 +135,21 @@ static void uncertain_signs_are_pivoted_again(void **state)
 }
 
 /* Where nothing has helped, the means tried last come first the next time, and are the only ones unless more is uncertain now, or
- * other zeros are there, which are then left uncertain.  Once nothing is, the next factorization begins from the beginning.  Zeros
- * that two attempts agreed upon are counted by the same two again. */
+ * other zeros are there.  Once nothing is, the next factorization begins from the beginning.  Zeros that are known to be such are no
+ * reason to try anything else. */
 static void means_that_left_no_more_in_doubt_are_kept(void **state)
 {
     (void)state;
-    static const double uncertain = 1 - 100 * EPS, singular = 1;
+    static const double uncertain = 1 - 20 * EPS, singular = 1;
     static const struct {
         double corners[2]; /* of two blocks [1 1; 1 corner] */
         int attempts, uncertain, zero;
-    } rounds[] = {{{uncertain, -1}, 3, 1, 0},       {{uncertain, -1}, 1, 1, 0},       {{-1, uncertain}, 1, 1, 0},
-                  {{uncertain, uncertain}, 4, 2, 0}, {{uncertain, -1}, 1, 1, 0},      {{-1, -1}, 1, 0, 0},
-                  {{-1, -1}, 1, 0, 0},               {{-1, uncertain}, 3, 1, 0},      {{singular, uncertain}, 4, 1, 1},
-                  {{uncertain, singular}, 1, 1, 1},  {{singular, -1}, 1, 1, 1},       {{singular, singular}, 3, 0, 2},
-                  {{singular, singular}, 2, 0, 2},   {{-1, singular}, 2, 0, 1},       {{-1, -1}, 1, 0, 0},
-                  {{singular, -1}, 2, 0, 1},         {{singular, uncertain}, 4, 1, 1}};
+    } rounds[] = {{{uncertain, -1}, 1, 1, 0},       {{-1, uncertain}, 1, 1, 0},      {{uncertain, uncertain}, 5, 2, 0},
+                  {{uncertain, -1}, 1, 1, 0},       {{-1, -1}, 1, 0, 0},             {{-1, -1}, 1, 0, 0},
+                  {{-1, uncertain}, 4, 1, 0},       {{singular, uncertain}, 5, 1, 1}, {{uncertain, singular}, 1, 1, 1},
+                  {{singular, -1}, 1, 0, 1},        {{singular, singular}, 2, 0, 2}, {{singular, singular}, 1, 0, 2},
+                  {{-1, singular}, 1, 0, 1},        {{-1, -1}, 1, 0, 0},             {{singular, -1}, 1, 0, 1},
+                  {{singular, uncertain}, 4, 1, 1}};
     pattern blocks = problem_diagonal(2), a = problem_blown_up(&blocks, 2);
     problem_free(&blocks);
     double *values = nan_array(6);

@@ -218,7 +218,7 @@ static void an_inertia_that_is_given_as_certain_is_right(void **state)
     assert_in_range(certain, 290, 300);
 }
 
-static void pivots_are_zero_up_to_16_eps_and_uncertain_up_to_2048(void **state)
+static void pivots_are_zero_up_to_16_eps_and_uncertain_up_to_2_to_the_27(void **state)
 {
     (void)state;
     /* [1 1; 1 1 + x EPS] leaves x EPS, which is measured against 2: 1 assembled, 1 subtracted.  Of a block
@@ -391,7 +391,7 @@ int main(void)
         cmocka_unit_test_teardown(pairs_without_diagonal_are_2x2_pivots, print_last_seed),
         cmocka_unit_test_teardown(zero_columns_are_zero_pivots, print_last_seed),
         cmocka_unit_test_teardown(an_inertia_that_is_given_as_certain_is_right, print_last_seed),
-        cmocka_unit_test(pivots_are_zero_up_to_16_eps_and_uncertain_up_to_2048),
+        cmocka_unit_test(pivots_are_zero_up_to_16_eps_and_uncertain_up_to_2_to_the_27),
         cmocka_unit_test_teardown(pivots_do_not_depend_on_the_unit, print_last_seed),
         cmocka_unit_test_teardown(large_fronts_have_the_same_bits_for_any_threads, print_last_seed),
     };

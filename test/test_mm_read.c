@@ -197,6 +197,8 @@ static const struct bad_file {
     {GENERAL "3 3 4\n1 1 1\n2 1 5\n3 1 6\n1 2 5\n", 5, "not symmetric"},
     {GENERAL "2 2 2\n% c\n1 2 5\n2 1 5.0000000000000009\n", 4, "not symmetric"},
     {"%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 2 1 1\n2 1 2 1\n", 3, "neither symmetric"},
+    {SYMMETRIC "2 2 3\n2 1 1e308\n1 1 1\n2 1 1e308\n", 5, "entries at (2, 1)"},
+    {GENERAL "2 2 4\n2 1 -1e308\n1 2 -1e308\n2 1 -1e308\n1 2 -1e308\n%\n", 7, "entries at (2, 1)"},
 };
 
 static void illegal_files_are_refused_with_line_and_cause(void **state)
@@ -349,6 +351,7 @@ static void wrong_right_hand_sides_are_refused(void **state)
         {"%%MatrixMarket matrix array complex general\n2 1\n1 0\n1 0\n", 2, "complex, the matrix is real"},
         {"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n", 2, "must be general"},
         {"%%MatrixMarket matrix array real general\n2 1\n1\nnan\n", 4, "not finite"},
+        {"%%MatrixMarket matrix coordinate real general\n2 1 3\n2 1 1e308\n2 1 1e308\n1 1 1\n", 4, "those at (2, 1)"},
     };
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         double *b;

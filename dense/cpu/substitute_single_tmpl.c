@@ -97,7 +97,7 @@ static inline sum total(const vec *v)
         turned_odd += v[1][q + 1];
     }
 #if SCALAR_COMPLEX
-    return CMPLX(even - turned_odd, odd + turned_even);
+    return __builtin_complex(even - turned_odd, odd + turned_even); /* glibc defines CMPLX for gcc only */
 #else
     return (even + turned_even) + (odd + turned_odd);
 #endif

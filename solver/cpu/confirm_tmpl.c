@@ -32,6 +32,7 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
     f->single = NULL;
     f->matching_helped = 0;
     f->last_search = (search_end){0};
+    f->last_kind = (kind_memory){0};
     const libsolver_status status =
         NAME(cpu_take_tree)(f) ? NAME(cpu_factorize)(f, options, report, why) : LIBSOLVER_OUT_OF_MEMORY;
     if (status != LIBSOLVER_OUT_OF_MEMORY) {
@@ -48,6 +49,9 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
                                    backend_report *report, message *why)
 {
     numeric *f = numeric_;
+    /* now, rather than in a trial of later values, which then take memory without a growth */
+    if (f->single && report->growths > 0 && NAME(cpu_workspace_fit)(f, workspace_) != LIBSOLVER_OK)
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the workspace wanted %lld more bytes", (long long)f->plan->env->memory.wanted);
     if (!f->single || !is_doubtful(report) || steps == 0 || f->no_room_for_double)
         return LIBSOLVER_OK;
     backend_refinement trial = {.solve_first = 1, .steps = trial_steps(steps, report), .tolerance = tolerance};

@@ -18,8 +18,9 @@
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
-/* c: rounding errors of a product of factors are well below this, sums being long but of errors with either sign. */
-#define ROUNDING (8 * EPS)
+/* c eps: rounding errors are about EPS of each sum, sums being long but of errors with either sign, and estimates of norms may be
+ * some times too small. */
+#define ROUNDING (32 * EPS)
 
 /* A row of A x is zero if it is at most this times the largest entries of x and of the row.  Sums are good to about 2^-104. */
 #define TWICE_PRECISE 0x1p-90
@@ -60,7 +61,7 @@ static int is_large_enough(const numeric *f)
     return t && (is_simplicial(f) || (t->w.rows >= f->solve_entries && t->w.nodes >= f->plan->part.supernodes));
 }
 
-static libsolver_status take_memory(numeric *f)
+static libsolver_status take_memory(numeric *f, backend_report *report)
 {
     memory *m = &f->plan->env->memory;
     const int64_t n = f->plan->a.n;
@@ -89,7 +90,7 @@ static libsolver_status take_memory(numeric *f)
     t->low = t->high + n * PARTS;
     t->residual = t->low + n * PARTS;
     t->residual_low = t->residual + n * PARTS;
-    f->doubt_growths++;
+    report->growths++;
     return LIBSOLVER_OK;
 }
 
@@ -335,7 +336,7 @@ libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report, int 
     *zeros_known = 1;
     if (report->zero == 0 && report->uncertain == 0)
         return LIBSOLVER_OK;
-    TRY(take_memory(f));
+    TRY(take_memory(f, report));
     if (report->zero > 0)
         TRY(zeros_are_known(f, zeros_known));
     if (!*zeros_known)

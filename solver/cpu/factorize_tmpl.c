@@ -80,7 +80,10 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
         rows += f->node[c].k - f->node[c].p;
         candidates += f->node[c].k - f->node[c].p;
     }
-    TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
+    if (rows > t->m || candidates > t->k) {
+        f->growths++;
+        TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
+    }
     TRY(NAME(cpu_assemble)(f, s, t->magnitude));
     TRY(NAME(cpu_eliminate_front)(f, s, t));
     if (s != f->plan->schur_node && v->m > v->p) {
@@ -173,7 +176,6 @@ static void sum_reports(const numeric *f, backend_report *report)
     }
     report->cholesky = f->cholesky;
     report->fronts = f->plan->part.supernodes;
-    report->growths = atomic_load(&f->growths);
 }
 
 /* The elimination order, and what is known once all fronts are done. */
@@ -194,7 +196,7 @@ static libsolver_status finish(numeric *f, backend_report *report)
     }
     f->entries = report->factor_nnz;
     f->zero_pivots = report->zero;
-    return report->growths > 0 ? replan_solves(f) : LIBSOLVER_OK;
+    return atomic_load(&f->growths) > 0 ? replan_solves(f) : LIBSOLVER_OK;
 }
 
 /* Growth by delayed columns up to which a factorization goes on: this many times the planned size, and bytes, where another
@@ -219,8 +221,8 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
         return NAME(cpu_attempt_simplicial)(f, options, report);
     if (!NAME(cpu_take_fronts)(f))
         return LIBSOLVER_OUT_OF_MEMORY;
-    *report = (backend_report){.failed_row = -1};
-    TRY(NAME(cpu_layout)(f, cholesky));
+    *report = (backend_report){.failed_row = -1, .growths = report->growths}; /* of all attempts */
+    TRY(NAME(cpu_layout)(f, cholesky, report));
     TRY(NAME(cpu_scale)(f, options->scaling));
     f->pivot_threshold = (real)options->pivot_threshold;
     f->zero_level = (real)(options->zero_level > 0 ? options->zero_level * EPS : LDLT_ZERO);
@@ -237,6 +239,7 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
         f->scratch[t].delayed = 0;
     }
     factorize_tree(f);
+    report->growths += atomic_load(&f->growths);
     TRY((libsolver_status)atomic_load(&f->stop));
     if (atomic_load(&f->watch.stopped)) /* in the very last front */
         return LIBSOLVER_CANCELLED;
@@ -302,6 +305,24 @@ static libsolver_status factorize_definite(numeric *f, const backend_options *op
     return LIBSOLVER_NOT_POSITIVE_DEFINITE;
 }
 
+/* KIND_AUTO: where the last values ended as L D L^T the next begin with it, until such a factor comes out with all pivots clearly
+ * positive: the next may be Cholesky's.  Values that are definite and indefinite by turns must not cost two factorizations each time:
+ * whenever that Cholesky fails, twice as many such factors, in a row, are waited for as before, at most MOST_WAIT.  When more than so
+ * many by Cholesky have followed one another, it has paid, and the count of failures begins anew. */
+#define MOST_WAIT 1024
+static void remember_kind(numeric *f, int has_tried_cholesky, const backend_report *report)
+{
+    kind_memory *k = &f->last_kind;
+    const int is_positive = report->negative + report->zero + report->uncertain + report->perturbed == 0;
+    if (has_tried_cholesky && !report->cholesky)
+        k->wait = k->wait == 0 ? 1 : k->wait < MOST_WAIT ? 2 * k->wait : MOST_WAIT;
+    k->cholesky = report->cholesky ? k->cholesky + 1 : 0;
+    k->positive_ldlt = !report->cholesky && is_positive ? k->positive_ldlt + 1 : 0;
+    if (k->cholesky > k->wait)
+        k->wait = 0;
+    k->begins_with_ldlt = !report->cholesky && (k->positive_ldlt == 0 || k->positive_ldlt < k->wait);
+}
+
 libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options, backend_report *report,
                                      message *why)
 {
@@ -309,23 +330,29 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     const environment *env = f->plan->env;
     backend_options means = *options;
     libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    const int begins_with_ldlt =
+        options->positive_definite == 0 || (options->positive_definite < 0 && f->last_kind.begins_with_ldlt);
+    int has_tried_cholesky = 0;
     *report = (backend_report){.failed_row = -1};
-    if (options->positive_definite != 0) {
+    if (!begins_with_ldlt) {
         report->failed_row = nonpositive_diagonal(f);
-        if (report->failed_row < 0)
+        if (report->failed_row < 0) {
+            has_tried_cholesky = 1;
             status = factorize_definite(f, options, report);
-        means.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0; /* it is likely to be singular */
+            means.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0; /* it is likely to be singular */
+        }
         if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
             return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
         status = f->plan->sign ? factorize_signed(f, options, report) : NAME(cpu_find_means)(f, &means, report);
-    report->growths += f->doubt_growths;
     if (status == LIBSOLVER_OK && f->single) {
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;
         report->in_single = 1;
     }
+    if (status == LIBSOLVER_OK && options->positive_definite < 0)
+        remember_kind(f, has_tried_cholesky, report);
     if (status == LIBSOLVER_OK)
         f->cycle = NAME(cpu_cycle_length)(f->plan, f->single || report->perturbed > 0);
     if (status == LIBSOLVER_OUT_OF_MEMORY)

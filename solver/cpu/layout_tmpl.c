@@ -2,7 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Everything has a planned place, with room for as many delayed columns as the last factorization had (and a
- * quarter more). A front that needs more takes memory of its own; the next factorization plans for it. */
+ * quarter more). A front that needs more takes memory of its own; the next factorization plans for it.
+ *
+ * Fronts of Cholesky fit into the places planned for L D L^T, which are larger, so that values may be definite and
+ * indefinite by turns and memory is taken once. */
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
@@ -43,15 +46,25 @@ static libsolver_status reserve(memory *m, void **block, int64_t *held, int64_t 
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_layout)(numeric *f, int cholesky)
+/* Whether the places that are planned will do. */
+static int layout_serves(const numeric *f, int cholesky)
+{
+    return f->has_layout && (cholesky || (f->layout_is_ldlt && !f->replan));
+}
+
+libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report)
 {
     const cpu_plan *plan = f->plan;
     memory *m = &plan->env->memory;
     const int32_t n = plan->part.supernodes;
     NAME(cpu_release_own)(f);
-    if (f->has_layout && f->cholesky == cholesky && !f->replan)
-        return LIBSOLVER_OK;
     f->cholesky = cholesky;
+    if (layout_serves(f, cholesky))
+        return LIBSOLVER_OK;
+    /* the first plan of a factor is no growth, unless there is a factor by columns already */
+    report->growths += f->was_laid_out || f->first_plan->simplicial;
+    f->was_laid_out = 1;
+    f->layout_is_ldlt = !cholesky;
     f->has_layout = f->replan = 0;
 
     int64_t *size = memory_new(m, n, sizeof(int64_t)), *offset = memory_new(m, n, sizeof(int64_t));
@@ -81,11 +94,9 @@ libsolver_status NAME(cpu_layout)(numeric *f, int cholesky)
     int64_t held = f->slots_entries * (int64_t)sizeof(scalar);
     status = reserve(m, (void **)&f->slots, &held, entries * (int64_t)sizeof(scalar));
     f->slots_entries = held / (int64_t)sizeof(scalar);
-    for (int t = 0; t < f->threads && status == LIBSOLVER_OK; t++) {
-        f->scratch[t].m = 0; /* what it holds may be for the other kind */
+    for (int t = 0; t < f->threads && status == LIBSOLVER_OK && !cholesky; t++)
         status = NAME(cpu_scratch_reserve)(f, &f->scratch[t], plan->largest_front + room,
                                            plan->largest_front + room);
-    }
     if (status == LIBSOLVER_OK && !cholesky && !f->tile_scratch) {
         f->tile_scratch = memory_new(m, (int64_t)f->threads * FRONT_TASK_SCRATCH, sizeof(scalar));
         status = f->tile_scratch ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
@@ -150,7 +161,7 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
     memory_free(from, t->magnitude);
     memory_free(from, t->slot);
     t->m = t->k = 0;
-    t->work = memory_new(from, f->cholesky ? 0 : front_ldlt_work(m, k), sizeof(scalar));
+    t->work = memory_new(from, front_ldlt_work(m, k), sizeof(scalar));
     t->magnitude = memory_new(from, m, sizeof(real));
     t->slot = memory_new(from, 3 * m, sizeof(int32_t));
     if (!t->work || !t->magnitude || !t->slot)

@@ -121,7 +121,8 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
         status = attempt(f, &means, report, &zeros_known);
     }
     f->matching_helped = helps;
-    const int is_common = attempts == 1 && is_settled(f, report) && means.delay_cap == options->delay_cap;
+    const int is_common =
+        attempts == 1 && is_settled(f, report) && means.delay_cap == options->delay_cap && means.zero_level == 0;
     f->last_search = (search_end){.was_long = status == LIBSOLVER_OK && !is_common && !f->single,
                                   .last = means,
                                   .zero = report->zero,

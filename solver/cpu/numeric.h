@@ -47,6 +47,13 @@ typedef struct search_end {
     int64_t zero, uncertain, perturbed;
 } search_end;
 
+/* KIND_AUTO: what the last values came to; see remember_kind in factorize_tmpl.c. */
+typedef struct kind_memory {
+    int begins_with_ldlt; /* the next are not tried by Cholesky first */
+    int positive_ldlt, cholesky; /* factors by L D L^T with positive pivots, by Cholesky, that followed one another up to the last */
+    int wait; /* positive_ldlt from which Cholesky is tried again, 0 as long as it has not failed */
+} kind_memory;
+
 typedef struct numeric {
     const cpu_plan *plan; /* of the factor that is there, or being made: ... */
     const cpu_plan *first_plan; /* ... this one, or its by_fronts */
@@ -57,7 +64,8 @@ typedef struct numeric {
     int no_room_for_double;   /* it was to be replaced by one in double precision, for which memory was wanting */
     int cycle;                /* steps of a cycle of FGMRES */
     int cholesky; /* 1: L L^T, 0: L D L^T */
-    int has_layout, replan;
+    int has_layout, layout_is_ldlt, replan; /* places are planned; ... with what L D L^T needs; it lacks room, though */
+    int was_laid_out;                       /* they have been planned before */
     scalar *value; /* nnz: A in the plan's order, as given */
     real *scale;   /* n: powers of two, in the plan's order */
     real *largest; /* n: largest entry of each row of the scaled matrix; of the diagonal only for Cholesky */
@@ -66,8 +74,8 @@ typedef struct numeric {
     double *magnitude;  /* nnz + n, its input and output */
     int matching_helped;
     search_end last_search;
+    kind_memory last_kind;
     struct doubt *doubt; /* memory for looking closer at pivots in doubt, NULL until there are some; see doubt_tmpl.c */
-    int doubt_growths;   /* times it was taken for the values at hand */
     node *node;
     int32_t *order; /* n: row of P A P^T that is eliminated k-th */
     char *blocks;
@@ -138,8 +146,9 @@ int NAME(cpu_take_tree)(numeric *f);
 int NAME(cpu_take_fronts)(numeric *f);
 void NAME(cpu_release_tree)(numeric *f);
 
-/* layout_tmpl.c: plans and takes the memory for a factorization of the given kind.  OUT_OF_MEMORY. */
-libsolver_status NAME(cpu_layout)(numeric *f, int cholesky);
+/* layout_tmpl.c: plans and takes the memory for a factorization of the given kind, if that held will not do, which counts as a
+ * growth.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report);
 /* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's is too
  * small. */
 libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k);

@@ -105,12 +105,11 @@ static void load_values(numeric *f)
 static void set_values(void *numeric_, const void *values)
 {
     numeric *f = numeric_;
-    if (f->plan != f->first_plan) {
+    if (f->plan != f->first_plan && !f->last_kind.begins_with_ldlt) {
         NAME(cpu_release_own)(f);
         f->plan = f->first_plan;
     }
     f->given = values;
-    f->doubt_growths = 0;
     load_values(f);
 }
 

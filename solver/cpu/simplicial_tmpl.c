@@ -59,10 +59,9 @@ static libsolver_status factorize_columns(numeric *f, int32_t *done, backend_rep
 libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options, backend_report *report)
 {
     const simplicial *s = f->plan->simplicial;
-    *report = (backend_report){.failed_row = -1, .cholesky = 1};
+    *report = (backend_report){.failed_row = -1, .cholesky = 1, .growths = report->growths};
     NAME(cpu_release_own)(f);
     f->cholesky = 1;
-    f->has_layout = 0; /* of fronts for L D L^T */
     TRY(NAME(cpu_scale)(f, options->scaling));
     load_matrix(f);
     int32_t done;
