@@ -1,4 +1,4 @@
-/* test/packed_system.c: a system from its values to a factor packed for solves on the device
+/* test/packed_system.c: a system from its values to a factor packed for solves on the device, of one precision (-DPREC_x; double if none is said)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,22 +8,32 @@
 #include "packed_system.h"
 #include <stdlib.h>
 
-void pack(packed *p, pattern a, double *values, int kind, const tree_solver_options *options, int64_t columns)
+void pack_view(packed *p, const tree_solver_options *options, int64_t columns)
 {
     message why = {""};
-    assert_int_equal(system_build(&p->s, a, values, kind, 1, INT64_MAX), LIBSOLVER_OK);
-    assert_int_equal(cpu_tree_view_d(p->s.numeric, &p->tree), LIBSOLVER_OK);
+    assert_int_equal(NAME(cpu_tree_view)(p->s.numeric, &p->tree), LIBSOLVER_OK);
     if (tree_solver_create(&p->s.env, options, &why, &p->solver) != LIBSOLVER_OK ||
         tree_solver_pack(p->solver, &p->tree.view, &why) != LIBSOLVER_OK ||
         tree_workspace_create(p->solver, columns, &why, &p->workspace) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
 }
 
-void unpack(packed *p)
+void pack(packed *p, pattern a, scalar *values, int kind, const tree_solver_options *options, int64_t columns)
+{
+    assert_int_equal(system_build_in_order(&p->s, a, values, kind, SCALAR_COMPLEX, NATURAL), LIBSOLVER_OK);
+    pack_view(p, options, columns);
+}
+
+void unpack_view(packed *p)
 {
     tree_workspace_free(p->workspace);
     tree_solver_free(p->solver);
     cpu_tree_free(&p->s.env.memory, &p->tree);
+}
+
+void unpack(packed *p)
+{
+    unpack_view(p);
     system_free(&p->s);
 }
 
@@ -31,15 +41,15 @@ libsolver_vectors to_device(const block *b)
 {
     libsolver_vectors v = b->v;
     v.place = LIBSOLVER_DEVICE;
-    CUDA(cudaMalloc(&v.values, (size_t)b->size * sizeof(double) + 8));
-    CUDA(cudaMemcpy(v.values, b->values, (size_t)b->size * sizeof(double), cudaMemcpyHostToDevice));
+    CUDA(cudaMalloc(&v.values, (size_t)b->size * sizeof(scalar) + 8));
+    CUDA(cudaMemcpy(v.values, b->values, (size_t)b->size * sizeof(scalar), cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize()); /* for other streams too */
     return v;
 }
 
 void from_device(const libsolver_vectors *v, block *b)
 {
-    CUDA(cudaMemcpy(b->values, v->values, (size_t)b->size * sizeof(double), cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(b->values, v->values, (size_t)b->size * sizeof(scalar), cudaMemcpyDeviceToHost));
 }
 
 void check(const packed *p)
@@ -52,25 +62,14 @@ void check(const packed *p)
 void check_column(const cpu_system *s, const block *b, const block *x, int64_t j, double factor, uint64_t seed)
 {
     const int32_t n = s->a.n;
-    long double *r = calloc((size_t)n + 1, sizeof *r), *bound = calloc((size_t)n + 1, sizeof *bound);
+    scalar *bj = nan_scalars(n), *xj = nan_scalars(n);
     for (int32_t i = 0; i < n; i++) {
-        r[i] += *block_at(b, i, j);
-        bound[i] += fabs(*block_at(b, i, j));
+        bj[i] = *block_at(b, i, j);
+        xj[i] = *block_at(x, i, j);
     }
-    for (int32_t c = 0; c < n; c++)
-        for (int64_t q = s->a.start[c]; q < s->a.start[c + 1]; q++) {
-            const int32_t i = s->a.row[q];
-            const long double v = s->values[q];
-            r[i] -= v * *block_at(x, c, j);
-            bound[i] += fabsl(v * *block_at(x, c, j));
-            if (i != c) {
-                r[c] -= v * *block_at(x, i, j);
-                bound[c] += fabsl(v * *block_at(x, i, j));
-            }
-        }
-    for (int32_t i = 0; i < n; i++)
-        if (!(fabsl(r[i]) <= factor * EPS * bound[i]))
-            fail_msg("seed %d, n %d, row %d, column %d: residual %.3Lg, bound %.3Lg", (int)seed, n, i, (int)j, r[i], bound[i]);
-    free(r);
-    free(bound);
+    const double error = system_backward_error(s, bj, xj);
+    if (!(error <= factor * EPS))
+        fail_msg("seed %d, n %d, column %d: backward error %.3g, %.3g allowed", (int)seed, n, (int)j, error, factor * EPS);
+    free(bj);
+    free(xj);
 }

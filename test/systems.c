@@ -270,25 +270,37 @@ double sparse_signs(const sparse *s, signs *found)
     return isfinite(least) ? least / largest : 1;
 }
 
+/* Before each block: its size. */
+#define LEDGER_HEADER 64
+
 static void *ledger_allocate(void *user, size_t bytes)
 {
     ledger *l = user;
     const int64_t call = atomic_fetch_add(&l->calls, 1), refused = atomic_load(&l->refuse_at);
-    if (refused >= 0 && (call == refused || (l->refuse_after && call > refused)))
+    char *raw = NULL;
+    if (refused < 0 || call < refused || (call > refused && !l->refuse_after))
+        raw = malloc(bytes + LEDGER_HEADER);
+    if (!raw) {
+        atomic_fetch_add(&l->refused, 1);
         return NULL;
-    void *block = malloc(bytes);
-    if (block) {
-        memset(block, 0xa5, bytes);
-        atomic_fetch_add(&l->live, 1);
     }
-    return block;
+    memset(raw, 0xa5, bytes + LEDGER_HEADER);
+    memcpy(raw, &bytes, sizeof bytes);
+    atomic_fetch_add(&l->live, 1);
+    const int64_t now = atomic_fetch_add(&l->bytes, (int64_t)bytes) + (int64_t)bytes;
+    if (now > atomic_load(&l->peak))
+        atomic_store(&l->peak, now);
+    return raw + LEDGER_HEADER;
 }
 
 static void ledger_release(void *user, void *block)
 {
     ledger *l = user;
+    size_t bytes;
+    memcpy(&bytes, (char *)block - LEDGER_HEADER, sizeof bytes);
     atomic_fetch_sub(&l->live, 1);
-    free(block);
+    atomic_fetch_sub(&l->bytes, (int64_t)bytes);
+    free((char *)block - LEDGER_HEADER);
 }
 
 void ledger_open(ledger *l, libsolver_options *options)

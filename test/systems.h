@@ -55,8 +55,11 @@ double sparse_signs(const sparse *a, signs *found);
 
 /* An allocator that keeps books. */
 typedef struct ledger {
-    _Atomic int64_t live;      /* blocks */
-    _Atomic int64_t calls;     /* requests so far */
+    _Atomic int64_t live;      /* blocks, */
+    _Atomic int64_t bytes;     /* bytes in them, and */
+    _Atomic int64_t peak;      /* the most of these so far (one thread) */
+    _Atomic int64_t calls;     /* requests so far, */
+    _Atomic int64_t refused;   /* and how many of them have failed */
     _Atomic int64_t refuse_at; /* the request with this number (from 0) fails, -1: none */
     int refuse_after;          /* so do all behind it */
 } ledger;

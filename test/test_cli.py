@@ -143,6 +143,34 @@ class BadInput(Case):
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"{b}:2: the right-hand side has 4 rows, the matrix has order 5", done.stderr)
 
+    def test_another_number_of_columns_than_nrhs_is_exit_2_and_nothing_is_solved(self):
+        five, x = DATA / "five.mtx", self.folder / "x.mtx"
+        header = "%%MatrixMarket matrix "
+        files = {
+            "array.mtx": (header + "array real general\n5 2\n" + "1\n" * 10, 2),
+            "coordinate.mtx": (header + "coordinate real general\n5 3 1\n1 1 1\n", 3),
+            "one.mtx": (header + "array real general\n5 1\n" + "1\n" * 5, 1),
+        }
+        for name, (text, columns) in files.items():
+            b = self.file(name, text)
+            for nrhs in (1, 2, 3, 4, 16, 1000000000):
+                with self.subTest(name=name, nrhs=nrhs):
+                    done = run("solve", five, b, "--nrhs", nrhs, "-o", x, "--json", "-")
+                    result = json.loads(done.stdout)
+                    if nrhs == columns:
+                        self.assertEqual((done.returncode, result["solve"]["nrhs"], done.stderr), (0, nrhs, ""))
+                        x.unlink()
+                        continue
+                    self.assertEqual((done.returncode, result["status"], x.exists()), (2, "INVALID", False))
+                    self.assertEqual(done.stderr, f"libsolver: {b}: it has {columns} columns, --nrhs says {nrhs}\n")
+                    self.assertIn(f"it has {columns} columns, --nrhs says {nrhs}", result["message"])
+                    self.assertIsNone(result["factor"]["kind"])
+            done = run("solve", five, b, "--json", "-")  # without --nrhs: what the file has
+            self.assertEqual((done.returncode, json.loads(done.stdout)["solve"]["nrhs"]), (0, columns))
+        none = self.file("none.mtx", header + "array real general\n5 0\n")
+        done = run("solve", five, none, "--nrhs", "1")
+        self.assertEqual((done.returncode, done.stderr), (2, f"libsolver: {none}:2: the right-hand side has no columns\n"))
+
     def test_bad_orderings_are_exit_2(self):
         for name, text, place in (
             ("twice", "1\n2\n2\n4\n5\n", ":3: the row 2 was already named in line 2"),

@@ -1,4 +1,4 @@
-/* test/test_gpu_prepare.c: programs of solves kept from factor to factor, run by an emulator
+/* test/test_gpu_prepare.c: programs of solves kept from factor to factor, run by an emulator, of one precision (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,44 +9,54 @@
 #include "gpu/prepare.h"
 #include "solve_emulator.h"
 #include "solver/cpu/tree.h"
+#include "tree_shapes.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define NO_LIMIT 1e300
 
 /* Prepares the factor at hand. */
+#define ORDINARY_STEP 1e-7
+static double step = ORDINARY_STEP; /* from group to group: the shorter, the more groups */
+
 static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_solve *p)
 {
-    const prepare_options o = {.blocks = s->a.n > 500 ? 264 : 7, .step = 1e-7, .growth_limit = growth_limit};
+    const prepare_options o = {.blocks = s->a.n > 500 ? 264 : 7, .step = step, .growth_limit = growth_limit};
     cpu_tree tree;
     message why = {""};
-    TRY(cpu_tree_view_d(s->numeric, &tree));
+    TRY(NAME(cpu_tree_view)(s->numeric, &tree));
     const libsolver_status status = prepare_solve(&s->env, &tree.view, &o, &why, p);
     cpu_tree_free(&s->env.memory, &tree);
     return status;
 }
 
-/* The program at hand solves with the factor at hand. */
-static void check_solve(const cpu_system *s, const prepared_solve *p, random_stream *r, int seed)
+/* The program at hand solves for b with the factor at hand. */
+static void check_answer(const cpu_system *s, const prepared_solve *p, const scalar *b, int solvable, int seed)
 {
     const int32_t n = s->a.n;
-    double *b = nan_array(n), *x = nan_array(n);
+    scalar *x = nan_scalars(n);
     cpu_tree tree;
-    assert_int_equal(cpu_tree_view_d(s->numeric, &tree), LIBSOLVER_OK);
-    for (int32_t i = 0; i < n; i++)
-        b[i] = random_real(r);
-    const char *wrong = emulate_by_levels(&p->plan, p->values, tree.view.scale, b, x);
+    assert_int_equal(NAME(cpu_tree_view)(s->numeric, &tree), LIBSOLVER_OK);
+    const char *wrong = NAME(emulate_by_levels)(&p->plan, &tree.view, p->values, b, x, (uint64_t)seed);
     if (wrong)
         fail_msg("seed %d: %s", seed, wrong);
     double growth = 1;
     for (int32_t i = 0; i < 2 * p->grouped.count; i++)
         growth = fmax(growth, p->growths[i]);
     const double error = system_backward_error(s, b, x), allowed = 100 * (n + 10) * EPS * growth;
-    if (s->report.zero == 0 && !(error <= allowed))
+    if (solvable && !(error <= allowed))
         fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed", seed, n, error, allowed);
     cpu_tree_free((memory *)&s->env.memory, &tree);
-    free(b);
     free(x);
+}
+
+static void check_solve(const cpu_system *s, const prepared_solve *p, random_stream *r, int seed)
+{
+    scalar *b = nan_scalars(s->a.n);
+    for (int32_t i = 0; i < s->a.n; i++)
+        b[i] = random_entry(r);
+    check_answer(s, p, b, s->report.zero == 0, seed);
+    free(b);
 }
 
 /* Bit for bit what is prepared for the factor at hand with nothing before, by more threads. */
@@ -70,18 +80,20 @@ static void check_as_new(cpu_system *s, double growth_limit, const prepared_solv
     prepared_free(&s->env.memory, &q);
 }
 
-static void factorize_with(cpu_system *s, double *values, int kind)
+static void factorize_with(cpu_system *s, scalar *values, int kind)
 {
+    if (s->hermitian)
+        make_hermitian(&s->a, values);
     free(s->values);
     s->values = values;
     assert_int_equal(system_factorize(s, kind, 0), LIBSOLVER_OK);
 }
 
-static double *same_values(const cpu_system *s)
+static scalar *same_values(const cpu_system *s)
 {
-    double *values = nan_array(s->a.start[s->a.n]);
+    scalar *values = nan_scalars(s->a.start[s->a.n]);
     if (s->a.start[s->a.n] > 0)
-        memcpy(values, s->values, (size_t)s->a.start[s->a.n] * sizeof(double));
+        memcpy(values, s->values, (size_t)s->a.start[s->a.n] * sizeof(scalar));
     return values;
 }
 
@@ -90,18 +102,18 @@ static void a_plan_serves_factors_of_one_shape(void **state)
 {
     (void)state;
     int kept[KINDS] = {0}, anew[KINDS] = {0};
-    for (int seed = 0; seed < 300; seed++) {
+    for (int seed = 0; seed < (SCALAR_TYPE == LIBSOLVER_D ? 300 : 160); seed++) {
         random_stream r = random_seeded((uint64_t)seed);
         const int32_t n = random_order(&r, (uint64_t)seed);
         const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : seed % KINDS;
-        double *values = NULL;
+        scalar *values = NULL;
         pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
         cpu_system s;
         prepared_solve p = {0};
-        assert_int_equal(
-            system_build(&s, a, delays ? values : random_values(&r, &a, kind), kind, 1, INT64_MAX),
-            LIBSOLVER_OK);
-        double *first = same_values(&s);
+        const int hermitian = SCALAR_COMPLEX && (kind == SPD || seed % 2);
+        assert_int_equal(system_build_in_order(&s, a, delays ? values : random_values(&r, &a, kind), kind, hermitian, NATURAL),
+                         LIBSOLVER_OK);
+        scalar *first = same_values(&s);
         assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
         assert_false(p.kept);
         factorize_with(&s, same_values(&s), kind);
@@ -121,6 +133,45 @@ static void a_plan_serves_factors_of_one_shape(void **state)
     }
     assert_int_equal(anew[SPD], 0);
     assert_true(kept[INDEFINITE] > 0 && anew[INDEFINITE] > 0);
+}
+
+/* The same for trees that branch, as those of a user's matrices do. */
+static void a_plan_serves_branching_trees(void **state)
+{
+    (void)state;
+    tree_shapes seen = {0};
+    int kept = 0, anew = 0;
+    for (int seed = 0; seed < 60; seed++) {
+        random_stream r = random_seeded(30000 + (uint64_t)seed);
+        branching_system q;
+        cpu_system s;
+        prepared_solve p = {0};
+        cpu_tree tree;
+        step = seed % 3 == 0 ? 1e-7 : seed % 3 == 1 ? 1e-8 : 1e-9;
+        branching_build(&q, &s, &r);
+        scalar *b = branching_b(&q, &r);
+        assert_int_equal(NAME(cpu_tree_view)(s.numeric, &tree), LIBSOLVER_OK);
+        note_tree(&seen, &q, &tree.view);
+        cpu_tree_free(&s.env.memory, &tree);
+        for (int time = 0; time < 3; time++) {
+            if (time > 0)
+                factorize_with(&s, time == 1 ? same_values(&s) : branching_values(&q, &r), q.kind);
+            assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
+            assert_true(time == 2 || p.kept == (time == 1));
+            kept += time == 2 && p.kept;
+            anew += time == 2 && !p.kept;
+            if (time == 0)
+                note_groups(&seen, &p.grouped);
+            check_as_new(&s, NO_LIMIT, &p);
+            check_answer(&s, &p, b, branching_is_solvable(&q), seed);
+        }
+        free(b);
+        prepared_free(&s.env.memory, &p);
+        branching_free(&q);
+    }
+    step = ORDINARY_STEP;
+    check_shapes(&seen, 1);
+    assert_true(kept > 0 && anew > 0);
 }
 
 /* Three dense blocks and a dense root of so many rows each, whose rows have sources from all of them; `times` of these. */
@@ -156,7 +207,7 @@ static void threads_plan_the_same(void **state)
                                  : dense_forest(520, 2);
         cpu_system s;
         prepared_solve p = {0};
-        assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+        assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, SPD), SPD, SCALAR_COMPLEX, NATURAL), LIBSOLVER_OK);
         assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
         check_as_new(&s, NO_LIMIT, &p);
         check_solve(&s, &p, &r, shape);
@@ -166,9 +217,9 @@ static void threads_plan_the_same(void **state)
 }
 
 /* A tridiagonal matrix whose L is bidiagonal with `ratio` below the diagonal. */
-static double *chain_values(const pattern *a, double ratio)
+static scalar *chain_values(const pattern *a, double ratio)
 {
-    double *values = nan_array(a->start[a->n]);
+    scalar *values = nan_scalars(a->start[a->n]);
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
             values[p] = a->row[p] == j ? 1 + (j > 0 ? ratio * ratio : 0) : ratio;
@@ -184,7 +235,7 @@ static void the_guard_looks_at_every_factor(void **state)
     pattern a = problem_path(40);
     cpu_system s;
     prepared_solve p = {0};
-    assert_int_equal(system_build(&s, a, chain_values(&a, 0.1), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+    assert_int_equal(system_build_in_order(&s, a, chain_values(&a, 0.1), SPD, SCALAR_COMPLEX, NATURAL), LIBSOLVER_OK);
     assert_int_equal(prepare(&s, limit, &p), LIBSOLVER_OK);
     assert_int_equal(p.guarded, 0);
     factorize_with(&s, chain_values(&s.a, 0.2), SPD);
@@ -245,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_serves_factors_of_one_shape),
+        cmocka_unit_test(a_plan_serves_branching_trees),
         cmocka_unit_test(threads_plan_the_same),
         cmocka_unit_test(the_guard_looks_at_every_factor),
         cmocka_unit_test(any_failed_allocation_leaves_nothing),

@@ -200,6 +200,65 @@ static void forward_errors_are_bounded(void **state)
         fail_msg("%d of %d estimates below the error", low, checked);
 }
 
+/* Unit roundoff of the sums in which residuals are computed. */
+#define SUM_EPS (EPS < 1e-10 ? LDBL_EPSILON : (long double)DBL_EPSILON)
+
+static double forward_error(const dense *s, scalar *b, scalar *x)
+{
+    libsolver_factor *f = factor_of(s, LIBSOLVER_KIND_AUTO, LIBSOLVER_OFF);
+    const libsolver_vectors bv = dense_block(b, s->n, 1), xv = dense_block(x, s->n, 1);
+    double forward = -1;
+    assert_int_equal(libsolver_forward_error(f, NULL, &bv, &xv, &forward), LIBSOLVER_OK);
+    libsolver_factor_free(f);
+    return forward;
+}
+
+/* A = I with a last row of entries so small that they are lost in 1 - a - ... - a - 1: the residual comes out as 0 there, and what is
+ * wrong with x = 1 for b = 1 in this row is the sum of them.  The bound is of rounding errors alone. */
+static void what_residuals_lose_is_in_the_bounds(void **state)
+{
+    (void)state;
+    for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
+        for (int64_t n = 3; n <= LARGEST; n += 8) {
+            const long double lost = SUM_EPS / 8;
+            dense s = {.hermitian = hermitian, .n = n};
+            scalar b[LARGEST], x[LARGEST];
+            for (int64_t j = 0; j < n; j++) {
+                s.a[j][j] = b[j] = x[j] = 1;
+                s.a[n - 1][j] = j < n - 1 ? (scalar)lost : 1;
+            }
+            const double forward = forward_error(&s, b, x);
+            const long double error = (long double)(n - 1) * lost;
+            if (!(forward >= error) || !(forward <= 20 * n * SUM_EPS))
+                fail_msg("hermitian %d, n %d: error %Lg, bound %g, expected below %Lg", hermitian, (int)n, error, forward,
+                         20 * n * SUM_EPS);
+        }
+}
+
+/* b = A x without any error, in small integers: the bound is positive all the same, and no more than the condition allows. */
+static void exact_solutions_have_bounds_too(void **state)
+{
+    (void)state;
+    for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
+        for (int64_t n = 1; n <= LARGEST; n += 7) {
+            random_stream r = random_seeded((uint64_t)n);
+            const dense s = dense_random(&r, hermitian, n, 0.4, (double)(2 * n));
+            scalar b[LARGEST], x[LARGEST];
+            for (int64_t i = 0; i < n; i++)
+                x[i] = (scalar)(1 + i % 3);
+            for (int64_t i = 0; i < n; i++) {
+                exact sum = 0;
+                for (int64_t j = 0; j < n; j++)
+                    sum += dense_at(&s, i, j) * x[j];
+                b[i] = (scalar)sum;
+                assert_true((exact)b[i] == sum);
+            }
+            const double forward = forward_error(&s, b, x);
+            if (!(forward > 0) || !(forward <= 40 * n * SUM_EPS))
+                fail_msg("hermitian %d, n %d: bound %g, expected in (0, %Lg]", hermitian, (int)n, forward, 40 * n * SUM_EPS);
+        }
+}
+
 static void singular_matrices_say_so(void **state)
 {
     (void)state;
@@ -325,6 +384,8 @@ int main(void)
         cmocka_unit_test(determinants_and_conditions),
         cmocka_unit_test(determinants_beyond_the_range_of_numbers),
         cmocka_unit_test(forward_errors_are_bounded),
+        cmocka_unit_test(what_residuals_lose_is_in_the_bounds),
+        cmocka_unit_test(exact_solutions_have_bounds_too),
         cmocka_unit_test(singular_matrices_say_so),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(the_same_bits_for_any_threads),

@@ -10,7 +10,7 @@
 #include "dense.h"
 #include "dense/cpu/front_kernels.h"
 #include "dense/cpu/ldlt.h"
-#include "typed_scalar.h"
+#include "typed_pivots.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +248,11 @@ static void check_front(const front *f, long double limit)
     assert_int_equal(f->report.two_by_two, pairs);
     assert_int_equal(f->report.positive + f->report.negative + zero, p);
     assert_true(f->report.negative == 0 || f->hermitian || !SCALAR_COMPLEX);
+    /* singular values of a pair that are nearly equal have half the digits of its determinant */
+    const long double smallest = smallest_of_pivots(f->hermitian, p, f->d, f->e);
+    const long double error = SCALAR_COMPLEX && !f->hermitian && pairs > 0 ? 2 * sqrtl(ROUNDING) : 16 * ROUNDING;
+    if (!(f->report.smallest == smallest || fabsl(f->report.smallest - smallest) <= error * smallest))
+        fail_msg("hermitian %d, m %d, k %d: smallest pivot %g, it is %Lg", f->hermitian, m, k, f->report.smallest, smallest);
     for (int j = 0; j < k; j++)
         for (int i = j; i < m; i++) {
             if (j < p && i > j && !(cabsl((exact)f->panel[i + (int64_t)j * m]) <= limit * (1 + 100 * EPS)))
