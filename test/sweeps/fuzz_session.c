@@ -74,7 +74,8 @@ void session_fail(fuzz_session *s, const char *class, const char *format, ...)
     s->failures++;
     const int is_first = classify(class, s->number);
     if (is_first || session_verbose)
-        printf("FAILED (%s): %s\n  --seed %" PRIu64 " --first %" PRId64 " --sequences 1\n%s\n", class, what, s->seed, s->number, s->text);
+        printf("FAILED (%s): %s\n  --seed %" PRIu64 " --first %" PRId64 " --sequences 1\n%s\n", class, what,
+               s->seed, s->number, s->text);
     if ((is_first || session_verbose) && session_matrices)
         print_matrix(s);
     session_tell(s, "  FAILED (%s): %s", class, what);
@@ -177,13 +178,16 @@ int64_t session_report(int64_t sequences)
     const int64_t *c = session_counts;
     int64_t sum = 0;
     for (int k = 0; k < class_count; k++) {
-        printf("%8" PRId64 " x %s (first: sequence %" PRId64 ")\n", classes[k].count, classes[k].name, classes[k].first);
+        printf("%8" PRId64 " x %s (first: sequence %" PRId64 ")\n", classes[k].count, classes[k].name,
+               classes[k].first);
         sum += classes[k].count;
     }
-    printf("%" PRId64 " sequences, %" PRId64 " factorizations, %" PRId64 " solves; inertia certain %" PRId64 ", uncertain %" PRId64
-           ", oracle undecided %" PRId64 ", zeros below eps^2 %" PRId64 "; singular %" PRId64 ", found so %" PRId64 "; estimates %" PRId64 ", more than 3 times too small %" PRId64
-           "; failures injected %" PRId64 "; %" PRId64 " failures\n",
-           sequences, c[COUNT_FACTORS], c[COUNT_SOLVES], c[COUNT_CERTAIN], c[COUNT_UNCERTAIN], c[COUNT_UNDECIDED], c[COUNT_SQUARES],
-           c[COUNT_SINGULAR], c[COUNT_SINGULAR_FOUND], c[COUNT_ESTIMATES], c[COUNT_LOW_ESTIMATES], c[COUNT_INJECTED], sum);
+    printf("%" PRId64 " sequences, %" PRId64 " factorizations, %" PRId64 " solves; inertia certain %" PRId64
+           ", uncertain %" PRId64 ", oracle undecided %" PRId64 ", zeros below eps^2 %" PRId64
+           "; singular %" PRId64 ", found so %" PRId64 "; estimates %" PRId64
+           ", more than 3 times too small %" PRId64 "; failures injected %" PRId64 "; %" PRId64 " failures\n",
+           sequences, c[COUNT_FACTORS], c[COUNT_SOLVES], c[COUNT_CERTAIN], c[COUNT_UNCERTAIN],
+           c[COUNT_UNDECIDED], c[COUNT_SQUARES], c[COUNT_SINGULAR], c[COUNT_SINGULAR_FOUND],
+           c[COUNT_ESTIMATES], c[COUNT_LOW_ESTIMATES], c[COUNT_INJECTED], sum);
     return sum;
 }
