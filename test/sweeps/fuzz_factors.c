@@ -304,6 +304,8 @@ static void compare(fuzz_session *s, const factors *f, const char *part, const f
     long double most = 0;
     for (int k = 0; k < f->n; k++)
         most = fmaxl(most, cabsl(y[k]));
+    if (!(most < (f->eps > 1e-10 ? FLT_MAX : DBL_MAX) / 64)) /* it may overflow on the way */
+        return;
     for (int k = 0; k < f->n; k++) {
         const number got = number_of(block_get(x, in_order ? k : f->order[k], 0));
         /* 1e-37 and the like: what underflows in single precision */

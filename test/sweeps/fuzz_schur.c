@@ -93,8 +93,9 @@ static void check_complement(fuzz_session *s, const fuzz_block *complement)
     }
 }
 
-/* b - A x beside the terms of its rows, as far as elimination without refinement keeps them small. */
-static void check_whole_solution(fuzz_session *s, const fuzz_block *b, const fuzz_block *x)
+/* b - A x beside the terms of its rows and of those of the complement, which pivots that were not free to choose can make large. */
+static void check_whole_solution(fuzz_session *s, const fuzz_block *complement, const fuzz_block *b,
+                                 const fuzz_block *x)
 {
     const int n = s->factored.n;
     for (int j = 0; j < b->vectors.columns; j++) {
@@ -110,6 +111,12 @@ static void check_whole_solution(fuzz_session *s, const fuzz_block *b, const fuz
             }
             most = fmax(most, sum);
             residual = fmax(residual, quad_abs(r));
+        }
+        for (int i = 0; i < s->options.schur_size; i++) {
+            double sum = 0;
+            for (int k = 0; k < s->options.schur_size; k++)
+                sum += quad_abs(block_get(complement, i, k)) * quad_abs(block_get(x, s->schur_rows[k], j));
+            most = fmax(most, sum);
         }
         if (!(residual <= 1e4 * n * system_eps(&s->factored) * true_condition(s) * most))
             session_fail(s, "a solution by condense and expand", "residual %.3g, terms %.3g", residual, most);
@@ -138,7 +145,7 @@ void check_schur(fuzz_session *s)
         check_complement(s, &complement);
         if (solve_complement(s, &complement, &x) &&
             libsolver_schur_expand(s->factor, NULL, &x.vectors) == LIBSOLVER_OK) {
-            check_whole_solution(s, &b, &x);
+            check_whole_solution(s, &complement, &b, &x);
         }
     }
     block_free(&complement);
