@@ -57,11 +57,20 @@ static const char *path_of(const fuzz_session *s)
     libsolver_factor_info info;
     libsolver_info(s->factor, &info);
     const int matching = s->options.matching, mixed = s->options.mixed == LIBSOLVER_ON;
-    snprintf(path, sizeof path, "%s%s, matching %s, scaling %s%s", kinds[info.kind], s->options.schur_size > 0 ? " of a part" : "",
-             matching == LIBSOLVER_AUTO ? "AUTO" : matching == LIBSOLVER_ON ? "ON" : "OFF",
+    snprintf(path, sizeof path, "%s%s, matching %s, scaling %s%s", kinds[info.kind],
+             s->options.schur_size > 0 ? " of a part" : "",
+             matching == LIBSOLVER_AUTO ? "AUTO"
+             : matching == LIBSOLVER_ON ? "ON"
+                                        : "OFF",
              s->options.scaling == LIBSOLVER_OFF ? "OFF" : "ON",
              mixed ? factor_eps(s) > 1e-10 ? ", mixed" : ", mixed gone to double" : "");
     return path;
+}
+
+/* Mixed precision with all rows scaled alike: what leaves the range of single precision is lost, as the documentation says. */
+int is_unscaled_single(const fuzz_session *s)
+{
+    return s->options.mixed == LIBSOLVER_ON && s->options.scaling == LIBSOLVER_OFF;
 }
 
 /* Cholesky succeeds if the least eigenvalue of the matrix with unit diagonal is well above its rounding errors [Demmel 1989]. */
@@ -76,28 +85,38 @@ static int is_clearly_definite(fuzz_session *s, double eps)
     return 100 * (n + 1) * eps * oracle_condition(s->truth, &s->eliminated, scaling) < 1;
 }
 
-/* Whether rounding errors alone, in a matrix that is well scaled, could have made these signs: a zero may be none then. */
-static int is_within_rounding(const fuzz_session *s, const libsolver_inertia_counts *c)
+/* Whether errors of this size, in a matrix that is well scaled, could have made these signs: a zero may be none then. */
+static int is_within(const fuzz_session *s, const libsolver_inertia_counts *c, double error)
 {
-    const oracle_signs t = oracle_signs_beyond(s->truth, &s->eliminated, 64 * (s->eliminated.n + 1) * factor_eps(s));
+    const oracle_signs t = oracle_signs_beyond(s->truth, &s->eliminated, 64 * (s->eliminated.n + 1) * error);
     return c->positive >= t.positive && c->negative >= t.negative;
 }
 
-/* A sign, or a zero, that is certain and not so.  A class for signs, one for zeros that are small numbers, one for others. */
+/* A sign, or a zero, that is certain and not so.  Classes for signs, for zeros that are numbers as small as rounding
+ * errors, and for others.  Numbers below the square of rounding errors, which twice the precision does not tell from zeros, are
+ * counted and not held against it. */
 static void fail_certificate(fuzz_session *s, const libsolver_inertia_counts *c, const oracle_signs *t)
 {
     char class[200];
-    const int only_zeros = c->positive <= t->positive && c->negative <= t->negative;
+    const double eps = factor_eps(s);
+    const int only_zeros = c->positive <= t->positive && c->negative <= t->negative,
+              is_rounding = is_within(s, c, eps);
+    if (only_zeros && is_within(s, c, eps * eps)) {
+        session_counts[COUNT_SQUARES]++;
+        session_tell(s, "  (zeros that are smaller than rounding errors squared)");
+        return;
+    }
     snprintf(class, sizeof class, "FALSE CERTIFICATE, %s: %s",
-             !only_zeros                ? is_within_rounding(s, c) ? "a sign is rounding" : "a sign is wrong"
-             : is_within_rounding(s, c) ? "zeros are rounding"
-                                        : "zeros are none",
+             !only_zeros   ? is_rounding ? "a sign is rounding" : "a sign is wrong"
+             : is_rounding ? "zeros are rounding"
+                           : "zeros are none",
              path_of(s));
-    session_fail(s, class, "%d %d %d, smallest pivot %.3g; exact %d %d %d", (int)c->positive, (int)c->negative, (int)c->zero, c->smallest_pivot,
-                 t->positive, t->negative, t->zero);
+    session_fail(s, class, "%d %d %d, smallest pivot %.3g; exact %d %d %d", (int)c->positive,
+                 (int)c->negative, (int)c->zero, c->smallest_pivot, t->positive, t->negative, t->zero);
 }
 
-static void check_counts(fuzz_session *s, libsolver_status status, const libsolver_inertia_counts *c, const libsolver_factor_info *info)
+static void check_counts(fuzz_session *s, libsolver_status status, const libsolver_inertia_counts *c,
+                         const libsolver_factor_info *info)
 {
     char class[200];
     const oracle_signs t = oracle_factor_signs(s->truth);
@@ -105,18 +124,23 @@ static void check_counts(fuzz_session *s, libsolver_status status, const libsolv
     session_counts[!t.decided ? COUNT_UNDECIDED : c->certain ? COUNT_CERTAIN : COUNT_UNCERTAIN]++;
     session_counts[COUNT_SINGULAR] += t.zero > 0;
     session_counts[COUNT_SINGULAR_FOUND] += t.zero > 0 && c->zero == t.zero;
-    if (c->positive + c->negative + c->zero != s->eliminated.n || c->positive < 0 || c->negative < 0 || c->zero < 0)
-        session_fail(s, "inertia does not sum to n", "%d %d %d", (int)c->positive, (int)c->negative, (int)c->zero);
+    if (c->positive + c->negative + c->zero != s->eliminated.n || c->positive < 0 || c->negative < 0 ||
+        c->zero < 0)
+        session_fail(s, "inertia does not sum to n", "%d %d %d", (int)c->positive, (int)c->negative,
+                     (int)c->zero);
     if ((c->zero > 0) != (status == LIBSOLVER_SINGULAR) || (info->perturbed > 0 && status == LIBSOLVER_OK))
-        session_fail(s, "status and counts differ", "%s, %d zero, %d perturbed", libsolver_status_name(status), (int)c->zero,
-                     (int)info->perturbed);
+        session_fail(s, "status and counts differ", "%s, %d zero, %d perturbed",
+                     libsolver_status_name(status), (int)c->zero, (int)info->perturbed);
     if (c->certain && info->perturbed > 0)
         session_fail(s, "certain though perturbed", "%d perturbed", (int)info->perturbed);
     if (c->certain && (t.decided ? !right : c->zero != t.zero))
         fail_certificate(s, c, &t);
-    if (c->zero > 0 && t.zero == 0 && s->options.scaling != LIBSOLVER_OFF && 1e4 * (t.positive + t.negative) * factor_eps(s) * true_condition(s) < 1) {
+    if (c->zero > 0 && t.zero == 0 && s->options.scaling != LIBSOLVER_OFF &&
+        s->options.matching != LIBSOLVER_OFF &&
+        1e4 * (t.positive + t.negative) * factor_eps(s) * true_condition(s) < 1) {
         snprintf(class, sizeof class, "singular though well-conditioned: %s", path_of(s));
-        session_fail(s, class, "%d zeros, certain %d, condition %.3g", (int)c->zero, c->certain, true_condition(s));
+        session_fail(s, class, "%d zeros, certain %d, condition %.3g", (int)c->zero, c->certain,
+                     true_condition(s));
     }
 }
 
@@ -134,10 +158,12 @@ void check_factorized(fuzz_session *s, libsolver_status status)
     if (!s->checking)
         return;
     need_truth(s);
-    session_tell(s, "  -> %s, %s; inertia %d %d %d%s", libsolver_status_name(status), path_of(s), (int)counts.positive,
-                 (int)counts.negative, (int)counts.zero, counts.certain ? "" : ", uncertain");
+    session_tell(s, "  -> %s, %s; inertia %d %d %d%s", libsolver_status_name(status), path_of(s),
+                 (int)counts.positive, (int)counts.negative, (int)counts.zero,
+                 counts.certain ? "" : ", uncertain");
     if (info.status != status)
-        session_fail(s, "info has another status", "%s, not %s", libsolver_status_name(info.status), libsolver_status_name(status));
+        session_fail(s, "info has another status", "%s, not %s", libsolver_status_name(info.status),
+                     libsolver_status_name(status));
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE) {
         if (s->options.kind != LIBSOLVER_KIND_SPD)
             session_fail(s, "NOT_POSITIVE_DEFINITE though not asked", "kind %d", s->options.kind);
@@ -146,14 +172,16 @@ void check_factorized(fuzz_session *s, libsolver_status status)
         for (int k = 0; k < s->options.schur_size; k++)
             if (s->schur_rows[k] == info.failed_row)
                 session_fail(s, "failed_row is not eliminated", "%d", (int)info.failed_row);
-        if (is_clearly_definite(s, s->options.mixed == LIBSOLVER_ON ? FLT_EPSILON : system_eps(&s->factored)))
+        if (!is_unscaled_single(s) &&
+            is_clearly_definite(s, s->options.mixed == LIBSOLVER_ON ? FLT_EPSILON : system_eps(&s->factored)))
             session_fail(s, "NOT_POSITIVE_DEFINITE though it is", "failed_row %d", (int)info.failed_row);
         if (inertia != LIBSOLVER_INVALID)
             session_fail(s, "inertia without a factor", "%s", libsolver_status_name(inertia));
         return;
     }
     if (status < 0) {
-        session_fail(s, "a factorization failed", "%s: %s", libsolver_status_name(status), session_message(s));
+        session_fail(s, "a factorization failed", "%s: %s", libsolver_status_name(status),
+                     session_message(s));
         return;
     }
     if (inertia != (s->factored.is_hermitian ? LIBSOLVER_OK : LIBSOLVER_INVALID))
@@ -169,7 +197,8 @@ static double tolerance_of(const fuzz_session *s)
     return s->options.tolerance > 0 ? s->options.tolerance : s->factored.is_single ? 5e-6 : 1e-14;
 }
 
-static oracle_error true_error(const fuzz_session *s, const fuzz_block *b, const fuzz_block *x, int column, int *is_finite)
+static oracle_error true_error(const fuzz_session *s, const fuzz_block *b, const fuzz_block *x, int column,
+                               int *is_finite)
 {
     quad_complex bv[64], xv[64];
     *is_finite = 1;
@@ -184,12 +213,13 @@ static oracle_error true_error(const fuzz_session *s, const fuzz_block *b, const
 /* Whether an error may be reported for one that lies in t: some percent, and the rounding of the library's residual. */
 static int is_close(const fuzz_session *s, double reported, oracle_error t)
 {
-    const double rounding = 8 * (s->factored.n + 4) * (s->factored.is_single ? DBL_EPSILON : (double)LDBL_EPSILON);
+    const double rounding =
+        8 * (s->factored.n + 4) * (s->factored.is_single ? DBL_EPSILON : (double)LDBL_EPSILON);
     return reported >= 0.97 * t.least - rounding && reported <= 1.03 * t.most + rounding;
 }
 
-void check_solution(fuzz_session *s, libsolver_status status, const libsolver_solve_info *info, const fuzz_block *b,
-                    const fuzz_block *x, const double *errors)
+void check_solution(fuzz_session *s, libsolver_status status, const libsolver_solve_info *info,
+                    const fuzz_block *b, const fuzz_block *x, const double *errors)
 {
     oracle_error worst = {0, 0};
     const int columns = (int)b->vectors.columns;
@@ -206,12 +236,14 @@ void check_solution(fuzz_session *s, libsolver_status status, const libsolver_so
         if (!is_finite && status == LIBSOLVER_OK)
             session_fail(s, "OK but not finite", "column %d", j);
         if (errors && is_finite && !is_close(s, errors[j], t))
-            session_fail(s, "backward error of a column", "%.17g reported, true %.17g to %.17g, column %d", errors[j], t.least, t.most, j);
+            session_fail(s, "backward error of a column", "%.17g reported, true %.17g to %.17g, column %d",
+                         errors[j], t.least, t.most, j);
     }
-    session_tell(s, "  -> %s, backward error %.3g (true: %.3g to %.3g), %d steps", libsolver_status_name(status), reported, worst.least,
-                 worst.most, info->steps);
+    session_tell(s, "  -> %s, backward error %.3g (true: %.3g to %.3g), %d steps",
+                 libsolver_status_name(status), reported, worst.least, worst.most, info->steps);
     if (worst.most < INFINITY ? !is_close(s, reported, worst) : reported < INFINITY)
-        session_fail(s, "backward error", "%.17g reported, true %.17g to %.17g", reported, worst.least, worst.most);
+        session_fail(s, "backward error", "%.17g reported, true %.17g to %.17g", reported, worst.least,
+                     worst.most);
     if (!(info->remarks & LIBSOLVER_INACCURATE) && worst.least > tolerance * 1.03)
         session_fail(s, "OK but above the tolerance", "%.17g, tolerance %g", worst.least, tolerance);
     if ((info->remarks & LIBSOLVER_INACCURATE) && worst.most < tolerance * 0.97)
@@ -222,10 +254,13 @@ void check_solution(fuzz_session *s, libsolver_status status, const libsolver_so
     if (remark != (int)status)
         session_fail(s, "status and remarks", "%s, remarks %d", libsolver_status_name(status), info->remarks);
     if ((status == LIBSOLVER_SINGULAR) != (s->status == LIBSOLVER_SINGULAR))
-        session_fail(s, "SINGULAR here or there", "%s, factorize %s", libsolver_status_name(status), libsolver_status_name(s->status));
-    if (status == LIBSOLVER_INACCURATE && s->status == LIBSOLVER_OK && s->options.refine_steps >= 5 && s->options.scaling != LIBSOLVER_OFF &&
-        tolerance >= (s->factored.is_single ? 5e-6 : 1e-14) && 1e3 * s->factored.n * factor_eps(s) * true_condition(s) < 1)
-        session_fail(s, "INACCURATE though well-conditioned", "%.3g, condition %.3g", reported, true_condition(s));
+        session_fail(s, "SINGULAR here or there", "%s, factorize %s", libsolver_status_name(status),
+                     libsolver_status_name(s->status));
+    if (status == LIBSOLVER_INACCURATE && s->status == LIBSOLVER_OK && s->options.refine_steps >= 5 &&
+        s->options.scaling != LIBSOLVER_OFF && tolerance >= (s->factored.is_single ? 5e-6 : 1e-14) &&
+        1e3 * s->factored.n * factor_eps(s) * true_condition(s) < 1)
+        session_fail(s, "INACCURATE though well-conditioned", "%.3g, condition %.3g", reported,
+                     true_condition(s));
 }
 
 /* ---- Estimates ---- */
@@ -234,7 +269,8 @@ void check_solution(fuzz_session *s, libsolver_status status, const libsolver_so
 static int is_comparable(fuzz_session *s, libsolver_status status, const char *what)
 {
     if (status != s->status)
-        session_fail(s, "status of an estimate", "%s: %s, factorize %s", what, libsolver_status_name(status), libsolver_status_name(s->status));
+        session_fail(s, "status of an estimate", "%s: %s, factorize %s", what, libsolver_status_name(status),
+                     libsolver_status_name(s->status));
     return status == LIBSOLVER_OK && 1e4 * (s->factored.n + 1) * factor_eps(s) * true_condition(s) < 1;
 }
 
@@ -258,12 +294,13 @@ void check_condition(fuzz_session *s, libsolver_status status, double condition)
         return;
     const double truth = oracle_condition(s->truth, &s->eliminated, NULL);
     check_estimate(s, "condition", condition, truth, 0);
-    if (!(condition <= truth * 1.1))
+    if (!(condition <= truth * 1.1) && !(s->options.mixed == LIBSOLVER_ON && condition == INFINITY))
         session_fail(s, "condition above the true one", "%.6g, true %.6g", condition, truth);
 }
 
 /* max |A^-1| (|b - A x| + rounding errors of this sum), which the estimate never exceeds but for its own rounding errors. */
-static double most_forward_error(const fuzz_session *s, const long double *inverse, const quad_complex *b, const quad_complex *x)
+static double most_forward_error(const fuzz_session *s, const long double *inverse, const quad_complex *b,
+                                 const quad_complex *x)
 {
     const int n = s->factored.n;
     const long double eps = (s->factored.is_single ? DBL_EPSILON : LDBL_EPSILON) * 4 * (n + 3);
@@ -288,7 +325,8 @@ static double most_forward_error(const fuzz_session *s, const long double *inver
     return (double)most;
 }
 
-void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_block *b, const fuzz_block *x, const double *errors)
+void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_block *b, const fuzz_block *x,
+                          const double *errors)
 {
     quad_complex v[64], bv[64], xv[64];
     const int n = s->factored.n;
@@ -313,8 +351,11 @@ void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_b
         const double most = most_forward_error(s, inverse, bv, xv);
         if (norm > 0 && isfinite(error))
             check_estimate(s, "forward error", errors[j], error / norm, 1e-30);
-        if (norm > 0 && !(errors[j] <= 1.1 * most / norm))
-            session_fail(s, "forward error above its bound", "%.6g, bound %.6g, true %.6g", errors[j], most / norm, error / norm);
+        /* in mixed precision infinite where FGMRES does not get there */
+        if (norm > 0 && !(errors[j] <= 1.1 * most / norm) &&
+            !(s->options.mixed == LIBSOLVER_ON && errors[j] == INFINITY))
+            session_fail(s, "forward error above its bound", "%.6g, bound %.6g, true %.6g", errors[j],
+                         most / norm, error / norm);
     }
     free(inverse);
 }

@@ -1,4 +1,4 @@
-/* test/sweeps/fuzz_factors.c: L, D, scaling, the parts of a solve, determinant and Schur complement, held against definitions
+/* test/sweeps/fuzz_factors.c: L, D, scaling, the parts of a solve and the determinant, held against their definitions
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Errors are bounded by what elimination and substitution can make of rounding errors, with the magnitudes that occur:
@@ -36,7 +36,11 @@ static number mirrored(const factors *f, number v)
 
 static number scalar_at(const fuzz_session *s, const void *values, int64_t k)
 {
-    fuzz_block b = {.vectors = {.values = (void *)values, .rows = INT64_MAX, .columns = 1, .ld = INT64_MAX, .type = s->factored.type}};
+    fuzz_block b = {.vectors = {.values = (void *)values,
+                                .rows = INT64_MAX,
+                                .columns = 1,
+                                .ld = INT64_MAX,
+                                .type = s->factored.type}};
     return number_of(block_get(&b, k, 0));
 }
 
@@ -61,8 +65,9 @@ static int read_l(fuzz_session *s, factors *f)
         return 0;
     int64_t *indices = fuzz_room(entries, sizeof *indices);
     void *values = fuzz_room(entries, 16);
-    const int ok = libsolver_get_factor_l(s->factor, &entries, pointers, indices, values, f->order) == LIBSOLVER_OK && pointers[0] == 0 &&
-                   pointers[n] == entries;
+    const int ok =
+        libsolver_get_factor_l(s->factor, &entries, pointers, indices, values, f->order) == LIBSOLVER_OK &&
+        pointers[0] == 0 && pointers[n] == entries;
     int sound = ok;
     for (int j = 0; j < n && sound; j++) {
         sound = f->order[j] >= 0 && f->order[j] < n && !seen[f->order[j]] && pointers[j] <= pointers[j + 1];
@@ -88,7 +93,8 @@ static int read_factors(fuzz_session *s, factors *f)
     double diagonal[128], subdiagonal[128];
     const int n = f->n;
     libsolver_info(s->factor, &info);
-    if (!read_l(s, f) || !read_scaling(s, f) || libsolver_get_factor_d(s->factor, diagonal, subdiagonal) != LIBSOLVER_OK) {
+    if (!read_l(s, f) || !read_scaling(s, f) ||
+        libsolver_get_factor_d(s->factor, diagonal, subdiagonal) != LIBSOLVER_OK) {
         if (s->options.memory_limit == 0)
             session_fail(s, "factors cannot be read", "%s", session_message(s));
         return 0;
@@ -191,10 +197,12 @@ static double check_product(fuzz_session *s, const factors *f)
                 r -= f->l[i + k * n] * ld[k];
             const int skipped = (f->d[i] == 0 && f->e[i] == 0) || (f->d[j] == 0 && f->e[j] == 0);
             const long double underflow = f->eps > 1e-10 ? FLT_MIN : DBL_MIN;
-            const long double bound = MANY * (n + 1) * (f->eps * (skipped ? most : g[i + j * n]) + underflow * (1 + most));
+            const long double bound =
+                MANY * (n + 1) * (f->eps * (skipped ? most : g[i + j * n]) + underflow * (1 + most));
             sum += bound;
             if (!(cabsl(r) <= bound) && !failed++)
-                session_fail(s, "L D L^T is not P S A S P^T", "entry (%d, %d): %.3Lg, bound %.3Lg", i, j, cabsl(r), bound);
+                session_fail(s, "L D L^T is not P S A S P^T", "entry (%d, %d): %.3Lg, bound %.3Lg", i, j,
+                             cabsl(r), bound);
         }
         norm = fmaxl(norm, sum);
     }
@@ -211,9 +219,12 @@ static void check_determinant(fuzz_session *s, const factors *f, double error)
     if (!s->checking)
         return;
     if (status != s->status)
-        session_fail(s, "status of an estimate", "determinant: %s, factorize %s", libsolver_status_name(status), libsolver_status_name(s->status));
-    if (status == LIBSOLVER_SINGULAR && (got.log_abs != -INFINITY || got.phase_real != 0 || got.phase_imaginary != 0))
-        session_fail(s, "determinant of a singular matrix", "%g, phase %g %g", got.log_abs, got.phase_real, got.phase_imaginary);
+        session_fail(s, "status of an estimate", "determinant: %s, factorize %s",
+                     libsolver_status_name(status), libsolver_status_name(s->status));
+    if (status == LIBSOLVER_SINGULAR &&
+        (got.log_abs != -INFINITY || got.phase_real != 0 || got.phase_imaginary != 0))
+        session_fail(s, "determinant of a singular matrix", "%g, phase %g %g", got.log_abs, got.phase_real,
+                     got.phase_imaginary);
     if (status != LIBSOLVER_OK || !is_nonsingular(s))
         return;
     long double norm = 0, logs = 1;
@@ -226,14 +237,17 @@ static void check_determinant(fuzz_session *s, const factors *f, double error)
     }
     /* |log det (A + E) - log det A| <= n |A^-1 E| / (1 - |A^-1 E|) */
     const double part = oracle_condition(s->truth, &s->eliminated, f->scaling) / (double)norm * error;
-    const double bound = 2 * n * part + 100 * (n + 1) * (double)logs * (s->factored.is_single ? FLT_EPSILON : DBL_EPSILON);
+    const double bound =
+        2 * n * part + 100 * (n + 1) * (double)logs * (s->factored.is_single ? FLT_EPSILON : DBL_EPSILON);
     double log_abs, re, im;
     oracle_determinant(s->truth, &log_abs, &re, &im);
     if (n == 0)
         log_abs = 0;
-    if (n * part < 0.3 && bound < 0.5 && !(fabs(got.log_abs - log_abs) <= bound && hypot(got.phase_real - re, got.phase_imaginary - im) <= bound))
-        session_fail(s, "determinant", "%.17g, phase %.17g %.17g; true %.17g, phase %.17g %.17g; bound %.3g", got.log_abs, got.phase_real,
-                     got.phase_imaginary, log_abs, re, im, bound);
+    if (n * part < 0.3 && bound < 0.5 &&
+        !(fabs(got.log_abs - log_abs) <= bound &&
+          hypot(got.phase_real - re, got.phase_imaginary - im) <= bound))
+        session_fail(s, "determinant", "%.17g, phase %.17g %.17g; true %.17g, phase %.17g %.17g; bound %.3g",
+                     got.log_abs, got.phase_real, got.phase_imaginary, log_abs, re, im, bound);
 }
 
 /* y := |M| x for M = L or L^T */
@@ -265,7 +279,8 @@ static void times_abs_inverse_l(const factors *f, int transposed, const long dou
 }
 
 /* error := |M^-1||M| (|y| + input error part): of y = M^-1 b computed by substitution or with inverted blocks */
-static void substitution_error(const factors *f, int transposed, const number *y, const long double *before, long double *error)
+static void substitution_error(const factors *f, int transposed, const number *y, const long double *before,
+                               long double *error)
 {
     long double size[64] = {0}, product[64];
     for (int i = 0; i < f->n; i++)
@@ -283,17 +298,21 @@ static void substitution_error(const factors *f, int transposed, const number *y
 }
 
 /* x of the library against y, exact up to error. */
-static void compare(fuzz_session *s, const factors *f, const char *part, const fuzz_block *x, int in_order, const number *y, const long double *error)
+static void compare(fuzz_session *s, const factors *f, const char *part, const fuzz_block *x, int in_order,
+                    const number *y, const long double *error)
 {
     long double most = 0;
     for (int k = 0; k < f->n; k++)
         most = fmaxl(most, cabsl(y[k]));
+    if (!(most < (f->eps > 1e-10 ? FLT_MAX : DBL_MAX) / 64)) /* it may overflow on the way */
+        return;
     for (int k = 0; k < f->n; k++) {
         const number got = number_of(block_get(x, in_order ? k : f->order[k], 0));
         /* 1e-37 and the like: what underflows in single precision */
         if (!(cabsl(got - y[k]) <= error[k] + (f->eps > 1e-10 ? FLT_MIN : DBL_MIN) * (1 + most))) {
-            session_fail(s, "part of a solve", "%s, row %d: %.10Lg %.10Lg, expected %.10Lg %.10Lg, bound %.3Lg", part, k, creall(got), cimagl(got),
-                         creall(y[k]), cimagl(y[k]), error[k]);
+            session_fail(s, "part of a solve",
+                         "%s, row %d: %.10Lg %.10Lg, expected %.10Lg %.10Lg, bound %.3Lg", part, k,
+                         creall(got), cimagl(got), creall(y[k]), cimagl(y[k]), error[k]);
             return;
         }
     }
@@ -313,7 +332,8 @@ static void check_parts(fuzz_session *s, const factors *f, const fuzz_block *b)
         error[k] = 2 * f->eps * cabsl(y[k]);
     }
     for (int step = 0; step < 3; step++) {
-        const libsolver_status status = libsolver_solve_plain(s->factor, parts[step], NULL, &x.vectors, &x.vectors);
+        const libsolver_status status =
+            libsolver_solve_plain(s->factor, parts[step], NULL, &x.vectors, &x.vectors);
         if (status != expected)
             session_fail(s, "status of a part", "%d: %s", step, libsolver_status_name(status));
         if (step == 0) {
@@ -329,7 +349,8 @@ static void check_parts(fuzz_session *s, const factors *f, const fuzz_block *b)
                     y[k] = f->d[k] == 0 ? 0 : y[k] / f->d[k];
                     continue;
                 }
-                const number det = f->d[k] * f->d[k + 1] - f->e[k] * mirrored(f, f->e[k]), u = y[k], v = y[k + 1];
+                const number det = f->d[k] * f->d[k + 1] - f->e[k] * mirrored(f, f->e[k]), u = y[k],
+                             v = y[k + 1];
                 y[k] = (f->d[k + 1] * u - mirrored(f, f->e[k]) * v) / det;
                 y[k + 1] = (f->d[k] * v - f->e[k] * u) / det;
                 k++;
@@ -384,7 +405,8 @@ void check_factors(fuzz_session *s)
     }
     if (read_factors(s, &f)) {
         const double error = info.perturbed == 0 ? check_product(s, &f) : INFINITY;
-        check_parts(s, &f, &b);
+        if (!is_unscaled_single(s))
+            check_parts(s, &f, &b);
         check_determinant(s, &f, error);
     }
     block_free(&b);
@@ -392,140 +414,4 @@ void check_factors(fuzz_session *s)
     free(f.a);
     if (!s->checking)
         session_forget_truth(s);
-}
-
-/* ---- Schur complements ---- */
-
-static void random_block(fuzz_session *s, fuzz_block *b)
-{
-    for (int j = 0; j < b->vectors.columns; j++)
-        for (int i = 0; i < b->vectors.rows; i++) {
-            const double re = random_real(&s->r), im = random_real(&s->r);
-            block_set(b, i, j, re, im);
-        }
-}
-
-/* Solves with the complement that was returned, by the oracle. */
-static int solve_complement(fuzz_session *s, const fuzz_block *complement, fuzz_block *x)
-{
-    const int size = (int)s->options.schur_size;
-    oracle_matrix a = oracle_matrix_new(size, s->whole.is_complex, s->whole.is_hermitian);
-    quad_complex v[64];
-    for (int j = 0; j < size; j++)
-        for (int i = j; i < size; i++) {
-            quad_complex e = block_get(complement, i, j);
-            if (i == j && s->factored.is_hermitian)
-                e.im = 0;
-            a.entry[i + j * size] = e;
-            a.entry[j + i * size] = (quad_complex){e.re, s->factored.is_hermitian ? -e.im : e.im};
-        }
-    oracle_factor *f = oracle_factorize(&a);
-    const oracle_signs signs = oracle_factor_signs(f);
-    double scaling[64];
-    oracle_scaling(f, scaling);
-    const int good = signs.decided && signs.zero == 0 && 1e4 * size * system_eps(&s->factored) * oracle_condition(f, &a, scaling) < 1;
-    for (int j = 0; j < x->vectors.columns && good; j++) {
-        for (int i = 0; i < size; i++)
-            v[i] = block_get(x, s->schur_rows[i], j);
-        oracle_solve(f, &a, v);
-        for (int i = 0; i < size; i++)
-            block_set(x, s->schur_rows[i], j, (double)v[i].re, (double)v[i].im);
-    }
-    oracle_factor_free(f);
-    oracle_matrix_free(&a);
-    return good;
-}
-
-/* S x = A22 x - A21 A11^-1 A12 x for unit vectors x */
-static void check_complement(fuzz_session *s, const fuzz_block *complement)
-{
-    const int n = s->factored.n, size = (int)s->options.schur_size, m = n - size;
-    int kept[64] = {0}, rows[64], k = 0;
-    double scaling[64], all[64];
-    for (int i = 0; i < size; i++)
-        kept[s->schur_rows[i]] = 1;
-    for (int i = 0; i < n; i++)
-        if (!kept[i])
-            rows[k++] = i;
-    oracle_factor *whole = oracle_factorize(&s->whole);
-    oracle_scaling(whole, all);
-    oracle_factor_free(whole);
-    for (int i = 0; i < m; i++)
-        scaling[i] = all[rows[i]];
-    const double condition = oracle_condition(s->truth, &s->eliminated, scaling);
-    for (int j = 0; j < size; j++) {
-        quad_complex v[64], w[64];
-        double norm = 0, column = 0;
-        for (int i = 0; i < m; i++) {
-            v[i] = w[i] = s->whole.entry[rows[i] + s->schur_rows[j] * n];
-            column = fmax(column, quad_abs(v[i]) * all[rows[i]] * all[s->schur_rows[j]]);
-        }
-        oracle_solve(s->truth, &s->eliminated, v);
-        for (int i = 0; i < m; i++)
-            norm = fmax(norm, quad_abs(v[i]) / scaling[i] * all[s->schur_rows[j]]);
-        for (int i = 0; i < size; i++) {
-            quad_complex e = s->whole.entry[s->schur_rows[i] + s->schur_rows[j] * n];
-            double most = quad_abs(e) * all[s->schur_rows[i]] * all[s->schur_rows[j]], row = 0;
-            for (int p = 0; p < m; p++) {
-                const quad_complex a = s->whole.entry[s->schur_rows[i] + rows[p] * n];
-                row += quad_abs(a) * all[rows[p]] * all[s->schur_rows[i]];
-                e.re -= a.re * v[p].re - a.im * v[p].im;
-                e.im -= a.re * v[p].im + a.im * v[p].re;
-            }
-            most += row * norm;
-            const quad_complex got = block_get(complement, i, j);
-            const double error = quad_abs((quad_complex){got.re - e.re, got.im - e.im}) * all[s->schur_rows[i]] * all[s->schur_rows[j]];
-            if (!(error <= 1000 * (n + 1) * system_eps(&s->factored) * (1 + condition) * (most + column))) {
-                session_fail(s, "Schur complement", "entry (%d, %d): %.10g, true %.10g, condition %.3g", i, j, (double)got.re, (double)e.re,
-                             condition);
-                return;
-            }
-        }
-    }
-}
-
-void check_schur(fuzz_session *s)
-{
-    const int n = s->factored.n, size = (int)s->options.schur_size, columns = 1 + random_below(&s->r, 3);
-    fuzz_block complement = block_random(&s->r, &s->factored, size, size), b = block_random(&s->r, &s->factored, n, columns);
-    random_block(s, &b);
-    fuzz_block x = block_copy(&b);
-    const libsolver_status first = libsolver_schur_complement(s->factor, &complement.vectors);
-    const libsolver_status second = libsolver_schur_condense(s->factor, NULL, &b.vectors, &x.vectors);
-    session_digest(s, complement.vectors.values, (size_t)complement.count * scalar_bytes(s->factored.type));
-    session_digest(s, x.vectors.values, (size_t)x.count * scalar_bytes(s->factored.type));
-    if (first != s->status || second != s->status)
-        session_fail(s, "status of a Schur complement", "%s, condense %s, factorize %s", libsolver_status_name(first),
-                     libsolver_status_name(second), libsolver_status_name(s->status));
-    if (!block_is_sound(&complement) || !block_is_sound(&x))
-        session_fail(s, "written outside of a block", "Schur complement");
-    if (s->checking && first == LIBSOLVER_OK && second == LIBSOLVER_OK && 1e4 * n * system_eps(&s->factored) * true_condition(s) < 1) {
-        check_complement(s, &complement);
-        if (solve_complement(s, &complement, &x) && libsolver_schur_expand(s->factor, NULL, &x.vectors) == LIBSOLVER_OK) {
-            quad_complex xv[64], bv[64];
-            for (int j = 0; j < columns; j++) {
-                for (int i = 0; i < n; i++)
-                    xv[i] = block_get(&x, i, j), bv[i] = block_get(&b, i, j);
-                double most = 0, residual = 0, scaling[64] = {0};
-                (void)scaling;
-                for (int i = 0; i < n; i++) { /* of rows, as far as elimination without refinement keeps them */
-                    quad_complex r = bv[i];
-                    double sum = quad_abs(r);
-                    for (int k = 0; k < n; k++) {
-                        const quad_complex a = s->whole.entry[i + k * n];
-                        r.re -= a.re * xv[k].re - a.im * xv[k].im;
-                        r.im -= a.re * xv[k].im + a.im * xv[k].re;
-                        sum += quad_abs(a) * quad_abs(xv[k]);
-                    }
-                    most = fmax(most, sum);
-                    residual = fmax(residual, quad_abs(r));
-                }
-                if (!(residual <= 1e4 * n * system_eps(&s->factored) * true_condition(s) * most))
-                    session_fail(s, "a solution by condense and expand", "residual %.3g, terms %.3g", residual, most);
-            }
-        }
-    }
-    block_free(&complement);
-    block_free(&b);
-    block_free(&x);
 }

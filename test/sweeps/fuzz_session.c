@@ -16,7 +16,7 @@ static struct {
 static int class_count;
 
 int64_t session_counts[COUNTS];
-int session_verbose;
+int session_verbose, session_matrices;
 
 void session_tell(fuzz_session *s, const char *format, ...)
 {
@@ -48,6 +48,22 @@ static int classify(const char *name, int64_t sequence)
     return classes[k].count++ == 0;
 }
 
+/* The matrix that is factorized, as a Matrix Market file would have it. */
+static void print_matrix(const fuzz_session *s)
+{
+    const fuzz_system *a = &s->factored;
+    for (int j = 0; j < a->n; j++)
+        for (int i = j; i < a->n; i++) {
+            const int at = i + j * a->n, shifted = i == j && s->is_shifted;
+            if (!a->stored[at] && !shifted)
+                continue;
+            printf("%d %d %.17g", i + 1, j + 1, system_round(a, a->re[at] + (shifted ? s->shift_re[i] : 0)));
+            if (a->is_complex)
+                printf(" %.17g", system_round(a, a->im[at] + (shifted ? s->shift_im[i] : 0)));
+            printf("\n");
+        }
+}
+
 void session_fail(fuzz_session *s, const char *class, const char *format, ...)
 {
     char what[600];
@@ -56,8 +72,12 @@ void session_fail(fuzz_session *s, const char *class, const char *format, ...)
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     s->failures++;
-    if (classify(class, s->number) || session_verbose)
-        printf("FAILED (%s): %s\n  --seed %" PRIu64 " --first %" PRId64 " --sequences 1\n%s\n", class, what, s->seed, s->number, s->text);
+    const int is_first = classify(class, s->number);
+    if (is_first || session_verbose)
+        printf("FAILED (%s): %s\n  --seed %" PRIu64 " --first %" PRId64 " --sequences 1\n%s\n", class, what,
+               s->seed, s->number, s->text);
+    if ((is_first || session_verbose) && session_matrices)
+        print_matrix(s);
     session_tell(s, "  FAILED (%s): %s", class, what);
 }
 
@@ -158,13 +178,16 @@ int64_t session_report(int64_t sequences)
     const int64_t *c = session_counts;
     int64_t sum = 0;
     for (int k = 0; k < class_count; k++) {
-        printf("%8" PRId64 " x %s (first: sequence %" PRId64 ")\n", classes[k].count, classes[k].name, classes[k].first);
+        printf("%8" PRId64 " x %s (first: sequence %" PRId64 ")\n", classes[k].count, classes[k].name,
+               classes[k].first);
         sum += classes[k].count;
     }
-    printf("%" PRId64 " sequences, %" PRId64 " factorizations, %" PRId64 " solves; inertia certain %" PRId64 ", uncertain %" PRId64
-           ", oracle undecided %" PRId64 "; singular %" PRId64 ", found so %" PRId64 "; estimates %" PRId64 ", more than 3 times too small %" PRId64
-           "; failures injected %" PRId64 "; %" PRId64 " failures\n",
-           sequences, c[COUNT_FACTORS], c[COUNT_SOLVES], c[COUNT_CERTAIN], c[COUNT_UNCERTAIN], c[COUNT_UNDECIDED], c[COUNT_SINGULAR],
-           c[COUNT_SINGULAR_FOUND], c[COUNT_ESTIMATES], c[COUNT_LOW_ESTIMATES], c[COUNT_INJECTED], sum);
+    printf("%" PRId64 " sequences, %" PRId64 " factorizations, %" PRId64 " solves; inertia certain %" PRId64
+           ", uncertain %" PRId64 ", oracle undecided %" PRId64 ", zeros below eps^2 %" PRId64
+           "; singular %" PRId64 ", found so %" PRId64 "; estimates %" PRId64
+           ", more than 3 times too small %" PRId64 "; failures injected %" PRId64 "; %" PRId64 " failures\n",
+           sequences, c[COUNT_FACTORS], c[COUNT_SOLVES], c[COUNT_CERTAIN], c[COUNT_UNCERTAIN],
+           c[COUNT_UNDECIDED], c[COUNT_SQUARES], c[COUNT_SINGULAR], c[COUNT_SINGULAR_FOUND],
+           c[COUNT_ESTIMATES], c[COUNT_LOW_ESTIMATES], c[COUNT_INJECTED], sum);
     return sum;
 }

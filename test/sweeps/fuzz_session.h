@@ -28,17 +28,18 @@ typedef struct fuzz_session {
     int is_simple; /* factor owns the others */
 
     /* the matrix */
-    fuzz_system given;      /* values given last */
-    int has_given;          /* they were good: may be shifted */
-    fuzz_system factored;   /* those that the factor is of, ... */
-    int is_shifted;         /* ... with this added */
+    fuzz_system given;    /* values given last */
+    int has_given;        /* they were good: may be shifted */
+    fuzz_system factored; /* those that the factor is of, ... */
+    int is_shifted;       /* ... with this added */
     double shift_re[64], shift_im[64];
     fuzz_view view;
-    int usable;             /* the factor should be, ... */
-    int was_usable;         /* ... or was once: it has a workspace */
+    int usable;              /* the factor should be, ... */
+    int was_usable;          /* ... or was once: it has a workspace */
     libsolver_status status; /* of its making */
-    int64_t columns;        /* that its own workspace has had */
-    int is_stale[SESSION_WORKSPACES + 1]; /* workspaces that may follow the factor in their next use, its own one last */
+    int64_t columns;         /* that its own workspace has had */
+    int is_stale[SESSION_WORKSPACES +
+                 1]; /* workspaces that may follow the factor in their next use, its own one last */
 
     /* what is true of it, when asked for */
     oracle_matrix whole, eliminated; /* with and without schur_rows */
@@ -59,7 +60,8 @@ typedef struct fuzz_session {
 /* A line of what is done. */
 void session_tell(fuzz_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What is wrong: the class is counted, the first of each are printed with all lines. */
-void session_fail(fuzz_session *s, const char *class, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void session_fail(fuzz_session *s, const char *class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A result. */
 void session_digest(fuzz_session *s, const void *bytes, size_t count);
 void session_end_call(fuzz_session *s);
@@ -78,6 +80,7 @@ enum {
     COUNT_CERTAIN,
     COUNT_UNCERTAIN,
     COUNT_UNDECIDED,
+    COUNT_SQUARES,
     COUNT_SINGULAR,
     COUNT_SINGULAR_FOUND,
     COUNT_SOLVES,
@@ -90,6 +93,7 @@ enum {
 extern int64_t session_counts[COUNTS];
 /* Prints them and the failures by class; how many there were. */
 int64_t session_report(int64_t sequences);
-extern int session_verbose; /* print every failure */
+extern int session_verbose;  /* print every failure */
+extern int session_matrices; /* and the matrices with them */
 
 #endif

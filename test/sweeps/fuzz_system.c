@@ -50,9 +50,11 @@ static double *at(fuzz_system *a, int i, int j)
 }
 
 /* Pairs of rows that are joined: a path, a star, a grid, at random, all. */
-static void fill_graph(random_stream *r, fuzz_system *a, int first, int last, double (*value)(random_stream *r))
+static void fill_graph(random_stream *r, fuzz_system *a, int first, int last,
+                       double (*value)(random_stream *r))
 {
-    const int n = last - first, shape = random_below(r, 5), width = 1 + random_below(r, 7), percent = 5 + random_below(r, 60);
+    const int n = last - first, shape = random_below(r, 5), width = 1 + random_below(r, 7),
+              percent = 5 + random_below(r, 60);
     for (int j = 0; j < n; j++)
         for (int i = j + 1; i < n; i++) {
             const int joined = shape == 0   ? i == j + 1
@@ -120,7 +122,8 @@ static void make_definite(random_stream *r, fuzz_system *a, int first, int last)
 /* B D B^T, B of integers, n x rank: of known nullity, unless a small number is added. */
 static void make_product(random_stream *r, fuzz_system *a, int first, int last)
 {
-    const int n = last - first, rank = random_below(r, n + 1), definite = chance(r, 40), percent = 10 + random_below(r, 60);
+    const int n = last - first, rank = random_below(r, n + 1), definite = chance(r, 40),
+              percent = 10 + random_below(r, 60);
     const int scale = random_below(r, 70);
     int b[64], d;
     for (int k = 0; k < rank; k++) {
@@ -138,7 +141,8 @@ static void make_product(random_stream *r, fuzz_system *a, int first, int last)
 /* [H G; G^T -K], K = 0 or positive; rows of G may depend on each other */
 static void make_saddle(random_stream *r, fuzz_system *a, int first, int last)
 {
-    const int n = last - first, m = n / (2 + random_below(r, 3)), h = n - m, quasi = chance(r, 40), integers = chance(r, 60);
+    const int n = last - first, m = n / (2 + random_below(r, 3)), h = n - m, quasi = chance(r, 40),
+              integers = chance(r, 60);
     for (int i = 0; i < h; i++)
         set(a, first + i, first + i, integers ? 1 + random_below(r, 4) : exp(8 * random_real(r)));
     for (int k = h; k < n; k++) {
@@ -185,9 +189,9 @@ typedef void maker(random_stream *r, fuzz_system *a, int first, int last);
 static const struct {
     const char *name;
     maker *make;
-} families[] = {{"sparse", make_sparse},       {"Laplacian", make_laplacian}, {"definite", make_definite},
-                {"product", make_product},     {"saddle point", make_saddle}, {"Cauchy", make_cauchy},
-                {"diagonal", make_diagonal},   {"cancelling", make_cancelling}};
+} families[] = {{"sparse", make_sparse},     {"Laplacian", make_laplacian},  {"definite", make_definite},
+                {"product", make_product},   {"saddle point", make_saddle},  {"Cauchy", make_cauchy},
+                {"diagonal", make_diagonal}, {"cancelling", make_cancelling}};
 #define FAMILIES ((int)(sizeof families / sizeof families[0]))
 
 /* D A D with powers of two, or numbers that are rounded. */
@@ -284,7 +288,10 @@ static fuzz_system empty(int n, libsolver_type type, libsolver_symmetry symmetry
 fuzz_system system_random(random_stream *r, libsolver_type type, libsolver_symmetry symmetry)
 {
     const int size = random_below(r, 100);
-    const int n = size < 3 ? random_below(r, 2) : size < 60 ? 2 + random_below(r, 9) : size < 96 ? 2 + random_below(r, 23) : 25 + random_below(r, 36);
+    const int n = size < 3    ? random_below(r, 2)
+                  : size < 60 ? 2 + random_below(r, 9)
+                  : size < 96 ? 2 + random_below(r, 23)
+                              : 25 + random_below(r, 36);
     fuzz_system a = empty(n, type, symmetry);
     make_values(r, &a);
     if (chance(r, 60))
@@ -292,7 +299,8 @@ fuzz_system system_random(random_stream *r, libsolver_type type, libsolver_symme
     const int explicit_zeros = chance(r, 30) ? 10 : 0, whole_diagonal = chance(r, 50);
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++)
-            a.stored[i + j * n] = a.re[i + j * n] != 0 || a.im[i + j * n] != 0 || (i == j && whole_diagonal) || chance(r, explicit_zeros);
+            a.stored[i + j * n] = a.re[i + j * n] != 0 || a.im[i + j * n] != 0 ||
+                                  (i == j && whole_diagonal) || chance(r, explicit_zeros);
     return a;
 }
 
@@ -344,7 +352,9 @@ const char *system_revalue(random_stream *r, fuzz_system *a)
             else if (what == 5 && a->stored[i + j * n])
                 *re = integer(r, 3), *im = a->is_complex && !(a->is_hermitian && i == j) ? integer(r, 2) : 0;
         }
-    return what == 3 ? "a power of two times the values" : what == 4 ? "the negative diagonal" : "small integers";
+    return what == 3   ? "a power of two times the values"
+           : what == 4 ? "the negative diagonal"
+                       : "small integers";
 }
 
 fuzz_system system_copy(const fuzz_system *a)

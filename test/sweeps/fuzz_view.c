@@ -18,7 +18,8 @@ static void put(libsolver_type type, void *values, int64_t at, double re, double
     const float parts[2] = {(float)re, (float)im};
     const double wide[2] = {re, im};
     const int is_single = type == LIBSOLVER_S || type == LIBSOLVER_C;
-    memcpy((char *)values + (size_t)at * scalar_bytes(type), is_single ? (const void *)parts : wide, scalar_bytes(type));
+    memcpy((char *)values + (size_t)at * scalar_bytes(type), is_single ? (const void *)parts : wide,
+           scalar_bytes(type));
 }
 
 static void get(libsolver_type type, const void *values, int64_t at, double *re, double *im)
@@ -26,7 +27,8 @@ static void get(libsolver_type type, const void *values, int64_t at, double *re,
     float parts[2] = {0, 0};
     double wide[2] = {0, 0};
     const int is_single = type == LIBSOLVER_S || type == LIBSOLVER_C;
-    memcpy(is_single ? (void *)parts : wide, (const char *)values + (size_t)at * scalar_bytes(type), scalar_bytes(type));
+    memcpy(is_single ? (void *)parts : wide, (const char *)values + (size_t)at * scalar_bytes(type),
+           scalar_bytes(type));
     *re = is_single ? parts[0] : wide[0];
     *im = is_single ? parts[1] : wide[1];
 }
@@ -39,14 +41,16 @@ static double leading(double v)
     return ldexp(trunc(ldexp(m, 12)), e - 12);
 }
 
-static int64_t list_entries(random_stream *r, const fuzz_system *a, libsolver_storage storage, int parts, fuzz_entry *entry)
+static int64_t list_entries(random_stream *r, const fuzz_system *a, libsolver_storage storage, int parts,
+                            fuzz_entry *entry)
 {
     int64_t k = 0;
     for (int j = 0; j < a->n; j++)
         for (int i = j; i < a->n; i++) {
             if (!a->stored[i + j * a->n])
                 continue;
-            for (int side = storage == LIBSOLVER_UPPER; side <= (storage != LIBSOLVER_LOWER && (i != j || storage == LIBSOLVER_UPPER)); side++) {
+            for (int side = storage == LIBSOLVER_UPPER;
+                 side <= (storage != LIBSOLVER_LOWER && (i != j || storage == LIBSOLVER_UPPER)); side++) {
                 const int in_parts = random_below(r, 100) < parts, row = side ? j : i, column = side ? i : j;
                 if (in_parts) {
                     entry[k++] = (fuzz_entry){row, column, 1};
@@ -61,7 +65,9 @@ static int64_t list_entries(random_stream *r, const fuzz_system *a, libsolver_st
 static int by_column(const void *a_, const void *b_)
 {
     const fuzz_entry *a = a_, *b = b_;
-    return a->column != b->column ? a->column - b->column : a->row != b->row ? a->row - b->row : a->part - b->part;
+    return a->column != b->column ? a->column - b->column
+           : a->row != b->row     ? a->row - b->row
+                                  : a->part - b->part;
 }
 
 static void put_index(libsolver_index type, void *array, int64_t at, int64_t v)

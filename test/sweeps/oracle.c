@@ -1,11 +1,11 @@
-/* test/sweeps/oracle.c: L D L^T with complete pivoting in numbers of 113 bits, and what follows from it  [Bunch, Parlett 1971]
+/* test/sweeps/oracle.c: L D L^T with complete pivoting in numbers of 113 bits, and signs that it proves  [Bunch, Parlett 1971]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Signs are proved thus: let r = rank A be known, L11 D1 L11^H + ... the factor after r columns, what is left of A dropped.  This
  * product M has exactly r eigenvalues other than 0, with the signs of D1 [Sylvester], none smaller than
  * mu = min |lambda(D1)| / |L11^-1|^2.  If |A - M| < mu, A has at least as many positive and as many negative ones [Weyl], and no
  * more, as its rank is r. */
-#include "oracle.h"
+#include "oracle_numbers.h"
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -15,15 +15,7 @@
 
 #define QUAD_ROUNDOFF 0x1p-113
 
-struct oracle_factor {
-    int n, is_complex, is_hermitian, rank;
-    oracle_signs signs;
-    int *perm, *scale;       /* row of A eliminated k-th; S = 2^scale by rows of A */
-    unsigned char *two;      /* 1, then 2: the columns of a 2 x 2 pivot */
-    quad_complex *l, *d, *e; /* n x n by columns, diagonals 1; D(k,k) and D(k+1,k) */
-};
-
-static void *room(size_t count, size_t size)
+void *oracle_room(size_t count, size_t size)
 {
     void *p = calloc(count + 1, size);
     if (!p) {
@@ -33,76 +25,17 @@ static void *room(size_t count, size_t size)
     return p;
 }
 
-/* ---- Numbers; `c` false: real ones, of which only re is computed ---- */
-
-static quad_complex product(quad_complex a, quad_complex b, int c)
-{
-    if (!c)
-        return (quad_complex){a.re * b.re, 0};
-    return (quad_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-static quad_complex difference(quad_complex a, quad_complex b, int c)
-{
-    return (quad_complex){a.re - b.re, c ? a.im - b.im : 0};
-}
-
-static quad_complex mirror(quad_complex a, int hermitian)
-{
-    return hermitian ? (quad_complex){a.re, -a.im} : a;
-}
-
-static quad_complex quotient(quad_complex a, quad_complex b, int c)
-{
-    if (!c)
-        return (quad_complex){a.re / b.re, 0};
-    const quad size = b.re * b.re + b.im * b.im;
-    const quad_complex p = product(a, (quad_complex){b.re, -b.im}, 1);
-    return (quad_complex){p.re / size, p.im / size};
-}
-
-/* v 2^e */
-static quad shifted(quad v, int e)
-{
-    static const quad up = 0x1p60, down = 0x1p-60;
-    for (; e >= 60; e -= 60)
-        v *= up;
-    for (; e <= -60; e += 60)
-        v *= down;
-    return v * (quad)ldexp(1, e);
-}
-
-/* floor(log2 |v|), INT32_MIN for 0; subnormal numbers do not occur */
-static int exponent_of(quad v)
-{
-    __extension__ unsigned __int128 bits;
-    memcpy(&bits, &v, sizeof bits);
-    return v == 0 ? INT32_MIN : ((int)(bits >> 112) & 0x7fff) - 16383;
-}
-
-/* log2 |v| of one that is not 0, with v beyond the range of double precision too */
-static double log2_abs(quad_complex v)
-{
-    const int re = exponent_of(v.re), im = exponent_of(v.im), e = re > im ? re : im;
-    return e + log2(hypot((double)shifted(v.re, -e), (double)shifted(v.im, -e)));
-}
-
 double quad_abs(quad_complex v)
 {
     return v.im == 0 ? fabs((double)v.re) : hypot((double)v.re, (double)v.im);
-}
-
-/* |v| to 63 bits, as far as double precision reaches and further */
-static long double long_abs(quad_complex v)
-{
-    return v.im == 0 ? fabsl((long double)v.re) : hypotl((long double)v.re, (long double)v.im);
 }
 
 /* ---- Matrices ---- */
 
 oracle_matrix oracle_matrix_new(int n, int is_complex, int is_hermitian)
 {
-    return (oracle_matrix){n, is_complex, is_hermitian, room((size_t)n * (size_t)n, sizeof(quad_complex))};
+    return (oracle_matrix){n, is_complex, is_hermitian,
+                           oracle_room((size_t)n * (size_t)n, sizeof(quad_complex))};
 }
 
 void oracle_matrix_free(oracle_matrix *a)
@@ -116,10 +49,11 @@ void oracle_matrix_free(oracle_matrix *a)
 static void equilibrate(const oracle_matrix *a, int *scale)
 {
     const int n = a->n;
-    int *size = room((size_t)n * (size_t)n, sizeof *size); /* of entries: exponents */
-    double *s = room((size_t)n, sizeof *s), moved = INFINITY;
+    int *size = oracle_room((size_t)n * (size_t)n, sizeof *size); /* of entries: exponents */
+    double *s = oracle_room((size_t)n, sizeof *s), moved = INFINITY;
     for (int k = 0; k < n * n; k++) {
-        const int re = exponent_of(a->entry[k].re), im = a->is_complex ? exponent_of(a->entry[k].im) : INT32_MIN;
+        const int re = exponent_of(a->entry[k].re),
+                  im = a->is_complex ? exponent_of(a->entry[k].im) : INT32_MIN;
         size[k] = re > im ? re : im;
     }
     for (int round = 0; round < 100 && moved > 0.5; round++) {
@@ -220,7 +154,8 @@ static void eliminate_two(elimination *x, int k)
     for (int i = k + 2; i < n; i++) {
         const quad_complex u = x->s[i + k * n], v = x->s[i + (k + 1) * n];
         f->l[i + k * n] = quotient(difference(product(u, d, c), product(v, b, c), c), det, c);
-        f->l[i + (k + 1) * n] = quotient(difference(product(v, a, c), product(u, mirror(b, h), c), c), det, c);
+        f->l[i + (k + 1) * n] =
+            quotient(difference(product(v, a, c), product(u, mirror(b, h), c), c), det, c);
     }
     for (int j = k + 2; j < n; j++) {
         const quad_complex u = mirror(x->s[j + k * n], h), v = mirror(x->s[j + (k + 1) * n], h);
@@ -271,7 +206,8 @@ static int eliminate(elimination *x)
 static double growth_norm(const oracle_factor *f, int done)
 {
     const int n = f->n;
-    double sum = 0, *l = room((size_t)n * (size_t)n, sizeof *l), *ld = room((size_t)n * (size_t)n, sizeof *ld);
+    double sum = 0, *l = oracle_room((size_t)n * (size_t)n, sizeof *l),
+           *ld = oracle_room((size_t)n * (size_t)n, sizeof *ld);
     for (int j = 0; j < done; j++)
         for (int i = j; i < n; i++)
             l[i + j * n] = quad_abs(f->l[i + j * n]);
@@ -299,8 +235,9 @@ static double growth_norm(const oracle_factor *f, int done)
 static double inverse_norm(const oracle_factor *f, int r)
 {
     const int n = f->n;
-    double sum = 0, most = 1, *x = room((size_t)r, sizeof *x), *l = room((size_t)r * (size_t)r, sizeof *l);
-    double *im = room((size_t)r, sizeof *im), *li = room((size_t)r * (size_t)r, sizeof *li);
+    double sum = 0, most = 1, *x = oracle_room((size_t)r, sizeof *x),
+           *l = oracle_room((size_t)r * (size_t)r, sizeof *l);
+    double *im = oracle_room((size_t)r, sizeof *im), *li = oracle_room((size_t)r * (size_t)r, sizeof *li);
     for (int j = 0; j < r; j++)
         for (int i = j + 1; i < r; i++) {
             l[j + i * r] = (double)f->l[i + j * n].re;
@@ -354,17 +291,19 @@ static double least_pivot(const oracle_factor *f, int done)
 oracle_factor *oracle_factorize(const oracle_matrix *a)
 {
     const int n = a->n, square = n * n;
-    oracle_factor *f = room(1, sizeof *f);
-    *f = (oracle_factor){.n = n, .is_complex = a->is_complex, .is_hermitian = a->is_hermitian || !a->is_complex};
-    f->perm = room((size_t)n, sizeof *f->perm);
-    f->scale = room((size_t)n, sizeof *f->scale);
-    f->two = room((size_t)n, 1);
-    f->l = room((size_t)square, sizeof *f->l);
-    f->d = room((size_t)n, sizeof *f->d);
-    f->e = room((size_t)n, sizeof *f->e);
+    oracle_factor *f = oracle_room(1, sizeof *f);
+    *f = (oracle_factor){
+        .n = n, .is_complex = a->is_complex, .is_hermitian = a->is_hermitian || !a->is_complex};
+    f->perm = oracle_room((size_t)n, sizeof *f->perm);
+    f->scale = oracle_room((size_t)n, sizeof *f->scale);
+    f->two = oracle_room((size_t)n, 1);
+    f->l = oracle_room((size_t)square, sizeof *f->l);
+    f->d = oracle_room((size_t)n, sizeof *f->d);
+    f->e = oracle_room((size_t)n, sizeof *f->e);
     f->rank = oracle_rank(a);
     equilibrate(a, f->scale);
-    elimination x = {f, room((size_t)square, sizeof *x.s), room((size_t)square, sizeof *x.size)};
+    elimination x = {f, oracle_room((size_t)square, sizeof *x.s),
+                     oracle_room((size_t)square, sizeof *x.size)};
     double norm = 0, left = 0;
     for (int j = 0; j < n; j++) {
         f->perm[j] = j;
@@ -428,199 +367,12 @@ oracle_signs oracle_signs_beyond(const oracle_factor *f, const oracle_matrix *a,
             for (int i = 0; i < n; i++) {
                 const int e = f->scale[i] + f->scale[j];
                 const quad_complex v = a->entry[i + j * n];
-                b.entry[i + j * n] = (quad_complex){shifted(v.re, e) + (i == j ? (k ? margin : -margin) : 0), a->is_complex ? shifted(v.im, e) : 0};
+                b.entry[i + j * n] = (quad_complex){shifted(v.re, e) + (i == j ? (k ? margin : -margin) : 0),
+                                                    a->is_complex ? shifted(v.im, e) : 0};
             }
         signs[k] = oracle_inertia(&b);
         oracle_matrix_free(&b);
     }
     const int positive = signs[0].positive, negative = signs[1].negative;
     return (oracle_signs){positive, negative, n - positive - negative, signs[0].decided && signs[1].decided};
-}
-
-/* ---- Solutions ---- */
-
-/* y := D^-1 y */
-static void divide(const oracle_factor *f, quad_complex *y)
-{
-    const int c = f->is_complex, h = f->is_hermitian;
-    for (int k = 0; k < f->n; k++) {
-        if (!f->two[k]) {
-            y[k] = quotient(y[k], f->d[k], c);
-            continue;
-        }
-        const quad_complex a = f->d[k], b = f->e[k], d = f->d[k + 1], u = y[k], v = y[k + 1];
-        const quad_complex det = difference(product(a, d, c), product(b, mirror(b, h), c), c);
-        y[k] = quotient(difference(product(u, d, c), product(v, mirror(b, h), c), c), det, c);
-        y[k + 1] = quotient(difference(product(v, a, c), product(u, b, c), c), det, c);
-        k++;
-    }
-}
-
-/* x := S P^T (L D L^H)^-1 P S x */
-static void substitute(const oracle_factor *f, quad_complex *x)
-{
-    const int n = f->n, c = f->is_complex;
-    quad_complex *y = room((size_t)n, sizeof *y);
-    for (int k = 0; k < n; k++) {
-        const int e = f->scale[f->perm[k]];
-        y[k] = (quad_complex){shifted(x[f->perm[k]].re, e), shifted(x[f->perm[k]].im, e)};
-    }
-    for (int j = 0; j < n; j++)
-        for (int i = j + 1; i < n; i++)
-            y[i] = difference(y[i], product(f->l[i + j * n], y[j], c), c);
-    divide(f, y);
-    for (int j = n - 1; j >= 0; j--)
-        for (int i = j + 1; i < n; i++)
-            y[j] = difference(y[j], product(mirror(f->l[i + j * n], f->is_hermitian), y[i], c), c);
-    for (int k = 0; k < n; k++) {
-        const int e = f->scale[f->perm[k]];
-        x[f->perm[k]] = (quad_complex){shifted(y[k].re, e), shifted(y[k].im, e)};
-    }
-    free(y);
-}
-
-void oracle_solve(const oracle_factor *f, const oracle_matrix *a, quad_complex *x)
-{
-    const int n = f->n, c = f->is_complex;
-    quad_complex *b = room((size_t)n, sizeof *b), *r = room((size_t)n, sizeof *r);
-    memcpy(b, x, sizeof *b * (size_t)n);
-    substitute(f, x);
-    memcpy(r, b, sizeof *b * (size_t)n);
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < n; i++)
-            r[i] = difference(r[i], product(a->entry[i + j * n], x[j], c), c);
-    substitute(f, r);
-    for (int i = 0; i < n; i++)
-        x[i] = (quad_complex){x[i].re + r[i].re, x[i].im + r[i].im};
-    free(b);
-    free(r);
-}
-
-void oracle_determinant(const oracle_factor *f, double *log_abs, double *re, double *im)
-{
-    const int c = f->is_complex;
-    double sum = 0, angle = 0;
-    for (int k = 0; k < f->n; k++) {
-        quad_complex pivot = f->d[k];
-        if (f->two[k] == 1)
-            pivot = difference(product(pivot, f->d[k + 1], c), product(f->e[k], mirror(f->e[k], f->is_hermitian), c), c);
-        if (f->two[k] != 2) {
-            const int e = exponent_of(pivot.re) > exponent_of(pivot.im) ? exponent_of(pivot.re) : exponent_of(pivot.im);
-            sum += log2_abs(pivot);
-            angle += atan2((double)shifted(pivot.im, -e), (double)shifted(pivot.re, -e));
-        }
-        sum -= 2 * f->scale[k];
-    }
-    *log_abs = sum * log(2.);
-    *re = cos(angle);
-    *im = sin(angle);
-}
-
-/* y := (L D L^H)^-1 y in long double, parts re and im in turn; l: L as y is, q: length n */
-static void substitute_long(const oracle_factor *f, const long double *l, long double *y, quad_complex *q)
-{
-    const int n = f->n;
-    const long double sign = f->is_hermitian ? -1 : 1;
-    for (int j = 0; j < n; j++)
-        for (int i = j + 1; i < n && (y[2 * j] != 0 || y[2 * j + 1] != 0); i++) {
-            const long double *p = l + 2 * (i + j * n);
-            y[2 * i] -= p[0] * y[2 * j] - p[1] * y[2 * j + 1];
-            y[2 * i + 1] -= p[0] * y[2 * j + 1] + p[1] * y[2 * j];
-        }
-    for (int k = 0; k < n; k++)
-        q[k] = (quad_complex){y[2 * k], y[2 * k + 1]};
-    divide(f, q);
-    for (int k = 0; k < n; k++)
-        y[2 * k] = (long double)q[k].re, y[2 * k + 1] = (long double)q[k].im;
-    for (int j = n - 1; j >= 0; j--)
-        for (int i = j + 1; i < n; i++) {
-            const long double *p = l + 2 * (i + j * n);
-            y[2 * j] -= p[0] * y[2 * i] - sign * p[1] * y[2 * i + 1];
-            y[2 * j + 1] -= p[0] * y[2 * i + 1] + sign * p[1] * y[2 * i];
-        }
-}
-
-/* Columns of S P^T (L D L^H)^-1 P S in long double: as exact as 10^-19 times the condition of S A S. */
-void oracle_inverse(const oracle_factor *f, long double *inverse)
-{
-    const int n = f->n;
-    long double *l = room(2 * (size_t)n * (size_t)n, sizeof *l), *y = room(2 * (size_t)n, sizeof *y);
-    quad_complex *q = room((size_t)n, sizeof *q);
-    for (int k = 0; k < n * n; k++) {
-        l[2 * k] = (long double)f->l[k].re;
-        l[2 * k + 1] = (long double)f->l[k].im;
-    }
-    for (int column = 0; column < n; column++) {
-        memset(y, 0, sizeof *y * 2 * (size_t)n);
-        y[2 * column] = 1;
-        substitute_long(f, l, y, q);
-        for (int k = 0; k < n; k++)
-            inverse[f->perm[k] + f->perm[column] * n] =
-                ldexpl(hypotl(y[2 * k], y[2 * k + 1]), f->scale[f->perm[k]] + f->scale[f->perm[column]]);
-    }
-    free(l);
-    free(y);
-    free(q);
-}
-
-double oracle_condition(const oracle_factor *f, const oracle_matrix *a, const double *s)
-{
-    const int n = f->n;
-    long double norm = 0, norm_of_inverse = 0, *inverse = room((size_t)n * (size_t)n, sizeof *inverse);
-    oracle_inverse(f, inverse);
-    for (int j = 0; j < n; j++) {
-        long double sum = 0, other = 0;
-        for (int i = 0; i < n; i++) {
-            const long double scale = s ? (long double)s[i] * s[j] : 1;
-            sum += scale * long_abs(a->entry[i + j * n]);
-            other += inverse[i + j * n] / scale;
-        }
-        norm = fmaxl(norm, sum);
-        norm_of_inverse = fmaxl(norm_of_inverse, other);
-    }
-    free(inverse);
-    return n == 0 ? 1 : (double)(norm * norm_of_inverse);
-}
-
-void oracle_scaling(const oracle_factor *f, double *s)
-{
-    for (int i = 0; i < f->n; i++)
-        s[i] = ldexp(1, f->scale[i]);
-}
-
-/* ---- Backward errors ---- */
-
-oracle_error oracle_backward_error(const oracle_matrix *a, const quad_complex *x, const quad_complex *b, double eps)
-{
-    const int n = a->n, c = a->is_complex;
-    long double norm = 0, least[2] = {0, 0}, most[2] = {0, 0};
-    for (int i = 0; i < n; i++)
-        norm = fmaxl(norm, long_abs(x[i]));
-    for (int i = 0; i < n; i++) {
-        quad_complex r = b[i];
-        long double sum = 0, row = 0;
-        for (int j = 0; j < n; j++) {
-            const quad_complex v = a->entry[i + j * n];
-            if (v.re == 0 && v.im == 0)
-                continue;
-            const long double size = long_abs(v);
-            r = difference(r, product(v, x[j], c), c);
-            sum += size * long_abs(x[j]);
-            row += size;
-        }
-        const long double right = long_abs(b[i]), residual = long_abs(r), slack = 4 * (n + 2) * (long double)eps;
-        const long double border = 1000.0L * n * eps * (row * norm + right);
-        if (residual == 0)
-            continue;
-        const int may_be_large = sum + right > border * (1 - slack), may_be_small = !(sum + right > border * (1 + slack));
-        const long double omega[2] = {residual / (sum + right), residual / (sum + row * norm)};
-        for (int small = 0; small < 2; small++) {
-            if (!(small ? may_be_small : may_be_large))
-                continue;
-            most[small] = fmaxl(most[small], omega[small]);
-            if (!(may_be_large && may_be_small))
-                least[small] = fmaxl(least[small], omega[small]);
-        }
-    }
-    return (oracle_error){(double)(least[0] + least[1]), (double)(most[0] + most[1])};
 }

@@ -58,11 +58,13 @@ static uint64_t image(const field *f, quad v)
     uint128 bits;
     memcpy(&bits, &v, sizeof bits);
     const int biased = (int)(bits >> 112) & 0x7fff, exponent = (biased ? biased : 1) - 16383 - 112;
-    const uint128 fraction = bits & (((uint128)1 << 112) - 1), mantissa = biased ? fraction | (uint128)1 << 112 : fraction;
+    const uint128 fraction = bits & (((uint128)1 << 112) - 1),
+                  mantissa = biased ? fraction | (uint128)1 << 112 : fraction;
     if (mantissa == 0)
         return 0;
     const uint64_t base = exponent < 0 ? f->half : residue(f, 2);
-    const uint64_t r = times(f, residue(f, mantissa), power(f, base, (uint64_t)(exponent < 0 ? -exponent : exponent)));
+    const uint64_t r =
+        times(f, residue(f, mantissa), power(f, base, (uint64_t)(exponent < 0 ? -exponent : exponent)));
     return bits >> 127 && r ? f->p - r : r;
 }
 

@@ -15,8 +15,8 @@ static void check_signs(const oracle_matrix *a, int positive, int negative, int 
 {
     const oracle_signs s = oracle_inertia(a);
     if (!s.decided || s.positive != positive || s.negative != negative || s.zero != zero)
-        fail_msg("n = %d: %d %d %d, decided %d; expected %d %d %d", a->n, s.positive, s.negative, s.zero, s.decided,
-                 positive, negative, zero);
+        fail_msg("n = %d: %d %d %d, decided %d; expected %d %d %d", a->n, s.positive, s.negative, s.zero,
+                 s.decided, positive, negative, zero);
 }
 
 /* A = B diag(d) B^H with small integers, B unit lower triangular and its rows shuffled: exact. */
@@ -62,8 +62,10 @@ static void signs_survive_congruences(void **state)
         check_signs(&a, count[2], count[0], count[1]);
         for (int j = 0; j < n; j++) /* badly scaled */
             for (int i = 0; i < n; i++) {
-                a.entry[i + j * n].re *= (quad)ldexp(1, (i * 37 + 11) % 400) * (quad)ldexp(1, (j * 37 + 11) % 400);
-                a.entry[i + j * n].im *= (quad)ldexp(1, (i * 37 + 11) % 400) * (quad)ldexp(1, (j * 37 + 11) % 400);
+                a.entry[i + j * n].re *=
+                    (quad)ldexp(1, (i * 37 + 11) % 400) * (quad)ldexp(1, (j * 37 + 11) % 400);
+                a.entry[i + j * n].im *=
+                    (quad)ldexp(1, (i * 37 + 11) % 400) * (quad)ldexp(1, (j * 37 + 11) % 400);
             }
         check_signs(&a, count[2], count[0], count[1]);
         oracle_matrix_free(&a);
@@ -108,7 +110,8 @@ static void signs_beyond_a_margin(void **state)
     (void)state;
     oracle_matrix a = oracle_matrix_new(4, 0, 0);
     a.entry[0].re = 4, a.entry[5].re = -16;
-    a.entry[10].re = a.entry[11].re = a.entry[14].re = 1, a.entry[15].re = 1 - 0x1p-20; /* about 2 and -2^-21 */
+    a.entry[10].re = a.entry[11].re = a.entry[14].re = 1,
+    a.entry[15].re = 1 - 0x1p-20; /* about 2 and -2^-21 */
     oracle_factor *f = oracle_factorize(&a);
     const oracle_signs all = oracle_signs_beyond(f, &a, 0x1p-23), large = oracle_signs_beyond(f, &a, 0x1p-19);
     assert_true(all.decided && all.positive == 2 && all.negative == 2 && all.zero == 0);
@@ -158,8 +161,8 @@ static void solutions_determinants_and_conditions(void **state)
         oracle_determinant(f, &log_abs, &re, &im);
         if (!(most <= 1e-30 * condition) || !(fabs(log_abs - log(fabs(expected))) < 1e-12 * n) ||
             !(fabs(re - (expected > 0 ? 1 : -1)) + fabs(im) < 1e-12))
-            fail_msg("round %d, n = %d: error %g, condition %g, determinant %g %g exp(%.17g), expected %g", round, n, most,
-                     condition, re, im, log_abs, expected);
+            fail_msg("round %d, n = %d: error %g, condition %g, determinant %g %g exp(%.17g), expected %g",
+                     round, n, most, condition, re, im, log_abs, expected);
         oracle_factor_free(f);
         oracle_matrix_free(&a);
     }
@@ -177,7 +180,8 @@ static void a_condition_by_hand(void **state)
     const double s[2] = {2, 0.5}; /* [12 1; 1 0.5]: inverse (1/4) [0.5 -1; -1 12] */
     const double scaled = oracle_condition(f, &a, s), expected_scaled = (12 + sqrt(2.)) * (12 + sqrt(2.)) / 4;
     if (!(fabs(condition - expected) < 1e-12) || !(fabs(scaled - expected_scaled) < 1e-12))
-        fail_msg("condition %.17g, expected %.17g; scaled %.17g, expected %.17g", condition, expected, scaled, expected_scaled);
+        fail_msg("condition %.17g, expected %.17g; scaled %.17g, expected %.17g", condition, expected, scaled,
+                 expected_scaled);
     oracle_factor_free(f);
     oracle_matrix_free(&a);
 }
