@@ -22,11 +22,14 @@
  * some times too small. */
 #define ROUNDING (32 * EPS)
 
-/* A row of A x is zero if it is at most this times the largest entries of x and of the row.  Sums are good to about 2^-104. */
+/* A row of A x is zero if it is at most this times |A||x|, the largest that each entry of x has been counting: it may have to become
+ * 0.  Sums are good to about 2^-104. */
 #define TWICE_PRECISE 0x1p-90
 
-/* Steps of the refinement of x, each of which is to take a factor of at least LEAST_GAIN from the residual. */
+/* Steps of the refinement of x, which ends when PATIENCE of them have not taken a factor of LEAST_GAIN from the residual: entries that
+ * are to be 0 may come out as rounding errors first, beside which theirs are large. */
 #define MOST_STEPS 20
+#define PATIENCE 2
 #define LEAST_GAIN 4
 
 /* Reals of a scalar. */
@@ -35,15 +38,16 @@
 typedef struct doubt {
     workspace w;                                           /* for one column; only what cpu_solve_block and estimates need */
     double *high, *low, *residual, *residual_low;          /* n PARTS each: x and A x, sums of two numbers */
+    double *most, *terms;                                  /* n each: largest |x| so far, |A| times it */
 } doubt;
 
-/* Random numbers, the same in every run [splitmix64: Steele, Lea, Flood 2014]. */
-static uint64_t random_bits(int64_t i)
+/* A random number in [1, 2), the same in every run [splitmix64: Steele, Lea, Flood 2014]. */
+static double random_number(int64_t i)
 {
     uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return 1 + (double)((z ^ (z >> 31)) >> 12) * 0x1p-52;
 }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
@@ -85,7 +89,7 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
     t->w.x = memory_new(m, n, sizeof(scalar));
     t->w.best = memory_new(m, n, sizeof(scalar));
     t->w.bound = memory_new(m, n, sizeof(real));
-    t->high = memory_new(m, 4 * n * PARTS, sizeof(double));
+    t->high = memory_new(m, (4 * PARTS + 2) * n, sizeof(double));
     if (fronts) {
         t->w.rows = f->solve_entries;
         t->w.nodes = f->plan->part.supernodes;
@@ -99,6 +103,8 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
     t->low = t->high + n * PARTS;
     t->residual = t->low + n * PARTS;
     t->residual_low = t->residual + n * PARTS;
+    t->most = t->residual_low + n * PARTS;
+    t->terms = t->most + n;
     report->growths++;
     return LIBSOLVER_OK;
 }
@@ -170,10 +176,10 @@ static void clear_kept_rows(const numeric *f, scalar *x)
         x[f->plan->schur_first + i] = 0;
 }
 
-/* A vector of random signs times the inverse has about the norm of its largest column, or more.  Whether `TRIALS` of them are so small
- * that nothing needs to be estimated. */
-#define TRIALS 2
-#define CLEARLY 16
+/* The inverse times a random vector is about as large as its largest column, or larger, but by chance.  Whether TRIALS vectors give
+ * so little that nothing needs to be estimated: that all of them are CLEARLY times too small happens once in a million times. */
+#define TRIALS 3
+#define CLEARLY 64
 static int is_clearly_small(const numeric *f, workspace *w)
 {
     const int32_t n = f->plan->a.n;
@@ -181,7 +187,7 @@ static int is_clearly_small(const numeric *f, workspace *w)
     for (int trial = 0; trial < TRIALS; trial++) {
         double sum = 0;
         for (int32_t i = 0; i < n; i++)
-            w->x[i] = random_bits((int64_t)trial * n + i) >> 63 ? 1 : -1;
+            w->x[i] = (scalar)(4 * random_number((int64_t)trial * n + i) - 6); /* in [-2, 2) */
         clear_kept_rows(f, w->x);
         NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);
         for (int32_t i = 0; i < n; i++)
@@ -248,32 +254,41 @@ static inline void add_entry(doubt *t, int32_t i, scalar a, int32_t j)
 #endif
 }
 
-/* residual := A x, each row rounded once */
+/* |a| of a pair of numbers */
+static double size_of(const double *a)
+{
+    return SCALAR_COMPLEX ? hypot(a[0], a[PARTS - 1]) : fabs(a[0]);
+}
+
+/* residual := A x, each row rounded once;  most := max(most, |x|), terms := |A| most */
 static void multiply(const numeric *f, doubt *t)
 {
     const pattern *a = &f->plan->a;
     memset(t->residual, 0, 2 * sizeof(double) * PARTS * (size_t)a->n);
+    for (int32_t i = 0; i < a->n; i++) {
+        t->most[i] = fmax(t->most[i], size_of(t->high + (int64_t)i * PARTS));
+        t->terms[i] = 0;
+    }
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
             const scalar entry = f->value[p] * (f->scale[j] * f->scale[i]); /* powers of two */
+            const double size = (double)scalar_abs(entry);
             add_entry(t, i, entry, j);
-            if (i != j)
+            t->terms[i] += size * t->most[j];
+            if (i != j) {
                 add_entry(t, j, scalar_mirror(entry, f->plan->hermitian), i);
+                t->terms[j] += size * t->most[i];
+            }
         }
     for (int64_t i = 0; i < (int64_t)a->n * PARTS; i++)
         t->residual[i] += t->residual_low[i];
 }
 
-/* x(i) of a zero pivot: in [1, 2) */
-static double random_number(int32_t i)
-{
-    return 1 + (double)(random_bits(i) >> 12) * 0x1p-52;
-}
-
 static void choose_vector(const numeric *f, doubt *t)
 {
     memset(t->high, 0, 2 * sizeof(double) * PARTS * (size_t)f->plan->a.n);
+    memset(t->most, 0, sizeof(double) * (size_t)f->plan->a.n);
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
         for (int i = 0; i < v->p; i++) {
@@ -285,31 +300,22 @@ static void choose_vector(const numeric *f, doubt *t)
     }
 }
 
-/* |a| of a pair of numbers */
-static double size_of(const double *a)
-{
-    return SCALAR_COMPLEX ? hypot(a[0], a[PARTS - 1]) : fabs(a[0]);
-}
-
-/* The largest entry of A x, each beside that of its row and of x, in TWICE_PRECISE: rows and columns are taken as if the largest entry of
- * each row were 1, as it is unless scaling is off.  *power: what brings the largest entry of A x near 1. */
+/* The largest entry of A x beside |A||x|, in TWICE_PRECISE.  *power: what brings the largest entry of A x near 1. */
 static double size_of_residual(const numeric *f, const doubt *t, double *power)
 {
     const int32_t kept = f->plan->schur_first, end = kept + f->plan->schur_size;
-    double most_x = 0, most = 0, most_r = 0;
+    double most = 0, largest = 0;
     int exponent = 0;
-    for (int32_t i = 0; i < f->plan->a.n; i++)
-        most_x = fmax(most_x, size_of(t->high + (int64_t)i * PARTS) * sqrt((double)f->largest[i]));
     for (int32_t i = 0; i < f->plan->a.n; i++) {
         const double r = size_of(t->residual + (int64_t)i * PARTS);
         if (r == 0 || (i >= kept && i < end))
             continue;
-        most_r = fmax(most_r, r);
-        most = fmax(most, r / (sqrt((double)f->largest[i]) * most_x * TWICE_PRECISE));
-        if (r != r)
+        if (!(r < INFINITY))
             return INFINITY;
+        largest = fmax(largest, r);
+        most = fmax(most, r / (t->terms[i] * TWICE_PRECISE));
     }
-    frexp(most_r, &exponent);
+    frexp(largest, &exponent);
     *power = ldexp(1, exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent);
     return most;
 }
@@ -344,19 +350,20 @@ static void correct(const numeric *f, doubt *t, double power)
 static libsolver_status zeros_are_known(const numeric *f, int *known)
 {
     doubt *t = f->doubt;
-    double before = INFINITY;
+    double least = INFINITY;
     choose_vector(f, t);
     *known = 0;
-    for (int step = 0; step < MOST_STEPS; step++) {
+    for (int step = 0, in_vain = 0; step < MOST_STEPS && in_vain < PATIENCE; step++) {
         double power = 1;
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
         multiply(f, t);
         const double now = size_of_residual(f, t, &power);
         *known = now <= 1;
-        if (*known || !(now * LEAST_GAIN <= before))
+        if (*known)
             return LIBSOLVER_OK;
-        before = now;
+        in_vain = now * LEAST_GAIN <= least ? 0 : in_vain + 1;
+        least = fmin(now, least);
         correct(f, t, power);
     }
     return LIBSOLVER_OK;

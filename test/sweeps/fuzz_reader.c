@@ -17,6 +17,7 @@
 #include "mm_read.h"
 #include "mm_write.h"
 #include "random.h"
+#include "room.h"
 #include <dirent.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -337,8 +338,8 @@ static void check_vectors(size_t text, bool complex_matrix)
     promise(mm_read_vectors(written_path[0], order, type, &again, &columns_again, &f) == 0, "vectors not read again", f.text);
     promise(columns == columns_again && memcmp(b, again, sizeof *b * (size_t)(order * columns * width)) == 0,
             "other vectors after writing and reading", "");
-    free(again);
-    free(b);
+    room_free(again);
+    room_free(b);
 }
 
 /* ---- one input ----------------------------------------------------------------------------------------- */
