@@ -50,6 +50,7 @@ typedef struct backend_report {
     int cholesky; /* 1: A = L L^T, 0: A = L D L^T (^H when Hermitian) */
     int in_single; /* the factor is in single precision, the matrix in double */
     int64_t positive, negative, zero, uncertain, two_by_two, delayed, perturbed, growths;
+    int64_t small; /* pivots that are not zero but were looked at more closely, whatever came of it */
     double smallest;    /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot of the scaled matrix */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A */
     int64_t factor_nnz, fronts;

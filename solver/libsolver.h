@@ -71,9 +71,11 @@ typedef enum libsolver_backend {
 } libsolver_backend;
 
 typedef enum libsolver_kind {
-    LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails or is not tried.  refactorize begins with
+    LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails, leaves it open whether A is positive
+                                definite, or is not tried.  refactorize begins with
                                 LDL^T where the last values ended there, until such a factor has positive pivots */
-    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric.  Mixed
+    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric; an A that may be
+                                singular within rounding errors can succeed: its inertia is not certain.  Mixed
                                 precision: before it fails, with a slightly larger diagonal (PERTURBED) */
     LIBSOLVER_KIND_INDEFINITE = 2, /* LDL^T with 1x1 and 2x2 pivots */
     LIBSOLVER_KIND_QUASI_DEFINITE = 3 /* LDL^T without pivoting; options.expected_signs */
@@ -208,9 +210,8 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
                                                    const libsolver_matrix *a, libsolver_factor **factor);
 
 /* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen anew (a scaling
- * by matching that the last values needed is tried first; where pivots stayed uncertain after all attempts, the last of these comes
- * first, and is the only one if no more are uncertain now and zeros are as many; where two agreed on zeros, these two come
- * first).  Allocates only for what libsolver_factor_info.growths counts, for the first matching and, in mixed precision, for a factor
+ * by matching that the last values needed is tried first; where the last values took several attempts, the last of these comes
+ * first, and is the only one if no more pivots are in doubt now and zeros are as many, or none).  Allocates only for what libsolver_factor_info.growths counts, for the first matching and, in mixed precision, for a factor
  * in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays
  * valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
@@ -336,9 +337,11 @@ LIBSOLVER_API void libsolver_analysis_query(const libsolver_analysis *analysis,
 /* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that factorizes. */
 LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int64_t *permutation);
 
-/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed and none lies so near to the
- * rounding errors made (zero pivots: so far above them) that its sign could be wrong; with matching AUTO, zero pivots were counted
- * again by other means, scaling or threshold, with the same result. */
+/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed; where some are small, no matrix
+ * between A and the one that was factorized exactly, A + E, is singular, |E| <= 32 eps |L||D||L^H|, by an estimate of
+ * | |A^-1||E| |_inf [Higham 2002, chapters 10, 11 and 15]; and where some are zero, vectors of the null space are known to
+ * twice the working precision, 2^-90.  Small is below 2^-26 of the entries assembled, in single precision and for n <= 256 below 2^-6.
+ * What it cannot tell from zero are eigenvalues below about the square of eps. */
 typedef struct libsolver_inertia_counts {
     int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;

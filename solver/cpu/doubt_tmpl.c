@@ -369,22 +369,19 @@ static libsolver_status zeros_are_known(const numeric *f, int *known)
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report, int *zeros_known)
+libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report)
 {
-    int signs_known = 0;
-    *zeros_known = 1;
+    int known = 1;
     if (f->single)
         return f->single->settle_doubt(f->factor, report);
+    report->small = report->uncertain;
     if (report->zero == 0 && report->uncertain == 0)
         return LIBSOLVER_OK;
     TRY(take_memory(f, report));
     if (report->zero > 0)
-        TRY(zeros_are_known(f, zeros_known));
-    if (!*zeros_known)
-        report->uncertain += report->zero;
-    else if (report->uncertain > 0) {
-        TRY(signs_are_known(f, &signs_known));
-        report->uncertain = signs_known ? 0 : report->uncertain;
-    }
+        TRY(zeros_are_known(f, &known));
+    if (known && report->uncertain > 0)
+        TRY(signs_are_known(f, &known));
+    report->uncertain = known ? 0 : report->small + report->zero;
     return LIBSOLVER_OK;
 }

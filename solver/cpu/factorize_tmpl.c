@@ -255,10 +255,9 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
 static libsolver_status factorize_signed(numeric *f, const backend_options *options, backend_report *report)
 {
     backend_options o = *options;
-    int zeros_known;
     o.may_match = 0;
     TRY(NAME(cpu_attempt)(f, 0, &o, report));
-    return report->perturbed > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report, &zeros_known);
+    return report->perturbed > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report);
 }
 
 /* Row of A with the first diagonal entry in elimination order that is eliminated and not positive, -1 if there is none. */
@@ -291,13 +290,12 @@ static libsolver_status attempt_shifted(numeric *f, const backend_options *optio
 static libsolver_status factorize_definite(numeric *f, const backend_options *options, backend_report *report)
 {
     const int only = options->positive_definite > 0;
-    int zeros_known;
     libsolver_status status = NAME(cpu_attempt)(f, 1, options, report);
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && only)
         status = attempt_shifted(f, options, report);
     if (status != LIBSOLVER_OK || report->perturbed > 0)
         return status;
-    TRY(NAME(cpu_settle_doubt)(f, report, &zeros_known));
+    TRY(NAME(cpu_settle_doubt)(f, report));
     if (report->uncertain == 0 || only || f->single)
         return LIBSOLVER_OK;
     environment_log(f->plan->env, "%lld pivots of the Cholesky factor are within rounding errors: L D L^T instead",

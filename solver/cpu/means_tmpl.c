@@ -19,11 +19,9 @@ static int is_settled(const numeric *f, const backend_report *report)
     return f->single ? report->zero == 0 : report->uncertain == 0;
 }
 
-/* LDL^T by these means, with capped delays if it must be; pivots in doubt are looked at more closely.  *zeros_known: its zero
- * pivots, if there are any, are known to be zeros. */
-static libsolver_status attempt(numeric *f, backend_options *means, backend_report *report, int *zeros_known)
+/* LDL^T by these means, with capped delays if it must be; pivots in doubt are looked at more closely. */
+static libsolver_status attempt(numeric *f, backend_options *means, backend_report *report)
 {
-    *zeros_known = 1;
     libsolver_status status = NAME(cpu_attempt)(f, 0, means, report);
     if (status == TOO_MANY_DELAYS && !means->may_match) {
         environment_log(f->plan->env, "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
@@ -31,7 +29,7 @@ static libsolver_status attempt(numeric *f, backend_options *means, backend_repo
         status = NAME(cpu_attempt)(f, 0, means, report);
     }
     if (status == LIBSOLVER_OK && report->perturbed == 0)
-        status = NAME(cpu_settle_doubt)(f, report, zeros_known);
+        status = NAME(cpu_settle_doubt)(f, report);
     return status;
 }
 
@@ -47,38 +45,38 @@ static void log_doubt(const numeric *f, const backend_report *report, const char
 }
 
 /* With the other level of zero. */
-static libsolver_status try_other_zero(numeric *f, backend_options *means, backend_report *report, int *zeros_known)
+static libsolver_status try_other_zero(numeric *f, backend_options *means, backend_report *report)
 {
     log_doubt(f, report, means->zero_level > 0 ? "fewer pivots count as zero" : "more pivots count as zero");
     means->zero_level = means->zero_level > 0 ? 0 : RAISED_ZERO;
     backend_options same = *means;
     same.may_match = 0; /* delays are what they were */
-    return attempt(f, &same, report, zeros_known);
+    return attempt(f, &same, report);
 }
 
 /* With scaling by matching instead of equilibration, unless that leaves more zeros. */
-static libsolver_status try_matching(numeric *f, backend_options *means, backend_report *report, int *zeros_known)
+static libsolver_status try_matching(numeric *f, backend_options *means, backend_report *report)
 {
     const backend_scaling scaling = means->scaling;
     const int64_t zero = report->zero;
     log_doubt(f, report, "scaling by matching instead of equilibration");
     means->zero_level = 0;
     use_matching(means);
-    TRY(attempt(f, means, report, zeros_known));
+    TRY(attempt(f, means, report));
     if (report->zero <= zero || is_settled(f, report))
         return LIBSOLVER_OK;
     log_doubt(f, report, "equilibration once more");
     means->scaling = scaling;
-    return attempt(f, means, report, zeros_known);
+    return attempt(f, means, report);
 }
 
-static libsolver_status try_threshold(numeric *f, backend_options *means, backend_report *report, int *zeros_known)
+static libsolver_status try_threshold(numeric *f, backend_options *means, backend_report *report)
 {
     log_doubt(f, report, "pivoting again with threshold 0.5");
     means->pivot_threshold = CAREFUL_THRESHOLD;
     means->zero_level = 0;
     means->may_match = 0;
-    return attempt(f, means, report, zeros_known);
+    return attempt(f, means, report);
 }
 
 /* LDL^T, again by other means when it comes out badly.  A scaling by matching that has helped is the first choice of the next
@@ -87,33 +85,33 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
 {
     const int is_matched = options->may_match && f->matching_helped;
     backend_options means = *options;
-    int helps = is_matched, attempts = 1, zeros_known;
+    int helps = is_matched, attempts = 1;
     if (is_matched)
         use_matching(&means);
-    libsolver_status status = attempt(f, &means, report, &zeros_known);
+    libsolver_status status = attempt(f, &means, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(f->plan->env, "too many delayed pivots: scaling by matching instead of equilibration");
         use_matching(&means);
         helps = 1;
-        status = attempt(f, &means, report, &zeros_known);
-    }
-    if (status == LIBSOLVER_OK && !is_settled(f, report) && !f->single && report->perturbed == 0 && zeros_known) {
-        status = try_other_zero(f, &means, report, &zeros_known);
-        attempts++;
+        status = attempt(f, &means, report);
     }
     if (status == LIBSOLVER_OK && !is_settled(f, report) && means.may_match) {
-        status = try_matching(f, &means, report, &zeros_known);
+        status = try_matching(f, &means, report);
         helps = status == LIBSOLVER_OK && is_settled(f, report);
+        attempts++;
+    }
+    if (status == LIBSOLVER_OK && !is_settled(f, report) && !f->single && report->perturbed == 0 && report->small > 0) {
+        status = try_other_zero(f, &means, report);
         attempts++;
     }
     if (status == LIBSOLVER_OK && !is_settled(f, report) && !f->single && report->perturbed == 0 &&
         means.pivot_threshold < CAREFUL_THRESHOLD) {
-        status = try_threshold(f, &means, report, &zeros_known);
+        status = try_threshold(f, &means, report);
         attempts++;
     }
     if (status == LIBSOLVER_OK && means.zero_level > 0 && !is_settled(f, report)) { /* what it made zero is not known to be */
         means.zero_level = 0;
-        status = attempt(f, &means, report, &zeros_known);
+        status = attempt(f, &means, report);
     }
     f->matching_helped = helps;
     const int is_common =
@@ -131,8 +129,7 @@ static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_
 {
     const search_end *before = &f->last_search;
     backend_options means = before->last;
-    int zeros_known;
-    const libsolver_status status = attempt(f, &means, report, &zeros_known);
+    const libsolver_status status = attempt(f, &means, report);
     *is_enough = status == LIBSOLVER_OK ? report->uncertain <= before->uncertain && report->perturbed <= before->perturbed &&
                                               (report->zero == 0 || report->zero == before->zero)
                                         : status != TOO_MANY_DELAYS;

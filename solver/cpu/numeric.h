@@ -196,9 +196,9 @@ libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options
  * in a workspace. */
 libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options, backend_report *report);
 void NAME(cpu_solve_simplicial)(const numeric *f, int part, int c, scalar *x);
-/* doubt_tmpl.c: whether the zero pivots of the factor are zeros, and the signs of the others are known: if so, report->uncertain
- * becomes 0, otherwise it is not.  *zeros_known: the former.  OUT_OF_MEMORY, CANCELLED.  _free: the memory for it. */
-libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report, int *zeros_known);
+/* doubt_tmpl.c: whether the zero pivots of the factor are zeros, and the signs of the uncertain ones are known: if so, report->uncertain
+ * becomes 0, otherwise it counts both; report->small is what it was.  OUT_OF_MEMORY, CANCELLED.  _free: the memory for it. */
+libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report);
 void NAME(cpu_free_doubt)(numeric *f);
 /* confirm_tmpl.c: see backend.confirm */
 libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,

@@ -31,8 +31,7 @@ static libsolver_status attempt(void *factor, const void *value_, const void *sc
 
 static libsolver_status settle_doubt(void *factor, backend_report *report)
 {
-    int zeros_known;
-    return report->zero > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(factor, report, &zeros_known);
+    return report->zero > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(factor, report);
 }
 
 /* The i-th pivot of front v becomes a small one. */
