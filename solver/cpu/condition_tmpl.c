@@ -22,7 +22,6 @@ typedef struct estimator {
     workspace *w;     /* x: the vector at hand, best: the signs used last */
     const real *left; /* W S 2^-j */
     int power;        /* k */
-    int is_scaled;    /* S 2^-k is 1: A stands for the scaled matrix */
     int known;        /* whether all products were exact enough */
 } estimator;
 
@@ -39,14 +38,9 @@ static void times_left(const estimator *e)
         e->w->x[i] *= e->left[i];
 }
 
-/* x := S 2^-k x, 0 in the rows that are not eliminated */
+/* x := S 2^-k x */
 static void times_right(const estimator *e)
 {
-    const int32_t kept = e->f->plan->schur_first;
-    for (int32_t i = kept; i < kept + e->f->plan->schur_size; i++)
-        e->w->x[i] = 0;
-    if (e->is_scaled)
-        return;
     const long double power = ldexpl(1, -e->power);
     for (int32_t i = 0; i < e->f->plan->a.n; i++)
         e->w->x[i] *= (real)(e->f->scale[i] * power);
@@ -136,11 +130,6 @@ static libsolver_status estimate(estimator *e, double *norm)
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_scaled_inverse_norm)(const numeric *f, workspace *w, const real *weight, double *norm)
-{
-    return estimate(&(estimator){.f = f, .w = w, .left = weight, .is_scaled = 1, .known = 1}, norm);
-}
-
 static long double wide_abs(wide a)
 {
     return SCALAR_COMPLEX ? hypotl(creall(a), cimagl(a)) : fabsl(creall(a));
@@ -189,7 +178,7 @@ libsolver_status NAME(cpu_condition)(const void *numeric_, void *workspace_, dou
     const long double norm = norm_of_matrix(f, (long double *)(void *)w->krylov);
     for (int32_t i = 0; i < f->plan->a.n; i++)
         w->bound[i] = (real)ldexpl(f->scale[i], -power);
-    TRY(estimate(&(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1}, &inverse));
+    TRY(estimate(&(estimator){f, w, w->bound, power, 1}, &inverse));
     *condition = f->plan->a.n == 0 ? 1 : (double)(ldexpl(norm, 2 * power) * inverse);
     return LIBSOLVER_OK;
 }
@@ -256,7 +245,7 @@ libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
         for (int32_t i = 0; i < n; i++)
             norm = fmaxl(norm, wide_abs(w->solution[i]));
         const int left_power = weights(f, w, w->bound);
-        TRY(estimate(&(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1}, &error));
+        TRY(estimate(&(estimator){f, w, w->bound, power, 1}, &error));
         const long double unscaled = ldexpl(error, left_power + power);
         forward_error[column] = n == 0 ? 0 : (double)(norm > 0 ? unscaled / norm : unscaled);
     }

@@ -3,12 +3,10 @@
  *
  * What follows is about the scaled matrix, A for short, without the rows that are not eliminated.
  *
- * Pivots that are not zero.  L D L^H = A + E with |E| <= c eps |L||D||L^H|, c being small [Higham 2002, theorem 10.3 and section
- * 11.1].  Signs could differ only if some matrix between A and A + E were singular, which none is where
- *
- *      | |(L D L^H)^-1| c eps |L||D||L^H| |_inf < 1,
- *
- * a norm that some solves estimate.  It holds all that is known of how errors grow on the way to the last pivots.
+ * Pivots that are not zero.  L D L^H = A + E, E being the rounding errors made.  Signs could differ from those of A only if some
+ * A + t E, 0 <= t <= 1, were singular, which none is where (L D L^H)^-1 E has no eigenvalue of size 1 or more.  That is the matrix by
+ * which refinement multiplies errors, I - (L D L^H)^-1 A: a few steps from a random vector tell.  For a singular A, however large
+ * errors have made the last pivots, it keeps null vectors as they are.
  *
  * Zero pivots.  With N for the rows of the other pivots, W for those of the zero ones, A is as singular as the complement
  * S = A_WW - A_WN A_NN^-1 A_NW is, of which working precision only knows that it is small.  For a vector x_W of random numbers,
@@ -18,13 +16,16 @@
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
-/* c eps: rounding errors are about EPS of each sum, sums being long but of errors with either sign, and estimates of norms may be
- * some times too small. */
-#define ROUNDING (32 * EPS)
+/* Refinement is to multiply errors by no more than ENOUGH in the end.  It is not watched any longer when it has multiplied them by at
+ * most CLEARLY twice in a row, nor after MOST_PRODUCTS. */
+#define ENOUGH 0.5
+#define CLEARLY 0.125
+#define MOST_PRODUCTS 8
 
-/* A row of A x is zero if it is at most this times |A||x|, the largest that each entry of x has been counting: it may have to become
- * 0.  Sums are good to about 2^-104. */
+/* A row of A x is zero if it is at most this times |A||x|, the largest that each entry of x has been counting, and FLOOR times the
+ * largest of all: it may have to become 0, out of rounding errors that come anew with each step.  Sums are good to about 2^-100. */
 #define TWICE_PRECISE 0x1p-90
+#define FLOOR 0x1p-40
 
 /* Steps of the refinement of x, which ends when PATIENCE of them have not taken a factor of LEAST_GAIN from the residual: entries that
  * are to be 0 may come out as rounding errors first, beside which theirs are large. */
@@ -36,7 +37,7 @@
 #define PARTS (1 + SCALAR_COMPLEX)
 
 typedef struct doubt {
-    workspace w;                                           /* for one column; only what cpu_solve_block and estimates need */
+    workspace w;                                           /* for one column; only what cpu_solve_block needs */   
     double *high, *low, *residual, *residual_low;          /* n PARTS each: x and A x, sums of two numbers */
     double *most, *terms;                                  /* n each: largest |x| so far, |A| times it */
 } doubt;
@@ -59,8 +60,6 @@ void NAME(cpu_free_doubt)(numeric *f)
     if (!t)
         return;
     memory_free(m, t->w.x);
-    memory_free(m, t->w.best);
-    memory_free(m, t->w.bound);
     memory_free(m, t->w.front);
     memory_free(m, t->w.pending);
     memory_free(m, t->high);
@@ -87,8 +86,6 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
     const int fronts = !is_simplicial(f);
     t->w.columns = 1;
     t->w.x = memory_new(m, n, sizeof(scalar));
-    t->w.best = memory_new(m, n, sizeof(scalar));
-    t->w.bound = memory_new(m, n, sizeof(real));
     t->high = memory_new(m, (4 * PARTS + 2) * n, sizeof(double));
     if (fronts) {
         t->w.rows = f->solve_entries;
@@ -96,7 +93,7 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
         t->w.front = memory_new(m, t->w.rows, sizeof(scalar));
         t->w.pending = memory_new(m, t->w.nodes, sizeof(int32_t));
     }
-    if (!t->w.x || !t->w.best || !t->w.bound || !t->high || (fronts && (!t->w.front || !t->w.pending))) {
+    if (!t->w.x || !t->high || (fronts && (!t->w.front || !t->w.pending))) {
         NAME(cpu_free_doubt)(f);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
@@ -109,118 +106,7 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
     return LIBSOLVER_OK;
 }
 
-/* ---- Pivots that are not zero -------------------------------------------------------------------------- */
-
-/* bound += |L||D||L^H| 1 for one column of L: own, and count rows below it; weight: the column's entry of |D||L^H| 1. */
-static void add_column(int32_t own, int count, const int32_t *row, const scalar *l, real unit, real weight, real *bound)
-{
-    bound[own] += unit * weight;
-    for (int p = 0; p < count; p++)
-        bound[row[p]] += scalar_abs(l[p]) * weight;
-}
-
-static real sum_of_column(int count, const scalar *l, real unit)
-{
-    real sum = unit;
-    for (int p = 0; p < count; p++)
-        sum += scalar_abs(l[p]);
-    return sum;
-}
-
-static void add_columns(const numeric *f, real *bound)
-{
-    const simplicial *s = f->plan->simplicial;
-    for (int32_t k = 0; k < s->n; k++) {
-        const int count = s->start[k + 1] - s->start[k];
-        const scalar *l = f->columns + s->n + s->start[k];
-        const real d = scalar_real(f->columns[k]);
-        add_column(s->order[k], count, s->row + s->start[k], l, 1, d * sum_of_column(count, l, 1), bound);
-    }
-}
-
-/* Column i of a front: its length below the diagonal, its entries there and on it. */
-static const scalar *column_of(const numeric *f, const node *v, int i, int *count, real *unit)
-{
-    const scalar *column = v->panel + i + (int64_t)i * v->m;
-    *count = v->m - i - 1;
-    *unit = f->cholesky ? scalar_real(*column) : 1;
-    return column + 1;
-}
-
-static void add_front(const numeric *f, const node *v, real *bound)
-{
-    for (int i = 0, pivots; i < v->p; i += pivots) {
-        pivots = !f->cholesky && v->e[i] != 0 ? 2 : 1;
-        real sum[2] = {0}, weight[2], unit;
-        int count;
-        for (int q = 0; q < pivots; q++) {
-            const scalar *l = column_of(f, v, i + q, &count, &unit);
-            sum[q] = sum_of_column(count, l, unit);
-        }
-        weight[0] = f->cholesky ? sum[0] : scalar_abs(v->d[i]) * sum[0];
-        if (pivots == 2) {
-            weight[0] += scalar_abs(v->e[i]) * sum[1];
-            weight[1] = scalar_abs(v->e[i]) * sum[0] + scalar_abs(v->d[i + 1]) * sum[1];
-        }
-        for (int q = 0; q < pivots; q++) {
-            const scalar *l = column_of(f, v, i + q, &count, &unit);
-            add_column(v->index[i + q], count, v->index + i + q + 1, l, unit, weight[q], bound);
-        }
-    }
-}
-
-/* x := 0 in the rows that are not eliminated. */
-static void clear_kept_rows(const numeric *f, scalar *x)
-{
-    for (int32_t i = 0; i < f->plan->schur_size; i++)
-        x[f->plan->schur_first + i] = 0;
-}
-
-/* The inverse times a random vector is about as large as its largest column, or larger, but by chance.  Whether TRIALS vectors give
- * so little that nothing needs to be estimated: that all of them are CLEARLY times too small happens once in a million times. */
-#define TRIALS 3
-#define CLEARLY 64
-static int is_clearly_small(const numeric *f, workspace *w)
-{
-    const int32_t n = f->plan->a.n;
-    double most = 0;
-    for (int trial = 0; trial < TRIALS; trial++) {
-        double sum = 0;
-        for (int32_t i = 0; i < n; i++)
-            w->x[i] = (scalar)(4 * random_number((int64_t)trial * n + i) - 6); /* in [-2, 2) */
-        clear_kept_rows(f, w->x);
-        NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);
-        for (int32_t i = 0; i < n; i++)
-            sum += (double)w->bound[i] * (double)scalar_abs(w->x[i]);
-        most = sum > most || sum != sum ? sum : most;
-    }
-    return ROUNDING * CLEARLY * most < 1;
-}
-
-/* Whether the errors made leave the signs of the nonzero pivots as they are. */
-static libsolver_status signs_are_known(const numeric *f, int *known)
-{
-    workspace *w = &f->doubt->w;
-    double norm;
-    memset(w->bound, 0, sizeof(real) * (size_t)f->plan->a.n);
-    if (is_simplicial(f))
-        add_columns(f, w->bound);
-    else
-        for (int32_t s = 0; s < f->plan->part.supernodes; s++)
-            add_front(f, &f->node[s], w->bound);
-    for (int32_t i = 0; i < f->plan->schur_size; i++)
-        w->bound[f->plan->schur_first + i] = 0;
-    *known = is_clearly_small(f, w);
-    if (*known)
-        return LIBSOLVER_OK;
-    if (environment_cancelled(f->plan->env))
-        return LIBSOLVER_CANCELLED;
-    TRY(NAME(cpu_scaled_inverse_norm)(f, w, w->bound, &norm));
-    *known = ROUNDING * norm < 1; /* not if it is a NaN */
-    return LIBSOLVER_OK;
-}
-
-/* ---- Zero pivots --------------------------------------------------------------------------------------- */
+/* ---- Products to twice the precision ------------------------------------------------------------------- */
 
 /* high + low += x, high being the rounded sum */
 static inline void add_number(double x, double *high, double *low)
@@ -260,13 +146,29 @@ static double size_of(const double *a)
     return SCALAR_COMPLEX ? hypot(a[0], a[PARTS - 1]) : fabs(a[0]);
 }
 
-/* residual := A x, each row rounded once;  most := max(most, |x|), terms := |A| most */
+/* The largest entry of x, rows and columns being taken as if the largest entry of each row of A were 1, as it nearly is unless scaling is
+ * off. */
+static double norm_of(const numeric *f, const double *x)
+{
+    double norm = 0;
+    for (int32_t i = 0; i < f->plan->a.n; i++) {
+        const double size = size_of(x + (int64_t)i * PARTS) * sqrt((double)f->largest[i]);
+        if (!(size < INFINITY))
+            return INFINITY;
+        norm = fmax(norm, size);
+    }
+    return norm;
+}
+
+/* residual := A x, each row rounded once;  most := max(most, |x|, FLOOR), terms := |A| most */
 static void multiply(const numeric *f, doubt *t)
 {
     const pattern *a = &f->plan->a;
+    const double least = FLOOR * norm_of(f, t->high);
     memset(t->residual, 0, 2 * sizeof(double) * PARTS * (size_t)a->n);
     for (int32_t i = 0; i < a->n; i++) {
-        t->most[i] = fmax(t->most[i], size_of(t->high + (int64_t)i * PARTS));
+        const double size = size_of(t->high + (int64_t)i * PARTS), root = sqrt((double)f->largest[i]);
+        t->most[i] = fmax(t->most[i], root > 0 ? fmax(size, least / root) : size);
         t->terms[i] = 0;
     }
     for (int32_t j = 0; j < a->n; j++)
@@ -285,42 +187,22 @@ static void multiply(const numeric *f, doubt *t)
         t->residual[i] += t->residual_low[i];
 }
 
-static void choose_vector(const numeric *f, doubt *t)
+/* x := 0 in the rows that are not eliminated. */
+static void clear_kept_rows(const numeric *f, scalar *x)
 {
-    memset(t->high, 0, 2 * sizeof(double) * PARTS * (size_t)f->plan->a.n);
-    memset(t->most, 0, sizeof(double) * (size_t)f->plan->a.n);
-    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
-        const node *v = &f->node[s];
-        for (int i = 0; i < v->p; i++) {
-            if (v->e[i] != 0)
-                i++; /* a 2x2 pivot */
-            else if (v->d[i] == 0)
-                t->high[(int64_t)v->index[i] * PARTS] = random_number(v->index[i]);
-        }
-    }
+    for (int32_t i = 0; i < f->plan->schur_size; i++)
+        x[f->plan->schur_first + i] = 0;
 }
 
-/* The largest entry of A x beside |A||x|, in TWICE_PRECISE.  *power: what brings the largest entry of A x near 1. */
-static double size_of_residual(const numeric *f, const doubt *t, double *power)
+/* A power of two that brings x near 1. */
+static double power_for(double x)
 {
-    const int32_t kept = f->plan->schur_first, end = kept + f->plan->schur_size;
-    double most = 0, largest = 0;
     int exponent = 0;
-    for (int32_t i = 0; i < f->plan->a.n; i++) {
-        const double r = size_of(t->residual + (int64_t)i * PARTS);
-        if (r == 0 || (i >= kept && i < end))
-            continue;
-        if (!(r < INFINITY))
-            return INFINITY;
-        largest = fmax(largest, r);
-        most = fmax(most, r / (t->terms[i] * TWICE_PRECISE));
-    }
-    frexp(largest, &exponent);
-    *power = ldexp(1, exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent);
-    return most;
+    frexp(x, &exponent);
+    return ldexp(1, exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent);
 }
 
-/* x -= A_NN^-1 residual in the rows N */
+/* x -= A_NN^-1 residual in the rows N; power: brings the largest entry of the residual near 1. */
 static void correct(const numeric *f, doubt *t, double power)
 {
     const int32_t n = f->plan->a.n;
@@ -344,6 +226,94 @@ static void correct(const numeric *f, doubt *t, double power)
             high[q] = sum;
         }
     }
+}
+
+/* ---- Pivots that are not zero -------------------------------------------------------------------------- */
+
+/* x := A_NN^-1 times a random vector, in which the directions that matter are large already. */
+static void begin(const numeric *f, doubt *t)
+{
+    const int32_t n = f->plan->a.n;
+    for (int32_t i = 0; i < n; i++)
+        t->residual[(int64_t)i * PARTS] = 4 * random_number(i) - 6; /* in [-2, 2) */
+    for (int32_t i = 0; i < n && SCALAR_COMPLEX; i++)
+        t->residual[(int64_t)i * PARTS + PARTS - 1] = 0;
+    memset(t->high, 0, 2 * sizeof(double) * PARTS * (size_t)n);
+    memset(t->most, 0, sizeof(double) * (size_t)n);
+    correct(f, t, 1);
+}
+
+/* x := x / norm, as it comes out in working precision */
+static void normalize(const numeric *f, doubt *t, double norm)
+{
+    const double power = power_for(norm);
+    for (int64_t i = 0; i < (int64_t)f->plan->a.n * PARTS; i++) {
+        t->high[i] = (double)(real)(t->high[i] * power);
+        t->low[i] = 0;
+    }
+}
+
+/* Whether the errors made leave the signs of the nonzero pivots as they are. */
+static libsolver_status signs_are_known(const numeric *f, int *known)
+{
+    doubt *t = f->doubt;
+    double factor = INFINITY;
+    begin(f, t);
+    double norm = norm_of(f, t->high);
+    *known = 0;
+    for (int step = 0, clear = 0; step < MOST_PRODUCTS && clear < 2 && norm < INFINITY && factor != 0; step++) {
+        double largest = 0;
+        if (environment_cancelled(f->plan->env))
+            return LIBSOLVER_CANCELLED;
+        normalize(f, t, norm);
+        norm = norm_of(f, t->high);
+        multiply(f, t);
+        for (int64_t i = 0; i < (int64_t)f->plan->a.n * PARTS; i++)
+            largest = fmax(largest, fabs(t->residual[i]));
+        correct(f, t, power_for(largest));
+        const double next = norm_of(f, t->high);
+        factor = next / norm;
+        clear = factor <= CLEARLY ? clear + 1 : 0;
+        norm = next;
+    }
+    *known = factor <= ENOUGH; /* not if it is a NaN */
+    return LIBSOLVER_OK;
+}
+
+/* ---- Zero pivots --------------------------------------------------------------------------------------- */
+
+/* Random numbers at the zero pivots. */
+static void choose_vector(const numeric *f, doubt *t)
+{
+    memset(t->high, 0, 2 * sizeof(double) * PARTS * (size_t)f->plan->a.n);
+    memset(t->most, 0, sizeof(double) * (size_t)f->plan->a.n);
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        const node *v = &f->node[s];
+        for (int i = 0; i < v->p; i++) {
+            if (v->e[i] != 0)
+                i++; /* a 2x2 pivot */
+            else if (v->d[i] == 0)
+                t->high[(int64_t)v->index[i] * PARTS] = random_number(v->index[i]);
+        }
+    }
+}
+
+/* The largest entry of A x beside |A||x|, in TWICE_PRECISE.  *power: what brings the largest entry of A x near 1. */
+static double size_of_residual(const numeric *f, const doubt *t, double *power)
+{
+    const int32_t kept = f->plan->schur_first, end = kept + f->plan->schur_size;
+    double most = 0, largest = 0;
+    for (int32_t i = 0; i < f->plan->a.n; i++) {
+        const double r = size_of(t->residual + (int64_t)i * PARTS);
+        if (r == 0 || (i >= kept && i < end))
+            continue;
+        if (!(r < INFINITY))
+            return INFINITY;
+        largest = fmax(largest, r);
+        most = fmax(most, r / (t->terms[i] * TWICE_PRECISE));
+    }
+    *power = power_for(largest);
+    return most;
 }
 
 /* Whether the complement of the zero pivots is zero.  If x cannot be found, it is not known to be. */

@@ -273,9 +273,6 @@ libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide 
 libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known);
 /* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
 libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
-/* An estimate of the infinity norm of |A^-1 diag(weight)|, A being the scaled matrix without the rows of zero pivots and those that
- * are not eliminated.  weight: n.  w needs x, best and what solves do. */
-libsolver_status NAME(cpu_scaled_inverse_norm)(const numeric *f, workspace *w, const real *weight, double *norm);
 libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
 libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                          const libsolver_vectors *x, double *forward_error);
