@@ -337,11 +337,10 @@ LIBSOLVER_API void libsolver_analysis_query(const libsolver_analysis *analysis,
 /* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that factorizes. */
 LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int64_t *permutation);
 
-/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed; where some are small, no matrix
- * between A and the one that was factorized exactly, A + E, is singular, |E| <= 32 eps |L||D||L^H|, by an estimate of
- * | |A^-1||E| |_inf [Higham 2002, chapters 10, 11 and 15]; and where some are zero, vectors of the null space are known to
- * twice the working precision, 2^-90.  Small is below 2^-26 of the entries assembled, in single precision and for n <= 256 below 2^-6.
- * What it cannot tell from zero are eigenvalues below about the square of eps. */
+/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed; where some are small, refinement
+ * with the factors contracts, so that no matrix between A and the one that they are exact for is singular; where some are zero,
+ * vectors of the null space are known to twice the working precision: A x = 0 up to 2^-90.  Small is below 2^-26 of the entries
+ * assembled, in single precision and for n <= 256 below 2^-6.  Eigenvalues below 2^-90 of the entries are not told from zeros. */
 typedef struct libsolver_inertia_counts {
     int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;

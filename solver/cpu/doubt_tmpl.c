@@ -27,6 +27,9 @@
 #define TWICE_PRECISE 0x1p-90
 #define FLOOR 0x1p-40
 
+/* Entries of x in the rows N may be so many times as large as the others: S is small only beside them. */
+#define MOST_GROWTH 0x1p26
+
 /* Steps of the refinement of x, which ends when PATIENCE of them have not taken a factor of LEAST_GAIN from the residual: entries that
  * are to be 0 may come out as rounding errors first, beside which theirs are large. */
 #define MOST_STEPS 20
@@ -282,7 +285,7 @@ static libsolver_status signs_are_known(const numeric *f, int *known)
 
 /* ---- Zero pivots --------------------------------------------------------------------------------------- */
 
-/* Random numbers at the zero pivots. */
+/* Random numbers at the zero pivots, for rows and columns as in norm_of. */
 static void choose_vector(const numeric *f, doubt *t)
 {
     memset(t->high, 0, 2 * sizeof(double) * PARTS * (size_t)f->plan->a.n);
@@ -292,8 +295,10 @@ static void choose_vector(const numeric *f, doubt *t)
         for (int i = 0; i < v->p; i++) {
             if (v->e[i] != 0)
                 i++; /* a 2x2 pivot */
-            else if (v->d[i] == 0)
-                t->high[(int64_t)v->index[i] * PARTS] = random_number(v->index[i]);
+            else if (v->d[i] == 0) {
+                const double root = sqrt((double)f->largest[v->index[i]]);
+                t->high[(int64_t)v->index[i] * PARTS] = random_number(v->index[i]) / (root > 0 ? root : 1);
+            }
         }
     }
 }
@@ -322,6 +327,7 @@ static libsolver_status zeros_are_known(const numeric *f, int *known)
     doubt *t = f->doubt;
     double least = INFINITY;
     choose_vector(f, t);
+    const double longest = MOST_GROWTH * norm_of(f, t->high);
     *known = 0;
     for (int step = 0, in_vain = 0; step < MOST_STEPS && in_vain < PATIENCE; step++) {
         double power = 1;
@@ -329,8 +335,8 @@ static libsolver_status zeros_are_known(const numeric *f, int *known)
             return LIBSOLVER_CANCELLED;
         multiply(f, t);
         const double now = size_of_residual(f, t, &power);
-        *known = now <= 1;
-        if (*known)
+        *known = now <= 1 && norm_of(f, t->high) <= longest;
+        if (now <= 1)
             return LIBSOLVER_OK;
         in_vain = now * LEAST_GAIN <= least ? 0 : in_vain + 1;
         least = fmin(now, least);
