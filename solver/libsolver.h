@@ -324,7 +324,7 @@ typedef struct libsolver_analysis_info {
      * diagonal is not positive.  Mixed precision: the factor in single; one that goes to double takes as much as a factor in double
      * beside it, and then gives the one in single back.
      *   Exact but for some KB.  Not foreseen is what depends on values: delayed pivots (libsolver_factor_info.delayed; growths counts
-     * the blocks that they took), vectors for perturbed or zero pivots, LDL^T after a Cholesky that failed, a matching that only the
+     * the blocks that they took), vectors for perturbed, zero or small pivots, LDL^T after a Cholesky that failed, a matching that only the
      * first attempt shows to be wanted (matching AUTO).  Wider solves: libsolver_workspace_bytes. */
     int64_t host_bytes;
     int64_t device_bytes; /* predicted, GPU backend: about what a factor and its solves hold on the device */
@@ -365,7 +365,8 @@ typedef struct libsolver_factor_info {
     int64_t delayed;                     /* columns passed to a parent, each time counted */
     int64_t perturbed;                   /* pivots changed or taken below the threshold: see options */
     int64_t growths; /* times more memory was taken in the last (re)factorize: for delayed columns beyond the planned room, for a new
-                        plan with room for those of the one before, for the first LDL^T after Cholesky */
+                        plan with room for those of the one before, for the first LDL^T after Cholesky, for a first
+                        closer look at small or zero pivots */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise -1 */
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
     int64_t host_bytes_peak;          /* of the context so far */
