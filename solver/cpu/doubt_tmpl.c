@@ -321,6 +321,24 @@ static double size_of_residual(const numeric *f, const doubt *t, double *power)
     return most;
 }
 
+/* Whether some entry is so small beside its row's and its column's largest that products of two such ones could be all of S, and yet be
+ * taken for zero. */
+#define LEAST_ENTRY 0x1p-44
+static int has_tiny_entries(const numeric *f)
+{
+    const pattern *a = &f->plan->a;
+    for (int32_t j = 0; j < a->n; j++) {
+        const double root = sqrt((double)f->largest[j]);
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t i = a->row[p];
+            const double size = (double)f->scale[i] * (double)scalar_abs(f->value[p]) * (double)f->scale[j];
+            if (f->value[p] != 0 && !(size >= LEAST_ENTRY * root * sqrt((double)f->largest[i])))
+                return 1;
+        }
+    }
+    return 0;
+}
+
 /* Whether the complement of the zero pivots is zero.  If x cannot be found, it is not known to be. */
 static libsolver_status zeros_are_known(const numeric *f, int *known)
 {
@@ -329,6 +347,8 @@ static libsolver_status zeros_are_known(const numeric *f, int *known)
     choose_vector(f, t);
     const double longest = MOST_GROWTH * norm_of(f, t->high);
     *known = 0;
+    if (has_tiny_entries(f))
+        return LIBSOLVER_OK;
     for (int step = 0, in_vain = 0; step < MOST_STEPS && in_vain < PATIENCE; step++) {
         double power = 1;
         if (environment_cancelled(f->plan->env))
