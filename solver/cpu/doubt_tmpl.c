@@ -62,6 +62,8 @@ void NAME(cpu_free_doubt)(numeric *f)
     doubt *t = f->doubt;
     if (!t)
         return;
+    if (t->w.single)
+        single_for(SCALAR_TYPE)->workspace_free(m, t->w.single);
     memory_free(m, t->w.x);
     memory_free(m, t->w.front);
     memory_free(m, t->w.pending);
@@ -73,6 +75,8 @@ void NAME(cpu_free_doubt)(numeric *f)
 static int is_large_enough(const numeric *f)
 {
     const doubt *t = f->doubt;
+    if (f->single)
+        return t && t->w.single;
     return t && (is_simplicial(f) || (t->w.rows >= f->solve_entries && t->w.nodes >= f->plan->part.supernodes));
 }
 
@@ -81,12 +85,12 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
     memory *m = &f->plan->env->memory;
     const int64_t n = f->plan->a.n;
     if (is_large_enough(f))
-        return LIBSOLVER_OK;
+        return f->single ? f->single->workspace_fit(f->factor, f->doubt->w.single) : LIBSOLVER_OK;
     NAME(cpu_free_doubt)(f);
     doubt *t = f->doubt = memory_zeroed(m, 1, sizeof(doubt));
     if (!t)
         return LIBSOLVER_OUT_OF_MEMORY;
-    const int fronts = !is_simplicial(f);
+    const int fronts = !f->single && !is_simplicial(f);
     t->w.columns = 1;
     t->w.x = memory_new(m, n, sizeof(scalar));
     t->high = memory_new(m, (4 * PARTS + 2) * n, sizeof(double));
@@ -96,7 +100,9 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
         t->w.front = memory_new(m, t->w.rows, sizeof(scalar));
         t->w.pending = memory_new(m, t->w.nodes, sizeof(int32_t));
     }
-    if (!t->w.x || !t->high || (fronts && (!t->w.front || !t->w.pending))) {
+    const libsolver_status inner =
+        f->single ? f->single->backend->workspace_create(f->factor, 1, &t->w.single) : LIBSOLVER_OK;
+    if (!t->w.x || !t->high || (fronts && (!t->w.front || !t->w.pending)) || inner != LIBSOLVER_OK) {
         NAME(cpu_free_doubt)(f);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
@@ -368,10 +374,9 @@ static libsolver_status zeros_are_known(const numeric *f, int *known)
 libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report)
 {
     int known = 1;
-    if (f->single)
-        return f->single->settle_doubt(f->factor, report);
     report->small = report->uncertain;
-    if (report->zero == 0 && report->uncertain == 0)
+    /* in mixed precision zero pivots are replaced; the errors of the others are those of rounding A too */
+    if (report->uncertain == 0 ? report->zero == 0 || f->single : f->single && report->zero > 0)
         return LIBSOLVER_OK;
     TRY(take_memory(f, report));
     if (report->zero > 0)

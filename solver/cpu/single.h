@@ -16,8 +16,6 @@ typedef struct cpu_single {
      * Statuses of cpu_attempt. */
     libsolver_status (*attempt)(void *factor, const void *value, const void *scale, double shift, int cholesky,
                                 const backend_options *options, backend_report *report);
-    /* Whether the signs of uncertain pivots are known, if none is zero: see cpu_settle_doubt. */
-    libsolver_status (*settle_doubt)(void *factor, backend_report *report);
     /* Last word on a factor.  What is zero up to rounding in single precision need not be zero in A: but for empty rows of A
      * (row_sum 0), zero pivots are replaced by small ones, and counted as perturbed.  order: see numeric. */
     void (*finish)(void *factor, const void *row_sum, int32_t *order, backend_report *report);

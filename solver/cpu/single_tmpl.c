@@ -29,11 +29,6 @@ static libsolver_status attempt(void *factor, const void *value_, const void *sc
     return NAME(cpu_attempt)(f, cholesky, &scaled, report);
 }
 
-static libsolver_status settle_doubt(void *factor, backend_report *report)
-{
-    return report->zero > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(factor, report);
-}
-
 /* The i-th pivot of front v becomes a small one. */
 static void replace_zero(const numeric *f, node *v, int i, backend_report *report)
 {
@@ -149,4 +144,4 @@ static void solve_block(const void *factor, int part, void *workspace_, int c, v
     } while (column_powers(f->plan->a.n, c, w->left, w->power));
 }
 
-const cpu_single NAME(cpu_single) = {&NAME(cpu_backend), attempt, settle_doubt, finish, foresee, workspace_fit, NAME(cpu_workspace_free), solve_block};
+const cpu_single NAME(cpu_single) = {&NAME(cpu_backend), attempt, finish, foresee, workspace_fit, NAME(cpu_workspace_free), solve_block};
