@@ -10,6 +10,7 @@
 #include "problem.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static void *take(void *user, size_t bytes)
     if (!block)
         return NULL;
     *block = (int64_t)bytes;
-    const int64_t now = (k->in_use += (int64_t)bytes);
+    const int64_t now = atomic_fetch_add(&k->in_use, (int64_t)bytes) + (int64_t)bytes;
     int64_t peak = k->peak;
     while (now > peak && !__atomic_compare_exchange_n((int64_t *)&k->peak, &peak, now, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;

@@ -40,7 +40,7 @@
 #define PARTS (1 + SCALAR_COMPLEX)
 
 typedef struct doubt {
-    workspace w;                                           /* for one column; only what cpu_solve_block needs */   
+    workspace w;                                           /* for one column; only what cpu_solve_block needs */
     double *high, *low, *residual, *residual_low;          /* n PARTS each: x and A x, sums of two numbers */
     double *most, *terms;                                  /* n each: largest |x| so far, |A| times it */
 } doubt;

@@ -105,7 +105,7 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
         attempts++;
     }
     if (status == LIBSOLVER_OK && !is_settled(f, report) && !f->single && report->perturbed == 0 &&
-        means.pivot_threshold < CAREFUL_THRESHOLD) {
+        report->small > 0 && means.pivot_threshold < CAREFUL_THRESHOLD) {
         status = try_threshold(f, &means, report);
         attempts++;
     }
