@@ -40,9 +40,9 @@
 #define PARTS (1 + SCALAR_COMPLEX)
 
 typedef struct doubt {
-    workspace w;                                           /* for one column; only what cpu_solve_block needs */
-    double *high, *low, *residual, *residual_low;          /* n PARTS each: x and A x, sums of two numbers */
-    double *most, *terms;                                  /* n each: largest |x| so far, |A| times it */
+    workspace *w;                                 /* for one column; only what cpu_solve_block needs */
+    double *high, *low, *residual, *residual_low; /* n PARTS each: x and A x, sums of two numbers */
+    double *most, *terms;                         /* n each: largest |x| so far, |A| times it */
 } doubt;
 
 /* A random number in [1, 2), the same in every run [splitmix64: Steele, Lea, Flood 2014]. */
@@ -62,57 +62,44 @@ void NAME(cpu_free_doubt)(numeric *f)
     doubt *t = f->doubt;
     if (!t)
         return;
-    if (t->w.single)
-        single_for(SCALAR_TYPE)->workspace_free(m, t->w.single);
-    memory_free(m, t->w.x);
-    memory_free(m, t->w.front);
-    memory_free(m, t->w.pending);
+    NAME(cpu_workspace_free)(m, t->w);
     memory_free(m, t->high);
     memory_free(m, t);
     f->doubt = NULL;
 }
 
-static int is_large_enough(const numeric *f)
-{
-    const doubt *t = f->doubt;
-    if (f->single)
-        return t && t->w.single;
-    return t && (is_simplicial(f) || (t->w.rows >= f->solve_entries && t->w.nodes >= f->plan->part.supernodes));
-}
-
-static libsolver_status take_memory(numeric *f, backend_report *report)
+static int create(numeric *f)
 {
     memory *m = &f->plan->env->memory;
     const int64_t n = f->plan->a.n;
-    if (is_large_enough(f))
-        return f->single ? f->single->workspace_fit(f->factor, f->doubt->w.single) : LIBSOLVER_OK;
-    NAME(cpu_free_doubt)(f);
     doubt *t = f->doubt = memory_zeroed(m, 1, sizeof(doubt));
-    if (!t)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    const int fronts = !f->single && !is_simplicial(f);
-    t->w.columns = 1;
-    t->w.x = memory_new(m, n, sizeof(scalar));
+    workspace *w = t ? t->w = memory_zeroed(m, 1, sizeof(workspace)) : NULL;
+    if (!w)
+        return 0;
+    w->columns = 1;
+    w->x = memory_new(m, n, sizeof(scalar));
     t->high = memory_new(m, (4 * PARTS + 2) * n, sizeof(double));
-    if (fronts) {
-        t->w.rows = f->solve_entries;
-        t->w.nodes = f->plan->part.supernodes;
-        t->w.front = memory_new(m, t->w.rows, sizeof(scalar));
-        t->w.pending = memory_new(m, t->w.nodes, sizeof(int32_t));
-    }
-    const libsolver_status inner =
-        f->single ? f->single->backend->workspace_create(f->factor, 1, &t->w.single) : LIBSOLVER_OK;
-    if (!t->w.x || !t->high || (fronts && (!t->w.front || !t->w.pending)) || inner != LIBSOLVER_OK) {
-        NAME(cpu_free_doubt)(f);
-        return LIBSOLVER_OUT_OF_MEMORY;
-    }
+    if (!w->x || !t->high)
+        return 0;
     t->low = t->high + n * PARTS;
     t->residual = t->low + n * PARTS;
     t->residual_low = t->residual + n * PARTS;
     t->most = t->residual_low + n * PARTS;
     t->terms = t->most + n;
-    report->growths++;
-    return LIBSOLVER_OK;
+    return 1;
+}
+
+static libsolver_status take_memory(numeric *f, backend_report *report)
+{
+    const int is_there = f->doubt != NULL;
+    if (!is_there && !create(f)) {
+        NAME(cpu_free_doubt)(f);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    const workspace before = *f->doubt->w, *w = f->doubt->w;
+    const libsolver_status status = NAME(cpu_workspace_fit_solves)(f, f->doubt->w);
+    report->growths += !is_there || before.single != w->single || before.nodes != w->nodes || before.rows != w->rows;
+    return status;
 }
 
 /* ---- Products to twice the precision ------------------------------------------------------------------- */
@@ -203,14 +190,6 @@ static void clear_kept_rows(const numeric *f, scalar *x)
         x[f->plan->schur_first + i] = 0;
 }
 
-/* A power of two that brings x near 1. */
-static double power_for(double x)
-{
-    int exponent = 0;
-    frexp(x, &exponent);
-    return ldexp(1, exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent);
-}
-
 /* x -= A_NN^-1 residual in the rows N; power: brings the largest entry of the residual near 1. */
 static void correct(const numeric *f, doubt *t, double power)
 {
@@ -218,16 +197,16 @@ static void correct(const numeric *f, doubt *t, double power)
     for (int32_t i = 0; i < n; i++) {
         const double *r = t->residual + (int64_t)i * PARTS;
 #if SCALAR_COMPLEX
-        t->w.x[i] = (scalar)(r[0] * power) + (scalar)(r[1] * power) * _Complex_I;
+        t->w->x[i] = (scalar)(r[0] * power) + (scalar)(r[1] * power) * _Complex_I;
 #else
-        t->w.x[i] = (scalar)(r[0] * power);
+        t->w->x[i] = (scalar)(r[0] * power);
 #endif
     }
-    clear_kept_rows(f, t->w.x);
-    NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, &t->w, 1);
+    clear_kept_rows(f, t->w->x);
+    NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, t->w, 1);
     for (int32_t i = 0; i < n; i++) {
         double *high = t->high + (int64_t)i * PARTS, *low = t->low + (int64_t)i * PARTS;
-        const double part[2] = {(double)creal(t->w.x[i]), (double)cimag(t->w.x[i])};
+        const double part[2] = {(double)creal(t->w->x[i]), (double)cimag(t->w->x[i])};
         for (int q = 0; q < PARTS; q++) {
             add_number(-part[q] / power, &high[q], &low[q]);
             const double sum = high[q] + low[q];
@@ -255,7 +234,7 @@ static void begin(const numeric *f, doubt *t)
 /* x := x / norm, as it comes out in working precision */
 static void normalize(const numeric *f, doubt *t, double norm)
 {
-    const double power = power_for(norm);
+    const double power = power_near_one(norm);
     for (int64_t i = 0; i < (int64_t)f->plan->a.n * PARTS; i++) {
         t->high[i] = (double)(real)(t->high[i] * power);
         t->low[i] = 0;
@@ -279,7 +258,7 @@ static libsolver_status signs_are_known(const numeric *f, int *known)
         multiply(f, t);
         for (int64_t i = 0; i < (int64_t)f->plan->a.n * PARTS; i++)
             largest = fmax(largest, fabs(t->residual[i]));
-        correct(f, t, power_for(largest));
+        correct(f, t, power_near_one(largest));
         const double next = norm_of(f, t->high);
         factor = next / norm;
         clear = factor <= CLEARLY ? clear + 1 : 0;
@@ -323,7 +302,7 @@ static double size_of_residual(const numeric *f, const doubt *t, double *power)
         largest = fmax(largest, r);
         most = fmax(most, r / (t->terms[i] * TWICE_PRECISE));
     }
-    *power = power_for(largest);
+    *power = power_near_one(largest);
     return most;
 }
 
@@ -350,11 +329,11 @@ static libsolver_status zeros_are_known(const numeric *f, int *known)
 {
     doubt *t = f->doubt;
     double least = INFINITY;
+    *known = 0;
+    if (f->is_clipped || has_tiny_entries(f))
+        return LIBSOLVER_OK;
     choose_vector(f, t);
     const double longest = MOST_GROWTH * norm_of(f, t->high);
-    *known = 0;
-    if (has_tiny_entries(f))
-        return LIBSOLVER_OK;
     for (int step = 0, in_vain = 0; step < MOST_STEPS && in_vain < PATIENCE; step++) {
         double power = 1;
         if (environment_cancelled(f->plan->env))

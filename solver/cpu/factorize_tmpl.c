@@ -344,8 +344,6 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
         status = f->plan->sign ? factorize_signed(f, options, report) : NAME(cpu_find_means)(f, &means, report);
-    if (status == LIBSOLVER_OK && f->is_clipped && report->zero > 0 && report->uncertain == 0)
-        report->uncertain = 1;
     if (status == LIBSOLVER_OK && f->single) {
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;

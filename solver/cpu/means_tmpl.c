@@ -19,6 +19,13 @@ static int is_settled(const numeric *f, const backend_report *report)
     return f->single ? report->zero == 0 : report->uncertain == 0;
 }
 
+/* Whether other pivots may tell more: some small ones leave the inertia in doubt.  Zeros alone that are not known to be such would come
+ * out as small pivots. */
+static int is_worth_pivoting_again(const numeric *f, const backend_report *report)
+{
+    return !is_settled(f, report) && !f->single && report->perturbed == 0 && report->small > 0;
+}
+
 /* LDL^T by these means, with capped delays if it must be; pivots in doubt are looked at more closely. */
 static libsolver_status attempt(numeric *f, backend_options *means, backend_report *report)
 {
@@ -51,7 +58,9 @@ static libsolver_status try_other_zero(numeric *f, backend_options *means, backe
     means->zero_level = means->zero_level > 0 ? 0 : RAISED_ZERO;
     backend_options same = *means;
     same.may_match = 0; /* delays are what they were */
-    return attempt(f, &same, report);
+    const libsolver_status status = attempt(f, &same, report);
+    means->delay_cap = same.delay_cap;
+    return status;
 }
 
 /* With scaling by matching instead of equilibration, unless that leaves more zeros. */
@@ -100,12 +109,11 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
         helps = status == LIBSOLVER_OK && is_settled(f, report);
         attempts++;
     }
-    if (status == LIBSOLVER_OK && !is_settled(f, report) && !f->single && report->perturbed == 0 && report->small > 0) {
+    if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report)) {
         status = try_other_zero(f, &means, report);
         attempts++;
     }
-    if (status == LIBSOLVER_OK && !is_settled(f, report) && !f->single && report->perturbed == 0 &&
-        report->small > 0 && means.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report) && means.pivot_threshold < CAREFUL_THRESHOLD) {
         status = try_threshold(f, &means, report);
         attempts++;
     }

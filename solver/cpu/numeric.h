@@ -117,6 +117,15 @@ static inline double numeric_doubt_level(const cpu_plan *plan)
     return sizeof(real) == 4 || plan->a.n <= SMALL_ORDER ? 0x1p-6 : 0x1p-26;
 }
 
+/* A power of two that brings x near 1; 1 if x is not finite or 0. */
+static inline double power_near_one(double x)
+{
+    int exponent = 0;
+    if (isfinite(x))
+        frexp(x, &exponent);
+    return ldexp(1, exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent);
+}
+
 /* The level of zero, in eps, when pivots of a singular matrix may have come out as rounding errors: those of grids of up to a
  * hundred thousand points are some hundred eps.  What it makes zero is looked at twice as precisely, so that it can be generous. */
 #define RAISED_ZERO 4096.0
@@ -239,6 +248,8 @@ void NAME(cpu_workspace_destroy)(const void *numeric, void *workspace);
 void NAME(cpu_workspace_free)(memory *m, void *workspace);
 /* Grows what a refactorization with more delayed columns made too small, and follows it from single precision to double. */
 libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w);
+/* Only that which cpu_solve_block writes to but for x. */
+libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w);
 
 /* Columns [first, first + c) of the caller's block to and from rows in the plan's order.  row: the caller's
  * row for each; scale: factors in the plan's order, or NULL; threads: that share the rows if there are many.  The caller's block

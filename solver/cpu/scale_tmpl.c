@@ -107,7 +107,7 @@ static void equilibrate_diagonal(numeric *f)
     }
 }
 
-/* L D L^T: the largest entry becomes 1 in every row. */
+/* L D L^T: the largest entry becomes 1 in every row, from the scale factors there are. */
 static libsolver_status equilibrate(numeric *f)
 {
     int changed = 1;
@@ -184,6 +184,8 @@ static libsolver_status scale_by_matching(numeric *f)
         f->scale[i] = power_of_two((int)fmax(-1000, fmin(1000, floor(exponent + 0.5))));
         f->is_clipped |= is_extreme(f->scale[i]);
     }
+    if (f->is_clipped) /* what is left of the matching may leave entries that overflow in single precision */
+        return equilibrate(f);
     measure(f);
     return LIBSOLVER_OK;
 }

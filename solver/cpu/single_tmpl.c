@@ -89,11 +89,8 @@ static int column_powers(int32_t n, int c, const wide *x, double *power)
         for (int q = 0; q < c; q++)
             power[q] = fmax(power[q], size_of(x[(int64_t)i * c + q]));
     for (int q = 0; q < c; q++) {
-        int exponent = 0;
-        if (power[q] > 0 && isfinite(power[q]))
-            frexp(power[q], &exponent);
         some |= power[q] > 0;
-        power[q] = power[q] > 0 ? ldexp(1, exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent) : 0;
+        power[q] = power[q] > 0 ? power_near_one(power[q]) : 0;
     }
     return some;
 }

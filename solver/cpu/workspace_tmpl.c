@@ -124,16 +124,9 @@ static libsolver_status fit_single(const numeric *f, workspace *w)
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
+libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w)
 {
     memory *m = &f->plan->env->memory;
-    if (w->cycle < f->cycle && !f->is_inner) {
-        memory_free(m, w->krylov);
-        w->krylov = memory_new(m, fgmres_entries(f->plan->a.n, f->cycle), sizeof(scalar));
-        w->cycle = w->krylov ? f->cycle : 0;
-        if (!w->krylov)
-            return LIBSOLVER_OUT_OF_MEMORY;
-    }
     if (f->single || w->single)
         TRY(fit_single(f, w));
     if (f->single)
@@ -150,12 +143,26 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
         w->front = memory_new(m, front_entries(f, w->columns), sizeof(scalar));
         w->rows = f->solve_entries;
     }
-    if (!w->singular && f->zero_pivots > 0 && !f->is_inner) {
+    return w->front ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+}
+
+libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
+{
+    memory *m = &f->plan->env->memory;
+    if (w->cycle < f->cycle && !f->is_inner) {
+        memory_free(m, w->krylov);
+        w->krylov = memory_new(m, fgmres_entries(f->plan->a.n, f->cycle), sizeof(scalar));
+        w->cycle = w->krylov ? f->cycle : 0;
+        if (!w->krylov)
+            return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    TRY(NAME(cpu_workspace_fit_solves)(f, w));
+    if (!w->singular && f->zero_pivots > 0 && !f->is_inner && !f->single) {
         w->singular = memory_new(m, 4 * (int64_t)f->plan->a.n, sizeof(scalar));
         if (!w->singular)
             return LIBSOLVER_OUT_OF_MEMORY;
     }
-    return w->front ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    return LIBSOLVER_OK;
 }
 
 /* Entry (i, 0) of a block, and the distances to the next row and the next column. */
