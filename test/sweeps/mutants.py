@@ -22,6 +22,7 @@ Survivors are for reading: some are equivalent in ways that a compiler does not 
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import bisect
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -226,20 +227,31 @@ def run_quiet(command, folder):
     return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
+def wait(process, most):
+    """(exit code, processor seconds) of a child; -1 if it takes more than so many seconds."""
+    end = time.monotonic() + most
+    while time.monotonic() < end:
+        pid, status, use = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status), use.ru_utime + use.ru_stime
+        time.sleep(0.01)
+    return -1, most
+
+
 class Copy:
     """A copy of the tree with a build of its own."""
 
-    def __init__(self, scratch, index):
+    def __init__(self, scratch, index, copies):
         self.root = scratch / f"copy{index}" / "tree"
+        self.cores = max(1, (os.cpu_count() or 1) // copies)  # for compiling
         self.build = self.root / "build"
         self.synchronise()
         if not (self.build / "build.ninja").exists():
             done = run_quiet(["meson", "setup", "build", *SETUP], self.root)
             if done.returncode:
                 sys.exit(f"mutants: no build could be set up:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-        done = run_quiet(["nice", "ninja", "-C", "build"], self.root)
-        if done.returncode:
-            sys.exit(f"mutants: the tree does not compile:\n{done.stdout[-3000:]}")
+        if not self.make([]):
+            raise SystemExit("mutants: the tree does not compile")
         self.read_dependencies()
         self.tests = json.loads(run_quiet(["meson", "introspect", "build", "--tests"], self.root).stdout)
         self.tests = [t for t in self.tests if t["name"] not in LEFT_OUT]
@@ -278,7 +290,7 @@ class Copy:
         (self.root / name).write_text(text)
 
     def run_test(self, test, cpu_seconds):
-        """Whether it passed within so much processor time (and several times as much on the clock)."""
+        """(whether it passed within so much processor time, and several times as much on the clock; processor seconds)"""
         limit = int(cpu_seconds) + 1
         environment = {**os.environ, **test["env"], "OMP_WAIT_POLICY": "passive"}
 
@@ -291,22 +303,18 @@ class Copy:
 
         process = subprocess.Popen(test["cmd"], cwd=test["workdir"] or self.build, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=in_child)
+        busy = max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
+        code, seconds = wait(process, (60 + 4 * limit) * busy)  # only what sleeps forever takes as long
         try:
-            busy = max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
-            code = process.wait(timeout=(60 + 4 * limit) * busy)  # only what sleeps forever gets there
-        except subprocess.TimeoutExpired:
-            code = -1
-        finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
-        return code in (0, 77)
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        return code in (0, 77), seconds
 
     def make(self, targets):
         """Whether they compile and link."""
-        return run_quiet(["nice", "ninja", "-C", "build", *targets], self.root).returncode == 0
+        return run_quiet(["nice", "ninja", "-j", str(self.cores), "-C", "build", *targets], self.root).returncode == 0
 
     def programs(self):
         """What the tests run."""
@@ -332,23 +340,17 @@ def test_sources(root):
     return {path.stem[5:]: path.read_text() for path in (root / "test").glob("test_*.c")}
 
 
-def processor_seconds():
-    use = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return use.ru_utime + use.ru_stime
-
-
-def measure(copy, scratch):
+def measure(copy, scratch, jobs):
     """Processor seconds of each test without a mutant; one that fails is left out."""
     path = scratch / "times.json"
     known = json.loads(path.read_text()) if path.exists() else {}
-    for test in copy.tests:
-        if test["name"] not in known:
-            before = processor_seconds()
-            passed = copy.run_test(test, 3000)
-            known[test["name"]] = round(processor_seconds() - before, 2) if passed else None
+    unknown = [t for t in copy.tests if t["name"] not in known]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for test, (passed, seconds) in zip(unknown, pool.map(lambda t: copy.run_test(t, 3000), unknown)):
+            known[test["name"]] = round(seconds, 2) if passed else None
             if not passed:
                 print(f"mutants: {test['name']} fails without a mutant and is left out", flush=True)
-            path.write_text(json.dumps(known, indent=0))
+    path.write_text(json.dumps(known, indent=0))
     return known
 
 
@@ -377,7 +379,7 @@ def kill(copy, mutant, times, includes, limit):
         used = 0
         for test in tests:
             used += times[test["name"]]
-            if used <= limit and not copy.run_test(test, 5 + 10 * times[test["name"]]):
+            if used <= limit and not copy.run_test(test, 5 + 10 * times[test["name"]])[0]:
                 return finish(mutant, start, "killed", test["name"])
         finish(mutant, start, "survived")
     finally:
@@ -477,8 +479,9 @@ def main():
         return 0
     scratch = pathlib.Path(settings.scratch).resolve()
     scratch.mkdir(parents=True, exist_ok=True)
-    copies = [Copy(scratch, k) for k in range(settings.jobs)]
-    times = measure(copies[0], scratch)
+    with concurrent.futures.ThreadPoolExecutor(settings.jobs) as pool:
+        copies = list(pool.map(lambda k: Copy(scratch, k, settings.jobs), range(settings.jobs)))
+    times = measure(copies[0], scratch, settings.jobs)
     run = Run(settings, scratch)
     includes = test_sources(REPOSITORY)
     threads = [threading.Thread(target=run.work, args=(copy, times, includes)) for copy in copies]
