@@ -64,6 +64,7 @@ TOKENS = [
 ]
 NUMBER = re.compile(r"(?<![\w.])(\d+)(?![\w.]|\s*:\s)")
 REAL = re.compile(r"(?<![\w.])(\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+)(?![\w.])")
+LENGTH = re.compile(r"^\s+(?:static )?(?:const )?(?:struct )?\w+ \**\w+(?:\[\w+\])+(?:, \**\w+(?:\[\w+\])*)*;")
 ASSIGNED = re.compile(r"^\s*\(?\*?\(?\*?[\w.>\[\]+*/()-]+(?: [+*/-] [\w.>\[\]-]+)*\]?[\w.>\[\]-]* (?:[-+*/|&]|<<|>>)?= .*;$")
 CALLED = re.compile(r"^\s*(?!return\b|sizeof\b|if\b|for\b|while\b|switch\b)[a-z]\w*\(.*\);$")
 DROPPED = re.compile(r"^\s*(break|continue|goto \w+);$|^\s*[\w.>\[\]-]+(\+\+|--);$|^\s*(\+\+|--)[\w.>\[\]-]+;$")
@@ -109,6 +110,11 @@ def changes_of_line(line):
                 found += [(name, *match.span(group), [new]) for new in replacements.get(match.group(group), ())]
     for match in NUMBER.finditer(line, body):
         value = int(match.group(1))
+        if LENGTH.match(line):  # a longer array is the same, a shorter one for a sanitizer
+            continue
+        if value == 1 and line[:match.start()].endswith(" = ") and line[match.end():match.end() + 1] == ";":
+            found.append(("constant", *match.span(1), ["0"]))  # a flag: 2 is as true
+            continue
         found += [("constant", *match.span(1), [str(new)]) for new in (value + 1, value - 1) if new >= 0]
     for match in REAL.finditer(line, body):
         found.append(("constant", *match.span(1), [repr(float(match.group(1)) + 1)]))
@@ -139,7 +145,8 @@ def swaps(line, start):
     arguments = line[start:end].split(", ") if end > 0 else []
     if not all(map(balanced, arguments)) or any("const " in a for a in arguments):
         return []
-    if re.search(r"(memory_\w+|\w*alloc|arena_new)\($", line[:start]):  # of count and size only the product matters
+    # of count and size only the product matters
+    if re.search(r"\b(memory_\w+|\w*alloc|arena_new|room_new|f?(min|max)l?|hypot)\($", line[:start]):
         return []
     spans, at = [], start
     for argument in arguments:
