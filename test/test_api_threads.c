@@ -74,11 +74,8 @@ static int64_t positive_of_grid(int x, int y, double diagonal)
 static libsolver_factor *factorize(const sparse *a, int threads, libsolver_choice matching)
 {
     const libsolver_matrix view = sparse_view(a);
-    libsolver_options o;
+    libsolver_options o = options_on_cpu(LIBSOLVER_KIND_INDEFINITE);
     libsolver_factor *f = NULL;
-    libsolver_options_default(&o);
-    o.backend = LIBSOLVER_BACKEND_CPU;
-    o.kind = LIBSOLVER_KIND_INDEFINITE;
     o.ordering = LIBSOLVER_ORDERING_ND;
     o.threads = threads;
     o.matching = matching;
@@ -189,7 +186,7 @@ static void check_failed_row(failing *t, int64_t *fronts)
 {
     const int64_t n = t->a.n, nnz = t->a.pointers[n];
     libsolver_matrix view = sparse_view(&t->a);
-    libsolver_options o;
+    libsolver_options o = options_on_cpu(LIBSOLVER_KIND_SPD);
     libsolver_context *context;
     libsolver_analysis *analysis;
     libsolver_factor *f;
@@ -206,9 +203,6 @@ static void check_failed_row(failing *t, int64_t *fronts)
     for (int64_t j = 0; j <= n && t->base; j++)
         t->a.pointers[j]++;
     view.base = t->base;
-    libsolver_options_default(&o);
-    o.backend = LIBSOLVER_BACKEND_CPU;
-    o.kind = LIBSOLVER_KIND_SPD;
     o.ordering = t->ordering;
     o.threads = t->threads;
     o.cancel = t->threads > 1 ? hold_up : NULL;

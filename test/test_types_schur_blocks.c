@@ -15,25 +15,9 @@ typedef struct tally {
     int64_t pairs, delayed, fronts;
 } tally;
 
-/* The last `size` rows are kept. */
-static void keep_last(parted *t, int64_t size)
-{
-    t->n = t->s.n;
-    t->size = size;
-    t->rest = t->n - size;
-    for (int64_t k = 0; k < size; k++)
-        t->row[k] = t->n - 1 - k;
-    for (int64_t i = 0; i < t->rest; i++)
-        t->other[i] = i;
-}
-
 static libsolver_options as_it_stands(libsolver_kind kind, libsolver_choice scaling)
 {
-    libsolver_options o;
-    libsolver_options_default(&o);
-    o.kind = kind;
-    o.ordering = LIBSOLVER_ORDERING_NATURAL;
-    o.matching = LIBSOLVER_OFF;
+    libsolver_options o = options_in_natural_order(kind);
     o.scaling = scaling;
     return o;
 }
@@ -132,20 +116,13 @@ static void pairs_across_borders(void **state)
     assert_true(sum.checked >= 20 * SYMMETRIES);
 }
 
-/* Three cliques over a hub, `size` each: fronts with more pivots than a block, the last one with kept rows of the hub.  The first
- * `waiting` columns of a clique have nonzeros in the hub's rows only and wait for those of these that go. */
+/* Fronts with more pivots than a block, the last one with kept rows of the hub; columns wait for those of these that go. */
 static dense cliques_over_a_hub(random_stream *r, int hermitian, int64_t size, int64_t waiting, int is_definite)
 {
-    const int64_t hub = 3 * size;
     dense s = dense_random(r, hermitian, 4 * size, 1, is_definite ? 2 * MOST : 12);
     for (int64_t i = 0; i < 4 * size && !is_definite; i += 3)
         s.a[i][i] = -12;
-    for (int64_t j = 0; j < hub; j++)
-        for (int64_t i = j; i < hub; i++)
-            if (i / size != j / size || j % size < waiting) {
-                s.a[i][j] = 0;
-                s.stored[i][j] = i / size == j / size;
-            }
+    dense_keep_cliques(&s, size, waiting);
     return s;
 }
 

@@ -42,6 +42,18 @@ static inline void part(parted *t, random_stream *r, int64_t size)
             t->other[t->rest++] = i;
 }
 
+/* The set is the last `size` rows. */
+static inline void keep_last(parted *t, int64_t size)
+{
+    t->n = t->s.n;
+    t->size = size;
+    t->rest = t->n - size;
+    for (int64_t k = 0; k < size; k++)
+        t->row[k] = t->n - 1 - k;
+    for (int64_t i = 0; i < t->rest; i++)
+        t->other[i] = i;
+}
+
 /* S = A22 - A21 A11^-1 A12 */
 static inline void work_out(parted *t)
 {
