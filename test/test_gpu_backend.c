@@ -8,6 +8,7 @@
 #include "fake/fake.h"
 #include "solver/gpu/backend.h"
 #include "tree_shapes.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,9 @@ typedef struct session {
     trouble trouble;
     int64_t polls, patience; /* of the cancel callback */
     int failures;            /* calls that failed */
-    int sentences;           /* that say that solves run on the CPU */
+    int sentences;           /* that say that solves run on the CPU, */
+    char said[200];          /* the last of them */
+    backend_report report;   /* of the last factorization */
     libsolver_vectors b, x, on_b, on_x;
     double *errors;
     libsolver_status *status; /* on the device, as errors */
@@ -44,7 +47,10 @@ static int is_impatient(void *user)
 static void listen(void *user, const char *sentence)
 {
     session *t = user;
-    t->sentences += strstr(sentence, "solves on the CPU: ") != NULL;
+    if (!strstr(sentence, "solves on the CPU: "))
+        return;
+    t->sentences++;
+    snprintf(t->said, sizeof t->said, "%s", sentence);
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------------------- */
@@ -111,9 +117,8 @@ static libsolver_status factorize(session *t)
 {
     const backend_options options = {.positive_definite = t->kind == SPD, .scaling = BACKEND_EQUILIBRATE, .pivot_threshold = 0.01};
     message why = {""};
-    backend_report report;
     GPU->set_values(t->numeric, t->s.values);
-    const libsolver_status status = GPU->factorize(t->numeric, &options, &report, &why);
+    const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &why);
     assert_int_equal(status == LIBSOLVER_OK, !why.text[0]);
     return status;
 }
@@ -219,14 +224,12 @@ static void begin(session *t, int purpose, int may_fall_back, trouble what)
                                    .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
                                    .for_few = purpose == FOR_FEW, .for_latency = purpose == FOR_LATENCY, .may_fall_back = may_fall_back};
     const int32_t n = t->s.a.n;
-    t->b = view(nan_scalars(n * COLUMNS), n, LIBSOLVER_HOST);
+    t->b = view(random_scalars(&r, n * COLUMNS), n, LIBSOLVER_HOST);
     t->x = view(nan_scalars(n * COLUMNS), n, LIBSOLVER_HOST);
     t->on_b = view(fake_allocate(block_bytes(t), 1), n, LIBSOLVER_DEVICE);
     t->on_x = view(fake_allocate(block_bytes(t), 1), n, LIBSOLVER_DEVICE);
     t->errors = fake_allocate(COLUMNS * sizeof(double), 1);
     t->status = fake_allocate(sizeof *t->status, 1);
-    for (int64_t k = 0; k < (int64_t)n * COLUMNS; k++)
-        ((scalar *)t->b.values)[k] = random_entry(&r);
 }
 
 /* Nothing is left on the device, nor, which system_free looks at, on the host. */
@@ -300,6 +303,165 @@ static void any_poll_may_cancel(void **state)
     (void)state;
     check_sweeps(CANCEL, 5);
 }
+
+/* ---- What is given back, and what is told ----------------------------------------------------------------- */
+
+/* A session before its first factorization; returns the bytes on the device, which are A's. */
+static int64_t open_factor(session *t, int purpose, int may_fall_back)
+{
+    fake_reset();
+    begin(t, purpose, may_fall_back, NO_TROUBLE);
+    const int64_t before = fake.bytes;
+    assert_int_equal(GPU->prepare(&t->problem, &t->s.why, &t->plan), LIBSOLVER_OK);
+    assert_int_equal(GPU->create(t->plan, &t->s.why, &t->numeric), LIBSOLVER_OK);
+    return fake.bytes - before;
+}
+
+/* The same with a factor. */
+static void open_factorized(session *t, int may_fall_back)
+{
+    open_factor(t, ORDINARY, may_fall_back);
+    assert_int_equal(factorize(t), LIBSOLVER_OK);
+}
+
+/* After a factorization that failed the device has A, and page-locked memory that factors come through. */
+static void check_given_back(const session *t, int64_t held, int64_t bytes, int64_t bytes_of_a)
+{
+    const int64_t staging = fake.held - held;
+    assert_in_range(staging, 0, 1);
+    assert_int_equal(fake.bytes, bytes + staging * 2 * fake.half);
+    assert_int_equal(t->report.device_bytes, bytes_of_a);
+}
+
+/* Any call on the way of the first factor or of a later one to the device fails, or there is no room on the way. */
+static void what_was_not_packed_is_given_back(void **state)
+{
+    (void)state;
+    for (int purpose = 0; purpose < PURPOSES; purpose++) {
+        session t;
+        const int64_t bytes_of_a = open_factor(&t, purpose, 0), held = fake.held, bytes = fake.bytes;
+        int refused = 0;
+        for (int later = 0; later < 2; later++) {
+            int64_t k = later; /* call 0 brings A, before anything of the last factor is gone */
+            for (int over = 0; !over; k++) {
+                if (later)
+                    assert_int_equal(factorize(&t), LIBSOLVER_OK);
+                fake.last = NULL;
+                fake.left = k;
+                const libsolver_status status = factorize(&t);
+                over = !fake.last;
+                fake.left = INT64_MAX;
+                assert_int_equal(status, over ? LIBSOLVER_OK : fake.failure);
+                if (!over)
+                    check_given_back(&t, held, bytes, bytes_of_a);
+            }
+            assert_true(k > 3);
+        }
+        for (int64_t more = 0;; more += 512) {
+            GPU->destroy(t.numeric);
+            assert_int_equal(GPU->create(t.plan, &t.s.why, &t.numeric), LIBSOLVER_OK);
+            fake.capacity = bytes + more;
+            const libsolver_status status = factorize(&t);
+            if (status == LIBSOLVER_OK)
+                break;
+            assert_int_equal(status, LIBSOLVER_OUT_OF_DEVICE_MEMORY);
+            check_given_back(&t, held, bytes, bytes_of_a);
+            refused++;
+        }
+        assert_true(refused > 10);
+        end(&t);
+    }
+}
+
+/* Room for a part of a workspace only: that part is given back, and it is told or solves run on the CPU. */
+static void a_part_of_a_workspace_is_given_back(void **state)
+{
+    static const char *const parts[] = {"the workspace on the device", "page-locked memory", "refinement on the device"};
+    (void)state;
+    for (int may_fall_back = 0; may_fall_back < 2; may_fall_back++) {
+        enum { ALL = BACKEND_L | BACKEND_D | BACKEND_LT };
+        session t;
+        int lacked[3] = {0};
+        open_factorized(&t, may_fall_back);
+        const int64_t held = fake.held, bytes = fake.bytes, in_use = t.s.env.memory.in_use;
+        for (int64_t more = 0;; more += 256) {
+            fake.capacity = bytes + more;
+            const libsolver_status status = GPU->workspace_create(t.numeric, COLUMNS, &t.space);
+            assert_true(status == LIBSOLVER_OK || (status == LIBSOLVER_OUT_OF_DEVICE_MEMORY && !may_fall_back));
+            if (status == LIBSOLVER_OK && GPU->solves_on_device(t.numeric, t.space))
+                break;
+            assert_int_equal(fake.held, held);
+            assert_int_equal(fake.bytes, bytes);
+            for (int p = 0; p < 3; p++)
+                lacked[p] += strstr(t.said, parts[p]) != NULL;
+            if (status == LIBSOLVER_OK) {
+                assert_int_equal(GPU->solve(t.numeric, ALL, t.space, &t.b, &t.x), LIBSOLVER_OK);
+                check_answer(&t, &t.x, ROUGH);
+                GPU->workspace_destroy(t.numeric, t.space);
+            } else
+                assert_null(t.space);
+            t.space = NULL;
+            assert_int_equal(t.s.env.memory.in_use, in_use);
+            assert_true(more < 1 << 20);
+        }
+        for (int p = 0; p < 3 && may_fall_back; p++)
+            if (lacked[p] == 0)
+                fail_msg("there was always room for %s", parts[p]);
+        /* all of it is there: a solve takes no more */
+        const int64_t taken = fake.held;
+        assert_int_equal(taken, held + 5);
+        assert_int_equal(GPU->solve(t.numeric, ALL, t.space, &t.b, &t.x), LIBSOLVER_OK);
+        check_answer(&t, &t.x, ROUGH);
+        assert_int_equal(fake.held, taken);
+        end(&t);
+    }
+}
+
+/* To a backward error that cannot be reached: plain refinement on the device stalls, and FGMRES on the host goes on. */
+static libsolver_status refine_in_vain(session *t, const libsolver_vectors *b, const libsolver_vectors *x)
+{
+    double errors[COLUMNS];
+    backend_refinement r = {.solve_first = 1, .steps = 30, .tolerance = 0};
+    return GPU->refine(t->numeric, t->space, b, x, &r, errors);
+}
+
+/* Any call of a solve on the device, which the host needs in its FGMRES, fails. */
+static void a_failure_below_fgmres_is_told(void **state)
+{
+    (void)state;
+    for (int on_device = 0; on_device < 2; on_device++) {
+        session t;
+        int64_t k = 0;
+        int below = 0; /* blocks on the device come there in no other way */
+        open_factorized(&t, 0);
+        assert_int_equal(GPU->workspace_create(t.numeric, COLUMNS, &t.space), LIBSOLVER_OK);
+        const libsolver_vectors *b = on_device ? &t.on_b : &t.b, *x = on_device ? &t.on_x : &t.x;
+        for (int over = 0; !over; k++) {
+            to_device(&t);
+            fake.last = NULL;
+            fake.left = k;
+            const libsolver_status status = refine_in_vain(&t, b, x);
+            over = !fake.last;
+            fake.left = INT64_MAX;
+            if (status != (over ? LIBSOLVER_OK : fake.failure))
+                fail_msg("call %d, %s: status %d", (int)k, over ? "none failed" : fake.last, status);
+            below += on_device && !over && strstr(fake.last, "staging") != NULL;
+        }
+        check_answer(&t, x, WANTED);
+        assert_true(k > 30 && (below > 10 || !on_device));
+        end(&t);
+        /* one of the last calls, and the CPU takes over */
+        open_factorized(&t, 1);
+        assert_int_equal(GPU->workspace_create(t.numeric, COLUMNS, &t.space), LIBSOLVER_OK);
+        fake.left = k - 8;
+        assert_int_equal(refine_in_vain(&t, &t.b, &t.x), LIBSOLVER_OK);
+        assert_int_equal(t.sentences, fake.left == INT64_MAX);
+        check_answer(&t, &t.x, WANTED);
+        end(&t);
+    }
+}
+
+/* ---- Other devices, other calls --------------------------------------------------------------------------- */
 
 /* A device that can run blocks only level by level gives the same answers, and no trace. */
 static void a_device_by_levels(void **state)
@@ -397,6 +559,9 @@ int main(void)
         cmocka_unit_test(any_call_on_the_device_may_fail),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(any_poll_may_cancel),
+        cmocka_unit_test(what_was_not_packed_is_given_back),
+        cmocka_unit_test(a_part_of_a_workspace_is_given_back),
+        cmocka_unit_test(a_failure_below_fgmres_is_told),
         cmocka_unit_test(a_device_by_levels),
         cmocka_unit_test(a_solve_that_gives_up),
         cmocka_unit_test(what_was_overwritten_is_not_repeated),
