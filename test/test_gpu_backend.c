@@ -18,8 +18,9 @@ enum { COLUMNS = 3 };
 #define ROUGH (1000 * EPS)
 #define WANTED (EPS < 1e-10 ? 1e-14 : 5e-6)
 
-/* What goes wrong: a call on the device, an allocation on the host, the caller's patience. */
-typedef enum trouble { DEVICE_CALL, HOST_MEMORY, CANCEL, NO_TROUBLE } trouble;
+/* What goes wrong: a call on the device, allocations on the host from one on or that one alone, the caller's
+ * patience. */
+typedef enum trouble { DEVICE_CALL, HOST_MEMORY, ONE_ALLOCATION, CANCEL, NO_TROUBLE } trouble;
 
 /* A session with one system; each call is made again if it fails. */
 typedef struct session {
@@ -79,9 +80,14 @@ static void check_answer(const session *t, const libsolver_vectors *x, double al
 
 /* ---- One call after the other --------------------------------------------------------------------------- */
 
+static int is_on_host(trouble what)
+{
+    return what == HOST_MEMORY || what == ONE_ALLOCATION;
+}
+
 static libsolver_status wanted_failure(const session *t)
 {
-    return t->trouble == CANCEL ? LIBSOLVER_CANCELLED : t->trouble == HOST_MEMORY ? LIBSOLVER_OUT_OF_MEMORY : fake.failure;
+    return t->trouble == CANCEL ? LIBSOLVER_CANCELLED : is_on_host(t->trouble) ? LIBSOLVER_OUT_OF_MEMORY : fake.failure;
 }
 
 /* Whether the call is to be made again: it failed for the reason that there is, and for the first time. */
@@ -213,7 +219,7 @@ enum { ORDINARY, FOR_FEW, FOR_LATENCY, PURPOSES };
 static void begin(session *t, int purpose, int may_fall_back, trouble what)
 {
     random_stream r = random_seeded((uint64_t)purpose);
-    const int few = what == HOST_MEMORY; /* sessions are many */
+    const int few = is_on_host(what); /* sessions are many */
     pattern a = pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
     *t = (session){.kind = purpose == FOR_FEW ? SPD : INDEFINITE, .trouble = what};
     assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind, SCALAR_COMPLEX, BY_DISSECTION), LIBSOLVER_OK);
@@ -250,6 +256,14 @@ static void end(session *t)
     system_free(&t->s);
 }
 
+/* "solves on the CPU: WHAT: WHY", why from the call or else from its status; of a refinement it is not said. */
+static int says_what_failed(const char *said)
+{
+    const char *what = said + strlen("solves on the CPU: "), *call = strstr(said, fake.last);
+    const char *reason = call ? call : strstr(said, libsolver_status_sentence(fake.failure));
+    return strstr(said, "the refinement failed") || (reason > what + 2 && strncmp(reason - 2, ": ", 2) == 0);
+}
+
 /* A session in which the k-th thing that may go wrong does, for all k; returns how many there are. */
 static int64_t sweep(int purpose, int may_fall_back, trouble what)
 {
@@ -261,14 +275,17 @@ static int64_t sweep(int purpose, int may_fall_back, trouble what)
         fake.failure = k % 2 ? LIBSOLVER_CUDA : LIBSOLVER_OUT_OF_DEVICE_MEMORY;
         fake.left = what == DEVICE_CALL ? k : INT64_MAX;
         fake.last = NULL;
-        t.s.ration.left = what == HOST_MEMORY ? k : INT64_MAX;
+        t.s.ration.left = is_on_host(what) ? k : INT64_MAX;
+        t.s.ration.once = what == ONE_ALLOCATION;
         t.patience = k;
         run(&t);
-        over = what == DEVICE_CALL ? !fake.last : what == HOST_MEMORY ? t.s.ration.left >= 0 && t.failures + t.sentences == 0 : t.polls <= k;
+        over = what == DEVICE_CALL ? !fake.last : is_on_host(what) ? t.s.ration.left >= 0 && t.failures + t.sentences == 0 : t.polls <= k;
         if (over)
             assert_int_equal(t.failures + t.sentences, 0);
         else if (t.failures + t.sentences == 0)
             fail_msg("%s failed, and nobody was told", fake.last ? fake.last : "something");
+        else if (t.sentences > 0 && fake.last && !says_what_failed(t.said))
+            fail_msg("%s failed, and what was told is \"%s\"", fake.last, t.said);
         end(&t);
         assert_true(k < 5000);
     }
@@ -296,6 +313,7 @@ static void any_allocation_may_fail(void **state)
 {
     (void)state;
     check_sweeps(HOST_MEMORY, 40);
+    check_sweeps(ONE_ALLOCATION, 40);
 }
 
 static void any_poll_may_cancel(void **state)
