@@ -1,4 +1,5 @@
-/* test/test_api_threads.c: what several threads count and find, one by one and together: signs, pivots in doubt, the row that fails
+/* test/test_api_threads.c: what several threads count and find, one by one and together: signs,
+ * pivots in doubt, the row that fails
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -16,8 +17,8 @@
 #define THREADS 4
 #define LINK 0x1p-60 /* joins a pair to the grid, and so to its fronts, and changes no pivot */
 
-/* A grid of x by y points, then `count` pairs (u, v): u is joined to a point, the k-th to point k * x * y / count, with `link`.
- * [1 b; b c] is each pair's own block. */
+/* A grid of x by y points, then `count` pairs (u, v): u is joined to a point, the k-th to point k *
+ * x * y / count, with `link`.  [1 b; b c] is each pair's own block. */
 static sparse grid_with_pairs(int64_t x, int64_t y, double diagonal, int count, double link)
 {
     sparse grid = sparse_grid(x, y, diagonal), s = {.n = x * y + 2 * count};
@@ -69,7 +70,7 @@ static int64_t positive_of_grid(int x, int y, double diagonal)
     return positive;
 }
 
-/* ---- signs and doubts ------------------------------------------------------------------------------ */
+/* ---- signs and doubts ------------------------------------------------------------------------ */
 
 static libsolver_factor *factorize(const sparse *a, int threads, libsolver_choice matching)
 {
@@ -86,7 +87,8 @@ static libsolver_factor *factorize(const sparse *a, int threads, libsolver_choic
     return f;
 }
 
-/* Pairs all over the tree, some of them with a pivot of 2^-45, as many others with one of zero: counted one by one. */
+/* Pairs all over the tree, some of them with a pivot of 2^-45, as many others with one of zero:
+ * counted one by one. */
 static void small_and_zero_pivots_are_summed_over_all_threads(void **state)
 {
     (void)state;
@@ -113,7 +115,8 @@ static void small_and_zero_pivots_are_summed_over_all_threads(void **state)
     }
 }
 
-/* One zero pivot among thousands that is a rounding error, wherever it is and whoever meets it, makes the whole uncertain. */
+/* One zero pivot among thousands that is a rounding error, wherever it is and whoever meets it,
+ * makes the whole uncertain. */
 static void a_single_pivot_in_doubt_is_never_lost(void **state)
 {
     (void)state;
@@ -137,7 +140,7 @@ static void a_single_pivot_in_doubt_is_never_lost(void **state)
     sparse_free(&a);
 }
 
-/* ---- the row that fails ---------------------------------------------------------------------------- */
+/* ---- the row that fails ---------------------------------------------------------------------- */
 
 /* A system of which every `every`-th pair is indefinite, and how it is handed over. */
 typedef struct failing {
@@ -148,8 +151,9 @@ typedef struct failing {
     libsolver_ordering ordering;
 } failing;
 
-/* A diagonal entry that is not positive is seen before anything is eliminated: the first of these in elimination order.  Without them,
- * of each pair [1 2; 2 1] with both rows eliminated the later one fails: the first of those. */
+/* A diagonal entry that is not positive is seen before anything is eliminated: the first of these
+ * in elimination order.  Without them, of each pair [1 2; 2 1] with both rows eliminated the later
+ * one fails: the first of those. */
 static int64_t first_to_fail(const failing *t, const int64_t *order)
 {
     const int64_t n = t->a.n, grid = n - 2 * t->pairs;
@@ -172,7 +176,8 @@ static int64_t first_to_fail(const failing *t, const int64_t *order)
     return order[negative < n ? negative : first];
 }
 
-/* Asked before each front: holds a thread up now and then, so that others overtake it, whatever the machine is doing. */
+/* Asked before each front: holds a thread up now and then, so that others overtake it, whatever the
+ * machine is doing. */
 static int hold_up(void *user)
 {
     const struct timespec moment = {0, 300000};
@@ -267,7 +272,8 @@ static void the_first_row_that_fails_is_named_by_fronts(void **state)
     check_failed_rows(1);
 }
 
-/* Few rows that fail, in subtrees that are worked on at the same time: the one met first need not be the first. */
+/* Few rows that fail, in subtrees that are worked on at the same time: the one met first need not
+ * be the first. */
 static void which_failure_is_met_first_does_not_matter(void **state)
 {
     (void)state;

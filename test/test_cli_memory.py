@@ -14,7 +14,8 @@ from folder_case import FolderCase
 TOOL = os.path.abspath(sys.argv.pop(1))
 HEADER = "%%MatrixMarket matrix coordinate real symmetric\n"
 MIB = 1 << 20
-# Program, libraries, stacks, the buffers of the BLAS, and what malloc keeps: 3 MB are seen without a factorization, up to 20 with.
+# Program, libraries, stacks, the buffers of the BLAS, and what malloc keeps: 3 MB are seen without
+# a factorization, up to 20 with.
 OVERHEAD = 40 * MIB
 
 
@@ -99,7 +100,8 @@ class Memory(FolderCase):
         return high
 
     def test_what_the_tool_takes_is_no_longer_there_for_the_library(self):
-        """An order from a file stays in the tool's memory while the library works: 8 bytes a row."""
+        """An order from a file stays in the tool's memory while the library works: 8 bytes a
+        row."""
         n = 60 * 60
         order = self.file("natural.txt", "".join(f"{i}\n" for i in range(1, n + 1)))
         more = self.least("solve", "lap2d:60", "--ordering", order) - self.least("solve", "lap2d:60", "--ordering", "natural")

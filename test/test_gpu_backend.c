@@ -1,4 +1,5 @@
-/* test/test_gpu_backend.c: the GPU backend on a device of the host on which anything may fail, of one precision (-DPREC_x)
+/* test/test_gpu_backend.c: the GPU backend on a device of the host on which anything may fail, of
+ * one precision (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +19,8 @@ enum { COLUMNS = 3 };
 #define ROUGH (1000 * EPS)
 #define WANTED (EPS < 1e-10 ? 1e-14 : 5e-6)
 
-/* What goes wrong: a call on the device, allocations on the host from one on or that one alone, the caller's
- * patience. */
+/* What goes wrong: a call on the device, allocations on the host from one on or that one alone, the
+ * caller's patience. */
 typedef enum trouble { DEVICE_CALL, HOST_MEMORY, ONE_ALLOCATION, CANCEL, NO_TROUBLE } trouble;
 
 /* A session with one system; each call is made again if it fails. */
@@ -54,7 +55,7 @@ static void listen(void *user, const char *sentence)
     snprintf(t->said, sizeof t->said, "%s", sentence);
 }
 
-/* ---- Blocks --------------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static int64_t block_bytes(const session *t)
 {
@@ -78,7 +79,7 @@ static void check_answer(const session *t, const libsolver_vectors *x, double al
     }
 }
 
-/* ---- One call after the other --------------------------------------------------------------------------- */
+/* ---- One call after the other ---------------------------------------------------------------- */
 
 static int is_on_host(trouble what)
 {
@@ -90,7 +91,8 @@ static libsolver_status wanted_failure(const session *t)
     return t->trouble == CANCEL ? LIBSOLVER_CANCELLED : is_on_host(t->trouble) ? LIBSOLVER_OUT_OF_MEMORY : fake.failure;
 }
 
-/* Whether the call is to be made again: it failed for the reason that there is, and for the first time. */
+/* Whether the call is to be made again: it failed for the reason that there is, and for the first
+ * time. */
 static int again(session *t, libsolver_status status, const char *call)
 {
     if (status == LIBSOLVER_OK)
@@ -207,7 +209,7 @@ static void run(session *t)
     solve_in_all_ways(t);
 }
 
-/* ---- Sessions ------------------------------------------------------------------------------------------- */
+/* ---- Sessions -------------------------------------------------------------------------------- */
 
 static libsolver_vectors view(void *values, int32_t n, libsolver_place place)
 {
@@ -256,7 +258,8 @@ static void end(session *t)
     system_free(&t->s);
 }
 
-/* "solves on the CPU: WHAT: WHY", why from the call or else from its status; of a refinement it is not said. */
+/* "solves on the CPU: WHAT: WHY", why from the call or else from its status; of a refinement it is
+ * not said. */
 static int says_what_failed(const char *said)
 {
     const char *what = said + strlen("solves on the CPU: "), *call = strstr(said, fake.last);
@@ -264,7 +267,8 @@ static int says_what_failed(const char *said)
     return strstr(said, "the refinement failed") || (reason > what + 2 && strncmp(reason - 2, ": ", 2) == 0);
 }
 
-/* A session in which the k-th thing that may go wrong does, for all k; returns how many there are. */
+/* A session in which the k-th thing that may go wrong does, for all k; returns how many there
+ * are. */
 static int64_t sweep(int purpose, int may_fall_back, trouble what)
 {
     int64_t k = 0;
@@ -322,7 +326,7 @@ static void any_poll_may_cancel(void **state)
     check_sweeps(CANCEL, 5);
 }
 
-/* ---- What is given back, and what is told ----------------------------------------------------------------- */
+/* ---- What is given back, and what is told ---------------------------------------------------- */
 
 /* A session before its first factorization; returns the bytes on the device, which are A's. */
 static int64_t open_factor(session *t, int purpose, int may_fall_back)
@@ -342,7 +346,8 @@ static void open_factorized(session *t, int may_fall_back)
     assert_int_equal(factorize(t), LIBSOLVER_OK);
 }
 
-/* After a factorization that failed the device has A, and page-locked memory that factors come through. */
+/* After a factorization that failed the device has A, and page-locked memory that factors come
+ * through. */
 static void check_given_back(const session *t, int64_t held, int64_t bytes, int64_t bytes_of_a)
 {
     const int64_t staging = fake.held - held;
@@ -351,7 +356,8 @@ static void check_given_back(const session *t, int64_t held, int64_t bytes, int6
     assert_int_equal(t->report.device_bytes, bytes_of_a);
 }
 
-/* Any call on the way of the first factor or of a later one to the device fails, or there is no room on the way. */
+/* Any call on the way of the first factor or of a later one to the device fails, or there is no
+ * room on the way. */
 static void what_was_not_packed_is_given_back(void **state)
 {
     (void)state;
@@ -391,7 +397,8 @@ static void what_was_not_packed_is_given_back(void **state)
     }
 }
 
-/* Room for a part of a workspace only: that part is given back, and it is told or solves run on the CPU. */
+/* Room for a part of a workspace only: that part is given back, and it is told or solves run on the
+ * CPU. */
 static void a_part_of_a_workspace_is_given_back(void **state)
 {
     static const char *const parts[] = {"the workspace on the device", "page-locked memory", "refinement on the device"};
@@ -435,7 +442,8 @@ static void a_part_of_a_workspace_is_given_back(void **state)
     }
 }
 
-/* To a backward error that cannot be reached: plain refinement on the device stalls, and FGMRES on the host goes on. */
+/* To a backward error that cannot be reached: plain refinement on the device stalls, and FGMRES on
+ * the host goes on. */
 static libsolver_status refine_in_vain(session *t, const libsolver_vectors *b, const libsolver_vectors *x)
 {
     double errors[COLUMNS];
@@ -479,7 +487,7 @@ static void a_failure_below_fgmres_is_told(void **state)
     }
 }
 
-/* ---- Other devices, other calls --------------------------------------------------------------------------- */
+/* ---- Other devices, other calls -------------------------------------------------------------- */
 
 /* A device that can run blocks only level by level gives the same answers, and no trace. */
 static void a_device_by_levels(void **state)
@@ -500,7 +508,8 @@ static void a_device_by_levels(void **state)
     }
 }
 
-/* A solve whose blocks wait for one another in vain is told of by those who wait for it, and by the status on the device. */
+/* A solve whose blocks wait for one another in vain is told of by those who wait for it, and by the
+ * status on the device. */
 static void a_solve_that_gives_up(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test/test_types_schur_blocks.c: Schur complements in one precision (-DPREC_x) with more pivots than a block of LDL^T holds, pairs
- * across the borders of blocks and at the border of the rows that are kept, columns that are delayed to these
+/* test/test_types_schur_blocks.c: Schur complements in one precision (-DPREC_x) with more pivots
+ * than a block of LDL^T holds, pairs across the borders of blocks and at the border of the rows
+ * that are kept, columns that are delayed to these
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,8 @@ static libsolver_options as_it_stands(libsolver_kind kind, libsolver_choice scal
     return o;
 }
 
-/* All of what is asked of a Schur complement; at least `pairs` pivots must be 2x2, at least `delayed` columns wait. */
+/* All of what is asked of a Schur complement; at least `pairs` pivots must be 2x2, at least
+ * `delayed` columns wait. */
 static void check_all(parted *t, libsolver_options o, random_stream *r, uint64_t seed, int64_t pairs, int64_t delayed, tally *sum)
 {
     libsolver_factor *f = NULL;
@@ -50,7 +52,8 @@ static void check_all(parted *t, libsolver_options o, random_stream *r, uint64_t
     free(t->complement);
 }
 
-/* One dense front with 1, 2, ... whole blocks of pivots, one more and one less, random entries or none on the diagonal. */
+/* One dense front with 1, 2, ... whole blocks of pivots, one more and one less, random entries or
+ * none on the diagonal. */
 static void blocks_of_pivots_in_one_front(void **state)
 {
     (void)state;
@@ -76,9 +79,10 @@ static void blocks_of_pivots_in_one_front(void **state)
     assert_true(sum.checked >= (EPS < 1e-10 ? 40 : 32) * SYMMETRIES);
 }
 
-/* Strong diagonals, but for pairs with nothing on theirs: (31, 32), (63, 64), ... across the border of two blocks, and the last two of
- * those that go, before the rows that are kept.  Between all others entries up to 1/256, with which none of a pair alone would be a pivot
- * within 1 / u.  Returns the number of pairs. */
+/* Strong diagonals, but for pairs with nothing on theirs: (31, 32), (63, 64), ... across the border
+ * of two blocks, and the last two of those that go, before the rows that are kept.  Between all
+ * others entries up to 1/256, with which none of a pair alone would be a pivot within 1 / u.
+ * Returns the number of pairs. */
 static int64_t make_pairs(random_stream *r, int hermitian, int64_t n, int64_t rest, dense *s)
 {
     int64_t pairs = 0;
@@ -116,7 +120,8 @@ static void pairs_across_borders(void **state)
     assert_true(sum.checked >= 20 * SYMMETRIES);
 }
 
-/* Fronts with more pivots than a block, the last one with kept rows of the hub; columns wait for those of these that go. */
+/* Fronts with more pivots than a block, the last one with kept rows of the hub; columns wait for
+ * those of these that go. */
 static dense cliques_over_a_hub(random_stream *r, int hermitian, int64_t size, int64_t waiting, int is_definite)
 {
     dense s = dense_random(r, hermitian, 4 * size, 1, is_definite ? 2 * MOST : 12);
@@ -146,7 +151,8 @@ static void delayed_columns_meet_kept_rows(void **state)
     assert_true(sum.checked >= (EPS < 1e-10 ? 18 : 8) * SYMMETRIES && sum.fronts >= 2 * sum.checked);
 }
 
-/* The same trees by Cholesky, whose diagonal dominates; the rows that are kept need not be definite. */
+/* The same trees by Cholesky, whose diagonal dominates; the rows that are kept need not be
+ * definite. */
 static void several_fronts_by_cholesky(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/typed_schur.h: Schur complements in one precision (-DPREC_x), beside those of plain loops in long double
+/* test/typed_schur.h: Schur complements in one precision (-DPREC_x), beside those of plain loops in
+ * long double
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_TYPED_SCHUR_H
 #define TEST_TYPED_SCHUR_H
@@ -101,8 +102,8 @@ static inline libsolver_status factorize(const parted *t, libsolver_options *o, 
     return status;
 }
 
-/* What a well-made S may be off by: A11 + dA11 is factorized with dA11 of some n eps |A| and S changes by X^T dA11 X, X = A11^-1 A12;
- * GROWTH is what the entries may grow by on the way.  */
+/* What a well-made S may be off by: A11 + dA11 is factorized with dA11 of some n eps |A| and S
+ * changes by X^T dA11 X, X = A11^-1 A12; GROWTH is what the entries may grow by on the way.  */
 #define GROWTH 4
 static inline long double allowed(const parted *t)
 {
@@ -187,7 +188,8 @@ static inline void check_half_solves(const parted *t, const libsolver_factor *f,
     free(y);
 }
 
-/* Positive eigenvalues of a Hermitian a, n x n by columns, regular; a is destroyed  [Bunch, Parlett 1971]. */
+/* Positive eigenvalues of a Hermitian a, n x n by columns, regular; a is destroyed  [Bunch, Parlett
+ * 1971]. */
 static inline int64_t exact_positive(int64_t n, exact *a)
 {
     int64_t positive = 0;

@@ -1,4 +1,5 @@
-/* test/fake/device.c: what must hold on the device on the host, parts of its memory, and blocks of vectors in it
+/* test/fake/device.c: what must hold on the device on the host, parts of its memory, and blocks of
+ * vectors in it
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
 #include "base/memory.h"

@@ -24,7 +24,8 @@ libsolver_status fake_no_room(char *sentence, int room);
 void *fake_place(char *base, int64_t *at, int64_t bytes);
 /* Nothing from NULL. */
 void fake_copy(void *to, const void *from, int64_t bytes);
-/* A buffer of at least so many bytes, the same as before if that is enough.  Returns 0 if there is no room. */
+/* A buffer of at least so many bytes, the same as before if that is enough.  Returns 0 if there is
+ * no room. */
 int fake_grow(void **block, int64_t *held, int64_t *allocations, int64_t bytes);
 
 /* v(i,j) */
@@ -32,8 +33,8 @@ char *fake_entry(const libsolver_vectors *v, int64_t i, int64_t j);
 /* It lies in a block of memory on the device. */
 void fake_check_block(const libsolver_vectors *v);
 
-/* device_substitution.c: one right-hand side, which is the `column`-th of those that are solved for together; b, x: packed.
- * Returns NULL, or what is wrong. */
+/* device_substitution.c: one right-hand side, which is the `column`-th of those that are solved for
+ * together; b, x: packed.  Returns NULL, or what is wrong. */
 const char *fake_substitution(const device_solver *s, const device_workspace *w, int64_t column, const void *b, void *x);
 
 #endif

@@ -1,4 +1,5 @@
-/* test/fake/device_solver.c: programs of solves and solves with them, on the host: gpu/device_solver.cu
+/* test/fake/device_solver.c: programs of solves and solves with them, on the host:
+ * gpu/device_solver.cu
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
 #include "test/solve_emulator.h"
@@ -77,7 +78,7 @@ libsolver_status device_solver_upload(device_solver *s, const device_upload *p, 
     return LIBSOLVER_OK;
 }
 
-/* ---- Solves --------------------------------------------------------------------------------------------- */
+/* ---- Solves ---------------------------------------------------------------------------------- */
 
 enum { PANEL_COLUMNS = 8 };
 
@@ -223,7 +224,7 @@ libsolver_status device_solve_check(const device_solver *s, const device_workspa
     return LIBSOLVER_OK;
 }
 
-/* ---- Between host and device ---------------------------------------------------------------------------- */
+/* ---- Between host and device ----------------------------------------------------------------- */
 
 libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *sentence, int room)
 {

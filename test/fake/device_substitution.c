@@ -1,4 +1,5 @@
-/* test/fake/device_substitution.c: solves with factors as they are, on the host: gpu/device_substitution.cu
+/* test/fake/device_substitution.c: solves with factors as they are, on the host:
+ * gpu/device_substitution.cu
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
 

@@ -29,7 +29,8 @@ libsolver_status device_form_load(device_form *f, const form_factor *factor, for
     return LIBSOLVER_OK;
 }
 
-/* The pattern with its arrays at their places, which they are copied to if `copies`; returns their bytes. */
+/* The pattern with its arrays at their places, which they are copied to if `copies`; returns their
+ * bytes. */
 static int64_t place_pattern(form_pattern *p, char *base, int copies)
 {
     int64_t at = 0;
