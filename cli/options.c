@@ -250,7 +250,6 @@ void settings_library_options(const settings *s, libsolver_options *o)
     o->kind = (libsolver_kind)s->kind;
     o->ordering = (libsolver_ordering)s->ordering;
     o->matching = (libsolver_choice)s->matching;
-    o->memory_limit = s->memory_limit;
     o->tolerance = settings_tolerance(s);
     o->mixed = s->precision == PRECISION_MIXED ? LIBSOLVER_ON : LIBSOLVER_OFF;
     if (s->threads > 0)

@@ -1,4 +1,5 @@
-/* cli/room.c: the memory of the tool and of the library's contexts in it, counted together against --memory-limit
+/* cli/room.c: the memory of the tool and of the library's contexts in it, counted together against
+ * --memory-limit
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "room.h"
 #include <stdatomic.h>

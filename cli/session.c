@@ -65,9 +65,8 @@ int session_begin(session *s, const settings *wanted, const char *name, const pr
 {
     *s = (session){.name = name, .view = triplets_view(&p->a)};
     settings_library_options(wanted, &s->options);
-    s->options.allocate = room_allocate;
+    s->options.allocate = room_allocate; /* keeps --memory-limit, for library and tool together */
     s->options.release = room_release;
-    s->options.memory_limit = room_left(); /* so that a factor that cannot fit is refused before it is made */
     if (set_single(s, &p->a, f))
         return f->code;
     if (wanted->ordering_file && permutation_read(wanted->ordering_file, p->a.n, &s->permutation, f)) {

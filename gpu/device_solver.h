@@ -85,6 +85,24 @@ void device_solver_drop(device_solver *s);
  * user_row: n, with a plan; scale: n reals.  Waits. */
 libsolver_status device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
                                           const int32_t *user_row, const void *scale, char *error, int room);
+/* What of that is no array: the factor, and the counts of a plan. */
+static inline void device_solver_takes(device_solver *s, const form_factor *is, const void *factor, const substitution *plan)
+{
+    device_substitution *to = &s->substitution;
+    s->substitutes = 1;
+    s->type = is->type;
+    to->hermitian = is->hermitian;
+    to->cholesky = is->cholesky;
+    to->panel_scalars = is->panel_scalars;
+    to->factor = factor;
+    if (!plan)
+        return;
+    to->letters = substitution_letters(plan);
+    to->forward_tasks = plan->forward_tasks;
+    to->tasks = plan->tasks;
+    s->n = plan->n;
+    s->slots = (int32_t)to->letters;
+}
 
 int64_t device_workspace_bytes(const device_solver *s, int64_t columns);
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *error, int room);

@@ -58,11 +58,6 @@ static void put_plan(uploader *u, const substitution *plan, const int32_t *user_
     to->source = u->put(plan->source, plan->source_start[plan->n + plan->rows]);
     to->small = u->put(plan->small, plan->smalls);
     to->task = u->put(plan->task, plan->tasks);
-    to->letters = substitution_letters(plan);
-    to->forward_tasks = plan->forward_tasks;
-    to->tasks = plan->tasks;
-    s->n = plan->n;
-    s->slots = (int32_t)to->letters;
 }
 
 static cudaError_t upload_plan(device_solver *s, const substitution *plan, const int32_t *user_row, int64_t real_bytes)
@@ -85,13 +80,8 @@ extern "C" libsolver_status device_solver_substitute(device_solver *s, const for
     const current_device here(s->device);
     const int64_t real_bytes = type_real_bytes(is->type);
     const cudaStream_t stream = (cudaStream_t)s->stream;
+    device_solver_takes(s, is, factor, plan);
     cudaError_t error = plan ? upload_plan(s, plan, user_row, real_bytes) : cudaSuccess;
-    s->substitutes = 1;
-    s->type = is->type;
-    s->substitution.hermitian = is->hermitian;
-    s->substitution.cholesky = is->cholesky;
-    s->substitution.panel_scalars = is->panel_scalars;
-    s->substitution.factor = factor;
     if (error == cudaSuccess && s->n > 0)
         error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes), cudaMemcpyHostToDevice, stream);
     const cudaError_t end = cudaStreamSynchronize(stream);

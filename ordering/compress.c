@@ -1,20 +1,12 @@
 /* ordering/compress.c: one vertex for each set of indistinguishable ones  [Ashcraft, Compressed graphs and
  * the minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995)]
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/hash.h"
 #include "ordering/ordering.h"
 
 /* A compressed graph is made when it has fewer than this fraction of the vertices.  An ordering's time falls
  * about in that proportion, and making and expanding the compressed graph costs a few percent of it. */
 #define COMPRESSED_FRACTION 0.9
-
-/* A fixed random-looking function of a vertex (the last steps of splitmix64), so that sums of it seldom
- * agree by chance; sums of the bare numbers do in graphs with structure. */
-static uint64_t scatter(int32_t v)
-{
-    uint64_t x = ((uint64_t)v + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    return x ^ x >> 31;
-}
 
 /* adj(u) + u == adj(v) + v for adjacent u, v of the same degree.  Both lists ascend; each is passed over once
  * without the other vertex, so that as many remain in one as in the other. */
@@ -35,11 +27,12 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
 
 /* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.  Vertices of
  * one class are adjacent, so that a class is found among the neighbours of each member; hashes of the
- * neighbourhoods rule out nearly all others. */
+ * neighbourhoods rule out nearly all others: sums of numbers that look random, as those of the bare
+ * vertices agree too often in graphs with structure. */
 static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered, int32_t *first)
 {
     for (int32_t v = 0; v < g->n; v++)
-        scattered[v] = scatter(v);
+        scattered[v] = hash64_number((uint64_t)v);
     for (int32_t v = 0; v < g->n; v++) {
         uint64_t sum = scattered[v];
         for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)

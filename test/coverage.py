@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Lines of the host code that the tests of a build with -Db_coverage=true have run, by folder; exit code 1 if a folder has
-less than 95 % of them. Lines that were not run are listed with --lines.
+"""Lines of the host code that the tests of a build with -Db_coverage=true have run, by folder; exit
+code 1 if a folder has less than 95 % of them. Lines that were not run are listed with --lines.
 
 usage: coverage.py BUILD [--lines [FOLDER_OR_FILE]]
 SPDX-License-Identifier: BSD-3-Clause"""

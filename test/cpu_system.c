@@ -27,6 +27,14 @@ scalar *nan_scalars(int64_t count)
     return x;
 }
 
+scalar *random_scalars(random_stream *r, int64_t count)
+{
+    scalar *x = nan_scalars(count);
+    for (int64_t i = 0; i < count; i++)
+        x[i] = random_entry(r);
+    return x;
+}
+
 scalar *random_values(random_stream *r, const pattern *a, int kind)
 {
     scalar *values = nan_scalars(a->start[a->n]);
@@ -83,6 +91,19 @@ pattern cliques_around_a_hub(random_stream *r, int waiting, scalar **values)
             if (j % size < waiting && a.row[p] / size == j / size)
                 (*values)[p] = 0;
     return a;
+}
+
+int random_problem(random_stream *r, uint64_t seed, pattern *a, scalar **values)
+{
+    const int32_t n = random_order(r, seed);
+    if (seed % 20 == 1) {
+        *a = cliques_around_a_hub(r, 3, values);
+        return INDEFINITE;
+    }
+    const int kind = (int)(seed % KINDS);
+    *a = random_pattern(r, n);
+    *values = random_values(r, a, kind);
+    return kind;
 }
 
 libsolver_status system_factorize(cpu_system *s, int kind, int may_match)
@@ -148,6 +169,21 @@ libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values,
     if (hermitian)
         make_hermitian(&a, values);
     return build(s, order_of(s, order), kind, INT64_MAX);
+}
+
+int system_build_random(cpu_system *s, random_stream *r, uint64_t seed)
+{
+    pattern a;
+    scalar *values;
+    const int kind = random_problem(r, seed, &a, &values), hermitian = SCALAR_COMPLEX && (kind == SPD || seed % 2);
+    assert_int_equal(system_build_in_order(s, a, values, kind, hermitian, NATURAL), LIBSOLVER_OK);
+    return kind;
+}
+
+void system_build_grid(cpu_system *s, random_stream *r, int32_t x, int32_t y, int kind, int order)
+{
+    const pattern a = problem_grid(x, y, 1);
+    assert_int_equal(system_build_in_order(s, a, random_values(r, &a, kind), kind, SCALAR_COMPLEX, order), LIBSOLVER_OK);
 }
 
 void system_dismantle(cpu_system *s)

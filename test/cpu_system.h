@@ -29,8 +29,9 @@ enum { SPD, INDEFINITE, HOLLOW, KINDS };
 
 /* Parts in [-1, 1); real ones take one number of the stream. */
 scalar random_entry(random_stream *r);
-/* count scalars, each NaN; freed by free. */
+/* count scalars, each NaN or as random_entry gives them; freed by free. */
 scalar *nan_scalars(int64_t count);
+scalar *random_scalars(random_stream *r, int64_t count);
 scalar *random_values(random_stream *r, const pattern *a, int kind);
 /* What makes a Hermitian matrix of them: a real diagonal. */
 void make_hermitian(const pattern *a, scalar *values);
@@ -41,12 +42,20 @@ int32_t random_order(random_stream *r, uint64_t seed);
 /* A hub joined to cliques; some columns of each clique have nonzeros in the hub's rows only, so that their
  * pivots wait for the hub, where they are 2x2 ones. */
 pattern cliques_around_a_hub(random_stream *r, int waiting, scalar **values);
+/* The seed-th of many systems, of the kind that is returned: random patterns, every twentieth a hub
+ * with cliques. */
+int random_problem(random_stream *r, uint64_t seed, pattern *a, scalar **values);
 
 /* Analysis and factorization in the natural order; `left` allocations succeed.  a, values: taken over. */
 libsolver_status system_build(cpu_system *s, pattern a, scalar *values, int kind, int threads, int64_t left);
 /* The same in any order, by one thread. */
 enum { NATURAL, BY_DEGREE, BY_DISSECTION, ORDERS };
 libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values, int kind, int hermitian, int order);
+/* random_problem in the natural order, Hermitian or symmetric where that makes a difference;
+ * returns its kind. */
+int system_build_random(cpu_system *s, random_stream *r, uint64_t seed);
+/* A grid of x by y points with random values, Hermitian. */
+void system_build_grid(cpu_system *s, random_stream *r, int32_t x, int32_t y, int kind, int order);
 libsolver_status system_factorize(cpu_system *s, int kind, int may_match);
 /* All but pattern and values. */
 void system_dismantle(cpu_system *s);

@@ -1,8 +1,9 @@
 /* test/gpu_required.h: what a test on a device ends with where it cannot be had
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The environment variable LIBSOLVER_TEST_GPU, which only tests read, tells a machine without a GPU from one with a broken driver: where it
- * is `required`, a test that finds no device fails instead of being skipped. */
+ * The environment variable LIBSOLVER_TEST_GPU, which only tests read, tells a machine without a GPU
+ * from one with a broken driver: where it is `required`, a test that finds no device fails instead
+ * of being skipped. */
 #ifndef TEST_GPU_REQUIRED_H
 #define TEST_GPU_REQUIRED_H
 

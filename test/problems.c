@@ -205,7 +205,8 @@ void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DE
 static void *rationed_allocate(void *user, size_t bytes)
 {
     rationed *r = user;
-    return atomic_fetch_sub(&r->left, 1) > 0 ? malloc(bytes) : NULL;
+    const int64_t left = atomic_fetch_sub(&r->left, 1);
+    return left > 0 || (r->once && left < 0) ? malloc(bytes) : NULL;
 }
 
 static void rationed_release(void *user, void *block)
@@ -217,6 +218,7 @@ static void rationed_release(void *user, void *block)
 void memory_rationed(memory *m, rationed *r, int64_t left)
 {
     r->left = left;
+    r->once = 0;
     memory_init(m, rationed_allocate, rationed_release, r, 0);
 }
 

@@ -42,9 +42,10 @@ double plausible_cost(int64_t k, int64_t rows);
 #define DENSE_LARGEST 64
 void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DENSE_LARGEST][DENSE_LARGEST]);
 
-/* Allocations succeed `left` times, then fail, whichever thread asks. */
+/* Allocations succeed `left` times, then fail, whichever thread asks; once, if `once` is set. */
 typedef struct rationed {
     _Atomic int64_t left;
+    int once;
 } rationed;
 void memory_rationed(memory *m, rationed *r, int64_t left);
 

@@ -190,7 +190,8 @@ static void publish(machine *e, const task_head *h)
     }
 }
 
-/* Runs the next task of the list if its inputs are there, and takes it off.  Its description comes first. */
+/* Runs the next task of the list if its inputs are there, and takes it off.  Its description comes
+ * first. */
 static int step(machine *e, task_list *list)
 {
     const task_copy *copy = e->program->copy + list->copy;
@@ -217,7 +218,8 @@ static int step(machine *e, task_list *list)
     return !e->wrong;
 }
 
-/* Lists of one level are independent: each runs to its end, the first drawn at random, then round. */
+/* Lists of one level are independent: each runs to its end, the first drawn at random, then
+ * round. */
 static void by_levels(machine *e, random_stream *r)
 {
     const emulated_program *p = e->program;

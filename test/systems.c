@@ -270,6 +270,25 @@ double sparse_signs(const sparse *s, signs *found)
     return isfinite(least) ? least / largest : 1;
 }
 
+libsolver_options options_on_cpu(libsolver_kind kind)
+{
+    libsolver_options o;
+    libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_CPU;
+    o.kind = kind;
+    return o;
+}
+
+libsolver_options options_in_natural_order(libsolver_kind kind)
+{
+    libsolver_options o;
+    libsolver_options_default(&o);
+    o.kind = kind;
+    o.ordering = LIBSOLVER_ORDERING_NATURAL;
+    o.matching = LIBSOLVER_OFF;
+    return o;
+}
+
 /* Before each block: its size. */
 #define LEDGER_HEADER 64
 

@@ -53,6 +53,12 @@ typedef struct signs {
 } signs;
 double sparse_signs(const sparse *a, signs *found);
 
+/* Default options for that kind on the CPU. */
+libsolver_options options_on_cpu(libsolver_kind kind);
+/* Default options for that kind in the natural order and without a matching: pivots wait where they
+ * stand. */
+libsolver_options options_in_natural_order(libsolver_kind kind);
+
 /* An allocator that keeps books. */
 typedef struct ledger {
     _Atomic int64_t live;      /* blocks, */

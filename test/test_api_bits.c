@@ -130,15 +130,12 @@ static void threads_and_runs(const sparse *a, libsolver_kind kind, libsolver_cho
     double *b = right_sides(a);
     double *other = doubles(a->pointers[a->n]);
     for (int k = 0; k < 4; k++) {
-        libsolver_options o;
+        libsolver_options o = options_on_cpu(kind);
         libsolver_context *context;
         libsolver_analysis *analysis;
         libsolver_factor *f;
         libsolver_matrix view = sparse_view(a);
-        libsolver_options_default(&o);
-        o.backend = LIBSOLVER_BACKEND_CPU;
         o.threads = threads[k];
-        o.kind = kind;
         o.mixed = mixed;
         o.matching = LIBSOLVER_OFF; /* nothing may spare us the delays */
         assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);

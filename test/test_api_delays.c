@@ -47,14 +47,10 @@ static void delays_that_outgrow_the_plan_are_capped(void **state)
         b[i] = 1 + 0.1 * (double)(i % 7);
     for (int threads = 1; threads <= 2; threads++) {
         note said = {0};
-        libsolver_options o;
+        libsolver_options o = options_in_natural_order(LIBSOLVER_KIND_INDEFINITE);
         libsolver_factor *f;
         libsolver_factor_info info;
         libsolver_inertia_counts counts;
-        libsolver_options_default(&o);
-        o.kind = LIBSOLVER_KIND_INDEFINITE;
-        o.ordering = LIBSOLVER_ORDERING_NATURAL;
-        o.matching = LIBSOLVER_OFF;
         o.threads = threads;
         o.log = listen;
         o.log_user = &said;
@@ -89,14 +85,10 @@ static void fgmres_makes_good_what_raised_pivots_cost(void **state)
         double *b = doubles(2 * a.n), *x = b + a.n;
         const libsolver_matrix view = sparse_view(&a);
         const libsolver_vectors bv = block_view(b, a.n, 1), xv = block_view(x, a.n, 1);
-        libsolver_options o;
+        libsolver_options o = options_in_natural_order(LIBSOLVER_KIND_INDEFINITE);
         libsolver_factor *f;
         libsolver_factor_info info;
         libsolver_solve_info solved;
-        libsolver_options_default(&o);
-        o.kind = LIBSOLVER_KIND_INDEFINITE;
-        o.ordering = LIBSOLVER_ORDERING_NATURAL;
-        o.matching = LIBSOLVER_OFF;
         o.delay_cap = 10;
         o.mixed = mixed ? LIBSOLVER_ON : LIBSOLVER_OFF;
         assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_PERTURBED);
@@ -126,13 +118,9 @@ static void an_older_workspace_serves_perturbed_factors(void **state)
     double *b = doubles(3 * a.n), *x[2] = {b + a.n, b + 2 * a.n};
     const libsolver_matrix view = sparse_view(&a);
     const libsolver_vectors bv = block_view(b, a.n, 1);
-    libsolver_options o;
+    libsolver_options o = options_in_natural_order(LIBSOLVER_KIND_INDEFINITE);
     libsolver_factor *f;
     libsolver_workspace *w[2];
-    libsolver_options_default(&o);
-    o.kind = LIBSOLVER_KIND_INDEFINITE;
-    o.ordering = LIBSOLVER_ORDERING_NATURAL;
-    o.matching = LIBSOLVER_OFF;
     o.delay_cap = 10;
     for (int64_t i = 0; i < a.n; i++)
         b[i] = 1 + 0.1 * (double)(i % 7);

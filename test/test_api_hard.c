@@ -204,11 +204,7 @@ static void delayed_pivots_do_not_change_the_inertia(void **state)
         }
         sparse s = sparse_of_dense(n, a);
         check("delays", &s, (signs){inner, border, 0});
-        libsolver_options o;
-        libsolver_options_default(&o);
-        o.kind = LIBSOLVER_KIND_INDEFINITE;
-        o.ordering = LIBSOLVER_ORDERING_NATURAL;
-        o.matching = LIBSOLVER_OFF;
+        const libsolver_options o = options_in_natural_order(LIBSOLVER_KIND_INDEFINITE);
         libsolver_factor *f;
         libsolver_factor_info info;
         const libsolver_matrix view = sparse_view(&s);

@@ -1,5 +1,5 @@
-/* test/test_api_ledger.c: every byte is accounted for, and every allocation of every sequence of calls may fail: all storages,
- * matching, Schur complements, mixed precision, estimates
+/* test/test_api_ledger.c: every byte is accounted for, and every allocation of every sequence of
+ * calls may fail: all storages, matching, Schur complements, mixed precision, estimates
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #define COLUMNS 3
 #define KEPT 7
 
-/* ---- systems, and how they are handed over --------------------------------------------------------- */
+/* ---- systems, and how they are handed over --------------------------------------------------- */
 
 enum { DEFINITE, BY_COLUMNS, INDEFINITE, MATCHED, SCHUR, MIXED, MIXED_IN_DOUBLE, SIGNED, VARIANTS };
 static const char *const variant_names[VARIANTS] = {
@@ -27,7 +27,8 @@ typedef struct handed {
     double *values, *other;
 } handed;
 
-/* Columns of a symmetric matrix of order n = 81 * 2: with pairs (j, n/2 + j) that need 2x2 pivots, and a range of sizes. */
+/* Columns of a symmetric matrix of order n = 81 * 2: with pairs (j, n/2 + j) that need 2x2 pivots,
+ * and a range of sizes. */
 static sparse system_for(int variant)
 {
     if (variant == DEFINITE || variant == MIXED)
@@ -49,7 +50,8 @@ static sparse system_for(int variant)
     return sparse_delaying(6);
 }
 
-/* The same entries: lower, upper or both triangles by columns, or triplets from the last to the first. */
+/* The same entries: lower, upper or both triangles by columns, or triplets from the last to the
+ * first. */
 static handed hand_over(const sparse *a, int way)
 {
     const int64_t n = a->n, nnz = a->pointers[n];
@@ -100,7 +102,7 @@ static void forget(handed *h)
     free(h->other);
 }
 
-/* ---- a sequence of calls ---------------------------------------------------------------------------- */
+/* ---- a sequence of calls --------------------------------------------------------------------- */
 
 typedef struct sequence {
     int variant;
@@ -260,7 +262,8 @@ static void check_books(const sequence *q, int step, int64_t k)
                  (long long)info.allocations, (long long)bytes, (long long)peak, (long long)calls);
 }
 
-/* The whole sequence, its allocation number k failing, and with `all` those behind it in the same call.  Returns whether one did. */
+/* The whole sequence, its allocation number k failing, and with `all` those behind it in the same
+ * call.  Returns whether one did. */
 static int run(int variant, int way, int64_t k, int all, int *met)
 {
     sequence q;

@@ -37,10 +37,7 @@ static sparse easy(void)
 
 static libsolver_options options_of(libsolver_kind kind, libsolver_choice mixed)
 {
-    libsolver_options o;
-    libsolver_options_default(&o);
-    o.backend = LIBSOLVER_BACKEND_CPU;
-    o.kind = kind;
+    libsolver_options o = options_on_cpu(kind);
     o.mixed = mixed;
     o.threads = 1;
     return o;

@@ -1,4 +1,5 @@
-/* test/test_api_threads.c: what several threads count and find, one by one and together: signs, pivots in doubt, the row that fails
+/* test/test_api_threads.c: what several threads count and find, one by one and together: signs,
+ * pivots in doubt, the row that fails
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -16,8 +17,8 @@
 #define THREADS 4
 #define LINK 0x1p-60 /* joins a pair to the grid, and so to its fronts, and changes no pivot */
 
-/* A grid of x by y points, then `count` pairs (u, v): u is joined to a point, the k-th to point k * x * y / count, with `link`.
- * [1 b; b c] is each pair's own block. */
+/* A grid of x by y points, then `count` pairs (u, v): u is joined to a point, the k-th to point k *
+ * x * y / count, with `link`.  [1 b; b c] is each pair's own block. */
 static sparse grid_with_pairs(int64_t x, int64_t y, double diagonal, int count, double link)
 {
     sparse grid = sparse_grid(x, y, diagonal), s = {.n = x * y + 2 * count};
@@ -69,16 +70,13 @@ static int64_t positive_of_grid(int x, int y, double diagonal)
     return positive;
 }
 
-/* ---- signs and doubts ------------------------------------------------------------------------------ */
+/* ---- signs and doubts ------------------------------------------------------------------------ */
 
 static libsolver_factor *factorize(const sparse *a, int threads, libsolver_choice matching)
 {
     const libsolver_matrix view = sparse_view(a);
-    libsolver_options o;
+    libsolver_options o = options_on_cpu(LIBSOLVER_KIND_INDEFINITE);
     libsolver_factor *f = NULL;
-    libsolver_options_default(&o);
-    o.backend = LIBSOLVER_BACKEND_CPU;
-    o.kind = LIBSOLVER_KIND_INDEFINITE;
     o.ordering = LIBSOLVER_ORDERING_ND;
     o.threads = threads;
     o.matching = matching;
@@ -89,7 +87,8 @@ static libsolver_factor *factorize(const sparse *a, int threads, libsolver_choic
     return f;
 }
 
-/* Pairs all over the tree, some of them with a pivot of 2^-45, as many others with one of zero: counted one by one. */
+/* Pairs all over the tree, some of them with a pivot of 2^-45, as many others with one of zero:
+ * counted one by one. */
 static void small_and_zero_pivots_are_summed_over_all_threads(void **state)
 {
     (void)state;
@@ -116,7 +115,8 @@ static void small_and_zero_pivots_are_summed_over_all_threads(void **state)
     }
 }
 
-/* One zero pivot among thousands that is a rounding error, wherever it is and whoever meets it, makes the whole uncertain. */
+/* One zero pivot among thousands that is a rounding error, wherever it is and whoever meets it,
+ * makes the whole uncertain. */
 static void a_single_pivot_in_doubt_is_never_lost(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void a_single_pivot_in_doubt_is_never_lost(void **state)
     sparse_free(&a);
 }
 
-/* ---- the row that fails ---------------------------------------------------------------------------- */
+/* ---- the row that fails ---------------------------------------------------------------------- */
 
 /* A system of which every `every`-th pair is indefinite, and how it is handed over. */
 typedef struct failing {
@@ -151,8 +151,9 @@ typedef struct failing {
     libsolver_ordering ordering;
 } failing;
 
-/* A diagonal entry that is not positive is seen before anything is eliminated: the first of these in elimination order.  Without them,
- * of each pair [1 2; 2 1] with both rows eliminated the later one fails: the first of those. */
+/* A diagonal entry that is not positive is seen before anything is eliminated: the first of these
+ * in elimination order.  Without them, of each pair [1 2; 2 1] with both rows eliminated the later
+ * one fails: the first of those. */
 static int64_t first_to_fail(const failing *t, const int64_t *order)
 {
     const int64_t n = t->a.n, grid = n - 2 * t->pairs;
@@ -175,7 +176,8 @@ static int64_t first_to_fail(const failing *t, const int64_t *order)
     return order[negative < n ? negative : first];
 }
 
-/* Asked before each front: holds a thread up now and then, so that others overtake it, whatever the machine is doing. */
+/* Asked before each front: holds a thread up now and then, so that others overtake it, whatever the
+ * machine is doing. */
 static int hold_up(void *user)
 {
     const struct timespec moment = {0, 300000};
@@ -189,7 +191,7 @@ static void check_failed_row(failing *t, int64_t *fronts)
 {
     const int64_t n = t->a.n, nnz = t->a.pointers[n];
     libsolver_matrix view = sparse_view(&t->a);
-    libsolver_options o;
+    libsolver_options o = options_on_cpu(LIBSOLVER_KIND_SPD);
     libsolver_context *context;
     libsolver_analysis *analysis;
     libsolver_factor *f;
@@ -206,9 +208,6 @@ static void check_failed_row(failing *t, int64_t *fronts)
     for (int64_t j = 0; j <= n && t->base; j++)
         t->a.pointers[j]++;
     view.base = t->base;
-    libsolver_options_default(&o);
-    o.backend = LIBSOLVER_BACKEND_CPU;
-    o.kind = LIBSOLVER_KIND_SPD;
     o.ordering = t->ordering;
     o.threads = t->threads;
     o.cancel = t->threads > 1 ? hold_up : NULL;
@@ -273,7 +272,8 @@ static void the_first_row_that_fails_is_named_by_fronts(void **state)
     check_failed_rows(1);
 }
 
-/* Few rows that fail, in subtrees that are worked on at the same time: the one met first need not be the first. */
+/* Few rows that fail, in subtrees that are worked on at the same time: the one met first need not
+ * be the first. */
 static void which_failure_is_met_first_does_not_matter(void **state)
 {
     (void)state;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What the tool writes: refusals are told before the work, no input is written over, and an older file stays after a failure.
+"""What the tool writes: refusals are told before the work, no input is written over, and an older
+file stays after a failure.
 
-No path in /dev is given to -o or --json: a tool that is broken, run by root, would put a file in a device's place.
+No path in /dev is given to -o or --json: a tool that is broken, run by root, would put a file in a
+device's place.
 
 usage: test_cli_files.py LIBSOLVER
 SPDX-License-Identifier: BSD-3-Clause"""
@@ -137,7 +139,8 @@ class Inputs(Case):
 
 class Files(Case):
     def test_a_file_that_cannot_be_written_is_found_before_the_work(self):
-        """The matrix is refused as soon as it is read: that this is not told shows that it was not."""
+        """The matrix is refused as soon as it is read: that this is not told shows that it was
+        not."""
         bad = self.file("bad.mtx", "nothing\n")
         nowhere, folder = self.folder / "no" / "file", self.folder
         for command in (

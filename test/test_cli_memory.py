@@ -14,7 +14,8 @@ from folder_case import FolderCase
 TOOL = os.path.abspath(sys.argv.pop(1))
 HEADER = "%%MatrixMarket matrix coordinate real symmetric\n"
 MIB = 1 << 20
-# Program, libraries, stacks, the buffers of the BLAS, and what malloc keeps: 3 MB are seen without a factorization, up to 20 with.
+# Program, libraries, stacks, the buffers of the BLAS, and what malloc keeps: 3 MB are seen without
+# a factorization, up to 20 with.
 OVERHEAD = 40 * MIB
 
 
@@ -89,6 +90,22 @@ class Memory(FolderCase):
         codes = [self.check(limit * MIB, "bench", "lap2d:100")[0] for limit in (1, 4, 12, 1024)]
         self.assertEqual(codes, sorted(codes, reverse=True))
         self.assertEqual((codes[0], codes[-1]), (4, 0))
+
+    def least(self, *command):
+        """The least limit, up to 1 KiB, with which a command ends with 0."""
+        low, high = 0, 64 * MIB
+        while high - low > 1024:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.check(middle, *command)[0] == 0 else (middle, high)
+        return high
+
+    def test_what_the_tool_takes_is_no_longer_there_for_the_library(self):
+        """An order from a file stays in the tool's memory while the library works: 8 bytes a
+        row."""
+        n = 60 * 60
+        order = self.file("natural.txt", "".join(f"{i}\n" for i in range(1, n + 1)))
+        more = self.least("solve", "lap2d:60", "--ordering", order) - self.least("solve", "lap2d:60", "--ordering", "natural")
+        self.assertTrue(8 * n - 2048 <= more <= 8 * n + 2048, more)
 
 
 unittest.main()

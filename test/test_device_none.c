@@ -1,4 +1,5 @@
-/* test/test_device_none.c: what the tool has of a device in a build without CUDA: nothing, and each call says so
+/* test/test_device_none.c: what the tool has of a device in a build without CUDA: nothing, and each
+ * call says so
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,10 @@
-/* test/test_extremes.c: systems at the ends of the range of numbers, in one precision (-DPREC_x, -DMIXED with a factor in single)
+/* test/test_extremes.c: systems at the ends of the range of numbers, in one precision (-DPREC_x,
+ * -DMIXED with a factor in single)
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Small systems, well-conditioned but for their scale: D A D 2^k, with right-hand sides of every size.  What is reported is compared
- * with plain loops in long double, which has exponents to spare. */
+ * Small systems, well-conditioned but for their scale: D A D 2^k, with right-hand sides of every
+ * size.  What is reported is compared with plain loops in long double, which has exponents to
+ * spare. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +53,8 @@ static scalar scaled(scalar x, int exponent)
     return scalar_of(ldexp((double)creal(x), exponent), ldexp((double)cimag(x), exponent));
 }
 
-/* Unscaled: diagonally dominant, or with pairs of rows that are coupled strongly and have no diagonal. */
+/* Unscaled: diagonally dominant, or with pairs of rows that are coupled strongly and have no
+ * diagonal. */
 static scalar entry_of(random_stream *r, const request *q, int64_t i, int64_t j)
 {
     const scalar x = dense_scalar(r);
@@ -75,7 +78,8 @@ static int is_normal(exact x)
     return size == 0 || (size >= ldexpl(1, NORMAL + 2) && size < ldexpl(1, MOST_EXPONENT - 1));
 }
 
-/* d: exponents by which rows and columns are scaled.  Returns whether no entry of A became subnormal, or infinite. */
+/* d: exponents by which rows and columns are scaled.  Returns whether no entry of A became
+ * subnormal, or infinite. */
 static int build(const request *q, dense *s, scalar *b, int *d)
 {
     random_stream r = random_seeded(q->seed);

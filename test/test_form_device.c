@@ -261,12 +261,11 @@ static void random_systems_are_formed(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < (small ? 12 : 160); seed++) {
         random_stream r = random_seeded(seed);
-        const int32_t n = random_order(&r, seed);
-        const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : (int)(seed % KINDS);
-        double *values = NULL;
-        pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
-        check_system(a, delays ? values : random_values(&r, &a, kind), kind, &r, steps[random_below(&r, 5)], seed % 4 == 3 ? 30 : 6000,
-                     seed % 3 == 2, seed % 5 == 4 ? 1 << 16 : 0, (int)seed);
+        double *values;
+        pattern a;
+        const int kind = random_problem(&r, seed, &a, &values);
+        check_system(a, values, kind, &r, steps[random_below(&r, 5)], seed % 4 == 3 ? 30 : 6000, seed % 3 == 2,
+                     seed % 5 == 4 ? 1 << 16 : 0, (int)seed);
     }
 }
 
@@ -425,13 +424,12 @@ static void any_failed_allocation_is_told(void **state)
 {
     (void)state;
     random_stream r = random_seeded(77);
-    pattern a = problem_grid(20, 20, 1);
     cpu_system s;
     formed q;
     former f;
     char sentence[ROOM];
     void *values;
-    assert_int_equal(system_build(&s, a, random_values(&r, &a, INDEFINITE), INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
+    system_build_grid(&s, &r, 20, 20, INDEFINITE, NATURAL);
     begin_formed(&q, &s);
     plan_formed(&q, &r, 1e-7, 6000, 1);
     double *growth = calloc(2 * (size_t)q.g.count + 1, sizeof(double));

@@ -1,4 +1,5 @@
-/* test/test_gpu_backend.c: the GPU backend on a device of the host on which anything may fail, of one precision (-DPREC_x)
+/* test/test_gpu_backend.c: the GPU backend on a device of the host on which anything may fail, of
+ * one precision (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include "fake/fake.h"
 #include "solver/gpu/backend.h"
 #include "tree_shapes.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +19,9 @@ enum { COLUMNS = 3 };
 #define ROUGH (1000 * EPS)
 #define WANTED (EPS < 1e-10 ? 1e-14 : 5e-6)
 
-/* What goes wrong: a call on the device, an allocation on the host, the caller's patience. */
-typedef enum trouble { DEVICE_CALL, HOST_MEMORY, CANCEL, NO_TROUBLE } trouble;
+/* What goes wrong: a call on the device, allocations on the host from one on or that one alone, the
+ * caller's patience. */
+typedef enum trouble { DEVICE_CALL, HOST_MEMORY, ONE_ALLOCATION, CANCEL, NO_TROUBLE } trouble;
 
 /* A session with one system; each call is made again if it fails. */
 typedef struct session {
@@ -29,7 +32,9 @@ typedef struct session {
     trouble trouble;
     int64_t polls, patience; /* of the cancel callback */
     int failures;            /* calls that failed */
-    int sentences;           /* that say that solves run on the CPU */
+    int sentences;           /* that say that solves run on the CPU, */
+    char said[200];          /* the last of them */
+    backend_report report;   /* of the last factorization */
     libsolver_vectors b, x, on_b, on_x;
     double *errors;
     libsolver_status *status; /* on the device, as errors */
@@ -44,10 +49,13 @@ static int is_impatient(void *user)
 static void listen(void *user, const char *sentence)
 {
     session *t = user;
-    t->sentences += strstr(sentence, "solves on the CPU: ") != NULL;
+    if (!strstr(sentence, "solves on the CPU: "))
+        return;
+    t->sentences++;
+    snprintf(t->said, sizeof t->said, "%s", sentence);
 }
 
-/* ---- Blocks --------------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static int64_t block_bytes(const session *t)
 {
@@ -71,14 +79,20 @@ static void check_answer(const session *t, const libsolver_vectors *x, double al
     }
 }
 
-/* ---- One call after the other --------------------------------------------------------------------------- */
+/* ---- One call after the other ---------------------------------------------------------------- */
+
+static int is_on_host(trouble what)
+{
+    return what == HOST_MEMORY || what == ONE_ALLOCATION;
+}
 
 static libsolver_status wanted_failure(const session *t)
 {
-    return t->trouble == CANCEL ? LIBSOLVER_CANCELLED : t->trouble == HOST_MEMORY ? LIBSOLVER_OUT_OF_MEMORY : fake.failure;
+    return t->trouble == CANCEL ? LIBSOLVER_CANCELLED : is_on_host(t->trouble) ? LIBSOLVER_OUT_OF_MEMORY : fake.failure;
 }
 
-/* Whether the call is to be made again: it failed for the reason that there is, and for the first time. */
+/* Whether the call is to be made again: it failed for the reason that there is, and for the first
+ * time. */
 static int again(session *t, libsolver_status status, const char *call)
 {
     if (status == LIBSOLVER_OK)
@@ -111,9 +125,8 @@ static libsolver_status factorize(session *t)
 {
     const backend_options options = {.positive_definite = t->kind == SPD, .scaling = BACKEND_EQUILIBRATE, .pivot_threshold = 0.01};
     message why = {""};
-    backend_report report;
     GPU->set_values(t->numeric, t->s.values);
-    const libsolver_status status = GPU->factorize(t->numeric, &options, &report, &why);
+    const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &why);
     assert_int_equal(status == LIBSOLVER_OK, !why.text[0]);
     return status;
 }
@@ -196,7 +209,7 @@ static void run(session *t)
     solve_in_all_ways(t);
 }
 
-/* ---- Sessions ------------------------------------------------------------------------------------------- */
+/* ---- Sessions -------------------------------------------------------------------------------- */
 
 static libsolver_vectors view(void *values, int32_t n, libsolver_place place)
 {
@@ -208,7 +221,7 @@ enum { ORDINARY, FOR_FEW, FOR_LATENCY, PURPOSES };
 static void begin(session *t, int purpose, int may_fall_back, trouble what)
 {
     random_stream r = random_seeded((uint64_t)purpose);
-    const int few = what == HOST_MEMORY; /* sessions are many */
+    const int few = is_on_host(what); /* sessions are many */
     pattern a = pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
     *t = (session){.kind = purpose == FOR_FEW ? SPD : INDEFINITE, .trouble = what};
     assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind, SCALAR_COMPLEX, BY_DISSECTION), LIBSOLVER_OK);
@@ -219,14 +232,12 @@ static void begin(session *t, int purpose, int may_fall_back, trouble what)
                                    .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
                                    .for_few = purpose == FOR_FEW, .for_latency = purpose == FOR_LATENCY, .may_fall_back = may_fall_back};
     const int32_t n = t->s.a.n;
-    t->b = view(nan_scalars(n * COLUMNS), n, LIBSOLVER_HOST);
+    t->b = view(random_scalars(&r, n * COLUMNS), n, LIBSOLVER_HOST);
     t->x = view(nan_scalars(n * COLUMNS), n, LIBSOLVER_HOST);
     t->on_b = view(fake_allocate(block_bytes(t), 1), n, LIBSOLVER_DEVICE);
     t->on_x = view(fake_allocate(block_bytes(t), 1), n, LIBSOLVER_DEVICE);
     t->errors = fake_allocate(COLUMNS * sizeof(double), 1);
     t->status = fake_allocate(sizeof *t->status, 1);
-    for (int64_t k = 0; k < (int64_t)n * COLUMNS; k++)
-        ((scalar *)t->b.values)[k] = random_entry(&r);
 }
 
 /* Nothing is left on the device, nor, which system_free looks at, on the host. */
@@ -247,7 +258,17 @@ static void end(session *t)
     system_free(&t->s);
 }
 
-/* A session in which the k-th thing that may go wrong does, for all k; returns how many there are. */
+/* "solves on the CPU: WHAT: WHY", why from the call or else from its status; of a refinement it is
+ * not said. */
+static int says_what_failed(const char *said)
+{
+    const char *what = said + strlen("solves on the CPU: "), *call = strstr(said, fake.last);
+    const char *reason = call ? call : strstr(said, libsolver_status_sentence(fake.failure));
+    return strstr(said, "the refinement failed") || (reason > what + 2 && strncmp(reason - 2, ": ", 2) == 0);
+}
+
+/* A session in which the k-th thing that may go wrong does, for all k; returns how many there
+ * are. */
 static int64_t sweep(int purpose, int may_fall_back, trouble what)
 {
     int64_t k = 0;
@@ -258,14 +279,17 @@ static int64_t sweep(int purpose, int may_fall_back, trouble what)
         fake.failure = k % 2 ? LIBSOLVER_CUDA : LIBSOLVER_OUT_OF_DEVICE_MEMORY;
         fake.left = what == DEVICE_CALL ? k : INT64_MAX;
         fake.last = NULL;
-        t.s.ration.left = what == HOST_MEMORY ? k : INT64_MAX;
+        t.s.ration.left = is_on_host(what) ? k : INT64_MAX;
+        t.s.ration.once = what == ONE_ALLOCATION;
         t.patience = k;
         run(&t);
-        over = what == DEVICE_CALL ? !fake.last : what == HOST_MEMORY ? t.s.ration.left >= 0 && t.failures + t.sentences == 0 : t.polls <= k;
+        over = what == DEVICE_CALL ? !fake.last : is_on_host(what) ? t.s.ration.left >= 0 && t.failures + t.sentences == 0 : t.polls <= k;
         if (over)
             assert_int_equal(t.failures + t.sentences, 0);
         else if (t.failures + t.sentences == 0)
             fail_msg("%s failed, and nobody was told", fake.last ? fake.last : "something");
+        else if (t.sentences > 0 && fake.last && !says_what_failed(t.said))
+            fail_msg("%s failed, and what was told is \"%s\"", fake.last, t.said);
         end(&t);
         assert_true(k < 5000);
     }
@@ -293,6 +317,7 @@ static void any_allocation_may_fail(void **state)
 {
     (void)state;
     check_sweeps(HOST_MEMORY, 40);
+    check_sweeps(ONE_ALLOCATION, 40);
 }
 
 static void any_poll_may_cancel(void **state)
@@ -300,6 +325,169 @@ static void any_poll_may_cancel(void **state)
     (void)state;
     check_sweeps(CANCEL, 5);
 }
+
+/* ---- What is given back, and what is told ---------------------------------------------------- */
+
+/* A session before its first factorization; returns the bytes on the device, which are A's. */
+static int64_t open_factor(session *t, int purpose, int may_fall_back)
+{
+    fake_reset();
+    begin(t, purpose, may_fall_back, NO_TROUBLE);
+    const int64_t before = fake.bytes;
+    assert_int_equal(GPU->prepare(&t->problem, &t->s.why, &t->plan), LIBSOLVER_OK);
+    assert_int_equal(GPU->create(t->plan, &t->s.why, &t->numeric), LIBSOLVER_OK);
+    return fake.bytes - before;
+}
+
+/* The same with a factor. */
+static void open_factorized(session *t, int may_fall_back)
+{
+    open_factor(t, ORDINARY, may_fall_back);
+    assert_int_equal(factorize(t), LIBSOLVER_OK);
+}
+
+/* After a factorization that failed the device has A, and page-locked memory that factors come
+ * through. */
+static void check_given_back(const session *t, int64_t held, int64_t bytes, int64_t bytes_of_a)
+{
+    const int64_t staging = fake.held - held;
+    assert_in_range(staging, 0, 1);
+    assert_int_equal(fake.bytes, bytes + staging * 2 * fake.half);
+    assert_int_equal(t->report.device_bytes, bytes_of_a);
+}
+
+/* Any call on the way of the first factor or of a later one to the device fails, or there is no
+ * room on the way. */
+static void what_was_not_packed_is_given_back(void **state)
+{
+    (void)state;
+    for (int purpose = 0; purpose < PURPOSES; purpose++) {
+        session t;
+        const int64_t bytes_of_a = open_factor(&t, purpose, 0), held = fake.held, bytes = fake.bytes;
+        int refused = 0;
+        for (int later = 0; later < 2; later++) {
+            int64_t k = later; /* call 0 brings A, before anything of the last factor is gone */
+            for (int over = 0; !over; k++) {
+                if (later)
+                    assert_int_equal(factorize(&t), LIBSOLVER_OK);
+                fake.last = NULL;
+                fake.left = k;
+                const libsolver_status status = factorize(&t);
+                over = !fake.last;
+                fake.left = INT64_MAX;
+                assert_int_equal(status, over ? LIBSOLVER_OK : fake.failure);
+                if (!over)
+                    check_given_back(&t, held, bytes, bytes_of_a);
+            }
+            assert_true(k > 3);
+        }
+        for (int64_t more = 0;; more += 512) {
+            GPU->destroy(t.numeric);
+            assert_int_equal(GPU->create(t.plan, &t.s.why, &t.numeric), LIBSOLVER_OK);
+            fake.capacity = bytes + more;
+            const libsolver_status status = factorize(&t);
+            if (status == LIBSOLVER_OK)
+                break;
+            assert_int_equal(status, LIBSOLVER_OUT_OF_DEVICE_MEMORY);
+            check_given_back(&t, held, bytes, bytes_of_a);
+            refused++;
+        }
+        assert_true(refused > 10);
+        end(&t);
+    }
+}
+
+/* Room for a part of a workspace only: that part is given back, and it is told or solves run on the
+ * CPU. */
+static void a_part_of_a_workspace_is_given_back(void **state)
+{
+    static const char *const parts[] = {"the workspace on the device", "page-locked memory", "refinement on the device"};
+    (void)state;
+    for (int may_fall_back = 0; may_fall_back < 2; may_fall_back++) {
+        enum { ALL = BACKEND_L | BACKEND_D | BACKEND_LT };
+        session t;
+        int lacked[3] = {0};
+        open_factorized(&t, may_fall_back);
+        const int64_t held = fake.held, bytes = fake.bytes, in_use = t.s.env.memory.in_use;
+        for (int64_t more = 0;; more += 256) {
+            fake.capacity = bytes + more;
+            const libsolver_status status = GPU->workspace_create(t.numeric, COLUMNS, &t.space);
+            assert_true(status == LIBSOLVER_OK || (status == LIBSOLVER_OUT_OF_DEVICE_MEMORY && !may_fall_back));
+            if (status == LIBSOLVER_OK && GPU->solves_on_device(t.numeric, t.space))
+                break;
+            assert_int_equal(fake.held, held);
+            assert_int_equal(fake.bytes, bytes);
+            for (int p = 0; p < 3; p++)
+                lacked[p] += strstr(t.said, parts[p]) != NULL;
+            if (status == LIBSOLVER_OK) {
+                assert_int_equal(GPU->solve(t.numeric, ALL, t.space, &t.b, &t.x), LIBSOLVER_OK);
+                check_answer(&t, &t.x, ROUGH);
+                GPU->workspace_destroy(t.numeric, t.space);
+            } else
+                assert_null(t.space);
+            t.space = NULL;
+            assert_int_equal(t.s.env.memory.in_use, in_use);
+            assert_true(more < 1 << 20);
+        }
+        for (int p = 0; p < 3 && may_fall_back; p++)
+            if (lacked[p] == 0)
+                fail_msg("there was always room for %s", parts[p]);
+        /* all of it is there: a solve takes no more */
+        const int64_t taken = fake.held;
+        assert_int_equal(taken, held + 5);
+        assert_int_equal(GPU->solve(t.numeric, ALL, t.space, &t.b, &t.x), LIBSOLVER_OK);
+        check_answer(&t, &t.x, ROUGH);
+        assert_int_equal(fake.held, taken);
+        end(&t);
+    }
+}
+
+/* To a backward error that cannot be reached: plain refinement on the device stalls, and FGMRES on
+ * the host goes on. */
+static libsolver_status refine_in_vain(session *t, const libsolver_vectors *b, const libsolver_vectors *x)
+{
+    double errors[COLUMNS];
+    backend_refinement r = {.solve_first = 1, .steps = 30, .tolerance = 0};
+    return GPU->refine(t->numeric, t->space, b, x, &r, errors);
+}
+
+/* Any call of a solve on the device, which the host needs in its FGMRES, fails. */
+static void a_failure_below_fgmres_is_told(void **state)
+{
+    (void)state;
+    for (int on_device = 0; on_device < 2; on_device++) {
+        session t;
+        int64_t k = 0;
+        int below = 0; /* blocks on the device come there in no other way */
+        open_factorized(&t, 0);
+        assert_int_equal(GPU->workspace_create(t.numeric, COLUMNS, &t.space), LIBSOLVER_OK);
+        const libsolver_vectors *b = on_device ? &t.on_b : &t.b, *x = on_device ? &t.on_x : &t.x;
+        for (int over = 0; !over; k++) {
+            to_device(&t);
+            fake.last = NULL;
+            fake.left = k;
+            const libsolver_status status = refine_in_vain(&t, b, x);
+            over = !fake.last;
+            fake.left = INT64_MAX;
+            if (status != (over ? LIBSOLVER_OK : fake.failure))
+                fail_msg("call %d, %s: status %d", (int)k, over ? "none failed" : fake.last, status);
+            below += on_device && !over && strstr(fake.last, "staging") != NULL;
+        }
+        check_answer(&t, x, WANTED);
+        assert_true(k > 30 && (below > 10 || !on_device));
+        end(&t);
+        /* one of the last calls, and the CPU takes over */
+        open_factorized(&t, 1);
+        assert_int_equal(GPU->workspace_create(t.numeric, COLUMNS, &t.space), LIBSOLVER_OK);
+        fake.left = k - 8;
+        assert_int_equal(refine_in_vain(&t, &t.b, &t.x), LIBSOLVER_OK);
+        assert_int_equal(t.sentences, fake.left == INT64_MAX);
+        check_answer(&t, &t.x, WANTED);
+        end(&t);
+    }
+}
+
+/* ---- Other devices, other calls -------------------------------------------------------------- */
 
 /* A device that can run blocks only level by level gives the same answers, and no trace. */
 static void a_device_by_levels(void **state)
@@ -320,7 +508,8 @@ static void a_device_by_levels(void **state)
     }
 }
 
-/* A solve whose blocks wait for one another in vain is told of by those who wait for it, and by the status on the device. */
+/* A solve whose blocks wait for one another in vain is told of by those who wait for it, and by the
+ * status on the device. */
 static void a_solve_that_gives_up(void **state)
 {
     (void)state;
@@ -397,6 +586,9 @@ int main(void)
         cmocka_unit_test(any_call_on_the_device_may_fail),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(any_poll_may_cancel),
+        cmocka_unit_test(what_was_not_packed_is_given_back),
+        cmocka_unit_test(a_part_of_a_workspace_is_given_back),
+        cmocka_unit_test(a_failure_below_fgmres_is_told),
         cmocka_unit_test(a_device_by_levels),
         cmocka_unit_test(a_solve_that_gives_up),
         cmocka_unit_test(what_was_overwritten_is_not_repeated),

@@ -122,9 +122,7 @@ static void check_answer(const prepared *q, const cpu_system *s, const scalar *b
 
 static void check_program(const prepared *q, const cpu_system *s, random_stream *r, uint64_t seed)
 {
-    scalar *b = nan_scalars(s->a.n);
-    for (int32_t i = 0; i < s->a.n; i++)
-        b[i] = random_entry(r);
+    scalar *b = random_scalars(r, s->a.n);
     check_answer(q, s, b, s->report.zero == 0, seed);
     free(b);
 }
@@ -145,13 +143,8 @@ static void random_systems_are_solved(void **state)
     static const int32_t blocks[] = {1, 2, 7, 132, 264};
     for (uint64_t seed = 0; seed < (IS_DOUBLE ? 200 : 60); seed++) {
         random_stream r = random_seeded(seed);
-        const int32_t n = random_order(&r, seed);
-        const int kind = (int)(seed % KINDS), delays = seed % 20 == 1;
-        scalar *values = NULL;
-        pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
         cpu_system s;
-        const int real_kind = delays ? INDEFINITE : kind, hermitian = SCALAR_COMPLEX && (real_kind == SPD || seed % 2);
-        assert_int_equal(system_build_in_order(&s, a, delays ? values : random_values(&r, &a, kind), real_kind, hermitian, NATURAL), LIBSOLVER_OK);
+        system_build_random(&s, &r, seed);
         const layer_costs costs = random_costs(&r, &s);
         prepared q;
         assert_int_equal(prepare(&q, &s, &r, &costs, blocks[random_below(&r, 5)], random_below(&r, 3)), LIBSOLVER_OK);
@@ -247,10 +240,9 @@ static void traces_are_labelled(void **state)
 {
     (void)state;
     random_stream r = random_seeded(3);
-    pattern a = problem_grid(60, 60, 1);
     cpu_system s;
     prepared q;
-    assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, SPD), SPD, SCALAR_COMPLEX, NATURAL), LIBSOLVER_OK);
+    system_build_grid(&s, &r, 60, 60, SPD, NATURAL);
     const layer_costs costs = {.step = 1e-6, .bytes_per_second = 4e12, .scalar_bytes = sizeof(scalar), .largest = 6000};
     assert_int_equal(prepare(&q, &s, &r, &costs, 40, 0), LIBSOLVER_OK);
     const int64_t tasks = q.plan.task_count;

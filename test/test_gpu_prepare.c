@@ -52,9 +52,7 @@ static void check_answer(const cpu_system *s, const prepared_solve *p, const sca
 
 static void check_solve(const cpu_system *s, const prepared_solve *p, random_stream *r, int seed)
 {
-    scalar *b = nan_scalars(s->a.n);
-    for (int32_t i = 0; i < s->a.n; i++)
-        b[i] = random_entry(r);
+    scalar *b = random_scalars(r, s->a.n);
     check_answer(s, p, b, s->report.zero == 0, seed);
     free(b);
 }
@@ -104,15 +102,9 @@ static void a_plan_serves_factors_of_one_shape(void **state)
     int kept[KINDS] = {0}, anew[KINDS] = {0};
     for (int seed = 0; seed < (SCALAR_TYPE == LIBSOLVER_D ? 300 : 160); seed++) {
         random_stream r = random_seeded((uint64_t)seed);
-        const int32_t n = random_order(&r, (uint64_t)seed);
-        const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : seed % KINDS;
-        scalar *values = NULL;
-        pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
         cpu_system s;
         prepared_solve p = {0};
-        const int hermitian = SCALAR_COMPLEX && (kind == SPD || seed % 2);
-        assert_int_equal(system_build_in_order(&s, a, delays ? values : random_values(&r, &a, kind), kind, hermitian, NATURAL),
-                         LIBSOLVER_OK);
+        const int kind = system_build_random(&s, &r, (uint64_t)seed);
         scalar *first = same_values(&s);
         assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
         assert_false(p.kept);
@@ -266,11 +258,9 @@ static void any_failed_allocation_leaves_nothing(void **state)
 {
     (void)state;
     random_stream r = random_seeded(5);
-    pattern a = problem_grid(9, 9, 1);
     cpu_system s;
     prepared_solve p = {0};
-    assert_int_equal(system_build(&s, a, random_values(&r, &a, INDEFINITE), INDEFINITE, 1, INT64_MAX),
-                     LIBSOLVER_OK);
+    system_build_grid(&s, &r, 9, 9, INDEFINITE, NATURAL);
     const int64_t held = s.env.memory.in_use;
     for (int again = 0; again < 2; again++) {
         libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;

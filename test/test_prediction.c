@@ -1,4 +1,5 @@
-/* test/test_prediction.c: host memory foreseen by the analysis, beside what a factorization and a solve take
+/* test/test_prediction.c: host memory foreseen by the analysis, beside what a factorization and a
+ * solve take
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * With names of problems or files as arguments, their figures instead of the tests. */
@@ -195,15 +196,17 @@ static outcome run(const triplets *t, const request *q)
     return out;
 }
 
-/* Whether all was as the prediction says: no pivot delayed, perturbed or zero, none so small that it was looked at more closely or a
- * matching was sought, nothing done in double that was to be in single. */
+/* Whether all was as the prediction says: no pivot delayed, perturbed or zero, none so small that
+ * it was looked at more closely or a matching was sought, nothing done in double that was to be in
+ * single. */
 static int is_foreseen(const outcome *r, const request *q)
 {
     const libsolver_type wanted = q->mixed != LIBSOLVER_ON ? q->type : q->type == LIBSOLVER_D ? LIBSOLVER_S : LIBSOLVER_C;
     return r->status == LIBSOLVER_OK && r->info.delayed == 0 && r->info.growths == 0 && !r->matched && r->info.precision == wanted;
 }
 
-/* The context itself, which the books have and the library does not count, and what rounding of small blocks may come to. */
+/* The context itself, which the books have and the library does not count, and what rounding of
+ * small blocks may come to. */
 #define SLACK 1024
 
 static int checked, grown;
@@ -235,8 +238,8 @@ static const struct {
              {LIBSOLVER_C, LIBSOLVER_OFF}, {LIBSOLVER_D, LIBSOLVER_ON},  {LIBSOLVER_Z, LIBSOLVER_ON}};
 #define TYPES 6
 
-/* Every type, kind, storage and number of threads, with and without matching or a Schur complement.  alternating: the signs of the
- * diagonal. */
+/* Every type, kind, storage and number of threads, with and without matching or a Schur complement.
+ * alternating: the signs of the diagonal. */
 static void check_all(const char *name, int alternating)
 {
     problem p;

@@ -96,20 +96,14 @@ static void check_answer(const trial *t, const scalar *b, int solvable, int seed
     free(letter);
 }
 
-static void check_solve(pattern a, scalar *values, int kind, random_stream *r, int seed)
+static void check_solve(cpu_system *s, random_stream *r, int seed)
 {
-    cpu_system s;
     trial t;
-    const int hermitian = SCALAR_COMPLEX && (kind == SPD || seed % 2);
-    assert_int_equal(system_build_in_order(&s, a, values, kind, hermitian, NATURAL), LIBSOLVER_OK);
-    begin(&t, &s);
-    scalar *b = nan_scalars(s.a.n);
-    for (int32_t i = 0; i < s.a.n; i++)
-        b[i] = random_entry(r);
-    check_answer(&t, b, s.report.zero == 0, seed);
+    begin(&t, s);
+    scalar *b = random_scalars(r, s->a.n);
+    check_answer(&t, b, s->report.zero == 0, seed);
     end(&t);
     free(b);
-    system_free(&s);
 }
 
 static void random_systems_are_solved(void **state)
@@ -117,11 +111,10 @@ static void random_systems_are_solved(void **state)
     (void)state;
     for (int seed = 0; seed < 400; seed++) {
         random_stream r = random_seeded((uint64_t)seed);
-        const int32_t n = random_order(&r, (uint64_t)seed);
-        const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : seed % KINDS;
-        scalar *values = NULL;
-        pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
-        check_solve(a, delays ? values : random_values(&r, &a, kind), kind, &r, seed);
+        cpu_system s;
+        system_build_random(&s, &r, (uint64_t)seed);
+        check_solve(&s, &r, seed);
+        system_free(&s);
     }
 }
 
@@ -156,8 +149,11 @@ static void large_shapes_are_solved(void **state)
                     : shape % 5 == 2 ? problem_star(500, 499)
                     : shape % 5 == 3 ? problem_diagonal(3000)
                                      : problem_complete(300);
-        const int kind = shape < 5 ? SPD : INDEFINITE;
-        check_solve(a, random_values(&r, &a, kind), kind, &r, shape);
+        const int kind = shape < 5 ? SPD : INDEFINITE, hermitian = SCALAR_COMPLEX && (kind == SPD || shape % 2);
+        cpu_system s;
+        assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, kind), kind, hermitian, NATURAL), LIBSOLVER_OK);
+        check_solve(&s, &r, shape);
+        system_free(&s);
     }
 }
 
@@ -166,10 +162,9 @@ static void what_is_no_tree_is_refused(void **state)
 {
     (void)state;
     random_stream r = random_seeded(8);
-    pattern a = problem_grid(30, 30, 1);
     cpu_system s;
     trial t;
-    assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, SPD), SPD, SCALAR_COMPLEX, BY_DISSECTION), LIBSOLVER_OK);
+    system_build_grid(&s, &r, 30, 30, SPD, BY_DISSECTION);
     begin(&t, &s);
     memory *m = &s.env.memory;
     const int64_t held = m->in_use;

@@ -1,8 +1,10 @@
-/* test/test_tool_faults.c: the tool's commands in this process, on a device made up here and with allocations that fail
+/* test/test_tool_faults.c: the tool's commands in this process, on a device made up here and with
+ * allocations that fail
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The device of cli/device.h lies in host memory, the library's calls that need a GPU are replaced (the linker's --wrap) by the
- * same on the CPU, so that what the tool does around them runs without one. */
+ * The device of cli/device.h lies in host memory, the library's calls that need a GPU are replaced
+ * (the linker's --wrap) by the same on the CPU, so that what the tool does around them runs without
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +22,7 @@
 static const char *data;  /* the folder of examples */
 static char prefix[64];   /* of the files written here */
 
-/* ---- a device in host memory --------------------------------------------------------------------------- */
+/* ---- a device in host memory ----------------------------------------------------------------- */
 
 typedef enum fault { NOTHING, NO_BLOCK, NO_SOLVE, NO_TIME, NO_COPY_BACK, NO_COUNT, NO_TRACE } fault;
 
@@ -82,7 +84,7 @@ double device_copy_rate(void)
     return COPY_RATE;
 }
 
-/* ---- the library's calls ------------------------------------------------------------------------------- */
+/* ---- the library's calls --------------------------------------------------------------------- */
 
 libsolver_status __real_libsolver_context_create(const libsolver_options *options, libsolver_context **context);
 libsolver_status __wrap_libsolver_context_create(const libsolver_options *options, libsolver_context **context);
@@ -160,7 +162,7 @@ libsolver_status __wrap_libsolver_devices(int capacity, libsolver_device *device
     return LIBSOLVER_OK;
 }
 
-/* ---- allocations that fail ----------------------------------------------------------------------------- */
+/* ---- allocations that fail ------------------------------------------------------------------- */
 
 static int64_t allocations, failing_allocation; /* 0: none fails */
 
@@ -186,7 +188,7 @@ void *__wrap_realloc(void *block, size_t size)
     return ++allocations == failing_allocation ? NULL : __real_realloc(block, size);
 }
 
-/* ---- a clock that leaves no time for a fourth sample ----------------------------------------------------- */
+/* ---- a clock that leaves no time for a fourth sample ----------------------------------------- */
 
 double __wrap_seconds_now(void);
 
@@ -196,7 +198,7 @@ double __wrap_seconds_now(void)
     return now += 0.5;
 }
 
-/* ---- commands ------------------------------------------------------------------------------------------ */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 #define MOST_ARGUMENTS 12
 
@@ -205,7 +207,8 @@ static void file_name(char *name, size_t room, const char *suffix)
     snprintf(name, room, "%s%s", prefix, suffix);
 }
 
-/* Runs words of a command line up to NULL: '@' begins a file of the folder of examples, '#' one written here. */
+/* Runs words of a command line up to NULL: '@' begins a file of the folder of examples, '#' one
+ * written here. */
 static int run(const char *const *words, failure *f)
 {
     char text[MOST_ARGUMENTS][512], *arguments[MOST_ARGUMENTS] = {"libsolver"};

@@ -104,14 +104,13 @@ static void random_systems_are_solved(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < (small ? 8 : 120); seed++) {
         random_stream r = random_seeded(seed);
-        const int32_t n = random_order(&r, seed);
-        const int delays = seed % 20 == 1, kind = delays ? INDEFINITE : (int)(seed % KINDS);
-        scalar *values = NULL;
-        pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
+        scalar *values;
+        pattern a;
+        const int kind = random_problem(&r, seed, &a, &values);
         const tree_solver_options options = {.by_levels = seed % 4 == 3, .entries_factor = seed % 3 ? 0 : 1.2, .substitute = seed % 7 > 4};
         const int64_t columns = seed % 5 == 4 ? 1 + random_below(&r, 20) : 1 + random_below(&r, 2);
         packed p;
-        pack(&p, a, delays ? values : random_values(&r, &a, kind), kind, &options, columns);
+        pack(&p, a, values, kind, &options, columns);
         check_solves(&p, &r, columns, seed);
         unpack(&p);
     }

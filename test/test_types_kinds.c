@@ -1,5 +1,6 @@
-/* test/test_types_kinds.c: new values of one factor in one precision (-DPREC_x), definite, indefinite and singular by turns: which kind
- * comes first, and that memory is taken for counted growths only
+/* test/test_types_kinds.c: new values of one factor in one precision (-DPREC_x), definite,
+ * indefinite and singular by turns: which kind comes first, and that memory is taken for counted
+ * growths only
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,8 @@
 
 enum { DEFINITE, INDEFINITE, SINGULAR, KINDS };
 
-/* A band of 300 columns, which Cholesky takes one by one, or 100 full ones, which it takes by fronts. */
+/* A band of 300 columns, which Cholesky takes one by one, or 100 full ones, which it takes by
+ * fronts. */
 typedef struct problem {
     int64_t n, nnz;
     int64_t *row, *column;
@@ -20,8 +22,8 @@ typedef struct problem {
     libsolver_matrix view;
 } problem;
 
-/* A has a positive diagonal d and entries of size 1 off it.  INDEFINITE: 1.5 there; SINGULAR: the same with 0 in two rows and
- * columns. */
+/* A has a positive diagonal d and entries of size 1 off it.  INDEFINITE: 1.5 there; SINGULAR: the
+ * same with 0 in two rows and columns. */
 static problem make_problem(int is_band)
 {
     random_stream r = random_seeded(11);
@@ -81,8 +83,9 @@ static libsolver_factor *first_factor(problem *p, int kind)
     return f;
 }
 
-/* New values, and a solve, for which workspaces follow.  Returns how many allocations the refactorization took; if it tells of no
- * growth there are none, but for the first matching of all; info: after it. */
+/* New values, and a solve, for which workspaces follow.  Returns how many allocations the
+ * refactorization took; if it tells of no growth there are none, but for the first matching of all;
+ * info: after it. */
 static int64_t next_values(libsolver_factor *f, problem *p, int kind, int round, int *is_matched, libsolver_factor_info *info)
 {
     libsolver_factor_info before;
@@ -113,7 +116,8 @@ static int64_t next_values(libsolver_factor *f, problem *p, int kind, int round,
     return taken;
 }
 
-/* Runs over the kinds in `turns` again and again; from round `settled` on nothing is allocated, nor grows. */
+/* Runs over the kinds in `turns` again and again; from round `settled` on nothing is allocated, nor
+ * grows. */
 static void check_turns(int is_band, const char *turns, int rounds, int settled)
 {
     problem p = make_problem(is_band);
@@ -130,7 +134,8 @@ static void check_turns(int is_band, const char *turns, int rounds, int settled)
     problem_end(&p);
 }
 
-/* The first search for means may take a matching, and the round after it room for what was delayed. */
+/* The first search for means may take a matching, and the round after it room for what was
+ * delayed. */
 static void the_same_values_allocate_nothing(void **state)
 {
     (void)state;

@@ -196,20 +196,6 @@ static void wrong_options_are_refused(void **state)
 
 /* ---- capped delays ---------------------------------------------------------------------------------- */
 
-/* Cliques of 12 joined to a hub of 12; the first `waiting` columns of each have nonzeros in the hub's rows only. */
-static dense waiting_for_a_hub(random_stream *r, int hermitian, int waiting)
-{
-    const int64_t size = MOST / 4, hub = 3 * size;
-    dense s = dense_random(r, hermitian, 4 * size, 1, 0);
-    for (int64_t j = 0; j < hub; j++)
-        for (int64_t i = j; i < hub; i++)
-            if (i / size != j / size || j % size < waiting) {
-                s.a[i][j] = 0;
-                s.stored[i][j] = i / size == j / size;
-            }
-    return s;
-}
-
 static void past_the_cap_pivots_are_perturbed_and_the_answer_is_right(void **state)
 {
     (void)state;
@@ -218,13 +204,10 @@ static void past_the_cap_pivots_are_perturbed_and_the_answer_is_right(void **sta
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
             const int waiting = 2 + (int)(seed % 4);
-            const dense s = waiting_for_a_hub(&r, hermitian, waiting);
-            libsolver_options o;
-            libsolver_options_default(&o);
+            dense s = dense_random(&r, hermitian, MOST, 1, 0);
+            dense_keep_cliques(&s, MOST / 4, waiting);
+            libsolver_options o = options_in_natural_order(LIBSOLVER_KIND_INDEFINITE);
             o.mixed = CHOICE;
-            o.kind = LIBSOLVER_KIND_INDEFINITE;
-            o.ordering = LIBSOLVER_ORDERING_NATURAL;
-            o.matching = LIBSOLVER_OFF;
             libsolver_factor *f = NULL;
             libsolver_factor_info free_info, info;
             assert_int_equal(factorize(&s, &o, &f), LIBSOLVER_OK);

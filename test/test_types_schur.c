@@ -96,29 +96,15 @@ static void columns_delayed_to_the_set_are_eliminated(void **state)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
             parted *t = room(1, sizeof *t);
-            const int64_t size = 40, hub = 3 * size, kept = seed % 2 ? size / 2 : 5;
+            const int64_t size = 40;
             t->s = dense_random(&r, hermitian, 4 * size, 1, 0);
-            for (int64_t j = 0; j < hub; j++)
-                for (int64_t i = j; i < hub; i++)
-                    if (i / size != j / size || j % size < 3) {
-                        t->s.a[i][j] = 0;
-                        t->s.stored[i][j] = i / size == j / size;
-                    }
-            t->n = 4 * size;
-            t->size = kept;
-            for (int64_t k = 0; k < kept; k++)
-                t->row[k] = t->n - 1 - k;
-            for (int64_t i = 0; i < t->n - kept; i++)
-                t->other[t->rest++] = i;
+            dense_keep_cliques(&t->s, size, 3);
+            keep_last(t, seed % 2 ? size / 2 : 5);
             work_out(t);
             if (t->condition * t->n * EPS < 0.2) {
-                libsolver_options o;
+                libsolver_options o = options_in_natural_order(LIBSOLVER_KIND_INDEFINITE);
                 libsolver_factor *f = NULL;
                 libsolver_factor_info info;
-                libsolver_options_default(&o);
-                o.kind = LIBSOLVER_KIND_INDEFINITE;
-                o.ordering = LIBSOLVER_ORDERING_NATURAL;
-                o.matching = LIBSOLVER_OFF;
                 assert_int_equal(factorize(t, &o, &f), LIBSOLVER_OK);
                 libsolver_info(f, &info);
                 delayed += info.delayed > 0;

@@ -1,5 +1,6 @@
-/* test/test_types_schur_blocks.c: Schur complements in one precision (-DPREC_x) with more pivots than a block of LDL^T holds, pairs
- * across the borders of blocks and at the border of the rows that are kept, columns that are delayed to these
+/* test/test_types_schur_blocks.c: Schur complements in one precision (-DPREC_x) with more pivots
+ * than a block of LDL^T holds, pairs across the borders of blocks and at the border of the rows
+ * that are kept, columns that are delayed to these
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,30 +16,15 @@ typedef struct tally {
     int64_t pairs, delayed, fronts;
 } tally;
 
-/* The last `size` rows are kept. */
-static void keep_last(parted *t, int64_t size)
-{
-    t->n = t->s.n;
-    t->size = size;
-    t->rest = t->n - size;
-    for (int64_t k = 0; k < size; k++)
-        t->row[k] = t->n - 1 - k;
-    for (int64_t i = 0; i < t->rest; i++)
-        t->other[i] = i;
-}
-
 static libsolver_options as_it_stands(libsolver_kind kind, libsolver_choice scaling)
 {
-    libsolver_options o;
-    libsolver_options_default(&o);
-    o.kind = kind;
-    o.ordering = LIBSOLVER_ORDERING_NATURAL;
-    o.matching = LIBSOLVER_OFF;
+    libsolver_options o = options_in_natural_order(kind);
     o.scaling = scaling;
     return o;
 }
 
-/* All of what is asked of a Schur complement; at least `pairs` pivots must be 2x2, at least `delayed` columns wait. */
+/* All of what is asked of a Schur complement; at least `pairs` pivots must be 2x2, at least
+ * `delayed` columns wait. */
 static void check_all(parted *t, libsolver_options o, random_stream *r, uint64_t seed, int64_t pairs, int64_t delayed, tally *sum)
 {
     libsolver_factor *f = NULL;
@@ -66,7 +52,8 @@ static void check_all(parted *t, libsolver_options o, random_stream *r, uint64_t
     free(t->complement);
 }
 
-/* One dense front with 1, 2, ... whole blocks of pivots, one more and one less, random entries or none on the diagonal. */
+/* One dense front with 1, 2, ... whole blocks of pivots, one more and one less, random entries or
+ * none on the diagonal. */
 static void blocks_of_pivots_in_one_front(void **state)
 {
     (void)state;
@@ -92,9 +79,10 @@ static void blocks_of_pivots_in_one_front(void **state)
     assert_true(sum.checked >= (EPS < 1e-10 ? 40 : 32) * SYMMETRIES);
 }
 
-/* Strong diagonals, but for pairs with nothing on theirs: (31, 32), (63, 64), ... across the border of two blocks, and the last two of
- * those that go, before the rows that are kept.  Between all others entries up to 1/256, with which none of a pair alone would be a pivot
- * within 1 / u.  Returns the number of pairs. */
+/* Strong diagonals, but for pairs with nothing on theirs: (31, 32), (63, 64), ... across the border
+ * of two blocks, and the last two of those that go, before the rows that are kept.  Between all
+ * others entries up to 1/256, with which none of a pair alone would be a pivot within 1 / u.
+ * Returns the number of pairs. */
 static int64_t make_pairs(random_stream *r, int hermitian, int64_t n, int64_t rest, dense *s)
 {
     int64_t pairs = 0;
@@ -132,20 +120,14 @@ static void pairs_across_borders(void **state)
     assert_true(sum.checked >= 20 * SYMMETRIES);
 }
 
-/* Three cliques over a hub, `size` each: fronts with more pivots than a block, the last one with kept rows of the hub.  The first
- * `waiting` columns of a clique have nonzeros in the hub's rows only and wait for those of these that go. */
+/* Fronts with more pivots than a block, the last one with kept rows of the hub; columns wait for
+ * those of these that go. */
 static dense cliques_over_a_hub(random_stream *r, int hermitian, int64_t size, int64_t waiting, int is_definite)
 {
-    const int64_t hub = 3 * size;
     dense s = dense_random(r, hermitian, 4 * size, 1, is_definite ? 2 * MOST : 12);
     for (int64_t i = 0; i < 4 * size && !is_definite; i += 3)
         s.a[i][i] = -12;
-    for (int64_t j = 0; j < hub; j++)
-        for (int64_t i = j; i < hub; i++)
-            if (i / size != j / size || j % size < waiting) {
-                s.a[i][j] = 0;
-                s.stored[i][j] = i / size == j / size;
-            }
+    dense_keep_cliques(&s, size, waiting);
     return s;
 }
 
@@ -169,7 +151,8 @@ static void delayed_columns_meet_kept_rows(void **state)
     assert_true(sum.checked >= (EPS < 1e-10 ? 18 : 8) * SYMMETRIES && sum.fronts >= 2 * sum.checked);
 }
 
-/* The same trees by Cholesky, whose diagonal dominates; the rows that are kept need not be definite. */
+/* The same trees by Cholesky, whose diagonal dominates; the rows that are kept need not be
+ * definite. */
 static void several_fronts_by_cholesky(void **state)
 {
     (void)state;

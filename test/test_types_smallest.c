@@ -1,5 +1,5 @@
-/* test/test_types_smallest.c: the smallest pivot in one precision (-DPREC_x, -DMIXED with a factor in single), beside that of the
- * factor as it is exported
+/* test/test_types_smallest.c: the smallest pivot in one precision (-DPREC_x, -DMIXED with a factor
+ * in single), beside that of the factor as it is exported
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,8 @@ static libsolver_options options_for(libsolver_kind kind)
     return o;
 }
 
-/* One front and several, 1x1 and 2x2 pivots, zero pivots too; the smallest of them may stand anywhere. */
+/* One front and several, 1x1 and 2x2 pivots, zero pivots too; the smallest of them may stand
+ * anywhere. */
 static void of_symmetric_indefinite_matrices(void **state)
 {
     (void)state;
@@ -177,7 +178,8 @@ static void of_diagonal_matrices(void **state)
         }
 }
 
-/* A grid: by columns where it is narrow, by fronts where it is wide; several threads find the same. */
+/* A grid: by columns where it is narrow, by fronts where it is wide; several threads find the
+ * same. */
 static void of_definite_grids_by_columns_and_by_fronts(void **state)
 {
     (void)state;

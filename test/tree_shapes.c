@@ -1,4 +1,5 @@
-/* test/tree_shapes.c: patterns whose elimination trees branch, and what trees and groups a test has really seen, of one precision (-DPREC_x)
+/* test/tree_shapes.c: patterns whose elimination trees branch, and what trees and groups a test has
+ * really seen, of one precision (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Systems -------------------------------------------------------------------------------------------- */
+/* ---- Systems --------------------------------------------------------------------------------- */
 
 pattern pattern_beside(pattern a, pattern b)
 {
@@ -125,7 +126,7 @@ int branching_is_solvable(const branching_system *q)
     return q->s->report.zero == q->zeros;
 }
 
-/* ---- What was seen -------------------------------------------------------------------------------------- */
+/* ---- What was seen --------------------------------------------------------------------------- */
 
 typedef struct shape {
     int branches, uneven, roots;

@@ -49,6 +49,20 @@ static inline dense dense_random(random_stream *r, int hermitian, int64_t n, dou
     return s;
 }
 
+/* Of s, of order 4 size, is left what belongs to three cliques and a hub, `size` rows each, the hub
+ * last: no entry joins two cliques, and the first `waiting` columns of each have nonzeros in the
+ * hub's rows only, so that their pivots wait for the hub. */
+static inline void dense_keep_cliques(dense *s, int64_t size, int64_t waiting)
+{
+    const int64_t hub = 3 * size;
+    for (int64_t j = 0; j < hub; j++)
+        for (int64_t i = j; i < hub; i++)
+            if (i / size != j / size || j % size < waiting) {
+                s->a[i][j] = 0;
+                s->stored[i][j] = i / size == j / size;
+            }
+}
+
 /* r NULL: in order; otherwise shuffled, every third entry in two parts. */
 static inline void dense_triplets(const dense *s, random_stream *r, triplets *t)
 {

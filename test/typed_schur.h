@@ -1,4 +1,5 @@
-/* test/typed_schur.h: Schur complements in one precision (-DPREC_x), beside those of plain loops in long double
+/* test/typed_schur.h: Schur complements in one precision (-DPREC_x), beside those of plain loops in
+ * long double
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_TYPED_SCHUR_H
 #define TEST_TYPED_SCHUR_H
@@ -40,6 +41,18 @@ static inline void part(parted *t, random_stream *r, int64_t size)
     for (int64_t i = 0; i < n; i++)
         if (!in_set[i])
             t->other[t->rest++] = i;
+}
+
+/* The set is the last `size` rows. */
+static inline void keep_last(parted *t, int64_t size)
+{
+    t->n = t->s.n;
+    t->size = size;
+    t->rest = t->n - size;
+    for (int64_t k = 0; k < size; k++)
+        t->row[k] = t->n - 1 - k;
+    for (int64_t i = 0; i < t->rest; i++)
+        t->other[i] = i;
 }
 
 /* S = A22 - A21 A11^-1 A12 */
@@ -89,8 +102,8 @@ static inline libsolver_status factorize(const parted *t, libsolver_options *o, 
     return status;
 }
 
-/* What a well-made S may be off by: A11 + dA11 is factorized with dA11 of some n eps |A| and S changes by X^T dA11 X, X = A11^-1 A12;
- * GROWTH is what the entries may grow by on the way.  */
+/* What a well-made S may be off by: A11 + dA11 is factorized with dA11 of some n eps |A| and S
+ * changes by X^T dA11 X, X = A11^-1 A12; GROWTH is what the entries may grow by on the way.  */
 #define GROWTH 4
 static inline long double allowed(const parted *t)
 {
@@ -175,7 +188,8 @@ static inline void check_half_solves(const parted *t, const libsolver_factor *f,
     free(y);
 }
 
-/* Positive eigenvalues of a Hermitian a, n x n by columns, regular; a is destroyed  [Bunch, Parlett 1971]. */
+/* Positive eigenvalues of a Hermitian a, n x n by columns, regular; a is destroyed  [Bunch, Parlett
+ * 1971]. */
 static inline int64_t exact_positive(int64_t n, exact *a)
 {
     int64_t positive = 0;

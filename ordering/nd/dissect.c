@@ -74,7 +74,7 @@ static size_t chunk_of(int32_t n)
 static libsolver_status take_side(const dissection *d, arena *scratch, const part *p, const separation *s,
                                   int side, const int32_t *number, int32_t count, int64_t edges, part *out)
 {
-    *out = (part){.n = count, .depth = p->depth + 1, .seed = nd_hash(p->seed * 2 + (uint64_t)side + 1)};
+    *out = (part){.n = count, .depth = p->depth + 1, .seed = hash64(p->seed * 2 + (uint64_t)side + 1)};
     out->offset = p->offset;
     out->vertex = arena_new(scratch, count, sizeof(int32_t));
     if (!out->vertex)
@@ -205,7 +205,7 @@ done:
 /* The whole graph as one part. */
 static libsolver_status whole(const graph *g, uint64_t seed, arena *scratch, part *p)
 {
-    *p = (part){.n = g->n, .seed = nd_hash(seed + 1)};
+    *p = (part){.n = g->n, .seed = hash64(seed + 1)};
     p->vertex = arena_new(scratch, g->n, sizeof(int32_t));
     p->g = (nd_graph){.n = g->n, .start = g->start, .neighbor = g->neighbor, .weight = g->weight};
     if (!g->weight)

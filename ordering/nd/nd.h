@@ -8,24 +8,17 @@
 #define ORDERING_ND_H
 
 #include "base/environment.h"
+#include "base/hash.h"
 #include "ordering/nd/arena.h"
 #include "ordering/ordering.h"
 
-/* splitmix64 */
 typedef struct nd_random {
     uint64_t state;
 } nd_random;
 
-static inline uint64_t nd_hash(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static inline uint32_t nd_draw(nd_random *r)
 {
-    return (uint32_t)(nd_hash(r->state += UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+    return (uint32_t)(hash64(r->state += HASH64_STEP) >> 32);
 }
 
 /* 0 .. bound - 1 */

@@ -13,6 +13,7 @@
  * x_N = -A_NN^-1 A_NW x_W is found by refinement to twice the working precision, all products and sums being as precise
  * [Ogita, Rump, Oishi 2005, algorithm 5.3]: then A x is S x_W in the rows W.  If all of it is zero to that precision, then so is S,
  * a random vector being in the null space of no other. */
+#include "base/hash.h"
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
@@ -45,13 +46,10 @@ typedef struct doubt {
     double *most, *terms;                         /* n each: largest |x| so far, |A| times it */
 } doubt;
 
-/* A random number in [1, 2), the same in every run [splitmix64: Steele, Lea, Flood 2014]. */
+/* A random number in [1, 2), the same in every run. */
 static double random_number(int64_t i)
 {
-    uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return 1 + (double)((z ^ (z >> 31)) >> 12) * 0x1p-52;
+    return 1 + (double)(hash64_number((uint64_t)i) >> 12) * 0x1p-52;
 }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */

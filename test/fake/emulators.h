@@ -37,7 +37,8 @@ typedef struct emulated_refinement {
     refine_outcome outcome;
 } emulated_refinement;
 
-/* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix there is nothing to be said. */
+/* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix there
+ * is nothing to be said. */
 #define EMULATORS(p) \
     const char *emulate_form_##p(const emulated_form *f); \
     const char *emulate_substitution_##p(const emulated_substitution *s); \

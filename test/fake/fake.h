@@ -1,10 +1,12 @@
-/* test/fake/fake.h: a device for tests, on the host: its memory, its streams, and failures on demand
+/* test/fake/fake.h: a device for tests, on the host: its memory, its streams, and failures on
+ * demand
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * What gpu/ declares for CUDA stands in this folder once more, for the host, in the plainest way that keeps
- * the promises of those headers, and none beyond them: memory is not zero when it is taken, what is put on a
- * stream is done when somebody waits for the stream and not before, and what may run at the same time runs in
- * an order drawn at random.  cuda_runtime_api.h has the calls of CUDA that tests make. */
+ * What gpu/ declares for CUDA stands in this folder once more, for the host, in the plainest way
+ * that keeps the promises of those headers, and none beyond them: memory is not zero when it is
+ * taken, what is put on a stream is done when somebody waits for the stream and not before, and
+ * what may run at the same time runs in an order drawn at random.  cuda_runtime_api.h has the calls
+ * of CUDA that tests make. */
 #ifndef TEST_FAKE_FAKE_H
 #define TEST_FAKE_FAKE_H
 

@@ -1,4 +1,5 @@
-/* test/fake/form_tmpl.c: forms the values of a program from its tables, launch by launch, each one's blocks in random order
+/* test/fake/form_tmpl.c: forms the values of a program from its tables, launch by launch, each
+ * one's blocks in random order
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The steps are those of gpu/form_device.h; the sums are plain ones. */
@@ -31,7 +32,7 @@ static double worse(double a, double b)
     return a != a || a >= b ? a : b;
 }
 
-/* ---- Tiles ---------------------------------------------------------------------------------------------- */
+/* ---- Tiles ----------------------------------------------------------------------------------- */
 
 static scalar *in_workspace(former *t, int64_t at)
 {
@@ -69,7 +70,7 @@ static int64_t scalars_at(uint32_t at16)
     return (int64_t)at16 * (16 / (int64_t)sizeof(scalar));
 }
 
-/* ---- Strips --------------------------------------------------------------------------------------------- */
+/* ---- Strips ---------------------------------------------------------------------------------- */
 
 typedef struct strip_work {
     const form_strip *strip;
@@ -219,7 +220,7 @@ static void turn_square(former *t, const strip_work *w)
             c < w->strip->width ? pivot_size(t->d, t->e, t->f->cholesky, t->p->column[w->columns + c], y[c], y[1 + c], y[2 + c]) : 0;
 }
 
-/* ---- Products ------------------------------------------------------------------------------------------- */
+/* ---- Products -------------------------------------------------------------------------------- */
 
 /* sum += A B; turned: A^T B, or A^H B */
 static void add_product(wide *sum, const scalar *a, const scalar *b, int turned, int hermitian)
@@ -301,7 +302,7 @@ static void pack(former *t, int32_t number)
                 row < q->rows && column < q->columns ? from[square_at(q->row + row, q->column + column)] : 0;
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
 static void run_strip(former *t, form_step step, int32_t s)
 {
@@ -356,7 +357,7 @@ static void run_launch(former *t, const form_launch *l, random_stream *r)
     free(order);
 }
 
-/* ---- Small groups --------------------------------------------------------------------------------------- */
+/* ---- Small groups ---------------------------------------------------------------------------- */
 
 /* l: [L_K; L_R], x: [M; W], both (k + r) x k; y: D^-1 M, row and sum: k. */
 typedef struct small_work {

@@ -85,8 +85,8 @@ static void backward(substituter *t, const substitution_node *v, int32_t from, i
     }
 }
 
-/* The nodes of a task of small ones may come in any order that their values allow, of which the host takes the plan's forward and the other
- * way round backward. */
+/* The nodes of a task of small ones may come in any order that their values allow, of which the
+ * host takes the plan's forward and the other way round backward. */
 static void run(substituter *t, int32_t number)
 {
     const substitution_task *q = &t->plan->task[number];

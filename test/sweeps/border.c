@@ -1,12 +1,16 @@
-/* test/sweeps/border.c: matrices on the border of singularity, of one precision: does `certain` mean right?
+/* test/sweeps/border.c: matrices on the border of singularity, of one precision: does `certain`
+ * mean right?
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: border_P laplacians MOST        singular Laplacians of all grids up to MOST x MOST, in four orders
- *        border_P relabelings COUNT      singular and nearly singular matrices, each with its rows in COUNT random orders
+ * usage: border_P laplacians MOST        singular Laplacians of all grids up to MOST x MOST, in
+ *                                        four orders
+ *        border_P relabelings COUNT      singular and nearly singular matrices, each with its rows
+ *                                        in COUNT random orders
  *        border_P                        short runs of both
  *
- * The inertia of a grid's Laplacian is known, that of the others comes from the oracle.  A result that is called certain and is not
- * that inertia is a fault.  So that doubt is no way out, at least nine in ten of the singular matrices have to come back as such. */
+ * The inertia of a grid's Laplacian is known, that of the others comes from the oracle.  A result
+ * that is called certain and is not that inertia is a fault.  So that doubt is no way out, at least
+ * nine in ten of the singular matrices have to come back as such. */
 #include "libsolver.h"
 #include "oracle.h"
 #include "test/random.h"
@@ -53,13 +57,14 @@ static libsolver_matrix view_of(const matrix *a)
                               .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC};
 }
 
-/* ---- What a factorization says -------------------------------------------------------------------------- */
+/* ---- What a factorization says --------------------------------------------------------------- */
 
 typedef struct expectation {
     int positive, negative, zero;
 } expectation;
 
-/* Results, singular matrices among them, those of which that came back with all their zeros, and faults. */
+/* Results, singular matrices among them, those of which that came back with all their zeros, and
+ * faults. */
 typedef struct tally {
     long results, uncertain, singular, found, faults;
 } tally;
@@ -117,7 +122,7 @@ static int report(const char *what, const tally *t)
     return t->faults > 0 || share < 0.9;
 }
 
-/* ---- Laplacians of grids -------------------------------------------------------------------------------- */
+/* ---- Laplacians of grids --------------------------------------------------------------------- */
 
 static matrix grid_laplacian(int x, int y)
 {
@@ -159,9 +164,10 @@ static int laplacians(int most)
     return report("Laplacians", &t);
 }
 
-/* ---- Matrices on both sides of the border --------------------------------------------------------------- */
+/* ---- Matrices on both sides of the border ---------------------------------------------------- */
 
-/* Full symmetric matrices of real numbers; below: what a diagonal entry can be changed by so that numbers of this precision tell. */
+/* Full symmetric matrices of real numbers; below: what a diagonal entry can be changed by so that
+ * numbers of this precision tell. */
 typedef double dense[MOST_ROWS][MOST_ROWS];
 #define TINY (sizeof(real) == 4 ? 0x1p-18 : 0x1p-44)
 
@@ -186,7 +192,8 @@ static int grid(dense a, random_stream *r, int x, int y, int z, int powers, int 
     return x * y * z;
 }
 
-/* [H G'; G 0], H diagonal of order n, with `empty` zeros; G m x n of small integers, the last `dependent` rows sums of two others */
+/* [H G'; G 0], H diagonal of order n, with `empty` zeros; G m x n of small integers, the last
+ * `dependent` rows sums of two others */
 static int saddle(dense a, random_stream *r, int n, int m, int empty, int dependent)
 {
     for (int i = 0; i < n; i++)
@@ -216,7 +223,8 @@ static int product(dense a, random_stream *r, int n, int rank, int is_signed)
     return n;
 }
 
-/* L D L', L unit lower triangular of 1 and -1: pivots are large though the matrix is nearly, or, with last = 0, singular. */
+/* L D L', L unit lower triangular of 1 and -1: pivots are large though the matrix is nearly, or,
+ * with last = 0, singular. */
 static int steep(dense a, int n, double last)
 {
     for (int i = 0; i < n; i++)
@@ -326,7 +334,8 @@ static int make_sample(int k, random_stream *r, dense a)
     }
 }
 
-/* The entry as it is stored: in this precision, and complex ones with the phases i^(3 i) and i^(-3 j). */
+/* The entry as it is stored: in this precision, and complex ones with the phases i^(3 i) and i^(-3
+ * j). */
 static scalar stored(dense a, int i, int j)
 {
     const scalar value = (scalar)(real)a[i][j];
@@ -376,7 +385,8 @@ static matrix relabeled(dense a, int n, const int32_t *place)
     return m;
 }
 
-/* The ways in which a matrix is factorized; those from WITHOUT_ROWS on are of the matrix without its first KEPT rows. */
+/* The ways in which a matrix is factorized; those from WITHOUT_ROWS on are of the matrix without
+ * its first KEPT rows. */
 enum { WAYS = 10, WITHOUT_ROWS = 8 };
 
 static libsolver_options options_of_way(int way, int order, const int8_t *signs, const int64_t *kept)

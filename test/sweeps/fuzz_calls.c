@@ -1,11 +1,13 @@
-/* test/sweeps/fuzz_calls.c: random sequences of calls on random small systems, each answer held against an oracle
+/* test/sweeps/fuzz_calls.c: random sequences of calls on random small systems, each answer held
+ * against an oracle
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     fuzz_calls [--seed S] [--sequences N] [--first K] [--verbose] [--matrices]
  *
- * Sequence K of seed S is the same wherever it begins, so what a failure prints replays it alone.  Each failure has a class; the
- * first of a class is printed with the calls that led to it, the others are counted (--verbose: all are printed;
- * --matrices: with the matrix).  Sequences without injected failures are made twice, with other numbers of threads, and must give the same bits. */
+ * Sequence K of seed S is the same wherever it begins, so what a failure prints replays it alone.
+ * Each failure has a class; the first of a class is printed with the calls that led to it, the
+ * others are counted (--verbose: all are printed; --matrices: with the matrix).  Sequences without
+ * injected failures are made twice, with other numbers of threads, and must give the same bits. */
 #define _GNU_SOURCE
 #include "fuzz_calls.h"
 #include <inttypes.h>

@@ -18,7 +18,8 @@ static inline int chance(fuzz_session *s, int percent)
 void draw_options(fuzz_session *s);
 void tell_options(fuzz_session *s);
 
-/* A call that may be made to fail, and is then made again.  after: what must hold once it has failed, NULL: nothing special. */
+/* A call that may be made to fail, and is then made again.  after: what must hold once it has
+ * failed, NULL: nothing special. */
 typedef libsolver_status call(fuzz_session *s, void *argument);
 libsolver_status attempt(fuzz_session *s, const char *name, call *make, void *argument,
                          void (*after)(fuzz_session *s));

@@ -67,13 +67,15 @@ static const char *path_of(const fuzz_session *s)
     return path;
 }
 
-/* Mixed precision with all rows scaled alike: what leaves the range of single precision is lost, as the documentation says. */
+/* Mixed precision with all rows scaled alike: what leaves the range of single precision is lost, as
+ * the documentation says. */
 int is_unscaled_single(const fuzz_session *s)
 {
     return s->options.mixed == LIBSOLVER_ON && s->options.scaling == LIBSOLVER_OFF;
 }
 
-/* Cholesky succeeds if the least eigenvalue of the matrix with unit diagonal is well above its rounding errors [Demmel 1989]. */
+/* Cholesky succeeds if the least eigenvalue of the matrix with unit diagonal is well above its
+ * rounding errors [Demmel 1989]. */
 static int is_clearly_definite(fuzz_session *s, double eps)
 {
     const int n = s->eliminated.n;
@@ -85,16 +87,17 @@ static int is_clearly_definite(fuzz_session *s, double eps)
     return 100 * (n + 1) * eps * oracle_condition(s->truth, &s->eliminated, scaling) < 1;
 }
 
-/* Whether errors of this size, in a matrix that is well scaled, could have made these signs: a zero may be none then. */
+/* Whether errors of this size, in a matrix that is well scaled, could have made these signs: a zero
+ * may be none then. */
 static int is_within(const fuzz_session *s, const libsolver_inertia_counts *c, double error)
 {
     const oracle_signs t = oracle_signs_beyond(s->truth, &s->eliminated, 64 * (s->eliminated.n + 1) * error);
     return c->positive >= t.positive && c->negative >= t.negative;
 }
 
-/* A sign, or a zero, that is certain and not so.  Classes for signs, for zeros that are numbers as small as rounding
- * errors, and for others.  Numbers below DOCUMENTED, which the library does not tell from zeros, are counted and not held
- * against it. */
+/* A sign, or a zero, that is certain and not so.  Classes for signs, for zeros that are numbers as
+ * small as rounding errors, and for others.  Numbers below DOCUMENTED, which the library does not
+ * tell from zeros, are counted and not held against it. */
 #define DOCUMENTED 0x1p-84 /* 2^-90 of the entries, and what scaling and the order of the matrix make of it */
 static void fail_certificate(fuzz_session *s, const libsolver_inertia_counts *c, const oracle_signs *t)
 {
@@ -211,7 +214,8 @@ static oracle_error true_error(const fuzz_session *s, const fuzz_block *b, const
     return oracle_backward_error(&s->whole, xv, bv, system_eps(&s->factored));
 }
 
-/* Whether an error may be reported for one that lies in t: some percent, and the rounding of the library's residual. */
+/* Whether an error may be reported for one that lies in t: some percent, and the rounding of the
+ * library's residual. */
 static int is_close(const fuzz_session *s, double reported, oracle_error t)
 {
     const double rounding =
@@ -299,7 +303,8 @@ void check_condition(fuzz_session *s, libsolver_status status, double condition)
         session_fail(s, "condition above the true one", "%.6g, true %.6g", condition, truth);
 }
 
-/* max |A^-1| (|b - A x| + rounding errors of this sum), which the estimate never exceeds but for its own rounding errors. */
+/* max |A^-1| (|b - A x| + rounding errors of this sum), which the estimate never exceeds but for
+ * its own rounding errors. */
 static double most_forward_error(const fuzz_session *s, const long double *inverse, const quad_complex *b,
                                  const quad_complex *x)
 {

@@ -13,7 +13,8 @@ double true_condition(fuzz_session *s);
 int is_unscaled_single(const fuzz_session *s);
 double factor_eps(const fuzz_session *s); /* of the precision of L and D */
 
-/* After (re)factorize with this status, that is no injected failure: status, inertia, failed_row. */
+/* After (re)factorize with this status, that is no injected failure: status, inertia,
+ * failed_row. */
 void check_factorized(fuzz_session *s, libsolver_status status);
 /* x of A x = b, and the errors reported: one for each column, or NULL and the largest. */
 void check_solution(fuzz_session *s, libsolver_status status, const libsolver_solve_info *info,

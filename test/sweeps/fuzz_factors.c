@@ -1,8 +1,10 @@
-/* test/sweeps/fuzz_factors.c: L, D, scaling, the parts of a solve and the determinant, held against their definitions
+/* test/sweeps/fuzz_factors.c: L, D, scaling, the parts of a solve and the determinant, held against
+ * their definitions
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Errors are bounded by what elimination and substitution can make of rounding errors, with the magnitudes that occur:
- * |P S A S P^T - L D L^T| <= c n eps |L||D||D^-1||D||L^T|, and so on, in long double. */
+ * Errors are bounded by what elimination and substitution can make of rounding errors, with the
+ * magnitudes that occur: |P S A S P^T - L D L^T| <= c n eps |L||D||D^-1||D||L^T|, and so on, in
+ * long double. */
 #include "fuzz_checks.h"
 #include <complex.h>
 #include <float.h>
@@ -278,7 +280,8 @@ static void times_abs_inverse_l(const factors *f, int transposed, const long dou
     }
 }
 
-/* error := |M^-1||M| (|y| + input error part): of y = M^-1 b computed by substitution or with inverted blocks */
+/* error := |M^-1||M| (|y| + input error part): of y = M^-1 b computed by substitution or with
+ * inverted blocks */
 static void substitution_error(const factors *f, int transposed, const number *y, const long double *before,
                                long double *error)
 {

@@ -184,7 +184,8 @@ static void draw_shift(fuzz_session *s, fuzz_block *shift)
     }
 }
 
-/* A factor may allocate for growth, and once more after it, for a first matching, for a first L D L^T or a factor in double. */
+/* A factor may allocate for growth, and once more after it, for a first matching, for a first L D
+ * L^T or a factor in double. */
 static void check_allocations(fuzz_session *s, const libsolver_factor_info *before)
 {
     libsolver_factor_info after;

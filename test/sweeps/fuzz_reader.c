@@ -1,13 +1,15 @@
 /* test/sweeps/fuzz_reader.c: the Matrix Market reader on any bytes at all
  *
  * For each input, as it is, compressed, and compressed and then damaged:
- *   it is read, or refused with "FILE:LINE: cause" on one line of printable characters, the line within the file;
- *   memory stays below a multiple of the text; nothing is leaked; a failed allocation is EXIT_RESOURCES and nothing else;
- *   a matrix read has its entries in the lower triangle, in order, without duplicates, finite; written and read again
- *   it is the same to the last bit;
+ *   it is read, or refused with "FILE:LINE: cause" on one line of printable characters, the line
+ *   within the file;
+ *   memory stays below a multiple of the text; nothing is leaked; a failed allocation is
+ *   EXIT_RESOURCES and nothing else;
+ *   a matrix read has its entries in the lower triangle, in order, without duplicates, finite;
+ *   written and read again it is the same to the last bit;
  *   compressed it gives the same matrix or the same refusal; damaged the same matrix or a refusal.
- * LLVMFuzzerTestOneInput is for clang's libFuzzer (test/jobs fuzz-reader).  Without -DLIBFUZZER main changes the
- * files of a folder and files made here at random:
+ * LLVMFuzzerTestOneInput is for clang's libFuzzer (test/jobs fuzz-reader).  Without -DLIBFUZZER
+ * main changes the files of a folder and files made here at random:
  *   fuzz_reader FOLDER RUNS SEED
  * What breaks a promise is left in fuzz_reader.failed, beside where the program runs.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -28,7 +30,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- promises ------------------------------------------------------------------------------------------ */
+/* ---- promises -------------------------------------------------------------------------------- */
 
 static const uint8_t *input;
 static size_t input_size;
@@ -55,7 +57,7 @@ static void promise(bool kept, const char *what, const char *detail)
         broken(what, detail);
 }
 
-/* ---- what the reader calls: allocations are counted and fail at will (the linker's --wrap) ------------- */
+/* ---- what the reader calls: allocations are counted and fail at will (the linker's --wrap) --- */
 
 static bool counting;
 static int64_t live, peak, calls, failing; /* failing: the number of the call that fails, 0: none */
@@ -130,7 +132,7 @@ static void count_from_here(int64_t fail_at)
     failing = fail_at;
 }
 
-/* ---- files --------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static char folder[64], path[96], packed_path[96], written_path[2][96];
 
@@ -189,7 +191,7 @@ static uint8_t *pack(const uint8_t *data, size_t size, size_t *packed_size)
     return packed;
 }
 
-/* ---- a matrix ------------------------------------------------------------------------------------------ */
+/* ---- a matrix -------------------------------------------------------------------------------- */
 
 /* "NAME:LINE: cause": returns LINE. */
 static int64_t line_of_refusal(const char *name, const failure *f)
@@ -231,7 +233,8 @@ static bool same(const triplets *a, const triplets *b)
                            memcmp(a->values, b->values, count * sizeof *a->values * (size_t)triplets_width(a)) == 0));
 }
 
-/* Reads name; text: bytes of the text in it.  Memory of the reader is checked, that of *a is the caller's. */
+/* Reads name; text: bytes of the text in it.  Memory of the reader is checked, that of *a is the
+ * caller's. */
 static void read_checked(const char *name, size_t text, triplets *a, int64_t *duplicates, failure *f)
 {
     char shown[64];
@@ -299,7 +302,7 @@ static void check_packed(const uint8_t *data, size_t size, uint64_t hash, const 
     free(packed);
 }
 
-/* ---- right-hand sides ---------------------------------------------------------------------------------- */
+/* ---- right-hand sides ------------------------------------------------------------------------ */
 
 /* Dense vectors of what a file claims are as large as it says: only small claims are read here. */
 #define MOST_VALUES (1 << 16)
@@ -342,7 +345,7 @@ static void check_vectors(size_t text, bool complex_matrix)
     room_free(b);
 }
 
-/* ---- one input ----------------------------------------------------------------------------------------- */
+/* ---- one input ------------------------------------------------------------------------------- */
 
 static int64_t accepted, rejected;
 
@@ -391,7 +394,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* ---- inputs made at random ----------------------------------------------------------------------------- */
+/* ---- inputs made at random ------------------------------------------------------------------- */
 
 #ifndef LIBFUZZER
 

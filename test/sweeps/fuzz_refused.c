@@ -1,4 +1,5 @@
-/* test/sweeps/fuzz_refused.c: calls with arguments that are at fault: refused, explained, and nothing is lost
+/* test/sweeps/fuzz_refused.c: calls with arguments that are at fault: refused, explained, and
+ * nothing is lost
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz_calls.h"
 #include <inttypes.h>

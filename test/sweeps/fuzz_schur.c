@@ -93,7 +93,8 @@ static void check_complement(fuzz_session *s, const fuzz_block *complement)
     }
 }
 
-/* b - A x beside the terms of its rows and of those of the complement, which pivots that were not free to choose can make large. */
+/* b - A x beside the terms of its rows and of those of the complement, which pivots that were not
+ * free to choose can make large. */
 static void check_whole_solution(fuzz_session *s, const fuzz_block *complement, const fuzz_block *b,
                                  const fuzz_block *x)
 {

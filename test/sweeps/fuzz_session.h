@@ -1,4 +1,5 @@
-/* test/sweeps/fuzz_session.h: one sequence of calls: its objects, what is known of them, and what was done
+/* test/sweeps/fuzz_session.h: one sequence of calls: its objects, what is known of them, and what
+ * was done
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_SWEEPS_FUZZ_SESSION_H
 #define TEST_SWEEPS_FUZZ_SESSION_H

@@ -67,7 +67,8 @@ static libsolver_status make_condition(fuzz_session *s, void *arguments)
     return libsolver_condition(s->factor, p->workspace, &p->condition);
 }
 
-/* A workspace may grow once for a factor that grew or that has zero or perturbed pivots for the first time. */
+/* A workspace may grow once for a factor that grew or that has zero or perturbed pivots for the
+ * first time. */
 static void check_no_allocations(fuzz_session *s, int slot, int64_t requests, const char *name)
 {
     if (s->requests != requests && !s->may_fail && !s->is_stale[slot])

@@ -1,4 +1,5 @@
-/* test/sweeps/fuzz_system.c: small random symmetric and Hermitian matrices of many families, and other values on their patterns
+/* test/sweeps/fuzz_system.c: small random symmetric and Hermitian matrices of many families, and
+ * other values on their patterns
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz_system.h"
 #include <float.h>
@@ -171,7 +172,8 @@ static void make_diagonal(random_stream *r, fuzz_system *a, int first, int last)
         set(a, i, i, chance(r, 10) ? 0 : ldexp(random_real(r), random_below(r, 2 * spread) - spread));
 }
 
-/* Rows that come twice but for a few units in the last place, so that what is left of them cancels. */
+/* Rows that come twice but for a few units in the last place, so that what is left of them
+ * cancels. */
 static void make_cancelling(random_stream *r, fuzz_system *a, int first, int last)
 {
     make_sparse(r, a, first, last);
@@ -304,7 +306,8 @@ fuzz_system system_random(random_stream *r, libsolver_type type, libsolver_symme
     return a;
 }
 
-/* Another family's values, where there is an entry for them: in a band of the pattern they are as good as new. */
+/* Another family's values, where there is an entry for them: in a band of the pattern they are as
+ * good as new. */
 static void other_family(random_stream *r, fuzz_system *a)
 {
     make_values(r, a);

@@ -1,4 +1,5 @@
-/* test/sweeps/fuzz_system.h: small random symmetric and Hermitian matrices of many families, and other values on their patterns
+/* test/sweeps/fuzz_system.h: small random symmetric and Hermitian matrices of many families, and
+ * other values on their patterns
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_SWEEPS_FUZZ_SYSTEM_H
 #define TEST_SWEEPS_FUZZ_SYSTEM_H

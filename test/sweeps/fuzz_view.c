@@ -1,4 +1,5 @@
-/* test/sweeps/fuzz_view.c: views of matrices and blocks of vectors in every storage, layout and order that the interface takes
+/* test/sweeps/fuzz_view.c: views of matrices and blocks of vectors in every storage, layout and
+ * order that the interface takes
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz_view.h"
 #include <math.h>

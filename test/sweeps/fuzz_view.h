@@ -1,11 +1,13 @@
-/* test/sweeps/fuzz_view.h: views of matrices and blocks of vectors in every storage, layout and order that the interface takes
+/* test/sweeps/fuzz_view.h: views of matrices and blocks of vectors in every storage, layout and
+ * order that the interface takes
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_SWEEPS_FUZZ_VIEW_H
 #define TEST_SWEEPS_FUZZ_VIEW_H
 
 #include "fuzz_system.h"
 
-/* An entry of the view: the whole of entry (row, column) of the lower triangle, or one of the two parts it comes in. */
+/* An entry of the view: the whole of entry (row, column) of the lower triangle, or one of the two
+ * parts it comes in. */
 typedef struct fuzz_entry {
     int row, column; /* as viewed */
     int part;        /* 0: whole, 1: leading bits, 2: the others */

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Mutants of the host code: small faults put into a copy of the tree, one at a time; a test that fails kills one.
-Survivors show what no test sees.
+"""Mutants of the host code: small faults put into a copy of the tree, one at a time; a test that
+fails kills one. Survivors show what no test sees.
 
-usage: mutants.py [--seed S] [--count N] [--paths FOLDER_OR_FILE...] [--jobs J] [--resume FILE] [--list]
+usage: mutants.py [--seed S] [--count N] [--paths FOLDER_OR_FILE...] [--jobs J] [--resume FILE]
+                  [--list]
 
   --seed S      which mutants are drawn (1)
   --count N     mutants that compile and change the code; others are drawn past (3)
@@ -13,12 +14,13 @@ usage: mutants.py [--seed S] [--count N] [--paths FOLDER_OR_FILE...] [--jobs J] 
   --scratch D   where the copies lie (build-mutants); they are kept for the next run
   --limit S     seconds of processor time for the tests of one mutant (600)
 
-A line of code is drawn uniformly among those that have something to change, then one of its changes. Comments, texts,
-asserts and what mutants_skip.txt names are left out. A mutant whose object files are the same to the byte changes
-nothing and is not counted. Tests that are related to the file come first (they include a header of its name or folder),
-the fast before the slow; the first failure ends them. The copy is compiled with -O1, without debug information. A test
-that needs ten times the processor time it needs without a mutant has failed.
-Survivors are for reading: some are equivalent in ways that a compiler does not see.
+A line of code is drawn uniformly among those that have something to change, then one of its
+changes. Comments, texts, asserts and what mutants_skip.txt names are left out. A mutant whose
+object files are the same to the byte changes nothing and is not counted. Tests that are related to
+the file come first (they include a header of its name or folder), the fast before the slow; the
+first failure ends them. The copy is compiled with -O1, without debug information. A test that needs
+ten times the processor time it needs without a mutant has failed. Survivors are for reading: some
+are equivalent in ways that a compiler does not see.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import bisect
@@ -39,12 +41,13 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("base", "ordering", "dense/cpu", "gpu", "solver", "cli")
-# tests that see no behaviour (they read the tree's text, or install it), and those of matrices that are not in the tree
+# tests that see no behaviour (they read the tree's text, or install it), and those of matrices that
+# are not in the tree
 LEFT_OUT = {"includes", "exports", "install", "peers", "matrices", "matrices_mixed", "matrices_perturbed", "mm_cholmod"}
 SETUP = ["-Dcuda=disabled", "-Dbuildtype=plain", "-Doptimization=1", "-Db_ndebug=false", "-Dwerror=false",
          "-Dc_args=-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"]
 
-# ---- what can be changed ---------------------------------------------------------------------------------------------
+# ---- what can be changed -------------------------------------------------------------------------
 
 # operator name, pattern, replacements of group 1 (or of all of it)
 TOKENS = [
@@ -95,7 +98,8 @@ def closing(text, at):
 
 
 def changes_of_line(line):
-    """[(operator, start, end, parts of the replacement: text, or (start, end) of the line)] of one blanked line."""
+    """[(operator, start, end, parts of the replacement: text, or (start, end) of the line)] of one
+    blanked line."""
     found = []
     body = 0
     if line.lstrip().startswith("#"):
@@ -228,7 +232,7 @@ class Pool:
         return None
 
 
-# ---- a scratch copy --------------------------------------------------------------------------------------------------
+# ---- a scratch copy ------------------------------------------------------------------------------
 
 def run_quiet(command, folder):
     return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -264,7 +268,8 @@ class Copy:
         self.tests = [t for t in self.tests if t["name"] not in LEFT_OUT]
 
     def synchronise(self):
-        """The files of the checkout; one that is the same is left alone, so that nothing is compiled again."""
+        """The files of the checkout; one that is the same is left alone, so that nothing is
+        compiled again."""
         self.root.mkdir(parents=True, exist_ok=True)
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=REPOSITORY, capture_output=True, text=True,
                                 check=True).stdout.splitlines()
@@ -297,7 +302,8 @@ class Copy:
         (self.root / name).write_text(text)
 
     def run_test(self, test, cpu_seconds):
-        """(whether it passed within so much processor time, and several times as much on the clock; processor seconds)"""
+        """(whether it passed within so much processor time, and several times as much on the
+        clock; processor seconds)"""
         limit = int(cpu_seconds) + 1
         environment = {**os.environ, **test["env"], "OMP_WAIT_POLICY": "passive"}
 
@@ -394,7 +400,7 @@ def kill(copy, mutant, times, includes, limit):
         copy.make(objects)
 
 
-# ---- all of them -----------------------------------------------------------------------------------------------------
+# ---- all of them ---------------------------------------------------------------------------------
 
 def key(mutant):
     return f"{mutant['file']}:{mutant['line']}: {mutant['new']}"
@@ -429,7 +435,8 @@ class Run:
             self.known = {key(m): m for m in map(json.loads, self.file.read_text().splitlines())}
 
     def next(self):
-        """The next mutant that no result is known of; None: there are enough, or enough are under way."""
+        """The next mutant that no result is known of; None: there are enough, or enough are under
+        way."""
         with self.lock:
             while self.counted + self.under_way < self.settings.count:
                 mutant = self.pool.draw()

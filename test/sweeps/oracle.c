@@ -1,10 +1,11 @@
-/* test/sweeps/oracle.c: L D L^T with complete pivoting in numbers of 113 bits, and signs that it proves  [Bunch, Parlett 1971]
+/* test/sweeps/oracle.c: L D L^T with complete pivoting in numbers of 113 bits, and signs that it
+ * proves  [Bunch, Parlett 1971]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Signs are proved thus: let r = rank A be known, L11 D1 L11^H + ... the factor after r columns, what is left of A dropped.  This
- * product M has exactly r eigenvalues other than 0, with the signs of D1 [Sylvester], none smaller than
- * mu = min |lambda(D1)| / |L11^-1|^2.  If |A - M| < mu, A has at least as many positive and as many negative ones [Weyl], and no
- * more, as its rank is r. */
+ * Signs are proved thus: let r = rank A be known, L11 D1 L11^H + ... the factor after r columns,
+ * what is left of A dropped.  This product M has exactly r eigenvalues other than 0, with the signs
+ * of D1 [Sylvester], none smaller than mu = min |lambda(D1)| / |L11^-1|^2.  If |A - M| < mu, A has
+ * at least as many positive and as many negative ones [Weyl], and no more, as its rank is r. */
 #include "oracle_numbers.h"
 #include <float.h>
 #include <math.h>
@@ -44,8 +45,9 @@ void oracle_matrix_free(oracle_matrix *a)
     a->entry = NULL;
 }
 
-/* Powers of two that bring the entries near 1, in the mean of their logarithms by least squares, which undoes any diagonal
- * scaling that A has been given [Curtis, Reid 1972]; by Gauss and Seidel's iteration. */
+/* Powers of two that bring the entries near 1, in the mean of their logarithms by least squares,
+ * which undoes any diagonal scaling that A has been given [Curtis, Reid 1972]; by Gauss and
+ * Seidel's iteration. */
 static void equilibrate(const oracle_matrix *a, int *scale)
 {
     const int n = a->n;

@@ -1,8 +1,9 @@
-/* test/sweeps/oracle_rank.c: exact rank of a matrix of binary fractions, by elimination modulo primes
+/* test/sweeps/oracle_rank.c: exact rank of a matrix of binary fractions, by elimination modulo
+ * primes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers m 2^e (+ i times others) are mapped to GF(p), p = 1 mod 4, where 2 has an inverse and -1 a root: sums and products are
- * kept, so a minor that is not 0 there is not 0. */
+ * Numbers m 2^e (+ i times others) are mapped to GF(p), p = 1 mod 4, where 2 has an inverse and -1
+ * a root: sums and products are kept, so a minor that is not 0 there is not 0. */
 #include "oracle.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* test/sweeps/oracle_solve.c: solutions, determinants, inverses and backward errors in numbers of 113 bits
+/* test/sweeps/oracle_solve.c: solutions, determinants, inverses and backward errors in numbers of
+ * 113 bits
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "oracle_numbers.h"
 #include <stdlib.h>
@@ -106,7 +107,8 @@ static void substitute_long(const oracle_factor *f, const long double *l, long d
         }
 }
 
-/* Columns of S P^T (L D L^H)^-1 P S in long double: as exact as 10^-19 times the condition of S A S. */
+/* Columns of S P^T (L D L^H)^-1 P S in long double: as exact as 10^-19 times the condition of S A
+ * S. */
 void oracle_inverse(const oracle_factor *f, long double *inverse)
 {
     const int n = f->n;

@@ -1,4 +1,5 @@
-/* test/sweeps/test_oracle.c: the oracle of the sweeps on matrices whose answers are known by construction
+/* test/sweeps/test_oracle.c: the oracle of the sweeps on matrices whose answers are known by
+ * construction
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +105,8 @@ static void a_sign_in_the_last_bit_is_not_made_up(void **state)
     oracle_matrix_free(&a);
 }
 
-/* diag(4, -4, 1/4, ...) has scaled eigenvalues 1 and -1; with a small number between two rows others. */
+/* diag(4, -4, 1/4, ...) has scaled eigenvalues 1 and -1; with a small number between two rows
+ * others. */
 static void signs_beyond_a_margin(void **state)
 {
     (void)state;
