@@ -403,8 +403,10 @@ typedef struct libsolver_determinant_info {
 LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *factor,
                                                      libsolver_determinant_info *determinant);
 
-/* |A|_1 |A^-1|_1, the second factor estimated from about five to eleven solves: hardly ever more than three times too small
- * [Hager 1984; Higham 1988, as LAPACK's xLACN2].  Infinite if A is singular, or more than a double holds; 1 for n = 0.  Mixed precision: the condition of A,
+/* |A|_1 |A^-1|_1, the second factor estimated from about eight to fifteen solves: hardly ever more than
+ * three times too small [Hager 1984; Higham 1988: LAPACK's xLACN2, from two vectors], nor above the true
+ * one by more than rounding errors: the product that decides is refined, and all of them, in twice as
+ * many solves, where that changes it.  Infinite if A is singular, or more than a double holds; 1 for n = 0.  Mixed precision: the condition of A,
  * not of the factor, each solve being refined by FGMRES; infinite where it does not converge.  workspace: NULL for the factor's
  * own one.  Memory as for libsolver_solve_plain.  SINGULAR, PERTURBED; INVALID, OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor, libsolver_workspace *workspace,
@@ -412,7 +414,8 @@ LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *facto
 
 /* forward_error[j], length columns: a bound for max |x - A^-1 b| / max |x| of column j, from b, x and A as they are given: the
  * norm of |A^-1| (|b - A x| + its rounding errors), estimated as in libsolver_condition [Arioli, Demmel, Duff 1989; LAPACK's
- * xPORFS].  Infinite if A is singular.  workspace, mixed precision and statuses as in libsolver_condition. */
+ * xPORFS].  Infinite if A is singular or x not finite, never a NaN.  workspace, mixed precision and
+ * statuses as in libsolver_condition. */
 LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                        const libsolver_vectors *b, const libsolver_vectors *x,
                                                        double *forward_error);
