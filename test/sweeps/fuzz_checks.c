@@ -326,6 +326,16 @@ static double most_forward_error(const fuzz_session *s, const long double *inver
     return (double)most;
 }
 
+static int is_finite_column(const fuzz_block *x, int n, int column)
+{
+    int is_finite = 1;
+    for (int i = 0; i < n; i++) {
+        const quad_complex v = block_get(x, i, column);
+        is_finite &= isfinite((double)v.re) && isfinite((double)v.im);
+    }
+    return is_finite;
+}
+
 void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_block *b, const fuzz_block *x,
                           const double *errors)
 {
@@ -335,10 +345,13 @@ void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_b
         return;
     need_truth(s);
     session_tell(s, "  -> %s", libsolver_status_name(status));
+    for (int j = 0; j < b->vectors.columns && status >= 0; j++)
+        if (!(errors[j] >= 0) || (errors[j] < INFINITY && !is_finite_column(x, n, j)))
+            session_fail(s, "forward error is no bound", "%g, column %d", errors[j], j);
     if (!is_comparable(s, status, "forward error"))
         return;
     long double *inverse = fuzz_room((int64_t)n * n, sizeof *inverse);
-    oracle_inverse(s->truth, inverse);
+    oracle_inverse(s->truth, &s->eliminated, inverse);
     for (int j = 0; j < b->vectors.columns; j++) {
         double error = 0, norm = 0;
         for (int i = 0; i < n; i++)
@@ -349,6 +362,8 @@ void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_b
             error = fmax(error, quad_abs((quad_complex){got.re - v[i].re, got.im - v[i].im}));
             norm = fmax(norm, quad_abs(got));
         }
+        if (!is_finite_column(x, n, j))
+            continue;
         const double most = most_forward_error(s, inverse, bv, xv);
         if (norm > 0 && isfinite(error))
             check_estimate(s, "forward error", errors[j], error / norm, 1e-30);
