@@ -125,7 +125,8 @@ typedef struct libsolver_options {
     libsolver_choice
         matching; /* scaling and ordering by maximum-product matching, for hard indefinite matrices */
     /* equilibration, by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and 2^500 (single precision: 2^-60 and
-     * 2^60; mixed: more than 2^60 below the largest), whose pivots might have no reciprocals */
+     * 2^60; mixed: more than 2^60 below the largest), whose pivots might have no reciprocals.  These are also
+     * the limits of scale factors: a row that wants one beyond may have a zero pivot, which is uncertain then */
     libsolver_choice scaling;
     double pivot_threshold;   /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
     libsolver_purpose purpose;

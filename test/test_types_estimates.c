@@ -267,7 +267,8 @@ static void exact_solutions_have_bounds_too(void **state)
         }
 }
 
-/* Two Laplacians, the values of one of them such that a climb from a vector of ones goes astray: the condition is 167.08. */
+/* Two Laplacians, the values of one of them such that a climb from a vector of ones goes astray:
+ * the condition is 167.08. */
 static void components_are_not_missed(void **state)
 {
     static const struct {
@@ -302,9 +303,10 @@ static void components_are_not_missed(void **state)
         fail_msg("%d of 100 estimates of 167.08 are less than a third of it", low);
 }
 
-/* A = [0 0 v^T; 0 C B; v B^T 0], B having one column more than rows: the first entry of the inverse is 0, A without its first row and
- * column being singular by its pattern.  With v scaled by 2^-p it becomes 2^2p 0, whatever rounding error it came out as, beside
- * 2^p and 1 in the others.  The exact condition is given the 0. */
+/* A = [0 0 v^T; 0 C B; v B^T 0], B having one column more than rows: the first entry of the inverse
+ * is 0, A without its first row and column being singular by its pattern.  With v scaled by 2^-p it
+ * becomes 2^2p 0, whatever rounding error it came out as, beside 2^p and 1 in the others.  The
+ * exact condition is given the 0. */
 static void rounding_errors_do_not_become_conditions(void **state)
 {
     (void)state;

@@ -56,7 +56,8 @@ static void complements_and_half_solves(void **state)
     assert_true(checked > 90 && pairs > 20 && (cholesky > 40 || SCALAR_COMPLEX == 0));
 }
 
-/* A pivot that is small beside what it is to divide is none the worse for that: A = [d 1 0; 1 0 1; 0 1 0], row 0 eliminated. */
+/* A pivot that is small beside what it is to divide is none the worse for that: A = [d 1 0; 1 0 1;
+ * 0 1 0], row 0 eliminated. */
 static void entries_of_the_set_make_no_zero_pivots(void **state)
 {
     (void)state;

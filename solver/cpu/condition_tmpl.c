@@ -11,21 +11,24 @@
  * asked for does not. */
 #include "solver/cpu/numeric.h"
 
-/* Products with B after which a climb ends: from the first vector as in LAPACK, which takes the product with the second one as a
- * check.  Going on from there too leaves far fewer matrices whose norm is missed, those of several components above all: of 20932
- * that fuzz_calls made (seed 22), estimates of 1 were more than three times too small, without it of 24. */
+/* Products with B after which a climb ends: from the first vector as in LAPACK, which takes the
+ * product with the second one as a check.  Going on from there too leaves far fewer matrices whose
+ * norm is missed, those of several components above all: of 20932 that fuzz_calls made (seed 22),
+ * estimates of 1 were more than three times too small, without it of 24. */
 #define MOST_PRODUCTS 5
 #define MOST_PRODUCTS_SECOND 2
 
 /* Vectors that products are taken with, beside the unit vectors 0, ..., n - 1. */
 enum { UNIFORM = -1, ALTERNATING = -2, SIGNS = -3 };
 
-/* Careful products are refined until their residual is at most this part of |S A S||x| + |b| in each row, or a step has changed them
- * by no more than that part, or so many have been made: two but in mixed precision, where each gains four digits. */
+/* Careful products are refined until their residual is at most this part of |S A S||x| + |b| in
+ * each row, or a step has changed them by no more than that part, or so many have been made: two
+ * but in mixed precision, where each gains four digits. */
 #define GOOD_RESIDUAL (16 * EPS)
 #define SMALL_CHANGE 0.01
 #define MOST_STEPS 8
-/* A product that is less than this part of what it was when it was not careful was rounding errors. */
+/* A product that is less than this part of what it was when it was not careful was rounding errors
+ * then. */
 #define SAME 0.9
 
 /* Unit roundoff of sums in `wide`. */
@@ -82,7 +85,8 @@ static void begin_with(const estimator *e, int32_t vector)
             e->w->x[i] = vector == SIGNS ? e->w->best[i] : i == vector;
 }
 
-/* x := what (S A S)^-1 is to be multiplied with for B^H signs, or for B vector: A^-H is A^-1, or its conjugate if A = A^T */
+/* x := what (S A S)^-1 is to be multiplied with for B^H signs, or for B vector: A^-H is A^-1, or
+ * its conjugate if A = A^T */
 static void right_side(const estimator *e, int32_t vector)
 {
     begin_with(e, vector);
@@ -94,7 +98,8 @@ static void right_side(const estimator *e, int32_t vector)
     }
 }
 
-/* x := b - S A S y, b in x and y in w->residual.  Returns the largest part of |S A S||y| + |b| that an entry is. */
+/* x := b - S A S y, b in x and y in w->residual.  Returns the largest part of |S A S||y| + |b| that
+ * an entry is. */
 static double residual_part(const numeric *f, workspace *w)
 {
     const pattern *a = &f->plan->a;
@@ -135,8 +140,9 @@ static long double largest(const estimator *e, int32_t vector)
     return most;
 }
 
-/* Refines w->x.  A solution that is as exact as its largest entries need it may have others, large once they are unscaled, that are
- * all error; a step makes each as exact as the entries of A are [Skeel 1980]. */
+/* Refines w->x.  A solution that is as exact as its largest entries need it may have others, large
+ * once they are unscaled, that are all error; a step makes each as exact as the entries of A are
+ * [Skeel 1980]. */
 static libsolver_status refine(estimator *e, int32_t vector)
 {
     workspace *w = e->w;
@@ -193,7 +199,8 @@ static libsolver_status times_adjoint(estimator *e, int32_t *row)
     return LIBSOLVER_OK;
 }
 
-/* best(i) := x(i) / |x(i)|, 1 for 0.  Returns whether these are the signs met last, which happens to real vectors. */
+/* best(i) := x(i) / |x(i)|, 1 for 0.  Returns whether these are the signs met last, which happens
+ * to real vectors. */
 static int take_signs(const estimator *e)
 {
     int same = !SCALAR_COMPLEX;
@@ -207,7 +214,8 @@ static int take_signs(const estimator *e)
     return same;
 }
 
-/* Climbs from a vector: the unit vector along which the norm of B x grows fastest takes its place, as long as that helps.  CANCELLED. */
+/* Climbs from a vector: the unit vector along which the norm of B x grows fastest takes its place,
+ * as long as that helps.  CANCELLED. */
 static libsolver_status climb(estimator *e, int32_t vector, int most_products)
 {
     double before, now;
@@ -238,7 +246,8 @@ static libsolver_status climb_from_both(estimator *e)
     return is_alone ? LIBSOLVER_OK : climb(e, ALTERNATING, MOST_PRODUCTS_SECOND);
 }
 
-/* An estimate of |B 2^(-j-k)|_1, never more than it but for rounding errors; infinite if it cannot be had.  CANCELLED. */
+/* An estimate of |B 2^(-j-k)|_1, never more than it but for rounding errors; infinite if it cannot
+ * be had.  CANCELLED. */
 static libsolver_status estimate(estimator *e, double *norm)
 {
     TRY(climb_from_both(e));

@@ -37,8 +37,9 @@ static real divided_by_root(real scale, real largest)
     return power_of_two(exponent_of((double)scale) - half);
 }
 
-/* largest(i) := max_j scale(i) |a(i,j)| scale(j).  has_kept: there are rows that are not eliminated, in whose columns entries do not
- * count for the others: pivots are as exact as the rest of their rows is small, however large the entries are that they divide. */
+/* largest(i) := max_j scale(i) |a(i,j)| scale(j).  has_kept: there are rows that are not
+ * eliminated, in whose columns entries do not count for the others: what a pivot only divides makes
+ * no rounding errors in it. */
 static inline void maxima(numeric *f, int has_kept)
 {
     const int32_t kept = f->plan->schur_first, end = kept + f->plan->schur_size;

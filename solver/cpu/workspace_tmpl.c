@@ -10,7 +10,8 @@ static int64_t front_entries(const numeric *f, int64_t columns)
     return f->solve_entries * substitution_width(columns);
 }
 
-/* Supernodes of the fronts that the factor has, or had before it was one by columns: it may come to them again without a growth. */
+/* Supernodes of the fronts that the factor has, or had before it was one by columns: it may come to
+ * them again without a growth. */
 static int32_t supernodes_met(const numeric *f)
 {
     return (f->node ? cpu_plan_with_fronts(f->first_plan) : f->plan)->part.supernodes;

@@ -59,7 +59,8 @@ unsigned fit_wanted(const fuzz_session *s)
                                                                                                                  : 0u);
 }
 
-/* The factor may have taken more memory for fronts since workspaces were made or used.  A call that ran out of it may have, too. */
+/* The factor may have taken more memory for fronts since workspaces were made or used.  A call that
+ * ran out of it may have, too. */
 static void note_growth(fuzz_session *s, libsolver_status status)
 {
     libsolver_factor_info info;
