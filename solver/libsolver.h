@@ -125,7 +125,8 @@ typedef struct libsolver_options {
     libsolver_choice
         matching; /* scaling and ordering by maximum-product matching, for hard indefinite matrices */
     /* equilibration, by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and 2^500 (single precision: 2^-60 and
-     * 2^60; mixed: more than 2^60 below the largest), whose pivots might have no reciprocals */
+     * 2^60; mixed: more than 2^60 below the largest), whose pivots might have no reciprocals.  These are also
+     * the limits of scale factors: a row that wants one beyond may have a zero pivot, which is uncertain then */
     libsolver_choice scaling;
     double pivot_threshold;   /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
     libsolver_purpose purpose;
@@ -235,10 +236,11 @@ typedef enum libsolver_part {
 } libsolver_part;
 
 /* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x columns with
- * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates nothing, but
- * that a workspace older than a refactorization which grew (libsolver_factor_info.growths), or was the first with zero or perturbed
- * pivots, follows at its next use.  GPU backend: B and X may both lie in device memory, for PART_ALL; the call
- * then returns before the solve is done, on options.stream, and can be captured in a CUDA graph after the first solve.  INVALID,
+ * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates
+ * nothing, but that a workspace follows the factor at its next use after a refactorization that grew
+ * (libsolver_factor_info.growths), and at its first use with zero pivots, with perturbed ones and, in
+ * mixed precision, with a factor in double.  GPU backend: B and X may both lie in device memory, for
+ * PART_ALL; the call then returns before the solve is done, on options.stream, and can be captured in a CUDA graph after the first solve.  INVALID,
  * SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED, NOT_BUILT (device memory), CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
                                                      libsolver_workspace *workspace,
@@ -287,8 +289,9 @@ LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *fac
  * _condense: rows schur_rows of X := B2 - A21 A11^-1 B1; the others hold what _expand goes on with.  X may be B.
  * _expand: rows schur_rows of X hold X2, the solution with S, which is the caller's work; the others become X1.
  *
- * B and X are n x columns.  workspace: NULL for the factor's own one.  They allocate nothing.  SINGULAR (zero pivots of A11
- * were skipped), PERTURBED; INVALID, CANCELLED. */
+ * B and X are n x columns.  workspace: NULL for the factor's own one.  Memory as for
+ * libsolver_solve_plain.  SINGULAR (zero pivots of A11 were skipped), PERTURBED; INVALID,
+ * OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_schur_complement(const libsolver_factor *factor, const libsolver_vectors *s);
 LIBSOLVER_API libsolver_status libsolver_schur_condense(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                         const libsolver_vectors *b, const libsolver_vectors *x);
@@ -401,16 +404,19 @@ typedef struct libsolver_determinant_info {
 LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *factor,
                                                      libsolver_determinant_info *determinant);
 
-/* |A|_1 |A^-1|_1, the second factor estimated from about five to eleven solves: hardly ever more than three times too small
- * [Hager 1984; Higham 1988, as LAPACK's xLACN2].  Infinite if A is singular, or more than a double holds; 1 for n = 0.  Mixed precision: the condition of A,
+/* |A|_1 |A^-1|_1, the second factor estimated from about eight to fifteen solves: hardly ever more than
+ * three times too small [Hager 1984; Higham 1988: LAPACK's xLACN2, from two vectors], nor above the true
+ * one by more than rounding errors: the product that decides is refined, and all of them, in twice as
+ * many solves, where that changes it.  Infinite if A is singular, or more than a double holds; 1 for n = 0.  Mixed precision: the condition of A,
  * not of the factor, each solve being refined by FGMRES; infinite where it does not converge.  workspace: NULL for the factor's
- * own one.  Allocates nothing.  SINGULAR, PERTURBED; INVALID, CANCELLED. */
+ * own one.  Memory as for libsolver_solve_plain.  SINGULAR, PERTURBED; INVALID, OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                    double *condition);
 
 /* forward_error[j], length columns: a bound for max |x - A^-1 b| / max |x| of column j, from b, x and A as they are given: the
  * norm of |A^-1| (|b - A x| + its rounding errors), estimated as in libsolver_condition [Arioli, Demmel, Duff 1989; LAPACK's
- * xPORFS].  Infinite if A is singular.  workspace, mixed precision and statuses as in libsolver_condition. */
+ * xPORFS].  Infinite if A is singular or x not finite, never a NaN.  workspace, mixed precision and
+ * statuses as in libsolver_condition. */
 LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                        const libsolver_vectors *b, const libsolver_vectors *x,
                                                        double *forward_error);

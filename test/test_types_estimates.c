@@ -13,7 +13,8 @@
 
 #define LARGEST 60
 
-static libsolver_factor *factor_of(const dense *s, libsolver_kind kind, libsolver_choice scaling)
+/* order: NULL for the default one */
+static libsolver_factor *factor_in_order(const dense *s, libsolver_kind kind, libsolver_choice scaling, const int64_t *order)
 {
     triplets *t = malloc(sizeof *t);
     libsolver_options o;
@@ -23,10 +24,17 @@ static libsolver_factor *factor_of(const dense *s, libsolver_kind kind, libsolve
     o.mixed = CHOICE;
     o.kind = kind;
     o.scaling = scaling;
+    o.ordering = order ? LIBSOLVER_ORDERING_USER : LIBSOLVER_ORDERING_AUTO;
+    o.permutation = order;
     dense_triplets(s, NULL, t);
     assert_true(libsolver_factor_matrix(&t->view, &o, &f) >= 0);
     free(t);
     return f;
+}
+
+static libsolver_factor *factor_of(const dense *s, libsolver_kind kind, libsolver_choice scaling)
+{
+    return factor_in_order(s, kind, scaling, NULL);
 }
 
 /* Rows and columns scaled by powers of two, which condition and determinant feel and the factors do not. */
@@ -259,6 +267,109 @@ static void exact_solutions_have_bounds_too(void **state)
         }
 }
 
+/* Two Laplacians, the values of one of them such that a climb from a vector of ones goes astray:
+ * the condition is 167.08. */
+static void components_are_not_missed(void **state)
+{
+    static const struct {
+        int i, j;
+        double value;
+    } entries[] = {{0, 0, 1.1915323668719766}, {3, 0, -0.64058718249075897}, {6, 0, 0.54313268438121765}, {1, 1, 5},
+                   {4, 1, -1},                 {5, 1, -1},                   {9, 1, -1},                  {2, 2, 0.85261174751253899},
+                   {3, 2, 0.72761174751253899}, {3, 3, 1.493198930003298},   {4, 4, 5},                   {5, 4, -1},
+                   {7, 4, -1},                 {9, 4, -1},                   {5, 5, 3},                   {7, 5, -1},
+                   {6, 6, 0.55875768438121765}, {7, 7, 5},                   {9, 7, -1},                  {8, 8, 3},
+                   {9, 8, -1},                 {9, 9, 4}};
+    (void)state;
+    int low = 0;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        random_stream r = random_seeded(seed);
+        dense s = {.hermitian = SCALAR_COMPLEX, .n = 10};
+        int32_t row[10];
+        int64_t order[10];
+        double condition;
+        random_permutation(&r, 10, row);
+        for (int k = 0; k < 10; k++)
+            order[k] = row[k];
+        for (size_t k = 0; k < sizeof entries / sizeof entries[0]; k++)
+            s.a[entries[k].i][entries[k].j] = (scalar)entries[k].value;
+        libsolver_factor *f = factor_in_order(&s, LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_AUTO, order);
+        assert_int_equal(libsolver_condition(f, NULL, &condition), LIBSOLVER_OK);
+        assert_true(condition < 168);
+        low += !(condition > 167.08 / 3);
+        libsolver_factor_free(f);
+    }
+    if (low > 0)
+        fail_msg("%d of 100 estimates of 167.08 are less than a third of it", low);
+}
+
+/* A = [0 0 v^T; 0 C B; v B^T 0], B having one column more than rows: the first entry of the inverse
+ * is 0, A without its first row and column being singular by its pattern.  With v scaled by 2^-p it
+ * becomes 2^2p 0, whatever rounding error it came out as, beside 2^p and 1 in the others.  The
+ * exact condition is given the 0. */
+static void rounding_errors_do_not_become_conditions(void **state)
+{
+    (void)state;
+    const int power = EPS < 1e-10 ? 70 : 30;
+    int checked = 0;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        random_stream r = random_seeded(seed);
+        const int64_t k = 1 + random_below(&r, 6), n = 2 * k + 2;
+        dense s = {.hermitian = SCALAR_COMPLEX && seed % 2, .n = n};
+        int64_t order[14];
+        double condition;
+        for (int64_t j = 1; j <= k; j++) {
+            s.a[j][j] = (scalar)(3 + random_below(&r, 6));
+            for (int64_t i = k + 1; i < n; i++)
+                s.a[i][j] = (scalar)(random_below(&r, 15) - 7);
+        }
+        for (int64_t i = k + 1; i < n; i++)
+            s.a[i][0] = (scalar)(1 + random_below(&r, 3));
+        exact *inverse;
+        invert(&s, &inverse);
+        const long double unscaled = condition_of(&s, inverse);
+        for (int64_t i = 0; i < n; i++) {
+            order[i] = (i + 1) % n; /* C first */
+            inverse[i] *= i == 0 ? 0 : ldexpl(1, power);
+            inverse[i * n] *= i == 0 ? 0 : ldexpl(1, power);
+            s.a[i][0] *= (real)ldexp(1, -power);
+        }
+        const long double truth = condition_of(&s, inverse);
+        free(inverse);
+        if (!(unscaled < 1e3))
+            continue;
+        libsolver_factor *f = factor_in_order(&s, LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_AUTO, order);
+        const libsolver_status status = libsolver_condition(f, NULL, &condition);
+        assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_PERTURBED);
+        if (!(condition <= 1.1L * truth && condition >= truth / 10))
+            fail_msg("seed %d, n %d: condition %Lg, estimated %g", (int)seed, (int)n, truth, condition);
+        checked++;
+        libsolver_factor_free(f);
+    }
+    print_message("%d systems\n", checked);
+    assert_true(checked > 40);
+}
+
+/* x beyond the range of numbers, or none at all. */
+static void what_is_not_finite_has_infinite_bounds(void **state)
+{
+    (void)state;
+    const dense s = {.n = 3, .a = {{2}, {1, 3}, {0, 1, 4}}};
+    const real bad[] = {INFINITY, -INFINITY, NAN};
+    libsolver_factor *f = factor_of(&s, LIBSOLVER_KIND_AUTO, LIBSOLVER_AUTO);
+    for (int k = 0; k < 3; k++)
+        for (int row = 0; row < 3; row++) {
+            scalar b[6] = {1, 1, 1, 3, 5, 5}, x[6] = {1, 1, 1, 1, 1, 1};
+            const libsolver_vectors bv = dense_block(b, 3, 2), xv = dense_block(x, 3, 2);
+            double forward[2];
+            x[row] = bad[k];
+            assert_int_equal(libsolver_forward_error(f, NULL, &bv, &xv, forward), LIBSOLVER_OK);
+            if (forward[0] != INFINITY || !(forward[1] < 1e-3))
+                fail_msg("x(%d) = %g: bounds %g %g", row, (double)bad[k], forward[0], forward[1]);
+        }
+    libsolver_factor_free(f);
+}
+
 static void singular_matrices_say_so(void **state)
 {
     (void)state;
@@ -386,6 +497,9 @@ int main(void)
         cmocka_unit_test(forward_errors_are_bounded),
         cmocka_unit_test(what_residuals_lose_is_in_the_bounds),
         cmocka_unit_test(exact_solutions_have_bounds_too),
+        cmocka_unit_test(components_are_not_missed),
+        cmocka_unit_test(rounding_errors_do_not_become_conditions),
+        cmocka_unit_test(what_is_not_finite_has_infinite_bounds),
         cmocka_unit_test(singular_matrices_say_so),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(the_same_bits_for_any_threads),

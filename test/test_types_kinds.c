@@ -183,12 +183,88 @@ static void auto_begins_with_what_the_last_values_came_to(void **state)
     check_kinds("101010101010", "llllllllllll"); /* by turns: twice in vain, and no more */
 }
 
+/* A workspace, and what it has followed the factor in. */
+typedef struct follower {
+    libsolver_workspace *memory;
+    int lags, has_zeros, has_perturbed, is_double;
+} follower;
+
+/* Whether it is to follow the factor at its next use. */
+static int is_behind(const follower *w, const libsolver_factor_info *info)
+{
+    return w->lags || (info->status == LIBSOLVER_SINGULAR && !w->has_zeros) || (info->perturbed > 0 && !w->has_perturbed) ||
+           (info->precision == SCALAR_TYPE && !w->is_double);
+}
+
+static void catch_up(follower *w, const libsolver_factor_info *info)
+{
+    w->lags = 0;
+    w->has_zeros |= info->status == LIBSOLVER_SINGULAR;
+    w->has_perturbed |= info->perturbed > 0;
+    w->is_double |= info->precision == SCALAR_TYPE;
+}
+
+/* Plain solve and refinement.  Returns how many allocations they took. */
+static int64_t allocations_of_solve(libsolver_factor *f, libsolver_workspace *w, const problem *p)
+{
+    libsolver_factor_info before, after;
+    scalar b[300], x[300];
+    const libsolver_vectors bv = dense_block(b, p->n, 1), xv = dense_block(x, p->n, 1);
+    for (int64_t i = 0; i < p->n; i++)
+        b[i] = i == 3 || i == p->n - 2 ? 0 : 1;
+    libsolver_info(f, &before);
+    assert_true(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w, &bv, &xv) >= 0);
+    assert_true(libsolver_refine(f, w, &bv, &xv, NULL) >= 0);
+    libsolver_info(f, &after);
+    return after.allocations - before.allocations;
+}
+
+/* Runs over `turns`; workspaces made after each of them are used after all that follow. */
+static void check_followers(int is_band, const char *turns)
+{
+    problem p = make_problem(is_band);
+    libsolver_factor *f = first_factor(&p, turns[0] - '0');
+    follower w[20] = {{0}};
+    int is_matched = 0, count = 0;
+    for (int round = 1; turns[round]; round++) {
+        libsolver_factor_info info;
+        libsolver_info(f, &info);
+        assert_true(count < 20);
+        assert_int_equal(libsolver_workspace_create(f, 2, &w[count].memory), LIBSOLVER_OK);
+        catch_up(&w[count++], &info);
+        next_values(f, &p, turns[round] - '0', round, &is_matched, &info);
+        for (int k = 0; k < count; k++) {
+            w[k].lags |= info.growths > 0;
+            if (k % 3 == 2 && round % 2) /* not always used */
+                continue;
+            const int64_t taken = allocations_of_solve(f, w[k].memory, &p);
+            if (taken > 0 && !is_behind(&w[k], &info))
+                fail_msg("turns %s, by columns %d, round %d, workspace %d: %d allocations", turns, is_band, round, k, (int)taken);
+            catch_up(&w[k], &info);
+        }
+    }
+    for (int k = 0; k < count; k++)
+        libsolver_workspace_free(w[k].memory);
+    libsolver_factor_free(f);
+    problem_end(&p);
+}
+
+static void workspaces_follow_growths_and_the_first_factor_of_a_sort(void **state)
+{
+    static const char *const turns[] = {"0100010001000", "0200020001000", "1020001020", "1112221110002"};
+    (void)state;
+    for (int is_band = 0; is_band < 2; is_band++)
+        for (int k = 0; k < 4; k++)
+            check_followers(is_band, turns[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_values_allocate_nothing),
         cmocka_unit_test(values_of_all_kinds_by_turns_allocate_nothing_in_the_end),
         cmocka_unit_test(auto_begins_with_what_the_last_values_came_to),
+        cmocka_unit_test(workspaces_follow_growths_and_the_first_factor_of_a_sort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,37 @@ static void complements_and_half_solves(void **state)
     assert_true(checked > 90 && pairs > 20 && (cholesky > 40 || SCALAR_COMPLEX == 0));
 }
 
+/* A pivot that is small beside what it is to divide is none the worse for that: A = [d 1 0; 1 0 1;
+ * 0 1 0], row 0 eliminated. */
+static void entries_of_the_set_make_no_zero_pivots(void **state)
+{
+    (void)state;
+    const real small = (real)ldexp(1, EPS < 1e-10 ? -70 : -35);
+    const int64_t set[2] = {1, 2};
+    for (int matching = LIBSOLVER_AUTO; matching <= LIBSOLVER_OFF; matching++)
+        for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
+            const dense s = {.hermitian = hermitian, .n = 3, .a = {{small}, {1, 0}, {0, 1, 0}}};
+            triplets *t = room(1, sizeof *t);
+            libsolver_options o;
+            libsolver_factor *f = NULL;
+            scalar c[4];
+            const libsolver_vectors v = dense_block(c, 2, 2);
+            libsolver_options_default(&o);
+            o.kind = LIBSOLVER_KIND_INDEFINITE;
+            o.matching = (libsolver_choice)matching;
+            o.schur_rows = set;
+            o.schur_size = 2;
+            dense_triplets(&s, NULL, t);
+            const libsolver_status status = libsolver_factor_matrix(&t->view, &o, &f);
+            if (status != LIBSOLVER_OK)
+                fail_msg("matching %d, hermitian %d: %s", matching, hermitian, libsolver_factor_message(f));
+            assert_int_equal(libsolver_schur_complement(f, &v), LIBSOLVER_OK);
+            assert_true(c[0] == -1 / small && c[1] == 1 && c[2] == 1 && c[3] == 0);
+            libsolver_factor_free(f);
+            free(t);
+        }
+}
+
 /* A set of all rows: S is A, every bit of it.  New values and shifts reach it. */
 static void the_complement_in_all_rows_is_the_matrix(void **state)
 {
@@ -284,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(complements_and_half_solves),
+        cmocka_unit_test(entries_of_the_set_make_no_zero_pivots),
         cmocka_unit_test(the_complement_in_all_rows_is_the_matrix),
         cmocka_unit_test(columns_delayed_to_the_set_are_eliminated),
         cmocka_unit_test(wrong_sets_and_calls_are_refused),

@@ -64,11 +64,13 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
         return LIBSOLVER_OK;
     environment_log(f->plan->env, "backward error %.1e after %d steps with a factor in single precision: factorizing in double",
                     trial.final, trial.steps);
+    const int64_t growths = report->growths; /* the attempts that follow count their own */
     libsolver_status status = factorize_in_double(f, options, report, why);
     if (status == LIBSOLVER_OUT_OF_MEMORY) { /* the same factor in single precision once more */
         environment_log(f->plan->env, "no room for a factor in double: it stays in single precision");
         f->no_room_for_double = 1;
         status = NAME(cpu_factorize)(f, options, report, why);
     }
+    report->growths += growths;
     return status;
 }

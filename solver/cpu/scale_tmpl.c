@@ -37,9 +37,12 @@ static real divided_by_root(real scale, real largest)
     return power_of_two(exponent_of((double)scale) - half);
 }
 
-/* largest(i) := max_j scale(i) |a(i,j)| scale(j) */
-static void row_maxima(numeric *f)
+/* largest(i) := max_j scale(i) |a(i,j)| scale(j).  has_kept: there are rows that are not
+ * eliminated, in whose columns entries do not count for the others: what a pivot only divides makes
+ * no rounding errors in it. */
+static inline void maxima(numeric *f, int has_kept)
 {
+    const int32_t kept = f->plan->schur_first, end = kept + f->plan->schur_size;
     const pattern *a = &f->plan->a;
     const scalar *value = f->value;
     const real *scale = f->scale;
@@ -51,11 +54,21 @@ static void row_maxima(numeric *f)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
             const real v = scale[i] * own_scale * scalar_abs(value[p]); /* in this order: one factor with the entry might underflow */
-            largest[i] = v > largest[i] ? v : largest[i];
-            own = v > own ? v : own;
+            if (!(has_kept && j >= kept && j < end && !(i >= kept && i < end)))
+                largest[i] = v > largest[i] ? v : largest[i];
+            if (!(has_kept && i >= kept && i < end && !(j >= kept && j < end)))
+                own = v > own ? v : own;
         }
         largest[j] = own;
     }
+}
+
+static void row_maxima(numeric *f)
+{
+    if (f->plan->schur_size > 0)
+        maxima(f, 1);
+    else
+        maxima(f, 0);
 }
 
 /* largest(j) := |scale(j)^2 a(j,j)| */

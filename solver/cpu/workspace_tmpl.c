@@ -10,6 +10,13 @@ static int64_t front_entries(const numeric *f, int64_t columns)
     return f->solve_entries * substitution_width(columns);
 }
 
+/* Supernodes of the fronts that the factor has, or had before it was one by columns: it may come to
+ * them again without a growth. */
+static int32_t supernodes_met(const numeric *f)
+{
+    return (f->node ? cpu_plan_with_fronts(f->first_plan) : f->plan)->part.supernodes;
+}
+
 /* The vectors of refinement lie in one block, so that the system clears few pages for those that a plain solve does not touch:
  * | solution | best | rhs | residual | bound | weight |, each aligned. */
 static int64_t vector_bytes(const numeric *f, int64_t columns, size_t size)
@@ -34,7 +41,7 @@ int64_t NAME(cpu_own_workspace_bytes)(const numeric *f, int64_t columns)
     if (f->zero_pivots > 0 && !f->is_inner)
         bytes += memory_counted(4 * n, sizeof(scalar));
     if (!f->single)
-        bytes += memory_counted(front_entries(f, columns), sizeof(scalar)) + memory_counted(f->plan->part.supernodes, sizeof(int32_t));
+        bytes += memory_counted(front_entries(f, columns), sizeof(scalar)) + memory_counted(supernodes_met(f), sizeof(int32_t));
     return bytes;
 }
 
@@ -131,9 +138,9 @@ libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w)
         TRY(fit_single(f, w));
     if (f->single)
         return LIBSOLVER_OK;
-    if (!w->pending || w->nodes < f->plan->part.supernodes) {
+    if (!w->pending || w->nodes < supernodes_met(f)) {
         memory_free(m, w->pending);
-        w->nodes = f->plan->part.supernodes;
+        w->nodes = supernodes_met(f);
         w->pending = memory_new(m, w->nodes, sizeof(int32_t));
         if (!w->pending)
             return LIBSOLVER_OUT_OF_MEMORY;

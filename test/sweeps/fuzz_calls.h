@@ -26,6 +26,10 @@ libsolver_status attempt(fuzz_session *s, const char *name, call *make, void *ar
 int is_limited(const fuzz_session *s,
                libsolver_status status); /* whether it may come from the memory limit */
 
+/* What a workspace follows a factor in, once, at its next use. */
+enum { FIT_ZERO_PIVOTS = 1, FIT_PERTURBED = 2, FIT_DOUBLE = 4 /* after a factor in single precision */ };
+unsigned fit_wanted(const fuzz_session *s);
+
 /* Factors.  begin: the first one; whether it is there. */
 int begin(fuzz_session *s);
 void do_factorize(fuzz_session *s);

@@ -50,16 +50,38 @@ int is_limited(const fuzz_session *s, libsolver_status status)
     return status == LIBSOLVER_OUT_OF_MEMORY && s->options.memory_limit > 0;
 }
 
+unsigned fit_wanted(const fuzz_session *s)
+{
+    libsolver_factor_info info;
+    libsolver_info(s->factor, &info);
+    return (s->status == LIBSOLVER_SINGULAR ? FIT_ZERO_PIVOTS : 0u) | (info.perturbed > 0 ? FIT_PERTURBED : 0u) |
+           (s->options.mixed == LIBSOLVER_ON && (info.precision == LIBSOLVER_D || info.precision == LIBSOLVER_Z) ? FIT_DOUBLE
+                                                                                                                 : 0u);
+}
+
+/* The factor may have taken more memory for fronts since workspaces were made or used.  A call that
+ * ran out of it may have, too. */
+static void note_growth(fuzz_session *s, libsolver_status status)
+{
+    libsolver_factor_info info;
+    libsolver_info(s->factor, &info);
+    for (int k = 0; k <= SESSION_WORKSPACES; k++)
+        s->has_grown[k] |= info.growths > 0 || status == LIBSOLVER_OUT_OF_MEMORY;
+}
+
 static void factor_is_new(fuzz_session *s, libsolver_status status)
 {
+    const int is_first = status >= 0 && !s->was_usable;
     s->was_usable |= status >= 0;
     session_forget_truth(s);
     system_free(&s->factored);
     s->factored = system_copy(&s->given);
     s->status = status;
     s->usable = status >= 0;
-    s->is_stale[SESSION_WORKSPACES] |=
-        s->options.mixed == LIBSOLVER_ON; /* made before the factor went to double */
+    if (is_first) { /* its own workspace was made with it, before it went to double */
+        s->has_grown[SESSION_WORKSPACES] = 0;
+        s->is_fit_for[SESSION_WORKSPACES] = fit_wanted(s) & ~(unsigned)FIT_DOUBLE;
+    }
 }
 
 static libsolver_status make_simple(fuzz_session *s, void *none)
@@ -210,6 +232,7 @@ static void repeat_refactorize(fuzz_session *s, const new_values *v, libsolver_s
         libsolver_inertia(s->factor, &counts[k % 2]);
         status = v->is_plain ? libsolver_refactorize(s->factor, v->a)
                              : libsolver_refactorize_shifted(s->factor, v->a, v->shift);
+        note_growth(s, status);
     }
     libsolver_info(s->factor, &after);
     if ((status < 0) != (wanted < 0))
@@ -221,15 +244,13 @@ static void repeat_refactorize(fuzz_session *s, const new_values *v, libsolver_s
         session_fail(s, "refactorize with the same values allocates", "%d times, kind %d, %d growths",
                      (int)(after.allocations - before.allocations), after.kind, (int)after.growths);
     s->status = status; /* fewer attempts are made for values that are like the last */
-    for (int k = 0; k <= SESSION_WORKSPACES; k++)
-        s->is_stale[k] = 1;
     check_factorized(s, status);
 }
 
 /* New values, or the same ones, shifted or not. */
 void do_refactorize(fuzz_session *s)
 {
-    libsolver_factor_info before, now;
+    libsolver_factor_info before;
     libsolver_matrix a = s->view.matrix;
     fuzz_block shift = block_random(&s->r, &s->given, s->given.n, 1);
     const int shifted = chance(s, 40), old_values = shifted && s->has_given && chance(s, 50);
@@ -248,10 +269,7 @@ void do_refactorize(fuzz_session *s)
     s->usable = 0;
     s->is_shifted = shifted;
     const libsolver_status status = attempt(s, "refactorize", make_refactor, &v, solve_is_refused);
-    libsolver_info(s->factor, &now);
-    for (int k = 0; k <= SESSION_WORKSPACES; k++)
-        s->is_stale[k] |= status != LIBSOLVER_OK || now.growths != before.growths ||
-                          now.kind != before.kind || now.precision != before.precision;
+    note_growth(s, status);
     s->has_given = 1;
     factor_is_new(s, status);
     if (!is_limited(s, status)) {

@@ -39,8 +39,8 @@ typedef struct fuzz_session {
     int was_usable;          /* ... or was once: it has a workspace */
     libsolver_status status; /* of its making */
     int64_t columns;         /* that its own workspace has had */
-    int is_stale[SESSION_WORKSPACES +
-                 1]; /* workspaces that may follow the factor in their next use, its own one last */
+    int has_grown[SESSION_WORKSPACES + 1];      /* the factor, since a workspace was made or last used; its own one last */
+    unsigned is_fit_for[SESSION_WORKSPACES + 1]; /* what factors were like that it was made for or used with: FIT_ bits */
 
     /* what is true of it, when asked for */
     oracle_matrix whole, eliminated; /* with and without schur_rows */

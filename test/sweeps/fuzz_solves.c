@@ -67,13 +67,18 @@ static libsolver_status make_condition(fuzz_session *s, void *arguments)
     return libsolver_condition(s->factor, p->workspace, &p->condition);
 }
 
-/* A workspace may grow once for a factor that grew or that has zero or perturbed pivots for the
- * first time. */
+/* A workspace follows a factor that grew, or is the first of its sort, at its next use. */
 static void check_no_allocations(fuzz_session *s, int slot, int64_t requests, const char *name)
 {
-    if (s->requests != requests && !s->may_fail && !s->is_stale[slot])
+    const int is_fit = !s->has_grown[slot] && (fit_wanted(s) & ~s->is_fit_for[slot]) == 0;
+    if (s->requests != requests && !s->may_fail && is_fit)
         session_fail(s, "a solve allocates", "%s: %d times", name, (int)(s->requests - requests));
-    s->is_stale[slot] = 0;
+}
+
+static void workspace_is_fit(fuzz_session *s, int slot, int is_new)
+{
+    s->has_grown[slot] = 0;
+    s->is_fit_for[slot] = (is_new ? 0 : s->is_fit_for[slot]) | fit_wanted(s);
 }
 
 void do_solve(fuzz_session *s)
@@ -98,6 +103,8 @@ void do_solve(fuzz_session *s)
         attempt(s, p.refines ? "refine" : "solve", p.refines ? make_refine : make_solve, &p, NULL);
     if (p.refines || columns <= s->columns)
         check_no_allocations(s, slot, requests, p.refines ? "refine" : "solve");
+    if (status >= 0)
+        workspace_is_fit(s, slot, !p.refines && columns > s->columns && s->columns < 32);
     if (!p.refines && status >= 0)
         s->columns = columns > s->columns ? (columns < 32 ? columns : 32) : s->columns;
     if (status < 0) {
@@ -114,7 +121,9 @@ void do_solve(fuzz_session *s)
         check_solution(s, status, &info, &p.b, &p.x, p.refines ? p.errors : NULL);
         if (chance(s, 30)) {
             session_tell(s, "forward_error");
+            const int64_t before = s->requests;
             status = attempt(s, "forward_error", make_forward, &p, NULL);
+            check_no_allocations(s, slot, before, "forward_error");
             session_digest(s, forward, sizeof *forward * (size_t)columns);
             check_forward_errors(s, status, &p.b, &p.x, forward);
         }
@@ -125,9 +134,12 @@ void do_solve(fuzz_session *s)
 
 void do_condition(fuzz_session *s)
 {
-    solve_arguments p = {.workspace = s->workspace[below(s, SESSION_WORKSPACES)]};
+    const int drawn = below(s, SESSION_WORKSPACES), slot = s->workspace[drawn] ? drawn : SESSION_WORKSPACES;
+    solve_arguments p = {.workspace = s->workspace[drawn]};
+    const int64_t requests = s->requests;
     session_tell(s, "condition");
     const libsolver_status status = attempt(s, "condition", make_condition, &p, NULL);
+    check_no_allocations(s, slot, requests, "condition");
     session_digest(s, &p.condition, sizeof p.condition);
     check_condition(s, status, p.condition);
 }
@@ -149,6 +161,7 @@ void do_workspace(fuzz_session *s)
     s->workspace[p.slot] = NULL;
     session_tell(s, "workspace_create: %d columns", p.columns);
     const libsolver_status status = attempt(s, "workspace_create", make_workspace, &p, NULL);
+    workspace_is_fit(s, p.slot, 1);
     if (status != LIBSOLVER_OK && !is_limited(s, status))
         session_fail(s, "workspace_create failed", "%s", libsolver_status_name(status));
 }

@@ -61,7 +61,7 @@ void oracle_determinant(const oracle_factor *f, double *log_abs, double *re, dou
  * 1. */
 double oracle_condition(const oracle_factor *f, const oracle_matrix *a, const double *s);
 /* inverse := |A^-1| entry by entry, n x n by columns, as exact as the condition. */
-void oracle_inverse(const oracle_factor *f, long double *inverse);
+void oracle_inverse(const oracle_factor *f, const oracle_matrix *a, long double *inverse);
 /* s := powers of two that bring the entries of S'A S' near 1. */
 void oracle_scaling(const oracle_factor *f, double *s);
 

@@ -107,10 +107,40 @@ static void substitute_long(const oracle_factor *f, const long double *l, long d
         }
 }
 
-/* Columns of S P^T (L D L^H)^-1 P S in long double: as exact as 10^-19 times the condition of S A
- * S. */
-void oracle_inverse(const oracle_factor *f, long double *inverse)
+/* Whether the scaling makes so much of small entries of (S A S)^-1 that their errors in long double count. */
+static int is_far_scaled(const oracle_factor *f)
 {
+    int least = 0, most = 0;
+    for (int k = 0; k < f->n; k++) {
+        least = k == 0 || f->scale[k] < least ? f->scale[k] : least;
+        most = k == 0 || f->scale[k] > most ? f->scale[k] : most;
+    }
+    return most - least > 4;
+}
+
+/* Columns of A^-1 in numbers of 113 bits. */
+static void inverse_by_solves(const oracle_factor *f, const oracle_matrix *a, long double *inverse)
+{
+    const int n = f->n;
+    quad_complex *x = oracle_room((size_t)n, sizeof *x);
+    for (int column = 0; column < n; column++) {
+        memset(x, 0, sizeof *x * (size_t)n);
+        x[column].re = 1;
+        oracle_solve(f, a, x);
+        for (int i = 0; i < n; i++)
+            inverse[i + column * n] = long_abs(x[i]);
+    }
+    free(x);
+}
+
+/* Columns of S P^T (L D L^H)^-1 P S in long double: as exact as 10^-19 times the condition of S A S. */
+void oracle_inverse(const oracle_factor *f, const oracle_matrix *a, long double *inverse)
+{
+    if (is_far_scaled(f)) {
+        inverse_by_solves(f, a, inverse);
+        return;
+    }
+
     const int n = f->n;
     long double *l = oracle_room(2 * (size_t)n * (size_t)n, sizeof *l),
                 *y = oracle_room(2 * (size_t)n, sizeof *y);
@@ -136,7 +166,7 @@ double oracle_condition(const oracle_factor *f, const oracle_matrix *a, const do
 {
     const int n = f->n;
     long double norm = 0, norm_of_inverse = 0, *inverse = oracle_room((size_t)n * (size_t)n, sizeof *inverse);
-    oracle_inverse(f, inverse);
+    oracle_inverse(f, a, inverse);
     for (int j = 0; j < n; j++) {
         long double sum = 0, other = 0;
         for (int i = 0; i < n; i++) {

@@ -188,6 +188,25 @@ static void a_condition_by_hand(void **state)
     oracle_matrix_free(&a);
 }
 
+/* [a b; b 0], a small: the inverse is [0 1/b; 1/b -a/b^2], whose 0 is scaled by as much as the others. */
+static void a_condition_far_from_scaled(void **state)
+{
+    (void)state;
+    for (int is_complex = 0; is_complex < 2; is_complex++) {
+        const double b = 6.0319082176695371e-17;
+        oracle_matrix a = oracle_matrix_new(3, is_complex, 0);
+        a.entry[0] = (quad_complex){1.0991909290952865e-44, 0};
+        a.entry[1] = a.entry[3] = (quad_complex){is_complex ? 0 : b, is_complex ? b : 0};
+        a.entry[8] = (quad_complex){0x1p-50, 0};
+        oracle_factor *f = oracle_factorize(&a);
+        const double condition = oracle_condition(f, &a, NULL), expected = 0x1p-50 / b;
+        if (!(fabs(condition / expected - 1) < 1e-12))
+            fail_msg("condition %.17g, expected %.17g", condition, expected);
+        oracle_factor_free(f);
+        oracle_matrix_free(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +216,7 @@ int main(void)
         cmocka_unit_test(signs_beyond_a_margin),
         cmocka_unit_test_teardown(solutions_determinants_and_conditions, print_last_seed),
         cmocka_unit_test(a_condition_by_hand),
+        cmocka_unit_test(a_condition_far_from_scaled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
