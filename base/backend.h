@@ -75,21 +75,21 @@ typedef struct backend {
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
     libsolver_status (*prepare)(const backend_problem *problem, message *why, void **plan);
     void (*discard)(void *plan);
-    /* Bytes that a factor of the kind foreseen takes, with a workspace for one column and all that its first solve takes, if no
-     * pivot is delayed, perturbed or zero. */
+    /* Bytes that a factor of the kind foreseen takes, with a workspace for one column and all that
+     * its first solve takes, if no pivot is delayed, perturbed or zero. */
     void (*predict)(const void *plan, int64_t *host_bytes, int64_t *device_bytes);
     void (*permutation)(const void *plan, int64_t *permutation);
     /* Values. */
     libsolver_status (*create)(const void *plan, message *why, void **numeric);
     void (*destroy)(void *numeric);
-    /* values: of the pattern's entries, in its order, which stay until they are factorized.  They are checked before, so this
-     * cannot fail. */
+    /* values: of the pattern's entries, in its order, which stay until they are factorized.  They
+     * are checked before, so this cannot fail. */
     void (*set_values)(void *numeric, const void *values);
     libsolver_status (*factorize)(void *numeric, const backend_options *options, backend_report *report,
                                   message *why);
-    /* Mixed precision, with what factorize was given and reported: solves as a solve to this tolerance in so many steps will.  If
-     * refinement does not get there, or not soon, the factor becomes one in double precision, and so do later ones.  NULL: nothing
-     * to confirm. */
+    /* Mixed precision, with what factorize was given and reported: solves as a solve to this
+     * tolerance in so many steps will.  If refinement does not get there, or not soon, the factor
+     * becomes one in double precision, and so do later ones.  NULL: nothing to confirm. */
     libsolver_status (*confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,
                                 backend_report *report, message *why);
     /* Solves.  Workspaces hold `columns` right-hand sides; wider blocks go in panels. */
@@ -106,8 +106,8 @@ typedef struct backend {
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error);
-    /* See libsolver_solve_async; in device memory: backward_error, NULL or columns, and status, NULL or one.  remarks: bits that
-     * the factor adds.  NULL: it cannot be had */
+    /* See libsolver_solve_async; in device memory: backward_error, NULL or columns, and status,
+     * NULL or one.  remarks: bits that the factor adds.  NULL: it cannot be had */
     libsolver_status (*solve_async)(const void *numeric, void *workspace, const libsolver_vectors *b, const libsolver_vectors *x,
                                     const backend_refinement *refinement, int remarks, double *backward_error,
                                     libsolver_status *status);

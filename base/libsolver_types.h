@@ -16,9 +16,10 @@ extern "C" {
 #define LIBSOLVER_API
 #endif
 
-/* Every function that can fail returns a status.  0: solved.  > 0: a solution is there, and the value is the
- * most severe remark on it (the values are bits; all that apply are in libsolver_solve_info.remarks).  < 0:
- * there is no solution; the objects involved stay usable.  A call never prints, exits or raises a signal. */
+/* Every function that can fail returns a status.  0: solved.  > 0: a solution is there, and the
+ * value is the most severe remark on it (the values are bits; all that apply are in
+ * libsolver_solve_info.remarks).  < 0: there is no solution; the objects involved stay usable.  A
+ * call never prints, exits or raises a signal. */
 #define LIBSOLVER_STATUS_LIST(X) \
     X(OK, 0, "success") \
     X(PERTURBED, 1, "a pivot was perturbed; the solution was refined to the tolerance") \
@@ -47,8 +48,8 @@ LIBSOLVER_API const char *libsolver_status_name(libsolver_status status);
 /* One sentence for people; a static string. */
 LIBSOLVER_API const char *libsolver_status_sentence(libsolver_status status);
 
-/* Scalars: D double, S float, Z double complex, C float complex (pairs real, imaginary as in C99 and
- * Fortran). */
+/* Scalars: D double, S float, Z double complex, C float complex (pairs real, imaginary as in C99
+ * and Fortran). */
 typedef enum libsolver_type {
     LIBSOLVER_D = 0,
     LIBSOLVER_S = 1,
@@ -56,31 +57,31 @@ typedef enum libsolver_type {
     LIBSOLVER_C = 3
 } libsolver_type;
 
-/* A = A^T, or A = A^H (the same for real types).  The diagonal of a Hermitian matrix must be real: an imaginary part
- * (duplicates summed) other than zero is INVALID. */
+/* A = A^T, or A = A^H (the same for real types).  The diagonal of a Hermitian matrix must be real:
+ * an imaginary part (duplicates summed) other than zero is INVALID. */
 typedef enum libsolver_symmetry { LIBSOLVER_SYMMETRIC = 0, LIBSOLVER_HERMITIAN = 1 } libsolver_symmetry;
 
-/* Which entries a matrix view holds.  LOWER: row >= column, UPPER: row <= column, an entry on the other side
- * is INVALID. FULL: every entry with its mirror image, which must be equal (conjugate when Hermitian),
- * otherwise INVALID. */
+/* Which entries a matrix view holds.  LOWER: row >= column, UPPER: row <= column, an entry on the
+ * other side is INVALID. FULL: every entry with its mirror image, which must be equal (conjugate
+ * when Hermitian), otherwise INVALID. */
 typedef enum libsolver_storage {
     LIBSOLVER_LOWER = 0,
     LIBSOLVER_UPPER = 1,
     LIBSOLVER_FULL = 2
 } libsolver_storage;
 
-/* COMPRESSED: by columns (the rows of the opposite triangle are the same thing for a symmetric matrix).
- * TRIPLETS: one row and one column index for each entry, in any order. */
+/* COMPRESSED: by columns (the rows of the opposite triangle are the same thing for a symmetric
+ * matrix).  TRIPLETS: one row and one column index for each entry, in any order. */
 typedef enum libsolver_format { LIBSOLVER_COMPRESSED = 0, LIBSOLVER_TRIPLETS = 1 } libsolver_format;
 
 typedef enum libsolver_index { LIBSOLVER_INT32 = 0, LIBSOLVER_INT64 = 1 } libsolver_index;
 typedef enum libsolver_place { LIBSOLVER_HOST = 0, LIBSOLVER_DEVICE = 1 } libsolver_place;
 typedef enum libsolver_layout { LIBSOLVER_COLUMN_MAJOR = 0, LIBSOLVER_ROW_MAJOR = 1 } libsolver_layout;
 
-/* A sparse symmetric matrix of order n, seen where it lies: nothing is owned, and nothing of it is kept after
- * a call. A zeroed struct means: double, symmetric, lower triangle compressed by columns, base 0, 32-bit
- * indices, on the host. Entries of a column may come in any order; duplicates are summed; a diagonal entry
- * that is absent is zero. */
+/* A sparse symmetric matrix of order n, seen where it lies: nothing is owned, and nothing of it is
+ * kept after a call. A zeroed struct means: double, symmetric, lower triangle compressed by
+ * columns, base 0, 32-bit indices, on the host. Entries of a column may come in any order;
+ * duplicates are summed; a diagonal entry that is absent is zero. */
 typedef struct libsolver_matrix {
     int64_t n;                    /* order */
     int64_t nnz;                  /* TRIPLETS: number of entries.  COMPRESSED: not read */
@@ -97,8 +98,8 @@ typedef struct libsolver_matrix {
     libsolver_place place;        /* of the three arrays */
 } libsolver_matrix;
 
-/* A dense block of vectors: rows x columns, entry (i, j) at values[i + j ld] (column-major, ld >= rows) or
- * values[i ld + j] (row-major, ld >= columns). */
+/* A dense block of vectors: rows x columns, entry (i, j) at values[i + j ld] (column-major, ld >=
+ * rows) or values[i ld + j] (row-major, ld >= columns). */
 typedef struct libsolver_vectors {
     void *values;
     int64_t rows, columns, ld;
@@ -107,8 +108,10 @@ typedef struct libsolver_vectors {
     libsolver_place place;
 } libsolver_vectors;
 
-/* A task of a solve on the GPU, by what it multiplies with: the inverses of small groups of columns or blocks of larger ones, of which it has several; part of
- * a strip of the inverse of a root, or of another group that is stored in strips; square tiles of a large group; nothing, it adds up what other tasks have published. */
+/* A task of a solve on the GPU, by what it multiplies with: the inverses of small groups of columns
+ * or blocks of larger ones, of which it has several; part of a strip of the inverse of a root, or
+ * of another group that is stored in strips; square tiles of a large group; nothing, it adds up
+ * what other tasks have published. */
 typedef enum libsolver_task_kind {
     LIBSOLVER_TASK_SMALL = 0,
     LIBSOLVER_TASK_TOP = 1,

@@ -15,8 +15,8 @@ static inline int64_t round_up(int64_t x, int64_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-/* All memory of the library comes through one of these.  Safe to use from several threads if the two
- * callbacks are. */
+/* All memory of the library comes through one of these.  Safe to use from several threads if the
+ * two callbacks are. */
 typedef struct memory {
     void *(*allocate)(void *user, size_t bytes); /* NULL: malloc */
     void (*release)(void *user, void *block);    /* NULL: free */
@@ -30,8 +30,8 @@ typedef struct memory {
 void memory_init(memory *m, void *(*allocate)(void *, size_t), void (*release)(void *, void *), void *user,
                  int64_t limit);
 
-/* count * size bytes (at least 1), uninitialised, aligned to 64; NULL when they cannot be had or the product
- * overflows. */
+/* count * size bytes (at least 1), uninitialised, aligned to 64; NULL when they cannot be had or
+ * the product overflows. */
 void *memory_new(memory *m, int64_t count, size_t size);
 /* The same, zeroed. */
 void *memory_zeroed(memory *m, int64_t count, size_t size);
@@ -41,7 +41,8 @@ void memory_free(memory *m, void *block);
 /* What a block of memory_new adds to in_use; 0 <= count * size, in range. */
 int64_t memory_counted(int64_t count, size_t size);
 
-/* A block among those that an object takes together, so that what it will take can be told before. */
+/* A block among those that an object takes together, so that what it will take can be told
+ * before. */
 typedef struct memory_part {
     void *pointer; /* address of the pointer to the block */
     int64_t count;

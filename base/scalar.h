@@ -1,8 +1,8 @@
 /* base/scalar.h: the scalar type of a *_tmpl.c file, chosen by -DPREC_s, _d, _c or _z
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * scalar: entries of the matrix.  real: magnitudes.  wide: sums of products that must be better than scalar.
- * NAME(f): f_d and so on. */
+ * scalar: entries of the matrix.  real: magnitudes.  wide: sums of products that must be better
+ * than scalar.  NAME(f): f_d and so on. */
 #ifndef BASE_SCALAR_H
 #define BASE_SCALAR_H
 
@@ -47,8 +47,8 @@ typedef float real;
 #error "compile *_tmpl.c files with -DPREC_s, -DPREC_d, -DPREC_c or -DPREC_z"
 #endif
 
-/* What differs between real and complex.  hermitian: A = A^H, otherwise A = A^T; it makes no difference to real
- * types, where all but scalar_abs are the identity. */
+/* What differs between real and complex.  hermitian: A = A^H, otherwise A = A^T; it makes no
+ * difference to real types, where all but scalar_abs are the identity. */
 #if SCALAR_COMPLEX
 /* |a| to a few units in the last place, without overflow; NaN if a part is NaN. */
 static inline real scalar_abs(scalar a)

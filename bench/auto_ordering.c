@@ -1,13 +1,15 @@
 /* bench/auto_ordering.c: what AUTO orders by, beside AMD and nested dissection
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: auto_ordering [-t THREADS] [-m 1] PROBLEM...      PROBLEM: as for the tool (lap2d:N, ..., or a file)
+ * usage: auto_ordering [-t THREADS] [-m 1] PROBLEM...      PROBLEM: as for the tool (lap2d:N, ...,
+ * or a file)
  *
- * A job is one analysis and ten factorizations with ten solves each, as in an interior-point method.  Analyses are timed;
- * factorizations and solves are predicted by what AUTO itself goes by or, with -m, timed too.  Orders take turns, and the least of
- * all turns counts.  Times are of the processor with one thread, otherwise elapsed.  Printed are the times
- * in ms of AMD, nested dissection and AUTO, and the ratios of AUTO to the better of the two: of the factorization with its
- * solves, and of the whole job. */
+ * A job is one analysis and ten factorizations with ten solves each, as in an interior-point
+ * method.  Analyses are timed; factorizations and solves are predicted by what AUTO itself goes by
+ * or, with -m, timed too.  Orders take turns, and the least of all turns counts.  Times are of the
+ * processor with one thread, otherwise elapsed.  Printed are the times in ms of AMD, nested
+ * dissection and AUTO, and the ratios of AUTO to the better of the two: of the factorization with
+ * its solves, and of the whole job. */
 #include "cli/problem.h"
 #include "solver/objects.h"
 #include <math.h>

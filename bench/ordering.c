@@ -1,11 +1,13 @@
 /* bench/ordering.c: our nested dissection beside METIS's: fill, flops and time, over several seeds
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: ordering [-s SEEDS] [-t THREADS] PROBLEM...      PROBLEM: as for the tool (lap2d:N, ..., or a file)
+ * usage: ordering [-s SEEDS] [-t THREADS] PROBLEM...      PROBLEM: as for the tool (lap2d:N, ...,
+ * or a file)
  *
- * Both get the compressed graph.  nnz(L) and flops: geometric means of ours over those of METIS, over the seeds;
- * AMD's beside them, its time included.  Times are of the processor (one thread) and medians over the seeds; with -t the
- * speed-up is the ratio of elapsed times.  The means leave out graphs without edges. */
+ * Both get the compressed graph.  nnz(L) and flops: geometric means of ours over those of METIS,
+ * over the seeds; AMD's beside them, its time included.  Times are of the processor (one thread)
+ * and medians over the seeds; with -t the speed-up is the ratio of elapsed times.  The means leave
+ * out graphs without edges. */
 #include "cli/problem.h"
 #include "ordering/analysis.h"
 #include <math.h>

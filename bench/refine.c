@@ -1,12 +1,15 @@
 /* bench/refine.c: what the certificate and refinement cost on a device, beside the bare solve
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_refine [-k COLUMNS] [-t TOLERANCE] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
+ * usage: bench_refine [-k COLUMNS] [-t TOLERANCE] PROBLEM...   PROBLEM: as for the tool (lap3d:30,
+ * ..., or a file)
  *
- * plain, check, step 1, step 2: libsolver_solve_plain and libsolver_solve_async with 0, 1 and 2 steps, us on a stream and replayed from a
- * graph; a step that no column needs costs its solve and two empty kernels, -t 1e-30 makes them all work.  device, host: libsolver_solve on
- * vectors there, us of a waiting caller.  Medians of 15 means of 20 back-to-back calls; first use before.
- * error: componentwise backward error of the x that was timed, from the matrix alone, beside the one reported. */
+ * plain, check, step 1, step 2: libsolver_solve_plain and libsolver_solve_async with 0, 1 and 2
+ * steps, us on a stream and replayed from a graph; a step that no column needs costs its solve and
+ * two empty kernels, -t 1e-30 makes them all work.  device, host: libsolver_solve on vectors there,
+ * us of a waiting caller.  Medians of 15 means of 20 back-to-back calls; first use before.  error:
+ * componentwise backward error of the x that was timed, from the matrix alone, beside the one
+ * reported. */
 #include "bench/stream_times.h"
 #include "cli/problem.h"
 #include "solver/libsolver.h"
@@ -56,7 +59,8 @@ static double time_of_solve(const job *j, const libsolver_vectors *b, const libs
     return median(times);
 }
 
-/* The x of the last launch, with its error as found and as reported, the largest over the columns. */
+/* The x of the last launch, with its error as found and as reported, the largest over the
+ * columns. */
 static void print_errors(const job *j)
 {
     const int64_t columns = j->b.columns;

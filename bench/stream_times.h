@@ -1,7 +1,9 @@
-/* bench/stream_times.h: what the benchmarks of solves on a device have in common: ends on errors, times on a stream, errors of solutions
+/* bench/stream_times.h: what the benchmarks of solves on a device have in common: ends on errors,
+ * times on a stream, errors of solutions
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Times are medians of REPEATS means of CALLS back-to-back calls, after three that are not counted. */
+ * Times are medians of REPEATS means of CALLS back-to-back calls, after three that are not
+ * counted. */
 #ifndef BENCH_STREAM_TIMES_H
 #define BENCH_STREAM_TIMES_H
 

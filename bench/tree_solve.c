@@ -1,13 +1,18 @@
 /* bench/tree_solve.c: the one-launch solve on a device, its time and where it goes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-f] [-r TIMES] [-t NAME=VALUE] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
+ * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-f] [-r
+ * TIMES] [-t NAME=VALUE] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
  *
- * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by levels
- * (libsolver bench --profile draws it);
- * -t: task_cost, most_parts, direct_sources, sum_outs, twice, strip_bytes (see gpu/plan.h) or largest_group; a problem named again keeps its factor: tune_tree_solve.py makes use of both;
- * -f: few solves: with the factor as it is, nothing prepared; -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r: packed so many times (3): the first is planned, the others keep its plan.  Times are medians of 15 means of 20 back-to-back calls, on device pointers.
- * error: componentwise backward error of the timed solution, unrefined, the largest over the columns. */
+ * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the
+ * inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by
+ * levels (libsolver bench --profile draws it); -t: task_cost, most_parts, direct_sources, sum_outs,
+ * twice, strip_bytes (see gpu/plan.h) or largest_group; a problem named again keeps its factor:
+ * tune_tree_solve.py makes use of both; -f: few solves: with the factor as it is, nothing prepared;
+ * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r:
+ * packed so many times (3): the first is planned, the others keep its plan.  Times are medians of
+ * 15 means of 20 back-to-back calls, on device pointers.  error: componentwise backward error of
+ * the timed solution, unrefined, the largest over the columns. */
 #define PREC_d /* of the factors */
 #include "bench/stream_times.h"
 #include "cli/problem.h"
@@ -86,7 +91,8 @@ static void print_profile(const job *j, const tree_solver_info *info)
     free(task);
 }
 
-/* The kernels' time beside the time of reading L and writing the inverses at the rate of copies, 4.3 TB/s. */
+/* The kernels' time beside the time of reading L and writing the inverses at the rate of copies,
+ * 4.3 TB/s. */
 static void print_preparation(const char *which, const tree_solver_info *info)
 {
     const double copied = 8e-12 / 4.3 * (double)(info->factor_entries + info->entries);

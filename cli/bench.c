@@ -30,7 +30,7 @@ typedef struct bench_run {
     double solve_graph[MOST_WIDTHS]; /* replayed from a CUDA graph */
 } bench_run;
 
-/* ---- timing ------------------------------------------------------------------------------------------- */
+/* ---- timing ---------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -94,7 +94,7 @@ static int step_refined_solve(bench_run *run, failure *f)
     return session_check(&run->session, libsolver_solve(factor, &b, &x), libsolver_factor_message(factor), f);
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 /* b = A x* in as many columns as the widest solve takes. */
 static int make_right_hand_sides(bench_run *run, failure *f)
@@ -136,7 +136,8 @@ static int profile_solves(bench_run *run, failure *f)
     return traces_store(s, run->workspace, &b, &x, run->settings->profile, &facts, f);
 }
 
-/* The timed solves of width k on device pointers, by the device's clock; the last one's x comes back. */
+/* The timed solves of width k on device pointers, by the device's clock; the last one's x comes
+ * back. */
 static int time_on_device(bench_run *run, int k, failure *f)
 {
     const libsolver_vectors b = dense_view(&run->b, run->width), x = dense_view(&run->x, run->width);
@@ -157,8 +158,8 @@ static int time_on_device(bench_run *run, int k, failure *f)
     return session_check(&run->session, status, libsolver_factor_message(run->session.factor), f);
 }
 
-/* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of the last.  AUTO is timed as it is
- * used, with blocks on the host, wherever it solves. */
+/* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of
+ * the last.  AUTO is timed as it is used, with blocks on the host, wherever it solves. */
 static int bench_solve(bench_run *run, int k, failure *f)
 {
     session *s = &run->session;
@@ -207,7 +208,7 @@ static int run_phases(bench_run *run, const char *specification, failure *f)
     return step_refined_solve(run, f) || measure(step_refined_solve, run, &run->refined_solve, f);
 }
 
-/* ---- results ------------------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void write_seconds(const bench_run *run, const char *name, const double *seconds, json *j)
 {
@@ -275,8 +276,8 @@ static int bench_problem(const settings *s, const char *specification, json *j, 
     return f->code;
 }
 
-/* A line goes out as soon as it is known, or all of them into a file at the end.  The first failure decides
- * the exit code; the other problems run all the same. */
+/* A line goes out as soon as it is known, or all of them into a file at the end.  The first failure
+ * decides the exit code; the other problems run all the same. */
 int command_bench(const settings *s, failure *f)
 {
     json lines = {0};

@@ -1,8 +1,9 @@
 /* cli/compare.h: the same problem solved by SuiteSparse's CHOLMOD, for comparison
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * CHOLMOD's library mixes GPL parts, so the tool does not link it: the program libsolver-compare does, which is built where
- * CHOLMOD is there and lies beside the tool.  It prints one line of tab-separated fields:
+ * CHOLMOD's library mixes GPL parts, so the tool does not link it: the program libsolver-compare
+ * does, which is built where CHOLMOD is there and lies beside the tool.  It prints one line of
+ * tab-separated fields:
  *     solver  analyze  factorize  solve  backward error  message
  * Seconds, one call each; NaN: not reached, and the message says why. */
 #ifndef CLI_COMPARE_H

@@ -1,4 +1,5 @@
-/* cli/compare_cholmod.c: the program `libsolver-compare PROBLEM [RIGHT-HAND-SIDE]`, CHOLMOD on what the tool solves
+/* cli/compare_cholmod.c: the program `libsolver-compare PROBLEM [RIGHT-HAND-SIDE]`, CHOLMOD on what
+ * the tool solves
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * See compare.h for what it prints.  It links CHOLMOD, whose supernodal part is under the GPL. */

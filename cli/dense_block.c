@@ -1,4 +1,5 @@
-/* cli/dense_block.c: right-hand sides and solutions, in doubles for the tool and in the library's type
+/* cli/dense_block.c: right-hand sides and solutions, in doubles for the tool and in the library's
+ * type
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense_block.h"
 #include "room.h"

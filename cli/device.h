@@ -1,4 +1,5 @@
-/* cli/device.h: what `libsolver bench` needs of a GPU: a stream, blocks in its memory, and its clock
+/* cli/device.h: what `libsolver bench` needs of a GPU: a stream, blocks in its memory, and its
+ * clock
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Functions that can fail return 0 when they did not. */
@@ -16,11 +17,12 @@ int device_block_create(const void *host, size_t bytes, void **block);
 int device_block_get(const void *block, size_t bytes, void *host);
 void device_block_free(void *block);
 
-/* Seconds of one asynchronous call on the stream: medians over means of back-to-back calls, by the device's clock; *graph: of as many
- * replayed from a CUDA graph, NaN if they cannot be captured. */
+/* Seconds of one asynchronous call on the stream: medians over means of back-to-back calls, by the
+ * device's clock; *graph: of as many replayed from a CUDA graph, NaN if they cannot be captured. */
 int device_time(void *stream, int (*call)(void *user), void *user, double *seconds, double *graph);
 
-/* Bytes a second that the device's memory takes and gives when it copies within itself, both ways counted; NaN if it cannot be told. */
+/* Bytes a second that the device's memory takes and gives when it copies within itself, both ways
+ * counted; NaN if it cannot be told. */
 double device_copy_rate(void);
 
 #endif

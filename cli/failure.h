@@ -5,8 +5,8 @@
 
 enum { EXIT_SOLVED = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_NUMERICAL = 3, EXIT_RESOURCES = 4 };
 
-/* code: EXIT_SOLVED as long as nothing failed.  A step that can fail takes one of these, fills it at most
- * once and returns its code. */
+/* code: EXIT_SOLVED as long as nothing failed.  A step that can fail takes one of these, fills it
+ * at most once and returns its code. */
 typedef struct failure {
     int code;
     char text[4608]; /* room for a longest path and a sentence */

@@ -48,7 +48,8 @@ int lines_fail(lines *s, const char *format, ...)
                        cause);
 }
 
-/* Appends what the file holds next to buffer[begin, end), moved to the front.  At its end: nothing. */
+/* Appends what the file holds next to buffer[begin, end), moved to the front.  At its end:
+ * nothing. */
 static int refill(lines *s)
 {
     memmove(s->buffer, s->buffer + s->begin, s->end - s->begin);

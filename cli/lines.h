@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <zlib.h>
 
-/* bytes of a line; longer ones are refused, so that memory is bounded (the fuzzer's is small: buffers are full sooner) */
+/* bytes of a line; longer ones are refused, so that memory is bounded (the fuzzer's is small:
+ * buffers are full sooner) */
 #ifndef LINE_LIMIT
 #define LINE_LIMIT 65536
 #endif
@@ -24,7 +25,8 @@ typedef struct lines {
     failure *failure;
 } lines;
 
-/* Opens path, which must outlive s.  Every call returns 0 or the code left in *f.  lines_close in every case.
+/* Opens path, which must outlive s.  Every call returns 0 or the code left in *f.  lines_close in
+ * every case.
  */
 int lines_open(lines *s, const char *path, failure *f);
 void lines_close(lines *s);
@@ -42,15 +44,16 @@ int lines_fail(lines *s, const char *format, ...);
 /* Moves s->at past white space; true if nothing follows on the line. */
 bool lines_at_end(lines *s);
 
-/* An unsigned decimal number at s->at, followed by white space or the end of the line.  what: its name in the
- * message of a failure. */
+/* An unsigned decimal number at s->at, followed by white space or the end of the line.  what: its
+ * name in the message of a failure. */
 int lines_parse_count(lines *s, const char *what, int64_t *value);
 
-/* A finite decimal number (C's strtod, no hexadecimal).  Below the smallest double it is rounded, to zero at
- * last. */
+/* A finite decimal number (C's strtod, no hexadecimal).  Below the smallest double it is rounded,
+ * to zero at last. */
 int lines_parse_real(lines *s, double *value);
 
-/* The token at s->at for a message: printable, cut to a few characters.  Valid until the next call. */
+/* The token at s->at for a message: printable, cut to a few characters.  Valid until the next
+ * call. */
 typedef struct shown_token {
     char text[40];
 } shown_token;

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- header ------------------------------------------------------------------------------------------- */
+/* ---- header ---------------------------------------------------------------------------------- */
 
-/* Position of the next token among the words (up to a NULL), -1 if it is none of them; letter case is free.
+/* Position of the next token among the words (up to a NULL), -1 if it is none of them; letter case
+ * is free.
  */
 static int parse_word(lines *s, const char *const *words)
 {
@@ -114,7 +115,7 @@ void mm_file_close(mm_file *m)
     lines_close(&m->source);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static int parse_index(mm_file *m, const char *what, int64_t count, int64_t *index)
 {
@@ -139,7 +140,8 @@ static int parse_coordinates(mm_file *m)
     return 0;
 }
 
-/* The next place of an array: down the column, then the next one from its top or from its diagonal. */
+/* The next place of an array: down the column, then the next one from its top or from its
+ * diagonal. */
 static void step_in_array(mm_file *m)
 {
     if (++m->row == m->rows) {

@@ -1,7 +1,8 @@
-/* cli/mm_file.h: a Matrix Market file as a stream of entries [Boisvert, Pozo, Remington 1996, NISTIR 5935]
+/* cli/mm_file.h: a Matrix Market file as a stream of entries [Boisvert, Pozo, Remington 1996,
+ * NISTIR 5935]
  *
- * Strict: every line is checked and a failure names its line.  Memory is bounded: what a header announces is
- * not believed until the entries have come.
+ * Strict: every line is checked and a failure names its line.  Memory is bounded: what a header
+ * announces is not believed until the entries have come.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef CLI_MM_FILE_H
 #define CLI_MM_FILE_H
@@ -18,7 +19,8 @@ typedef struct mm_file {
     mm_symmetry symmetry;
     int64_t rows, columns, entries; /* as announced; entries of an array: those of its stored part */
 
-    /* the entry that mm_file_next has read: 0-based, imaginary part 0 unless complex, pattern entries are 1
+    /* the entry that mm_file_next has read: 0-based, imaginary part 0 unless complex, pattern
+     * entries are 1
      */
     int64_t row, column;
     double value[2];

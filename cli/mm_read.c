@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- matrices ----------------------------------------------------------------------------------------- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
-/* The entries of a file, moved to the lower triangle.  line (general files only): where each stood, negative
- * if it stood above the diagonal. */
+/* The entries of a file, moved to the lower triangle.  line (general files only): where each stood,
+ * negative if it stood above the diagonal. */
 typedef struct raw_entries {
     triplets *a;
     int64_t *line;
@@ -47,7 +47,8 @@ static int read_entries(mm_file *m, raw_entries *raw)
     return f->code;
 }
 
-/* Entries of one place (i, j), i >= j: the sums of those below and above the diagonal and how many they are.
+/* Entries of one place (i, j), i >= j: the sums of those below and above the diagonal and how many
+ * they are.
  */
 typedef struct mirror_pair {
     double sum[2][2]; /* [above][real, imaginary] */
@@ -80,8 +81,8 @@ static void note_first(int64_t *first, int64_t line)
         *first = line;
 }
 
-/* Replaces the entries of a general matrix by its lower triangle if each equals its mirror image, conjugate
- * or not.  *duplicates is counted. */
+/* Replaces the entries of a general matrix by its lower triangle if each equals its mirror image,
+ * conjugate or not.  *duplicates is counted. */
 static int fold_general(mm_file *m, raw_entries *raw, int64_t *duplicates)
 {
     triplets *a = raw->a, lower = {.n = a->n, .type = a->type};
@@ -118,7 +119,8 @@ static int fold_general(mm_file *m, raw_entries *raw, int64_t *duplicates)
     return 0;
 }
 
-/* Every entry is finite, sums of them need not be.  The line is the last one: the sum is of several. */
+/* Every entry is finite, sums of them need not be.  The line is the last one: the sum is of
+ * several. */
 static int check_sums(mm_file *m, const triplets *a)
 {
     const int width = triplets_width(a);
@@ -169,9 +171,10 @@ done:
     return f->code;
 }
 
-/* ---- right-hand sides --------------------------------------------------------------------------------- */
+/* ---- right-hand sides ------------------------------------------------------------------------ */
 
-/* *values holds `capacity` doubles; grows it to at least `wanted`, at most to `most`, and clears what is new.
+/* *values holds `capacity` doubles; grows it to at least `wanted`, at most to `most`, and clears
+ * what is new.
  */
 static bool grow_dense(double **values, int64_t *capacity, int64_t wanted, int64_t most)
 {

@@ -72,7 +72,7 @@ static const struct option_entry {
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* ---- values ------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Position of text in words ("a|b|c"), -1 if it is not there. */
 static int choice_position(const char *words, const char *text)
@@ -148,7 +148,7 @@ static bool parse_value(const struct option_entry *o, const char *text, settings
     return false;
 }
 
-/* ---- command line ------------------------------------------------------------------------------------- */
+/* ---- command line ---------------------------------------------------------------------------- */
 
 /* arguments[*k] is an option, NAME VALUE or NAME=VALUE; *k moves on to its value. */
 static int parse_option(settings *s, int count, char **arguments, int *k, failure *f)
@@ -260,7 +260,7 @@ void settings_library_options(const settings *s, libsolver_options *o)
         o->pivot_threshold = s->pivot_threshold;
 }
 
-/* ---- help --------------------------------------------------------------------------------------------- */
+/* ---- help ------------------------------------------------------------------------------------ */
 
 static void print_option(const struct option_entry *o, FILE *to)
 {

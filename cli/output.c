@@ -14,7 +14,8 @@
 /* Most links to follow, as the system's own limit. */
 #define MOST_LINKS 40
 
-/* What a link says that stands at path and leads to nothing yet, to be freed; NULL: there is none, or no memory. */
+/* What a link says that stands at path and leads to nothing yet, to be freed; NULL: there is none,
+ * or no memory. */
 static char *link_at(const char *path)
 {
     char text[4096];

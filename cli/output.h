@@ -16,11 +16,13 @@ typedef struct output {
     bool damaged; /* a write failed */
 } output;
 
-/* Whether what is written to path goes where the report is printed: "-", or another name of standard output. */
+/* Whether what is written to path goes where the report is printed: "-", or another name of
+ * standard output. */
 bool output_is_printed(const char *path);
 /* Whether both name one file, which is there or not; devices and pipes are none. */
 bool output_is_file(const char *path, const char *other);
-/* EXIT_RESOURCES if a file cannot be written at path, found by making one beside it for a moment. */
+/* EXIT_RESOURCES if a file cannot be written at path, found by making one beside it for a
+ * moment. */
 int output_check(const char *path, failure *f);
 
 /* Compresses if path, which must outlive o, ends in .gz; "-" is standard output. */
@@ -32,7 +34,8 @@ __attribute__((format(printf, 2, 3)))
 void output_print(output *o, const char *format, ...);
 void output_text(output *o, const char *text, size_t length);
 
-/* Closes; keep: puts the file at its path, otherwise nothing is left of it.  A failed write is reported here.
+/* Closes; keep: puts the file at its path, otherwise nothing is left of it.  A failed write is
+ * reported here.
  */
 int output_close(output *o, bool keep, failure *f);
 

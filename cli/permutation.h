@@ -6,8 +6,9 @@
 #include "failure.h"
 #include <stdint.h>
 
-/* The file (plain or .gz) holds the rows 1..n, one a line, in the order in which they are to be eliminated;
- * blank lines and lines that begin with % are skipped.  *permutation: 0-based, length n; the caller frees it.
+/* The file (plain or .gz) holds the rows 1..n, one a line, in the order in which they are to be
+ * eliminated; blank lines and lines that begin with % are skipped.  *permutation: 0-based, length
+ * n; the caller frees it.
  */
 int permutation_read(const char *path, int32_t n, int64_t **permutation, failure *f);
 

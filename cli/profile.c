@@ -16,7 +16,8 @@ const char *profile_kind(libsolver_task_kind kind)
     return kinds[kind];
 }
 
-/* Adds a task to its row; last_block: the highest that a task of the row was seen on, tasks coming by blocks. */
+/* Adds a task to its row; last_block: the highest that a task of the row was seen on, tasks coming
+ * by blocks. */
 static void add_task(profile_row *row, const libsolver_task *t, int32_t *last_block)
 {
     if (row->tasks == 0)
@@ -123,7 +124,7 @@ void profile_free(profile *p)
     *p = (profile){0};
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void write_row(const profile_row *row, json *j)
 {

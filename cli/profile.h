@@ -7,7 +7,8 @@
 #include "libsolver_types.h"
 #include "output.h"
 
-/* Seconds from one multiprocessor to another through the second-level cache, the least that a level adds: measured on one H200. */
+/* Seconds from one multiprocessor to another through the second-level cache, the least that a level
+ * adds: measured on one H200. */
 #define PROFILE_STEP 0.71e-6
 
 /* The tasks of one kind on one level. */
@@ -44,7 +45,8 @@ typedef struct profile_facts {
     double stream, graph; /* seconds of a solve that is not traced, on a stream and in a graph */
 } profile_facts;
 
-/* task: of one traced solve; bytes_per_second: of the device's memory, NaN: floors of bytes are not known.  False: no memory. */
+/* task: of one traced solve; bytes_per_second: of the device's memory, NaN: floors of bytes are not
+ * known.  False: no memory. */
 bool profile_make(const libsolver_task *task, int64_t tasks, double bytes_per_second, profile *p);
 void profile_free(profile *p);
 

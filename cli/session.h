@@ -1,4 +1,5 @@
-/* cli/session.h: the library's phases on one problem, as the settings ask, with failures as exit codes
+/* cli/session.h: the library's phases on one problem, as the settings ask, with failures as exit
+ * codes
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
@@ -30,8 +31,8 @@ void session_end(session *s);
 int session_analyze(session *s, failure *f);
 int session_factorize(session *s, failure *f);
 
-/* Takes the status of a call of the library: if it is an error, it becomes a failure with message (or the
- * status's own sentence where message is empty). */
+/* Takes the status of a call of the library: if it is an error, it becomes a failure with message
+ * (or the status's own sentence where message is empty). */
 int session_check(session *s, libsolver_status status, const char *message, failure *f);
 
 /* The status that stands for a failure before or beside the library. */

@@ -39,7 +39,7 @@ static void clock_phase(double *phase, double *mark)
     *mark = now;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int allocate_block(solve_run *run, dense_block *block, failure *f)
 {
@@ -85,7 +85,7 @@ static int read_input(solve_run *run, failure *f)
     return f->code;
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 static int analyze(solve_run *run, failure *f)
 {
@@ -158,7 +158,7 @@ static int run_phases(solve_run *run, failure *f)
     return 0;
 }
 
-/* ---- results ------------------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* The JSON comes also after a failure, which stays the reason of the exit code. */
 static void write_json(const solve_run *run, failure *f)

@@ -9,8 +9,8 @@
 /* PREFIX.NAME.SUFFIX, to be freed by room_free; NULL: no memory. */
 char *traces_path(const char *prefix, const char *name, const char *suffix);
 
-/* Traces some solves of b, x in device memory and writes the profile of the fastest to PREFIX.NAME.json and PREFIX.NAME.svg, characters of
- * the name that are none of files as '_'. */
+/* Traces some solves of b, x in device memory and writes the profile of the fastest to
+ * PREFIX.NAME.json and PREFIX.NAME.svg, characters of the name that are none of files as '_'. */
 int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vectors *b,
                  const libsolver_vectors *x, const char *prefix, profile_facts *facts, failure *f);
 

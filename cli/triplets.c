@@ -45,11 +45,12 @@ void triplets_free(triplets *a)
     *a = (triplets){0};
 }
 
-/* ---- order -------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 #define DIGIT_BITS 11
 
-/* One stable pass of a radix sort: to = from, ordered by bits [shift, shift + DIGIT_BITS) of key. */
+/* One stable pass of a radix sort: to = from, ordered by bits [shift, shift + DIGIT_BITS) of
+ * key. */
 static void radix_pass(const int32_t *key, int shift, int64_t count, const int64_t *from, int64_t *to)
 {
     int64_t start[(1 << DIGIT_BITS) + 1] = {0};
@@ -121,7 +122,7 @@ bool triplets_compress(triplets *a)
     return done;
 }
 
-/* ---- use ---------------------------------------------------------------------------------------------- */
+/* ---- use ------------------------------------------------------------------------------------- */
 
 bool triplets_convert(triplets *a, libsolver_type type)
 {

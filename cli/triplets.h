@@ -39,21 +39,24 @@ bool triplets_grow(triplets *a, int64_t most);
 void triplets_append(triplets *a, int64_t row, int64_t column, const double *value);
 void triplets_free(triplets *a);
 
-/* *order: entries sorted by column, then row, stably; order[k] is the k-th.  False: out of memory.  The
- * caller frees it. */
+/* *order: entries sorted by column, then row, stably; order[k] is the k-th.  False: out of
+ * memory.  The caller frees it. */
 bool triplets_sort(const triplets *a, int64_t **order);
 /* True if the entries come by columns, then rows, without duplicates. */
 bool triplets_are_compressed(const triplets *a);
-/* Sorts and sums duplicates in the order of their appearance.  False: out of memory, nothing is changed. */
+/* Sorts and sums duplicates in the order of their appearance.  False: out of memory, nothing is
+ * changed. */
 bool triplets_compress(triplets *a);
 
-/* To type D, S, C or Z.  A real matrix becomes a Hermitian one; a complex one must stay complex.  False: out of memory. */
+/* To type D, S, C or Z.  A real matrix becomes a Hermitian one; a complex one must stay
+ * complex.  False: out of memory. */
 bool triplets_convert(triplets *a, libsolver_type type);
 
 /* The library's view; for types S and C its values, which are floats, are to be set. */
 libsolver_matrix triplets_view(const triplets *a);
 
-/* y = A x for k columns of length n (pairs for complex types), each part of an entry rounded once to double. */
+/* y = A x for k columns of length n (pairs for complex types), each part of an entry rounded once
+ * to double. */
 bool triplets_multiply(const triplets *a, const double *x, int64_t k, double *y);
 
 #endif

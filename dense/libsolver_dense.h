@@ -1,15 +1,15 @@
 /* dense/libsolver_dense.h: triangular kernels for their own sake, on the GPU
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * BLAS meaning and argument order: op(A) x = b with A triangular, column-major, x overwrites b.  All pointers
- * to matrices and vectors are device pointers; the caller says in `type` what they point to.  A call checks
- * its arguments on the host (INVALID), launches on the caller's stream, allocates nothing, waits for nothing
- * and can be captured in a CUDA graph; libsolver_trsv_prepare is the one exception and says so.  As in BLAS,
- * nothing tests for singularity: a zero on the diagonal gives infinities or NaNs from the first row that
- * depends on it.
+ * BLAS meaning and argument order: op(A) x = b with A triangular, column-major, x overwrites
+ * b.  All pointers to matrices and vectors are device pointers; the caller says in `type` what they
+ * point to.  A call checks its arguments on the host (INVALID), launches on the caller's stream,
+ * allocates nothing, waits for nothing and can be captured in a CUDA graph; libsolver_trsv_prepare
+ * is the one exception and says so.  As in BLAS, nothing tests for singularity: a zero on the
+ * diagonal gives infinities or NaNs from the first row that depends on it.
  *
- * The same arguments give the same bits on every run on one GPU model: sums have a fixed order, there are no
- * floating-point atomics, and no choice depends on timing. */
+ * The same arguments give the same bits on every run on one GPU model: sums have a fixed order,
+ * there are no floating-point atomics, and no choice depends on timing. */
 #ifndef LIBSOLVER_DENSE_H
 #define LIBSOLVER_DENSE_H
 
@@ -27,8 +27,8 @@ typedef enum libsolver_transpose {
 
 typedef enum libsolver_diagonal { LIBSOLVER_NON_UNIT = 0, LIBSOLVER_UNIT = 1 } libsolver_diagonal;
 
-/* How a solve is done.  The automatic choice takes the fastest by n and type (crossovers: doc/dense.md); the
- * others are there to be compared. */
+/* How a solve is done.  The automatic choice takes the fastest by n and type (crossovers:
+ * doc/dense.md); the others are there to be compared. */
 typedef enum libsolver_trsv_form {
     LIBSOLVER_TRSV_AUTO = 0,
     /* one block of threads, n <= 128; matrix in shared memory, substitution by columns; */
@@ -70,21 +70,23 @@ LIBSOLVER_API libsolver_trsv_options libsolver_trsv_default_options(void);
 
 /* Bytes of device workspace for an order up to n, of any type; never decreasing in n. */
 LIBSOLVER_API int64_t libsolver_trsv_workspace_bytes(int64_t n);
-/* Makes a workspace ready, once, before its first use; every solve leaves it ready for the next.  One
- * workspace serves one solve at a time: solves that may overlap (two streams) need one each. */
+/* Makes a workspace ready, once, before its first use; every solve leaves it ready for the
+ * next.  One workspace serves one solve at a time: solves that may overlap (two streams) need one
+ * each. */
 LIBSOLVER_API libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes, void *stream);
 
-/* x := inv(op(A)) x.  n >= 0; lda >= max(1, n); incx != 0, a negative one as in BLAS; only the triangle
- * `uplo` of A is read, and not its diagonal when unit.  workspace: may be NULL where n <= 128.  options: NULL
- * for the defaults.  stream: a cudaStream_t. */
+/* x := inv(op(A)) x.  n >= 0; lda >= max(1, n); incx != 0, a negative one as in BLAS; only the
+ * triangle `uplo` of A is read, and not its diagonal when unit.  workspace: may be NULL where n <=
+ * 128.  options: NULL for the defaults.  stream: a cudaStream_t. */
 LIBSOLVER_API libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo,
                                               libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
                                               const void *a, int64_t lda, void *x, int64_t incx,
                                               void *workspace, int64_t workspace_bytes,
                                               const libsolver_trsv_options *options, void *stream);
 
-/* Batches: problem k has A + k stride_a and x + k stride_x (in entries); or a[k] and x[k]; or these with
- * n[k], lda[k] as well (arrays on the device).  In the last, max_n >= every n[k] chooses the kernel. */
+/* Batches: problem k has A + k stride_a and x + k stride_x (in entries); or a[k] and x[k]; or these
+ * with n[k], lda[k] as well (arrays on the device).  In the last, max_n >= every n[k] chooses the
+ * kernel. */
 LIBSOLVER_API libsolver_status libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
                                                               libsolver_transpose trans,
                                                               libsolver_diagonal diag, int64_t n,
@@ -118,12 +120,13 @@ typedef struct libsolver_trsv_prepared {
     uint64_t reserved[4];
 } libsolver_trsv_prepared;
 
-/* Bytes of device storage for a prepared triangle: about n^2 / 2 + 528 n entries, n rounded up to 256. */
+/* Bytes of device storage for a prepared triangle: about n^2 / 2 + 528 n entries, n rounded up to
+ * 256. */
 LIBSOLVER_API int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n);
-/* Inverts the diagonal blocks of op(A) by doubling and scales the block rows with them.  growth_limit: blocks
- * that grow more make every later solve substitute instead (0: the default limit, doc/dense.md).  Waits for
- * the stream, since the verdict is needed on the host: not capturable.  A must stay as it is while `prepared`
- * is used. */
+/* Inverts the diagonal blocks of op(A) by doubling and scales the block rows with
+ * them.  growth_limit: blocks that grow more make every later solve substitute instead (0: the
+ * default limit, doc/dense.md).  Waits for the stream, since the verdict is needed on the host: not
+ * capturable.  A must stay as it is while `prepared` is used. */
 LIBSOLVER_API libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolver_storage uplo,
                                                       libsolver_transpose trans, libsolver_diagonal diag,
                                                       int64_t n, const void *a, int64_t lda, void *storage,

@@ -1,8 +1,9 @@
 /* examples/many_rhs.c: one factor, a hundred right-hand sides, in blocks, by columns and by rows
  *
- * Right-hand sides that are solved together share every read of the factor, so a block is much cheaper than
- * its columns one by one.  libsolver_solve takes any number of them; a program that makes them bit by bit, or
- * solves in several threads, has a workspace of its own and chooses the blocks itself, as here.
+ * Right-hand sides that are solved together share every read of the factor, so a block is much
+ * cheaper than its columns one by one.  libsolver_solve takes any number of them; a program that
+ * makes them bit by bit, or solves in several threads, has a workspace of its own and chooses the
+ * blocks itself, as here.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <libsolver.h>
 #include <math.h>
@@ -40,7 +41,8 @@ static double expected(int i, int j)
     return 1 + (i + 3 * j) % 7;
 }
 
-/* b(i, j), B = A X for the expected X: row i of A has 4 on the diagonal and -1 for each neighbour. */
+/* b(i, j), B = A X for the expected X: row i of A has 4 on the diagonal and -1 for each
+ * neighbour. */
 static double right_hand_side(int i, int j)
 {
     double sum = 4 * expected(i, j);
@@ -55,7 +57,8 @@ static double right_hand_side(int i, int j)
     return sum;
 }
 
-/* Solves all columns, BLOCK at a time, and reports how far the solution is from the expected one. */
+/* Solves all columns, BLOCK at a time, and reports how far the solution is from the expected
+ * one. */
 static void solve(const libsolver_factor *F, libsolver_workspace *W, libsolver_layout layout,
                   const char *name)
 {

@@ -7,9 +7,10 @@
  *     K = [ Q + Z / X + shift I   E^T ]
  *         [ E                     0   ]      Z / X: diagonal, from the iterate; its entries run from 0 to infinity
  *
- * so the pattern is analysed once and K is refactorized.  The step leads down only if K has as many positive
- * eigenvalues as there are unknowns and as many negative ones as constraints.  Q is not convex here: where
- * the inertia is another one the shift is raised and K factorized again, without a matrix being built.
+ * so the pattern is analysed once and K is refactorized.  The step leads down only if K has as many
+ * positive eigenvalues as there are unknowns and as many negative ones as constraints.  Q is not
+ * convex here: where the inertia is another one the shift is raised and K factorized again, without
+ * a matrix being built.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <libsolver.h>
@@ -36,7 +37,8 @@ static double q_times(const double *x, int i)
     return q_diagonal[i] * x[i] + q_beside * ((i > 0 ? x[i - 1] : 0) + (i < N - 1 ? x[i + 1] : 0));
 }
 
-/* K, lower triangle by columns.  rows NULL: only the values are new.  The zero block needs no entries. */
+/* K, lower triangle by columns.  rows NULL: only the values are new.  The zero block needs no
+ * entries. */
 static void build(const double *x, const double *z, int32_t *pointers, int32_t *rows, double *values)
 {
     int32_t next = 0;
@@ -103,7 +105,8 @@ int main(void)
         for (int i = 0; i < N; i++)
             complementarity = fmax(complementarity, x[i] * z[i]), mu += 0.1 * x[i] * z[i] / N;
 
-        /* right-hand side: minus the residuals of stationarity (with z eliminated) and of the constraints */
+        /* right-hand side: minus the residuals of stationarity (with z eliminated) and of the
+         * constraints */
         for (int i = 0; i < N; i++) {
             step[i] = y[i / 3] - q_times(x, i) + mu / x[i];
             infeasible = fmax(infeasible, fabs(y[i / 3] - q_times(x, i) + z[i]));

@@ -1,7 +1,7 @@
 /* examples/refinement.c: iterative refinement, written out, with the factor of an older matrix
  *
- * A simulation changes its matrix a little in every step.  A factor of the matrix of some steps ago is still
- * a good approximation, and refinement corrects for the difference: with M = L L^T near A,
+ * A simulation changes its matrix a little in every step.  A factor of the matrix of some steps ago
+ * is still a good approximation, and refinement corrects for the difference: with M = L L^T near A,
  *
  *     r = b - A x,   M d = r,   x := x + d
  *
@@ -23,7 +23,8 @@ static void check(libsolver_status status, const char *call, const char *message
     exit(1);
 }
 
-/* The matrix at a time: 2.5 + time i / N on the diagonal, -1 beside it.  Lower triangle by columns. */
+/* The matrix at a time: 2.5 + time i / N on the diagonal, -1 beside it.  Lower triangle by
+ * columns. */
 static double diagonal(double time, int i)
 {
     return 2.5 + time * i / N;
@@ -54,7 +55,8 @@ static double residual(double time, const double *b, const double *x, double *r)
     return error;
 }
 
-/* Refines x from 0 until the backward error is at rounding level; r is workspace.  Returns the steps. */
+/* Refines x from 0 until the backward error is at rounding level; r is workspace.  Returns the
+ * steps. */
 static int refine(const libsolver_factor *F, libsolver_workspace *W, double time, const double *b, double *x,
                   double *r)
 {

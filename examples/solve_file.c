@@ -2,9 +2,10 @@
  *
  *     solve_file A.mtx b.mtx > x.mtx
  *
- * A: real symmetric coordinates, b: a real array.  In such a file every entry is a line "row column value",
- * counted from 1, and that is a view that libsolver takes as it is: triplets with base 1.  (The tool
- * `libsolver solve` reads all kinds of Matrix Market files and names the line that is wrong.)
+ * A: real symmetric coordinates, b: a real array.  In such a file every entry is a line "row column
+ * value", counted from 1, and that is a view that libsolver takes as it is: triplets with base
+ * 1.  (The tool `libsolver solve` reads all kinds of Matrix Market files and names the line that is
+ * wrong.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <libsolver.h>

@@ -4,9 +4,10 @@
  *     [      A2  A2g ] [ x2 ] = [ b2 ]                     its own unknowns are eliminated
  *     [ Ag1 Ag2  Ag  ] [ xg ]   [ bg ]      S xg = g1 + g2
  *
- * The parts know nothing of each other: they could be factorized by different processes, or one of them by a program that
- * has no sparse matrix at all.  Here they are the two halves of a grid of ROWS x (2 COLUMNS + 1) points with 4 on the diagonal
- * and -1 between neighbours, the same in a mirror; the middle column is the interface, half of whose matrix belongs to each.
+ * The parts know nothing of each other: they could be factorized by different processes, or one of
+ * them by a program that has no sparse matrix at all.  Here they are the two halves of a grid of
+ * ROWS x (2 COLUMNS + 1) points with 4 on the diagonal and -1 between neighbours, the same in a
+ * mirror; the middle column is the interface, half of whose matrix belongs to each.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <libsolver.h>
 #include <math.h>
@@ -23,7 +24,8 @@ static void check(libsolver_status status, const char *call, const char *message
     exit(1);
 }
 
-/* The lower triangle of a part: its columns of points one after the other, the interface last.  Returns the entries. */
+/* The lower triangle of a part: its columns of points one after the other, the interface
+ * last.  Returns the entries. */
 static int build_part(int32_t *row, int32_t *column, double *value)
 {
     int next = 0;

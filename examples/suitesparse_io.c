@@ -33,7 +33,8 @@ int main(int count, char **arguments)
     fclose(A_file);
     fclose(b_file);
 
-    /* views of what CHOLMOD owns; a file that could not be read has left a NULL, which is refused */
+    /* views of what CHOLMOD owns; a file that could not be read has left a NULL, which is
+     * refused */
     libsolver_matrix a;
     libsolver_vectors b, x;
     libsolver_status status = libsolver_cholmod_matrix(A, &a);

@@ -1,7 +1,9 @@
-/* gpu/block_gather.cuh: block scope: warps that gather the inputs of tasks for several right-hand sides
+/* gpu/block_gather.cuh: block scope: warps that gather the inputs of tasks for several right-hand
+ * sides
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows may be read once their marks were seen, by loads that acquire.  Four lanes take a row (gpu/block_rows.cuh). */
+ * Rows may be read once their marks were seen, by loads that acquire.  Four lanes take a row
+ * (gpu/block_rows.cuh). */
 #ifndef GPU_BLOCK_GATHER_CUH
 #define GPU_BLOCK_GATHER_CUH
 
@@ -9,8 +11,10 @@
 #include "gpu/gather_group.cuh"
 #include "gpu/marks.cuh"
 
-/* Up to 8 real columns have warps of their own for it: 7 to 19 % less time on an H200, with one group of seven, which is better than two of three.  With more
- * columns the inputs of several tasks do not fit the ring, and complex products need all registers: there the warps that solve gather. */
+/* Up to 8 real columns have warps of their own for it: 7 to 19 % less time on an H200, with one
+ * group of seven, which is better than two of three.  With more columns the inputs of several tasks
+ * do not fit the ring, and complex products need all registers: there the warps that solve
+ * gather. */
 template <typename T, int TILES> constexpr bool GATHERS_APART = TILES == 1 && !scalar<T>::is_complex;
 template <typename T, int TILES>
 using block_gather_group =
@@ -90,7 +94,8 @@ template <typename T, int TILES> struct block_gatherer : block_gather_group<T, T
         return p;
     }
 
-    /* in := sums of the sources, all of which are there: four lanes have rows row, row + STEP, ... */
+    /* in := sums of the sources, all of which are there: four lanes have rows row, row + STEP,
+     * ... */
     __device__ __forceinline__ void gather(const task_view<T> &v, real *in) const
     {
         int row = number / 4, ahead = row, at = 0, end = 0; /* ahead: the row of the sources asked for */

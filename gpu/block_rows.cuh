@@ -1,7 +1,8 @@
 /* gpu/block_rows.cuh: lane scope: rows of several columns, as four lanes share them
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Lane t of the four has of every tile of 8 reals numbers 2 t and 2 t + 1, two columns or one complex one, as the tensor cores give them to it. */
+ * Lane t of the four has of every tile of 8 reals numbers 2 t and 2 t + 1, two columns or one
+ * complex one, as the tensor cores give them to it. */
 #ifndef GPU_BLOCK_ROWS_CUH
 #define GPU_BLOCK_ROWS_CUH
 
@@ -20,7 +21,8 @@ template <typename T, int TILES> struct block_rows {
                          PER = COLUMNS / 4; /* PER: columns of a lane */
     static constexpr int ROW_BYTES = REALS * (int)sizeof(real);
 
-    /* Rows in shared memory that are read together are kept apart: tile n of row r, which begins at `row`. */
+    /* Rows in shared memory that are read together are kept apart: tile n of row r, which begins at
+     * `row`. */
     template <typename R> __device__ __forceinline__ static auto &pair_of(R *row, int r, int n)
     {
         using plain = complex_of<std::remove_const_t<R>>;

@@ -1,10 +1,13 @@
-/* gpu/block_solver.cuh: block scope: one task for several right-hand sides at once, by the tensor cores' double precision
+/* gpu/block_solver.cuh: block scope: one task for several right-hand sides at once, by the tensor
+ * cores' double precision
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A warp multiplies strips of 16 rows of a tile by all columns of the inputs; where a task has few strips, several warps share the inner products of each.
- * In everything else four lanes share a row (gpu/block_rows.cuh).
+ * A warp multiplies strips of 16 rows of a tile by all columns of the inputs; where a task has few
+ * strips, several warps share the inner products of each.  In everything else four lanes share a
+ * row (gpu/block_rows.cuh).
  *
- * Of a row that is published first the values are written, then, when all of its task are and behind a fence, its mark: the number of the launch. */
+ * Of a row that is published first the values are written, then, when all of its task are and
+ * behind a fence, its mark: the number of the launch. */
 #ifndef GPU_BLOCK_SOLVER_CUH
 #define GPU_BLOCK_SOLVER_CUH
 
@@ -24,7 +27,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
     static constexpr bool APART = gatherer::APART;
     static constexpr int GATHER_THREADS = APART ? gatherer::THREADS : 0, READY_THREADS = gatherer::THREADS;
     static constexpr int SOLVE_REGISTERS = 72, GATHER_REGISTERS = 56; /* 64 on average, as for one right-hand side */
-    /* Inputs lie in the ring where they are gathered ahead, otherwise with sums that are carried and shares beside it. */
+    /* Inputs lie in the ring where they are gathered ahead, otherwise with sums that are carried
+     * and shares beside it. */
     static constexpr int INPUT_BYTES = APART ? rows::ROW_BYTES : 0, SOURCE_BYTES = 0;
     static constexpr int VALUES = ((APART ? 0 : TASK_INPUTS) + SQUARE) * rows::ROW_BYTES;
     static constexpr int BYTES = VALUES + SOLVE_WARPS * SHARE * (int)sizeof(double);
@@ -76,7 +80,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         return __ffsll((long long)bits) - 1;
     }
 
-    /* c += blocks [from, to) of the strip's inner products times the inputs.  What a lane has of c: rows g and g + 8, reals 2 j and 2 j + 1 of each tile. */
+    /* c += blocks [from, to) of the strip's inner products times the inputs.  What a lane has of c:
+     * rows g and g + 8, reals 2 j and 2 j + 1 of each tile. */
     struct products {
         double part[PARTS][TILES][4] = {};
         __device__ __forceinline__ sums row(int half) const
@@ -236,8 +241,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         }
     }
 
-    /* Up to four strips, which 1 << log_shares warps share each and put their sums together in the end: what a thread knows of its part before the inputs
-     * are there. */
+    /* Up to four strips, which 1 << log_shares warps share each and put their sums together in the
+     * end: what a thread knows of its part before the inputs are there. */
     struct shared_strips {
         strip_reader<T> strip;
         bool shares;              /* this warp does, */

@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include <string.h>
 
-/* Bytes [0, length) of data are in use.  failed: an allocation failed, and puts do nothing from then on. */
+/* Bytes [0, length) of data are in use.  failed: an allocation failed, and puts do nothing from
+ * then on. */
 typedef struct buffer {
     memory *m;
     char *data;

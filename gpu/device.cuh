@@ -1,4 +1,5 @@
-/* gpu/device.cuh: host side: the current device, statuses with CUDA's sentences, parts of an allocation and copies to them
+/* gpu/device.cuh: host side: the current device, statuses with CUDA's sentences, parts of an
+ * allocation and copies to them
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_DEVICE_CUH
 #define GPU_DEVICE_CUH
@@ -45,7 +46,8 @@ struct parts {
     }
 };
 
-/* Copies of arrays behind each other in a buffer that is large enough; one that is NULL only gets its place. */
+/* Copies of arrays behind each other in a buffer that is large enough; one that is NULL only gets
+ * its place. */
 struct uploader {
     char *base = nullptr;
     bool copies = false; /* otherwise they are only given their places */

@@ -20,7 +20,7 @@ template <typename SOLVER> constexpr int ring_bytes()
     return (BLOCK_SHARED - solve_bytes<SOLVER>(0)) / 128 * 128;
 }
 
-/* ---- Instances of the kernel, by type and columns ------------------------------------------------------ */
+/* ---- Instances of the kernel, by type and columns -------------------------------------------- */
 
 /* Columns of the solver for so many at a time. */
 template <typename T> static int32_t block_columns(int64_t columns)
@@ -76,9 +76,10 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
     });
 }
 
-/* ---- Opening and uploading ------------------------------------------------------------------------------ */
+/* ---- Opening and uploading ------------------------------------------------------------------- */
 
-/* How many blocks of the narrowest instance are resident together; no other needs more of a multiprocessor. */
+/* How many blocks of the narrowest instance are resident together; no other needs more of a
+ * multiprocessor. */
 static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
 {
     using kernel_solver = column_solver<double>;
@@ -189,7 +190,7 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
     return status_with(error, sentence, room);
 }
 
-/* ---- Workspaces ---------------------------------------------------------------------------------------- */
+/* ---- Workspaces ------------------------------------------------------------------------------ */
 
 /* Right-hand sides that a substitution has letters for: its tasks take one or several. */
 static int64_t substituted_columns(int32_t columns)
@@ -295,7 +296,7 @@ extern "C" unsigned *device_solve_failed(const device_workspace *w)
     return &static_cast<solve_state *>(w->state)->failed;
 }
 
-/* ---- Between host and device ------------------------------------------------------------------------------ */
+/* ---- Between host and device ----------------------------------------------------------------- */
 
 extern "C" libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *sentence, int room)
 {

@@ -1,7 +1,9 @@
-/* gpu/device_solver.h: programs of solves, or factors as they are, in a device's memory, and their launches; what tree_solver.c needs of CUDA
+/* gpu/device_solver.h: programs of solves, or factors as they are, in a device's memory, and their
+ * launches; what tree_solver.c needs of CUDA
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Every call makes its device current and what was current before again at its end.  Statuses: CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
+ * Every call makes its device current and what was current before again at its end.  Statuses:
+ * CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
 #ifndef GPU_DEVICE_SOLVER_H
 #define GPU_DEVICE_SOLVER_H
 
@@ -46,7 +48,8 @@ typedef struct device_solver {
     device_substitution substitution;
 } device_solver;
 
-/* A program on the host; see solve_plan.  head: one for each block, or by levels one for each unit. */
+/* A program on the host; see solve_plan.  head: one for each block, or by levels one for each
+ * unit. */
 typedef struct device_upload {
     libsolver_type type;
     int32_t n, slots, levels;
@@ -65,8 +68,8 @@ typedef struct device_workspace {
     void *memory, *state, *epoch, *letter, *value, *mark; /* value, mark: for several columns */
 } device_workspace;
 
-/* Blocks of vectors on their way between host and device: n x columns scalars by columns on both sides, the host's part
- * page-locked. */
+/* Blocks of vectors on their way between host and device: n x columns scalars by columns on both
+ * sides, the host's part page-locked. */
 typedef struct device_staging {
     int device;
     int64_t bytes;
@@ -76,13 +79,15 @@ typedef struct device_staging {
 /* error: room for a sentence on what went wrong, `room` characters. */
 libsolver_status device_solver_open(device_solver *s, char *error, int room); /* device, stream and by_levels are set */
 void device_solver_close(device_solver *s);
-/* Memory for a program of these sizes, the same as before if that is enough; what was there is lost. */
+/* Memory for a program of these sizes, the same as before if that is enough; what was there is
+ * lost. */
 libsolver_status device_solver_reserve(device_solver *s, const device_upload *program, char *error, int room);
 /* Fills it with those arrays that are not NULL; the others stay as they are.  Waits. */
 libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *error, int room);
 void device_solver_drop(device_solver *s);
-/* Instead of a program a factor as it is, which lies on the device and stays the caller's.  plan: NULL: the one before, of which the arrays are here.
- * user_row: n, with a plan; scale: n reals.  Waits. */
+/* Instead of a program a factor as it is, which lies on the device and stays the caller's.  plan:
+ * NULL: the one before, of which the arrays are here.  user_row: n, with a plan; scale: n
+ * reals.  Waits. */
 libsolver_status device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
                                           const int32_t *user_row, const void *scale, char *error, int room);
 /* What of that is no array: the factor, and the counts of a plan. */

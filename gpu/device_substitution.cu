@@ -1,4 +1,5 @@
-/* gpu/device_substitution.cu: solves with factors as they are: arrays in a device's memory, and launches
+/* gpu/device_substitution.cu: solves with factors as they are: arrays in a device's memory, and
+ * launches
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/type.h"
 #include "gpu/device.cuh"

@@ -35,10 +35,11 @@ static inline int32_t draft_input(draft *d, const int32_t *code, int32_t count)
     d->start[++d->inputs] = (uint16_t)d->sources;
     return d->inputs - 1;
 }
-/* Copies values to the stage; returns the byte from tile_at at which they come to lie, which is as far from a multiple of COPY_ALIGN as from16 is: what lies
- * before them is copied too. */
+/* Copies values to the stage; returns the byte from tile_at at which they come to lie, which is as
+ * far from a multiple of COPY_ALIGN as from16 is: what lies before them is copied too. */
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes);
-/* Slots for `outs` outs, numbers first ..., of `inner` products each.  tile: scalars from tile_at. */
+/* Slots for `outs` outs, numbers first ..., of `inner` products each.  tile: scalars from
+ * tile_at. */
 void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
                    int32_t first, int mode, int conjugate);
 /* The outs that one slot holds at most. */
@@ -58,7 +59,8 @@ static inline task_out *draft_out(draft *d)
     d->out[d->outs] = (task_out){.dst = -1, .row = -1, .add = -1};
     return &d->out[d->outs++];
 }
-/* Appends the description, which will lie `base` bytes further in the program's memory, and its copies.  Returns the bytes read. */
+/* Appends the description, which will lie `base` bytes further in the program's memory, and its
+ * copies.  Returns the bytes read. */
 int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies);
 
 #endif

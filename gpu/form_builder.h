@@ -21,7 +21,8 @@ typedef struct form_builder {
     int32_t *padded;     /* n, by columns of groups: in strips */
 } form_builder;
 
-/* form_launches.c: workspace, items and launches of the tiled groups, which are listed; limit: of a batch's workspace, in bytes. */
+/* form_launches.c: workspace, items and launches of the tiled groups, which are listed; limit: of a
+ * batch's workspace, in bytes. */
 void form_add_launches(form_builder *b, int64_t limit);
 
 #endif

@@ -11,8 +11,8 @@ extern "C" {
 #include "base/message.h"
 }
 
-/* Each half of the page-locked buffer through which panels go, for so many bytes: opening it takes 0.4 ms a MB, the way through it 0.04, but a third more
- * through halves of 2 MB than of 8. */
+/* Each half of the page-locked buffer through which panels go, for so many bytes: opening it takes
+ * 0.4 ms a MB, the way through it 0.04, but a third more through halves of 2 MB than of 8. */
 static int64_t staging_bytes(int64_t bytes)
 {
     const int64_t least = 2 << 20, most = 8 << 20, half = bytes / 32 < least ? least : bytes / 32 > most ? most : bytes / 32;
@@ -32,7 +32,7 @@ static cudaError_t grow(device_form *f, form_buffer *b, int64_t bytes)
     return error;
 }
 
-/* ---- The factor ----------------------------------------------------------------------------------------- */
+/* ---- The factor ------------------------------------------------------------------------------ */
 
 /* For so many bytes in all. */
 static cudaError_t open_staging(device_form *f, int64_t bytes)
@@ -100,7 +100,7 @@ extern "C" void device_form_close(device_form *f)
     *f = {};
 }
 
-/* ---- The pattern ---------------------------------------------------------------------------------------- */
+/* ---- The pattern ----------------------------------------------------------------------------- */
 
 template <typename T> static void put_pattern(uploader *u, const form_pattern *p, form_arguments<T> *a)
 {
@@ -139,7 +139,7 @@ extern "C" libsolver_status device_form_pattern(device_form *f, const form_patte
     return status_with(error, sentence, room);
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
 template <typename T> static libsolver_status launch_small(const device_form *f, const form_pattern *p, const form_arguments<T> &a)
 {

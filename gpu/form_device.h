@@ -1,17 +1,22 @@
-/* gpu/form_device.h: the values of a program formed on a device: what it is told of the pattern, and its buffers
+/* gpu/form_device.h: the values of a program formed on a device: what it is told of the pattern,
+ * and its buffers
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The factor's panels and D lie on the device as they are.  A small group is formed by one block in its shared memory.  A large one, or a tall
- * root, is worked on in tiles of SQUARE x SQUARE entries, in the layout square_at, which the solve reads large groups in: strips of its columns
- * have at most SQUARE of them, a 2x2 pivot in one strip; rows are cut at the same borders, those below after every SQUARE; what strips
- * do not fill up is zero.  "Padded" row SQUARE a + q is row q of strip a.
+ * The factor's panels and D lie on the device as they are.  A small group is formed by one block in
+ * its shared memory.  A large one, or a tall root, is worked on in tiles of SQUARE x SQUARE
+ * entries, in the layout square_at, which the solve reads large groups in: strips of its columns
+ * have at most SQUARE of them, a 2x2 pivot in one strip; rows are cut at the same borders, those
+ * below after every SQUARE; what strips do not fill up is zero.  "Padded" row SQUARE a + q is row q
+ * of strip a.
  *
  *     l: tiles of [L_K; L_R], from the panels      t: tiles of sums on their way; at last D^-1 M of a root
  *     x: tiles of [M; W], among the values; those of a root's M, and of groups of middle size, are in the workspace
  *
- * Diagonal blocks of two strips are inverted in shared memory; then blocks of twice the size again and again by
+ * Diagonal blocks of two strips are inverted in shared memory; then blocks of twice the size again
+ * and again by
  *     T = L21 X11,   X21 = -X22 T,
- * all groups together in each launch; then W = -L_R M, and G = M^T D^-1 M of roots.  Every sum has a fixed order. */
+ * all groups together in each launch; then W = -L_R M, and G = M^T D^-1 M of roots.  Every sum has
+ * a fixed order. */
 #ifndef GPU_FORM_DEVICE_H
 #define GPU_FORM_DEVICE_H
 
@@ -43,8 +48,8 @@ typedef struct form_tiled {
     int32_t part, parts, reserved; /* of a group of middle size, whose x is in the workspace: its parts among the values; otherwise none */
 } form_tiled;
 
-/* Part of a tile of x, rows [row, row + rows) and columns [column, column + columns), that goes to scalar `to` of the values in these steps; `zeros` more rows
- * or columns, in steps of 1. */
+/* Part of a tile of x, rows [row, row + rows) and columns [column, column + columns), that goes to
+ * scalar `to` of the values in these steps; `zeros` more rows or columns, in steps of 1. */
 typedef struct form_part {
     int64_t to;
     int32_t group, tile, row_step, column_step;
@@ -63,7 +68,8 @@ typedef struct form_top_tile {
     int32_t row, column, ld;
 } form_top_tile;
 
-/* A block of tiles (row + p, column + q), p < rows, q < columns, as a sum of products over strips [from, to). */
+/* A block of tiles (row + p, column + q), p < rows, q < columns, as a sum of products over strips
+ * [from, to). */
 enum { FORM_T, FORM_X, FORM_W, FORM_G };
 typedef struct form_item {
     int32_t group, kind, row, rows, column, columns, from, to;
@@ -155,15 +161,15 @@ typedef struct device_form {
 /* Fills `bytes` bytes from byte `from` on of: panels, then d and e by position (LDL^T). */
 typedef void form_fill(void *user, int64_t from, int64_t bytes, void *to);
 
-/* Every call makes its device current and what was current before again at its end; error: room for a sentence, `room` characters.
- * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT. */
+/* Every call makes its device current and what was current before again at its end; error: room for
+ * a sentence, `room` characters.  OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT. */
 libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill, void *user, char *error, int room);
 /* Copies the arrays of a pattern to the device, where they stay. */
 libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *error, int room);
-/* For the pattern that was copied last, of which only counts and `launch` are read; nothing is allocated when it comes again for the same one.
- * values: the program's, on the device.  growth, on the host: of each small group, then of each strip of the tiled ones; the same again
- * of roots' G, undefined for others.  Waits for the end.
- * seconds: of the kernels. */
+/* For the pattern that was copied last, of which only counts and `launch` are read; nothing is
+ * allocated when it comes again for the same one.  values: the program's, on the device.  growth,
+ * on the host: of each small group, then of each strip of the tiled ones; the same again of roots'
+ * G, undefined for others.  Waits for the end.  seconds: of the kernels. */
 libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values, double *growth, double *seconds, char *error,
                                     int room);
 /* Frees its memory on the device. */

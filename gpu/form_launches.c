@@ -84,7 +84,8 @@ static void add_gram(const batch *t, int32_t q)
         }
 }
 
-/* Items of the batch's groups that have so many doublings behind them, or more: their T; just so many: their W. */
+/* Items of the batch's groups that have so many doublings behind them, or more: their T; just so
+ * many: their W. */
 static void add_step(const batch *t, int done)
 {
     const int32_t first = items_so_far(t->b);

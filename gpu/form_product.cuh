@@ -1,8 +1,10 @@
-/* gpu/form_product.cuh: block scope: sums of products of tiles, by the tensor cores' double precision
+/* gpu/form_product.cuh: block scope: sums of products of tiles, by the tensor cores' double
+ * precision
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Two by two warps share an item; each has one column of tiles and half of the rows of them.  A tile comes into shared memory as it is, by one
- * bulk copy; square_at keeps the lanes' reads apart along rows and columns, so that either operand may be turned. */
+ * Two by two warps share an item; each has one column of tiles and half of the rows of them.  A
+ * tile comes into shared memory as it is, by one bulk copy; square_at keeps the lanes' reads apart
+ * along rows and columns, so that either operand may be turned. */
 #ifndef GPU_FORM_PRODUCT_CUH
 #define GPU_FORM_PRODUCT_CUH
 
@@ -22,7 +24,8 @@ template <typename T> struct form_shape {
     static constexpr int BLOCKS_EACH = BYTES > 113 * 1024 ? 1 : 2; /* on a multiprocessor */
 };
 
-/* What a warp sums up; of tile p entry (g + 8 v + 16 m, 8 n + 2 t + e) is [p][m][n][2 v + e], g = lane div 4, t = lane mod 4. */
+/* What a warp sums up; of tile p entry (g + 8 v + 16 m, 8 n + 2 t + e) is [p][m][n][2 v + e], g =
+ * lane div 4, t = lane mod 4. */
 template <typename T> struct form_sum {
     using shape = form_shape<T>;
     double part[shape::PARTS][shape::ROWS][2][4][4] = {};
@@ -93,7 +96,8 @@ __device__ __forceinline__ void multiply_tiles(form_sum<T> &sum, const T *left, 
     }
 }
 
-/* The operands of an item: tile p of the left ones at strip c is left + form_tile(...), if it is there at all. */
+/* The operands of an item: tile p of the left ones at strip c is left + form_tile(...), if it is
+ * there at all. */
 template <typename T, int KIND_G> struct form_operands {
     using shape = form_shape<T>;
     const form_item item;

@@ -38,7 +38,8 @@ template <typename T> struct small_parts {
     }
 };
 
-/* l := [L_K; L_R] but for its diagonal, which is zero there.  Barriers at both ends of the copies. */
+/* l := [L_K; L_R] but for its diagonal, which is zero there.  Barriers at both ends of the
+ * copies. */
 template <typename T>
 __device__ __forceinline__ void small_gather(const form_arguments<T> &a, const form_small &s, const small_parts<T> &p, bool top)
 {
@@ -64,7 +65,8 @@ __device__ __forceinline__ void small_gather(const form_arguments<T> &a, const f
     __syncthreads();
 }
 
-/* Columns c0, c0 + 1, ... of [M; W] = inv([L_K 0; L_R I]): column by column of L, x := inv x from x = unit vectors. */
+/* Columns c0, c0 + 1, ... of [M; W] = inv([L_K 0; L_R I]): column by column of L, x := inv x from x
+ * = unit vectors. */
 template <typename T>
 __device__ __forceinline__ void small_columns(const form_small &s, const small_parts<T> &p, int c0, T (&x)[SMALL_COLUMNS<T>][SMALL_SHARE])
 {

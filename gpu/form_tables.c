@@ -3,7 +3,7 @@
 #include "gpu/form_builder.h"
 #include <stdlib.h>
 
-/* ---- Groups by how they are formed ---------------------------------------------------------------------- */
+/* ---- Groups by how they are formed ----------------------------------------------------------- */
 
 static const plan_tile *tiles_of(const form_builder *b, int32_t i)
 {
@@ -56,9 +56,10 @@ static libsolver_status order_groups(form_builder *b)
     return LIBSOLVER_OK;
 }
 
-/* ---- Where the rows of panels go ------------------------------------------------------------------------ */
+/* ---- Where the rows of panels go ------------------------------------------------------------- */
 
-/* Pieces of group i; its rows are numbered `number` + 0, 1, ... for columns (NULL: as they are), and from `below` on for those below. */
+/* Pieces of group i; its rows are numbered `number` + 0, 1, ... for columns (NULL: as they are),
+ * and from `below` on for those below. */
 static void add_pieces(form_builder *b, int32_t i, const int32_t *number, int32_t below)
 {
     const factor_tree *tree = b->tree;
@@ -116,7 +117,7 @@ static void add_small(form_builder *b, int32_t i)
         pattern->small_top_scalars = k * k > pattern->small_top_scalars ? k * k : pattern->small_top_scalars;
 }
 
-/* ---- Groups in tiles ------------------------------------------------------------------------------------ */
+/* ---- Groups in tiles ------------------------------------------------------------------------- */
 
 static int joined_after(const form_builder *b, int32_t i, int32_t c)
 {
@@ -231,7 +232,7 @@ static void add_tiled(form_builder *b, int32_t i)
     add_pieces(b, i, b->padded + entry.column_start, SQUARE * entry.nb);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static libsolver_status fill(form_builder *b, int64_t limit)
 {

@@ -13,8 +13,9 @@ typedef struct form_tables {
     int32_t *column_piece, *pivot_at16, *pivot_position;
 } form_tables;
 
-/* panel_at(s), nodes: scalars from the panels' begin to that of node s.  joined: see plan_build.  limit: bytes of workspace, exceeded where one group
- * needs more.  OUT_OF_MEMORY; nothing is owned then.  z_row stays the plan's. */
+/* panel_at(s), nodes: scalars from the panels' begin to that of node s.  joined: see
+ * plan_build.  limit: bytes of workspace, exceeded where one group needs more.  OUT_OF_MEMORY;
+ * nothing is owned then.  z_row stays the plan's. */
 libsolver_status form_tables_build(memory *m, const factor_tree *tree, const unsigned char *joined, const pieces *p, const groups *g,
                                    const solve_plan *plan, const int64_t *panel_at, int64_t limit, form_tables *t);
 /* Frees what only the device reads: counts, launches, tiled groups and numbers of groups stay. */

@@ -25,7 +25,8 @@ template <typename T> __device__ __forceinline__ T *tiles_x(const form_arguments
     return (g.top >= 0 || g.parts > 0 ? a.workspace : a.values) + g.x;
 }
 
-/* Thread's entries of a tile: number threadIdx.x + 256 u in memory are all in row strip_row(), in columns warp + 8 u. */
+/* Thread's entries of a tile: number threadIdx.x + 256 u in memory are all in row strip_row(), in
+ * columns warp + 8 u. */
 __device__ __forceinline__ int strip_row()
 {
     return (threadIdx.x % 32) ^ 4 * (threadIdx.x / 32 & 3);
@@ -60,7 +61,8 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_gath
     }
 }
 
-/* One tile of L to its place in D, with ones on its diagonal past `width`, and where L has them unsaid; these are put down in L too. */
+/* One tile of L to its place in D, with ones on its diagonal past `width`, and where L has them
+ * unsaid; these are put down in L too. */
 template <typename T> __device__ __forceinline__ void square_load(T *D, T *l, bool diagonal, bool unit, int width)
 {
 #pragma unroll
@@ -125,7 +127,8 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_inve
     }
 }
 
-/* Sums over the warps of what each thread has for strip_row(); valid in the first 32 threads, for row threadIdx.x. */
+/* Sums over the warps of what each thread has for strip_row(); valid in the first 32 threads, for
+ * row threadIdx.x. */
 template <typename R> __device__ __forceinline__ R strip_sum(R mine)
 {
     __shared__ R part[STRIP_WARPS][SQUARE];

@@ -159,7 +159,8 @@ static void square(group_work *t)
                     diagonal * t->w[a + (int64_t)c * k] + (off != 0 ? off * t->w[b + (int64_t)c * k] : 0);
         }
     }
-    /* M is zero above the diagonal, Y = D^-1 M above the subdiagonal of a 2x2 pivot: columns c.. of G need Y's rows from c - 1 on */
+    /* M is zero above the diagonal, Y = D^-1 M above the subdiagonal of a 2x2 pivot: columns c.. of
+     * G need Y's rows from c - 1 on */
     for (int32_t c = 0; c < k; c += 64) {
         const int32_t from = c > 0 ? c - 1 : 0;
         gemm(transposed(tree->hermitian), 'N', k, k - c < 64 ? k - c : 64, k - from, 1, t->w + from, k,
@@ -167,7 +168,8 @@ static void square(group_work *t)
     }
 }
 
-/* One tile of the group at hand; x: [M; W] or G, m rows.  order: rows of M in the order in which they are stored, NULL: as they are. */
+/* One tile of the group at hand; x: [M; W] or G, m rows.  order: rows of M in the order in which
+ * they are stored, NULL: as they are. */
 static void store_tile(const plan_tile *tile, int32_t m, const scalar *x, int32_t k, const int32_t *order, char *values)
 {
     scalar *to = (scalar *)(values + 16 * (int64_t)tile->at16);

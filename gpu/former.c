@@ -54,7 +54,7 @@ static libsolver_status memory_failed(const former *f, char *error, int room)
     return LIBSOLVER_OUT_OF_MEMORY;
 }
 
-/* ---- The factor's bytes in one row: panels, d, e --------------------------------------------------------- */
+/* ---- The factor's bytes in one row: panels, d, e --------------------------------------------- */
 
 enum { PANELS, DIAGONAL, OFF_DIAGONAL, REGIONS };
 
@@ -126,7 +126,8 @@ libsolver_status former_load(former *f, const factor_tree *tree, char *error, in
     return status;
 }
 
-/* growth of groups from that of small ones and of strips; square: only of roots with G, 0 of others */
+/* growth of groups from that of small ones and of strips; square: only of roots with G, 0 of
+ * others */
 static void collect_growth(const form_tables *t, int square, const double *part, double *growth)
 {
     const form_pattern *p = &t->pattern;

@@ -30,13 +30,15 @@ void former_close(former *f);
 /* Gives back what it holds on the device and of the plan. */
 void former_drop(former *f);
 
-/* Copies panels and D to the device; the tree must stay until former_plan.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
+/* Copies panels and D to the device; the tree must stay until former_plan.  OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
 libsolver_status former_load(former *f, const factor_tree *tree, char *error, int room);
-/* What the device has to know of groups and their program; serves this and later factors of the same shape (gpu/tree_shape.h). */
+/* What the device has to know of groups and their program; serves this and later factors of the
+ * same shape (gpu/tree_shape.h). */
 libsolver_status former_plan(former *f, const unsigned char *joined, const pieces *p, const groups *g, const solve_plan *plan, char *error,
                              int room);
-/* form_values (gpu/form.h) for that plan with the values on the device: tiles of every group, and D^-1.  Nothing is allocated from the second
- * time on. */
+/* form_values (gpu/form.h) for that plan with the values on the device: tiles of every group, and
+ * D^-1.  Nothing is allocated from the second time on. */
 libsolver_status former_values(former *f, void *values, double *growth, double *square_growth, char *error, int room);
 /* Held on the device. */
 int64_t former_bytes(const former *f);

@@ -40,7 +40,8 @@ static void fill_rows(const pattern *lower, const int32_t *row_of, int hermitian
         }
 }
 
-/* The same with ascending columns: entry (i, j) of row i is taken as the mirror image of (j, i), by ascending j. */
+/* The same with ascending columns: entry (i, j) of row i is taken as the mirror image of (j, i), by
+ * ascending j. */
 static void sort_rows(const full_matrix *a, int hermitian, int64_t *next, const int32_t *column,
                       const uint32_t *source)
 {

@@ -1,4 +1,5 @@
-/* gpu/full_matrix.h: the pattern of A by rows, both triangles, so that each row of A x is a sum of its own
+/* gpu/full_matrix.h: the pattern of A by rows, both triangles, so that each row of A x is a sum of
+ * its own
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_FULL_MATRIX_H
 #define GPU_FULL_MATRIX_H
@@ -22,8 +23,8 @@ typedef struct row_segment {
     int32_t first, count; /* the row's segments are [first, first + count) */
 } row_segment;
 
-/* Row i has columns column[start[i] .. start[i+1]), ascending.  The value of entry k is that of entry source[k] >> 1 of the lower triangle
- * it was built from, conjugated if source[k] & 1. */
+/* Row i has columns column[start[i] .. start[i+1]), ascending.  The value of entry k is that of
+ * entry source[k] >> 1 of the lower triangle it was built from, conjugated if source[k] & 1. */
 typedef struct full_matrix {
     int32_t n;
     int64_t *start;    /* n + 1 */
@@ -37,7 +38,8 @@ typedef struct full_matrix {
 /* Most entries of the lower triangle. */
 #define FULL_MATRIX_ENTRIES INT32_MAX
 
-/* A from its lower triangle; row_of[i]: the row of A that is row i of `lower`.  O(nnz).  OUT_OF_MEMORY. */
+/* A from its lower triangle; row_of[i]: the row of A that is row i of
+ * `lower`.  O(nnz).  OUT_OF_MEMORY. */
 libsolver_status full_matrix_build(struct memory *m, const struct pattern *lower, const int32_t *row_of,
                                    int hermitian, full_matrix *a);
 void full_matrix_free(struct memory *m, full_matrix *a);

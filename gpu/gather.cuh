@@ -9,8 +9,10 @@ template <typename T> using column_gather_group = gather_group<T, GATHER_BARRIER
 
 template <typename T> struct column_gatherer : column_gather_group<T> {
     using column_gather_group<T>::THREADS, column_gather_group<T>::number, column_gather_group<T>::gather_group;
-    /* EACH: sources of a thread that are on their way together; 3 were best on an H200 (bench_tree_solve; 2: 2 %, 4: 5 %, 6: 15 % slower on
-     * lap3d:50; since copies are aligned 4 are as good), and two groups 4 to 5 % faster than one of all warps: a task's inputs take 1 to 2 us to come. */
+    /* EACH: sources of a thread that are on their way together; 3 were best on an H200
+     * (bench_tree_solve; 2: 2 %, 4: 5 %, 6: 15 % slower on lap3d:50; since copies are aligned 4 are
+     * as good), and two groups 4 to 5 % faster than one of all warps: a task's inputs take 1 to 2
+     * us to come. */
     static constexpr int EACH = letter<T>::COUNT == 1 ? 3 : 2;
 
     __device__ __forceinline__ static bool is_letter(int code) { return (code & (int)0x80000001) == SOURCE_SLOT; }
@@ -20,8 +22,8 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
         int code[EACH];
         T *to; /* of the first; the others are THREADS apart */
 
-        /* All letters are asked for before one is looked at; those of threads that want none would all be the same one, of which the cache gives
-         * no more than one a cycle. */
+        /* All letters are asked for before one is looked at; those of threads that want none would
+         * all be the same one, of which the cache gives no more than one a cycle. */
         __device__ __forceinline__ void look(const packet *box, unsigned epoch)
         {
             letter<T> mail[EACH];
@@ -70,7 +72,8 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
                 [&] { return letter_has_come<T>(this->a.letter, q.missing(), this->epoch); });
         }
     }
-    /* to[k] := those of the sources k, k + THREADS, ..., EACH of them, that are no letters; all are asked for before one is stored. */
+    /* to[k] := those of the sources k, k + THREADS, ..., EACH of them, that are no letters; all are
+     * asked for before one is stored. */
     __device__ __forceinline__ void receive_others(const task_view<T> &v, int k, int sources, T *to) const
     {
         int code[EACH];

@@ -38,7 +38,8 @@ static void number_groups(const pieces *p, const int32_t *layer, groups *g)
         const int joins = a >= 0 && layer[a] == layer[i] && !p->alone[i] && !p->alone[a];
         top[i] = joins ? top[a] : i;
     }
-    /* tops take their numbers in ascending order; others look theirs up, which are above and come later: two passes */
+    /* tops take their numbers in ascending order; others look theirs up, which are above and come
+     * later: two passes */
     g->count = 0;
     for (int32_t i = 0; i < p->count; i++)
         if (top[i] == i)

@@ -1,19 +1,20 @@
 /* gpu/groups.h: which columns of the factor are inverted together
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Pieces are blocks of consecutive columns of one node of the tree, at first whole nodes; groups are connected sets of
- * pieces.  With the columns of a group in order of elimination, and the R rows below those of its top piece, L of
- * the group is [L_K; L_R], (k + R) x k.  The solve works with M = L_K^-1 and W = -L_R M:
+ * Pieces are blocks of consecutive columns of one node of the tree, at first whole nodes; groups
+ * are connected sets of pieces.  With the columns of a group in order of elimination, and the R
+ * rows below those of its top piece, L of the group is [L_K; L_R], (k + R) x k.  The solve works
+ * with M = L_K^-1 and W = -L_R M:
  *
  *     forward:   z = D^-1 M f,  and W f goes to the ancestors           f: right-hand side plus what descendants passed up
  *     backward:  x = M^T z + W^T x_R
  *     a root:    x = G f,  G = M^T D^-1 M                               (^H for Hermitian matrices)
  *
- * G saves a step, but where D is ill-conditioned its rows lose what they have in common: such a root is solved
- * with like the others (plain).
+ * G saves a step, but where D is ill-conditioned its rows lose what they have in common: such a
+ * root is solved with like the others (plain).
  *
- * Every row of a descendant's W lies in the columns or rows of the next group above it, since rows of a front
- * below its pivots are rows of its parent's front. */
+ * Every row of a descendant's W lies in the columns or rows of the next group above it, since rows
+ * of a front below its pivots are rows of its parent's front. */
 #ifndef GPU_GROUPS_H
 #define GPU_GROUPS_H
 
@@ -76,8 +77,9 @@ typedef struct layer_costs {
 
 /* Nodes without columns are left out.  OUT_OF_MEMORY, here and below; nothing is owned then. */
 libsolver_status pieces_build(memory *m, const factor_tree *tree, pieces *p);
-/* Splits piece i, where cut[i] > 1, into that many, which stay alone; cut[i] = 1: i stays alone; 0: as it was.  A block is never split
- * inside a 2x2 pivot: joined[c] is nonzero when positions c and c + 1 are one (NULL: none are). */
+/* Splits piece i, where cut[i] > 1, into that many, which stay alone; cut[i] = 1: i stays alone; 0:
+ * as it was.  A block is never split inside a 2x2 pivot: joined[c] is nonzero when positions c and
+ * c + 1 are one (NULL: none are). */
 libsolver_status pieces_split(memory *m, const factor_tree *tree, const int32_t *cut, const unsigned char *joined, pieces *p);
 void pieces_free(memory *m, pieces *p);
 
@@ -88,7 +90,8 @@ static inline int64_t piece_rows(const factor_tree *tree, const pieces *p, int32
     return tree->first[s + 1] - tree->first[s] - p->end[i] + tree->row_start[s + 1] - tree->row_start[s];
 }
 
-/* layer(i), length pieces, out: ascending to the roots; pieces joined by above within one layer are a group. */
+/* layer(i), length pieces, out: ascending to the roots; pieces joined by above within one layer are
+ * a group. */
 libsolver_status layers_choose(memory *m, const factor_tree *tree, const pieces *p, const layer_costs *costs,
                                int32_t *layer);
 libsolver_status groups_build(memory *m, const factor_tree *tree, const pieces *p, const int32_t *layer, groups *g);

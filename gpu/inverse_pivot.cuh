@@ -11,7 +11,8 @@ template <typename T> struct pivot_row {
     int neighbour; /* 1: of c + 1, -1: of c - 1, 0: none */
 };
 
-/* Of D with this diagonal and, in e(c), D(c + 1, c): [a e'; e b]^-1 scaled by e against overflow, as the host does it; of a zero pivot zero. */
+/* Of D with this diagonal and, in e(c), D(c + 1, c): [a e'; e b]^-1 scaled by e against overflow,
+ * as the host does it; of a zero pivot zero. */
 template <typename T> __device__ __forceinline__ pivot_row<T> inverse_pivot(const T *diagonal, const T *below, bool hermitian, int32_t position)
 {
     const T one = from_real<T>(1), zero{};

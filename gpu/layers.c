@@ -1,22 +1,25 @@
 /* gpu/layers.c: the tree cut into layers by dynamic programming over the predicted time of a solve
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A solve takes two steps a layer (one for the top) and streams the groups of the layer in each.  Few layers
- * mean few steps and large groups, whose inverses fill in; many layers keep them near the size of L. */
+ * A solve takes two steps a layer (one for the top) and streams the groups of the layer in
+ * each.  Few layers mean few steps and large groups, whose inverses fill in; many layers keep them
+ * near the size of L. */
 #include "gpu/groups.h"
 #include "base/message.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Cuts are tried at subtrees of these many columns: 8 and up by a factor, which is fine enough for the time to be smooth where trees
- * branch; and at even parts of the largest, for trees that are chains. */
+/* Cuts are tried at subtrees of these many columns: 8 and up by a factor, which is fine enough for
+ * the time to be smooth where trees branch; and at even parts of the largest, for trees that are
+ * chains. */
 #define FIRST_CUT 8
 #define CUT_FACTOR 1.4
 #define EVEN_CUTS 28
 #define CUTS 96
 
-/* Bytes that a group takes beside its entries, and each of its rows and columns: descriptions and packets. */
+/* Bytes that a group takes beside its entries, and each of its rows and columns: descriptions and
+ * packets. */
 #define GROUP_BYTES 200
 #define ROW_BYTES 40
 
@@ -186,9 +189,10 @@ static libsolver_status price_layers(memory *m, const factor_tree *tree, const p
     return status;
 }
 
-/* ---- The cheapest layers ---------------------------------------------------------------------------------- */
+/* ---- The cheapest layers --------------------------------------------------------------------- */
 
-/* from(b): where the layer that ends at cut b begins, for the least time + price * entries.  Returns the entries. */
+/* from(b): where the layer that ends at cut b begins, for the least time + price *
+ * entries.  Returns the entries. */
 static double cheapest(const cut_table *t, double price, int *from)
 {
     double best[CUTS + 1], entries[CUTS + 1];

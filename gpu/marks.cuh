@@ -3,7 +3,8 @@
 #ifndef GPU_MARKS_CUH
 #define GPU_MARKS_CUH
 
-/* EACH marks of rows that a thread needs.  A row may be read once its mark was seen by look(), which acquires; poll() only tells when. */
+/* EACH marks of rows that a thread needs.  A row may be read once its mark was seen by look(),
+ * which acquires; poll() only tells when. */
 template <int EACH> struct row_marks {
     int row[EACH]; /* -1: none, or it was seen */
 

@@ -17,7 +17,8 @@ static inline void packed_rows(char *values, int64_t rows, int64_t columns, int6
         }
 }
 
-/* Row i, column first + q of a block on the host as entry i + q n of `packed`, or the other way round. */
+/* Row i, column first + q of a block on the host as entry i + q n of `packed`, or the other way
+ * round. */
 static inline void packed_copy(const libsolver_vectors *v, int64_t first, int64_t columns, char *packed,
                                int to_packed)
 {

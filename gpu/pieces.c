@@ -30,8 +30,8 @@ void pieces_free(memory *m, pieces *p)
     memset(p, 0, sizeof *p);
 }
 
-/* above(i) for pieces in order of elimination: the next of the same node, or the lowest of the nearest ancestor that has
- * any.  lowest(s): workspace, nodes. */
+/* above(i) for pieces in order of elimination: the next of the same node, or the lowest of the
+ * nearest ancestor that has any.  lowest(s): workspace, nodes. */
 static void link_pieces(const factor_tree *tree, pieces *p, int32_t *lowest)
 {
     for (int32_t s = 0; s < tree->nodes; s++)

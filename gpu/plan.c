@@ -133,7 +133,8 @@ static void planner_free(planner *p)
     memory_free(m, p);
 }
 
-/* Packets of x by position, of z and what goes up from every group, and of the parts of large ones. */
+/* Packets of x by position, of z and what goes up from every group, and of the parts of large
+ * ones. */
 static libsolver_status number_slots(planner *p, message *why)
 {
     const groups *g = p->g;

@@ -8,17 +8,19 @@
 #include "gpu/groups.h"
 #include "gpu/program.h"
 
-/* Entries rows [row, row + rows) x columns [column, column + columns) of [M; W], or of a root's G, of a group, at byte 16 at16 of
- * the values.  Rows of M stand in the order z_row; above its diagonal are zeros.
- * BY_COLUMNS: by columns with leading dimension ld; BY_ROWS: by rows, the same; IN_SQUARE: see square_at, filled up with zeros.
- * A group that is stored twice has first the tiles of the forward sweep, BY_ROWS, then those of the backward one, BY_COLUMNS. */
+/* Entries rows [row, row + rows) x columns [column, column + columns) of [M; W], or of a root's G,
+ * of a group, at byte 16 at16 of the values.  Rows of M stand in the order z_row; above its
+ * diagonal are zeros.  BY_COLUMNS: by columns with leading dimension ld; BY_ROWS: by rows, the
+ * same; IN_SQUARE: see square_at, filled up with zeros.  A group that is stored twice has first the
+ * tiles of the forward sweep, BY_ROWS, then those of the backward one, BY_COLUMNS. */
 enum { BY_COLUMNS, BY_ROWS, IN_SQUARE };
 typedef struct plan_tile {
     uint32_t at16;
     int32_t group, row, rows, column, columns, ld, kind;
 } plan_tile;
 
-/* Tasks that one block works through in order, as they pass sums on.  Units of one level are independent. */
+/* Tasks that one block works through in order, as they pass sums on.  Units of one level are
+ * independent. */
 typedef struct plan_unit {
     int32_t level, order;
     libsolver_task_kind kind;
@@ -68,7 +70,8 @@ static inline int64_t plan_tile_bytes(const plan_tile *t, int64_t scalar_bytes)
     return round_up(entries * scalar_bytes, 16);
 }
 
-/* What programs are made by beside the limits of a task; plan_tuned: for an H200.  `bench/tune_tree_solve.py` compares other values. */
+/* What programs are made by beside the limits of a task; plan_tuned: for an
+ * H200.  `bench/tune_tree_solve.py` compares other values. */
 typedef struct plan_tuning {
     int64_t task_cost;      /* of a task beside its bytes, in bytes: its waits and barriers */
     int32_t most_parts;     /* of a strip of a large group, at most 8: those who read it add them up */
@@ -80,8 +83,9 @@ typedef struct plan_tuning {
 
 extern const plan_tuning plan_tuned;
 
-/* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  tuning: NULL for plan_tuned.  By the environment's threads; the same
- * program for any number of them.  OUT_OF_MEMORY, INTERNAL: some number does not fit its field. */
+/* joined(c): positions c and c + 1 are a 2x2 pivot; NULL: none are.  tuning: NULL for
+ * plan_tuned.  By the environment's threads; the same program for any number of
+ * them.  OUT_OF_MEMORY, INTERNAL: some number does not fit its field. */
 libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
                             const plan_tuning *tuning, message *why, solve_plan *plan);
 /* Frees what only a solve reads: units, copies, descriptions and blocks. */

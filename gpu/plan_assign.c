@@ -1,10 +1,11 @@
 /* gpu/plan_assign.c: which block works through which units
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Level by level, the dearest unit first, each to the block that has least to do.  Of what a block has more than the mean when a level ends, half counts
- * in the next, since part of it is done while others wait for inputs: 3 % of a solve (H200, geometric mean of ten matrices; a quarter or three
- * quarters are as good to 1 %).  Every block runs its units in ascending levels, so a unit only ever waits for units that no block runs after it: with all
- * blocks resident, the solve ends. */
+ * Level by level, the dearest unit first, each to the block that has least to do.  Of what a block
+ * has more than the mean when a level ends, half counts in the next, since part of it is done while
+ * others wait for inputs: 3 % of a solve (H200, geometric mean of ten matrices; a quarter or three
+ * quarters are as good to 1 %).  Every block runs its units in ascending levels, so a unit only
+ * ever waits for units that no block runs after it: with all blocks resident, the solve ends. */
 #include "gpu/plan.h"
 #include <stdlib.h>
 

@@ -1,12 +1,14 @@
 /* gpu/plan_large.c: tasks of a group whose tiles many blocks share
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Forward a strip of rows of [M; W] is one unit, or a few that publish parts of its sums; backward the same
- * with a strip of columns.  Readers add up the parts, so that a sum is not on the way of a chain of groups. */
+ * Forward a strip of rows of [M; W] is one unit, or a few that publish parts of its sums; backward
+ * the same with a strip of columns.  Readers add up the parts, so that a sum is not on the way of a
+ * chain of groups. */
 #include "gpu/planner.h"
 
-/* Bytes that each block of the device reads of a height up to which it is soon done, and how many times as many sources are direct there: on an H200
- * four are 2 to 3 % better than one on elas_armadillo and lap3d:30, and as much worse on lap3d:50 (bench_tree_solve -t). */
+/* Bytes that each block of the device reads of a height up to which it is soon done, and how many
+ * times as many sources are direct there: on an H200 four are 2 to 3 % better than one on
+ * elas_armadillo and lap3d:30, and as much worse on lap3d:50 (bench_tree_solve -t). */
 #define SHORT_BYTES 100000
 #define SHORT_DIRECT 4
 
@@ -51,7 +53,8 @@ int64_t plan_copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t o
     return draft_copy(d, (uint32_t)(p->plan->pivots_at16[i] + row * bytes / 16), outs * bytes) - row * bytes;
 }
 
-/* z (forward) or x of columns [column, column + outs) as the sums of `parts` packets each, which start at `slot` and are outs apart. */
+/* z (forward) or x of columns [column, column + outs) as the sums of `parts` packets each, which
+ * start at `slot` and are outs apart. */
 static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_t outs, int32_t slot, int32_t parts)
 {
     draft *d = &p->sum;
@@ -146,7 +149,8 @@ static draft_need outs_need(const planner *p, int32_t i, int forward, int32_t ro
     return need;
 }
 
-/* Strip `a` of rows (forward) or columns (backward): tiles [from, to) of the other index, as a chain of tasks. */
+/* Strip `a` of rows (forward) or columns (backward): tiles [from, to) of the other index, as a
+ * chain of tasks. */
 static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from, int32_t to, int32_t part)
 {
     draft *d = forward ? &p->ahead : &p->back;
@@ -221,7 +225,8 @@ void plan_number_large(planner *p, int32_t i)
         number_parts(p, p->w_at + g->row_start[i] + a, NULL, r - a < SQUARE ? r - a : SQUARE, parts_of(p, i, nb));
 }
 
-/* Whether tasks can sum the sources of f themselves: more of them where a step counts more than what is gathered. */
+/* Whether tasks can sum the sources of f themselves: more of them where a step counts more than
+ * what is gathered. */
 static int few_sources(const planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i);

@@ -6,7 +6,8 @@
 #define SMALL_BYTES (TASK_BYTES - 6144)
 /* Most columns and rows of one, so that its inputs fit beside what they are summed from. */
 #define SMALL_ROWS 240
-/* Most columns and rows of a group of middle size, and least columns: with fewer the zeros of M are not worth cutting it. */
+/* Most columns and rows of a group of middle size, and least columns: with fewer the zeros of M are
+ * not worth cutting it. */
 #define MIDDLE_ROWS 256
 #define MIDDLE_COLUMNS 24
 /* Most columns of a root that shares a task. */

@@ -1,8 +1,9 @@
 /* gpu/plan_middle.c: tiles and tasks of groups of middle size
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * [M; W] lies in blocks of some rows for the forward sweep, and once more in blocks of some columns for the backward one.  A block has all
- * products of its outs, so that no sum is in parts, and little of M's zeros.  A task takes as many blocks as it holds, of several groups too. */
+ * [M; W] lies in blocks of some rows for the forward sweep, and once more in blocks of some columns
+ * for the backward one.  A block has all products of its outs, so that no sum is in parts, and
+ * little of M's zeros.  A task takes as many blocks as it holds, of several groups too. */
 #include "gpu/planner.h"
 
 /* Bytes of a block up to which it fits a task beside what describes it. */
@@ -57,7 +58,7 @@ void plan_lay_middle(planner *p, int32_t i, int64_t *at)
         add_strip(p, i, border[a], border[a + 1], plan_order_z(p, i, border[a], border[a + 1]), 0, at);
 }
 
-/* ---- Forward -------------------------------------------------------------------------------------------- */
+/* ---- Forward --------------------------------------------------------------------------------- */
 
 /* Lanes of a block of rows: a pair of outs is in one slot. */
 static int forward_lanes(const planner *p, const plan_tile *t)
@@ -117,7 +118,7 @@ static void forward_blocks(planner *p, int32_t i, const plan_tile *t, const plan
         forward_block(p, i, t, in, pivots);
 }
 
-/* ---- Backward ------------------------------------------------------------------------------------------- */
+/* ---- Backward -------------------------------------------------------------------------------- */
 
 /* Blocks [t, end), the first of which has all inputs of the others. */
 static void backward_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end, int parts)
@@ -141,9 +142,10 @@ static void backward_need(const planner *p, const plan_tile *t, draft_need *need
     need->copies++;
 }
 
-/* ---- Both ------------------------------------------------------------------------------------------------- */
+/* ---- Both ------------------------------------------------------------------------------------ */
 
-/* The tasks of one sweep: of the blocks from t on as many as the task at hand holds, up to what each block of the device is to have of a height. */
+/* The tasks of one sweep: of the blocks from t on as many as the task at hand holds, up to what
+ * each block of the device is to have of a height. */
 static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end)
 {
     const int forward = plan_is_forward(t);

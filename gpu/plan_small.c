@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/planner.h"
 
-/* Sources of x that a task backward adds itself, all inputs of a group together; beyond them it waits for the sums. */
+/* Sources of x that a task backward adds itself, all inputs of a group together; beyond them it
+ * waits for the sums. */
 #define BACKWARD_SOURCES 384
-/* Fewest products of a lane: a full task's are then about as many slots as are multiplied at once. */
+/* Fewest products of a lane: a full task's are then about as many slots as are multiplied at
+ * once. */
 #define LANE_PRODUCTS 11
 
 int plan_lanes(int32_t inner)
@@ -112,7 +114,8 @@ static void small_top(planner *p, int32_t i)
         plan_x_out(p, i, c, draft_out(d));
 }
 
-/* What group i needs in a task forward; its sources are summed by tasks of their own first if they would not fit. */
+/* What group i needs in a task forward; its sources are summed by tasks of their own first if they
+ * would not fit. */
 static draft_need forward_need(planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);

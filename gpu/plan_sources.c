@@ -1,8 +1,8 @@
 /* gpu/plan_sources.c: what the right-hand side and the groups below send to the rows of a group
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Every row has a list of sources that are added in its order: b first, then children in ascending order.  A
- * long list is summed by tasks of its own first. */
+ * Every row has a list of sources that are added in its order: b first, then children in ascending
+ * order.  A long list is summed by tasks of its own first. */
 #include "gpu/planner.h"
 
 /* Sources that a task adds on the way. */
@@ -57,7 +57,8 @@ static libsolver_status reserve(planner *p, int64_t sources)
     return p->source ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
 }
 
-/* Sums of the sources of rows that have many, by tasks of MANY_SOURCES, until few are left.  Returns whether any had many. */
+/* Sums of the sources of rows that have many, by tasks of MANY_SOURCES, until few are
+ * left.  Returns whether any had many. */
 static int presum(planner *p, int32_t rows, int level)
 {
     int any = 0;

@@ -1,8 +1,9 @@
 /* gpu/plan_strips.c: tiles and tasks of groups in strips that run over all products of their outs
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A root's G lies in strips of rows.  [M; W] of other groups lies in strips of rows for the forward sweep and once more in strips of columns for the
- * backward one: no sum is in parts, which would take a step to add, but every strip gathers all inputs.  A strip is cut into tiles of as many
+ * A root's G lies in strips of rows.  [M; W] of other groups lies in strips of rows for the forward
+ * sweep and once more in strips of columns for the backward one: no sum is in parts, which would
+ * take a step to add, but every strip gathers all inputs.  A strip is cut into tiles of as many
  * products as a task holds; its tasks pass their sums on. */
 #include "gpu/planner.h"
 
@@ -17,7 +18,7 @@
 /* Sources of f that every strip adds up; more are summed once and published. */
 #define DIRECT_SOURCES 280
 
-/* ---- Tiles ------------------------------------------------------------------------------------------------ */
+/* ---- Tiles ----------------------------------------------------------------------------------- */
 
 /* Outs of a strip of so many products: as many as give every block of the device its share. */
 static int32_t outs_of(const planner *p, int32_t i, int32_t inner)
@@ -46,7 +47,8 @@ static void add_strip(planner *p, plan_tile t, int32_t out, int32_t end, int32_t
     }
 }
 
-/* Strips of the rows or columns of a strip of plan_borders, [from, to).  pairs: rows of M are not in their order. */
+/* Strips of the rows or columns of a strip of plan_borders, [from, to).  pairs: rows of M are not
+ * in their order. */
 static void add_border(planner *p, plan_tile t, int32_t from, int32_t to, int pairs, int32_t step, int64_t *at)
 {
     const int32_t m = group_columns(p->g, t.group) + group_rows(p->g, t.group);
@@ -82,7 +84,7 @@ void plan_lay_strips(planner *p, int32_t i, int64_t *at)
         add_strip(p, (plan_tile){.group = i, .kind = BY_ROWS}, a, a + step < k ? a + step : k, 0, k, step, at);
 }
 
-/* ---- Tasks ------------------------------------------------------------------------------------------------ */
+/* ---- Tasks ----------------------------------------------------------------------------------- */
 
 /* The tile after the last of t's strip. */
 static const plan_tile *strip_end(const plan_tile *t, const plan_tile *end)

@@ -1,18 +1,22 @@
 /* gpu/plan_write.c: the tasks of all groups, written by several threads and put together
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Sections of the program are written each by itself: some small groups of one height, or some strips of a large group.  How it is
- * cut into sections does not depend on the threads.  A section numbers its descriptions, copies and units from 0, and its sums from where the
- * packets known before end.  Its place among the others is known when all before it are there, and its descriptions go there at once. */
+ * Sections of the program are written each by itself: some small groups of one height, or some
+ * strips of a large group.  How it is cut into sections does not depend on the threads.  A section
+ * numbers its descriptions, copies and units from 0, and its sums from where the packets known
+ * before end.  Its place among the others is known when all before it are there, and its
+ * descriptions go there at once. */
 #include "gpu/planner.h"
 #include <omp.h>
 #include <stdlib.h>
 
-/* Small groups of a section, and tasks of one with strips: enough that what several sections of a group have to find out does not matter, nor the
- * task that a height with more small groups has more. */
+/* Small groups of a section, and tasks of one with strips: enough that what several sections of a
+ * group have to find out does not matter, nor the task that a height with more small groups has
+ * more. */
 #define SECTION_GROUPS 512
 #define SECTION_TASKS 256
-/* About what descriptions take: of a small group beside its rows and columns, of each of these, and of a task of a strip. */
+/* About what descriptions take: of a small group beside its rows and columns, of each of these, and
+ * of a task of a strip. */
 #define GROUP_BYTES 64
 #define ROW_BYTES 48
 #define TASK_BYTES 2560
@@ -45,7 +49,7 @@ typedef struct assembly {
     section_place end; /* of the sections placed so far */
 } assembly;
 
-/* ---- Sections ------------------------------------------------------------------------------------------- */
+/* ---- Sections -------------------------------------------------------------------------------- */
 
 static void add_group(const planner *p, int32_t i, buffer *sections)
 {
@@ -140,7 +144,7 @@ static libsolver_status write_section(planner *p, int32_t first_slot, int32_t nu
     return p->descriptions.failed || s->copies.failed || s->units.failed ? LIBSOLVER_OUT_OF_MEMORY : status;
 }
 
-/* ---- Putting them together -------------------------------------------------------------------------------- */
+/* ---- Putting them together ------------------------------------------------------------------- */
 
 /* Moves the packets of a task from `first` on. */
 static void move_slots(task_head *h, int32_t first, int32_t by)
@@ -166,7 +170,8 @@ static void take_place(assembly *all, section *s, int64_t descriptions)
     all->end.slot += s->slots;
 }
 
-/* To their place, if there is room, with the packets of sums as they are numbered in all of the program. */
+/* To their place, if there is room, with the packets of sums as they are numbered in all of the
+ * program. */
 static void place_descriptions(const assembly *all, section *s, buffer *descriptions)
 {
     const int32_t moved = all->section[s->writer].place.slot;

@@ -62,14 +62,16 @@ typedef struct planner {
 
 /* plan_layout.c: form, tiles and place of each group's values.  INTERNAL. */
 libsolver_status plan_layout(planner *p, message *why);
-/* border: those of FORM_LARGE's strips of columns, nb + 1 of them; returns nb.  Strips of rows: the same, then the rows below by SQUARE. */
+/* border: those of FORM_LARGE's strips of columns, nb + 1 of them; returns nb.  Strips of rows: the
+ * same, then the rows below by SQUARE. */
 int32_t plan_borders(const planner *p, int32_t i);
 
 /* plan_sources.c: what flows into group i.  OUT_OF_MEMORY. */
 libsolver_status plan_sources(planner *p, int32_t i);
 /* A published value as an input of a task. */
 int32_t plan_input_at(draft *d, const value_place *at);
-/* A new packet with the sum of these sources, by the sums' task at hand; plan_sums_end puts that one out. */
+/* A new packet with the sum of these sources, by the sums' task at hand; plan_sums_end puts that
+ * one out. */
 int32_t plan_sum(planner *p, const int32_t *source, int32_t count, int level);
 void plan_sums_end(planner *p, int level);
 /* Publishes the sums of those rows in [from, to) that have several sources, which then have one. */
@@ -92,8 +94,9 @@ static inline int plan_shares_tasks(const planner *p, int32_t i)
     return p->form[i] == FORM_SMALL || p->form[i] == FORM_SMALL_TOP || p->form[i] == FORM_MIDDLE;
 }
 
-/* plan_small.c and plan_large.c: tasks of the groups that share them among order[from], ..., order[to - 1], which are of one height; those of strips
- * [from, to) of a root or a large group, of so many, in so many tasks each.  OUT_OF_MEMORY. */
+/* plan_small.c and plan_large.c: tasks of the groups that share them among order[from], ...,
+ * order[to - 1], which are of one height; those of strips [from, to) of a root or a large group, of
+ * so many, in so many tasks each.  OUT_OF_MEMORY. */
 libsolver_status plan_small_groups(planner *p, int32_t from, int32_t to);
 /* Ends the task at hand of one sweep, if there is anything in it. */
 void plan_end_shared(planner *p, int forward, int32_t height);
@@ -101,10 +104,12 @@ void plan_end_shared(planner *p, int forward, int32_t height);
 int plan_lanes(int32_t inner);
 /* Sources of rows [from, to), and how many have some. */
 int32_t plan_sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows);
-/* Rows [from, to) of group i as inputs backward: z and x, which has several sources where parts of it are added up: how many there are of them. */
+/* Rows [from, to) of group i as inputs backward: z and x, which has several sources where parts of
+ * it are added up: how many there are of them. */
 int32_t plan_backward_sources(const planner *p, int32_t i, int32_t from, int32_t to);
 void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t from, int32_t to, int parts);
-/* Whether rows [from, k + R) are taken in parts by tasks that hold other groups too; how many sources they have then. */
+/* Whether rows [from, k + R) are taken in parts by tasks that hold other groups too; how many
+ * sources they have then. */
 int plan_in_parts(const planner *p, int32_t i, int32_t from, int32_t *sources);
 /* What goes up from row a >= k of group i, as an out of the task, with the sources of that row. */
 void plan_below_out(planner *p, int32_t i, int32_t a, draft *d, task_out *out);
@@ -123,7 +128,8 @@ void plan_lay_middle(planner *p, int32_t i, int64_t *at);
 void plan_middle(planner *p, int32_t i);
 /* plan_layout.c */
 void plan_add_tile(planner *p, int64_t *at, plan_tile t);
-/* z_row of columns [from, to): 2x2 pivots first, so that they start at even numbers after from, then the others.  Returns whether there are any. */
+/* z_row of columns [from, to): 2x2 pivots first, so that they start at even numbers after from,
+ * then the others.  Returns whether there are any. */
 int plan_order_z(planner *p, int32_t i, int32_t from, int32_t to);
 /* plan_large.c: D^-1 of z number row, ..., to the task at hand; what plan_pivot_out wants. */
 int64_t plan_copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs);
@@ -138,7 +144,8 @@ void plan_number_large(planner *p, int32_t i);
 /* plan_write.c: all tasks, by so many threads; the same for any number.  OUT_OF_MEMORY. */
 libsolver_status plan_write(planner *p, int threads);
 
-/* plan.c: finishes a task and starts d anew; ends the unit of tasks written since the last end, if there are any */
+/* plan.c: finishes a task and starts d anew; ends the unit of tasks written since the last end, if
+ * there are any */
 void plan_task(planner *p, draft *d, int flags);
 void plan_unit_end(planner *p, int level);
 static inline int plan_forward_level(const planner *p, int32_t i, int phase)
@@ -154,7 +161,8 @@ static inline int32_t plan_new_slots(planner *p, int64_t count)
     p->slots += (int32_t)count;
     return p->slots - (int32_t)count;
 }
-/* Makes an out z number q of group i, whose D^-1 lies `pivots` + q plan_pivot_bytes behind tile_at. */
+/* Makes an out z number q of group i, whose D^-1 lies `pivots` + q plan_pivot_bytes behind
+ * tile_at. */
 void plan_pivot_out(const planner *p, int32_t i, int32_t q, int64_t pivots, task_out *out);
 /* x of column c of group i */
 static inline void plan_x_out(const planner *p, int32_t i, int32_t c, task_out *out)

@@ -1,10 +1,12 @@
-/* gpu/prepare.c: from a factor to the program of its solve, groups cut finer where their inverses are not good enough
+/* gpu/prepare.c: from a factor to the program of its solve, groups cut finer where their inverses
+ * are not good enough
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/prepare.h"
 #include "base/type.h"
 #include <math.h>
 
-/* A step from group to group, and the rate at which a solve reads: `bench_tree_solve -s -w` on eight problems, H200. */
+/* A step from group to group, and the rate at which a solve reads: `bench_tree_solve -s -w` on
+ * eight problems, H200. */
 #define STEP 2.5e-6
 #define BYTES_PER_SECOND 2e12
 /* Most columns of a group: its inverse is k^3 / 3 operations. */
@@ -81,7 +83,7 @@ static libsolver_status begin(environment *env, const factor_tree *tree, const p
     return attempt(env, tree, o, why, s);
 }
 
-/* ---- The guard ------------------------------------------------------------------------------------------- */
+/* ---- The guard ------------------------------------------------------------------------------- */
 
 /* Whether the inverse of group i is not good enough, and it can be cut. */
 static int is_bad(const prepared_solve *s, int32_t i, double limit)

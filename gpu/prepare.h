@@ -15,8 +15,9 @@ typedef struct prepare_options {
     double growth_limit;   /* 0: FORM_GROWTH_LIMIT */
     int64_t largest_group; /* most columns of a group; 0: the default */
     const plan_tuning *tuning; /* NULL: plan_tuned */
-    /* Forms the values of the groups and program at hand elsewhere; growth: see FORM_VALUES.  at_hand->kept: groups and program are those of
-     * the call before.  NULL: on the host. */
+    /* Forms the values of the groups and program at hand elsewhere; growth: see
+     * FORM_VALUES.  at_hand->kept: groups and program are those of the call before.  NULL: on the
+     * host. */
     libsolver_status (*form)(void *user, const prepared_solve *at_hand, double *growth, double *square_growth, message *why);
     void *form_user;
 } prepare_options;
@@ -35,10 +36,11 @@ struct prepared_solve {
     int kept;              /* the last call formed new values for the program of the one before */
 };
 
-/* Layers, groups, program and values; groups whose inverses would lose digits are cut finer, down to single pivots, which is substitution.
- * s: zeroed, or prepared before with the same options; then, if the tree still has the same shape and no inverse
- * grows past the limit, only the values are formed anew.  A program that was cut finer for earlier values is kept as it is
- * until then, and only a new one may be coarser.  OUT_OF_MEMORY, CANCELLED, INTERNAL; nothing is owned then. */
+/* Layers, groups, program and values; groups whose inverses would lose digits are cut finer, down
+ * to single pivots, which is substitution.  s: zeroed, or prepared before with the same options;
+ * then, if the tree still has the same shape and no inverse grows past the limit, only the values
+ * are formed anew.  A program that was cut finer for earlier values is kept as it is until then,
+ * and only a new one may be coarser.  OUT_OF_MEMORY, CANCELLED, INTERNAL; nothing is owned then. */
 libsolver_status prepare_solve(environment *env, const factor_tree *tree, const prepare_options *options, message *why, prepared_solve *s);
 void prepared_free(memory *m, prepared_solve *s);
 

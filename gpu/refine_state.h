@@ -1,4 +1,5 @@
-/* gpu/refine_state.h: where each column of a refinement stands, and how its error is measured: for the host and a device
+/* gpu/refine_state.h: where each column of a refinement stands, and how its error is measured: for
+ * the host and a device
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_REFINE_STATE_H
 #define GPU_REFINE_STATE_H
@@ -30,8 +31,8 @@ typedef struct refine_state {
     refined_column column[REFINE_COLUMNS];
 } refine_state;
 
-/* After a step, or first: a solution has this backward error, which is no NaN.  A step is the last of its column when it has not reduced the
- * error to least_progress of it. */
+/* After a step, or first: a solution has this backward error, which is no NaN.  A step is the last
+ * of its column when it has not reduced the error to least_progress of it. */
 REFINE_INLINE void refined_column_decide(refined_column *c, double error, int first, double tolerance,
                                          double least_progress)
 {

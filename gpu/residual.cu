@@ -17,7 +17,7 @@ static int64_t blocks_for(int64_t threads, int64_t most)
     return blocks < 1 ? 1 : blocks > most ? most : blocks;
 }
 
-/* ---- A ----------------------------------------------------------------------------------------------------- */
+/* ---- A --------------------------------------------------------------------------------------- */
 
 /* value := lower in the places of the pattern, row_sum := sums in the caller's order */
 template <typename T>
@@ -123,7 +123,7 @@ extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void
     return status_with(error, sentence, room);
 }
 
-/* ---- Memory of refinements ----------------------------------------------------------------------------------- */
+/* ---- Memory of refinements ------------------------------------------------------------------- */
 
 /* Columns of a launch, rounded up to what warps take together. */
 static int64_t rounded_columns(int64_t columns)
@@ -199,7 +199,7 @@ extern "C" void device_refinement_close(device_refinement *w)
     w->told = nullptr;
 }
 
-/* ---- Steps ----------------------------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 template <typename T>
 static refine_arguments<T> arguments_of(const device_matrix *a, const device_refinement *w,

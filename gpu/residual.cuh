@@ -1,7 +1,9 @@
-/* gpu/residual.cuh: kernels of a refinement: x += d with norms, residuals with backward errors, the end
+/* gpu/residual.cuh: kernels of a refinement: x += d with norms, residuals with backward errors, the
+ * end
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Nothing is summed by atomics: rows are sums of their lanes in a fixed order, and errors are maxima. */
+ * Nothing is summed by atomics: rows are sums of their lanes in a fixed order, and errors are
+ * maxima. */
 #ifndef GPU_RESIDUAL_CUH
 #define GPU_RESIDUAL_CUH
 
@@ -42,7 +44,7 @@ __device__ __forceinline__ double warp_max(double v)
     return v;
 }
 
-/* ---- x += d ------------------------------------------------------------------------------------------------ */
+/* ---- x += d ---------------------------------------------------------------------------------- */
 
 /* Block (p, q): some rows of column q. */
 template <typename T>
@@ -76,7 +78,7 @@ __global__ void __launch_bounds__(REFINE_THREADS)
     }
 }
 
-/* ---- r = b - A x ---------------------------------------------------------------------------------------------- */
+/* ---- r = b - A x ----------------------------------------------------------------------------- */
 
 /* W columns from `column` on, for one warp. */
 template <typename T, int W> struct residual_warp {
@@ -107,7 +109,8 @@ template <typename T, int W> struct residual_warp {
         }
     }
 
-    /* Entries from, from + step, ...: several are asked for at once, those behind the end being the last one times 0. */
+    /* Entries from, from + step, ...: several are asked for at once, those behind the end being the
+     * last one times 0. */
     __device__ __forceinline__ void add_entries(int64_t from, int64_t to, int step, row_sums &s) const
     {
         for (int64_t k = from; k < to; k += AHEAD * step) {
@@ -147,7 +150,8 @@ template <typename T, int W> struct residual_warp {
             }
     }
 
-    /* What else is asked of a row, whose columns are shared by the lanes part < width of a group. */
+    /* What else is asked of a row, whose columns are shared by the lanes part < width of a
+     * group. */
     struct row_facts {
         T b[W];
         double row_sum;
@@ -190,7 +194,8 @@ template <typename T, int W> struct residual_warp {
         return a.partial + (((int64_t)(column / W) * a.segments + segment) * W + w) * PARTS;
     }
 
-    /* Long rows, a segment at a time; the warp that ends the last one of a row adds them in their order. */
+    /* Long rows, a segment at a time; the warp that ends the last one of a row adds them in their
+     * order. */
     __device__ __forceinline__ void add_segments(int warp, int warps)
     {
         const int lane = threadIdx.x & 31;
@@ -276,7 +281,8 @@ __device__ __forceinline__ bool is_last_block(unsigned *arrived)
     return last;
 }
 
-/* Backward errors from the maxima of all blocks, a column for each warp in turn; then what the host looks at. */
+/* Backward errors from the maxima of all blocks, a column for each warp in turn; then what the host
+ * looks at. */
 template <typename T> __device__ __forceinline__ void decide(const refine_arguments<T> &a)
 {
     const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, blocks = gridDim.x;
@@ -341,7 +347,7 @@ __global__ void __launch_bounds__(REFINE_THREADS, W == 1 ? 4 : 2)
         decide(a);
 }
 
-/* ---- The end ------------------------------------------------------------------------------------------------------ */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 /* The most severe remark, or a failure, of one block of columns and those before. */
 template <typename T>

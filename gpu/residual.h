@@ -1,7 +1,9 @@
-/* gpu/residual.h: A on a device, and a refinement's steps there: x += d, r = b - A x, backward errors, which columns go on
+/* gpu/residual.h: A on a device, and a refinement's steps there: x += d, r = b - A x, backward
+ * errors, which columns go on
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Every call makes its device current and what was current before again at its end.  Statuses: CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
+ * Every call makes its device current and what was current before again at its end.  Statuses:
+ * CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
 #ifndef GPU_RESIDUAL_H
 #define GPU_RESIDUAL_H
 
@@ -30,7 +32,8 @@ typedef struct device_matrix {
     void *incoming; /* values of the lower triangle, then row sums, as they come in */
 } device_matrix;
 
-/* error: room for a sentence on what went wrong, `room` characters.  row_of: n, as given to full_matrix_build. */
+/* error: room for a sentence on what went wrong, `room` characters.  row_of: n, as given to
+ * full_matrix_build. */
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern, int64_t lower_entries,
                                     const int32_t *row_of, libsolver_type type, char *error, int room);
 /* New values: lower, of the triangle that the pattern was built from; row_sum: n reals, sums of |A|, by its rows.  Waits. */
@@ -63,7 +66,8 @@ typedef struct refine_step {
     unsigned *failed; /* on the device: nonzero after a solve that gave up */
 } refine_step;
 
-/* Two launches: [x += d,] r := b - A x, backward errors, state.  A step after all columns are done changes nothing. */
+/* Two launches: [x += d,] r := b - A x, backward errors, state.  A step after all columns are done
+ * changes nothing. */
 libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w, void *stream,
                                     const refine_step *s);
 

@@ -1,4 +1,5 @@
-/* gpu/solve_arguments.cuh: host side: a solver's memory; what a launch is given of it, its workspace and the caller's blocks; panels
+/* gpu/solve_arguments.cuh: host side: a solver's memory; what a launch is given of it, its
+ * workspace and the caller's blocks; panels
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_SOLVE_ARGUMENTS_CUH
 #define GPU_SOLVE_ARGUMENTS_CUH
@@ -7,7 +8,8 @@
 #include "gpu/device_solver.h"
 #include "gpu/solver_base.cuh"
 
-/* Memory of so many bytes, the same as before if that is enough; otherwise what was there is lost. */
+/* Memory of so many bytes, the same as before if that is enough; otherwise what was there is
+ * lost. */
 static inline cudaError_t solver_memory(device_solver *s, int64_t bytes)
 {
     if (bytes <= s->bytes)

@@ -1,7 +1,9 @@
-/* gpu/solver.cuh: block scope: one task for one right-hand side: gather its inputs, multiply, publish
+/* gpu/solver.cuh: block scope: one task for one right-hand side: gather its inputs, multiply,
+ * publish
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Some warps gather the inputs of the next task while those that solve multiply with the inputs of the one before. */
+ * Some warps gather the inputs of the next task while those that solve multiply with the inputs of
+ * the one before. */
 #ifndef GPU_SOLVER_CUH
 #define GPU_SOLVER_CUH
 
@@ -11,14 +13,16 @@ template <typename T> struct column_solver : solver_base<T> {
     using scalar_type = T;
     using gatherer = column_gatherer<T>;
     static constexpr int GATHER_THREADS = gatherer::GROUPS * gatherer::THREADS, READY_THREADS = gatherer::THREADS;
-    /* Of a thread that solves and of all others: two blocks of 16 warps have 64 on average.  What spills goes to the second-level cache, as shared memory
-     * takes nearly all of the first, and a spill among the products costs half of a solve's speed. */
+    /* Of a thread that solves and of all others: two blocks of 16 warps have 64 on average.  What
+     * spills goes to the second-level cache, as shared memory takes nearly all of the first, and a
+     * spill among the products costs half of a solve's speed. */
     static constexpr int SOLVE_REGISTERS = 80, GATHER_REGISTERS = 48;
     static constexpr int INPUT_BYTES = (int)sizeof(T), SOURCE_BYTES = INPUT_BYTES; /* in the ring, of what is gathered */
     /* Square tiles of a task; entries of tiles that a thread holds before its inputs are there. */
     static constexpr int FIT = TASK_BYTES / (SQUARE * SQUARE * (int)sizeof(T)), SQUARES = FIT < TASK_SQUARES ? FIT : TASK_SQUARES;
     static constexpr int AHEAD = 4 * SQUARES;
-    /* Shared memory beside the ring: sums that are carried, 4 of each warp, as warps do not wait for each other. */
+    /* Shared memory beside the ring: sums that are carried, 4 of each warp, as warps do not wait
+     * for each other. */
     static constexpr int BYTES = SQUARE * (int)sizeof(T);
     T *carried;
 
@@ -63,7 +67,8 @@ template <typename T> struct column_solver : solver_base<T> {
         look_at_out(v, h);
     }
 
-    /* Products with square tiles: warp w has outs 4 w .. 4 w + 3, a lane every eighth product of one of them.  See square_at. */
+    /* Products with square tiles: warp w has outs 4 w .. 4 w + 3, a lane every eighth product of
+     * one of them.  See square_at. */
     __device__ __forceinline__ void look_at_squares(const task_view<T> &v, ahead &h) const
     {
         const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, o = lane & 3, s = lane >> 2;

@@ -1,4 +1,5 @@
-/* gpu/solver_base.cuh: what a launch of the tree's solve is given, and what solvers of one and of many columns share
+/* gpu/solver_base.cuh: what a launch of the tree's solve is given, and what solvers of one and of
+ * many columns share
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_SOLVER_BASE_CUH
 #define GPU_SOLVER_BASE_CUH
@@ -41,7 +42,8 @@ __device__ __forceinline__ unsigned long long now_ns()
     return t;
 }
 
-/* After many looks in vain: since when, or 0: the launch gives up waiting, as all its blocks will.  since: 0 at first. */
+/* After many looks in vain: since when, or 0: the launch gives up waiting, as all its blocks
+ * will.  since: 0 at first. */
 static __device__ __forceinline__ unsigned long long waiting_since(solve_state *state, unsigned epoch,
                                                                 unsigned long long patience, unsigned long long since)
 {
@@ -105,8 +107,9 @@ template <typename T> struct solver_base {
         return is_stored(v, q) ? a.scale[q.row] : real_of<T>(0);
     }
 
-    /* All lanes of a warp; those that are `whole` have an out in `value`, of as many columns each: value := D^-1 value where that is wanted.  mate: the
-     * neighbouring out is in the lane with that bit turned. */
+    /* All lanes of a warp; those that are `whole` have an out in `value`, of as many columns each:
+     * value := D^-1 value where that is wanted.  mate: the neighbouring out is in the lane with
+     * that bit turned. */
     template <int PER>
     __device__ __forceinline__ void apply_pivots(const task_view<T> &v, const task_out &q, bool whole,
                                                  int mate, T (&value)[PER]) const
@@ -128,8 +131,10 @@ template <typename T> struct solver_base {
     }
 };
 
-/* All lanes of a warp: look() until no lane is_missing() any more, or the launch is given up.  Between looks only one of the lanes waits, until has_come():
- * 256 threads of 264 blocks that all look again and again take more than the second-level cache gives, and everyone's values come late. */
+/* All lanes of a warp: look() until no lane is_missing() any more, or the launch is given
+ * up.  Between looks only one of the lanes waits, until has_come(): 256 threads of 264 blocks that
+ * all look again and again take more than the second-level cache gives, and everyone's values come
+ * late. */
 template <typename T, typename Look, typename Missing, typename Come>
 __device__ __forceinline__ void wait_by_one_lane(const solver_base<T> &s, Look look, Missing is_missing, Come has_come)
 {

@@ -5,8 +5,9 @@
 
 #include "gpu/task.cuh"
 
-/* Up to 16 rows of products and some of the inner products of each, as a lane reads them: entry(row g + 8 half, inner product
- * 16 block + j + 4 e) is at[half][offset e of the block] where g = lane div 4 and j = lane mod 4. */
+/* Up to 16 rows of products and some of the inner products of each, as a lane reads them: entry(row
+ * g + 8 half, inner product 16 block + j + 4 e) is at[half][offset e of the block] where g = lane
+ * div 4 and j = lane mod 4. */
 template <typename T> struct strip_reader {
     const T *at[2];
     int offset[4];

@@ -1,8 +1,10 @@
-/* gpu/substitute.cuh: block scope: tasks of a solve by substitution (gpu/substitution.h), for one or a few right-hand sides each
+/* gpu/substitute.cuh: block scope: tasks of a solve by substitution (gpu/substitution.h), for one
+ * or a few right-hand sides each
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows of a large node are a block's: tiles of 64 x 64 entries are in registers before the values that they meet are waited for, the triangle on the
- * diagonal is in shared memory (dense/cuda/tile.cuh and warp.cuh).  Small nodes are a warp's. */
+ * Rows of a large node are a block's: tiles of 64 x 64 entries are in registers before the values
+ * that they meet are waited for, the triangle on the diagonal is in shared memory
+ * (dense/cuda/tile.cuh and warp.cuh).  Small nodes are a warp's. */
 #ifndef GPU_SUBSTITUTE_CUH
 #define GPU_SUBSTITUTE_CUH
 
@@ -16,7 +18,8 @@
 constexpr int SUBSTITUTE_THREADS = 32 * SUBSTITUTE_WARPS;
 static_assert(SUBSTITUTE_THREADS == TILE_THREADS && SUBSTITUTE_ROWS == TILE && SUBSTITUTE_SMALL <= 32, "tasks are tiles wide");
 
-/* See substitution; all on the device.  a.letter: C `letters` for each C right-hand sides, those of a row side by side. */
+/* See substitution; all on the device.  a.letter: C `letters` for each C right-hand sides, those of
+ * a row side by side. */
 template <typename T> struct substitute_arguments {
     solve_arguments<T> a;
     workspace_head *head;
@@ -196,7 +199,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
 
     /* ---- Large nodes, by the block ---- */
 
-    /* tile := entries (i, j) of L, i < rows, j < columns, in the map of tile.cuh by columns; otherwise zero. */
+    /* tile := entries (i, j) of L, i < rows, j < columns, in the map of tile.cuh by columns;
+     * otherwise zero. */
     __device__ __forceinline__ static void load(T (&tile)[TILE_SHARE], const T *L, int ld, int rows, int columns)
     {
         const int lane = threadIdx.x % 32, first = tile_first_column();
@@ -216,7 +220,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
                 __pipeline_memcpy_async(shared.block.triangle + i + j * TRIANGLE_LD, L + i + (int64_t)j * ld, sizeof(T));
         __pipeline_commit();
     }
-    /* value := inv(L) value, an entry in each of the first threads; L is the triangle or its transpose turned round, which the first warps solve with. */
+    /* value := inv(L) value, an entry in each of the first threads; L is the triangle or its
+     * transpose turned round, which the first warps solve with. */
     __device__ __forceinline__ void solve_triangle(int order, bool transposed, T (&value)[C]) const
     {
         const int last = order - 1, thread = threadIdx.x, mine = thread / 32 < C ? thread / 32 : 0;
@@ -240,7 +245,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
             for (int c = 0; c < C; c++)
                 value[c] = shared.block.y[c][thread];
     }
-    /* The x that the tile at hand meets, by the first threads, then for all; half: turns from tile to tile, since the other one may still be read. */
+    /* The x that the tile at hand meets, by the first threads, then for all; half: turns from tile
+     * to tile, since the other one may still be read. */
     __device__ __forceinline__ void pass_around(int half, const T (&value)[C]) const
     {
         if (threadIdx.x < TILE)
@@ -297,7 +303,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
             send_up(v, from + thread, f);
     }
 
-    /* Pivots [from, to) backward; what is behind them from its end on, where it comes from first. */
+    /* Pivots [from, to) backward; what is behind them from its end on, where it comes from
+     * first. */
     __device__ __forceinline__ void backward(const substitution_node &v, int from, int to) const
     {
         const int pivots = to - from, behind = v.columns + v.rows - to, thread = threadIdx.x;
@@ -434,11 +441,13 @@ template <typename T, int C> struct substituter : solver_base<T> {
     }
 };
 
-/* Blocks on a multiprocessor, by registers; with several right-hand sides one block, which spills none, is up to 10 % faster with 4 of them and up to 35 %
- * slower with 16 (bench_tree_solve -f -k, H200). */
+/* Blocks on a multiprocessor, by registers; with several right-hand sides one block, which spills
+ * none, is up to 10 % faster with 4 of them and up to 35 % slower with 16 (bench_tree_solve -f -k,
+ * H200). */
 template <typename T> constexpr int SUBSTITUTE_BLOCKS = sizeof(T) > 8 ? 1 : 2;
 
-/* Blocks draw tasks in their order, each for all right-hand sides before the next: the first that is not done waits for none that is not. */
+/* Blocks draw tasks in their order, each for all right-hand sides before the next: the first that
+ * is not done waits for none that is not. */
 template <typename T, int C>
 __global__ void __launch_bounds__(SUBSTITUTE_THREADS, SUBSTITUTE_BLOCKS<T>)
     substitute_kernel(const __grid_constant__ substitute_arguments<T> q)

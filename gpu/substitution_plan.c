@@ -1,4 +1,5 @@
-/* gpu/substitution_plan.c: the solve of a tree by substitution: its tasks in their order, and what flows into each row
+/* gpu/substitution_plan.c: the solve of a tree by substitution: its tasks in their order, and what
+ * flows into each row
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/substitution_plan.h"
 #include <string.h>
@@ -19,7 +20,7 @@ static void set_nodes(const factor_tree *tree, const int64_t *panel_at, substitu
                                          .ld = tree->ld[v]};
 }
 
-/* ---- Sources -------------------------------------------------------------------------------------------- */
+/* ---- Sources --------------------------------------------------------------------------------- */
 
 /* The row of the front of v that position c is, place(c) being that of a row below; -1: none. */
 static int32_t row_of(const substitution *s, const substitution_node *v, const int32_t *place, int32_t c)
@@ -30,7 +31,8 @@ static int32_t row_of(const substitution *s, const substitution_node *v, const i
     return q >= 0 && q < v->rows && s->row[v->row_start + q] == c ? v->columns + q : -1;
 }
 
-/* Passes over all rows of all nodes with the number of the row of the parent's front that each flows into: first counts, then fills.  place: n. */
+/* Passes over all rows of all nodes with the number of the row of the parent's front that each
+ * flows into: first counts, then fills.  place: n. */
 static libsolver_status visit_sources(const factor_tree *tree, const int32_t *child_start, const int32_t *child, int fill, int32_t *place,
                                       substitution *s)
 {
@@ -74,7 +76,7 @@ static libsolver_status find_sources(memory *m, const factor_tree *tree, const i
     return LIBSOLVER_OK;
 }
 
-/* ---- Tasks ---------------------------------------------------------------------------------------------- */
+/* ---- Tasks ----------------------------------------------------------------------------------- */
 
 /* Nodes by height, of one height the small ones first.  height: nodes, workspace. */
 static libsolver_status order_nodes(memory *m, const factor_tree *tree, const substitution *s, int32_t *height, int32_t *order)
@@ -126,7 +128,8 @@ static int32_t add_forward(substitution *s, const unsigned char *joined, int32_t
     return count;
 }
 
-/* All forward tasks, or only their number while there are none; small nodes are gathered until a task is full or a large node comes, which may be above them. */
+/* All forward tasks, or only their number while there are none; small nodes are gathered until a
+ * task is full or a large node comes, which may be above them. */
 static int32_t add_all_forward(substitution *s, const unsigned char *joined, const int32_t *order)
 {
     int32_t count = 0, from = 0;

@@ -1,4 +1,5 @@
-/* gpu/task_ring.cuh: block scope: the ring of shared memory through which tasks come, and the warp that fills it
+/* gpu/task_ring.cuh: block scope: the ring of shared memory through which tasks come, and the warp
+ * that fills it
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_TASK_RING_CUH
 #define GPU_TASK_RING_CUH
@@ -14,7 +15,8 @@ constexpr int RING_TASKS = 8;
 constexpr int GATHER_GROUPS = 2;
 static_assert(RING_TASKS % GATHER_GROUPS == 0, "a place of the ring is always the same group's, which so sees all of its phases");
 
-/* Named barriers: one of the warps that solve, then one for each group that gathers, then one for each task of the ring. */
+/* Named barriers: one of the warps that solve, then one for each group that gathers, then one for
+ * each task of the ring. */
 constexpr int SOLVE_BARRIER = 1, GATHER_BARRIERS = 2, TASK_BARRIERS = GATHER_BARRIERS + GATHER_GROUPS;
 static_assert(TASK_BARRIERS + RING_TASKS <= 16, "as many as a block has");
 
@@ -28,7 +30,8 @@ struct task_place {
     int task, gathered;
 };
 
-/* What a block keeps of the tasks in its ring, task t in t mod RING_TASKS.  told: its description has come; full: its tiles; ready: its inputs. */
+/* What a block keeps of the tasks in its ring, task t in t mod RING_TASKS.  told: its description
+ * has come; full: its tiles; ready: its inputs. */
 struct ring_state {
     uint64_t told[RING_TASKS], full[RING_TASKS], ready[RING_TASKS];
     task_place place[RING_TASKS];
@@ -125,9 +128,10 @@ struct copy_list {
     }
 };
 
-/* The warp that copies.  Tasks lie in the ring one after the other, each whole, from multiples of COPY_ALIGN on; head and start count from the first, in units of
- * 16 bytes, with what was left out at the end.
- * Behind each is room for what is gathered: so many bytes of an input and of a source of sums. */
+/* The warp that copies.  Tasks lie in the ring one after the other, each whole, from multiples of
+ * COPY_ALIGN on; head and start count from the first, in units of 16 bytes, with what was left out
+ * at the end.  Behind each is room for what is gathered: so many bytes of an input and of a source
+ * of sums. */
 template <int INPUT_BYTES, int SOURCE_BYTES> struct task_copier {
     const task_ring &ring;
     unsigned size, head, at, start; /* at: head in the ring; start: lane s, of the task in place s */
@@ -173,7 +177,8 @@ template <int INPUT_BYTES, int SOURCE_BYTES> struct task_copier {
         at += need;
         return ring.base + here;
     }
-    /* All of the list, which is not to stay in the second-level cache if it passes that; done(task) with each that the solvers have done. */
+    /* All of the list, which is not to stay in the second-level cache if it passes that; done(task)
+     * with each that the solvers have done. */
     template <typename Done> __device__ __forceinline__ void copy_all(const char *memory, copy_list list, bool past_cache, Done done)
     {
         char *to = nullptr;

@@ -34,7 +34,7 @@ static libsolver_status memory_failed(const environment *env, const char *what, 
                 (long long)env->memory.wanted);
 }
 
-/* ---- A ----------------------------------------------------------------------------------------------------- */
+/* ---- A --------------------------------------------------------------------------------------- */
 
 libsolver_status tree_matrix_create(environment *env, const tree_solver *solver, libsolver_type type,
                                     int hermitian, const pattern *lower, const int32_t *row_of, message *why,
@@ -84,7 +84,7 @@ libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void 
                          "the matrix on the device", sentence, why);
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 libsolver_status tree_refiner_create(const tree_matrix *a, int64_t columns, tree_workspace *solves,
                                      message *why, tree_refiner **out)
@@ -131,7 +131,7 @@ const libsolver_vectors *tree_refine_x(const tree_refiner *r)
     return &r->x;
 }
 
-/* ---- Blocks ---------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 /* n x columns scalars by columns on the device. */
 static libsolver_vectors device_block(const tree_refiner *r, void *values, int64_t columns)
@@ -198,7 +198,7 @@ libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, 
     return device_failed(status, "copying from the device", sentence, why);
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------------------ */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static refine_step step_of(const tree_refiner *r, const tree_refinement *how, const libsolver_vectors *b,
                            const libsolver_vectors *x)
@@ -221,7 +221,8 @@ static libsolver_status start(const tree_refiner *r, int solve_first, refine_ste
     return LIBSOLVER_OK;
 }
 
-/* x += A^-1 (b - A x) and its error.  A kernel that solves could look at r->device.state->open, on the device, and return if it is 0. */
+/* x += A^-1 (b - A x) and its error.  A kernel that solves could look at r->device.state->open, on
+ * the device, and return if it is 0. */
 static libsolver_status correct(const tree_refiner *r, const refine_step *s)
 {
     const libsolver_vectors residual = device_block(r, r->device.residual, s->b.columns);

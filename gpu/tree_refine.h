@@ -1,4 +1,5 @@
-/* gpu/tree_refine.h: refinement on a device with a packed factor: solve, residual, backward error, correction
+/* gpu/tree_refine.h: refinement on a device with a packed factor: solve, residual, backward error,
+ * correction
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_TREE_REFINE_H
 #define GPU_TREE_REFINE_H
@@ -13,8 +14,8 @@ extern "C" {
 /* A in full storage on the device of a solver, which outlives it. */
 typedef struct tree_matrix tree_matrix;
 
-/* The pattern.  lower: row i of it is row row_of[i] of A and of right-hand sides.  Nothing is kept of either.  OUT_OF_MEMORY,
- * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT (2^31 entries or more). */
+/* The pattern.  lower: row i of it is row row_of[i] of A and of right-hand sides.  Nothing is kept
+ * of either.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT (2^31 entries or more). */
 libsolver_status tree_matrix_create(environment *env, const tree_solver *solver, libsolver_type type,
                                     int hermitian, const pattern *lower, const int32_t *row_of, message *why,
                                     tree_matrix **a);
@@ -40,9 +41,11 @@ typedef struct tree_refinement {
         least_progress; /* a step that does not reduce the error to this part of it is the last of its column */
 } tree_refinement;
 
-/* Refines one group of columns and waits for it.  _load: b and, unless solve_first, x, on the host or on the device; b may be x.  _run: the best x
- * seen, with error[j], and the first one's initial[j]; both length columns.  _store: to x.  b and x are loaded once and stored once for each group;
- * between _run and _store they lie where _b and _x say, on the device.  OUT_OF_MEMORY, CUDA, CANCELLED. */
+/* Refines one group of columns and waits for it.  _load: b and, unless solve_first, x, on the host
+ * or on the device; b may be x.  _run: the best x seen, with error[j], and the first one's
+ * initial[j]; both length columns.  _store: to x.  b and x are loaded once and stored once for each
+ * group; between _run and _store they lie where _b and _x say, on the device.  OUT_OF_MEMORY, CUDA,
+ * CANCELLED. */
 libsolver_status tree_refine_load(tree_refiner *r, int solve_first, const libsolver_vectors *b,
                                   const libsolver_vectors *x, message *why);
 libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *error, double *initial,
@@ -51,8 +54,9 @@ libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, 
 const libsolver_vectors *tree_refine_b(const tree_refiner *r);
 const libsolver_vectors *tree_refine_x(const tree_refiner *r);
 
-/* The same for blocks on the device without a wait: all steps are launched, and those after the last that is needed change nothing.  Errors and
- * status go to device memory; see refine_outcome. */
+/* The same for blocks on the device without a wait: all steps are launched, and those after the
+ * last that is needed change nothing.  Errors and status go to device memory; see
+ * refine_outcome. */
 struct refine_outcome;
 libsolver_status tree_refine_launch(tree_refiner *r, const tree_refinement *how, const libsolver_vectors *b,
                                     const libsolver_vectors *x, const struct refine_outcome *outcome);

@@ -21,7 +21,8 @@ typedef struct tree_shape {
 
 /* OUT_OF_MEMORY; nothing is owned then. */
 libsolver_status tree_shape_copy(memory *m, const factor_tree *tree, tree_shape *shape);
-/* Whether a tree has just this shape; a zeroed one, which no tree has, is allowed.  O(n + nodes + rows), nothing is allocated. */
+/* Whether a tree has just this shape; a zeroed one, which no tree has, is allowed.  O(n + nodes +
+ * rows), nothing is allocated. */
 int tree_shape_is(const tree_shape *shape, const factor_tree *tree);
 void tree_shape_free(memory *m, tree_shape *shape);
 /* Entries of L. */

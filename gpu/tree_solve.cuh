@@ -1,19 +1,21 @@
 /* gpu/tree_solve.cuh: the kernel that runs the program of a solve
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Every block works through its own list of tasks.  One warp copies tasks to a ring in shared memory, as far ahead as there is
- * room, whatever the others wait for; some warps gather the inputs of the tasks that have come, others multiply, and publish (SOLVER).
- * What is published carries the number of the launch, so that nothing is cleared or mistaken for a value of another launch: of one right-hand side
- * each value, in letters (dense/cuda/grid.cuh) that need no fence; of several each row of values, marked behind a fence.  All sums have a
- * fixed order. */
+ * Every block works through its own list of tasks.  One warp copies tasks to a ring in shared
+ * memory, as far ahead as there is room, whatever the others wait for; some warps gather the inputs
+ * of the tasks that have come, others multiply, and publish (SOLVER).  What is published carries
+ * the number of the launch, so that nothing is cleared or mistaken for a value of another launch:
+ * of one right-hand side each value, in letters (dense/cuda/grid.cuh) that need no fence; of
+ * several each row of values, marked behind a fence.  All sums have a fixed order. */
 #ifndef GPU_TREE_SOLVE_CUH
 #define GPU_TREE_SOLVE_CUH
 
 #include "gpu/block_solver.cuh"
 #include "gpu/solver.cuh"
 
-/* Threads of a block: those that solve, those that gather, in the last warp those that copy.  Where there are more than that, they
- * fill up groups of 128, which can have numbers of registers of their own. */
+/* Threads of a block: those that solve, those that gather, in the last warp those that copy.  Where
+ * there are more than that, they fill up groups of 128, which can have numbers of registers of
+ * their own. */
 template <typename SOLVER> constexpr int launch_threads()
 {
     const int needed = SOLVE_THREADS + SOLVER::GATHER_THREADS + 32;
@@ -26,8 +28,8 @@ template <typename SOLVER> constexpr int solve_bytes(int ring_bytes)
     return RING_STATE_BYTES + ring_bytes + SOLVER::BYTES;
 }
 
-/* All warps of a group of 128 threads give registers up, or take what others gave, where the device can; code must not
- * come together again behind it. */
+/* All warps of a group of 128 threads give registers up, or take what others gave, where the device
+ * can; code must not come together again behind it. */
 template <int REGISTERS> __device__ __forceinline__ void give_registers()
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -41,7 +43,8 @@ template <int REGISTERS> __device__ __forceinline__ void take_registers()
 #endif
 }
 
-/* The warps that solve: all tasks.  TRACED: a.times is written; to ask for it in every task took a tenth of a small one's instructions. */
+/* The warps that solve: all tasks.  TRACED: a.times is written; to ask for it in every task took a
+ * tenth of a small one's instructions. */
 template <bool TRACED, typename SOLVER, typename T>
 __device__ __forceinline__ void solve_tasks(const solve_arguments<T> &a, const SOLVER &me, const task_ring &ring,
                                             const task_list &list)

@@ -93,7 +93,8 @@ static list_head head_of(task_list list, const task_copy *copy)
     return h;
 }
 
-/* Heads of the blocks' lists, or by levels of the units' in ascending levels, with the number of units of each level. */
+/* Heads of the blocks' lists, or by levels of the units' in ascending levels, with the number of
+ * units of each level. */
 static libsolver_status list_heads(tree_solver *s, const solve_plan *plan, list_head **head)
 {
     memory *m = &s->env->memory;
@@ -127,7 +128,8 @@ static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const s
     return device_failed(device_solver_reserve(&s->device, &s->program, sentence, ROOM), "packing the factor", sentence, why);
 }
 
-/* What the device does not have yet: scale, values that were formed on the host, and a program that is new. */
+/* What the device does not have yet: scale, values that were formed on the host, and a program that
+ * is new. */
 static libsolver_status upload(tree_solver *s, const factor_tree *tree, message *why)
 {
     const solve_plan *plan = &s->prepared.plan;

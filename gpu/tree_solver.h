@@ -47,14 +47,15 @@ typedef struct tree_solver_info {
     int64_t tasks;
 } tree_solver_info;
 
-/* On env's device and stream (NULL: a stream of its own, never the legacy default one).  The device that was current is current again
- * afterwards, here and below.  OUT_OF_MEMORY, CUDA, NOT_BUILT. */
+/* On env's device and stream (NULL: a stream of its own, never the legacy default one).  The device
+ * that was current is current again afterwards, here and below.  OUT_OF_MEMORY, CUDA, NOT_BUILT. */
 libsolver_status tree_solver_create(environment *env, const tree_solver_options *options, message *why, tree_solver **solver);
 void tree_solver_free(tree_solver *solver);
-/* Takes over a factor; what was packed before is replaced, also when this fails.  A factor of the shape of the one before (gpu/tree_shape.h) takes
- * its plan and its memory, unless its inverses need to be cut finer (gpu/prepare.h); then only values are copied and formed, nothing is
- * allocated on the device, and captured solves stay right.  Solves on streams other than the solver's must have ended.  OUT_OF_MEMORY,
- * OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
+/* Takes over a factor; what was packed before is replaced, also when this fails.  A factor of the
+ * shape of the one before (gpu/tree_shape.h) takes its plan and its memory, unless its inverses
+ * need to be cut finer (gpu/prepare.h); then only values are copied and formed, nothing is
+ * allocated on the device, and captured solves stay right.  Solves on streams other than the
+ * solver's must have ended.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
 libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, message *why);
 void tree_solver_query(const tree_solver *solver, tree_solver_info *info);
 /* The stream on which it works. */
@@ -63,19 +64,22 @@ void *tree_solver_stream(const tree_solver *solver);
 const struct device_solver *tree_solver_device(const tree_solver *solver);
 const struct device_workspace *tree_workspace_device(const tree_workspace *workspace);
 
-/* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together; wider blocks go in panels.  Serves what is
- * packed now, and later packings after tree_workspace_fit. */
+/* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together;
+ * wider blocks go in panels.  Serves what is packed now, and later packings after
+ * tree_workspace_fit. */
 libsolver_status tree_workspace_create(const tree_solver *solver, int64_t columns, message *why, tree_workspace **workspace);
 /* Takes what solves of blocks on the host pass through, which otherwise the first of them does. */
 libsolver_status tree_workspace_stage(const tree_solver *solver, tree_workspace *workspace, message *why);
 int64_t tree_workspace_bytes(const tree_solver *solver, int64_t columns);
 void tree_workspace_free(tree_workspace *workspace);
 
-/* X := A^-1 B, both n x columns on the device, X = B allowed.  Asynchronous on `stream` (NULL: the solver's): nothing is allocated, and
- * no more than one kernel is launched for each panel, so that it can be captured.  INVALID, CUDA. */
+/* X := A^-1 B, both n x columns on the device, X = B allowed.  Asynchronous on `stream` (NULL: the
+ * solver's): nothing is allocated, and no more than one kernel is launched for each panel, so that
+ * it can be captured.  INVALID, CUDA. */
 libsolver_status tree_solve(const tree_solver *solver, tree_workspace *workspace, void *stream, const libsolver_vectors *b,
                             const libsolver_vectors *x);
-/* The same for blocks on the host, through page-locked memory of the workspace: one copy in, one out.  Waits; the status is tree_solve_check's. */
+/* The same for blocks on the host, through page-locked memory of the workspace: one copy in, one
+ * out.  Waits; the status is tree_solve_check's. */
 libsolver_status tree_solve_host(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
                                  const libsolver_vectors *x, message *why);
 /* A block on the device to or from a host block of the same layout without padding.  Waits. */
@@ -83,11 +87,12 @@ libsolver_status tree_solver_get(const tree_solver *solver, const libsolver_vect
 libsolver_status tree_solver_put(const tree_solver *solver, const void *from, const libsolver_vectors *to, message *why);
 /* Makes a workspace serve what is packed now; it allocates if that needs other room. */
 libsolver_status tree_workspace_fit(const tree_solver *solver, tree_workspace *workspace, message *why);
-/* One solve, of blocks on the device, and what each of its info.tasks tasks did, in its last panel.  Waits.  NOT_BUILT by levels; OUT_OF_MEMORY,
- * and tree_solve_check's. */
+/* One solve, of blocks on the device, and what each of its info.tasks tasks did, in its last
+ * panel.  Waits.  NOT_BUILT by levels; OUT_OF_MEMORY, and tree_solve_check's. */
 libsolver_status tree_solve_traced(const tree_solver *solver, tree_workspace *workspace, const libsolver_vectors *b,
                                    const libsolver_vectors *x, libsolver_task *task, message *why);
-/* Waits for the solves on this workspace: CUDA if one of them failed or gave up waiting for a block. */
+/* Waits for the solves on this workspace: CUDA if one of them failed or gave up waiting for a
+ * block. */
 libsolver_status tree_solve_check(const tree_solver *solver, tree_workspace *workspace, void *stream, message *why);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* gpu/wide.cuh: sums of products in more than working precision, for residuals  [Ogita, Rump, Oishi 2005]
+/* gpu/wide.cuh: sums of products in more than working precision, for residuals  [Ogita, Rump, Oishi
+ * 2005]
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_WIDE_CUH
 #define GPU_WIDE_CUH
@@ -36,7 +37,8 @@ INLINE double modulus(complex_d a)
     return most * sqrt(1 + ratio * ratio);
 }
 
-/* A sum of products: add_product returns the size of the product.  less_than(b): b less the sum, rounded once or twice. */
+/* A sum of products: add_product returns the size of the product.  less_than(b): b less the sum,
+ * rounded once or twice. */
 template <typename T> struct wide_sum;
 
 template <> struct wide_sum<float> {

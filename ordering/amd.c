@@ -1,5 +1,5 @@
-/* ordering/amd.c: approximate minimum degree by SuiteSparse's AMD  [Amestoy, Davis, Duff, SIAM J. Matrix
- * Anal. Appl. 17 (1996); ACM Trans. Math. Softw. 30 (2004), Algorithm 837]
+/* ordering/amd.c: approximate minimum degree by SuiteSparse's AMD  [Amestoy, Davis, Duff, SIAM J.
+ * Matrix Anal. Appl. 17 (1996); ACM Trans. Math. Softw. 30 (2004), Algorithm 837]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 #ifdef AMD_IN_SUITESPARSE_FOLDER

@@ -1,8 +1,9 @@
-/* ordering/amd_weighted.c: approximate minimum degree where vertices stand for different numbers of rows
+/* ordering/amd_weighted.c: approximate minimum degree where vertices stand for different numbers of
+ * rows
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * By the routine that orders the leaves of nested dissection, which knows weights.  Vertices with very many neighbours would
- * cost it quadratic time: they are left out and come last, as in AMD. */
+ * By the routine that orders the leaves of nested dissection, which knows weights.  Vertices with
+ * very many neighbours would cost it quadratic time: they are left out and come last, as in AMD. */
 #include "ordering/analysis.h"
 #include "ordering/nd/nd.h"
 #include <math.h>

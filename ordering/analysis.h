@@ -1,15 +1,16 @@
 /* ordering/analysis.h: the steps between a graph and a forest or partition, one file each
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * In all of them perm[k] is the vertex eliminated k-th and rank its inverse; trees are given by parents with
- * parent(j) > j and -1 at a root. */
+ * In all of them perm[k] is the vertex eliminated k-th and rank its inverse; trees are given by
+ * parents with parent(j) > j and -1 at a root. */
 #ifndef ORDERING_ANALYSIS_H
 #define ORDERING_ANALYSIS_H
 
 #include "base/message.h"
 #include "ordering/ordering.h"
 
-/* order_amd without weights by 32-bit and by 64-bit integers; order_amd takes the first where it can.  Same result. */
+/* order_amd without weights by 32-bit and by 64-bit integers; order_amd takes the first where it
+ * can.  Same result. */
 libsolver_status amd_order_32(memory *m, const graph *g, int32_t *perm);
 libsolver_status amd_order_64(memory *m, const graph *g, int32_t *perm);
 /* order_amd with weights.  g->weight must be there. */
@@ -18,16 +19,17 @@ libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm);
 /* rank(perm(k)) = k */
 void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank);
 
-/* parent(j) = min { i > j : L(i,j) != 0 } for LL^T = A(perm,perm), -1 at a root.  ancestor: workspace, n. */
+/* parent(j) = min { i > j : L(i,j) != 0 } for LL^T = A(perm,perm), -1 at a root.  ancestor:
+ * workspace, n. */
 void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32_t *parent,
                  int32_t *ancestor);
 
-/* number(j): place of j in the postorder that visits children in ascending order.  size, slot: workspace, n
- * and n + 1. */
+/* number(j): place of j in the postorder that visits children in ascending order.  size, slot:
+ * workspace, n and n + 1. */
 void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t *size, int32_t *slot);
 
-/* count(j) = nnz(L(:,j)), diagonal included, of the first row that vertex perm(j) stands for.  The tree must be postordered.
- * first, leaf, ancestor: workspace, n each. */
+/* count(j) = nnz(L(:,j)), diagonal included, of the first row that vertex perm(j) stands for.  The
+ * tree must be postordered.  first, leaf, ancestor: workspace, n each. */
 void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, const int32_t *parent,
                    int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor);
 
@@ -36,8 +38,8 @@ typedef struct front_size {
     int32_t k, m;
 } front_size;
 
-/* The fundamental supernodes in the plain postorder.  Each holds whole vertices of the graph: the rows that one stands for
- * have the same structure and no other children. */
+/* The fundamental supernodes in the plain postorder.  Each holds whole vertices of the graph: the
+ * rows that one stands for have the same structure and no other children. */
 typedef struct supernodes {
     int32_t number;
     int32_t *of;      /* vertices: supernode of the one eliminated j-th */
@@ -49,24 +51,27 @@ typedef struct supernodes {
 libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e, supernodes *s);
 void supernodes_free(memory *m, supernodes *s);
 
-/* place(s): place of front s in the postorder that minimises the stack of the multifrontal method, where a
- * front lies beside the contribution blocks of its children.  n: number of fronts. */
+/* place(s): place of front s in the postorder that minimises the stack of the multifrontal method,
+ * where a front lies beside the contribution blocks of its children.  n: number of fronts. */
 libsolver_status stack_postorder(memory *m, int32_t n, const int32_t *above, const front_size *size,
                                  int32_t *place);
 
-/* Children of each node as lists in ascending order: head(v), next(head(v)), ... -1; the roots are the
- * children of node n.  head: n + 1. */
+/* Children of each node as lists in ascending order: head(v), next(head(v)), ... -1; the roots are
+ * the children of node n.  head: n + 1. */
 void tree_children(int32_t n, const int32_t *above, int32_t *head, int32_t *next);
-/* Sorts one of them by descending key, equal keys left in their order; returns its new head.  O(q log q). */
+/* Sorts one of them by descending key, equal keys left in their order; returns its new head.  O(q
+ * log q). */
 int32_t tree_sort(int32_t head, int32_t *next, const double *key);
 
-/* Merges fronts into their parents where that pays.  merged(s): nonzero when s now lies in the front of
- * above(s), otherwise size(s) is that of the front which s and the fronts merged into it have become. */
+/* Merges fronts into their parents where that pays.  merged(s): nonzero when s now lies in the
+ * front of above(s), otherwise size(s) is that of the front which s and the fronts merged into it
+ * have become. */
 libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost, front_size *size,
                               unsigned char *merged);
 
-/* Fills the row lists of p, of which everything else is there, their lengths in row_start included.  a: lower triangle in p's
- * order.  leads(j): nonzero when column j begins a fundamental supernode. */
+/* Fills the row lists of p, of which everything else is there, their lengths in row_start
+ * included.  a: lower triangle in p's order.  leads(j): nonzero when column j begins a fundamental
+ * supernode. */
 libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads, const partition *p);
 
 #endif

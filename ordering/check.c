@@ -68,9 +68,9 @@ const char *permutation_check(memory *m, int32_t n, const int32_t *perm)
     return fault;
 }
 
-/* A tree with parent(j) > j is in postorder if and only if each j with parent(j) != j + 1 is followed by the
- * first leaf of the next subtree below parent(j), that is, parent(j) is an ancestor of j + 1.  The paths
- * from such leaves cover each node once: O(n). */
+/* A tree with parent(j) > j is in postorder if and only if each j with parent(j) != j + 1 is
+ * followed by the first leaf of the next subtree below parent(j), that is, parent(j) is an ancestor
+ * of j + 1.  The paths from such leaves cover each node once: O(n). */
 static const char *postorder_check(int32_t n, const int32_t *parent)
 {
     for (int32_t j = 0; j < n; j++)

@@ -1,15 +1,16 @@
-/* ordering/compress.c: one vertex for each set of indistinguishable ones  [Ashcraft, Compressed graphs and
- * the minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995)]
+/* ordering/compress.c: one vertex for each set of indistinguishable ones  [Ashcraft, Compressed
+ * graphs and the minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995)]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/hash.h"
 #include "ordering/ordering.h"
 
-/* A compressed graph is made when it has fewer than this fraction of the vertices.  An ordering's time falls
- * about in that proportion, and making and expanding the compressed graph costs a few percent of it. */
+/* A compressed graph is made when it has fewer than this fraction of the vertices.  An ordering's
+ * time falls about in that proportion, and making and expanding the compressed graph costs a few
+ * percent of it. */
 #define COMPRESSED_FRACTION 0.9
 
-/* adj(u) + u == adj(v) + v for adjacent u, v of the same degree.  Both lists ascend; each is passed over once
- * without the other vertex, so that as many remain in one as in the other. */
+/* adj(u) + u == adj(v) + v for adjacent u, v of the same degree.  Both lists ascend; each is passed
+ * over once without the other vertex, so that as many remain in one as in the other. */
 static int indistinguishable(const graph *g, int32_t u, int32_t v)
 {
     const int64_t u_end = g->start[u + 1], v_end = g->start[v + 1];
@@ -25,10 +26,10 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
     }
 }
 
-/* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.  Vertices of
- * one class are adjacent, so that a class is found among the neighbours of each member; hashes of the
- * neighbourhoods rule out nearly all others: sums of numbers that look random, as those of the bare
- * vertices agree too often in graphs with structure. */
+/* first(v): smallest vertex with v's closed neighbourhood; returns the number of different
+ * ones.  Vertices of one class are adjacent, so that a class is found among the neighbours of each
+ * member; hashes of the neighbourhoods rule out nearly all others: sums of numbers that look
+ * random, as those of the bare vertices agree too often in graphs with structure. */
 static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered, int32_t *first)
 {
     for (int32_t v = 0; v < g->n; v++)
@@ -55,8 +56,9 @@ static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered,
     return classes;
 }
 
-/* The graph of the classes.  A class is next to all members of another or to none, so its first member has one edge to the first of
- * each; classes are numbered by their first members, so lists ascend as those of g do. */
+/* The graph of the classes.  A class is next to all members of another or to none, so its first
+ * member has one edge to the first of each; classes are numbered by their first members, so lists
+ * ascend as those of g do. */
 static libsolver_status graph_of_classes(memory *m, const graph *g, const int32_t *first, const int32_t *class_of, int32_t classes,
                                          graph *compressed)
 {

@@ -1,6 +1,7 @@
-/* ordering/counts.c: column counts of the factor without forming it  [Gilbert, Ng, Peyton, An efficient
- * algorithm to compute row and column counts for sparse Cholesky factorization, SIAM J. Matrix Anal. Appl. 15
- * (1994), Figure 3; Davis, Direct Methods for Sparse Linear Systems (2006), section 4.5]
+/* ordering/counts.c: column counts of the factor without forming it  [Gilbert, Ng, Peyton, An
+ * efficient algorithm to compute row and column counts for sparse Cholesky factorization, SIAM J.
+ * Matrix Anal. Appl. 15 (1994), Figure 3; Davis, Direct Methods for Sparse Linear Systems (2006),
+ * section 4.5]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 
@@ -17,11 +18,12 @@ static int32_t find_root(int32_t *ancestor, int32_t v)
     return root;
 }
 
-/* Row i of L is a subtree of the elimination tree with root i, whose leaves are among { j : A(i,j) != 0 }.
- * count(j), the number of row subtrees that hold j, is the sum of weights over j's descendants and j: +1 at
- * every leaf of every row subtree, -1 at the least common ancestor of two consecutive leaves of one, and -1
- * at the parent of i, where row subtree i has ended.  A leaf i of the tree is its own row subtree.  A vertex that
- * stands for w rows counts w times.  O(nnz alpha). */
+/* Row i of L is a subtree of the elimination tree with root i, whose leaves are among { j : A(i,j)
+ * != 0 }.  count(j), the number of row subtrees that hold j, is the sum of weights over j's
+ * descendants and j: +1 at every leaf of every row subtree, -1 at the least common ancestor of two
+ * consecutive leaves of one, and -1 at the parent of i, where row subtree i has ended.  A leaf i of
+ * the tree is its own row subtree.  A vertex that stands for w rows counts w times.  O(nnz
+ * alpha). */
 void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, const int32_t *parent,
                    int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor)
 {

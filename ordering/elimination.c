@@ -10,7 +10,8 @@ void elimination_free(memory *m, elimination_tree *e)
     *e = (elimination_tree){0};
 }
 
-/* factor_nnz and factor_flops: a vertex that stands for w rows has columns of count, count - 1, ..., count - w + 1 entries. */
+/* factor_nnz and factor_flops: a vertex that stands for w rows has columns of count, count - 1,
+ * ..., count - w + 1 entries. */
 static void sum_counts(const graph *g, elimination_tree *e)
 {
     e->factor_nnz = 0;

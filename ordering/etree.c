@@ -1,5 +1,5 @@
-/* ordering/etree.c: elimination tree of a symmetric pattern and its postorder  [Liu, The role of elimination
- * trees in sparse factorization, SIAM J. Matrix Anal. Appl. 11 (1990), Algorithm 4.2]
+/* ordering/etree.c: elimination tree of a symmetric pattern and its postorder  [Liu, The role of
+ * elimination trees in sparse factorization, SIAM J. Matrix Anal. Appl. 11 (1990), Algorithm 4.2]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 
@@ -15,7 +15,8 @@ void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32
     for (int32_t j = 0; j < g->n; j++) {
         const int32_t v = perm[j];
         parent[j] = ancestor[j] = -1;
-        /* row j of the lower triangle: climb from each k < j to its root and hang that root under j */
+        /* row j of the lower triangle: climb from each k < j to its root and hang that root under
+         * j */
         for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
             for (int32_t k = rank[g->neighbor[p]], next; k != -1 && k < j; k = next) {
                 next = ancestor[k];
@@ -26,9 +27,9 @@ void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32
     }
 }
 
-/* A subtree of size(j) nodes takes the places slot(j) - size(j) + 1 .. slot(j) with its root last.  Going
- * down from the last node, parents come before their children, and a child takes the rightmost places of its
- * parent's subtree that are still free.  O(n), no stack. */
+/* A subtree of size(j) nodes takes the places slot(j) - size(j) + 1 .. slot(j) with its root
+ * last.  Going down from the last node, parents come before their children, and a child takes the
+ * rightmost places of its parent's subtree that are still free.  O(n), no stack. */
 void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t *size, int32_t *slot)
 {
     for (int32_t j = 0; j < n; j++)

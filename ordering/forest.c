@@ -20,8 +20,9 @@ libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, i
     return status;
 }
 
-/* f from its supernodes, each moved to its place.  perm: rows of A in the plain postorder.  The parent of a supernode's last
- * column is the first column of the supernode above, because a column with two children or more begins a supernode. */
+/* f from its supernodes, each moved to its place.  perm: rows of A in the plain postorder.  The
+ * parent of a supernode's last column is the first column of the supernode above, because a column
+ * with two children or more begins a supernode. */
 static void number_columns(const int32_t *perm, const supernodes *s, const int32_t *place, forest *f)
 {
     f->first[0] = 0;

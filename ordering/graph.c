@@ -24,8 +24,9 @@ libsolver_status graph_build(memory *m, const pattern *a, graph *g)
         g->start[v] = sum;
         sum += degree;
     }
-    /* Columns 0..j-1 have put all smaller neighbours of j in place, in ascending order; column j adds the
-     * larger ones.  start(v) is where the next neighbour of v goes, in the end where those of v + 1 begin. */
+    /* Columns 0..j-1 have put all smaller neighbours of j in place, in ascending order; column j
+     * adds the larger ones.  start(v) is where the next neighbour of v goes, in the end where those
+     * of v + 1 begin. */
     for (int32_t j = 0; j < n; j++)
         for (int64_t p = a->start[j] + 1; p < a->start[j + 1]; p++) {
             g->neighbor[g->start[j]++] = a->row[p];

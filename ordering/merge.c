@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/ordering.h"
 
-/* Number of classes next to class c, whose members are first, next[first], ...  mark[d] = c once d has been met; -1 before all
- * calls.  Unless lists is NULL, c is written to the end of each neighbour's list. */
+/* Number of classes next to class c, whose members are first, next[first], ...  mark[d] = c once d
+ * has been met; -1 before all calls.  Unless lists is NULL, c is written to the end of each
+ * neighbour's list. */
 static int64_t visit_class(const graph *g, const int32_t *class_of, int32_t c, int32_t first, const int32_t *next,
                            int32_t *mark, int64_t *end, int32_t *lists)
 {

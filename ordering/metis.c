@@ -1,12 +1,13 @@
-/* ordering/metis.c: nested dissection by METIS, fenced  [Karypis, Kumar, SIAM J. Sci. Comput. 20 (1998)]
+/* ordering/metis.c: nested dissection by METIS, fenced  [Karypis, Kumar, SIAM J. Sci. Comput. 20
+ * (1998)]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * METIS 5.1 draws from rand() after reseeding it, keeps process-wide state and puts its own handlers on
- * SIGABRT and SIGTERM while it runs.  Here one call runs at a time, on a random state of its own (rand()
- * draws from the state that initstate() sets, as in glibc), and what the host had is put back.  What cannot
- * be fenced: another thread that calls rand() meanwhile draws from METIS's state and changes the permutation;
- * a SIGTERM meanwhile is taken by METIS, which gives up; memory comes from malloc, and METIS prints to stderr
- * when it gets none. */
+ * METIS 5.1 draws from rand() after reseeding it, keeps process-wide state and puts its own
+ * handlers on SIGABRT and SIGTERM while it runs.  Here one call runs at a time, on a random state
+ * of its own (rand() draws from the state that initstate() sets, as in glibc), and what the host
+ * had is put back.  What cannot be fenced: another thread that calls rand() meanwhile draws from
+ * METIS's state and changes the permutation; a SIGTERM meanwhile is taken by METIS, which gives up;
+ * memory comes from malloc, and METIS prints to stderr when it gets none. */
 #define _XOPEN_SOURCE 700 /* initstate, setstate */
 #include "ordering/ordering.h"
 #include <metis.h>

@@ -1,8 +1,9 @@
 /* ordering/ordering.h: everything that depends on the pattern only; no floating-point values of A
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The order of calls:  graph -> compress -> amd / nd / metis -> elimination (etree, postorder, counts) -> forest (of all
- * rows, fundamental supernodes) -> partition (relaxed supernodes of a backend) -> rows of each supernode. */
+ * The order of calls:  graph -> compress -> amd / nd / metis -> elimination (etree, postorder,
+ * counts) -> forest (of all rows, fundamental supernodes) -> partition (relaxed supernodes of a
+ * backend) -> rows of each supernode. */
 #ifndef ORDERING_ORDERING_H
 #define ORDERING_ORDERING_H
 
@@ -10,16 +11,16 @@
 #include "libsolver_types.h"
 #include <stdatomic.h>
 
-/* Lower triangle of a symmetric matrix by columns: rows of column j are row[start[j] .. start[j+1]),
- * ascending, each once, the diagonal first and always present. */
+/* Lower triangle of a symmetric matrix by columns: rows of column j are row[start[j] ..
+ * start[j+1]), ascending, each once, the diagonal first and always present. */
 typedef struct pattern {
     int32_t n;
     int64_t *start; /* n + 1 */
     int32_t *row;   /* start[n] */
 } pattern;
 
-/* Undirected graph without loops: each edge stored at both ends, neighbours ascending.  weight: vertices of
- * the original graph that each stands for (NULL: one each). */
+/* Undirected graph without loops: each edge stored at both ends, neighbours ascending.  weight:
+ * vertices of the original graph that each stands for (NULL: one each). */
 typedef struct graph {
     int32_t n;
     int64_t *start;    /* n + 1 */
@@ -31,23 +32,25 @@ typedef struct graph {
 libsolver_status graph_build(memory *m, const pattern *a, graph *g);
 void graph_free(memory *m, graph *g);
 
-/* Merges vertices with equal closed neighbourhoods (adj(v) + v), as the unknowns of a mesh node have
- * [Ashcraft 1995]. class_of: length g->n, out, the vertex of `compressed` that stands for each.  When less
- * than a tenth of the vertices would go, compressed gets n = -1 and no memory. */
+/* Merges vertices with equal closed neighbourhoods (adj(v) + v), as the unknowns of a mesh node
+ * have [Ashcraft 1995]. class_of: length g->n, out, the vertex of `compressed` that stands for
+ * each.  When less than a tenth of the vertices would go, compressed gets n = -1 and no memory. */
 libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of);
 
-/* The graph in which the vertices v of each class_of[v] in [0, classes) are one, with weights.  O(n + nnz). */
+/* The graph in which the vertices v of each class_of[v] in [0, classes) are one, with weights.  O(n
+ * + nnz). */
 libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of, int32_t classes, graph *merged);
 
 /* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD where weights are equal,
- * otherwise ours, which honours them.  metis: METIS_NodeND with fixed seed, weights honoured; its effects
- * on the host are in metis.c; NOT_BUILT without METIS, and for more edges than its integers can count.
- * Connected components, vertices of degree 0 and n = 0 are fine. */
+ * otherwise ours, which honours them.  metis: METIS_NodeND with fixed seed, weights honoured; its
+ * effects on the host are in metis.c; NOT_BUILT without METIS, and for more edges than its integers
+ * can count.  Connected components, vertices of degree 0 and n = 0 are fine. */
 libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
 libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
 
-/* Nested dissection: multilevel vertex separators, minimum degree at the leaves; weights honoured.  The same
- * permutation from the same seed, by whatever number of threads.  O(nnz log n).  OUT_OF_MEMORY, CANCELLED. */
+/* Nested dissection: multilevel vertex separators, minimum degree at the leaves; weights
+ * honoured.  The same permutation from the same seed, by whatever number of threads.  O(nnz log
+ * n).  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm);
 
 /* Who looks on while a graph is dissected. */
@@ -57,17 +60,18 @@ typedef struct nd_watch {
     void *user;
 } nd_watch;
 
-/* The same by tasks of the caller's team of threads, all of them done on return.  CANCELLED when it was stopped. */
+/* The same by tasks of the caller's team of threads, all of them done on return.  CANCELLED when it
+ * was stopped. */
 libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t seed, const nd_watch *watch, int32_t *perm);
 
-/* perm of the original graph from one of the compressed graph: classes in order, members ascending inside a
- * class. */
+/* perm of the original graph from one of the compressed graph: classes in order, members ascending
+ * inside a class. */
 libsolver_status order_expand(memory *m, int32_t n, const int32_t *class_of, int32_t classes,
                               const int32_t *compressed_perm, int32_t *perm);
 
-/* Elimination forest of P A P^T and its fundamental supernodes, in postorder: column k of the forest is row
- * perm[k] of A. Supernode s has columns [first[s], first[s+1]); its front has `rows[s]` rows, pivot columns
- * included. */
+/* Elimination forest of P A P^T and its fundamental supernodes, in postorder: column k of the
+ * forest is row perm[k] of A. Supernode s has columns [first[s], first[s+1]); its front has
+ * `rows[s]` rows, pivot columns included. */
 typedef struct forest {
     int32_t n, supernodes;
     int32_t *perm;       /* n: postordered */
@@ -104,14 +108,15 @@ typedef struct elimination_tree {
 /* perm: any permutation of g's vertices; e gets an equivalent one. */
 libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm, elimination_tree *e);
 void elimination_free(memory *m, elimination_tree *e);
-/* seconds: sum of cost over the fronts that a partition by `merge` would have.  waiting: NULL if no row does; where rows wait to,
- * they wait from below.  O(n + supernodes log(supernodes)). */
+/* seconds: sum of cost over the fronts that a partition by `merge` would have.  waiting: NULL if no
+ * row does; where rows wait to, they wait from below.  O(n + supernodes log(supernodes)). */
 libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost merge, front_seconds cost,
                                      const waiting_rows *waiting, double *seconds);
 
-/* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its compressed graph, as from
- * graph_compress, otherwise NULL.  Children come in Liu's order for the least stack.  O(n + supernodes log(supernodes)). On
- * failure f owns nothing; so it is with all objects here. */
+/* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its
+ * compressed graph, as from graph_compress, otherwise NULL.  Children come in Liu's order for the
+ * least stack.  O(n + supernodes log(supernodes)). On failure f owns nothing; so it is with all
+ * objects here. */
 libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e, int32_t n, const int32_t *class_of,
                                        forest *f);
 /* The same from any permutation of A's rows.  O(nnz alpha + supernodes log(supernodes)). */
@@ -121,12 +126,13 @@ void forest_free(memory *m, forest *f);
 libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, int64_t *factor_nnz,
                              double *factor_flops);
 
-/* permuted := lower triangle of P A P^T by columns, of each first the diagonal, the others in any order; its arrays are the caller's.  place, unless
- * NULL: of an entry of A its place there, -1 - it if that is its mirror image.  O(n + nnz). */
+/* permuted := lower triangle of P A P^T by columns, of each first the diagonal, the others in any
+ * order; its arrays are the caller's.  place, unless NULL: of an entry of A its place there, -1 -
+ * it if that is its mirror image.  O(n + nnz). */
 libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm, pattern *permuted, int64_t *place);
 
-/* Relaxed supernodes: fundamental ones merged with their parents where that lowers the predicted time.
- * Same meaning as in forest, but supernodes hold explicit zeros, and row lists are there. */
+/* Relaxed supernodes: fundamental ones merged with their parents where that lowers the predicted
+ * time.  Same meaning as in forest, but supernodes hold explicit zeros, and row lists are there. */
 typedef struct partition {
     int32_t n, supernodes;
     int32_t *perm;      /* n: column k is row perm[k] of A */
@@ -143,8 +149,8 @@ libsolver_status partition_build(memory *m, const pattern *a, const forest *f, f
                                  int64_t *place);
 void partition_free(memory *m, partition *p);
 
-/* Validators for debug builds and tests: NULL if all invariants hold, otherwise what is broken (a static
- * string). */
+/* Validators for debug builds and tests: NULL if all invariants hold, otherwise what is broken (a
+ * static string). */
 const char *pattern_check(const pattern *a);
 const char *graph_check(const graph *g);
 const char *permutation_check(memory *m, int32_t n, const int32_t *perm);

@@ -54,8 +54,9 @@ done:
     return status;
 }
 
-/* Everything of p but its rows.  Inside a front the columns keep the forest's order, so that each still comes
- * before its parent in the elimination tree.  leads(j): nonzero when column j begins a fundamental supernode; zero before. */
+/* Everything of p but its rows.  Inside a front the columns keep the forest's order, so that each
+ * still comes before its parent in the elimination tree.  leads(j): nonzero when column j begins a
+ * fundamental supernode; zero before. */
 static void number_columns(const forest *f, const fronts *t, partition *p, unsigned char *leads)
 {
     p->first[0] = 0;

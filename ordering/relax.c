@@ -1,11 +1,11 @@
-/* ordering/relax.c: which fronts to merge with their parents  [Ashcraft, Grimes, The influence of relaxed
- * supernode partitions on the multifrontal method, ACM Trans. Math. Softw. 15 (1989)]
+/* ordering/relax.c: which fronts to merge with their parents  [Ashcraft, Grimes, The influence of
+ * relaxed supernode partitions on the multifrontal method, ACM Trans. Math. Softw. 15 (1989)]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 
-/* Explicit zeros are at most a quarter of a merged front's factor block once that holds more than 4096
- * entries: a front_cost knows sizes only, and a chain of merges that each pay must not grow a front whose
- * entries are mostly zeros. */
+/* Explicit zeros are at most a quarter of a merged front's factor block once that holds more than
+ * 4096 entries: a front_cost knows sizes only, and a chain of merges that each pay must not grow a
+ * front whose entries are mostly zeros. */
 #define ZEROS_FRACTION 0.25
 #define SMALL_BLOCK 4096
 
@@ -26,9 +26,9 @@ static int64_t new_zeros(front_size c, front_size p)
     return stored(merged_size(c, p)) - stored(c) - stored(p);
 }
 
-/* From the leaves up, each front takes in those of its children for which one front is predicted to be no
- * slower than two, the child that brings the fewest zeros first.  What was refused is not looked at again:
- * the front only grows, and with it the zeros a child would bring.  O(n log n). */
+/* From the leaves up, each front takes in those of its children for which one front is predicted to
+ * be no slower than two, the child that brings the fewest zeros first.  What was refused is not
+ * looked at again: the front only grows, and with it the zeros a child would bring.  O(n log n). */
 libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost, front_size *size,
                               unsigned char *merged)
 {

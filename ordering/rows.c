@@ -1,12 +1,12 @@
-/* ordering/rows.c: row lists of the fronts by supernodal symbolic factorization  [George, Liu, Computer
- * Solution of Large Sparse Positive Definite Systems (1981), section 5.4]
+/* ordering/rows.c: row lists of the fronts by supernodal symbolic factorization  [George, Liu,
+ * Computer Solution of Large Sparse Positive Definite Systems (1981), section 5.4]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 #include <assert.h>
 #include <string.h>
 
-/* Natural merge sort: a list of rows is made of the children's lists, each ascending, and the few rows that
- * are new, so that there are few ascending runs.  O(length log(runs)).  work: length. */
+/* Natural merge sort: a list of rows is made of the children's lists, each ascending, and the few
+ * rows that are new, so that there are few ascending runs.  O(length log(runs)).  work: length. */
 static void sort_runs(int32_t *row, int64_t length, int32_t *work)
 {
     for (int64_t runs = 2; runs > 1;) {
@@ -26,8 +26,9 @@ static void sort_runs(int32_t *row, int64_t length, int32_t *work)
     }
 }
 
-/* rows(s) = columns of s + rows of the children not eliminated there + rows of A(:, columns of s); of the columns of a
- * fundamental supernode the first has all rows that the others have.  O(nnz + rows log(rows)). */
+/* rows(s) = columns of s + rows of the children not eliminated there + rows of A(:, columns of s);
+ * of the columns of a fundamental supernode the first has all rows that the others have.  O(nnz +
+ * rows log(rows)). */
 libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads, const partition *p)
 {
     int32_t *met = memory_new(m, p->n, sizeof(int32_t)); /* the latest front that has the row */

@@ -1,5 +1,6 @@
 /* ordering/stack_order.c: the postorder with the smallest multifrontal stack  [Liu, On the storage
- * requirement in the out-of-core multifrontal method, ACM Trans. Math. Softw. 12 (1986), Theorem 3.2]
+ * requirement in the out-of-core multifrontal method, ACM Trans. Math. Softw. 12 (1986), Theorem
+ * 3.2]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 
@@ -29,7 +30,8 @@ static int32_t merge(int32_t a, int32_t b, int32_t *next, const double *key)
     return head;
 }
 
-/* Merge sort from the bottom up: run(i) is empty or a sorted list of 2^i nodes, later ones in lower runs. */
+/* Merge sort from the bottom up: run(i) is empty or a sorted list of 2^i nodes, later ones in lower
+ * runs. */
 int32_t tree_sort(int32_t head, int32_t *next, const double *key)
 {
     int32_t run[32], runs = 0;
@@ -56,8 +58,8 @@ static double contribution(front_size s)
     return (double)(s.m - s.k) * (s.m - s.k);
 }
 
-/* peak(s) = max(max_i (cb_1 + ... + cb_(i-1) + peak_i), cb_1 + ... + cb_q + m^2) over the children 1..q of s,
- * least when they come by descending peak - cb.  drop(s) = peak(s) - cb(s). */
+/* peak(s) = max(max_i (cb_1 + ... + cb_(i-1) + peak_i), cb_1 + ... + cb_q + m^2) over the children
+ * 1..q of s, least when they come by descending peak - cb.  drop(s) = peak(s) - cb(s). */
 static void sort_children(int32_t n, const front_size *size, int32_t *head, int32_t *next, double *drop)
 {
     for (int32_t s = 0; s < n; s++) {
@@ -73,8 +75,8 @@ static void sort_children(int32_t n, const front_size *size, int32_t *head, int3
     }
 }
 
-/* A subtree of nodes(s) fronts takes the places begin(s) .. begin(s) + nodes(s) - 1, its root the last.
- * O(n log n) for the sorts. */
+/* A subtree of nodes(s) fronts takes the places begin(s) .. begin(s) + nodes(s) - 1, its root the
+ * last.  O(n log n) for the sorts. */
 libsolver_status stack_postorder(memory *m, int32_t n, const int32_t *above, const front_size *size,
                                  int32_t *place)
 {

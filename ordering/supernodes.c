@@ -1,5 +1,6 @@
-/* ordering/supernodes.c: fundamental supernodes of an elimination  [Liu, Ng, Peyton, On finding supernodes for sparse
- * matrix computations, SIAM J. Matrix Anal. Appl. 14 (1993)], and what their fronts will cost
+/* ordering/supernodes.c: fundamental supernodes of an elimination  [Liu, Ng, Peyton, On finding
+ * supernodes for sparse matrix computations, SIAM J. Matrix Anal. Appl. 14 (1993)], and what their
+ * fronts will cost
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 
@@ -12,8 +13,8 @@ void supernodes_free(memory *m, supernodes *s)
     *s = (supernodes){0};
 }
 
-/* Vertex j continues the supernode of j - 1 if j - 1 is its only child and L(:,j) is L(:,j-1) without the rows of
- * j - 1. */
+/* Vertex j continues the supernode of j - 1 if j - 1 is its only child and L(:,j) is L(:,j-1)
+ * without the rows of j - 1. */
 libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e, supernodes *s)
 {
     const int32_t n = e->n;

@@ -52,7 +52,8 @@ static libsolver_status check_signs(const libsolver_options *o, int64_t n, messa
     return LIBSOLVER_OK;
 }
 
-/* Part of the rows with a zero on the diagonal from which rows are paired to 2x2 pivots when the caller leaves it open. */
+/* Part of the rows with a zero on the diagonal from which rows are paired to 2x2 pivots when the
+ * caller leaves it open. */
 #define PAIRED_PART 0.25
 
 /* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and many rows need a 2x2 pivot or
@@ -90,8 +91,8 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     return status;
 }
 
-/* Whether Cholesky will be tried, as far as is known: 0 if the kind is left open and the diagonal of the rows that are eliminated
- * says no. */
+/* Whether Cholesky will be tried, as far as is known: 0 if the kind is left open and the diagonal
+ * of the rows that are eliminated says no. */
 static libsolver_status foresee_cholesky(libsolver_analysis *s, const libsolver_matrix *a, int *cholesky)
 {
     memory *m = &s->context->env.memory;
@@ -111,8 +112,9 @@ static libsolver_status foresee_cholesky(libsolver_analysis *s, const libsolver_
     return LIBSOLVER_OK;
 }
 
-/* Where AUTO solves, when the forest is known.  What the GPU backend does not do stays on the CPU.  The forecast is for all processors of
- * the machine: the bits of solutions may not depend on the number of threads asked for. */
+/* Where AUTO solves, when the forest is known.  What the GPU backend does not do stays on the
+ * CPU.  The forecast is for all processors of the machine: the bits of solutions may not depend on
+ * the number of threads asked for. */
 static void choose_side(libsolver_analysis *s)
 {
     const environment *env = &s->context->env;

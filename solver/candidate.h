@@ -8,7 +8,8 @@
 #include "solver/libsolver.h"
 #include "solver/matching.h"
 
-/* An order with its elimination: of the compressed graph's vertices or, unless by_classes, of the rows. */
+/* An order with its elimination: of the compressed graph's vertices or, unless by_classes, of the
+ * rows. */
 typedef struct candidate {
     elimination_tree e; /* .perm NULL: not found yet */
     int by_classes;
@@ -35,7 +36,8 @@ static inline const graph *choice_graph(const choice *c)
     return c->compressed.n < 0 ? c->g : &c->compressed;
 }
 
-/* The order by one method; watch: of nested dissection, or NULL; with it, the tasks are those of the caller's team. */
+/* The order by one method; watch: of nested dissection, or NULL; with it, the tasks are those of
+ * the caller's team. */
 libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch, candidate *k);
 /* AMD's, once. */
 libsolver_status candidate_find_amd(choice *c);

@@ -8,16 +8,18 @@
 #include <assert.h>
 #include <string.h>
 
-/* What many 2x2 pivots multiply the time of a factorization with ten solves by (`bench_auto_ordering -m 1`, the shared matrices). */
+/* What many 2x2 pivots multiply the time of a factorization with ten solves by
+ * (`bench_auto_ordering -m 1`, the shared matrices). */
 #define PAIRED_FACTOR 1.3
 
 /* Random numbers of nested dissection. */
 #define ND_SEED 4321
 
-/* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when it multiplies the time
- * predicted of AMD's order by more than this: of the shared KKT systems, those above (kkt_aug2d 1.6, stokes64 3.0, ncvxqp1 3.0,
- * kkt_cvxqp1_l 5.1) are factorized faster with delays, those below (reorientation_1 1.3, kkt_laser 1.3, kkt_cont-201 1.46) with pairs,
- * by `libsolver bench`. */
+/* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when
+ * it multiplies the time predicted of AMD's order by more than this: of the shared KKT systems,
+ * those above (kkt_aug2d 1.6, stokes64 3.0, ncvxqp1 3.0, kkt_cvxqp1_l 5.1) are factorized faster
+ * with delays, those below (reorientation_1 1.3, kkt_laser 1.3, kkt_cont-201 1.46) with pairs, by
+ * `libsolver bench`. */
 #define PAIRS_WORTH 1.5
 
 static libsolver_status by_method(const choice *c, libsolver_ordering method, const nd_watch *watch,
@@ -113,7 +115,8 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
     return status;
 }
 
-/* The graph g of a, with the pairs of a matching if magnitude is given; choice_free in every case. */
+/* The graph g of a, with the pairs of a matching if magnitude is given; choice_free in every
+ * case. */
 static libsolver_status choice_begin(choice *c, environment *env, const pattern *a, const graph *g,
                                      const double *magnitude, matching **matched)
 {

@@ -8,8 +8,8 @@
 #include "solver/libsolver.h"
 #include "solver/matching.h"
 
-/* perm, length a->n: the row eliminated k-th.  used: the method.  INVALID (the caller's permutation), NOT_BUILT,
- * OUT_OF_MEMORY, CANCELLED. */
+/* perm, length a->n: the row eliminated k-th.  used: the method.  INVALID (the caller's
+ * permutation), NOT_BUILT, OUT_OF_MEMORY, CANCELLED. */
 libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options, int32_t *perm,
                                  libsolver_ordering *used, message *why);
 

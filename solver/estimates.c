@@ -1,4 +1,5 @@
-/* solver/estimates.c: what is known of A and of solutions on request: determinant, condition, forward errors
+/* solver/estimates.c: what is known of A and of solutions on request: determinant, condition,
+ * forward errors
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/objects.h"
 #include <math.h>

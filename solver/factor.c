@@ -65,8 +65,8 @@ static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors
     return LIBSOLVER_OK;
 }
 
-/* incoming := A + diag(shift), a NULL: with the A given last, shift NULL: 0.  After a failure the factor is what it was, and a good A
- * has been given. */
+/* incoming := A + diag(shift), a NULL: with the A given last, shift NULL: 0.  After a failure the
+ * factor is what it was, and a good A has been given. */
 static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a, const libsolver_vectors *shift)
 {
     const libsolver_analysis *s = f->analysis;
@@ -180,7 +180,8 @@ libsolver_status libsolver_refactorize(libsolver_factor *f, const libsolver_matr
     return libsolver_refactorize_shifted(f, a, NULL);
 }
 
-/* The context that the options ask for, or, when they are refused, one that only serves to say why. */
+/* The context that the options ask for, or, when they are refused, one that only serves to say
+ * why. */
 static libsolver_status own_context(const libsolver_options *options, libsolver_context **context)
 {
     const libsolver_status status = libsolver_context_create(options, context);

@@ -91,7 +91,8 @@ static int32_t lower_column(int32_t i, int32_t j)
     return i > j ? j : i;
 }
 
-/* How much of the order by column of the lower triangle, rows ascending inside, is there: 2 all, 1 rows ascend, 0 nothing. */
+/* How much of the order by column of the lower triangle, rows ascending inside, is there: 2 all, 1
+ * rows ascend, 0 nothing. */
 static int order_of_entries(int64_t entries, const int32_t *row, const int32_t *column)
 {
     int by_row = 1, by_column = 1;
@@ -104,8 +105,8 @@ static int order_of_entries(int64_t entries, const int32_t *row, const int32_t *
     return by_column ? 2 : by_row;
 }
 
-/* sorted := the entries by column of the lower triangle, rows ascending inside: two stable counting sorts.
- * count: n + 1 workspace, half: entries workspace, NULL when rows ascend already. */
+/* sorted := the entries by column of the lower triangle, rows ascending inside: two stable counting
+ * sorts.  count: n + 1 workspace, half: entries workspace, NULL when rows ascend already. */
 static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const int32_t *column,
                          int64_t *count, int64_t *half, int64_t *sorted)
 {
@@ -123,8 +124,9 @@ static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const i
     }
 }
 
-/* The pattern from sorted entries (sorted NULL: they came so): duplicates get one place, every column begins with its diagonal.
- * Without places to write to (a->row and target NULL) only the entries are counted. */
+/* The pattern from sorted entries (sorted NULL: they came so): duplicates get one place, every
+ * column begins with its diagonal.  Without places to write to (a->row and target NULL) only the
+ * entries are counted. */
 static int64_t merge(const input *in, const int32_t *row, const int32_t *column, const int64_t *sorted,
                      pattern *a, int64_t *target)
 {

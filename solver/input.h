@@ -23,22 +23,23 @@ typedef struct input {
 libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why);
 void input_free(memory *m, input *in);
 
-/* Whether the view has the pattern that was read.  Without pointers and indices it is taken to have.
- * PATTERN_MISMATCH, INVALID. */
+/* Whether the view has the pattern that was read.  Without pointers and indices it is taken to
+ * have.  PATTERN_MISMATCH, INVALID. */
 libsolver_status input_matches(const input *in, const libsolver_matrix *a, message *why);
 
 /* What is done with values before the backend has them, by type: values_tmpl.c. */
 typedef struct typed_values {
     size_t bytes; /* of a scalar */
-    /* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for FULL views,
-     * otherwise NULL.  NONFINITE, INVALID (a FULL view that is not symmetric or Hermitian, a Hermitian diagonal
-     * that is not real). */
+    /* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for
+     * FULL views, otherwise NULL.  NONFINITE, INVALID (a FULL view that is not symmetric or
+     * Hermitian, a Hermitian diagonal that is not real). */
     libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored, message *why);
     /* diagonal := that of sum, n scalars */
     void (*diagonal)(const input *in, const void *sum, void *diagonal);
     /* diagonal := its real part, n, of values as they are given */
     void (*given_diagonal)(const input *in, const void *values, double *diagonal);
-    /* The diagonal of sum := diagonal + shift, shift NULL: 0.  NONFINITE, INVALID (Hermitian: not real); sum is as before then. */
+    /* The diagonal of sum := diagonal + shift, shift NULL: 0.  NONFINITE, INVALID (Hermitian: not
+     * real); sum is as before then. */
     libsolver_status (*shift)(const input *in, const void *diagonal, const libsolver_vectors *shift, void *sum, message *why);
     /* magnitude := |values| */
     void (*magnitudes)(int64_t count, const void *values, double *magnitude);

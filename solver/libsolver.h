@@ -1,5 +1,5 @@
-/* solver/libsolver.h: sparse symmetric and Hermitian systems A x = b by Cholesky (A = L L^T) and LDL^T, on the CPU and on
- * the GPU
+/* solver/libsolver.h: sparse symmetric and Hermitian systems A x = b by Cholesky (A = L L^T) and
+ * LDL^T, on the CPU and on the GPU
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Three calls solve a system (simple level):
@@ -9,7 +9,8 @@
  *     libsolver_solve(F, &b, &x);                        // solve, refine, check; > 0: a remark, < 0: an error
  *     libsolver_factor_free(F);
  *
- * and the phases can be had one by one (explicit level), when one pattern has many values or one factor many solves:
+ * and the phases can be had one by one (explicit level), when one pattern has many values or one
+ * factor many solves:
  *
  *     libsolver_context_create(&options, &context);      // where to run, whose memory, whom to tell
  *     libsolver_analyze(context, &A, &options, &S);      // pattern: ordering, elimination tree, memory
@@ -18,28 +19,34 @@
  *     libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &b, &x);   // one pass; nothing checked, nothing allocated
  *     libsolver_refine(F, W, &b, &x, errors);            // refinement and the backward error of each column
  *
- * Types.  Real and complex, single and double precision.  A real or complex symmetric A has factors L L^T or L D L^T, a
- * complex Hermitian one L L^H or L D L^H with a real diagonal of D; L^T below means L^H then.  Complex symmetric matrices
- * have neither Cholesky factors nor an inertia.
+ * Types.  Real and complex, single and double precision.  A real or complex symmetric A has factors
+ * L L^T or L D L^T, a complex Hermitian one L L^H or L D L^H with a real diagonal of D; L^T below
+ * means L^H then.  Complex symmetric matrices have neither Cholesky factors nor an inertia.
  *
- * Mixed precision (options.mixed).  For matrices of type D and Z: the scaled matrix is factorized in single precision, which halves
- * L and about halves the time; A, vectors and residuals stay in double.  libsolver_solve_plain is accurate to single precision
- * then; libsolver_solve and libsolver_refine come to the tolerance of double precision, by FGMRES where A is ill-conditioned.  A
- * pivot that is zero up to rounding in single precision need not be so in double: it is replaced by a small positive one
- * (PERTURBED) and counts as such, so SINGULAR says that rows of A are empty.  An inertia is certain if single precision can tell.
- * Where pivots were replaced or have uncertain signs, factorize tries a solve; if that does not come to the tolerance in few steps,
- * the factor is made in double precision and everything is as without options.mixed, later refactorizations included
- * (libsolver_factor_info.precision tells).  If there is no memory for that, solves may be INACCURATE.  A workspace holds up to 41
- * vectors for FGMRES, as it does for factors with perturbed pivots.
+ * Mixed precision (options.mixed).  For matrices of type D and Z: the scaled matrix is factorized
+ * in single precision, which halves L and about halves the time; A, vectors and residuals stay in
+ * double.  libsolver_solve_plain is accurate to single precision then; libsolver_solve and
+ * libsolver_refine come to the tolerance of double precision, by FGMRES where A is
+ * ill-conditioned.  A pivot that is zero up to rounding in single precision need not be so in
+ * double: it is replaced by a small positive one (PERTURBED) and counts as such, so SINGULAR says
+ * that rows of A are empty.  An inertia is certain if single precision can tell.  Where pivots were
+ * replaced or have uncertain signs, factorize tries a solve; if that does not come to the tolerance
+ * in few steps, the factor is made in double precision and everything is as without options.mixed,
+ * later refactorizations included (libsolver_factor_info.precision tells).  If there is no memory
+ * for that, solves may be INACCURATE.  A workspace holds up to 41 vectors for FGMRES, as it does
+ * for factors with perturbed pivots.
  *
- * Threads.  Different objects may be used at the same time.  An analysis may be shared by any number of threads.  A factor
- * may be solved with by any number of threads if each brings its own workspace; factorize and refactorize want it alone.
+ * Threads.  Different objects may be used at the same time.  An analysis may be shared by any
+ * number of threads.  A factor may be solved with by any number of threads if each brings its own
+ * workspace; factorize and refactorize want it alone.
  *
- * Results.  The same calls give the same bits on every run and for any number of threads (one BLAS build, one CPU model,
- * one number of right-hand sides in a call; with BACKEND_AUTO and a GPU: one number of processors).
+ * Results.  The same calls give the same bits on every run and for any number of threads (one BLAS
+ * build, one CPU model, one number of right-hand sides in a call; with BACKEND_AUTO and a GPU: one
+ * number of processors).
  *
- * Memory.  A context must outlive its analyses, an analysis its factors, a factor its workspaces.  Every *_free takes
- * NULL.  What the BLAS and the OpenMP runtime take for themselves (packed blocks, tasks) goes around `allocate`. */
+ * Memory.  A context must outlive its analyses, an analysis its factors, a factor its
+ * workspaces.  Every *_free takes NULL.  What the BLAS and the OpenMP runtime take for themselves
+ * (packed blocks, tasks) goes around `allocate`. */
 #ifndef LIBSOLVER_H
 #define LIBSOLVER_H
 
@@ -58,7 +65,7 @@ typedef struct libsolver_analysis libsolver_analysis;
 typedef struct libsolver_factor libsolver_factor;
 typedef struct libsolver_workspace libsolver_workspace;
 
-/* ---- Options --------------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 typedef enum libsolver_backend {
     LIBSOLVER_BACKEND_AUTO = 0, /* factors made on the CPU; solves on the GPU, if there is one, where they are foreseen to take less time by
@@ -112,8 +119,8 @@ typedef struct libsolver_options {
     int64_t memory_limit; /* host bytes in use by this context, 0: none; OUT_OF_MEMORY above it */
     void (*log)(void *user, const char *sentence); /* NULL: silence */
     void *log_user;
-    /* nonzero: CANCELLED.  Polled before each front and many times inside large ones, once a sweep over the matrix and once a
-     * refinement step; called from several threads */
+    /* nonzero: CANCELLED.  Polled before each front and many times inside large ones, once a sweep
+     * over the matrix and once a refinement step; called from several threads */
     int (*cancel)(void *user);
     void *cancel_user;
 
@@ -124,9 +131,10 @@ typedef struct libsolver_options {
         *permutation; /* ORDERING_USER: length n, permutation[k] = the row eliminated k-th, 0-based; copied */
     libsolver_choice
         matching; /* scaling and ordering by maximum-product matching, for hard indefinite matrices */
-    /* equilibration, by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and 2^500 (single precision: 2^-60 and
-     * 2^60; mixed: more than 2^60 below the largest), whose pivots might have no reciprocals.  These are also
-     * the limits of scale factors: a row that wants one beyond may have a zero pivot, which is uncertain then */
+    /* equilibration, by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and
+     * 2^500 (single precision: 2^-60 and 2^60; mixed: more than 2^60 below the largest), whose
+     * pivots might have no reciprocals.  These are also the limits of scale factors: a row that
+     * wants one beyond may have a zero pivot, which is uncertain then */
     libsolver_choice scaling;
     double pivot_threshold;   /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
     libsolver_purpose purpose;
@@ -135,16 +143,18 @@ typedef struct libsolver_options {
     double tolerance; /* wanted backward error; default 1e-14 (5e-6 in single precision) when 0 */
     libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always can */
     libsolver_choice mixed; /* ON: the factor in single precision where that is enough, INVALID for types S and C; AUTO is OFF */
-    /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row of A; copied.  D is diagonal; a pivot that is
-     * rounding error or has the other sign is given the expected one and a size of at least sqrt(eps), and counts as
-     * perturbed [Vanderbei 1995].  A real or Hermitian */
+    /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row of A; copied.  D is
+     * diagonal; a pivot that is rounding error or has the other sign is given the expected one and
+     * a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995].  A real or
+     * Hermitian */
     const int8_t *expected_signs;
-    /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its children have equal parts of it.
-     * Those past it get the best pivot there is, raised to sqrt(eps) of the column's largest entry if need be, and count as
-     * perturbed [Duff, Pralet 2007].  0: no cap, unless the factor would grow to tens of times what was foreseen */
+    /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its
+     * children have equal parts of it.  Those past it get the best pivot there is, raised to
+     * sqrt(eps) of the column's largest entry if need be, and count as perturbed [Duff, Pralet
+     * 2007].  0: no cap, unless the factor would grow to tens of times what was foreseen */
     int64_t delay_cap;
-    /* length schur_size, distinct, 0-based; copied: rows that are not eliminated, whose Schur complement is wanted; see
-     * libsolver_schur_complement */
+    /* length schur_size, distinct, 0-based; copied: rows that are not eliminated, whose Schur
+     * complement is wanted; see libsolver_schur_complement */
     const int64_t *schur_rows;
     int64_t schur_size;
 
@@ -157,77 +167,87 @@ LIBSOLVER_API void libsolver_options_default(libsolver_options *options);
 /* "MAJOR.MINOR.PATCH" of the library that is linked. */
 LIBSOLVER_API const char *libsolver_version(void);
 
-/* ---- Simple level ---------------------------------------------------------------------------------- */
+/* ---- Simple level ---------------------------------------------------------------------------- */
 
-/* Analyses and factorizes A (values wanted).  options: NULL for the defaults.  *factor owns everything behind
- * it; it is not NULL, even after a failure, unless memory ran out at once, so that its message can be read;
- * free it in every case. INVALID, NONFINITE, NOT_POSITIVE_DEFINITE (KIND_SPD), OUT_OF_MEMORY, NOT_BUILT,
- * CANCELLED, CUDA; SINGULAR > 0 is usable. */
+/* Analyses and factorizes A (values wanted).  options: NULL for the defaults.  *factor owns
+ * everything behind it; it is not NULL, even after a failure, unless memory ran out at once, so
+ * that its message can be read; free it in every case. INVALID, NONFINITE, NOT_POSITIVE_DEFINITE
+ * (KIND_SPD), OUT_OF_MEMORY, NOT_BUILT, CANCELLED, CUDA; SINGULAR > 0 is usable. */
 LIBSOLVER_API libsolver_status libsolver_factor_matrix(const libsolver_matrix *a,
                                                        const libsolver_options *options,
                                                        libsolver_factor **factor);
 
-/* Solves A X = B for n x columns blocks of the factor's type, refines with at most options.refine_steps steps
- * and checks: OK means that the componentwise backward error of every column
- * (libsolver_solve_info.backward_error) is at most the tolerance. X may be B.  GPU backend: both may lie in
- * device memory; the call waits for the end.  Uses the factor's own workspace, which grows at the first call
- * with more columns; a second call on it at the same time is refused (INVALID): concurrent callers use
- * libsolver_solve_plain and libsolver_refine with their workspaces.
- * SINGULAR, INACCURATE, PERTURBED; INVALID, NONFINITE (in B), OUT_OF_MEMORY, CANCELLED. */
+/* Solves A X = B for n x columns blocks of the factor's type, refines with at most
+ * options.refine_steps steps and checks: OK means that the componentwise backward error of every
+ * column (libsolver_solve_info.backward_error) is at most the tolerance. X may be B.  GPU backend:
+ * both may lie in device memory; the call waits for the end.  Uses the factor's own workspace,
+ * which grows at the first call with more columns; a second call on it at the same time is refused
+ * (INVALID): concurrent callers use libsolver_solve_plain and libsolver_refine with their
+ * workspaces.  SINGULAR, INACCURATE, PERTURBED; INVALID, NONFINITE (in B), OUT_OF_MEMORY,
+ * CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_solve(libsolver_factor *factor, const libsolver_vectors *b,
                                                const libsolver_vectors *x);
 
 LIBSOLVER_API void libsolver_factor_free(libsolver_factor *factor);
 
-/* The sentence on the latest failed call on this object, with its place; "" if there is none.  Valid until
- * the next call. */
+/* The sentence on the latest failed call on this object, with its place; "" if there is
+ * none.  Valid until the next call. */
 LIBSOLVER_API const char *libsolver_factor_message(const libsolver_factor *factor);
 LIBSOLVER_API const char *libsolver_context_message(const libsolver_context *context);
 
-/* ---- Explicit level -------------------------------------------------------------------------------- */
+/* ---- Explicit level -------------------------------------------------------------------------- */
 
-/* Where to run and with what.  options: NULL for the defaults.  INVALID, OUT_OF_MEMORY, NOT_BUILT, CUDA. */
+/* Where to run and with what.  options: NULL for the defaults.  INVALID, OUT_OF_MEMORY, NOT_BUILT,
+ * CUDA. */
 LIBSOLVER_API libsolver_status libsolver_context_create(const libsolver_options *options,
                                                         libsolver_context **context);
 LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
 
-/* Ordering, elimination tree, supernodes and the plan of the factorization, from A's pattern.  a->values may be NULL; if
- * they are there, A may be indefinite and options.matching is not OFF, rows that need 2x2 pivots may be ordered in pairs
- * [Duff, Pralet 2005].  Duplicates, order, base, triangle: see libsolver_matrix.  The message of a failure is the
- * context's.  INVALID (sizes, indices, a wrong triangle, a permutation, signs or schur_rows that are none), NONFINITE (values
- * that were looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
+/* Ordering, elimination tree, supernodes and the plan of the factorization, from A's
+ * pattern.  a->values may be NULL; if they are there, A may be indefinite and options.matching is
+ * not OFF, rows that need 2x2 pivots may be ordered in pairs [Duff, Pralet 2005].  Duplicates,
+ * order, base, triangle: see libsolver_matrix.  The message of a failure is the context's.  INVALID
+ * (sizes, indices, a wrong triangle, a permutation, signs or schur_rows that are none), NONFINITE
+ * (values that were looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
                                                  const libsolver_options *options,
                                                  libsolver_analysis **analysis);
 LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
 
-/* Factorizes P S A S P^T = L L^T or L D L^T (P: permutation, S: scaling).  a: the matrix given to analyze
- * with values, or the same with pointers and indices NULL when only the values are new: they stand in the order of the
- * indices analysed, triplets and duplicates too, and are summed through a map made by analyze.  *factor is an object
- * also after a numerical failure, and refactorize may be tried on it; it is NULL after INVALID,
- * PATTERN_MISMATCH and OUT_OF_MEMORY (the message is the context's). SINGULAR > 0: zero pivots were met and
- * skipped; PERTURBED > 0: pivots were changed, solves refine what that cost.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
+/* Factorizes P S A S P^T = L L^T or L D L^T (P: permutation, S: scaling).  a: the matrix given to
+ * analyze with values, or the same with pointers and indices NULL when only the values are new:
+ * they stand in the order of the indices analysed, triplets and duplicates too, and are summed
+ * through a map made by analyze.  *factor is an object also after a numerical failure, and
+ * refactorize may be tried on it; it is NULL after INVALID, PATTERN_MISMATCH and OUT_OF_MEMORY (the
+ * message is the context's). SINGULAR > 0: zero pivots were met and skipped; PERTURBED > 0: pivots
+ * were changed, solves refine what that cost.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *analysis,
                                                    const libsolver_matrix *a, libsolver_factor **factor);
 
-/* The same for new values on the same pattern, in the memory that is there: scaling and pivots are chosen anew (a scaling
- * by matching that the last values needed is tried first; where the last values took several attempts, the last of these comes
- * first, and is the only one if no more pivots are in doubt now and zeros are as many, or none).  Allocates only for what libsolver_factor_info.growths counts, for the first matching and, in mixed precision, for a factor
- * in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH, NONFINITE) the old factor stays
- * valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize succeeds. */
+/* The same for new values on the same pattern, in the memory that is there: scaling and pivots are
+ * chosen anew (a scaling by matching that the last values needed is tried first; where the last
+ * values took several attempts, the last of these comes first, and is the only one if no more
+ * pivots are in doubt now and zeros are as many, or none).  Allocates only for what
+ * libsolver_factor_info.growths counts, for the first matching and, in mixed precision, for a
+ * factor in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH,
+ * NONFINITE) the old factor stays valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY,
+ * CANCELLED) solves are refused until a refactorize succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
 
-/* refactorize for A + diag(shift), without a matrix being built: the shifted matrix is the one that is scaled, factorized,
- * solved with, refined and measured by.  a: as for refactorize, or NULL: the values given last; each shift is added to
- * them, not to what an earlier one made of them.  shift: n x 1 of the factor's type, on the host, copied; real if A is
- * Hermitian; NULL: no shift.  Rows without a diagonal entry can be shifted too.  Statuses and what remains after them as
- * for refactorize; also INVALID when a is NULL and there are no good values, NONFINITE (a shifted entry). */
+/* refactorize for A + diag(shift), without a matrix being built: the shifted matrix is the one that
+ * is scaled, factorized, solved with, refined and measured by.  a: as for refactorize, or NULL: the
+ * values given last; each shift is added to them, not to what an earlier one made of them.  shift:
+ * n x 1 of the factor's type, on the host, copied; real if A is Hermitian; NULL: no shift.  Rows
+ * without a diagonal entry can be shifted too.  Statuses and what remains after them as for
+ * refactorize; also INVALID when a is NULL and there are no good values, NONFINITE (a shifted
+ * entry). */
 LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *factor, const libsolver_matrix *a,
                                                              const libsolver_vectors *shift);
 
-/* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1:   L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S
- * P^T L^-T B.  A complex Hermitian: A = S^-1 P^T L D L^H P S^-1 and LT: X = S P^T L^-H B.  L, D and LT in this
- * order are ALL; between them vectors are in elimination order.  Cholesky has D = I. */
+/* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1:   L: X = L^-1 P S B,   D: X = D^-1
+ * B,   LT: X = S P^T L^-T B.  A complex Hermitian: A = S^-1 P^T L D L^H P S^-1 and LT: X = S P^T
+ * L^-H B.  L, D and LT in this order are ALL; between them vectors are in elimination
+ * order.  Cholesky has D = I. */
 typedef enum libsolver_part {
     LIBSOLVER_PART_ALL = 0,
     LIBSOLVER_PART_L = 1,
@@ -235,59 +255,69 @@ typedef enum libsolver_part {
     LIBSOLVER_PART_LT = 3
 } libsolver_part;
 
-/* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x columns with
- * any ld and layout. workspace: NULL for the factor's own one (see libsolver_solve).  Allocates
- * nothing, but that a workspace follows the factor at its next use after a refactorization that grew
- * (libsolver_factor_info.growths), and at its first use with zero pivots, with perturbed ones and, in
- * mixed precision, with a factor in double.  GPU backend: B and X may both lie in device memory, for
- * PART_ALL; the call then returns before the solve is done, on options.stream, and can be captured in a CUDA graph after the first solve.  INVALID,
- * SINGULAR (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED, NOT_BUILT (device memory), CUDA. */
+/* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x
+ * columns with any ld and layout. workspace: NULL for the factor's own one (see
+ * libsolver_solve).  Allocates nothing, but that a workspace follows the factor at its next use
+ * after a refactorization that grew (libsolver_factor_info.growths), and at its first use with zero
+ * pivots, with perturbed ones and, in mixed precision, with a factor in double.  GPU backend: B and
+ * X may both lie in device memory, for PART_ALL; the call then returns before the solve is done, on
+ * options.stream, and can be captured in a CUDA graph after the first solve.  INVALID, SINGULAR
+ * (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED, NOT_BUILT (device memory), CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
                                                      libsolver_workspace *workspace,
                                                      const libsolver_vectors *b, const libsolver_vectors *x);
 
-/* libsolver_solve_plain for PART_ALL, of blocks in device memory, and what each task of the solve did; it is traced by the device's
- * clock and takes a little longer.  *count: the tasks there are; tasks: room for `capacity` of them, or NULL for their number alone,
- * when b and x may be NULL.  Waits, and allocates.  More columns than the workspace has: the last panel's tasks.  NOT_BUILT: solves
- * with this factor run on the CPU; INVALID, SINGULAR, OUT_OF_MEMORY, CUDA. */
+/* libsolver_solve_plain for PART_ALL, of blocks in device memory, and what each task of the solve
+ * did; it is traced by the device's clock and takes a little longer.  *count: the tasks there are;
+ * tasks: room for `capacity` of them, or NULL for their number alone, when b and x may be
+ * NULL.  Waits, and allocates.  More columns than the workspace has: the last panel's
+ * tasks.  NOT_BUILT: solves with this factor run on the CPU; INVALID, SINGULAR, OUT_OF_MEMORY,
+ * CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                       const libsolver_vectors *b, const libsolver_vectors *x, int64_t capacity,
                                                       libsolver_task *tasks, int64_t *count);
 
-/* Refines X of A X = B until the backward error of each column is at most the tolerance, stops falling, or refine_steps is
- * reached; the best X seen is kept.  Where plain steps gain little, cycles of FGMRES follow, preconditioned by the factor
- * [Arioli, Duff 2009].  For a singular A, columns that are not there yet are made as short as the null space allows, and what
- * makes the system inconsistent is spread over its rows.  backward_error: NULL or length columns.  The status is
- * libsolver_solve's.  X must not be B. */
+/* Refines X of A X = B until the backward error of each column is at most the tolerance, stops
+ * falling, or refine_steps is reached; the best X seen is kept.  Where plain steps gain little,
+ * cycles of FGMRES follow, preconditioned by the factor [Arioli, Duff 2009].  For a singular A,
+ * columns that are not there yet are made as short as the null space allows, and what makes the
+ * system inconsistent is spread over its rows.  backward_error: NULL or length columns.  The status
+ * is libsolver_solve's.  X must not be B. */
 LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace, const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
 
-/* Solves A X = B on the device without a wait, GPU backend only: B, X and both results lie in device memory, everything is
- * launched on options.stream, and after the first such call on a workspace others can be captured in a CUDA graph.  `steps`
- * refinement steps are always launched, each of which takes about as long as a solve; columns that need fewer are left as they
- * are; 0: only check.  Then, in the order of the stream, backward_error[j] (NULL, or length columns) holds the error of each
- * column, and *status (NULL, or one) what libsolver_solve would say: OK, PERTURBED, INACCURATE, SINGULAR or CUDA.  FGMRES and the
- * repair of singular systems need the host: libsolver_refine goes on from an X that is INACCURATE.  X may be B.  workspace: NULL
- * for the factor's own one, which does not grow here; nothing else may use it until the stream has passed;
- * libsolver_solve_query knows nothing of this call.  Returns OK when all is launched; INVALID (B and X on the host, steps < 0),
- * NOT_BUILT (another backend), OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
+/* Solves A X = B on the device without a wait, GPU backend only: B, X and both results lie in
+ * device memory, everything is launched on options.stream, and after the first such call on a
+ * workspace others can be captured in a CUDA graph.  `steps` refinement steps are always launched,
+ * each of which takes about as long as a solve; columns that need fewer are left as they are; 0:
+ * only check.  Then, in the order of the stream, backward_error[j] (NULL, or length columns) holds
+ * the error of each column, and *status (NULL, or one) what libsolver_solve would say: OK,
+ * PERTURBED, INACCURATE, SINGULAR or CUDA.  FGMRES and the repair of singular systems need the
+ * host: libsolver_refine goes on from an X that is INACCURATE.  X may be B.  workspace: NULL for
+ * the factor's own one, which does not grow here; nothing else may use it until the stream has
+ * passed; libsolver_solve_query knows nothing of this call.  Returns OK when all is launched;
+ * INVALID (B and X on the host, steps < 0), NOT_BUILT (another backend), OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *factor, libsolver_workspace *workspace, int steps,
                                                      const libsolver_vectors *b, const libsolver_vectors *x,
                                                      double *backward_error, libsolver_status *status);
 
-/* A system in two parts.  With options.schur_size > 0, A1 being the rows that are eliminated and A2 options.schur_rows,
+/* A system in two parts.  With options.schur_size > 0, A1 being the rows that are eliminated and A2
+ * options.schur_rows,
  *
  *      [ A11 A12 ] [ X1 ]   [ B1 ]      S = A22 - A21 A11^-1 A12,    S X2 = B2 - A21 A11^-1 B1,
  *      [ A21 A22 ] [ X2 ] = [ B2 ]      A11 X1 = B1 - A12 X2,
  *
- * the factor is that of A11 (kind, inertia, determinant, statuses too), and these calls take the place of the other solves,
- * of libsolver_condition and _forward_error and of libsolver_get_factor_l and _d, which answer INVALID.  Nothing is refined, so
- * that there is none of it in mixed precision: libsolver_analyze answers NOT_BUILT.
+ * the factor is that of A11 (kind, inertia, determinant, statuses too), and these calls take the
+ * place of the other solves, of libsolver_condition and _forward_error and of
+ * libsolver_get_factor_l and _d, which answer INVALID.  Nothing is refined, so that there is none
+ * of it in mixed precision: libsolver_analyze answers NOT_BUILT.
  *
- * _complement: S, schur_size x schur_size in the order of schur_rows, both triangles.
- * _condense: rows schur_rows of X := B2 - A21 A11^-1 B1; the others hold what _expand goes on with.  X may be B.
- * _expand: rows schur_rows of X hold X2, the solution with S, which is the caller's work; the others become X1.
+ * _complement: S, schur_size x schur_size in the order of schur_rows, both triangles.  _condense:
+ * rows schur_rows of X := B2 - A21 A11^-1 B1; the others hold what _expand goes on with.  X may be
+ * B.  _expand: rows schur_rows of X hold X2, the solution with S, which is the caller's work; the
+ * others become X1.
  *
  * B and X are n x columns.  workspace: NULL for the factor's own one.  Memory as for
  * libsolver_solve_plain.  SINGULAR (zero pivots of A11 were skipped), PERTURBED; INVALID,
@@ -298,16 +328,16 @@ LIBSOLVER_API libsolver_status libsolver_schur_condense(const libsolver_factor *
 LIBSOLVER_API libsolver_status libsolver_schur_expand(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                       const libsolver_vectors *x);
 
-/* Memory that solves of up to `columns` right-hand sides at a time write to; wider blocks are solved in
- * panels of that many. A workspace belongs to its factor and serves one caller at a time.  columns >= 1.
- * INVALID, OUT_OF_MEMORY. */
+/* Memory that solves of up to `columns` right-hand sides at a time write to; wider blocks are
+ * solved in panels of that many. A workspace belongs to its factor and serves one caller at a
+ * time.  columns >= 1.  INVALID, OUT_OF_MEMORY. */
 LIBSOLVER_API libsolver_status libsolver_workspace_create(const libsolver_factor *factor, int64_t columns,
                                                           libsolver_workspace **workspace);
 /* Bytes that libsolver_workspace_create would take. */
 LIBSOLVER_API int64_t libsolver_workspace_bytes(const libsolver_factor *factor, int64_t columns);
 LIBSOLVER_API void libsolver_workspace_free(libsolver_workspace *workspace);
 
-/* ---- What is known --------------------------------------------------------------------------------- */
+/* ---- What is known --------------------------------------------------------------------------- */
 
 /* The structs are zeros when the object is NULL. */
 
@@ -319,16 +349,19 @@ typedef struct libsolver_analysis_info {
     int64_t supernodes;  /* fundamental ones */
     int64_t levels;      /* longest path of supernodes from a leaf to a root */
     libsolver_ordering ordering; /* the one used */
-    /* Predicted peak of the context's host memory from the call of libsolver_factorize to the end of the first libsolver_solve (with
-     * schur_size > 0: _condense and _expand) of one column.  What the context holds when this is asked is included: the analysis
-     * itself, other objects too; what libsolver_analyze needed for a while and gave back is not, so that
-     * libsolver_factor_info.host_bytes_peak, which is of the whole life of a context, can be larger.
+    /* Predicted peak of the context's host memory from the call of libsolver_factorize to the end
+     * of the first libsolver_solve (with schur_size > 0: _condense and _expand) of one
+     * column.  What the context holds when this is asked is included: the analysis itself, other
+     * objects too; what libsolver_analyze needed for a while and gave back is not, so that
+     * libsolver_factor_info.host_bytes_peak, which is of the whole life of a context, can be
+     * larger.
      *   The kind is the one asked for; KIND_AUTO: Cholesky, unless the matrix is complex symmetric or had values at analyze whose
-     * diagonal is not positive.  Mixed precision: the factor in single; one that goes to double takes as much as a factor in double
-     * beside it, and then gives the one in single back.
+     * diagonal is not positive.  Mixed precision: the factor in single; one that goes to double
+     * takes as much as a factor in double beside it, and then gives the one in single back.
      *   Exact but for some KB.  Not foreseen is what depends on values: delayed pivots (libsolver_factor_info.delayed; growths counts
-     * the blocks that they took), vectors for perturbed, zero or small pivots, LDL^T after a Cholesky that failed, a matching that only the
-     * first attempt shows to be wanted (matching AUTO).  Wider solves: libsolver_workspace_bytes. */
+     * the blocks that they took), vectors for perturbed, zero or small pivots, LDL^T after a
+     * Cholesky that failed, a matching that only the first attempt shows to be wanted (matching
+     * AUTO).  Wider solves: libsolver_workspace_bytes. */
     int64_t host_bytes;
     int64_t device_bytes; /* predicted, GPU backend: about what a factor and its solves hold on the device */
     int64_t reserved[8];
@@ -337,13 +370,16 @@ typedef struct libsolver_analysis_info {
 LIBSOLVER_API void libsolver_analysis_query(const libsolver_analysis *analysis,
                                             libsolver_analysis_info *info);
 
-/* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that factorizes. */
+/* Length n: permutation[k] = the row (0-based) that is eliminated k-th by the backend that
+ * factorizes. */
 LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int64_t *permutation);
 
-/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed; where some are small, refinement
- * with the factors contracts, so that no matrix between A and the one that they are exact for is singular; where some are zero,
- * vectors of the null space are known to twice the working precision: A x = 0 up to 2^-90.  Small is below 2^-26 of the entries
- * assembled, in single precision and for n <= 256 below 2^-6.  Eigenvalues below 2^-90 of the entries are not told from zeros. */
+/* Signs of the eigenvalues, counted on D (A real or Hermitian).  certain: no pivot was perturbed;
+ * where some are small, refinement with the factors contracts, so that no matrix between A and the
+ * one that they are exact for is singular; where some are zero, vectors of the null space are known
+ * to twice the working precision: A x = 0 up to 2^-90.  Small is below 2^-26 of the entries
+ * assembled, in single precision and for n <= 256 below 2^-6.  Eigenvalues below 2^-90 of the
+ * entries are not told from zeros. */
 typedef struct libsolver_inertia_counts {
     int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;
@@ -392,15 +428,16 @@ typedef struct libsolver_solve_info {
 LIBSOLVER_API void libsolver_solve_query(const libsolver_factor *factor, const libsolver_workspace *workspace,
                                          libsolver_solve_info *info);
 
-/* det A = (phase_real + i phase_imaginary) exp(log_abs).  The phase is 1 or -1 if A is real or Hermitian, otherwise of size
- * 1; a singular A has log_abs = -infinity and phase 0. */
+/* det A = (phase_real + i phase_imaginary) exp(log_abs).  The phase is 1 or -1 if A is real or
+ * Hermitian, otherwise of size 1; a singular A has log_abs = -infinity and phase 0. */
 typedef struct libsolver_determinant_info {
     double log_abs;
     double phase_real, phase_imaginary;
 } libsolver_determinant_info;
 
-/* The product of the pivots, in extended precision.  O(n).  Mixed precision: that of the factor, log_abs being off by up to about
- * 1e-7 times the condition of the scaled matrix.  SINGULAR, PERTURBED (that of another matrix); INVALID. */
+/* The product of the pivots, in extended precision.  O(n).  Mixed precision: that of the factor,
+ * log_abs being off by up to about 1e-7 times the condition of the scaled matrix.  SINGULAR,
+ * PERTURBED (that of another matrix); INVALID. */
 LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *factor,
                                                      libsolver_determinant_info *determinant);
 
@@ -421,22 +458,23 @@ LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *f
                                                        const libsolver_vectors *b, const libsolver_vectors *x,
                                                        double *forward_error);
 
-/* L by columns, in elimination order (rows and columns 0-based), unit diagonal left out for LDL^T and kept
- * for Cholesky. Call with NULL arrays for the number of entries; then pointers n + 1, indices and values that
- * many (of the matrix's type, in mixed precision too).  The columns of delayed pivots stand where they were
- * eliminated: order[k] (length n, may be NULL) is the row of A eliminated k-th. */
+/* L by columns, in elimination order (rows and columns 0-based), unit diagonal left out for LDL^T
+ * and kept for Cholesky. Call with NULL arrays for the number of entries; then pointers n + 1,
+ * indices and values that many (of the matrix's type, in mixed precision too).  The columns of
+ * delayed pivots stand where they were eliminated: order[k] (length n, may be NULL) is the row of A
+ * eliminated k-th. */
 LIBSOLVER_API libsolver_status libsolver_get_factor_l(const libsolver_factor *factor, int64_t *entries,
                                                       int64_t *pointers, int64_t *indices, void *values,
                                                       int64_t *order);
-/* D, block diagonal: diagonal[k] = D(k,k), subdiagonal[k] = D(k+1,k), nonzero for the first column of a 2x2
- * pivot; D(k,k+1) is the same or, for a Hermitian A, its conjugate.  Length n each, of the factor's type, in
- * elimination order.  Ones and zeros for Cholesky. */
+/* D, block diagonal: diagonal[k] = D(k,k), subdiagonal[k] = D(k+1,k), nonzero for the first column
+ * of a 2x2 pivot; D(k,k+1) is the same or, for a Hermitian A, its conjugate.  Length n each, of the
+ * factor's type, in elimination order.  Ones and zeros for Cholesky. */
 LIBSOLVER_API libsolver_status libsolver_get_factor_d(const libsolver_factor *factor, void *diagonal,
                                                       void *subdiagonal);
 /* s_i, length n, real type of the factor: the scaled matrix is S A S. */
 LIBSOLVER_API libsolver_status libsolver_get_scaling(const libsolver_factor *factor, void *scaling);
 
-/* ---- Devices --------------------------------------------------------------------------------------- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
 typedef struct libsolver_device {
     char name[256];
@@ -444,8 +482,8 @@ typedef struct libsolver_device {
     int64_t bytes;
 } libsolver_device;
 
-/* CUDA devices that can be used.  count: how many there are (0 is no error); devices: NULL or room for
- * `capacity` of them. NOT_BUILT in a build without CUDA (count is 0 then). */
+/* CUDA devices that can be used.  count: how many there are (0 is no error); devices: NULL or room
+ * for `capacity` of them. NOT_BUILT in a build without CUDA (count is 0 then). */
 LIBSOLVER_API libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int *count);
 
 #ifdef __cplusplus

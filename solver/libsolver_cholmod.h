@@ -1,7 +1,8 @@
 /* solver/libsolver_cholmod.h: cholmod_sparse and cholmod_dense seen as libsolver's views
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * For programs that have SuiteSparse's matrices, or want its I/O and tools, and solve with libsolver:
+ * For programs that have SuiteSparse's matrices, or want its I/O and tools, and solve with
+ * libsolver:
  *
  *     libsolver_matrix a;
  *     libsolver_vectors b, x;
@@ -10,13 +11,14 @@
  *     if (status == LIBSOLVER_OK) status = libsolver_cholmod_vectors(X, &x);
  *     if (status == LIBSOLVER_OK) status = libsolver_factor_matrix(&a, NULL, &F);   // and so on
  *
- * Nothing is copied and nothing is owned: a view points into the arrays of the CHOLMOD object, which stays
- * the caller's to change and to free (cholmod_free_sparse, cholmod_free_dense) and must outlive the view.
- * libsolver keeps nothing of a view after a call.  A solve writes into the arrays of X, which the caller has
- * allocated.
+ * Nothing is copied and nothing is owned: a view points into the arrays of the CHOLMOD object,
+ * which stays the caller's to change and to free (cholmod_free_sparse, cholmod_free_dense) and must
+ * outlive the view.  libsolver keeps nothing of a view after a call.  A solve writes into the
+ * arrays of X, which the caller has allocated.
  *
- * libsolver itself neither includes nor links CHOLMOD.  This header takes the <cholmod.h> that was included
- * before it, or finds <suitesparse/cholmod.h> or <cholmod.h>; it calls none of CHOLMOD's functions. */
+ * libsolver itself neither includes nor links CHOLMOD.  This header takes the <cholmod.h> that was
+ * included before it, or finds <suitesparse/cholmod.h> or <cholmod.h>; it calls none of CHOLMOD's
+ * functions. */
 #ifndef LIBSOLVER_CHOLMOD_H
 #define LIBSOLVER_CHOLMOD_H
 
@@ -49,27 +51,29 @@ static inline int libsolver_cholmod_type(int xtype, int dtype, libsolver_type *t
     return 1;
 }
 
-/* *view := A, a square matrix in packed form.  A look at the fields, O(1); rows and values are checked by
- * libsolver_analyze and libsolver_factorize, which copy them.
+/* *view := A, a square matrix in packed form.  A look at the fields, O(1); rows and values are
+ * checked by libsolver_analyze and libsolver_factorize, which copy them.
  *
- * stype < 0: LOWER, stype > 0: UPPER.  CHOLMOD ignores entries on the other side of the diagonal, libsolver
- * does not: libsolver_analyze answers INVALID.  cholmod_sort(A, &c) drops them.
+ * stype < 0: LOWER, stype > 0: UPPER.  CHOLMOD ignores entries on the other side of the diagonal,
+ * libsolver does not: libsolver_analyze answers INVALID.  cholmod_sort(A, &c) drops them.
  *
- * stype = 0: FULL, both triangles.  libsolver_factorize compares them and answers INVALID if they differ.
+ * stype = 0: FULL, both triangles.  libsolver_factorize compares them and answers INVALID if they
+ * differ.
  *
  * itype: int or SuiteSparse_long.  sorted: both, with or without duplicates.
  *
- * xtype: real or complex, in double or single precision as dtype says; whether the library was built for the
- * type is libsolver_analyze's answer (NOT_BUILT).  A pattern gives a view of type D without values, which can
- * be analysed; to factorize, set view->values.
+ * xtype: real or complex, in double or single precision as dtype says; whether the library was
+ * built for the type is libsolver_analyze's answer (NOT_BUILT).  A pattern gives a view of type D
+ * without values, which can be analysed; to factorize, set view->values.
  *
- * view->symmetry is HERMITIAN for complex matrices with stype != 0: that is how CHOLMOD takes them.  With
- * stype = 0 it does not say.  The view is SYMMETRIC then, as CHOLMOD reads complex symmetric files; a caller
- * who knows better sets view->symmetry.  A wrong guess is no wrong answer: the triangles differ, INVALID.
+ * view->symmetry is HERMITIAN for complex matrices with stype != 0: that is how CHOLMOD takes
+ * them.  With stype = 0 it does not say.  The view is SYMMETRIC then, as CHOLMOD reads complex
+ * symmetric files; a caller who knows better sets view->symmetry.  A wrong guess is no wrong
+ * answer: the triangles differ, INVALID.
  *
- * INVALID, *view zeroed: A is NULL or not square; it has no pointers, no row indices or more entries than
- * nzmax; it is not packed (cholmod_sort(A, &c) packs it); it is zomplex, real and imaginary parts apart
- * (cholmod_sparse_xtype(CHOLMOD_COMPLEX, A, &c) joins them). */
+ * INVALID, *view zeroed: A is NULL or not square; it has no pointers, no row indices or more
+ * entries than nzmax; it is not packed (cholmod_sort(A, &c) packs it); it is zomplex, real and
+ * imaginary parts apart (cholmod_sparse_xtype(CHOLMOD_COMPLEX, A, &c) joins them). */
 static inline libsolver_status libsolver_cholmod_matrix(const cholmod_sparse *A, libsolver_matrix *view)
 {
     memset(view, 0, sizeof *view);
@@ -110,11 +114,11 @@ static inline libsolver_status libsolver_cholmod_matrix(const cholmod_sparse *A,
     return LIBSOLVER_OK;
 }
 
-/* *view := X, column-major with leading dimension X->d, for right-hand sides and for solutions: a view for a
- * solution writes to X->x.  Real or complex, double or single precision.
+/* *view := X, column-major with leading dimension X->d, for right-hand sides and for solutions: a
+ * view for a solution writes to X->x.  Real or complex, double or single precision.
  *
- * INVALID, *view zeroed: X is NULL, a pattern, or zomplex (cholmod_dense_xtype(CHOLMOD_COMPLEX, X, &c) joins
- * the parts); it has no values, d < nrow, or d * ncol > nzmax. */
+ * INVALID, *view zeroed: X is NULL, a pattern, or zomplex (cholmod_dense_xtype(CHOLMOD_COMPLEX, X,
+ * &c) joins the parts); it has no values, d < nrow, or d * ncol > nzmax. */
 static inline libsolver_status libsolver_cholmod_vectors(const cholmod_dense *X, libsolver_vectors *view)
 {
     libsolver_type type = LIBSOLVER_D;

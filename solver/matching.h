@@ -32,12 +32,13 @@ int64_t matching_bytes(const pattern *a);
  * of the last one, with the same values it takes O(nnz).  Returns the size of the matching. */
 int32_t matching_scale(matching *matching, const double *magnitude, double *log2_scale);
 
-/* Makes a matching of all columns, found on the same pattern with whatever values, the one to start from: row_of and u (duals of rows),
- * length n. */
+/* Makes a matching of all columns, found on the same pattern with whatever values, the one to start
+ * from: row_of and u (duals of rows), length n. */
 void matching_start_from(matching *matching, const int32_t *row_of, const double *u);
 
-/* Pairs of rows to be eliminated together as 2x2 pivots, from the matching found last: its cycles are cut into pairs, an odd one
- * leaves a single row [Duff, Pralet 2005].  class_of: length n, out; returns the number of classes (pairs and single rows). */
+/* Pairs of rows to be eliminated together as 2x2 pivots, from the matching found last: its cycles
+ * are cut into pairs, an odd one leaves a single row [Duff, Pralet 2005].  class_of: length n, out;
+ * returns the number of classes (pairs and single rows). */
 int32_t matching_pairs(const matching *matching, int32_t *class_of);
 
 #endif

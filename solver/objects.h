@@ -65,8 +65,8 @@ static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry s
     return (type == LIBSOLVER_Z || type == LIBSOLVER_C) && symmetry == LIBSOLVER_SYMMETRIC;
 }
 
-/* Checks the vectors, if there are any, and gives this call alone the workspace, NULL: the factor's own one; backend_memory: the
- * backend's.  workspace_end follows unless it fails. */
+/* Checks the vectors, if there are any, and gives this call alone the workspace, NULL: the factor's
+ * own one; backend_memory: the backend's.  workspace_end follows unless it fails. */
 libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w, const libsolver_vectors *b,
                                  const libsolver_vectors *x, void **backend_memory, message *why);
 void workspace_end(const libsolver_factor *f, libsolver_workspace *w);

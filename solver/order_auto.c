@@ -1,30 +1,33 @@
 /* solver/order_auto.c: AMD or nested dissection
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Which orders are found is decided by the graph and by what they cost, never by who was first: threads only change what goes
- * on at the same time. */
+ * Which orders are found is decided by the graph and by what they cost, never by who was first:
+ * threads only change what goes on at the same time. */
 #include "solver/candidate.h"
 #include "solver/cpu/plan.h"
 #include <math.h>
 
-/* Nested dissection takes at most so long on one core of an AMD EPYC 9004, by `bench_ordering`: for each entry of the graph or, where
- * vertices have many neighbours, for each vertex and less for each entry.  It is tried when a factorization by AMD's order, with ten
- * solves, is predicted to take longer than that: ten of them then pay for it, if it gains as much as it mostly does, and lose a tenth
- * if it does not (`bench_auto_ordering`).  For very many solves it is always tried. */
+/* Nested dissection takes at most so long on one core of an AMD EPYC 9004, by `bench_ordering`: for
+ * each entry of the graph or, where vertices have many neighbours, for each vertex and less for
+ * each entry.  It is tried when a factorization by AMD's order, with ten solves, is predicted to
+ * take longer than that: ten of them then pay for it, if it gains as much as it mostly does, and
+ * lose a tenth if it does not (`bench_auto_ordering`).  For very many solves it is always tried. */
 #define ND_SECONDS_AN_EDGE 4.5e-7
 #define ND_SECONDS_A_VERTEX 6e-6
 #define ND_SECONDS_AN_EDGE_OF_MANY 2.5e-8
 
-/* Predicted times nearer to each other are equal: nested dissection is taken, whose tree has more room for threads and fewer levels for
- * a GPU (elas_armadillo 40, AMD 55). */
+/* Predicted times nearer to each other are equal: nested dissection is taken, whose tree has more
+ * room for threads and fewer levels for a GPU (elas_armadillo 40, AMD 55). */
 #define EQUAL 1.02
 
-/* Graphs with so many entries are dissected while AMD is at work, in vain where that shows it was not worth it. */
+/* Graphs with so many entries are dissected while AMD is at work, in vain where that shows it was
+ * not worth it. */
 #define WORTH_A_THREAD 40000
 
-/* A large graph with few neighbours everywhere is dissected first.  If its first separator is that of a body in three
- * dimensions, of more than n^SOLID rows, AMD's order would cost at least twice as much afterwards (lap3d:40 2.7, lap3d:50
- * 2.3) and is not looked for: it would take a fifth of the analysis. */
+/* A large graph with few neighbours everywhere is dissected first.  If its first separator is that
+ * of a body in three dimensions, of more than n^SOLID rows, AMD's order would cost at least twice
+ * as much afterwards (lap3d:40 2.7, lap3d:50 2.3) and is not looked for: it would take a fifth of
+ * the analysis. */
 #define LARGE 50000
 #define LEAST_DEGREE 5.5
 #define MOST_DEGREE 64
@@ -62,7 +65,8 @@ static int may_be_solid(const graph *g)
     return 1;
 }
 
-/* Nested dissection does not win with a first separator that takes longer than all of AMD's fronts, as a front of its own. */
+/* Nested dissection does not win with a first separator that takes longer than all of AMD's fronts,
+ * as a front of its own. */
 static int is_hopeless(race *r)
 {
     const int rows = atomic_load(&r->separator);

@@ -52,7 +52,8 @@ static int is_missing(unsigned char mark)
     return (mark & (IN_SET | NEIGHBOUR)) && !(mark & JOINED);
 }
 
-/* to := from with the missing entries of row and column `first`; moved: where each entry of from is in it. */
+/* to := from with the missing entries of row and column `first`; moved: where each entry of from is
+ * in it. */
 static void insert(const pattern *from, int32_t first, const unsigned char *mark, pattern *to, int64_t *moved)
 {
     int64_t next = 0;

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Right-hand sides that the factor's own workspace grows to; wider blocks are solved in panels of that many.
+/* Right-hand sides that the factor's own workspace grows to; wider blocks are solved in panels of
+ * that many.
  */
 #define OWN_COLUMNS 32
 
@@ -107,8 +108,8 @@ static libsolver_status check_finite(const libsolver_factor *f, const libsolver_
     return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)row, (long long)column);
 }
 
-/* The workspace of a call: the caller's, or the factor's own one, which has its flag in the factor since a
- * call may replace it. */
+/* The workspace of a call: the caller's, or the factor's own one, which has its flag in the factor
+ * since a call may replace it. */
 static atomic_flag *busy(const libsolver_factor *f, libsolver_workspace *w)
 {
     return w ? &w->busy : &((libsolver_factor *)f)->own_busy;

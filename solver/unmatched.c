@@ -1,5 +1,5 @@
-/* solver/unmatched.c: how far the rows of a structurally singular matrix wait that have no partner  [paths: Dulmage, Mendelsohn,
- * Canad. J. Math. 10 (1958)]
+/* solver/unmatched.c: how far the rows of a structurally singular matrix wait that have no partner
+ * [paths: Dulmage, Mendelsohn, Canad. J. Math. 10 (1958)]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/unmatched.h"
 #include <math.h>
@@ -15,8 +15,8 @@ static int is_entry(const matching *w, int64_t p)
     return isfinite(w->cost[p]);
 }
 
-/* Alternating paths from column j lead to `row`; so do those from all columns with an entry in the row that is matched with j, and
- * those from which they ... */
+/* Alternating paths from column j lead to `row`; so do those from all columns with an entry in the
+ * row that is matched with j, and those from which they ... */
 static void reach(search *k, int32_t j, int32_t row)
 {
     const matching *w = k->w;

@@ -1,10 +1,12 @@
-/* solver/values_tmpl.c: the caller's values: in the order of the pattern, their sizes, whether they are finite
+/* solver/values_tmpl.c: the caller's values: in the order of the pattern, their sizes, whether they
+ * are finite
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/scalar.h"
 #include "solver/input.h"
 #include <string.h>
 
-/* Duplicates are summed, entries from above the diagonal apart (FULL) or as their mirror images (UPPER). */
+/* Duplicates are summed, entries from above the diagonal apart (FULL) or as their mirror images
+ * (UPPER). */
 static void add_up(const input *in, const scalar *values, scalar *sum, scalar *mirrored)
 {
     const size_t bytes = sizeof(scalar) * (size_t)in->a.start[in->a.n];

@@ -1,4 +1,5 @@
-/* test/api_bench.c: a small system with all its objects, which still work after a call that was refused
+/* test/api_bench.c: a small system with all its objects, which still work after a call that was
+ * refused
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

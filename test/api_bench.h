@@ -1,4 +1,5 @@
-/* test/api_bench.h: a small system with all its objects, which still work after a call that was refused
+/* test/api_bench.h: a small system with all its objects, which still work after a call that was
+ * refused
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_API_BENCH_H
 #define TEST_API_BENCH_H

@@ -1,4 +1,5 @@
-/* test/cpu_system.h: a system from its values to its factor in the CPU backend, of one precision (-DPREC_x; double if none is said)
+/* test/cpu_system.h: a system from its values to its factor in the CPU backend, of one precision
+ * (-DPREC_x; double if none is said)
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_CPU_SYSTEM_H
 #define TEST_CPU_SYSTEM_H
@@ -39,14 +40,15 @@ void make_hermitian(const pattern *a, scalar *values);
 pattern random_pattern(random_stream *r, int32_t n);
 /* 0 .. 40 for the first seeds, then more of these and some at the borders of blocks. */
 int32_t random_order(random_stream *r, uint64_t seed);
-/* A hub joined to cliques; some columns of each clique have nonzeros in the hub's rows only, so that their
- * pivots wait for the hub, where they are 2x2 ones. */
+/* A hub joined to cliques; some columns of each clique have nonzeros in the hub's rows only, so
+ * that their pivots wait for the hub, where they are 2x2 ones. */
 pattern cliques_around_a_hub(random_stream *r, int waiting, scalar **values);
 /* The seed-th of many systems, of the kind that is returned: random patterns, every twentieth a hub
  * with cliques. */
 int random_problem(random_stream *r, uint64_t seed, pattern *a, scalar **values);
 
-/* Analysis and factorization in the natural order; `left` allocations succeed.  a, values: taken over. */
+/* Analysis and factorization in the natural order; `left` allocations succeed.  a, values: taken
+ * over. */
 libsolver_status system_build(cpu_system *s, pattern a, scalar *values, int kind, int threads, int64_t left);
 /* The same in any order, by one thread. */
 enum { NATURAL, BY_DEGREE, BY_DISSECTION, ORDERS };
@@ -75,7 +77,8 @@ typedef struct exported {
 exported system_export(const cpu_system *s, int kind);
 void exported_free(exported *f);
 
-/* A block of vectors in either layout, with NaN in its padding, and elsewhere unless it is filled. */
+/* A block of vectors in either layout, with NaN in its padding, and elsewhere unless it is
+ * filled. */
 typedef struct block {
     libsolver_vectors v;
     scalar *values;

@@ -18,11 +18,11 @@ double *random_trapezoid(random_stream *r, int m, int k, int ld);
  * a few more roundings, in each component of |E^-1||w|; multiplied back by |E| that is |E||E^-1||E| at
  * most. */
 long double pair_weight(long double a, long double b, long double c);
-/* Roundings that each of p pivots of L D L^T stands for: `sums`, and pair_weight for both of a 2x2 one, whose
- * b is e(q); freed by free. */
+/* Roundings that each of p pivots of L D L^T stands for: `sums`, and pair_weight for both of a 2x2
+ * one, whose b is e(q); freed by free. */
 long double *pivot_weights(int p, int sums, const double *d, const double *e);
-/* sum: (L D L^T)(i, j) over the first p pivots; scale: its terms' magnitudes, each times the weight of its
- * pivot (weight NULL: 1).  d NULL: D = I. */
+/* sum: (L D L^T)(i, j) over the first p pivots; scale: its terms' magnitudes, each times the weight
+ * of its pivot (weight NULL: 1).  d NULL: D = I. */
 void ldlt_product(int p, const double *l, int64_t ld, const double *d, const double *e,
                   const long double *weight, int i, int j, long double *sum, long double *scale);
 

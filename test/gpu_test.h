@@ -9,7 +9,8 @@
 
 #define CUDA(call) assert_int_equal((call), cudaSuccess)
 
-/* Whether there is a device; small: whether the first argument asks for sizes and repeats for compute-sanitizer. */
+/* Whether there is a device; small: whether the first argument asks for sizes and repeats for
+ * compute-sanitizer. */
 static inline int device_is_here(int argc, char **argv, int *small)
 {
     int devices = 0;

@@ -190,7 +190,8 @@ static void check_index(const ldlt_front *f)
     free(seen);
 }
 
-/* What pivots may outgrow the entries of the front by, or 1 / u where that is tiny: errors are measured by them. */
+/* What pivots may outgrow the entries of the front by, or 1 / u where that is tiny: errors are
+ * measured by them. */
 #define MOST_GROWTH 2000
 
 static void check_growth(const ldlt_front *f, int p)

@@ -1,4 +1,5 @@
-/* test/packed_system.c: a system from its values to a factor packed for solves on the device, of one precision (-DPREC_x; double if none is said)
+/* test/packed_system.c: a system from its values to a factor packed for solves on the device, of
+ * one precision (-DPREC_x; double if none is said)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* test/packed_system.h: a system from its values to a factor packed for solves on the device, of one precision (-DPREC_x; double if none is said)
+/* test/packed_system.h: a system from its values to a factor packed for solves on the device, of
+ * one precision (-DPREC_x; double if none is said)
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_PACKED_SYSTEM_H
 #define TEST_PACKED_SYSTEM_H
@@ -15,7 +16,8 @@ typedef struct packed {
     tree_workspace *workspace;
 } packed;
 
-/* a, values: taken over; a workspace for so many columns.  pack: in the natural order, Hermitian where it makes a difference. */
+/* a, values: taken over; a workspace for so many columns.  pack: in the natural order, Hermitian
+ * where it makes a difference. */
 void pack(packed *p, pattern a, scalar *values, int kind, const tree_solver_options *options,
           int64_t columns);
 /* The same of a system that is there, which stays the caller's; unpack_view then. */

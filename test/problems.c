@@ -1,4 +1,5 @@
-/* test/problems.c: patterns with known structure or random ones, and memory whose books tests look at
+/* test/problems.c: patterns with known structure or random ones, and memory whose books tests look
+ * at
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test/refine_fixture.h: systems of one precision (-DPREC_x), blocks on host and device, and errors by code of its own, for tests of
- * refinement on a device
+/* test/refine_fixture.h: systems of one precision (-DPREC_x), blocks on host and device, and errors
+ * by code of its own, for tests of refinement on a device
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_REFINE_FIXTURE_H
 #define TEST_REFINE_FIXTURE_H
@@ -17,7 +17,7 @@
 
 static int small; /* sizes and repeats for compute-sanitizer */
 
-/* ---- Systems ------------------------------------------------------------------------------------------- */
+/* ---- Systems --------------------------------------------------------------------------------- */
 
 /* Lower triangle by columns, each with its diagonal first. */
 typedef struct system_ {
@@ -52,7 +52,8 @@ static inline void put(system_ *s, int32_t column, int32_t row, scalar value)
     s->value[s->start[column + 1]++] = row == column ? scalar_diagonal(value, s->hermitian) : value;
 }
 
-/* DOMINANT: positive definite.  HOLLOW: two thirds of the diagonal are zero, rows scaled by powers of two.  HUB: the last row is full. */
+/* DOMINANT: positive definite.  HOLLOW: two thirds of the diagonal are zero, rows scaled by powers
+ * of two.  HUB: the last row is full. */
 enum { DOMINANT, HOLLOW, HUB, KINDS };
 
 static inline system_ random_system(random_stream *r, int kind, int32_t side, int hermitian)
@@ -103,7 +104,7 @@ static inline libsolver_matrix view_of(const system_ *s)
                               .symmetry = s->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC};
 }
 
-/* ---- Blocks ---------------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static inline libsolver_vectors block_new(int32_t n, int64_t columns, libsolver_layout layout,
                                           int64_t padding)
@@ -133,7 +134,8 @@ static inline void fill(random_stream *r, const libsolver_vectors *v)
             *at(v, i, j) = random_scalar(r);
 }
 
-/* The block's values, padding and all; they are there for other streams too when this returns, which a copy alone does not promise. */
+/* The block's values, padding and all; they are there for other streams too when this returns,
+ * which a copy alone does not promise. */
 static inline void copy_to_device(const libsolver_vectors *b, const libsolver_vectors *v)
 {
     CUDA(cudaMemcpy(v->values, b->values, block_bytes(b), cudaMemcpyHostToDevice));
@@ -201,7 +203,7 @@ static inline void check_error(double reported, double found, uint64_t seed)
         fail_msg("seed %d: backward error %g reported, %g found", (int)seed, reported, found);
 }
 
-/* ---- Factors ----------------------------------------------------------------------------------------------- */
+/* ---- Factors --------------------------------------------------------------------------------- */
 
 static inline libsolver_options options_for(libsolver_backend backend)
 {

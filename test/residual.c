@@ -9,7 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
-/* A file as a list of its entries, 0-based, the mirror images of a symmetric or Hermitian file added. */
+/* A file as a list of its entries, 0-based, the mirror images of a symmetric or Hermitian file
+ * added. */
 typedef struct entries {
     long rows, columns, count;
     long *row, *column;

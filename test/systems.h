@@ -21,10 +21,12 @@ typedef struct sparse {
 sparse sparse_of_dense(int64_t n, const double *a);
 /* x by y points, `diagonal` on the diagonal and -1 between neighbours. */
 sparse sparse_grid(int64_t x, int64_t y, double diagonal);
-/* [H G; G' 0]: H diagonal of order n, positive; G = [I; 0] + random entries, n x m.  Inertia (n, m, 0). */
+/* [H G; G' 0]: H diagonal of order n, positive; G = [I; 0] + random entries, n x m.  Inertia (n, m,
+ * 0). */
 sparse sparse_saddle(random_stream *r, int64_t n, int64_t m);
-/* A grid of side^2 points that comes last, each point k joined to a column k with 1e-13 on its diagonal, and
- * so its neighbour: those columns must wait for the grid.  Inertia (side^2, side^2, 0). */
+/* A grid of side^2 points that comes last, each point k joined to a column k with 1e-13 on its
+ * diagonal, and so its neighbour: those columns must wait for the grid.  Inertia (side^2, side^2,
+ * 0). */
 sparse sparse_delaying(int64_t side);
 /* Q diag(values) Q with a reflection Q = I - 2 v v^T, v all equal: dense. */
 sparse sparse_with_eigenvalues(int64_t n, const double *values);
@@ -39,11 +41,12 @@ libsolver_vectors block_view(double *values, int64_t n, int64_t columns); /* col
 double *dense_of_sparse(const sparse *a);
 /* b := A x for each column, summed in long double; x, b: n x columns */
 void sparse_multiply(const sparse *a, int64_t columns, const double *x, double *b);
-/* omega1 + omega2 [Arioli, Demmel, Duff 1989], the largest of the columns; infinite if x is not finite. */
+/* omega1 + omega2 [Arioli, Demmel, Duff 1989], the largest of the columns; infinite if x is not
+ * finite. */
 double sparse_backward_error(const sparse *a, int64_t columns, const double *x, const double *b);
 
-/* The least backward error that plain refinement with the factor comes to in so many steps, for b = A x* with x* as the tool's,
- * residuals summed in long double. */
+/* The least backward error that plain refinement with the factor comes to in so many steps, for b =
+ * A x* with x* as the tool's, residuals summed in long double. */
 double sparse_plain_refinement(const sparse *a, const libsolver_factor *f, int steps);
 
 /* Signs of the eigenvalues of A, by Jacobi rotations of a dense copy; an eigenvalue is zero up to 1e-13 times

@@ -74,7 +74,8 @@ static void every_poll_can_cancel(void **state)
     }
 }
 
-/* One front of 1000 columns is left long before it is done, and the factor that comes afterwards is none the worse. */
+/* One front of 1000 columns is left long before it is done, and the factor that comes afterwards is
+ * none the worse. */
 static void a_front_is_left_when_it_is_cancelled(void **state)
 {
     (void)state;
@@ -118,7 +119,8 @@ static void a_front_is_left_when_it_is_cancelled(void **state)
     free(full);
 }
 
-/* The Laplacian of a grid with a right-hand side that is slightly inconsistent: solves look for short solutions. */
+/* The Laplacian of a grid with a right-hand side that is slightly inconsistent: solves look for
+ * short solutions. */
 static void solves_of_singular_systems_can_be_cancelled(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/test_api_concurrent.c: objects used by several threads at the same time, as the header allows
+/* test/test_api_concurrent.c: objects used by several threads at the same time, as the header
+ * allows
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +15,8 @@
 #define ROUNDS 12
 #define COLUMNS 5
 
-/* Most threads in each call.  LLVM 14's OpenMP runtime crashes when several threads of a program have teams
- * with tasks. */
+/* Most threads in each call.  LLVM 14's OpenMP runtime crashes when several threads of a program
+ * have teams with tasks. */
 #ifdef __clang__
 #define TEAM 1
 #else
@@ -191,8 +192,8 @@ static void one_workspace_serves_one_caller_at_a_time(void **state)
     sparse_free(&a);
 }
 
-/* A call from inside another one: the callback that asks whether to go on is made while a workspace is in
- * use. */
+/* A call from inside another one: the callback that asks whether to go on is made while a workspace
+ * is in use. */
 typedef struct nested {
     libsolver_factor *factor;
     libsolver_workspace *in_use, *free; /* in_use NULL: the factor's own one */

@@ -1,4 +1,5 @@
-/* test/test_api_definite.c: matrices that are not positive definite: the row that shows it, LDL^T instead
+/* test/test_api_definite.c: matrices that are not positive definite: the row that shows it, LDL^T
+ * instead
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,8 +87,9 @@ static void not_positive_definite_names_the_row(void **state)
     libsolver_context_free(context);
 }
 
-/* One factor, the same workspace, values that are definite and others that are not: the bits of a new factor wherever that is of the
- * same kind, which L D L^T is for the first definite values after others. */
+/* One factor, the same workspace, values that are definite and others that are not: the bits of a
+ * new factor wherever that is of the same kind, which L D L^T is for the first definite values
+ * after others. */
 static void definite_and_indefinite_values_may_take_turns(void **state)
 {
     (void)state;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `waiting` points joined to a hub that is eliminated last; 1e-5 and -1e-5 on their diagonals is too little for a pivot beside
- * the 1 in the hub's row, so each of them waits for the hub. */
+/* `waiting` points joined to a hub that is eliminated last; 1e-5 and -1e-5 on their diagonals is
+ * too little for a pivot beside the 1 in the hub's row, so each of them waits for the hub. */
 static sparse points_around_a_hub(int64_t waiting)
 {
     const int64_t n = waiting + 1;
@@ -72,8 +72,8 @@ static void delays_that_outgrow_the_plan_are_capped(void **state)
     sparse_free(&a);
 }
 
-/* The same with points so small that those past the cap are raised to a few times what they were: plain refinement gains little
- * with each step. */
+/* The same with points so small that those past the cap are raised to a few times what they were:
+ * plain refinement gains little with each step. */
 static void fgmres_makes_good_what_raised_pivots_cost(void **state)
 {
     (void)state;
@@ -110,7 +110,8 @@ static void fgmres_makes_good_what_raised_pivots_cost(void **state)
     sparse_free(&a);
 }
 
-/* FGMRES takes longer cycles for perturbed pivots: a workspace from before there were any grows, with the bits of a new one. */
+/* FGMRES takes longer cycles for perturbed pivots: a workspace from before there were any grows,
+ * with the bits of a new one. */
 static void an_older_workspace_serves_perturbed_factors(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/test_api_hard.c: inertia, status and backward error of small systems that are hard or extreme
+/* test/test_api_hard.c: inertia, status and backward error of small systems that are hard or
+ * extreme
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -181,8 +182,8 @@ static void shifted_grids_have_the_inertia_of_their_eigenvalues(void **state)
     sparse_free(&dense_front);
 }
 
-/* `border` columns with a tiny diagonal, joined only through the others: their pivots are no good before the
- * others are eliminated, whatever the order puts first. */
+/* `border` columns with a tiny diagonal, joined only through the others: their pivots are no good
+ * before the others are eliminated, whatever the order puts first. */
 static void delayed_pivots_do_not_change_the_inertia(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/test_api_malloc.c: calls that allocate nothing, and nothing behind the back of the caller's allocator
+/* test/test_api_malloc.c: calls that allocate nothing, and nothing behind the back of the caller's
+ * allocator
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -103,8 +104,8 @@ static unsigned char *read_whole(const char *path)
     return text;
 }
 
-/* Name of the function of a library in which this offset lies, "" if its symbols do not tell: hidden ones too, which dladdr does not
- * know.  Valid until the next call. */
+/* Name of the function of a library in which this offset lies, "" if its symbols do not tell:
+ * hidden ones too, which dladdr does not know.  Valid until the next call. */
 static const char *function_at(const char *path, uint64_t offset)
 {
     static unsigned char *file; /* of the path asked for last */
@@ -132,7 +133,8 @@ static const char *function_at(const char *path, uint64_t offset)
     return name;
 }
 
-/* Names that the BLAS has and nothing of ours: dgemm_, cblas_dgemm, dgemm_small_kernel_nn_SKYLAKEX, blas_memory_alloc. */
+/* Names that the BLAS has and nothing of ours: dgemm_, cblas_dgemm, dgemm_small_kernel_nn_SKYLAKEX,
+ * blas_memory_alloc. */
 static int is_of_blas(const char *name)
 {
     const size_t length = strlen(name);
@@ -140,7 +142,8 @@ static int is_of_blas(const char *name)
            strstr(name, "gemm_small_") != NULL || (length > 5 && strchr("sdcz", name[0]) && name[length - 1] == '_' && islower(name[1]));
 }
 
-/* Calls of malloc since counting began: by the library, by the BLAS in it, and by the OpenMP runtime. */
+/* Calls of malloc since counting began: by the library, by the BLAS in it, and by the OpenMP
+ * runtime. */
 static void count_callers(int64_t *library, int64_t *blas, int64_t *runtime)
 {
     *library = *blas = *runtime = 0;
@@ -194,7 +197,8 @@ static void refactorize_and_solve_allocate_nothing(void **state)
                     const libsolver_status status = take_step(steps[k], &t, &o);
                     count_callers(&library, &blas, &runtime);
                     assert_int_equal(status, LIBSOLVER_OK);
-                    /* OpenBLAS's gemm of small blocks takes memory for packing on machines with AVX-512 */
+                    /* OpenBLAS's gemm of small blocks takes memory for packing on machines with
+                     * AVX-512 */
                     if (library > 0 || l.calls != calls)
                         fail_msg("kind %d, mixed %d, %d threads, %s: %d hidden allocations, %d others", kind, mixed, threads,
                                  step_names[steps[k]], (int)library, (int)(l.calls - calls));
@@ -227,8 +231,8 @@ static int64_t count_all_phases(const api_system *t, objects *o)
     return total;
 }
 
-/* The whole of a solution from the caller's memory, and with malloc to see that calls of it are counted: by fronts, with delays,
- * with a matching, in mixed precision. */
+/* The whole of a solution from the caller's memory, and with malloc to see that calls of it are
+ * counted: by fronts, with delays, with a matching, in mixed precision. */
 static void nothing_goes_around_the_caller_s_allocator(void **state)
 {
     (void)state;

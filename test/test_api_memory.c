@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every allocation of all phases fails once, alone or with all behind it; the call that it belongs to says
- * so, is made again and succeeds. */
+/* Every allocation of all phases fails once, alone or with all behind it; the call that it belongs
+ * to says so, is made again and succeeds. */
 static void every_allocation_fails(api_system *t, int threads, int all)
 {
     int failures = 0, met[STEPS] = {0};
@@ -193,7 +193,8 @@ static int count_polls(void *user)
     return 0;
 }
 
-/* Where fronts do not fit, that is known before any is worked on, and the same analysis serves once there is more room. */
+/* Where fronts do not fit, that is known before any is worked on, and the same analysis serves once
+ * there is more room. */
 static void a_limit_that_is_too_low_is_met_early(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/test_api_mixed.c: mixed precision: a factor in single precision, solutions to double accuracy or a true word on them
+/* test/test_api_mixed.c: mixed precision: a factor in single precision, solutions to double
+ * accuracy or a true word on them
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,8 +200,8 @@ static double norm_of(const sparse *a)
     return most;
 }
 
-/* The factor may be far from A in the direction of the least eigenvalue, where it counts: x is made wrong there, by a part of
- * 1e-6 that the residual hardly shows. */
+/* The factor may be far from A in the direction of the least eigenvalue, where it counts: x is made
+ * wrong there, by a part of 1e-6 that the residual hardly shows. */
 static void conditions_and_forward_errors_are_those_of_the_matrix(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void fgmres_gives_the_same_bits_for_any_threads(void **state)
     sparse_free(&a);
 }
 
-/* ---- what single precision cannot hold ----------------------------------------------------------------- */
+/* ---- what single precision cannot hold ------------------------------------------------------- */
 
 static void entries_beyond_single_precision_are_scaled(void **state)
 {
@@ -362,7 +363,8 @@ static void singular_is_said_of_empty_rows_and_perturbed_of_the_rest(void **stat
     sparse_free(&a);
 }
 
-/* A grid with an eigenvalue at a distance from zero that shrinks below what single precision can tell. */
+/* A grid with an eigenvalue at a distance from zero that shrinks below what single precision can
+ * tell. */
 static void an_inertia_that_is_certain_is_right(void **state)
 {
     (void)state;
@@ -434,7 +436,7 @@ static void a_definite_matrix_that_rounding_makes_indefinite_is_solved(void **st
     }
 }
 
-/* ---- the interface -------------------------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 static void what_cannot_be_is_refused(void **state)
 {
@@ -529,7 +531,8 @@ static void workspaces_hold_what_they_say_and_serve_panels(void **state)
     sparse_free(&a);
 }
 
-/* The same bits as a new factor, whatever values were there before; an old factor outlives values that are no good. */
+/* The same bits as a new factor, whatever values were there before; an old factor outlives values
+ * that are no good. */
 static void refactorize_is_factorize(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/test_api_mixed_double.c: mixed precision where single precision is not enough: a factor in double takes over
+/* test/test_api_mixed_double.c: mixed precision where single precision is not enough: a factor in
+ * double takes over
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +15,9 @@
 #define N 120
 #define COLUMNS 3
 
-/* Half of the eigenvalues are of size 1, half of them from `small`, 1e-12 say, to a thousand times that, and all alternate in sign if
- * that is wanted: single precision sees a matrix of half the rank, and no few steps of refinement find all those directions. */
+/* Half of the eigenvalues are of size 1, half of them from `small`, 1e-12 say, to a thousand times
+ * that, and all alternate in sign if that is wanted: single precision sees a matrix of half the
+ * rank, and no few steps of refinement find all those directions. */
 static void eigenvalues(double small, int indefinite, double *values)
 {
     for (int k = 0; k < N; k++)
@@ -140,7 +142,8 @@ static void it_does_so_for_any_number_of_threads(void **state)
     sparse_free(&a);
 }
 
-/* The trial is what a solve will be: with few steps, a loose tolerance or no refinement less is asked for. */
+/* The trial is what a solve will be: with few steps, a loose tolerance or no refinement less is
+ * asked for. */
 static void what_is_asked_of_solves_decides(void **state)
 {
     (void)state;
@@ -220,7 +223,7 @@ static void complex_matrices_have_it_too(void **state)
     sparse_free(&a);
 }
 
-/* ---- one factor, values that change -------------------------------------------------------------------- */
+/* ---- one factor, values that change ---------------------------------------------------------- */
 
 /* Once in double a factor stays so; workspaces made before follow. */
 static void refactorizations_stay_in_double(void **state)
@@ -281,9 +284,10 @@ static void workspaces_that_did_not_follow_are_freed(void **state)
     sparse_free(&bad);
 }
 
-/* ---- what may go wrong ---------------------------------------------------------------------------------- */
+/* ---- what may go wrong ----------------------------------------------------------------------- */
 
-/* Without the memory for a factor in double it stays in single precision, and solves say what they are; nothing is lost. */
+/* Without the memory for a factor in double it stays in single precision, and solves say what they
+ * are; nothing is lost. */
 static void without_memory_it_stays_in_single_precision(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/test_certificate.c: products and backward errors of the tool, and the tests' own residual beside them
+/* test/test_certificate.c: products and backward errors of the tool, and the tests' own residual
+ * beside them
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

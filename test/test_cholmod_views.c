@@ -42,8 +42,8 @@ static cholmod_sparse *matrix(int stype, int itype, int packed, cholmod_common *
     return A;
 }
 
-/* Solves with b = (2, 4, 10), whose solution is (1, 2, 3), in the second column of blocks with a gap behind
- * their columns. */
+/* Solves with b = (2, 4, 10), whose solution is (1, 2, 3), in the second column of blocks with a
+ * gap behind their columns. */
 static void expect_123(const libsolver_matrix *a, cholmod_common *c)
 {
     cholmod_dense *B = cholmod_allocate_dense(3, 2, 5, CHOLMOD_REAL, c);
@@ -191,7 +191,8 @@ static void types_follow_xtype_and_dtype(void **state)
     cholmod_free_dense(&X, c);
 }
 
-/* Sets a field of A to a value that cannot be served, looks that it is refused, and sets it back. */
+/* Sets a field of A to a value that cannot be served, looks that it is refused, and sets it
+ * back. */
 #define REFUSED(object, view, function, field, value) \
     do { \
         const __typeof__((object)->field) before = (object)->field; \

@@ -1,4 +1,5 @@
-/* test/test_device_refine.c: solves that are refined and measured on a device, of one precision (-DPREC_x), beside the CPU's
+/* test/test_device_refine.c: solves that are refined and measured on a device, of one precision
+ * (-DPREC_x), beside the CPU's
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: test_device_refine [small]      small: sizes and repeats for compute-sanitizer */
@@ -115,7 +116,8 @@ static void full_systems_are_solved(void **state)
     }
 }
 
-/* Solves with pivots so small that they need steps; x in b's place; new values; the same bits from host and device. */
+/* Solves with pivots so small that they need steps; x in b's place; new values; the same bits from
+ * host and device. */
 static void solves_are_refined(void **state)
 {
     (void)state;

@@ -58,7 +58,8 @@ static void delayed_pivots_reach_their_parents(void **state)
         pattern a = cliques_around_a_hub(&r, waiting, &values);
         cpu_system s;
         assert_int_equal(system_build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
-        /* the hub may have swallowed a clique; a column more may wait, of random values too small beside its neighbours */
+        /* the hub may have swallowed a clique; a column more may wait, of random values too small
+         * beside its neighbours */
         assert_in_range(s.report.delayed, 5 * waiting, 6 * waiting + 2);
         assert_true(s.report.growths > 0);                           /* nothing was known of delays */
         assert_int_equal(s.report.zero, 0);
@@ -136,9 +137,10 @@ static void uncertain_signs_are_pivoted_again(void **state)
     }
 }
 
-/* Where nothing has helped, the means tried last come first the next time, and are the only ones unless more is uncertain now, or
- * other zeros are there.  Once nothing is, the next factorization begins from the beginning.  Zeros that are known to be such are no
- * reason to try anything else. */
+/* Where nothing has helped, the means tried last come first the next time, and are the only ones
+ * unless more is uncertain now, or other zeros are there.  Once nothing is, the next factorization
+ * begins from the beginning.  Zeros that are known to be such are no reason to try anything
+ * else. */
 static void means_that_left_no_more_in_doubt_are_kept(void **state)
 {
     (void)state;
@@ -198,7 +200,8 @@ static void sizes_are_told_before_they_are_taken(void **state)
     system_free(&s);
 }
 
-/* Every allocation fails once; the same object then factorizes and solves with the memory it lacked. */
+/* Every allocation fails once; the same object then factorizes and solves with the memory it
+ * lacked. */
 static void each_failed_allocation_is_reported(void **state)
 {
     (void)state;

@@ -1,7 +1,9 @@
-/* test/test_fall_back.c: AUTO goes back to the CPU wherever the device fails, --backend gpu never does
+/* test/test_fall_back.c: AUTO goes back to the CPU wherever the device fails, --backend gpu never
+ * does
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * It is linked with --wrap of the calls that find a device, open it and take a factor there, and needs no GPU. */
+ * It is linked with --wrap of the calls that find a device, open it and take a factor there, and
+ * needs no GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test/test_fgmres.c: a cycle of FGMRES in one precision (-DPREC_x) against least squares over the same space
+/* test/test_fgmres.c: a cycle of FGMRES in one precision (-DPREC_x) against least squares over the
+ * same space
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -110,8 +110,8 @@ static void stars_and_complete_graphs_have_their_known_counts(void **state)
     problem_free(&complete);
 }
 
-/* The stack's peak when the nodes come in the given postorder: contribution blocks of children lie there
- * until their parent's front, beside which they lie, is assembled. */
+/* The stack's peak when the nodes come in the given postorder: contribution blocks of children lie
+ * there until their parent's front, beside which they lie, is assembled. */
 static double simulated_peak(int32_t n, const int32_t *above, const front_size *size, const int32_t *order)
 {
     double in_use = 0, peak = 0;
@@ -196,7 +196,8 @@ static void stack_postorder_has_the_least_peak(void **state)
     assert_int_equal(m.in_use, 0);
 }
 
-/* The forest by way of the compressed graph, its vertices in a random order, beside that of the rows. */
+/* The forest by way of the compressed graph, its vertices in a random order, beside that of the
+ * rows. */
 static void forests_of_compressed_graphs_are_those_of_the_rows(void **state)
 {
     (void)state;

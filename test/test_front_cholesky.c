@@ -17,7 +17,8 @@ typedef struct front {
     double *a, *panel, *diagonal;
 } front;
 
-/* A = G G^T + I, G random lower trapezoid with k columns; A is rounded, which leaves it positive definite. */
+/* A = G G^T + I, G random lower trapezoid with k columns; A is rounded, which leaves it positive
+ * definite. */
 static front random_front(random_stream *r, int m, int k)
 {
     front f = {m, k, -1, nan_array((int64_t)m * k), NULL, nan_array(k)};

@@ -1,4 +1,5 @@
-/* test/test_front_kernels.c: the inner loops of a front in one precision (-DPREC_x), by each set of kernels, against plain loops
+/* test/test_front_kernels.c: the inner loops of a front in one precision (-DPREC_x), by each set of
+ * kernels, against plain loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Every block stands inside a larger one of random numbers, of which nothing else may change. */

@@ -71,8 +71,8 @@ static void candidates_without_a_stable_pivot_are_delayed(void **state)
         front_check(&f, front_limit(&f));
         front_free(&f);
 
-        /* good pivots in even columns, coupled to the others, which have none: their diagonal stays tiny
-           against the rows below */
+        /* good pivots in even columns, coupled to the others, which have none: their diagonal stays
+           tiny against the rows below */
         f = front_random(&r, m, k, 7);
         for (int j = 0; j < k; j++)
             for (int i = j; i < m; i++)
@@ -122,7 +122,8 @@ static void a_candidate_refused_at_first_is_taken_when_others_have_changed_it(vo
 static void a_root_delays_nothing(void **state)
 {
     (void)state;
-    /* 1 between rows of large magnitude is noise; 0.1 beside it is none, but no pivot either when u = 1/2 */
+    /* 1 between rows of large magnitude is noise; 0.1 beside it is none, but no pivot either when u
+     * = 1/2 */
     static const double assembled[] = {1e40, 1e40, 1e-40, 1e-40};
     ldlt_front f = front_random(&(random_stream){1}, 4, 4, 7);
     f.assembled = assembled;
@@ -178,8 +179,8 @@ static void zero_columns_are_zero_pivots(void **state)
     }
 }
 
-/* A = S^T B S with B nonsingular and S repeating some of its rows with factors: as many eigenvalues are
- * zero. */
+/* A = S^T B S with B nonsingular and S repeating some of its rows with factors: as many eigenvalues
+ * are zero. */
 static void an_inertia_that_is_given_as_certain_is_right(void **state)
 {
     (void)state;
@@ -221,8 +222,8 @@ static void an_inertia_that_is_given_as_certain_is_right(void **state)
 static void pivots_are_zero_up_to_16_eps_and_uncertain_up_to_2_to_the_27(void **state)
 {
     (void)state;
-    /* [1 1; 1 1 + x EPS] leaves x EPS, which is measured against 2: 1 assembled, 1 subtracted.  Of a block
-       the largest entry comes first, which must be the first one for that. */
+    /* [1 1; 1 1 + x EPS] leaves x EPS, which is measured against 2: 1 assembled, 1 subtracted.  Of
+       a block the largest entry comes first, which must be the first one for that. */
     static const struct {
         double x;
         int zero, uncertain;

@@ -144,8 +144,8 @@ static void columns_of_a_panel_are_updated(void **state)
     check_update(&r, 1100, 300, 3, 20, 20, 300, 5); /* tiles of 512 rows, in tasks */
 }
 
-/* A panel of m x k after p pivots of LDL^T, 2x2 pivots and zero ones among them; split: a 2x2 pivot stands in
- * columns split, split + 1. */
+/* A panel of m x k after p pivots of LDL^T, 2x2 pivots and zero ones among them; split: a 2x2 pivot
+ * stands in columns split, split + 1. */
 typedef struct eliminated {
     int m, k, p, ldlt, threads;
     double *panel, *d, *e, *cb, *scratch;

@@ -1,4 +1,5 @@
-/* test/test_full_matrix.c: what refinement on a device is told by the host: A by rows, and the errors and decisions both share
+/* test/test_full_matrix.c: what refinement on a device is told by the host: A by rows, and the
+ * errors and decisions both share
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,7 +99,7 @@ static void long_rows_are_cut(void **state)
     check_pattern(problem_complete(ROW_SEGMENT), &r, 0, 2);
 }
 
-/* ---- Errors and decisions ------------------------------------------------------------------------------ */
+/* ---- Errors and decisions -------------------------------------------------------------------- */
 
 /* By long doubles, whose range no product leaves. */
 static double row_error(double r, double b, double bound, double row_sum, double norm, double threshold,

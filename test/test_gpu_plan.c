@@ -1,4 +1,5 @@
-/* test/test_gpu_plan.c: programs of solves, run by an emulator, against the factor's own matrix, of one precision (-DPREC_x)
+/* test/test_gpu_plan.c: programs of solves, run by an emulator, against the factor's own matrix, of
+ * one precision (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +97,8 @@ static void unprepare(prepared *q)
     memory_free(q->m, q->growth);
 }
 
-/* The program by levels and by blocks gives one and the same answer to b, and a right one if there is one. */
+/* The program by levels and by blocks gives one and the same answer to b, and a right one if there
+ * is one. */
 static void check_answer(const prepared *q, const cpu_system *s, const scalar *b, int solvable, uint64_t seed)
 {
     const int32_t n = s->a.n;
@@ -154,8 +156,8 @@ static void random_systems_are_solved(void **state)
     }
 }
 
-/* Trees with several children of different height, of several roots, with delays and zero pivots, in groups of few layers and of many; each by a
- * program or two. */
+/* Trees with several children of different height, of several roots, with delays and zero pivots,
+ * in groups of few layers and of many; each by a program or two. */
 static void branching_trees_are_solved(void **state)
 {
     (void)state;
@@ -235,7 +237,8 @@ static void large_shapes_are_solved(void **state)
     }
 }
 
-/* Labels are those of the tasks in the lists, and a trace has them with levels counted and times from the first begin. */
+/* Labels are those of the tasks in the lists, and a trace has them with levels counted and times
+ * from the first begin. */
 static void traces_are_labelled(void **state)
 {
     (void)state;

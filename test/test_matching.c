@@ -1,4 +1,5 @@
-/* test/test_matching.c: maximum-product matching against all permutations, scaling against its definition
+/* test/test_matching.c: maximum-product matching against all permutations, scaling against its
+ * definition
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +15,8 @@
 
 static memory m;
 
-/* A symmetric matrix of magnitudes as base-2 logarithms, -INFINITY for zeros, with what the matching made of
- * it. */
+/* A symmetric matrix of magnitudes as base-2 logarithms, -INFINITY for zeros, with what the
+ * matching made of it. */
 typedef struct problem {
     int32_t n, matched;
     pattern a;
@@ -85,7 +86,8 @@ static void check(const problem *p, double slack)
     }
 }
 
-/* Most entries of a permutation that are not zero, and the largest sum of logarithms with all of them. */
+/* Most entries of a permutation that are not zero, and the largest sum of logarithms with all of
+ * them. */
 static void try_all(const problem *p, int32_t j, unsigned used, int32_t count, double sum, int32_t *most,
                     double *best)
 {
@@ -144,8 +146,8 @@ static void scaled_entries_are_at_most_one_and_one_on_the_matching(void **state)
         for (int64_t q = 0; q < a.start[n]; q++)
             largest = fmax(largest, magnitude[q] > 0 ? fabs(log2(magnitude[q])) : 0);
         problem p = solve(a, magnitude);
-        /* each of at most n augmentations adds one rounding of a number of at most 2 n largest to a dual, and
-           there are a few of reduced costs */
+        /* each of at most n augmentations adds one rounding of a number of at most 2 n largest to a
+           dual, and there are a few of reduced costs */
         check(&p, powers ? 0 : (n + 8) * DBL_EPSILON * 2 * n * largest);
         free_problem(&p);
     }
@@ -178,7 +180,8 @@ static void zeros_arrows_and_paths_are_matched_as_known(void **state)
     assert_int_equal(p.matched, 0);
     check(&p, 0);
     free_problem(&p);
-    /* an arrow, hub first: dense row and column, all on the diagonal but the last two of the hub's */
+    /* an arrow, hub first: dense row and column, all on the diagonal but the last two of the
+     * hub's */
     pattern star = problem_star(200, 0);
     double *magnitude = nan_array(star.start[200]);
     for (int64_t q = 0; q < star.start[200]; q++)
@@ -247,7 +250,8 @@ static void hand_over(problem *p)
     p->w = w;
 }
 
-/* Starting from the matching of other values: as good as one made from nothing, which the duals prove. */
+/* Starting from the matching of other values: as good as one made from nothing, which the duals
+ * prove. */
 static void a_matching_is_resumed_with_other_values(void **state)
 {
     (void)state;
@@ -279,7 +283,8 @@ static void a_matching_is_resumed_with_other_values(void **state)
     assert_true(perfect > 1000);
 }
 
-/* The lower triangle of [D G'; G 0]: a diagonal of order n, and `rows` rows of G with the given probability of an entry. */
+/* The lower triangle of [D G'; G 0]: a diagonal of order n, and `rows` rows of G with the given
+ * probability of an entry. */
 static pattern with_long_rows(int32_t n, int32_t rows, double density, random_stream *r)
 {
     pattern a = {n + rows, malloc(sizeof(int64_t) * (size_t)(n + rows + 1)), malloc(sizeof(int32_t) * (size_t)((n + 1) * (rows + 1)))};
@@ -296,7 +301,8 @@ static pattern with_long_rows(int32_t n, int32_t rows, double density, random_st
     return a;
 }
 
-/* A few columns with entries in most rows, which are assigned last, some of which there is no row for; then only such columns. */
+/* A few columns with entries in most rows, which are assigned last, some of which there is no row
+ * for; then only such columns. */
 static void long_columns_are_matched_like_others(void **state)
 {
     (void)state;
@@ -338,8 +344,8 @@ static void rows_of_a_pattern_may_come_in_any_order(void **state)
     matching_free(&m, w);
 }
 
-/* Classes of one or two; a pair is an entry of the matching; a cycle of odd length leaves one row, of even
- * length none. */
+/* Classes of one or two; a pair is an entry of the matching; a cycle of odd length leaves one row,
+ * of even length none. */
 static void cycles_are_cut_into_pairs(void **state)
 {
     (void)state;
@@ -381,7 +387,8 @@ static void cycles_are_cut_into_pairs(void **state)
 
 enum { MOST_REACHED = 24 };
 
-/* The largest rank of the columns that alternating paths lead to from column j, by their definition, and of their rows. */
+/* The largest rank of the columns that alternating paths lead to from column j, by their
+ * definition, and of their rows. */
 static int32_t reach(const problem *p, const int32_t *rank, int32_t j)
 {
     int32_t last = rank[j];

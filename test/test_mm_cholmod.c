@@ -1,4 +1,5 @@
-/* test/test_mm_cholmod.c: the Matrix Market reader beside SuiteSparse's, on every file of two folders
+/* test/test_mm_cholmod.c: the Matrix Market reader beside SuiteSparse's, on every file of two
+ * folders
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *   test_mm_cholmod DATA MATRICES
@@ -45,8 +46,8 @@ static cholmod_sparse *read_by_cholmod(const char *path, int *is_pattern, cholmo
     return read;
 }
 
-/* The first entry of the lower triangle that differs; NULL if there is none.  CHOLMOD holds both triangles of
- * a complex symmetric matrix, and makes up values for a pattern. */
+/* The first entry of the lower triangle that differs; NULL if there is none.  CHOLMOD holds both
+ * triangles of a complex symmetric matrix, and makes up values for a pattern. */
 static const char *difference(const triplets *ours, const cholmod_sparse *theirs, int is_pattern)
 {
     static char text[160];

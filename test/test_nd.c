@@ -183,7 +183,8 @@ static cost cost_of(const pattern *a, const int32_t *perm)
     return (cost){(double)nnz, flops};
 }
 
-/* Bounds well above what was measured: 0.99 and 1.08 of METIS, 0.88 and 0.75 of AMD on these grids. */
+/* Bounds well above what was measured: 0.99 and 1.08 of METIS, 0.88 and 0.75 of AMD on these
+ * grids. */
 static void fill_on_grids_is_that_of_nested_dissection(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/test_order_auto.c: AUTO's order: the same by any number of threads, stopped and failing searches
+/* test/test_order_auto.c: AUTO's order: the same by any number of threads, stopped and failing
+ * searches
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,8 @@ static libsolver_status order(const pattern *a, int threads, int32_t *perm, libs
     return choose_ordering(&env, a, &o, perm, used, &why);
 }
 
-/* Small and large ones, with and without a separator like that of a body, for which AMD and nested dissection win. */
+/* Small and large ones, with and without a separator like that of a body, for which AMD and nested
+ * dissection win. */
 static void the_order_does_not_depend_on_threads(void **state)
 {
     (void)state;

@@ -224,7 +224,8 @@ static void metis_called_from_threads_gives_the_same(void **state)
     problem_free(&a);
 }
 
-/* Weighted minimum degree on the compressed graph beside AMD on the whole one: at most a tenth more nnz(L). */
+/* Weighted minimum degree on the compressed graph beside AMD on the whole one: at most a tenth more
+ * nnz(L). */
 static void amd_honours_weights(void **state)
 {
     (void)state;

@@ -24,8 +24,8 @@ static double always_pays(int64_t k, int64_t rows)
     return 1;
 }
 
-/* The fronts against the factor of A(perm,perm): they hold its structure, and the columns of a front have the
- * front's rows, true entries or zeros. */
+/* The fronts against the factor of A(perm,perm): they hold its structure, and the columns of a
+ * front have the front's rows, true entries or zeros. */
 static void check_partition(const pattern *a, const forest *f, const partition *p)
 {
     static unsigned char l[DENSE_LARGEST][DENSE_LARGEST], front[DENSE_LARGEST][DENSE_LARGEST];
@@ -56,7 +56,8 @@ static void check_partition(const pattern *a, const forest *f, const partition *
         if (parent != -1)
             assert_true(front_of[parent] == front_of[j] || front_of[parent] == p->above[front_of[j]]);
     }
-    /* each row below is a true entry in one of the columns: rows are their union and nothing more */
+    /* each row below is a true entry in one of the columns: rows are their union and nothing
+     * more */
     for (int32_t s = 0; s < p->supernodes; s++)
         for (int64_t q = p->row_start[s] + p->first[s + 1] - p->first[s]; q < p->row_start[s + 1]; q++) {
             int entry = 0;
@@ -106,7 +107,8 @@ static void fronts_of_known_patterns_hold_the_factor_and_no_other_rows(void **st
     for_known_orders(check_costs);
 }
 
-/* Entries of the factor in the columns of each front, by the forest's counts, against the entries stored. */
+/* Entries of the factor in the columns of each front, by the forest's counts, against the entries
+ * stored. */
 static void check_zeros(const forest *f, const partition *p)
 {
     int32_t *count = memory_new(&m, f->n, sizeof(int32_t)); /* by column of A */

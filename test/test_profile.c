@@ -14,7 +14,8 @@
 
 #define US 1e-6
 
-/* Two blocks, three levels: two small tasks, a sum that waits for one of them, and a strip of the top beside a small one. */
+/* Two blocks, three levels: two small tasks, a sum that waits for one of them, and a strip of the
+ * top beside a small one. */
 static const libsolver_task traced[] = {
     {LIBSOLVER_TASK_SMALL, 0, 0, 0, 0, 1000, 0, 1 * US, 2 * US, 4 * US},
     {LIBSOLVER_TASK_SUM, 1, 0, 0, 0, 100, 4 * US, 4 * US, 6 * US, 7 * US},

@@ -100,7 +100,8 @@ static void the_backward_error_is_that_of_its_definition(void **state)
     assert_true(second > 1000);
 }
 
-/* Row 1 of b - I x with x = (1, 0): up to 2000 EPS it is measured against the norms, then against itself. */
+/* Row 1 of b - I x with x = (1, 0): up to 2000 EPS it is measured against the norms, then against
+ * itself. */
 static void a_small_row_is_measured_against_the_norms(void **state)
 {
     (void)state;
@@ -125,8 +126,8 @@ static void a_small_row_is_measured_against_the_norms(void **state)
     system_free(&s);
 }
 
-/* Refines with the factor of A while the matrix is c A: each plain step multiplies the residual by 1 - c, and one step of FGMRES
- * solves the system. */
+/* Refines with the factor of A while the matrix is c A: each plain step multiplies the residual by
+ * 1 - c, and one step of FGMRES solves the system. */
 static void refinement_goes_on_while_it_gains_and_keeps_the_best(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* test/test_room.c: memory of the tool and of the library counted together against one limit
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Linked with --wrap=malloc,realloc, so that the machine's memory can end too: compilers make malloc
- * of realloc where there is no block yet. */
+ * Linked with --wrap=malloc,realloc, so that the machine's memory can end too: compilers make
+ * malloc of realloc where there is no block yet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

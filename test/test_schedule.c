@@ -14,7 +14,8 @@
 
 static memory m;
 
-/* A postordered forest of supernodes with fronts of k pivots and m rows; no more of a partition is read. */
+/* A postordered forest of supernodes with fronts of k pivots and m rows; no more of a partition is
+ * read. */
 typedef struct tree {
     partition part;
     int32_t above[MOST], first[MOST + 1];
@@ -26,8 +27,8 @@ static double work(int64_t k, int64_t rows)
     return (double)(k * rows * rows + 1000);
 }
 
-/* kind 0: random; 1: chain; 2: star; 3: roots only; 4: binary; 5: caterpillar.  size: rows of the largest
- * front. */
+/* kind 0: random; 1: chain; 2: star; 3: roots only; 4: binary; 5: caterpillar.  size: rows of the
+ * largest front. */
 static tree *random_tree(random_stream *r, int32_t n, int kind, int32_t size)
 {
     tree *t = calloc(1, sizeof *t);
@@ -107,8 +108,8 @@ static void descend(const tree *t, const schedule *tasks, int32_t s, int32_t *vi
     }
 }
 
-/* Runs the tasks in a random order, as factorizations and forward substitution do, then from the roots down, as back
- * substitution does. */
+/* Runs the tasks in a random order, as factorizations and forward substitution do, then from the
+ * roots down, as back substitution does. */
 static void simulate(random_stream *r, const tree *t, const schedule *tasks)
 {
     const int32_t n = t->part.supernodes;
@@ -178,8 +179,8 @@ static void small_problems_run_on_one_thread(void **state)
     free(t);
 }
 
-/* Whether the blocks of s < t can be alive at the same time: a block lives from the start of its own
- * supernode's work to the end of the parent's, a root's for ever. */
+/* Whether the blocks of s < t can be alive at the same time: a block lives from the start of its
+ * own supernode's work to the end of the parent's, a root's for ever. */
 static int may_meet(const tree *t, const int32_t *range_of, int32_t s, int32_t other)
 {
     const int32_t above = t->above[s];
@@ -241,7 +242,8 @@ static void blocks_that_live_together_do_not_overlap(void **state)
     assert_true(met > 10000 && shared > 10000);
 }
 
-/* Least number of entries for a forest that is worked through in one sequence, in the words of slots_plan. */
+/* Least number of entries for a forest that is worked through in one sequence, in the words of
+ * slots_plan. */
 static void chains_stars_and_roots_take_the_least_space(void **state)
 {
     (void)state;
@@ -260,8 +262,8 @@ static void chains_stars_and_roots_take_the_least_space(void **state)
         schedule_free(&m, &tasks);
         free(t);
     }
-    /* two chains of 0 -> 1 -> 4 and 2 -> 3 -> 4: only 1's block stays while the second chain is worked
-       through; even: the root's 50, then the leaves' 10 and 30; odd: 20 + 40 */
+    /* two chains of 0 -> 1 -> 4 and 2 -> 3 -> 4: only 1's block stays while the second chain is
+       worked through; even: the root's 50, then the leaves' 10 and 30; odd: 20 + 40 */
     tree two = {.above = {1, 4, 3, 4, -1}, .first = {0, 1, 2, 3, 4, 5}, .row_start = {0, 1, 2, 3, 4, 5}};
     two.part =
         (partition){.supernodes = 5, .above = two.above, .first = two.first, .row_start = two.row_start};

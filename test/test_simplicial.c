@@ -1,5 +1,5 @@
-/* test/test_simplicial.c: Cholesky by columns in one precision (-DPREC_x): the lists against a dense elimination, each set of kernels
- * against plain loops
+/* test/test_simplicial.c: Cholesky by columns in one precision (-DPREC_x): the lists against a
+ * dense elimination, each set of kernels against plain loops
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,9 +70,10 @@ static void check_lists(const pattern *a, const simplicial *s)
     }
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* A random matrix, its diagonal larger than the rest of each row, in its places; dense: both triangles */
+/* A random matrix, its diagonal larger than the rest of each row, in its places; dense: both
+ * triangles */
 static void random_matrix(random_stream *r, const pattern *a, const simplicial *s, scalar *v, real *diagonal, exact dense[N][N])
 {
     memset(v, 0, sizeof(scalar) * (size_t)(s->n + s->start[s->n]));

@@ -27,7 +27,8 @@ static void check_row(const char *what, long double left, long double right, lon
                  right, EPS * scale);
 }
 
-/* Column j of y and x:  L y = P S b, D z = y, L^T P S^-1 x = z, by the parts made one after the other. */
+/* Column j of y and x:  L y = P S b, D z = y, L^T P S^-1 x = z, by the parts made one after the
+ * other. */
 static void check_halves(const exported *f, const block *b, const block *y, const block *z, const block *x,
                          int64_t j)
 {

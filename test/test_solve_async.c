@@ -1,4 +1,5 @@
-/* test/test_solve_async.c: solves that leave errors and status on the device, of one precision (-DPREC_x)
+/* test/test_solve_async.c: solves that leave errors and status on the device, of one precision
+ * (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: test_solve_async [small]      small: sizes and repeats for compute-sanitizer */

@@ -1,8 +1,10 @@
-/* test/test_solve_safety.c: solves on a device that wait in vain, that must not allocate, and in memory that holds anything
+/* test/test_solve_safety.c: solves on a device that wait in vain, that must not allocate, and in
+ * memory that holds anything
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * It is linked with --wrap of CUDA's allocators, which are counted here and whose blocks are filled, of device_solver_upload and
- * device_solver_substitute, whose programs and plans are damaged, and of device_workspace_open, whose workspaces are given letters of other launches.
+ * It is linked with --wrap of CUDA's allocators, which are counted here and whose blocks are
+ * filled, of device_solver_upload and device_solver_substitute, whose programs and plans are
+ * damaged, and of device_workspace_open, whose workspaces are given letters of other launches.
  *
  * usage: test_solve_safety [small]      small: repeats for compute-sanitizer */
 #include <setjmp.h>
@@ -17,7 +19,7 @@
 
 static int small;
 
-/* ---- CUDA's allocators ---------------------------------------------------------------------------------- */
+/* ---- CUDA's allocators ----------------------------------------------------------------------- */
 
 static int64_t allocations;
 enum { LEFT_ALONE, ONES, NOT_A_NUMBER, ANY_BITS, PATTERNS };
@@ -82,11 +84,12 @@ cudaError_t __wrap_cudaMallocAsync(void **got, size_t bytes, cudaStream_t stream
     return __real_cudaMallocAsync(got, bytes, stream);
 }
 
-/* ---- A program that cannot end --------------------------------------------------------------------------- */
+/* ---- A program that cannot end --------------------------------------------------------------- */
 
 static int damages; /* the next program */
 
-/* Makes the first task that reads an entry of b wait for that entry of x instead, which comes of what it publishes itself. */
+/* Makes the first task that reads an entry of b wait for that entry of x instead, which comes of
+ * what it publishes itself. */
 static int damage(const device_upload *program, char *description)
 {
     for (int64_t c = 0; c < program->copies; c++) {
@@ -127,7 +130,8 @@ libsolver_status __wrap_device_solver_upload(device_solver *s, const device_uplo
     return status;
 }
 
-/* Makes the first row below a node that has something from children wait for what goes up from itself. */
+/* Makes the first row below a node that has something from children wait for what goes up from
+ * itself. */
 static int damage_sources(const substitution *plan, int32_t *source)
 {
     for (const substitution_node *v = plan->node; v < plan->node + plan->nodes; v++)
@@ -162,7 +166,7 @@ libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_fa
     return status;
 }
 
-/* ---- Workspaces that have seen other launches -------------------------------------------------------------- */
+/* ---- Workspaces that have seen other launches ------------------------------------------------ */
 
 static int are_stale;
 
@@ -190,7 +194,7 @@ libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t co
     return status;
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------------------ */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void pack_grid(packed *p, int kind, const tree_solver_options *options, int64_t columns)
 {
@@ -319,7 +323,8 @@ static void solves_and_replays_allocate_nothing(void **state)
     check_allocations(1);
 }
 
-/* Program, workspaces and vectors in memory that holds ones, NaN or anything: the bits are the same. */
+/* Program, workspaces and vectors in memory that holds ones, NaN or anything: the bits are the
+ * same. */
 static void what_memory_held_before_does_not_matter(void **state)
 {
     (void)state;

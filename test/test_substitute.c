@@ -1,5 +1,5 @@
-/* test/test_substitute.c: triangular solves with a panel in one precision (-DPREC_x), by each set of kernels and for each width
- * of a row, against plain loops
+/* test/test_substitute.c: triangular solves with a panel in one precision (-DPREC_x), by each set
+ * of kernels and for each width of a row, against plain loops
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* m x p with leading dimension m, NaN above the diagonal, and on it if it is not to be read.  Entries are small enough that
- * inv(L11) stays modest. */
+/* m x p with leading dimension m, NaN above the diagonal, and on it if it is not to be
+ * read.  Entries are small enough that inv(L11) stays modest. */
 static scalar *random_panel(random_stream *r, int m, int p, int unit)
 {
     scalar *l = malloc(((size_t)m * (size_t)p + 1) * sizeof(scalar));

@@ -1,4 +1,5 @@
-/* test/test_substitution.c: the plan of a solve by substitution, run on the host one task after the other, of one precision (-DPREC_x)
+/* test/test_substitution.c: the plan of a solve by substitution, run on the host one task after the
+ * other, of one precision (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,7 +158,8 @@ static void large_shapes_are_solved(void **state)
     }
 }
 
-/* A tree whose child has a row that is none of its parent's is refused, and nothing is owned after a failure. */
+/* A tree whose child has a row that is none of its parent's is refused, and nothing is owned after
+ * a failure. */
 static void what_is_no_tree_is_refused(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test/test_tree_solve.c: the one-launch solve on a device: answers, bits, layouts, of one precision (-DPREC_x; double if none is said)
+/* test/test_tree_solve.c: the one-launch solve on a device: answers, bits, layouts, of one
+ * precision (-DPREC_x; double if none is said)
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: test_tree_solve [small]      small: sizes and repeats for compute-sanitizer */
@@ -45,7 +46,8 @@ static void check_padding(const block *b)
     assert_int_equal(numbers, b->v.rows * b->v.columns);
 }
 
-/* Right answers in all layouts; the same bits in place, by levels, and from a second workspace on another stream.  b: taken over. */
+/* Right answers in all layouts; the same bits in place, by levels, and from a second workspace on
+ * another stream.  b: taken over. */
 static void check_solves_of(packed *p, random_stream *r, block b, int solvable, uint64_t seed)
 {
     const int32_t n = p->s.a.n;
@@ -116,7 +118,8 @@ static void random_systems_are_solved(void **state)
     }
 }
 
-/* Trees with several children of different height, of several roots, with delays and zero pivots; inverses and the factor as it is. */
+/* Trees with several children of different height, of several roots, with delays and zero pivots;
+ * inverses and the factor as it is. */
 static void branching_trees_are_solved(void **state)
 {
     static const double steps[] = {1e-9, 1e-8, 1e-7, 1e-6};
@@ -164,8 +167,9 @@ static void large_shapes_are_solved(void **state)
     }
 }
 
-/* The same values and others: a plan is kept for the same values, and always by L L^T while the guard is silent; then nothing is allocated on the
- * device.  Where it is made anew, answers are right as well. */
+/* The same values and others: a plan is kept for the same values, and always by L L^T while the
+ * guard is silent; then nothing is allocated on the device.  Where it is made anew, answers are
+ * right as well. */
 static void plans_are_kept(void **state)
 {
     (void)state;
@@ -213,8 +217,8 @@ static scalar *chain_values(const pattern *a, double ratio)
     return values;
 }
 
-/* A solve that was captured with one factor is replayed with the next; values whose inverses grow too much are planned for anew, and that
- * plan is kept for tame ones. */
+/* A solve that was captured with one factor is replayed with the next; values whose inverses grow
+ * too much are planned for anew, and that plan is kept for tame ones. */
 static void the_guard_looks_at_every_factor(void **state)
 {
     static const double ratio[] = {0.2, 0.99, 0.1, 3};
@@ -324,7 +328,8 @@ static void the_same_bits_under_load(void **state)
     check_under_load(1);
 }
 
-/* NaN, infinities and every pattern that might be mistaken for a mark pass through like other values. */
+/* NaN, infinities and every pattern that might be mistaken for a mark pass through like other
+ * values. */
 static void any_value_travels(void **state)
 {
     (void)state;

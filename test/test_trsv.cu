@@ -1,9 +1,9 @@
 /* test/test_trsv.cu: dense triangular solves on the GPU against plain loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * test_trsv            everything but
- * test_trsv beyond     entries beyond two to the 31, which takes 14 GB of the device's memory: skipped where there is less
- * test_trsv small T    every form on the sizes that a sanitizer is run on, for the type T: s, d, c or z */
+ * test_trsv            everything but test_trsv beyond     entries beyond two to the 31, which
+ * takes 14 GB of the device's memory: skipped where there is less test_trsv small T    every form
+ * on the sizes that a sanitizer is run on, for the type T: s, d, c or z */
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>
@@ -16,7 +16,8 @@ extern "C" {
 #include <cstring>
 #include <unistd.h>
 
-/* What is being solved, said when the test is stopped: a solve that hangs is not found otherwise. */
+/* What is being solved, said when the test is stopped: a solve that hangs is not found
+ * otherwise. */
 static char current[160];
 
 static void say_current(int)
@@ -234,8 +235,8 @@ static void entries_beyond_two_to_the_31_are_reached(void **)
     }
 }
 
-/* 1000 runs give the same bits while another stream keeps solving: also two grids at once, neither wholly
- * resident. */
+/* 1000 runs give the same bits while another stream keeps solving: also two grids at once, neither
+ * wholly resident. */
 static void every_run_gives_the_same_bits_under_load(void **)
 {
     const triangle_case c = {LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT};
@@ -322,8 +323,8 @@ static void solves_are_captured_in_a_graph_and_replayed(void **)
     cudaStreamDestroy(stream);
 }
 
-/* Where x(k) is the first that the zero spoils: rows before it are right, it and what depends on it are not
- * finite. */
+/* Where x(k) is the first that the zero spoils: rows before it are right, it and what depends on it
+ * are not finite. */
 static void a_zero_pivot_spoils_only_what_depends_on_it(void **)
 {
     const triangle_case c = {LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT};
@@ -357,8 +358,8 @@ static void a_zero_pivot_spoils_only_what_depends_on_it(void **)
     }
 }
 
-/* L(i,j) = -1 below a unit diagonal: inv(L) has entries of 2^(n-2), the guard must refuse and substitution is
- * exact while the numbers are integers below 2^53. */
+/* L(i,j) = -1 below a unit diagonal: inv(L) has entries of 2^(n-2), the guard must refuse and
+ * substitution is exact while the numbers are integers below 2^53. */
 static void a_triangle_that_grows_is_solved_by_substitution(void **)
 {
     const triangle_case c = {LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_UNIT};

@@ -15,8 +15,8 @@ extern "C" {
 
 static bool small_only;
 
-/* Problems of order n (or mixed orders up to n) behind each other in one array, as strided, pointer and
- * variable batch. */
+/* Problems of order n (or mixed orders up to n) behind each other in one array, as strided, pointer
+ * and variable batch. */
 template <typename T> void batch_of(int64_t n, int64_t count, triangle_case c, bool mixed)
 {
     const int64_t lda = n + 1, stride_a = lda * n + 5, stride_x = 2 * n + 3, incx = mixed ? -2 : 2;

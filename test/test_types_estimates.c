@@ -1,5 +1,5 @@
-/* test/test_types_estimates.c: determinant, condition and forward errors in one precision (-DPREC_x, -DMIXED with a factor in
- * single), beside those of plain loops in long double
+/* test/test_types_estimates.c: determinant, condition and forward errors in one precision
+ * (-DPREC_x, -DMIXED with a factor in single), beside those of plain loops in long double
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,8 @@ static libsolver_factor *factor_of(const dense *s, libsolver_kind kind, libsolve
     return factor_in_order(s, kind, scaling, NULL);
 }
 
-/* Rows and columns scaled by powers of two, which condition and determinant feel and the factors do not. */
+/* Rows and columns scaled by powers of two, which condition and determinant feel and the factors do
+ * not. */
 static dense random_matrix(random_stream *r, int hermitian, int64_t n, uint64_t seed)
 {
     dense s = dense_random(r, hermitian, n, seed % 2 ? 0.2 : 0.7, seed % 3 == 0 ? (double)(2 * n) : 0);
@@ -221,8 +222,9 @@ static double forward_error(const dense *s, scalar *b, scalar *x)
     return forward;
 }
 
-/* A = I with a last row of entries so small that they are lost in 1 - a - ... - a - 1: the residual comes out as 0 there, and what is
- * wrong with x = 1 for b = 1 in this row is the sum of them.  The bound is of rounding errors alone. */
+/* A = I with a last row of entries so small that they are lost in 1 - a - ... - a - 1: the residual
+ * comes out as 0 there, and what is wrong with x = 1 for b = 1 in this row is the sum of them.  The
+ * bound is of rounding errors alone. */
 static void what_residuals_lose_is_in_the_bounds(void **state)
 {
     (void)state;
@@ -243,7 +245,8 @@ static void what_residuals_lose_is_in_the_bounds(void **state)
         }
 }
 
-/* b = A x without any error, in small integers: the bound is positive all the same, and no more than the condition allows. */
+/* b = A x without any error, in small integers: the bound is positive all the same, and no more
+ * than the condition allows. */
 static void exact_solutions_have_bounds_too(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test/test_types_factors.c: factors, the parts of solves and inertia, in one precision (-DPREC_x, -DMIXED with a factor in single),
- * symmetric and Hermitian
+/* test/test_types_factors.c: factors, the parts of solves and inertia, in one precision (-DPREC_x,
+ * -DMIXED with a factor in single), symmetric and Hermitian
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,7 +123,8 @@ static void check_parts(const factors *g, const scalar *b, const scalar *y, cons
     }
 }
 
-/* The parts of a solve, one after the other, are the whole; if no pivot is zero, they and the factors are right. */
+/* The parts of a solve, one after the other, are the whole; if no pivot is zero, they and the
+ * factors are right. */
 static void check_factor(const dense *s, const libsolver_factor *f, int64_t columns, random_stream *r)
 {
     const int64_t n = s->n;
@@ -178,8 +179,9 @@ static void factors_and_parts_of_solves(void **state)
     assert_true(pairs > 100 && cholesky > 40 && checked > 100);
 }
 
-/* Three cliques of 40 joined to a hub of 40; the first columns of each clique have nonzeros in the hub's rows only, so that
- * their pivots wait for the hub, where they are 2x2 ones and stand behind its own columns. */
+/* Three cliques of 40 joined to a hub of 40; the first columns of each clique have nonzeros in the
+ * hub's rows only, so that their pivots wait for the hub, where they are 2x2 ones and stand behind
+ * its own columns. */
 static void delayed_pivots_reach_their_parents(void **state)
 {
     (void)state;
@@ -200,7 +202,8 @@ static void delayed_pivots_reach_their_parents(void **state)
             libsolver_factor *f = factor_of(s, &o, LIBSOLVER_OK);
             libsolver_factor_info info;
             libsolver_info(f, &info);
-            /* the hub may have swallowed one clique; a column more may wait, of random values too small beside its neighbours */
+            /* the hub may have swallowed one clique; a column more may wait, of random values too
+             * small beside its neighbours */
             assert_in_range(info.delayed, 2 * waiting, 3 * waiting + 2);
             check_factor(s, f, 2, &r);
             libsolver_factor_free(f);
@@ -243,7 +246,8 @@ static void refactorize_is_factorize(void **state)
     }
 }
 
-/* A with 2 or -2 in a random sign pattern on the diagonal, turned by D A D^H, D unitary: the signs are known. */
+/* A with 2 or -2 in a random sign pattern on the diagonal, turned by D A D^H, D unitary: the signs
+ * are known. */
 static void inertia_is_that_of_hermitian_matrices_alone(void **state)
 {
     (void)state;

@@ -1,7 +1,9 @@
-/* test/test_types_front.c: the kernels of a front in one precision (-DPREC_x), symmetric and Hermitian, against plain loops
+/* test/test_types_front.c: the kernels of a front in one precision (-DPREC_x), symmetric and
+ * Hermitian, against plain loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Bounds count roundings of the precision, EPS, for each term of a sum; a complex operation makes four times as many. */
+ * Bounds count roundings of the precision, EPS, for each term of a sum; a complex operation makes
+ * four times as many. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +33,7 @@ static scalar *copy_scalars(const scalar *from, int64_t count)
     return a;
 }
 
-/* ---- Cholesky ------------------------------------------------------------------------------------- */
+/* ---- Cholesky -------------------------------------------------------------------------------- */
 
 /* The first k columns of G G^H + I, G random. */
 static scalar *positive_columns(random_stream *r, int m, int k)
@@ -111,7 +113,7 @@ static void cholesky_names_the_pivot_that_fails(void **state)
     }
 }
 
-/* ---- LDL^T ------------------------------------------------------------------------------------------ */
+/* ---- LDL^T ----------------------------------------------------------------------------------- */
 
 /* The first k columns of a matrix of order m, and what became of them. */
 typedef struct front {
@@ -227,7 +229,8 @@ static int is_zero_pivot(const front *f, int j)
     return f->d[j] == 0 && f->e[j] == 0 && (j == 0 || f->e[j - 1] == 0);
 }
 
-/* What pivots may outgrow the entries of the front by, whatever 1 / u would allow: errors are measured by them. */
+/* What pivots may outgrow the entries of the front by, whatever 1 / u would allow: errors are
+ * measured by them. */
 #define MOST_GROWTH 2000
 
 static void check_growth(const front *f, int p)
@@ -341,7 +344,8 @@ static void ldlt_of_fronts(void **state)
     assert_true(delayed > 500 && pairs > 500 && zero > 200); /* all ways were gone */
 }
 
-/* No more than so many columns are left over, at the price of a larger L and of changes on the diagonal. */
+/* No more than so many columns are left over, at the price of a larger L and of changes on the
+ * diagonal. */
 static void delays_end_at_the_cap(void **state)
 {
     (void)state;
@@ -364,7 +368,8 @@ static void delays_end_at_the_cap(void **state)
     assert_true(perturbed > 300);
 }
 
-/* A = M S M^H with M well conditioned, S = diag(+-1) or blocks [0 s'; s 0]: the signs of S are counted on D. */
+/* A = M S M^H with M well conditioned, S = diag(+-1) or blocks [0 s'; s 0]: the signs of S are
+ * counted on D. */
 static void pivots_have_the_signs_of_the_eigenvalues(void **state)
 {
     (void)state;
@@ -440,7 +445,7 @@ static void nearly_singular_pairs_are_no_pivots(void **state)
         }
 }
 
-/* ---- contribution blocks ---------------------------------------------------------------------------- */
+/* ---- contribution blocks --------------------------------------------------------------------- */
 
 static void contribution(const front *f, scalar *cb)
 {

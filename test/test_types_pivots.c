@@ -1,5 +1,5 @@
-/* test/test_types_pivots.c: pivots in one precision (-DPREC_x, -DMIXED with a factor in single) that are not chosen freely:
- * expected signs, capped delays
+/* test/test_types_pivots.c: pivots in one precision (-DPREC_x, -DMIXED with a factor in single)
+ * that are not chosen freely: expected signs, capped delays
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,9 +38,10 @@ static double solve(libsolver_factor *f, const dense *s, random_stream *r, libso
     return error;
 }
 
-/* ---- expected signs -------------------------------------------------------------------------------- */
+/* ---- expected signs -------------------------------------------------------------------------- */
 
-/* [H G^H; G -K], H and K dominated by their diagonals; rows of the two kinds mixed as the signs say. */
+/* [H G^H; G -K], H and K dominated by their diagonals; rows of the two kinds mixed as the signs
+ * say. */
 static dense quasi_definite(random_stream *r, int hermitian, int64_t n, int8_t *sign)
 {
     dense s = dense_random(r, hermitian, n, 0.3, 1);
@@ -129,7 +130,8 @@ static void tiny_pivots_are_perturbed_and_refined_away(void **state)
         }
 }
 
-/* A pivot of the wrong sign is turned, which is told.  Plain refinement with such a factor diverges, FGMRES comes to the solution. */
+/* A pivot of the wrong sign is turned, which is told.  Plain refinement with such a factor
+ * diverges, FGMRES comes to the solution. */
 static void wrong_signs_are_turned_and_told_and_the_answer_is_right(void **state)
 {
     (void)state;
@@ -194,7 +196,7 @@ static void wrong_options_are_refused(void **state)
 #endif
 }
 
-/* ---- capped delays ---------------------------------------------------------------------------------- */
+/* ---- capped delays --------------------------------------------------------------------------- */
 
 static void past_the_cap_pivots_are_perturbed_and_the_answer_is_right(void **state)
 {

@@ -1,4 +1,5 @@
-/* test/test_types_schur.c: Schur complements in one precision (-DPREC_x), beside those of plain loops in long double
+/* test/test_types_schur.c: Schur complements in one precision (-DPREC_x), beside those of plain
+ * loops in long double
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,7 +119,8 @@ static void the_complement_in_all_rows_is_the_matrix(void **state)
     }
 }
 
-/* Columns that wait for a hub which is in the set: they must be eliminated before it, with one another. */
+/* Columns that wait for a hub which is in the set: they must be eliminated before it, with one
+ * another. */
 static void columns_delayed_to_the_set_are_eliminated(void **state)
 {
     (void)state;
@@ -247,7 +249,8 @@ static void each_failed_allocation_is_survived(void **state)
     free(t);
 }
 
-/* A grid without its middle column, which is the set: two subtrees, large enough for several threads. */
+/* A grid without its middle column, which is the set: two subtrees, large enough for several
+ * threads. */
 static void the_same_bits_for_any_threads(void **state)
 {
     (void)state;

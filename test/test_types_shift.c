@@ -1,4 +1,5 @@
-/* test/test_types_shift.c: new values in one precision (-DPREC_x): diagonals that are shifted, triplets by their map
+/* test/test_types_shift.c: new values in one precision (-DPREC_x): diagonals that are shifted,
+ * triplets by their map
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,8 @@ static void check_solves(libsolver_factor *f, const dense *s, random_stream *r)
         fail_msg("n %d: backward error %g, reported %g", (int)s->n, error, info.backward_error);
 }
 
-/* Set once pivots were in doubt: what was tried then is remembered, and may leave other bits than a factor made anew. */
+/* Set once pivots were in doubt: what was tried then is remembered, and may leave other bits than a
+ * factor made anew. */
 static void note_doubt(void *user, const char *sentence)
 {
     *(int *)user |= strstr(sentence, "in doubt") != NULL;
@@ -72,7 +74,8 @@ static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **sta
             libsolver_options_default(&o);
             o.threads = 1;
             o.matching = LIBSOLVER_OFF; /* AUTO remembers whether it helped the last values ... */
-            /* the analysis of A sees whether Cholesky is likely: for all shifts it is as likely as for A */
+            /* the analysis of A sees whether Cholesky is likely: for all shifts it is as likely as
+             * for A */
             o.kind = seed % 3 ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_AUTO;
             o.ordering = LIBSOLVER_ORDERING_NATURAL; /* a zero on the diagonal is not stored, which other orders see */
             for (int64_t j = 0; j < n && seed % 3; j += 3)
@@ -270,7 +273,8 @@ static void values_of_triplets_go_through_the_map_of_the_analysis(void **state)
 
 /* ---- Sequences of calls ---- */
 
-/* Both triangles, or the lower one with duplicates and out of order, of the same pattern whatever the values are. */
+/* Both triangles, or the lower one with duplicates and out of order, of the same pattern whatever
+ * the values are. */
 static void fill_view(const dense *s, int full, triplets *t)
 {
     random_stream r = random_seeded(7);
@@ -326,7 +330,8 @@ static libsolver_factor *model_factor(const model *m, const dense *s)
     return f;
 }
 
-/* The factor is that of m->factored bit by bit, and solves are of this matrix; or they are refused. */
+/* The factor is that of m->factored bit by bit, and solves are of this matrix; or they are
+ * refused. */
 static void check_model(libsolver_factor *f, model *m, random_stream *r, const char *when)
 {
     scalar x[MOST] = {0};
@@ -348,7 +353,8 @@ static void check_model(libsolver_factor *f, model *m, random_stream *r, const c
 
 enum { GOOD, BAD_VALUE, NOT_SYMMETRIC, OTHER_PATTERN, BAD_SHIFT, WRONG_SHIFT, CANCELLED, NOT_DEFINITE, FAULTS };
 
-/* One call with new values or NULL, with a shift or NULL, and with a fault or none; the model follows. */
+/* One call with new values or NULL, with a shift or NULL, and with a fault or none; the model
+ * follows. */
 static libsolver_status random_call(libsolver_factor *f, model *m, random_stream *r, triplets *t, int *fault)
 {
     const int64_t n = m->given.n;
@@ -386,7 +392,8 @@ static libsolver_status random_call(libsolver_factor *f, model *m, random_stream
         expected = LIBSOLVER_NOT_POSITIVE_DEFINITE;
     } else
         *fault = GOOD;
-    /* a wrong shift is refused before, a wrong matrix before a shift is looked at, and what is missing before all that comes later */
+    /* a wrong shift is refused before, a wrong matrix before a shift is looked at, and what is
+     * missing before all that comes later */
     const int is_read = has_new && *fault != WRONG_SHIFT && *fault != OTHER_PATTERN, is_bad = *fault == BAD_VALUE || *fault == NOT_SYMMETRIC;
     if (is_read) {
         m->has_values = !is_bad;
@@ -406,8 +413,8 @@ static libsolver_status random_call(libsolver_factor *f, model *m, random_stream
     return status == expected || (status > 0 && expected == LIBSOLVER_OK) ? LIBSOLVER_OK : (libsolver_status)(status ? status : -1000);
 }
 
-/* New values, shifts, both, and calls that fail between them: each shift starts from the values given last, bad values are none, and a
- * factor stays or is refused as the header says. */
+/* New values, shifts, both, and calls that fail between them: each shift starts from the values
+ * given last, bad values are none, and a factor stays or is refused as the header says. */
 static void any_sequence_of_values_and_shifts_is_followed(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test/test_types_singular.c: solutions of singular systems, in one precision (-DPREC_x, -DMIXED with a factor in single), symmetric and
- * Hermitian
+/* test/test_types_singular.c: solutions of singular systems, in one precision (-DPREC_x, -DMIXED
+ * with a factor in single), symmetric and Hermitian
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,9 +73,9 @@ static void singular_systems_are_solved(void **state)
         }
 }
 
-/* What makes a system inconsistent is spread over all rows.  A = T L T^H with the Laplacian L of a grid and T diagonal of
- * i^k: one vector spans the null space, all its entries of size 1.  Left in one row, the error in b is 20 times the
- * tolerance. */
+/* What makes a system inconsistent is spread over all rows.  A = T L T^H with the Laplacian L of a
+ * grid and T diagonal of i^k: one vector spans the null space, all its entries of size 1.  Left in
+ * one row, the error in b is 20 times the tolerance. */
 static void small_inconsistencies_are_spread(void **state)
 {
     (void)state;

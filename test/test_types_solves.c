@@ -1,5 +1,5 @@
-/* test/test_types_solves.c: solutions have the error that is told, and the same bits for any threads, in one precision (-DPREC_x, -DMIXED with
- * a factor in single), symmetric and Hermitian
+/* test/test_types_solves.c: solutions have the error that is told, and the same bits for any
+ * threads, in one precision (-DPREC_x, -DMIXED with a factor in single), symmetric and Hermitian
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +61,9 @@ static void solutions_have_the_error_that_is_reported(void **state)
     assert_true(refined > 0 || EPS > 1e-10); /* single precision is there at once */
 }
 
-/* T Q diag(v) Q T^H (or T^T), Q a reflection, T diagonal of complex units, six of the eigenvalues v of 40 from 1e-10 on (1e-4 for s and c): what a
- * factor in single precision, but for its size, knows nothing about. */
+/* T Q diag(v) Q T^H (or T^T), Q a reflection, T diagonal of complex units, six of the eigenvalues v
+ * of 40 from 1e-10 on (1e-4 for s and c): what a factor in single precision, but for its size,
+ * knows nothing about. */
 static void ill_conditioned_systems_are_solved(void **state)
 {
     (void)state;
@@ -107,7 +108,8 @@ static void ill_conditioned_systems_are_solved(void **state)
         }
 }
 
-/* A grid of side x side points with random entries; its solution for two columns, threads as asked. */
+/* A grid of side x side points with random entries; its solution for two columns, threads as
+ * asked. */
 static void solve_grid(int hermitian, libsolver_kind kind, int threads, int64_t side, scalar *x)
 {
     sparse grid = sparse_grid(side, side, 8);

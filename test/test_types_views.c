@@ -1,5 +1,5 @@
-/* test/test_types_views.c: matrices and right-hand sides as the library takes them, in one precision (-DPREC_x, -DMIXED with a factor in
- * single), symmetric and Hermitian
+/* test/test_types_views.c: matrices and right-hand sides as the library takes them, in one
+ * precision (-DPREC_x, -DMIXED with a factor in single), symmetric and Hermitian
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

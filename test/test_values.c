@@ -36,7 +36,8 @@ static void add(view *v, int32_t i, int32_t j, double value)
     v->value[v->entries++] = value;
 }
 
-/* Integers, so that sums are exact in any order: up to three entries for a place, in a random order. */
+/* Integers, so that sums are exact in any order: up to three entries for a place, in a random
+ * order. */
 static void random_entries(random_stream *r, view *v, int32_t n, double density)
 {
     v->entries = 0;

@@ -1,5 +1,5 @@
-/* test/trsv_fixture.h: triangles, right-hand sides and the plain loops that the GPU's solves are compared
- * with
+/* test/trsv_fixture.h: triangles, right-hand sides and the plain loops that the GPU's solves are
+ * compared with
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_TRSV_FIXTURE_H
 #define TEST_TRSV_FIXTURE_H
@@ -69,8 +69,9 @@ template <typename T> T not_a_number()
         return (R)NAN;
 }
 
-/* A triangle of order n with entries of about 1/sqrt(n) and a diagonal of modulus 1 to 2, so that rounding
- * alone makes errors; what may not be read (other triangle, padding, a unit diagonal) is NaN. */
+/* A triangle of order n with entries of about 1/sqrt(n) and a diagonal of modulus 1 to 2, so that
+ * rounding alone makes errors; what may not be read (other triangle, padding, a unit diagonal) is
+ * NaN. */
 template <typename T> std::vector<T> random_triangle(triangle_case c, int64_t n, int64_t lda, uint64_t seed)
 {
     std::vector<T> a((size_t)(lda * (n > 0 ? n : 1)), not_a_number<T>());
@@ -122,7 +123,8 @@ template <typename T> double difference(int64_t n, const T *x, const T *y, int64
     return most / largest;
 }
 
-/* Plain loops and ours each err by about growth times eps; the triangles of the fixture grow little. */
+/* Plain loops and ours each err by about growth times eps; the triangles of the fixture grow
+ * little. */
 template <typename T> double tolerance(int64_t n)
 {
     return (sizeof(real_of<T>) == 4 ? 1.2e-7 : 2.3e-16) * (40 + 4 * std::sqrt((double)n));

@@ -1,4 +1,5 @@
-/* test/typed_dense.h: small systems of one precision (-DPREC_x), and what plain loops in long double make of them
+/* test/typed_dense.h: small systems of one precision (-DPREC_x), and what plain loops in long
+ * double make of them
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_TYPED_DENSE_H
 #define TEST_TYPED_DENSE_H
@@ -17,7 +18,8 @@ typedef struct dense {
     unsigned char stored[MOST][MOST];
 } dense;
 
-/* A view of the lower triangle as triplets, in any order, and its arrays; an entry may come in two parts. */
+/* A view of the lower triangle as triplets, in any order, and its arrays; an entry may come in two
+ * parts. */
 typedef struct triplets {
     libsolver_matrix view;
     int64_t row[MOST * MOST], column[MOST * MOST];
@@ -36,7 +38,8 @@ static inline scalar dense_scalar(random_stream *r)
     return scalar_of(x, y);
 }
 
-/* Entries with the given probability off the diagonal; `diagonal` on it, or random ones if it is 0. */
+/* Entries with the given probability off the diagonal; `diagonal` on it, or random ones if it is
+ * 0. */
 static inline dense dense_random(random_stream *r, int hermitian, int64_t n, double density, double diagonal)
 {
     dense s = {.hermitian = hermitian, .n = n};
@@ -103,8 +106,8 @@ static inline libsolver_vectors dense_block(scalar *values, int64_t n, int64_t c
     return (libsolver_vectors){.values = values, .rows = n, .columns = columns, .ld = n, .type = SCALAR_TYPE};
 }
 
-/* x := A^-1 x for c columns, n x n and n x c by columns (a is destroyed), by Gaussian elimination with row interchanges;
- * returns det A. */
+/* x := A^-1 x for c columns, n x n and n x c by columns (a is destroyed), by Gaussian elimination
+ * with row interchanges; returns det A. */
 static inline exact exact_solve(int64_t n, exact *a, int64_t c, exact *x)
 {
     exact determinant = 1;

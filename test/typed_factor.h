@@ -1,5 +1,5 @@
-/* test/typed_factor.h: what a test of one precision (-DPREC_x) may expect of its factors; -DMIXED: they are in single precision, -DON_GPU:
- * they are solved with on the GPU
+/* test/typed_factor.h: what a test of one precision (-DPREC_x) may expect of its factors; -DMIXED:
+ * they are in single precision, -DON_GPU: they are solved with on the GPU
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_TYPED_FACTOR_H
 #define TEST_TYPED_FACTOR_H

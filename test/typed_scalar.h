@@ -1,4 +1,5 @@
-/* test/typed_scalar.h: scalars of one precision (-DPREC_x) in tests, and what their rounding errors are measured by
+/* test/typed_scalar.h: scalars of one precision (-DPREC_x) in tests, and what their rounding errors
+ * are measured by
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_TYPED_SCALAR_H
 #define TEST_TYPED_SCALAR_H

@@ -46,7 +46,8 @@ static inline void arrays_append(arrays *v, int64_t row, int64_t column, scalar 
     v->values[v->view.nnz++] = value;
 }
 
-/* The view of kind 0 .. 11 (0: LOWER, compressed, base 0), r: entries come in two parts, NULL: in one. */
+/* The view of kind 0 .. 11 (0: LOWER, compressed, base 0), r: entries come in two parts, NULL: in
+ * one. */
 #define VIEWS 12
 static inline arrays *view_of(const dense *s, int kind, random_stream *r)
 {

@@ -1,5 +1,5 @@
-/* bench/dense/bench.h: what the benchmarks of dense kernels share: timing, triangles on the device, cuBLAS by
- * type
+/* bench/dense/bench.h: what the benchmarks of dense kernels share: timing, triangles on the device,
+ * cuBLAS by type
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BENCH_DENSE_BENCH_H
 #define BENCH_DENSE_BENCH_H
@@ -22,8 +22,8 @@
         } \
     } while (0)
 
-/* Microseconds of one call: median over `repeats` replays of a graph of `inner` calls.  Negative when not
- * captured. */
+/* Microseconds of one call: median over `repeats` replays of a graph of `inner` calls.  Negative
+ * when not captured. */
 template <typename Call> double graph_time(cudaStream_t stream, Call call, int inner = 20, int repeats = 15)
 {
     cudaGraph_t graph;
@@ -88,8 +88,8 @@ __device__ inline double bench_random(uint64_t k)
     return (double)((k ^ k >> 31) >> 11) * 0x1p-52 - 1;
 }
 
-/* Entries of about 0.01 / sqrt(n) below a diagonal of +-1: thousands of solves in place neither grow nor
- * vanish. */
+/* Entries of about 0.01 / sqrt(n) below a diagonal of +-1: thousands of solves in place neither
+ * grow nor vanish. */
 template <typename T> __global__ void fill_triangle(T *a, int64_t n, int64_t lda, int64_t count)
 {
     for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < count;
@@ -144,7 +144,8 @@ void cublas_trsv(cublasHandle_t h, triangle_case c, int64_t n, const T *a, int64
                           (cuDoubleComplex *)x, 1));
 }
 
-/* TB/s of reading a large array: the floor of bytes is taken from this, measured in the same run. */
+/* TB/s of reading a large array: the floor of bytes is taken from this, measured in the same
+ * run. */
 double read_bandwidth(cudaStream_t stream);
 
 /* What every benchmark starts with. */

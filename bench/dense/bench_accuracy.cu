@@ -30,13 +30,15 @@ static matrix build(const std::function<double(int, int)> &entry)
     return L;
 }
 
-/* R^T of Kahan's upper triangle: s^i on the diagonal, -c s^i beside it, s = sin(theta), c = cos(theta) */
+/* R^T of Kahan's upper triangle: s^i on the diagonal, -c s^i beside it, s = sin(theta), c =
+ * cos(theta) */
 static matrix kahan(double theta)
 {
     return build([&](int i, int j) { return pow(sin(theta), j) * (i == j ? 1 : -cos(theta)); });
 }
 
-/* Higham's method B for L(f:f+m, f:f+m): X22 and X11 by recursion, L22 X21 = -L21 X11 by substitution */
+/* Higham's method B for L(f:f+m, f:f+m): X22 and X11 by recursion, L22 X21 = -L21 X11 by
+ * substitution */
 static void method_b(const matrix &L, matrix &X, int f, int m)
 {
     const auto at = [](int i, int j) { return (size_t)(i + j * N); };

@@ -1,9 +1,10 @@
-/* bench/dense/bench_batch.cu: batches of triangular solves against cublas<t>trsmBatched and a loop of
- * cublas<t>trsv
+/* bench/dense/bench_batch.cu: batches of triangular solves against cublas<t>trsmBatched and a loop
+ * of cublas<t>trsv
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Double precision, lower; microseconds a batch in a graph.  The loop of trsv is timed for 20 problems and
- * scaled.  The floor is the bytes of the triangles at the read bandwidth measured first. */
+ * Double precision, lower; microseconds a batch in a graph.  The loop of trsv is timed for 20
+ * problems and scaled.  The floor is the bytes of the triangles at the read bandwidth measured
+ * first. */
 #include "bench/dense/bench.h"
 
 int main()

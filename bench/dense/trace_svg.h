@@ -12,8 +12,8 @@ enum { TRACE_START, TRACE_DIAGONAL, TRACE_CAUGHT_UP, TRACE_LAST_X, TRACE_SENT, T
 extern "C" {
 #endif
 
-/* A bar for each block row, rows >= 1, of a solve of order n, with a colour for each phase.  word: rows x TRACE_WORDS.  0, or an exit
- * code of the tool with a sentence on the standard error. */
+/* A bar for each block row, rows >= 1, of a solve of order n, with a colour for each phase.  word:
+ * rows x TRACE_WORDS.  0, or an exit code of the tool with a sentence on the standard error. */
 int trace_svg_store(const char *path, int64_t n, int rows, const uint64_t *word);
 
 #ifdef __cplusplus

@@ -27,7 +27,8 @@ void BLAS(gemv)(const char *, const int *, const int *, const scalar *, const sc
 void BLAS(trsv)(const char *, const char *, const char *, const int *, const scalar *, const int *, scalar *,
                 const int *);
 
-/* The BLAS's letter for the transposed factor: L^H of a Hermitian matrix, L^T of a symmetric one. */
+/* The BLAS's letter for the transposed factor: L^H of a Hermitian matrix, L^T of a symmetric
+ * one. */
 static inline char transposed(int hermitian)
 {
     return SCALAR_COMPLEX && hermitian ? 'C' : 'T';

@@ -1,5 +1,5 @@
-/* dense/cpu/cholesky_tmpl.c: Cholesky of the pivot columns of a front, A = L L^H, right-looking by blocks of
- * columns
+/* dense/cpu/cholesky_tmpl.c: Cholesky of the pivot columns of a front, A = L L^H, right-looking by
+ * blocks of columns
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/front.h"
 #include "dense/cpu/blas.h"
@@ -22,8 +22,8 @@ static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *pa
         NAME(front_kernels_here)()->solve_right(1, 0, i1 - i0, end - j, triangle, m, a, m);
 }
 
-/* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in steps of
- * INNER_BLOCK. */
+/* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in
+ * steps of INNER_BLOCK. */
 static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *diagonal, front_watch *watch)
 {
     const front_kernels *kernels = NAME(front_kernels_here)();

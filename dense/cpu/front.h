@@ -21,8 +21,8 @@
 #include "dense/cpu/contribution.h"
 #include <stdatomic.h>
 
-/* Tiles of a large front: of a block column, TILE_ROWS rows; inner products are cut after TILE_INNER pivots
- * (LDL^T only). */
+/* Tiles of a large front: of a block column, TILE_ROWS rows; inner products are cut after
+ * TILE_INNER pivots (LDL^T only). */
 #define TILE_COLUMNS CB_BLOCK
 #define TILE_ROWS 512
 #define TILE_INNER 256
@@ -33,14 +33,15 @@
 /* Entries of scratch that a thread needs inside the routines below. */
 #define FRONT_TASK_SCRATCH (TILE_COLUMNS * TILE_INNER)
 
-/* Whether an update of order m by k pivots is worth tasks (their cost is about a microsecond each). */
+/* Whether an update of order m by k pivots is worth tasks (their cost is about a microsecond
+ * each). */
 static inline int front_is_large(int64_t m, int64_t k)
 {
     return m > TILE_ROWS && m * m * k > 4000000;
 }
 
-/* Whom a large front asks whether to go on; a NULL watch: nobody.  After a yes everything returns soon, and what is in the
- * front is of no use. */
+/* Whom a large front asks whether to go on; a NULL watch: nobody.  After a yes everything returns
+ * soon, and what is in the front is of no use. */
 typedef struct front_watch {
     int (*cancelled)(const void *user); /* called from several threads */
     const void *user;
@@ -56,7 +57,8 @@ static inline int front_stopped(front_watch *watch)
     return atomic_load(&watch->stopped);
 }
 
-/* Entries of a panel from which each block of its columns is worth a question: it takes about a millisecond. */
+/* Entries of a panel from which each block of its columns is worth a question: it takes about a
+ * millisecond. */
 #define WATCHED_ENTRIES 100000
 
 static inline int front_panel_stopped(front_watch *watch, int64_t m, int64_t k)
@@ -76,9 +78,9 @@ typedef struct front_report {
                         there is none */
 } front_report;
 
-/* Cholesky of the k pivot columns (A = L L^H):  panel := [L11; L21].  diagonal(j), length k: the entry of the scaled
- * matrix from which pivot j started; a pivot <= 8 eps times twice that is refused.  Returns k, or the column
- * of the first pivot refused. */
+/* Cholesky of the k pivot columns (A = L L^H):  panel := [L11; L21].  diagonal(j), length k: the
+ * entry of the scaled matrix from which pivot j started; a pivot <= 8 eps times twice that is
+ * refused.  Returns k, or the column of the first pivot refused. */
 int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, front_watch *watch);
 
 /* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u (at a root max(1/u, 4)), 1x1 and 2x2
@@ -104,23 +106,24 @@ static inline int64_t front_ldlt_work(int64_t m, int64_t k)
     return 2 * m * (columns > 1 ? columns : 2);
 }
 
-/* Contribution block of order r = m - p after p pivots:  C := -L21 D L21^T, rows p..m-1 of the panel's first
- * p columns. d, e: NULL for Cholesky.  The block columns of the k - p delayed candidates are taken from the
- * panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each OpenMP thread, scratch_stride apart. */
+/* Contribution block of order r = m - p after p pivots:  C := -L21 D L21^T, rows p..m-1 of the
+ * panel's first p columns. d, e: NULL for Cholesky.  The block columns of the k - p delayed
+ * candidates are taken from the panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each
+ * OpenMP thread, scratch_stride apart. */
 void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
                               scalar *cb, scalar *scratch, int64_t scratch_stride, front_watch *watch);
 
-/* What p pivots subtract from the columns behind them, which stand in the panel too:  columns [p, m) -= L21 D L21^T.  d, e: NULL
- * for Cholesky.  work: as in front_ldlt. */
+/* What p pivots subtract from the columns behind them, which stand in the panel too:  columns [p,
+ * m) -= L21 D L21^T.  d, e: NULL for Cholesky.  work: as in front_ldlt. */
 void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e, scalar *work,
                              front_watch *watch);
 
 /* Building blocks of the above.
  *
- * update_trapezoid:  C := beta C - L W^T for the entries on and below the diagonal of C, rows x columns,
- * inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal become undefined.
- * front_update_columns: the same with beta = 1 for columns [from, to) of the panel and pivots [p0, p1): L is
- * the panel, row i of W is row i - w_row of w. */
+ * update_trapezoid:  C := beta C - L W^T for the entries on and below the diagonal of C, rows x
+ * columns, inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal
+ * become undefined.  front_update_columns: the same with beta = 1 for columns [from, to) of the
+ * panel and pivots [p0, p1): L is the panel, row i of W is row i - w_row of w. */
 void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
                             const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
 void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w, int ldw,

@@ -1,11 +1,13 @@
 /* dense/cpu/front_kernels.h: the inner loops of a front's partial factorization
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Tiles of a few columns and some vectors of rows are kept in registers; nothing is packed, so a call costs little: blocks
- * that fit into the second cache are worked on as fast as by a BLAS, those of less than 20 rows two to three times as fast.
- * The kernels are compiled for several instruction sets; which are taken depends on the processor alone.
+ * Tiles of a few columns and some vectors of rows are kept in registers; nothing is packed, so a
+ * call costs little: blocks that fit into the second cache are worked on as fast as by a BLAS,
+ * those of less than 20 rows two to three times as fast.  The kernels are compiled for several
+ * instruction sets; which are taken depends on the processor alone.
  *
- * All matrices lie by columns.  hermitian: ^H in place of ^T; it makes no difference to real types. */
+ * All matrices lie by columns.  hermitian: ^H in place of ^T; it makes no difference to real
+ * types. */
 #ifndef DENSE_CPU_FRONT_KERNELS_H
 #define DENSE_CPU_FRONT_KERNELS_H
 
@@ -15,23 +17,26 @@
 #define TILE 4
 
 typedef struct front_kernels {
-    /* C := C - L W^T, or, if not `add`, -L W^T;  C rows x columns, L rows x inner, W columns x inner.  trapezoid: only entries
-     * on and below the diagonal; others become undefined. */
+    /* C := C - L W^T, or, if not `add`, -L W^T;  C rows x columns, L rows x inner, W columns x
+     * inner.  trapezoid: only entries on and below the diagonal; others become undefined. */
     void (*update)(int hermitian, int trapezoid, int rows, int columns, int inner, const scalar *l, int ldl,
                    const scalar *w, int ldw, int add, scalar *c, int ldc);
     /* X := X T^-T,  X rows x n, T lower triangular of order n, with a unit diagonal if `unit` */
     void (*solve_right)(int hermitian, int unit, int rows, int n, const scalar *t, int ldt, scalar *x,
                         int ldx);
-    /* A = L L^H: the first k columns of a trapezoid of m rows become [L11; L21].  A pivot <= 16 eps diagonal(j) is refused;
-     * returns k, or the column of the first that is. */
+    /* A = L L^H: the first k columns of a trapezoid of m rows become [L11; L21].  A pivot <= 16 eps
+     * diagonal(j) is refused; returns k, or the column of the first that is. */
     int (*cholesky)(int m, int k, scalar *a, int lda, const real *diagonal);
-    /* L := W D^-1 for `columns` columns of `rows` rows.  d, e: the 1x1 and 2x2 pivots, as in front_ldlt.  largest(c), c the
-     * first column of a pivot: raised to the largest entry of rows [0, judged) of that pivot's columns of L. */
+    /* L := W D^-1 for `columns` columns of `rows` rows.  d, e: the 1x1 and 2x2 pivots, as in
+     * front_ldlt.  largest(c), c the first column of a pivot: raised to the largest entry of rows
+     * [0, judged) of that pivot's columns of L. */
     void (*divide)(int hermitian, int rows, int judged, int columns, const scalar *w, int ldw,
                    const scalar *d, const scalar *e, scalar *l, int ldl, real *largest);
-    /* LDL^T of the n x n lower triangle b (n <= LDLT_BLOCK, leading dimension ldlt_block_ld(n), 0 above the diagonal and below
-     * row n) with complete pivoting [Bunch, Parlett 1971]: order[i] is the row that came to place i, d and e hold D.  Stops
-     * where what is left is noise at the level `zero`; returns the pivots found.  g, length n, in the original order, is permuted and increased. */
+    /* LDL^T of the n x n lower triangle b (n <= LDLT_BLOCK, leading dimension ldlt_block_ld(n), 0
+     * above the diagonal and below row n) with complete pivoting [Bunch, Parlett 1971]: order[i] is
+     * the row that came to place i, d and e hold D.  Stops where what is left is noise at the level
+     * `zero`; returns the pivots found.  g, length n, in the original order, is permuted and
+     * increased. */
     int (*ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e, real *g);
     /* g(i) += sum over c of |L(i,c)| |W(i,c)| */
     void (*add_magnitudes)(int rows, int columns, const scalar *l, int ldl, const scalar *w, int ldw,
@@ -43,8 +48,9 @@ static inline int ldlt_block_ld(int n)
     return (n + 7) / 8 * 8; /* whole vectors */
 }
 
-/* Whether rows x inner entries are few enough that the kernels beat a BLAS, which packs them: up to there they did in a loop of
- * updates of 4 to 1500 rows, inner size 2 to 128, on an AMD EPYC 9004 beside OpenBLAS 0.3.21; complex ones have no vectors. */
+/* Whether rows x inner entries are few enough that the kernels beat a BLAS, which packs them: up to
+ * there they did in a loop of updates of 4 to 1500 rows, inner size 2 to 128, on an AMD EPYC 9004
+ * beside OpenBLAS 0.3.21; complex ones have no vectors. */
 static inline int front_kernels_pay(int64_t rows, int64_t inner)
 {
     return rows * inner <= (SCALAR_COMPLEX ? 256 : 8192);

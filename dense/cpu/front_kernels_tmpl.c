@@ -1,8 +1,10 @@
-/* dense/cpu/front_kernels_tmpl.c: the kernels of front_kernels.h, compiled for each precision and each instruction set
+/* dense/cpu/front_kernels_tmpl.c: the kernels of front_kernels.h, compiled for each precision and
+ * each instruction set
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The functions of V vectors of rows and N columns are inlined with V and N constants.  Rows that do not fill a vector are the last
- * ones of a vector that ends with them, where there are enough rows for one. */
+ * The functions of V vectors of rows and N columns are inlined with V and N constants.  Rows that
+ * do not fill a vector are the last ones of a vector that ends with them, where there are enough
+ * rows for one. */
 #include "dense/cpu/front_kernels_sets.h"
 #include "dense/cpu/ldlt.h"
 #include "dense/cpu/lanes.h"
@@ -29,15 +31,15 @@ INLINE_ALWAYS void subtract_product(const int V, const int N, int hermitian, int
     }
 }
 
-/* ---- C := beta C - L W^T ------------------------------------------------------------------------------- */
+/* ---- C := beta C - L W^T --------------------------------------------------------------------- */
 
 typedef struct product {
     int hermitian, inner, add;
     ptrdiff_t ldl, ldw, ldc;
 } product;
 
-/* V vectors of rows, of which the last `count` > (V - 1) LANES are wanted.  Those before keep what they hold, or, with
- * C := -L W^T, get the same again or lie above the diagonal. */
+/* V vectors of rows, of which the last `count` > (V - 1) LANES are wanted.  Those before keep what
+ * they hold, or, with C := -L W^T, get the same again or lie above the diagonal. */
 INLINE_ALWAYS void update_tile(const int V, const int N, const product *p, int count, const scalar *l,
                                const scalar *w, scalar *c)
 {
@@ -111,9 +113,10 @@ static void update(int hermitian, int trapezoid, int rows, int columns, int inne
         update_columns(1, &p, from, rows, l, w + j, c + j * p.ldc);
 }
 
-/* ---- X := X T^-T ---------------------------------------------------------------------------------------- */
+/* ---- X := X T^-T ----------------------------------------------------------------------------- */
 
-/* The next N columns of T: rows of T before them, their own triangle, and inverses of its diagonal. */
+/* The next N columns of T: rows of T before them, their own triangle, and inverses of its
+ * diagonal. */
 typedef struct step {
     int hermitian, before;
     ptrdiff_t ldt, ldx;
@@ -133,8 +136,8 @@ static inline void step_begin(step *s, const int N, int hermitian, int unit, int
     }
 }
 
-/* V vectors of rows of columns [before, before + N) of X, x: the same rows of column 0.  The last `count` > (V - 1) LANES
- * are wanted, those before keep what they hold. */
+/* V vectors of rows of columns [before, before + N) of X, x: the same rows of column 0.  The last
+ * `count` > (V - 1) LANES are wanted, those before keep what they hold. */
 INLINE_ALWAYS void solve_tile(const int V, const int N, const step *s, int count, scalar *x)
 {
     lanes acc[VECTORS][TILE];
@@ -224,10 +227,11 @@ static void solve_right(int hermitian, int unit, int rows, int n, const scalar *
         solve_step(hermitian, unit, rows, c, n - c < TILE ? n - c : TILE, t + c, ldt, x, ldx);
 }
 
-/* ---- A = L L^H ------------------------------------------------------------------------------------------ */
+/* ---- A = L L^H ------------------------------------------------------------------------------- */
 
-/* The corner of the next N columns, when those before are subtracted from it: Cholesky of its lower triangle, and s->own and
- * s->inverse from that.  Returns N or the first column whose pivot is refused. */
+/* The corner of the next N columns, when those before are subtracted from it: Cholesky of its lower
+ * triangle, and s->own and s->inverse from that.  Returns N or the first column whose pivot is
+ * refused. */
 INLINE_ALWAYS int factorize_corner(const int N, step *s, scalar *a, ptrdiff_t lda, const real *diagonal)
 {
     scalar t[TILE][TILE];
@@ -259,7 +263,8 @@ INLINE_ALWAYS int factorize_corner(const int N, step *s, scalar *a, ptrdiff_t ld
     return N;
 }
 
-/* Columns [j, j + N) of the trapezoid, when those before are done.  Returns N or the first column whose pivot is refused. */
+/* Columns [j, j + N) of the trapezoid, when those before are done.  Returns N or the first column
+ * whose pivot is refused. */
 INLINE_ALWAYS int cholesky_step(const int N, int m, int j, scalar *a, ptrdiff_t ld, const real *diagonal)
 {
     step s = {.hermitian = 1, .before = j, .ldt = ld, .ldx = ld, .t = a + j};
@@ -287,7 +292,7 @@ static int cholesky(int m, int k, scalar *a, int lda, const real *diagonal)
     return k - j == 1 ? j + cholesky_step(1, m, j, a, lda, diagonal) : k;
 }
 
-/* ---- L := W D^-1 ---------------------------------------------------------------------------------------- */
+/* ---- L := W D^-1 ----------------------------------------------------------------------------- */
 
 /* l := w / d;  returns max(|l(0:judged)|, most) */
 static real divide_1x1(int rows, int judged, scalar d, const scalar *w, scalar *l, real most)

@@ -1,7 +1,9 @@
-/* dense/cpu/lanes.h: several entries of a column at a time, as wide as the instruction set has registers
+/* dense/cpu/lanes.h: several entries of a column at a time, as wide as the instruction set has
+ * registers
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * For kernels that are compiled once for each instruction set (-DSET_x).  Complex types have one lane: an entry. */
+ * For kernels that are compiled once for each instruction set (-DSET_x).  Complex types have one
+ * lane: an entry. */
 #ifndef DENSE_CPU_LANES_H
 #define DENSE_CPU_LANES_H
 

@@ -10,10 +10,12 @@
 
 #include "dense/cpu/front.h"
 
-/* An entry is zero if it is at most this times sqrt(g(i) g(j)), unless the caller's level is another. */
+/* An entry is zero if it is at most this times sqrt(g(i) g(j)), unless the caller's level is
+ * another. */
 #define LDLT_ZERO (8 * EPS)
 
-/* Nothing is known of entries whose magnitudes have overflowed: they are no noise, and pivots there are uncertain. */
+/* Nothing is known of entries whose magnitudes have overflowed: they are no noise, and pivots there
+ * are uncertain. */
 static inline int is_noise(real entry, real gi, real gj, real level)
 {
     const double bound = (double)level * (sqrt((double)gi) * sqrt((double)gj)); /* gi gj may overflow */
@@ -44,15 +46,16 @@ static inline void divide_2x2(int hermitian, scalar a, scalar b, scalar c, scala
     *y = (ab * y0 - x0) * (1 / (b * det));
 }
 
-/* Counts the pivot d, or the 2x2 pivot [d e'; e d2] when e != 0, of rows with magnitudes g1 and g2. */
+/* Counts the pivot d, or the 2x2 pivot [d e'; e d2] when e != 0, of rows with magnitudes g1 and
+ * g2. */
 void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1, real g2);
 
-/* Swaps rows and columns i < j of the lower trapezoid (m x k panel, both candidates), with index and
- * magnitude. */
+/* Swaps rows and columns i < j of the lower trapezoid (m x k panel, both candidates), with index
+ * and magnitude. */
 void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index, real *magnitude);
 
-/* Threshold partial pivoting, one pivot at a time, on candidates [p, k), beside rows [p, judged) [Duff, Reid 1983].  zero: the level
- * of is_noise. work: 2 m + k scalars.  Returns the new p. */
+/* Threshold partial pivoting, one pivot at a time, on candidates [p, k), beside rows [p, judged)
+ * [Duff, Reid 1983].  zero: the level of is_noise. work: 2 m + k scalars.  Returns the new p. */
 int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
                          real *magnitude, real u, real zero, scalar *work, front_watch *watch, front_report *report);
 

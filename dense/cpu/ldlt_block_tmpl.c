@@ -1,9 +1,11 @@
-/* dense/cpu/ldlt_block_tmpl.c: LDL^T of a small block with complete pivoting  [Bunch, Parlett 1971], compiled for each instruction set
+/* dense/cpu/ldlt_block_tmpl.c: LDL^T of a small block with complete pivoting  [Bunch, Parlett
+ * 1971], compiled for each instruction set
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Columns are worked on in whole vectors, from the one with the diagonal entry on: what stands above the diagonal there, and
- * below row n, is 0 at all times.  Products are rounded before they are subtracted: where they cancel exactly, as in matrices
- * of small integers, zero pivots come out as zeros. */
+ * Columns are worked on in whole vectors, from the one with the diagonal entry on: what stands
+ * above the diagonal there, and below row n, is 0 at all times.  Products are rounded before they
+ * are subtracted: where they cancel exactly, as in matrices of small integers, zero pivots come out
+ * as zeros. */
 #include "dense/cpu/front_kernels_sets.h"
 #include "dense/cpu/lanes.h"
 #include "dense/cpu/ldlt.h"
@@ -84,8 +86,8 @@ static inline lanes below_diagonal(int hermitian, int j, lanes x)
 #endif
 }
 
-/* Columns [p, n) of what is left -= l0 f0' + l1 f1', l1 with `pairs` only, with the largest entry of each.  l0 and l1 are 0
- * above row p and below row n. */
+/* Columns [p, n) of what is left -= l0 f0' + l1 f1', l1 with `pairs` only, with the largest entry
+ * of each.  l0 and l1 are 0 above row p and below row n. */
 INLINE_ALWAYS void subtract(const int pairs, block *s, int p, const scalar *l0, const scalar *f0,
                             const scalar *l1, const scalar *f1)
 {
@@ -157,7 +159,8 @@ int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scal
         if (!(largest > 0) || is_noise(largest, g[row], g[column], zero))
             break;
         if (row != column) {
-            /* the largest entry is off the diagonal: a 2x2 pivot, or a diagonal entry nearly as large */
+            /* the largest entry is off the diagonal: a 2x2 pivot, or a diagonal entry nearly as
+             * large */
             const scalar a = b[column + column * ld], c = b[row + row * ld], off = b[row + column * ld];
             if (scalar_abs((a / off) * (c / scalar_mirror(off, hermitian)) - 1) >= (real)0.5) {
                 swap_rows(&s, p, column, order, g);

@@ -1,8 +1,9 @@
-/* dense/cpu/ldlt_signed_tmpl.c: LDL^T of the candidates of a front without pivoting, the signs of D given  [Vanderbei 1995]
+/* dense/cpu/ldlt_signed_tmpl.c: LDL^T of the candidates of a front without pivoting, the signs of D
+ * given  [Vanderbei 1995]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A quasi-definite matrix has an L D L^T in every order, and D has the signs of its diagonal blocks.  Where rounding errors
- * or the values say otherwise, the pivot is put right. */
+ * A quasi-definite matrix has an L D L^T in every order, and D has the signs of its diagonal
+ * blocks.  Where rounding errors or the values say otherwise, the pivot is put right. */
 #include "dense/cpu/ldlt.h"
 #include "dense/cpu/blas.h"
 #include <string.h>

@@ -1,9 +1,9 @@
-/* dense/cpu/ldlt_threshold_tmpl.c: LDL^T with threshold partial pivoting, one pivot at a time  [Duff, Reid
- * 1983]
+/* dense/cpu/ldlt_threshold_tmpl.c: LDL^T with threshold partial pivoting, one pivot at a time
+ * [Duff, Reid 1983]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The last resort inside a front, for the few columns on which blocks have failed; and behind it what is done when
- * the columns that are left may not be delayed. */
+ * The last resort inside a front, for the few columns on which blocks have failed; and behind it
+ * what is done when the columns that are left may not be delayed. */
 #include "dense/cpu/ldlt.h"
 #include <string.h>
 
@@ -33,7 +33,8 @@ void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t 
     }
 }
 
-/* Eigenvalues of [a b; b c], b >= 0: the larger by the stable formula, the smaller from the determinant. */
+/* Eigenvalues of [a b; b c], b >= 0: the larger by the stable formula, the smaller from the
+ * determinant. */
 static void eigenvalues(double a, double b, double c, double *value)
 {
     const double mean = a / 2 + c / 2, radius = hypot(a / 2 - c / 2, b);
@@ -120,8 +121,9 @@ static int column_is_zero(int judged, int p, int c, const scalar *x, const real 
     return 1;
 }
 
-/* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner, -1: zero
- * column.  *partner, unless it is zero: the candidate in whose row its largest entry stands, or -1.  x, y: workspace of m scalars each. */
+/* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner,
+ * -1: zero column.  *partner, unless it is zero: the candidate in whose row its largest entry
+ * stands, or -1.  x, y: workspace of m scalars each. */
 static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, const scalar *panel, const real *magnitude, real u,
                          real zero, int *partner, scalar *x, scalar *y)
 {
@@ -146,8 +148,8 @@ static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, 
     return 2;
 }
 
-/* Columns [p + pivots, k) -= L W^T for the pivots in columns p.. of the panel; w: what L D was, rows [p, m),
- * stride m.  Columns that change have not been refused any more. */
+/* Columns [p + pivots, k) -= L W^T for the pivots in columns p.. of the panel; w: what L D was,
+ * rows [p, m), stride m.  Columns that change have not been refused any more. */
 static void update_candidates(int hermitian, int m, int k, int p, int pivots, scalar *panel, const scalar *w,
                               real *magnitude, scalar *refused)
 {
@@ -206,7 +208,8 @@ static void bring(int hermitian, int m, scalar *panel, int p, int c, int32_t *in
     refused[c] = t;
 }
 
-/* Makes pivots of candidate c at place p: -1: a zero pivot, 1, or 2 with its partner t.  Returns how many are eliminated. */
+/* Makes pivots of candidate c at place p: -1: a zero pivot, 1, or 2 with its partner t.  Returns
+ * how many are eliminated. */
 static int take(int hermitian, int m, int k, int p, int c, int t, int pivots, scalar *panel, int32_t *index, scalar *d,
                 scalar *e, real *magnitude, scalar *work, scalar *refused, front_report *report)
 {
@@ -226,7 +229,8 @@ static int take(int hermitian, int m, int k, int p, int c, int t, int pivots, sc
     return pivots;
 }
 
-/* The first of the candidates from c on, and round again, that has not been refused; -1: all have. */
+/* The first of the candidates from c on, and round again, that has not been refused; -1: all
+ * have. */
 static int next_candidate(int p, int k, int c, const scalar *refused)
 {
     for (int j = c; j < k; j++)
@@ -246,9 +250,10 @@ int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar 
     int first = p; /* pivots found before the round in which every candidate is asked again */
     for (int c = p; c < k; c++)
         refused[c] = 0;
-    /* Round and round the candidates until all have been refused, from each to the row of its largest entry, where pivots are
-     * likelier.  One that has not changed may still take a partner that has, or have become rounding error beside rows that
-     * grew: all are asked again before the end. */
+    /* Round and round the candidates until all have been refused, from each to the row of its
+     * largest entry, where pivots are likelier.  One that has not changed may still take a partner
+     * that has, or have become rounding error beside rows that grew: all are asked again before the
+     * end. */
     for (int next = p; !front_panel_stopped(watch, m, k);) {
         const int c = next_candidate(p, k, next, refused);
         if (c < 0) {

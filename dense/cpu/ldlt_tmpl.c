@@ -98,7 +98,8 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
     return accepted;
 }
 
-/* Columns [accepted, nb) of the block are put back in the order found and updated by the accepted pivots. */
+/* Columns [accepted, nb) of the block are put back in the order found and updated by the accepted
+ * pivots. */
 static void restore_failed(front *f, int p, int nb, int accepted, const scalar *b, const int *order)
 {
     const int m = f->m, ld = m - p, ldb = ldlt_block_ld(nb), rows = m - p - nb, failed = nb - accepted;
@@ -136,8 +137,8 @@ static void bring_block(front *f, int p, int s, int nb)
         NAME(ldlt_swap)(f->hermitian, f->m, f->panel, p + i, s + i, f->index, f->magnitude);
 }
 
-/* Tries the nb candidates from s.  Returns -1 if none of them is a pivot beside the others, otherwise how many are eliminated; the
- * block then begins at p, these first. */
+/* Tries the nb candidates from s.  Returns -1 if none of them is a pivot beside the others,
+ * otherwise how many are eliminated; the block then begins at p, these first. */
 static int eliminate_block(front *f, int p, int s, int nb, front_report *report)
 {
     const int m = f->m, ld = m - p, ldb = ldlt_block_ld(nb);
@@ -185,8 +186,8 @@ static int eliminate_block(front *f, int p, int s, int nb, front_report *report)
     return accepted;
 }
 
-/* One pass over the candidates [p, k) by blocks, the first of them of at most so many columns.  Returns the new p; the candidates
- * behind it have failed. */
+/* One pass over the candidates [p, k) by blocks, the first of them of at most so many
+ * columns.  Returns the new p; the candidates behind it have failed. */
 static int pass(front *f, int p, int most_first, front_report *report)
 {
     int s = p, q = f->k;

@@ -1,7 +1,9 @@
-/* dense/cpu/sets.h: the instruction sets that kernels are compiled for: names, and whether this processor has them
+/* dense/cpu/sets.h: the instruction sets that kernels are compiled for: names, and whether this
+ * processor has them
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The build says -DSET_plain, -DSET_avx2 or -DSET_avx512 where a kernel is compiled, and -DHAVE_avx2 and so on where one is chosen. */
+ * The build says -DSET_plain, -DSET_avx2 or -DSET_avx512 where a kernel is compiled, and
+ * -DHAVE_avx2 and so on where one is chosen. */
 #ifndef DENSE_CPU_SETS_H
 #define DENSE_CPU_SETS_H
 

@@ -1,20 +1,22 @@
-/* dense/cpu/substitute.h: triangular solves with the panel of one front, one right-hand side or a block
+/* dense/cpu/substitute.h: triangular solves with the panel of one front, one right-hand side or a
+ * block
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A block of right-hand sides is kept by rows.  The kernels read a panel once, a few columns at a time.  They are compiled for several
- * instruction sets; which are taken depends on the processor alone. */
+ * A block of right-hand sides is kept by rows.  The kernels read a panel once, a few columns at a
+ * time.  They are compiled for several instruction sets; which are taken depends on the processor
+ * alone. */
 #ifndef DENSE_CPU_SUBSTITUTE_H
 #define DENSE_CPU_SUBSTITUTE_H
 
 #include "base/scalar.h"
 
-/* L: the first p columns of a lower triangle of m rows, leading dimension ld, L11 with a unit diagonal if `unit`.  Row i of z, of x
- * and of y: `width` scalars at i width, where width = substitution_width of something.
+/* L: the first p columns of a lower triangle of m rows, leading dimension ld, L11 with a unit
+ * diagonal if `unit`.  Row i of z, of x and of y: `width` scalars at i width, where width =
+ * substitution_width of something.
  *
- * forward:   z(0:p) := L11^-1 z(0:p),  z(p:m) -= L21 z(0:p)
- * backward:  z(0:p) := L11^-T (z(0:p) - L21^T z(p:m))
- * product:             y -= A x,    A rows x columns
- * product_transposed:  y -= A^T x */
+ * forward:   z(0:p) := L11^-1 z(0:p),  z(p:m) -= L21 z(0:p) backward:  z(0:p) := L11^-T (z(0:p) -
+ * L21^T z(p:m)) product:             y -= A x,    A rows x columns product_transposed:  y -= A^T
+ * x */
 typedef struct substitution {
     void (*forward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z);
     void (*backward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z);
@@ -22,8 +24,8 @@ typedef struct substitution {
     void (*product_transposed)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y);
 } substitution;
 
-/* The kernels for this processor and this width of a row.  ahead: L does not fit the caches; the single ones ask for columns before it
- * is their turn then. */
+/* The kernels for this processor and this width of a row.  ahead: L does not fit the caches; the
+ * single ones ask for columns before it is their turn then. */
 const substitution *NAME(substitution_kernels)(int width, int ahead);
 
 /* Scalars in a row of c right-hand sides: c and some that only fill it up, at most 2 c. */
@@ -34,7 +36,8 @@ static inline int64_t substitution_width(int64_t c)
     return c == 1 ? 1 : (bytes - rest + fill) / (int64_t)sizeof(scalar);
 }
 
-/* forward and backward with a whole panel, ld = m.  A large one is cut by size alone, into OpenMP tasks. */
+/* forward and backward with a whole panel, ld = m.  A large one is cut by size alone, into OpenMP
+ * tasks. */
 void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z);
 void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z);
 

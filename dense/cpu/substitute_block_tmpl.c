@@ -1,9 +1,10 @@
-/* dense/cpu/substitute_block_tmpl.c: the kernels of substitute.h for blocks of right-hand sides, compiled for each precision and each
- * instruction set
+/* dense/cpu/substitute_block_tmpl.c: the kernels of substitute.h for blocks of right-hand sides,
+ * compiled for each precision and each instruction set
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A block is worked on in strips of columns that are as wide as two vector registers, the last ones narrower.  L is then read from
- * the cache for all strips but the first, a block of its columns at a time. */
+ * A block is worked on in strips of columns that are as wide as two vector registers, the last ones
+ * narrower.  L is then read from the cache for all strips but the first, a block of its columns at
+ * a time. */
 #include "dense/cpu/substitute_sets.h"
 
 #if defined(SET_avx512)
@@ -55,7 +56,8 @@ static inline int strip_bytes(int width, int c)
 #define CALL_STRIP(bytes, f, ...) (bytes == 32 ? f##_32(__VA_ARGS__) : f##_16(__VA_ARGS__))
 #endif
 
-/* Columns of L, of m rows, that every strip takes before the next ones: all of them for one strip. */
+/* Columns of L, of m rows, that every strip takes before the next ones: all of them for one
+ * strip. */
 static inline int columns_at_a_time(int m, int p, int width)
 {
     const int columns = BYTES_AT_A_TIME / ((int)sizeof(scalar) * (m + 1)) / 8 * 8;

@@ -1,9 +1,10 @@
-/* dense/cpu/substitute_single_tmpl.c: the kernels of substitute.h for one right-hand side, compiled for each precision and each
- * instruction set
+/* dense/cpu/substitute_single_tmpl.c: the kernels of substitute.h for one right-hand side, compiled
+ * for each precision and each instruction set
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/substitute_sets.h"
 
-/* Single precision is summed in double: refinement on such a factor takes a quarter fewer steps, and fewer of them fail. */
+/* Single precision is summed in double: refinement on such a factor takes a quarter fewer steps,
+ * and fewer of them fail. */
 #if SCALAR_COMPLEX
 typedef double _Complex sum;
 #else
@@ -20,13 +21,15 @@ typedef double sum;
 typedef double vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 typedef real reals __attribute__((vector_size(LANES * sizeof(real)), aligned(sizeof(real)), may_alias));
 
-/* Rows between which the columns that come next are asked for, to the second level of the caches.  Processors foresee one long run of
- * memory, not four short ones: two threads of an AMD EPYC 9004 read four columns of 500 rows at a time at 27 GB/s, with this at 34 as
- * one run (columns of 150 rows: 19 and 31). */
+/* Rows between which the columns that come next are asked for, to the second level of the
+ * caches.  Processors foresee one long run of memory, not four short ones: two threads of an AMD
+ * EPYC 9004 read four columns of 500 rows at a time at 27 GB/s, with this at 34 as one run (columns
+ * of 150 rows: 19 and 31). */
 #define ROWS_AHEAD 64
 #define LINE (64 / (int)sizeof(scalar))
 
-/* The functions of W columns are inlined with W a constant, 4, 2 or 1.  next: as many columns that will be wanted after them, or NULL. */
+/* The functions of W columns are inlined with W a constant, 4, 2 or 1.  next: as many columns that
+ * will be wanted after them, or NULL. */
 
 static inline void ask_for(const int W, int rows, ptrdiff_t ld, const scalar *next)
 {
@@ -70,7 +73,8 @@ static inline vec load(const real *x)
 /* Entries whose products are added at a time. */
 #define STEP (SCALAR_COMPLEX ? LANES / 2 : 2 * LANES)
 
-/* Of STEP entries of A and of x: what is multiplied lane by lane.  Complex: A's parts by the real, then by the imaginary one of x. */
+/* Of STEP entries of A and of x: what is multiplied lane by lane.  Complex: A's parts by the real,
+ * then by the imaginary one of x. */
 static inline void load_entries(const scalar *a, vec *v)
 {
     v[0] = load((const real *)a);

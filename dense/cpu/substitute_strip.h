@@ -1,8 +1,10 @@
-/* dense/cpu/substitute_strip.h: the block kernels of substitute.h for right-hand sides that fill STRIP_BYTES of a row
+/* dense/cpu/substitute_strip.h: the block kernels of substitute.h for right-hand sides that fill
+ * STRIP_BYTES of a row
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Included once for each width, by substitute_block_tmpl.c, with a name STRIP(f).  A row of the strip is one or two vectors; an entry of L
- * multiplies them as it is, or a complex one by its two parts. */
+ * Included once for each width, by substitute_block_tmpl.c, with a name STRIP(f).  A row of the
+ * strip is one or two vectors; an entry of L multiplies them as it is, or a complex one by its two
+ * parts. */
 #define VECTOR_BYTES (STRIP_BYTES < SET_BYTES ? STRIP_BYTES : SET_BYTES)
 #define VECTORS (STRIP_BYTES / VECTOR_BYTES)
 /* columns of L at a time: what is kept for them fills half of the registers */

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/substitute_sets.h"
 
-/* Panels of more entries are cut into block columns, and these into tiles of about so many entries, a task each.  A tile is read in
- * about 20 us from memory, a task costs about one.  `libsolver bench lap3d:50`, two cores of an AMD EPYC 9004. */
+/* Panels of more entries are cut into block columns, and these into tiles of about so many entries,
+ * a task each.  A tile is read in about 20 us from memory, a task costs about one.  `libsolver
+ * bench lap3d:50`, two cores of an AMD EPYC 9004. */
 #define LARGE_ENTRIES 262144
 #define TILE_ENTRIES 65536
 #define BLOCK_COLUMNS 128

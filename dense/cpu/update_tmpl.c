@@ -6,8 +6,8 @@
 #include <omp.h>
 #include <string.h>
 
-/* Columns of the strips into which the triangle at the top of a trapezoid is cut: the flops wasted above the
- * diagonal fall with it, the speed of gemm rises. */
+/* Columns of the strips into which the triangle at the top of a trapezoid is cut: the flops wasted
+ * above the diagonal fall with it, the speed of gemm rises. */
 #define STRIP 32
 
 const front_kernels *NAME(front_kernels_here)(void)
@@ -61,8 +61,8 @@ void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int
 #pragma omp taskwait
 }
 
-/* W := L D for rows of L, pivots [p0, p1) that split no 2x2 pivot.  W: rows x (p1 - p0), leading dimension
- * rows. */
+/* W := L D for rows of L, pivots [p0, p1) that split no 2x2 pivot.  W: rows x (p1 - p0), leading
+ * dimension rows. */
 static void times_d(int hermitian, int rows, int p0, int p1, const scalar *l, int ldl, const scalar *d, const scalar *e,
                     scalar *w)
 {
@@ -84,7 +84,8 @@ static void times_d(int hermitian, int rows, int p0, int p1, const scalar *l, in
     }
 }
 
-/* One tile of the contribution block:  C := -L(rows i..) (D) L(rows j..)^T (^H) over all p pivots. */
+/* One tile of the contribution block:  C := -L(rows i..) (D) L(rows j..)^T (^H) over all p
+ * pivots. */
 static void contribution_tile(int hermitian, int rows, int columns, int on_diagonal, int p, const scalar *li,
                               const scalar *lj, int m, const scalar *d, const scalar *e, scalar *c, int ldc,
                               scalar *w)

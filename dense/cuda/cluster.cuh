@@ -1,10 +1,12 @@
-/* dense/cuda/cluster.cuh: results handed from block to block of a cluster through distributed shared memory
+/* dense/cuda/cluster.cuh: results handed from block to block of a cluster through distributed
+ * shared memory
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The sender writes each entry into the receiver's shared memory with st.async, which counts its bytes on an
- * mbarrier beside it; the receiver waits for that barrier's first phase.  Completing the phase makes the
- * counted writes visible to who acquires it at cluster scope: no fence, and no value can be mistaken for a
- * flag.  All blocks of a cluster are resident together, so any of them may wait for any other. */
+ * The sender writes each entry into the receiver's shared memory with st.async, which counts its
+ * bytes on an mbarrier beside it; the receiver waits for that barrier's first phase.  Completing
+ * the phase makes the counted writes visible to who acquires it at cluster scope: no fence, and no
+ * value can be mistaken for a flag.  All blocks of a cluster are resident together, so any of them
+ * may wait for any other. */
 #ifndef DENSE_CUDA_CLUSTER_CUH
 #define DENSE_CUDA_CLUSTER_CUH
 
@@ -37,10 +39,10 @@ __device__ __forceinline__ int cluster_blocks()
     return (int)blocks;
 }
 
-/* The two halves of a cluster barrier, ordering execution only: a release at cluster scope costs a full
- * membar of the device.  That is enough for two things: to know that all blocks have started (what is then
- * sent to them carries its own order), and for write after read, since a load whose value has been used has
- * been performed. */
+/* The two halves of a cluster barrier, ordering execution only: a release at cluster scope costs a
+ * full membar of the device.  That is enough for two things: to know that all blocks have started
+ * (what is then sent to them carries its own order), and for write after read, since a load whose
+ * value has been used has been performed. */
 __device__ __forceinline__ void cluster_arrive()
 {
     asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
@@ -50,9 +52,9 @@ __device__ __forceinline__ void cluster_wait()
     asm volatile("barrier.cluster.wait;" ::: "memory");
 }
 
-/* One thread: makes a barrier whose phases each open after one inbox_expect and the bytes that it names.
- * Before it is used, by the same thread too (for racecheck), a block barrier must come; before other blocks
- * do, a cluster barrier. */
+/* One thread: makes a barrier whose phases each open after one inbox_expect and the bytes that it
+ * names.  Before it is used, by the same thread too (for racecheck), a block barrier must come;
+ * before other blocks do, a cluster barrier. */
 __device__ __forceinline__ void inbox_open(uint64_t *barrier)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
@@ -70,10 +72,10 @@ __device__ __forceinline__ void inbox_expect(uint64_t *barrier, unsigned bytes)
                  : "memory");
 }
 
-/* Waits for a phase, 0 for the first, then 1, 0, 1 ...  What was counted is then visible to this thread, since
- * completing the phase orders it.  At the default scope of the block, as everywhere that bytes counted by a
- * barrier of the own block are awaited (CUTLASS too): at cluster scope the compiler adds an invalidation of
- * the L1 cache, which these bytes never pass. */
+/* Waits for a phase, 0 for the first, then 1, 0, 1 ...  What was counted is then visible to this
+ * thread, since completing the phase orders it.  At the default scope of the block, as everywhere
+ * that bytes counted by a barrier of the own block are awaited (CUTLASS too): at cluster scope the
+ * compiler adds an invalidation of the L1 cache, which these bytes never pass. */
 __device__ __forceinline__ void inbox_wait(const uint64_t *barrier, unsigned phase)
 {
     asm volatile("{ .reg .pred done;\n"
@@ -84,8 +86,8 @@ __device__ __forceinline__ void inbox_wait(const uint64_t *barrier, unsigned pha
                  : "memory");
 }
 
-/* One thread: starts the copy of `bytes` bytes (a multiple of 16, both ends aligned to 16) into this block's
- * shared memory and counts them on `barrier`. */
+/* One thread: starts the copy of `bytes` bytes (a multiple of 16, both ends aligned to 16) into
+ * this block's shared memory and counts them on `barrier`. */
 __device__ __forceinline__ void inbox_copy(void *to, const void *from, unsigned bytes, uint64_t *barrier)
 {
     asm volatile(

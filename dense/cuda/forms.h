@@ -20,7 +20,8 @@ template <typename T>
 libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, void *workspace,
                               const libsolver_trsv_options &options, void *stream);
 
-/* A prepared triangle's storage: a head, the strips, then two sets of inverses that only preparation needs.
+/* A prepared triangle's storage: a head, the strips, then two sets of inverses that only
+ * preparation needs.
  */
 constexpr int PREPARED_HEAD = 128;
 struct prepare_sizes {

@@ -1,16 +1,16 @@
 /* dense/cuda/grid.cuh: results handed from block to block through global memory
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A result travels in a packet of 16 bytes, {value, epoch}, written and read by one 128-bit access each.  The
- * PTX memory model makes a .b128 access with a scope single-copy atomic, so a reader sees both halves of one
- * store: the epoch is the flag, the value needs no fence, and relaxed accesses suffice because nothing else
- * is passed along. Any value may travel, NaNs of any pattern too.  Every solve has an epoch of its own, one
- * more than the last, so what a solve leaves behind is never taken for a result of a later one and nothing is
- * cleared in between.
+ * A result travels in a packet of 16 bytes, {value, epoch}, written and read by one 128-bit access
+ * each.  The PTX memory model makes a .b128 access with a scope single-copy atomic, so a reader
+ * sees both halves of one store: the epoch is the flag, the value needs no fence, and relaxed
+ * accesses suffice because nothing else is passed along. Any value may travel, NaNs of any pattern
+ * too.  Every solve has an epoch of its own, one more than the last, so what a solve leaves behind
+ * is never taken for a result of a later one and nothing is cleared in between.
  *
- * Blocks take their place by a ticket, in the order in which they start, and wait only for blocks with a
- * smaller one: whatever part of a grid is resident, its lowest unfinished block waits for nothing that is not
- * finished. */
+ * Blocks take their place by a ticket, in the order in which they start, and wait only for blocks
+ * with a smaller one: whatever part of a grid is resident, its lowest unfinished block waits for
+ * nothing that is not finished. */
 #ifndef DENSE_CUDA_GRID_CUH
 #define DENSE_CUDA_GRID_CUH
 
@@ -25,8 +25,9 @@ struct alignas(16) packet {
 struct alignas(128) workspace_head {
     unsigned long long ticket;
 };
-/* 2^28 blocks of 64 rows are more than an int counts; 36 bits of epoch last 39 hours at 2 us a solve before
- * one comes again, and it then matters only to a packet that was not written in all that time. */
+/* 2^28 blocks of 64 rows are more than an int counts; 36 bits of epoch last 39 hours at 2 us a
+ * solve before one comes again, and it then matters only to a packet that was not written in all
+ * that time. */
 constexpr int TICKET_BITS = 28;
 
 __device__ __forceinline__ packet packet_load(const packet *p)
@@ -39,7 +40,8 @@ __device__ __forceinline__ packet packet_load(const packet *p)
     return v;
 }
 
-/* The same if it is wanted, otherwise zeros, without a branch: loads in branches of their own come one after the other. */
+/* The same if it is wanted, otherwise zeros, without a branch: loads in branches of their own come
+ * one after the other. */
 __device__ __forceinline__ packet packet_load_if(bool wanted, const packet *p)
 {
     packet v;
@@ -124,9 +126,9 @@ template <typename T> __device__ __forceinline__ T letter_value(const letter<T> 
     return v;
 }
 
-/* The value of entry i, read again until it is there.  `early` may have been loaded at any time before.
- * (Readers that are far from needing it gain nothing by sleeping between looks, and transposed solves lose a
- * quarter.) */
+/* The value of entry i, read again until it is there.  `early` may have been loaded at any time
+ * before.  (Readers that are far from needing it gain nothing by sleeping between looks, and
+ * transposed solves lose a quarter.) */
 template <typename T>
 __device__ __forceinline__ T letter_wait(letter<T> early, const packet *box, int i, unsigned long long epoch)
 {
@@ -147,8 +149,9 @@ struct alignas(16) place {
     int number;
 };
 
-/* One thread of each of `count` takers draws once in a launch and, whenever it wants to, looks what place it has.  The last one starts the next
- * epoch: all others have drawn theirs, and the next solve on this workspace comes after this kernel in stream order. */
+/* One thread of each of `count` takers draws once in a launch and, whenever it wants to, looks what
+ * place it has.  The last one starts the next epoch: all others have drawn theirs, and the next
+ * solve on this workspace comes after this kernel in stream order. */
 __device__ __forceinline__ unsigned long long ticket_draw(workspace_head *head)
 {
     return atomicAdd(&head->ticket, 1ull);
@@ -165,9 +168,10 @@ __device__ __forceinline__ place ticket_take(workspace_head *head, int count)
     return ticket_place(head, ticket_draw(head), count);
 }
 
-/* The same without a ticket, for a grid whose blocks are all resident, with a place known beforehand: only
- * the epoch is looked up.  One thread of a block; a block barrier then, so that it was read before anything
- * is sent.  At the end one thread calls epoch_next, of a block that ends when all others have read. */
+/* The same without a ticket, for a grid whose blocks are all resident, with a place known
+ * beforehand: only the epoch is looked up.  One thread of a block; a block barrier then, so that it
+ * was read before anything is sent.  At the end one thread calls epoch_next, of a block that ends
+ * when all others have read. */
 __device__ __forceinline__ unsigned long long epoch_look(const workspace_head *head)
 {
     unsigned long long old;

@@ -1,5 +1,5 @@
-/* dense/cuda/invert.cuh: block scope: diagonal blocks in shared memory, inverted by doubling, guarded, or
- * substituted
+/* dense/cuda/invert.cuh: block scope: diagonal blocks in shared memory, inverted by doubling,
+ * guarded, or substituted
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef DENSE_CUDA_INVERT_CUH
 #define DENSE_CUDA_INVERT_CUH
@@ -9,7 +9,8 @@
 #include "dense/cuda/pivot.cuh"
 #include "dense/cuda/tile.cuh"
 
-/* Leading dimension of a tile in shared memory: multiply_16 reads its 8 x 4 parts without bank conflicts. */
+/* Leading dimension of a tile in shared memory: multiply_16 reads its 8 x 4 parts without bank
+ * conflicts. */
 template <typename T> constexpr int TILE_LD = TILE + (sizeof(T) == 16 ? 2 : 4);
 template <typename T> constexpr int TILE_AREA = TILE *TILE_LD<T>;
 
@@ -29,8 +30,8 @@ template <typename T> __device__ __forceinline__ void tile_get(T (&a)[TILE_SHARE
         a[k] = D[tile_row(k, false) + tile_column(k, false) * TILE_LD<T>];
 }
 
-/* D := the diagonal tile of L at i0: zeros above the diagonal, ones on it when unit, identity past n.  All
- * threads of the block call; the caller puts a barrier before D is read. */
+/* D := the diagonal tile of L at i0: zeros above the diagonal, ones on it when unit, identity past
+ * n.  All threads of the block call; the caller puts a barrier before D is read. */
 template <bool BY_ROWS, typename T>
 __device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, int i0)
 {
@@ -38,8 +39,8 @@ __device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, i
     const int i = BY_ROWS ? 8 * warp : lane, j = BY_ROWS ? lane : 8 * warp; /* of entry 0 */
     const int64_t far = BY_ROWS ? L.row : L.column;
     const T *p = L.at(i0 + i, i0 + j), *q = p + 32 * (BY_ROWS ? L.column : L.row);
-    /* stored are the entries k of the first and of the second half with from <= k < to: i + k or i in rows,
-     * j or j + k in columns */
+    /* stored are the entries k of the first and of the second half with from <= k < to: i + k or i
+     * in rows, j or j + k in columns */
     const int count = L.n - i0, last = BY_ROWS ? count - i : i + 1 - unit - j;
     const int from = BY_ROWS ? j + unit - i : 0, to = BY_ROWS || i < count ? last : 0;
     const int from2 = BY_ROWS ? from + 32 : 0, to2 = BY_ROWS ? to : i + 32 < count ? last + 32 : 0;
@@ -57,9 +58,9 @@ __device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, i
         D[own * (TILE_LD<T> + 1)] = from_real<T>(1);
 }
 
-/* Each group of N lanes of a full warp: X := inv(D), both N x N lower, with zeros above the diagonal of X; D
- * and X may be others for each group.  Lane c of a group substitutes for column c, right-looking; D is read
- * as broadcasts. */
+/* Each group of N lanes of a full warp: X := inv(D), both N x N lower, with zeros above the
+ * diagonal of X; D and X may be others for each group.  Lane c of a group substitutes for column c,
+ * right-looking; D is read as broadcasts. */
 template <int N, typename T> __device__ __forceinline__ void invert_small(const T *D, int ld, T *X, int ldx)
 {
     const int c = threadIdx.x % N;
@@ -80,7 +81,8 @@ template <int N, typename T> __device__ __forceinline__ void invert_small(const 
         X[i + c * ldx] = i < c ? T{} : x[i];
 }
 
-/* invert_double for S = 8, an entry of X21 for each of 256 threads: there tensor cores would be half idle. */
+/* invert_double for S = 8, an entry of X21 for each of 256 threads: there tensor cores would be
+ * half idle. */
 template <typename T> __device__ __forceinline__ void invert_double_8(const T *D, T *X)
 {
     constexpr int LD = TILE_LD<T>;
@@ -101,11 +103,12 @@ template <typename T> __device__ __forceinline__ void invert_double_8(const T *D
     __syncthreads();
 }
 
-/* Doubling from 16 to 32 to 64: X holds the inverses of the diagonal blocks of order S; those of order 2 S get
+/* Doubling from 16 to 32 to 64: X holds the inverses of the diagonal blocks of order S; those of
+ * order 2 S get
  *     X21 = -X22 (L21 X11),
- * a warp for a 16 x 8 tile of it; X21's place holds L21 X11 in between.  256 threads; ends with a barrier.
- * One copy of the code for both: every instruction is met for the first time in a solve, and fetching one
- * costs more than executing it. */
+ * a warp for a 16 x 8 tile of it; X21's place holds L21 X11 in between.  256 threads; ends with a
+ * barrier.  One copy of the code for both: every instruction is met for the first time in a solve,
+ * and fetching one costs more than executing it. */
 template <typename T> __device__ __forceinline__ void invert_double(const T *D, T *X)
 {
     constexpr int LD = TILE_LD<T>;
@@ -143,8 +146,8 @@ template <typename T> __device__ __forceinline__ void tile_clear(T *X)
         X[tile_row(k, false) + tile_column(k, false) * TILE_LD<T>] = T{};
 }
 
-/* X := the inverses of D's 8 x 8 diagonal blocks, X zero before.  256 threads; D and X are visible to all;
- * ends with a barrier. */
+/* X := the inverses of D's 8 x 8 diagonal blocks, X zero before.  256 threads; D and X are visible
+ * to all; ends with a barrier. */
 template <typename T> __device__ __forceinline__ void invert_blocks(const T *D, T *X)
 {
     if (threadIdx.x < TILE) {
@@ -162,9 +165,9 @@ template <typename T> __device__ __forceinline__ void invert_64(const T *D, T *X
     invert_double(D, X);
 }
 
-/* P := X M for X lower (zeros above), all 64 x 64; P may be M.  256 threads; M is visible to all; ends with a
- * barrier. A warp has 16 rows and 32 columns; warps w and w + 4, which share a quarter of the SM, have 80
- * rows of M in all. */
+/* P := X M for X lower (zeros above), all 64 x 64; P may be M.  256 threads; M is visible to all;
+ * ends with a barrier. A warp has 16 rows and 32 columns; warps w and w + 4, which share a quarter
+ * of the SM, have 80 rows of M in all. */
 template <typename T> __device__ __forceinline__ void scale_64(const T *X, const T *M, T *P)
 {
     constexpr int LD = TILE_LD<T>;
@@ -202,8 +205,8 @@ __device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&s
     return __syncthreads_or(!(g <= (float)limit));
 }
 
-/* The same for the 8 x 8 diagonal blocks alone, row i of 64 by this thread, of two full warps; the answer is
- * that row's. */
+/* The same for the 8 x 8 diagonal blocks alone, row i of 64 by this thread, of two full warps; the
+ * answer is that row's. */
 template <typename T>
 __device__ __forceinline__ bool growth_of_blocks_exceeds(const T *D, const T *X, int i, double limit)
 {
@@ -218,9 +221,9 @@ __device__ __forceinline__ bool growth_of_blocks_exceeds(const T *D, const T *X,
     return !(g <= (float)limit);
 }
 
-/* v := inv(D) y by substitution with the inverses X of the 8 x 8 diagonal blocks; one full warp, lane l has
- * rows l and l + 32 in y0 and y1; v in shared memory, aligned to 16 bytes.  Eight steps, each an exchange, a
- * product with the block's inverse, another and the products below. */
+/* v := inv(D) y by substitution with the inverses X of the 8 x 8 diagonal blocks; one full warp,
+ * lane l has rows l and l + 32 in y0 and y1; v in shared memory, aligned to 16 bytes.  Eight steps,
+ * each an exchange, a product with the block's inverse, another and the products below. */
 template <typename T>
 __device__ __forceinline__ void substitute_blocks(const T *D, const T *X, T y0, T y1, T *v)
 {
@@ -258,8 +261,8 @@ __device__ __forceinline__ void substitute_blocks(const T *D, const T *X, T y0, 
     }
 }
 
-/* y := inv(D) y by substitution; one full warp, lane l has rows l and l + 32 in y0 and y1; order 64, D
- * visible. */
+/* y := inv(D) y by substitution; one full warp, lane l has rows l and l + 32 in y0 and y1; order
+ * 64, D visible. */
 template <typename T> __device__ __forceinline__ void substitute_64(const T *D, T &y0, T &y1)
 {
     const int lane = threadIdx.x % 32;

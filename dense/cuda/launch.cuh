@@ -1,4 +1,5 @@
-/* dense/cuda/launch.cuh: host side: choosing the instance for a type, shared memory, clusters, statuses
+/* dense/cuda/launch.cuh: host side: choosing the instance for a type, shared memory, clusters,
+ * statuses
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef DENSE_CUDA_LAUNCH_CUH
 #define DENSE_CUDA_LAUNCH_CUH
@@ -39,7 +40,8 @@ struct launch_shape {
     bool together = false;
 };
 
-/* kernel<<<...>>>.  The attributes are set at every launch, which costs a look-up and keeps no state. */
+/* kernel<<<...>>>.  The attributes are set at every launch, which costs a look-up and keeps no
+ * state. */
 template <typename... Parameters, typename... Arguments>
 libsolver_status launch(void (*kernel)(Parameters...), launch_shape shape, void *stream,
                         Arguments... arguments)

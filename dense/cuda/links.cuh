@@ -111,7 +111,8 @@ template <typename T> struct cluster_link {
     __device__ __forceinline__ void send(int r, int i, T v) const { inbox->send(r, rows, i, v); }
 };
 
-/* Within a cluster through distributed shared memory, from one cluster to the next through global memory. */
+/* Within a cluster through distributed shared memory, from one cluster to the next through global
+ * memory. */
 template <typename T> struct clusters_link {
     static constexpr int BLOCKS_PER_SM = 1;
     static constexpr int TILES = sizeof(T) > 8 ? 2 : 3;
@@ -165,7 +166,8 @@ template <typename T> struct clusters_link {
     }
 };
 
-/* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes between rows.
+/* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes
+ * between rows.
  */
 template <typename T> struct block_link {
     static constexpr int TILES = 2;

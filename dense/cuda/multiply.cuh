@@ -1,10 +1,11 @@
-/* dense/cuda/multiply.cuh: warp scope: 16 x 8 products from shared memory, by the tensor cores' double
- * precision
+/* dense/cuda/multiply.cuh: warp scope: 16 x 8 products from shared memory, by the tensor cores'
+ * double precision
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * mma.m16n8k8.f64 does four times the work of m8n8k4 in the same time on sm_90.  Single precision goes the
- * same way: converted on loading, summed in double, rounded once.  With g = lane div 4 and t = lane mod 4 a
- * lane holds of a product the entries (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1). */
+ * mma.m16n8k8.f64 does four times the work of m8n8k4 in the same time on sm_90.  Single precision
+ * goes the same way: converted on loading, summed in double, rounded once.  With g = lane div 4 and
+ * t = lane mod 4 a lane holds of a product the entries (g, 2t), (g, 2t+1), (g+8, 2t), (g+8,
+ * 2t+1). */
 #ifndef DENSE_CUDA_MULTIPLY_CUH
 #define DENSE_CUDA_MULTIPLY_CUH
 
@@ -35,8 +36,8 @@ template <typename T, int N> struct product_sum {
     }
 };
 
-/* c += A [B_0 .. B_N-1]: A 16 x depth at a[i + k ld], B_t depth x 8 at b[k + (8 t + j) ld], depth a multiple
- * of 8.  All lanes call. */
+/* c += A [B_0 .. B_N-1]: A 16 x depth at a[i + k ld], B_t depth x 8 at b[k + (8 t + j) ld], depth a
+ * multiple of 8.  All lanes call. */
 template <typename T, int N>
 __device__ __forceinline__ void multiply_16(product_sum<T, N> &c, const T *a, const T *b, int ld, int depth)
 {

@@ -1,11 +1,11 @@
-/* dense/cuda/panels.cuh: block scope: a whole triangle of order <= 128 in shared memory, solved by panels of
- * 16 columns
+/* dense/cuda/panels.cuh: block scope: a whole triangle of order <= 128 in shared memory, solved by
+ * panels of 16 columns
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads 0..127 own a row each and carry the chain: a panel's 16 entries of x are the product of the
- * inverted 16 x 16 diagonal block with what its rows have become, then all rows below are updated; one
- * barrier of four warps a panel. Meanwhile threads 128..255 verify that the inverses may be trusted; if not,
- * the chain runs again by substitution. */
+ * Threads 0..127 own a row each and carry the chain: a panel's 16 entries of x are the product of
+ * the inverted 16 x 16 diagonal block with what its rows have become, then all rows below are
+ * updated; one barrier of four warps a panel. Meanwhile threads 128..255 verify that the inverses
+ * may be trusted; if not, the chain runs again by substitution. */
 #ifndef DENSE_CUDA_PANELS_CUH
 #define DENSE_CUDA_PANELS_CUH
 
@@ -17,7 +17,8 @@ constexpr int PANELS = 8;
 constexpr int PANEL_THREADS = 256;
 constexpr int PANEL_ROWS = PANEL * PANELS; /* 128: largest order */
 
-/* Panel k holds rows 16 k .. padded-1 with an odd leading dimension; padded: the order rounded up to 16. */
+/* Panel k holds rows 16 k .. padded-1 with an odd leading dimension; padded: the order rounded up
+ * to 16. */
 struct panel_shape {
     int padded;
 
@@ -44,15 +45,15 @@ template <typename T> inline int panels_shared_bytes(int n)
     return (int)(sizeof(panels_shared<T>) + sizeof(T) * (size_t)shape.start(shape.padded / PANEL));
 }
 
-/* Starts copying L(i0:i0+n-1, i0:i0+n-1), n <= 128, into s.L; identity past n and on the diagonal when unit.
- * Without barrier: all threads then call __pipeline_wait_prior(0) and __syncthreads. */
+/* Starts copying L(i0:i0+n-1, i0:i0+n-1), n <= 128, into s.L; identity past n and on the diagonal
+ * when unit.  Without barrier: all threads then call __pipeline_wait_prior(0) and __syncthreads. */
 template <typename T>
 __device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_view<T> &L, int i0, int n)
 {
     const panel_shape shape(n);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    /* 32 rows (or columns, where these are contiguous) at a time, and for each the columns (rows) of the
-     * triangle */
+    /* 32 rows (or columns, where these are contiguous) at a time, and for each the columns (rows)
+     * of the triangle */
     for (int first = 0; first < shape.padded; first += 32) {
         const int from = L.transposed ? first : 0,
                   to = L.transposed ? shape.padded : min(first + 32, shape.padded);
@@ -73,7 +74,8 @@ __device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_
     __pipeline_commit();
 }
 
-/* Threads 0..127: solves with the panels for y = this thread's entry of the right-hand side; returns its x.
+/* Threads 0..127: solves with the panels for y = this thread's entry of the right-hand side;
+ * returns its x.
  */
 template <typename T>
 __device__ __forceinline__ T panels_chain(panels_shared<T> &s, panel_shape shape, T y, bool substitute)
@@ -148,7 +150,8 @@ __device__ __forceinline__ bool panels_distrusted(const panels_shared<T> &s, pan
     return PANEL * k < shape.padded && !((double)growth <= GROWTH_LIMIT);
 }
 
-/* x(i0:i0+n-1) := inv(L(i0:.., i0:..)) x(..), n <= 128.  256 threads.  substitute: without any inverse. */
+/* x(i0:i0+n-1) := inv(L(i0:.., i0:..)) x(..), n <= 128.  256 threads.  substitute: without any
+ * inverse. */
 template <typename T>
 __device__ __forceinline__ void panels_solve(panels_shared<T> &s, const triangle_view<T> &L,
                                              const vector_view<T> &x, int i0, int n, bool substitute)

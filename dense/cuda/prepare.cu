@@ -1,5 +1,5 @@
-/* dense/cuda/prepare.cu: makes the strips of a prepared triangle: inverts by doubling, measures growth,
- * scales the rows
+/* dense/cuda/prepare.cu: makes the strips of a prepared triangle: inverts by doubling, measures
+ * growth, scales the rows
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/forms.h"
 #include "dense/cuda/invert.cuh"
@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(TILE_THREADS) invert_kernel(triangle_view<T> L
         to.X[to.at(r, i0 % to.nb + e % TILE, i0 % to.nb + e / TILE)] = X[e % TILE + e / TILE * TILE_LD<T>];
 }
 
-/* From inverses of order `size` to 2 size: W = L21 X11, then X21 = -X22 W.  blockIdx.x: pair, .y, .z: tile.
+/* From inverses of order `size` to 2 size: W = L21 X11, then X21 = -X22 W.  blockIdx.x: pair, .y,
+ * .z: tile.
  */
 template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)
@@ -93,8 +94,8 @@ __global__ void __launch_bounds__(TILE_THREADS)
         atomicMax(growth, (unsigned long long)__double_as_longlong(largest));
 }
 
-/* Strips of the 64 rows at 64 blockIdx.y, columns 64 blockIdx.x: -X_r L(r,:) before the diagonal block, X_r
- * in it. */
+/* Strips of the 64 rows at 64 blockIdx.y, columns 64 blockIdx.x: -X_r L(r,:) before the diagonal
+ * block, X_r in it. */
 template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)
     strips_fill_kernel(triangle_view<T> L, inverse_blocks<T> blocks, T *strips)

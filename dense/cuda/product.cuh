@@ -7,7 +7,8 @@
 
 constexpr int PRODUCT_DEPTH = 16;
 
-/* A rows x columns matrix, entry (i,j) at entry[i row + j column]; what lies outside reads as zero. */
+/* A rows x columns matrix, entry (i,j) at entry[i row + j column]; what lies outside reads as
+ * zero. */
 template <typename T> struct operand {
     const T *entry;
     int64_t row, column;
@@ -23,8 +24,8 @@ template <typename T> struct product_shared {
     T a[PRODUCT_DEPTH][TILE + 1], b[PRODUCT_DEPTH][TILE + 1];
 };
 
-/* c[p][q] = (A B)(i, j) for i = t mod 16 + 16 p, j = t div 16 + 16 q, t = threadIdx.x; A has 64 rows, B 64
- * columns, and `depth` of their common index count.  256 threads. */
+/* c[p][q] = (A B)(i, j) for i = t mod 16 + 16 p, j = t div 16 + 16 q, t = threadIdx.x; A has 64
+ * rows, B 64 columns, and `depth` of their common index count.  256 threads. */
 template <typename T>
 __device__ __forceinline__ void product_tile(T (&c)[4][4], operand<T> A, operand<T> B, int depth,
                                              product_shared<T> &s)

@@ -1,16 +1,16 @@
-/* dense/cuda/rows.cuh: forward substitution in one kernel, a block of threads for a block row of 64  [paper
- * 000, listing 4]
+/* dense/cuda/rows.cuh: forward substitution in one kernel, a block of threads for a block row of 64
+ * [paper 000, listing 4]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;  x(r) = inv(L(r,r)) (b(r)
  * - sum)
  *
- * The chain of dependent steps goes through the last tile, the diagonal block and the hand-over of x(r).
- * Everything else is done before: the diagonal block is inverted on arrival, while the block would wait;
- * further down there is time to multiply the last tile by the inverse as well, x(r) = z - P x(r-1),   P =
- * inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2) x(0:r-2)), which leaves one product on the
- * chain.  A tile is in registers before its x is waited for, and warps wait for themselves, each for the
- * entries that it needs. */
+ * The chain of dependent steps goes through the last tile, the diagonal block and the hand-over of
+ * x(r).  Everything else is done before: the diagonal block is inverted on arrival, while the block
+ * would wait; further down there is time to multiply the last tile by the inverse as well, x(r) = z
+ * - P x(r-1),   P = inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2) x(0:r-2)), which
+ *   leaves one product on the chain.  A tile is in registers before its x is waited for, and warps
+ *   wait for themselves, each for the entries that it needs. */
 #ifndef DENSE_CUDA_ROWS_CUH
 #define DENSE_CUDA_ROWS_CUH
 
@@ -76,7 +76,8 @@ __device__ __forceinline__ void rows_step(const Link &link, typename Link::glanc
     } else if (link.shared(j)) {
         tile_apply_columns(sum, a, link.arrived(j) + tile_first_column());
     } else {
-        /* the buffer written here was last read two steps ago, before the previous step's __syncwarp */
+        /* the buffer written here was last read two steps ago, before the previous step's
+         * __syncwarp */
         T *x = s.x[warp][j & 1];
         x[lane % 8] =
             link.wait(seen[0], j, tile_first_column() + lane % 8); /* all four the same: no branch */
@@ -101,8 +102,8 @@ template <typename T> __device__ __forceinline__ T rows_left(const rows_shared<T
     return s.y[i] - tile_row_sum(s.partial, i);
 }
 
-/* v := inv(D) (b - sum) by substitution, with the inverses of the 8 x 8 blocks unless they grow.  Ends with a
- * barrier. */
+/* v := inv(D) (b - sum) by substitution, with the inverses of the 8 x 8 blocks unless they
+ * grow.  Ends with a barrier. */
 template <typename T> __device__ __forceinline__ void rows_substitute(rows_shared<T> &s, T *v)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -152,8 +153,8 @@ __device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const tria
     tile_load<BY_ROWS>(tile, L, TILE * r, TILE * j);
 }
 
-/* D := inv(L(r,r)) to s.X, whatever it is put to; the last tile, when it is wanted there, to s.D, scaled or
- * not.  Returns whether the inverse may be used. */
+/* D := inv(L(r,r)) to s.X, whatever it is put to; the last tile, when it is wanted there, to s.D,
+ * scaled or not.  Returns whether the inverse may be used. */
 template <bool BY_ROWS, typename T>
 __device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[TILE_SHARE], bool staged,
                                             bool scaled)
@@ -170,8 +171,8 @@ __device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[T
     return true;
 }
 
-/* One block row; all threads of a block of TILE_THREADS.  BY_ROWS: L.transposed.  AHEAD: o.cache says so.
- * Registers: two tiles and the inverse's share at most. */
+/* One block row; all threads of a block of TILE_THREADS.  BY_ROWS: L.transposed.  AHEAD: o.cache
+ * says so.  Registers: two tiles and the inverse's share at most. */
 template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
 __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
                                            const rows_options &o, const Link &link, rows_shared<T> &s, int r)
@@ -187,8 +188,8 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     const T b = threadIdx.x < TILE && i0 + row < L.n ? x.load(i0 + row) : T{};
     bool inverted = r >= o.invert_from;
     const bool scaled = AHEAD && r > 0 && inverted && r >= o.scale_from;
-    /* the last tile goes through shared memory: to be scaled, or to turn it from rows to columns, whose sums
-     * need no shuffles */
+    /* the last tile goes through shared memory: to be scaled, or to turn it from rows to columns,
+     * whose sums need no shuffles */
     bool staged = AHEAD && r > 0 && inverted && (BY_ROWS || scaled);
     if (r > 0 && (staged || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
         tile_load<BY_ROWS>(last_tile, L, i0, i0 - TILE);
@@ -197,8 +198,8 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
         for (int k = 0; k < TILE_SHARE; k++)
             s.last[k * TILE_THREADS + threadIdx.x] = last_tile[k];
     }
-    /* tile (r,j) is kept in tile[(j + pad) mod TILES], the last one in tile[0]; before tile (r,0) there are
-     * `pad` that are none */
+    /* tile (r,j) is kept in tile[(j + pad) mod TILES], the last one in tile[0]; before tile (r,0)
+     * there are `pad` that are none */
     const int pad = r > 0 ? TILES - 1 - (r - 1 + TILES - 1) % TILES : 0;
     const auto load_first = [&] {
 #pragma unroll

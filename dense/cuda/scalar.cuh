@@ -104,7 +104,8 @@ template <typename T> INLINE T conjugate_if(T a, bool yes)
     return a;
 }
 
-/* yes ? a : b as a selection: left to itself the compiler makes a divergent branch of it, for 40 cycles */
+/* yes ? a : b as a selection: left to itself the compiler makes a divergent branch of it, for 40
+ * cycles */
 __device__ __forceinline__ float choose(bool yes, float a, float b)
 {
     asm("{ .reg .pred p;\n setp.ne.u32 p, %3, 0;\n selp.f32 %0, %1, %2, p; }"

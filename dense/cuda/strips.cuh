@@ -20,9 +20,9 @@ constexpr int STRIP = 32;
 constexpr int STRIP_WARPS = 8;
 constexpr int STRIP_THREADS = 32 * STRIP_WARPS;
 
-/* Of every block column of 256 a warp takes 32 columns, those of one strip's x, in chunks of 8 KB at most.  A
- * chunk is contiguous; a ring of them for each warp is filled by bulk copies, RING ahead, so that nothing but
- * x is waited for. */
+/* Of every block column of 256 a warp takes 32 columns, those of one strip's x, in chunks of 8 KB
+ * at most.  A chunk is contiguous; a ring of them for each warp is filled by bulk copies, RING
+ * ahead, so that nothing but x is waited for. */
 template <typename T> struct strip_shape {
     static constexpr int BLOCK = STRIP * STRIP_WARPS;                 /* order of the inverted blocks */
     static constexpr int CLUSTER = BLOCK / STRIP;                     /* strips of a block row */
@@ -49,8 +49,8 @@ INLINE int64_t strip_count(int64_t n)
     return (n + STRIP - 1) / STRIP;
 }
 
-/* What this warp does for strip p: first the chunks of inv(D), which meet b and need no wait, then those that
- * meet x. */
+/* What this warp does for strip p: first the chunks of inv(D), which meet b and need no wait, then
+ * those that meet x. */
 template <typename T> struct strip_walk {
     using S = strip_shape<T>;
     const T *entry;
@@ -81,8 +81,8 @@ template <typename T> struct strips_shared {
     turn_shared turn;
 };
 
-/* The block row of this cluster, when there are several: in launch order if all are resident together, else
- * by ticket. All threads call. */
+/* The block row of this cluster, when there are several: in launch order if all are resident
+ * together, else by ticket. All threads call. */
 template <typename T>
 __device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_head *head, int clusters,
                                               bool together)
@@ -98,8 +98,8 @@ __device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_hea
     return turn_take(s.turn, head, clusters);
 }
 
-/* x := inv(L) x for a block row, by the CLUSTER blocks of a cluster (as many as there are strips when n <=
- * BLOCK), with STRIP_THREADS threads each.  box: n rounded up to STRIP letters. */
+/* x := inv(L) x for a block row, by the CLUSTER blocks of a cluster (as many as there are strips
+ * when n <= BLOCK), with STRIP_THREADS threads each.  box: n rounded up to STRIP letters. */
 template <typename T>
 __device__ __forceinline__ void strips_solve(const T *strips, int n, const vector_view<T> &x,
                                              workspace_head *head, packet *box, int clusters, bool together,

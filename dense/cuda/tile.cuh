@@ -1,13 +1,16 @@
-/* dense/cuda/tile.cuh: block scope: a 64 x 64 tile in the registers of 256 threads, loaded and applied apart
+/* dense/cuda/tile.cuh: block scope: a 64 x 64 tile in the registers of 256 threads, loaded and
+ * applied apart
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A thread holds 16 entries, in one of two maps, each the transpose of the other, with w its warp, l its lane:
+ * A thread holds 16 entries, in one of two maps, each the transpose of the other, with w its warp,
+ * l its lane:
  *   by columns (columns contiguous in memory): rows l + 32 (k div 8), column 8 w + k mod 8,      k = 0..15;
  *   by rows    (rows contiguous in memory):    row 8 w + k mod 8,     columns l + 32 (k div 8).
- * Both read memory coalesced and both feed 8 accumulators, which are summed over the lanes or warps only when
- * a result is wanted (tile_reduce), however many tiles were applied before.  By columns a warp meets only 8
- * entries of x, so that reading them from shared memory costs half the time of the products.  Callers load a
- * tile before they wait for the x that it is applied to.  No function here has a barrier but tile_reduce. */
+ * Both read memory coalesced and both feed 8 accumulators, which are summed over the lanes or warps
+ * only when a result is wanted (tile_reduce), however many tiles were applied before.  By columns a
+ * warp meets only 8 entries of x, so that reading them from shared memory costs half the time of
+ * the products.  Callers load a tile before they wait for the x that it is applied to.  No function
+ * here has a barrier but tile_reduce. */
 #ifndef DENSE_CUDA_TILE_CUH
 #define DENSE_CUDA_TILE_CUH
 
@@ -25,8 +28,8 @@ __device__ __forceinline__ int tile_first_column()
     return 8 * ((int)threadIdx.x / 32);
 }
 
-/* a := this thread's share of L(i0:i0+63, j0:j0+63), a tile below the diagonal; rows past n are zero.  Two
- * pointers walk, since an address from k costs more instructions than the products. */
+/* a := this thread's share of L(i0:i0+63, j0:j0+63), a tile below the diagonal; rows past n are
+ * zero.  Two pointers walk, since an address from k costs more instructions than the products. */
 template <bool BY_ROWS, typename T>
 __device__ __forceinline__ void tile_load(T (&a)[TILE_SHARE], const triangle_view<T> &L, int i0, int j0)
 {
@@ -82,8 +85,8 @@ __device__ __forceinline__ void tile_apply_rows(T (&sum)[TILE_SUMS], const T (&a
         sum[k % TILE_SUMS] = multiply_add(sum[k % TILE_SUMS], a[k], k < 8 ? x0 : x1);
 }
 
-/* partial[p][i], p < 8: parts of row i's sum, for all 64 rows.  All threads call; one block barrier, at the
- * end. */
+/* partial[p][i], p < 8: parts of row i's sum, for all 64 rows.  All threads call; one block
+ * barrier, at the end. */
 template <bool BY_ROWS, typename T>
 __device__ __forceinline__ void tile_reduce(T (&sum)[TILE_SUMS], T (*partial)[TILE])
 {
@@ -92,7 +95,8 @@ __device__ __forceinline__ void tile_reduce(T (&sum)[TILE_SUMS], T (*partial)[TI
         partial[warp][lane] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
         partial[warp][lane + 32] = (sum[4] + sum[5]) + (sum[6] + sum[7]);
     } else {
-        /* 8 rows x 32 lanes -> each row's sum in 4 lanes -> one: halve the rows a lane keeps at each step */
+        /* 8 rows x 32 lanes -> each row's sum in 4 lanes -> one: halve the rows a lane keeps at
+         * each step */
 #pragma unroll
         for (int half = 4, bit = 16; half >= 1; half /= 2, bit /= 2) {
             const bool high = lane & bit;

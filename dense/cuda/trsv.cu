@@ -5,17 +5,18 @@
 #include "dense/cuda/growth.h"
 #include "dense/cuda/launch.cuh"
 
-/* Crossovers of the automatic choice, bench_trsv -op NT on an H200.  WARP has the shorter start, but from 33
- * rows on a lane has two of them: in d it takes 2.4 us at 32 and 4.2 at 33, CLUSTER 3.4 at both (s, c and z were
- * run at 32 and 64 and agree).  CLUSTER has the shorter step; GRID fills the device better where bandwidth
- * counts, which is later by rows and for entries of 4 or 16 bytes. */
+/* Crossovers of the automatic choice, bench_trsv -op NT on an H200.  WARP has the shorter start,
+ * but from 33 rows on a lane has two of them: in d it takes 2.4 us at 32 and 4.2 at 33, CLUSTER 3.4
+ * at both (s, c and z were run at 32 and 64 and agree).  CLUSTER has the shorter step; GRID fills
+ * the device better where bandwidth counts, which is later by rows and for entries of 4 or 16
+ * bytes. */
 constexpr int64_t WARP_UNTIL = 32;
 template <typename T> static int64_t cluster_until(bool by_rows)
 {
     return sizeof(T) != 8 ? 16384 : by_rows ? 12288 : 6144;
 }
-/* The first block row waits for nobody and substitutes: that is done before an inverse would be.  Before
- * SCALE_FROM a block has no time to scale its last tile. */
+/* The first block row waits for nobody and substitutes: that is done before an inverse would
+ * be.  Before SCALE_FROM a block has no time to scale its last tile. */
 constexpr int64_t INVERT_FROM = 1;
 constexpr int64_t SCALE_FROM = 4;
 

@@ -23,8 +23,8 @@ __device__ __forceinline__ problem<T> problem_at(const triangle_case &c, const b
     return {view_triangle(c, n, a, lda), view_vector(c, n, x, batch.incx)};
 }
 
-/* BY_ROWS: L.transposed.  The compiler is told of rows alone: order 16 is solved in 3.0 us then instead of 4.4,
- * but by columns in 3.2 instead of 2.9 (1000 triangles, double precision). */
+/* BY_ROWS: L.transposed.  The compiler is told of rows alone: order 16 is solved in 3.0 us then
+ * instead of 4.4, but by columns in 3.2 instead of 2.9 (1000 triangles, double precision). */
 template <bool BY_ROWS, typename T, int W>
 __global__ void __launch_bounds__(32 * BATCH_WARPS, sizeof(T) > 8 ? 2 : 4)
     batch_warp_kernel(triangle_case c, batch_view<T> batch)
@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(32 * BATCH_WARPS, sizeof(T) > 8 ? 2 : 4)
     extern __shared__ __align__(16) unsigned char memory[];
     const int warp = threadIdx.x / 32;
     const int64_t k = (int64_t)blockIdx.x * (BATCH_WARPS * 32 / W) + threadIdx.x / W;
-    /* lanes past the batch go along with an empty problem of the same case: all of a warp meet the same
-     * barriers */
+    /* lanes past the batch go along with an empty problem of the same case: all of a warp meet the
+     * same barriers */
     problem<T> p = {view_triangle(c, 0, batch.a, 1), view_vector(c, 0, batch.x, 1)};
     if (k < batch.count)
         p = problem_at(c, batch, k);

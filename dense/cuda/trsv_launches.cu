@@ -1,5 +1,5 @@
-/* dense/cuda/trsv_launches.cu: the form LAUNCHES: kernels in stream order are the synchronisation  [paper
- * 000, figure 2]
+/* dense/cuda/trsv_launches.cu: the form LAUNCHES: kernels in stream order are the synchronisation
+ * [paper 000, figure 2]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/forms.h"
 #include "dense/cuda/launch.cuh"

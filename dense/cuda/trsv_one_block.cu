@@ -13,8 +13,8 @@ __global__ void __launch_bounds__(PANEL_THREADS, 1)
     panels_solve(*reinterpret_cast<panels_shared<T> *>(memory), L, x, 0, L.n, substitute);
 }
 
-/* The register forms: 16 warps, 4 rows and 8 columns to a thread; entry (p, q) of the thread in lane l and
- * warp w is L(l + 32 p, column(w, q)); identity past n. */
+/* The register forms: 16 warps, 4 rows and 8 columns to a thread; entry (p, q) of the thread in
+ * lane l and warp w is L(l + 32 p, column(w, q)); identity past n. */
 constexpr int REGISTER_WARPS = 16;
 constexpr int REGISTER_ROWS = ONE_BLOCK_ORDER / 32, REGISTER_COLUMNS = ONE_BLOCK_ORDER / REGISTER_WARPS;
 
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(32 * REGISTER_WARPS, 1)
         x.store(i, y[i]);
 }
 
-/* Variant B: warp w has the slab of columns 8 w .. 8 w + 7 and solves it alone; a block barrier for each
- * slab. */
+/* Variant B: warp w has the slab of columns 8 w .. 8 w + 7 and solves it alone; a block barrier for
+ * each slab. */
 template <typename T>
 __global__ void __launch_bounds__(32 * REGISTER_WARPS, 1)
     registers_b_kernel(triangle_view<T> L, vector_view<T> x)

@@ -4,8 +4,8 @@
 #include "dense/cuda/launch.cuh"
 #include "dense/cuda/strips.cuh"
 
-/* So many clusters of 8 blocks, one an SM, are resident on an H100 or H200 together: 132 SMs in groups of 16
- * and 18. */
+/* So many clusters of 8 blocks, one an SM, are resident on an H100 or H200 together: 132 SMs in
+ * groups of 16 and 18. */
 constexpr int CLUSTERS_TOGETHER = 14;
 
 template <typename T>

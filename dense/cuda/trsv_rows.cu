@@ -4,8 +4,8 @@
 #include "dense/cuda/launch.cuh"
 #include "dense/cuda/rows.cuh"
 
-/* Two blocks an SM where registers allow: one works while the other waits.  A cluster's blocks have an SM
- * each. */
+/* Two blocks an SM where registers allow: one works while the other waits.  A cluster's blocks have
+ * an SM each. */
 template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
 __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : Link::BLOCKS_PER_SM)
     rows_kernel(triangle_view<T> L, vector_view<T> x, rows_options o, typename Link::arguments arguments)

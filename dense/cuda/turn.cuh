@@ -11,9 +11,9 @@ struct turn_shared {
     uint64_t placed;
 };
 
-/* The place of this cluster among `clusters` > 1 of its grid, by ticket, in all threads.  All threads of all
- * blocks call; between entry and return every block of the cluster passes a cluster barrier, so inboxes that
- * were opened before the call may be sent to after it. */
+/* The place of this cluster among `clusters` > 1 of its grid, by ticket, in all threads.  All
+ * threads of all blocks call; between entry and return every block of the cluster passes a cluster
+ * barrier, so inboxes that were opened before the call may be sent to after it. */
 __device__ __forceinline__ place turn_take(turn_shared &s, workspace_head *head, int clusters)
 {
     place taken = {0, 0};

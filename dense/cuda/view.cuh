@@ -1,14 +1,14 @@
 /* dense/cuda/view.cuh: every triangle seen as a lower one that is solved forward
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * op(A) x = b with A lower or upper and op none, transpose or conjugate transpose is one problem, L y = c
- * with L lower:
+ * op(A) x = b with A lower or upper and op none, transpose or conjugate transpose is one problem, L
+ * y = c with L lower:
  *   - op(A) lower: L = op(A);
  *   - op(A) upper: L(i,j) = op(A)(n-1-i, n-1-j), y and c in reverse order: strides change their sign;
  *   - transpose: row and column stride change places;
  *   - conjugate: conj(L) x = b is L conj(x) = conj(b), so only the vector is conjugated, at its border.
- * The kernels know strides, not cases.  What remains of a transpose is the direction in which memory is
- * contiguous. */
+ * The kernels know strides, not cases.  What remains of a transpose is the direction in which
+ * memory is contiguous. */
 #ifndef DENSE_CUDA_VIEW_CUH
 #define DENSE_CUDA_VIEW_CUH
 

@@ -1,10 +1,10 @@
-/* dense/cuda/warp.cuh: warp scope: triangles of order <= 128 by one warp, or several of order <= 8 or 16 at
- * once
+/* dense/cuda/warp.cuh: warp scope: triangles of order <= 128 by one warp, or several of order <= 8
+ * or 16 at once
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Lane i of a group of W lanes has row i of a diagonal block, so that a step of the substitution is a
- * broadcast and a multiply-add; below it, blocks of 32 columns are applied with x broadcast from shared
- * memory. */
+ * Lane i of a group of W lanes has row i of a diagonal block, so that a step of the substitution is
+ * a broadcast and a multiply-add; below it, blocks of 32 columns are applied with x broadcast from
+ * shared memory. */
 #ifndef DENSE_CUDA_WARP_CUH
 #define DENSE_CUDA_WARP_CUH
 
@@ -13,15 +13,17 @@
 
 constexpr int WARP_ORDER = 128; /* largest order */
 
-/* What a warp of trsv_warp needs of shared memory; W: 8, 16 or 32.  TURNS: rows may be contiguous. */
+/* What a warp of trsv_warp needs of shared memory; W: 8, 16 or 32.  TURNS: rows may be
+ * contiguous. */
 template <typename T, int W, bool TURNS = true> struct warp_shared {
     T turned[TURNS ? 32 / W : 1][TURNS ? W * (W + 1) : 1]; /* a block on its way from rows to columns */
     T y[W == 32 ? WARP_ORDER : 1];
 };
 
-/* row[j] := L(i0 + lane, j0 + j), with the lane counted in its group of W; zeros past n; of a diagonal block
- * the lower triangle, ones on its diagonal when unit or past n.  turned: W (W + 1) entries, used when rows
- * are contiguous in memory: they are read as such and turned round there. */
+/* row[j] := L(i0 + lane, j0 + j), with the lane counted in its group of W; zeros past n; of a
+ * diagonal block the lower triangle, ones on its diagonal when unit or past n.  turned: W (W + 1)
+ * entries, used when rows are contiguous in memory: they are read as such and turned round
+ * there. */
 template <typename T, int W>
 __device__ __forceinline__ void warp_load(T (&row)[W], const triangle_view<T> &L, int i0, int j0, T *turned)
 {
@@ -59,7 +61,8 @@ __device__ __forceinline__ void warp_load(T (&row)[W], const triangle_view<T> &L
     }
 }
 
-/* y := inv(L) y for a block that warp_load brought, entry i in lane i of each group.  All lanes call. */
+/* y := inv(L) y for a block that warp_load brought, entry i in lane i of each group.  All lanes
+ * call. */
 template <typename T, int W> __device__ __forceinline__ T warp_apply(const T (&row)[W], T y)
 {
     const int lane = threadIdx.x % W;
@@ -79,7 +82,8 @@ template <typename T, int W> __device__ __forceinline__ T warp_apply(const T (&r
     return y;
 }
 
-/* A triangle of order <= 32 by a warp, a few columns at a time: what a lane holds of it while it waits for a right-hand side. */
+/* A triangle of order <= 32 by a warp, a few columns at a time: what a lane holds of it while it
+ * waits for a right-hand side. */
 template <typename T> struct warp_columns {
     static constexpr int EACH = 8;
     T row[EACH]; /* of the columns at hand, below the diagonal */
@@ -127,8 +131,8 @@ template <typename T> struct warp_columns {
     }
 };
 
-/* x := inv(L) x by each group of W lanes, n <= W; n <= 128 when W = 32.  All lanes call, those without a
- * problem with n = 0.  T: registers for W entries. */
+/* x := inv(L) x by each group of W lanes, n <= W; n <= 128 when W = 32.  All lanes call, those
+ * without a problem with n = 0.  T: registers for W entries. */
 template <typename T, int W, bool TURNS>
 __device__ __forceinline__ void trsv_warp(const triangle_view<T> &L, const vector_view<T> &x,
                                           warp_shared<T, W, TURNS> &s)

@@ -1,18 +1,20 @@
-/* ordering/nd/bisect.c: a vertex separator by coarsening, separating the coarsest graph, and refining on the way
- * back  [Karypis, Kumar, SIAM J. Sci. Comput. 20 (1998); Hendrickson, Rothberg, SIAM J. Sci. Comput. 20 (1998)]
+/* ordering/nd/bisect.c: a vertex separator by coarsening, separating the coarsest graph, and
+ * refining on the way back  [Karypis, Kumar, SIAM J. Sci. Comput. 20 (1998); Hendrickson, Rothberg,
+ * SIAM J. Sci. Comput. 20 (1998)]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/nd/nd.h"
 #include <string.h>
 
-/* Tuned with `bench_ordering`, as the constants in dissect.c.  The coarsest graph has about COARSEST vertices, none
- * of more than HEAVY_PERCENT of their mean weight: a tighter bound costs fill, as the clusters become uneven. */
+/* Tuned with `bench_ordering`, as the constants in dissect.c.  The coarsest graph has about
+ * COARSEST vertices, none of more than HEAVY_PERCENT of their mean weight: a tighter bound costs
+ * fill, as the clusters become uneven. */
 #define COARSEST 50
 #define HEAVY_PERCENT 200
 #define GROWS 4
 #define PASSES 4
 
-/* Where there are tries, each begins at a graph of 1 / DIVISOR of the vertices, at most MIDDLE; smaller graphs are
- * tried as they are. */
+/* Where there are tries, each begins at a graph of 1 / DIVISOR of the vertices, at most MIDDLE;
+ * smaller graphs are tried as they are. */
 #define MIDDLE 2000
 #define DIVISOR 8
 
@@ -33,7 +35,8 @@ int nd_better(const separation *a, const separation *b)
            (product_a > product_b && a->weight[SEPARATOR] == b->weight[SEPARATOR]);
 }
 
-/* Side weights that a separator may leave: 60 % of the whole, more where single vertices are heavy. */
+/* Side weights that a separator may leave: 60 % of the whole, more where single vertices are
+ * heavy. */
 static int32_t heaviest_side(const nd_graph *g)
 {
     return (int32_t)((int64_t)g->total * 3 / 5);
@@ -71,7 +74,8 @@ static libsolver_status separate(arena *scratch, refiner *w, const nd_graph *g, 
     return LIBSOLVER_OK;
 }
 
-/* Coarsens to about `bottom` vertices, takes the best of `tries` separators there, refines on the way back. */
+/* Coarsens to about `bottom` vertices, takes the best of `tries` separators there, refines on the
+ * way back. */
 static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom, int tries,
                                    const atomic_int *stop, nd_random *r, separation *s);
 

@@ -4,8 +4,9 @@
 #include "ordering/nd/nd.h"
 #include <string.h>
 
-/* Vertices are visited window by window, within one in a random order: the order of the graph itself leaves its
- * traces in the clusters and costs 10 to 30 % more fill, an entirely random one misses the caches. */
+/* Vertices are visited window by window, within one in a random order: the order of the graph
+ * itself leaves its traces in the clusters and costs 10 to 30 % more fill, an entirely random one
+ * misses the caches. */
 #define WINDOW 256
 
 /* Most vertices of a cluster: pairs alone give the same fill at 1.1 times the time. */
@@ -13,14 +14,14 @@
 
 #define FEW 16
 
-/* Graphs of at least so many vertices are contracted in pieces, which are tasks: other threads have nothing else to do while the
- * first separators are sought. */
+/* Graphs of at least so many vertices are contracted in pieces, which are tasks: other threads have
+ * nothing else to do while the first separators are sought. */
 #define LEAST_IN_PIECES 20000
 #define PIECES 4
 
-/* The neighbour to whose cluster v should be joined, or -1: by the strongest edge per weight of the cluster, an
- * unclustered vertex being one of its own.  weight: of the cluster that the vertex leads, heaviest + 1 if that is
- * full. */
+/* The neighbour to whose cluster v should be joined, or -1: by the strongest edge per weight of the
+ * cluster, an unclustered vertex being one of its own.  weight: of the cluster that the vertex
+ * leads, heaviest + 1 if that is full. */
 static int32_t partner(const nd_graph *g, int32_t v, int32_t heaviest, const int32_t *leader,
                        const int32_t *weight, uint32_t turn)
 {
@@ -50,8 +51,8 @@ static int32_t partner(const nd_graph *g, int32_t v, int32_t heaviest, const int
     return best;
 }
 
-/* Pairs what is still single, with at most FEW neighbours, with another single vertex at distance two: leaves of
- * a star and the like. */
+/* Pairs what is still single, with at most FEW neighbours, with another single vertex at distance
+ * two: leaves of a star and the like. */
 static void match_at_distance_two(const nd_graph *g, int32_t heaviest, int32_t *leader, unsigned char *size,
                                   int32_t *waiting)
 {

@@ -1,9 +1,9 @@
 /* ordering/nd/dissect.c: nested dissection  [George, SIAM J. Numer. Anal. 10 (1973)]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A part of the graph is separated, the separator ordered last, and so on with the two parts left, down to
- * leaves.  Each part has its own slice of the permutation and its own random numbers, seeded by its place in the
- * tree, so that it does not matter who orders which part when. */
+ * A part of the graph is separated, the separator ordered last, and so on with the two parts left,
+ * down to leaves.  Each part has its own slice of the permutation and its own random numbers,
+ * seeded by its place in the tree, so that it does not matter who orders which part when. */
 #include "ordering/nd/dissection.h"
 #include <string.h>
 
@@ -12,13 +12,13 @@
 #define TASK_LEAST 1000
 #define TASK_MOST 10000
 
-/* Deeper parts are ordered as leaves.  Each side of a separator has at most about 60 % of the weight, so that
- * only graphs in which this fails get there. */
+/* Deeper parts are ordered as leaves.  Each side of a separator has at most about 60 % of the
+ * weight, so that only graphs in which this fails get there. */
 #define DEEPEST 100
 
-/* Tuned with `bench_ordering` on one core of an AMD EPYC 9004, on grids and the shared matrices.  A graph is large
- * by its number of vertices.  Smaller leaves give up to 1 % less fill and take up to 1.5 times as long; more
- * tries on the upper parts, whose separators cost most, about the same. */
+/* Tuned with `bench_ordering` on one core of an AMD EPYC 9004, on grids and the shared matrices.  A
+ * graph is large by its number of vertices.  Smaller leaves give up to 1 % less fill and take up to
+ * 1.5 times as long; more tries on the upper parts, whose separators cost most, about the same. */
 #define LARGE 20000
 #define LEAF 300
 #define LEAF_OF_LARGE 2000
@@ -26,7 +26,8 @@
 #define TRIES 3
 #define TRIES_OF_LARGE 2
 
-/* A connected or unconnected part of the graph.  g.n == 0: only its vertices are listed, as it is a leaf. */
+/* A connected or unconnected part of the graph.  g.n == 0: only its vertices are listed, as it is a
+ * leaf. */
 typedef struct part {
     nd_graph g;
     int32_t n, *vertex; /* of the whole graph */
@@ -69,8 +70,8 @@ static size_t chunk_of(int32_t n)
     return bytes < 64 << 10 ? 64 << 10 : bytes > 1 << 20 ? 1 << 20 : bytes;
 }
 
-/* The part of p on one side, with `count` vertices and `edges` to its own and to others.  number: place of each vertex of p on
- * its side. */
+/* The part of p on one side, with `count` vertices and `edges` to its own and to others.  number:
+ * place of each vertex of p on its side. */
 static libsolver_status take_side(const dissection *d, arena *scratch, const part *p, const separation *s,
                                   int side, const int32_t *number, int32_t count, int64_t edges, part *out)
 {
@@ -116,7 +117,8 @@ static void run(dissection *d, job *j)
     memory_free(&d->env->memory, j);
 }
 
-/* Orders the separator last and hands out the two sides: as tasks with memory of their own, or in turn. */
+/* Orders the separator last and hands out the two sides: as tasks with memory of their own, or in
+ * turn. */
 static libsolver_status divide(dissection *d, arena *scratch, const part *p, const separation *s)
 {
     int32_t *number = arena_new(scratch, p->n, sizeof(int32_t)), count[3] = {0, 0, 0};

@@ -3,8 +3,8 @@
 #include "ordering/nd/dissection.h"
 #include <string.h>
 
-/* Vertices of the original graph numbered as they come, by open addressing.  No part but this one sees the
- * numbers: neighbouring parts share halo vertices. */
+/* Vertices of the original graph numbered as they come, by open addressing.  No part but this one
+ * sees the numbers: neighbouring parts share halo vertices. */
 typedef struct numbering {
     int32_t *key, *number, count;
     uint32_t mask;
@@ -23,8 +23,8 @@ static int32_t number_of(numbering *h, int32_t v)
     return h->number[slot];
 }
 
-/* The graph of the part's own vertices, in the order of `vertex`, and of those around it.  Edges between the latter
- * are left out. */
+/* The graph of the part's own vertices, in the order of `vertex`, and of those around it.  Edges
+ * between the latter are left out. */
 int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int32_t own, nd_graph *g)
 {
     const graph *whole = d->g;
@@ -69,8 +69,8 @@ int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int
         }
     }
     g->n = h.count;
-    /* start(j + 2) holds the degree of j; after the sums start(j + 1) is where row j begins, and once it is
-     * filled, where it ends */
+    /* start(j + 2) holds the degree of j; after the sums start(j + 1) is where row j begins, and
+     * once it is filled, where it ends */
     g->start[own] = g->start[own + 1] = end;
     for (int32_t j = own; j < g->n; j++)
         g->start[j + 2] += g->start[j + 1];

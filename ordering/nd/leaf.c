@@ -1,10 +1,11 @@
-/* ordering/nd/leaf.c: approximate minimum degree on a part of a graph, with weights, the part's surroundings
- * (halo) counting in the degrees  [Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17 (1996); Pellegrini, Roman,
- * Amestoy, Concurrency 12 (2000)]
+/* ordering/nd/leaf.c: approximate minimum degree on a part of a graph, with weights, the part's
+ * surroundings (halo) counting in the degrees  [Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17
+ * (1996); Pellegrini, Roman, Amestoy, Concurrency 12 (2000)]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The quotient graph: a variable lists elements, then variables; an element (an eliminated pivot) lists the
- * variables of its front.  Indistinguishable variables are merged into one that stands for them. */
+ * The quotient graph: a variable lists elements, then variables; an element (an eliminated pivot)
+ * lists the variables of its front.  Indistinguishable variables are merged into one that stands
+ * for them. */
 #include "ordering/nd/nd.h"
 #include <string.h>
 
@@ -135,7 +136,8 @@ static void join(quotient *q, int32_t i, int32_t *weight)
         bucket_remove(q, i);
 }
 
-/* Pivot k becomes an element: its front is the union of those of its elements, which vanish, and its variables. */
+/* Pivot k becomes an element: its front is the union of those of its elements, which vanish, and
+ * its variables. */
 static void form_element(quotient *q, int32_t k)
 {
     int64_t bound = q->length[k];
@@ -208,8 +210,8 @@ static int32_t prune_list(quotient *q, int32_t i, int32_t k)
         hash += (uint32_t)v;
         q->list[to++] = v;
     }
-    /* k or an element of k was dropped, so that there is room for k: it goes where the first variable was, and
-     * that one to the end */
+    /* k or an element of k was dropped, so that there is room for k: it goes where the first
+     * variable was, and that one to the end */
     if (to > first_variable)
         q->list[to] = q->list[first_variable];
     q->list[first_variable] = k;

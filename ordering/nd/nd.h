@@ -1,9 +1,10 @@
 /* ordering/nd/nd.h: the parts of nested dissection, one file each
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * All of them draw random numbers from the stream they are given and what they compute depends on nothing else.  They
- * are serial but for the contraction of large graphs, whose result does not depend on threads either.  Sums of vertex
- * weights fit in int32 (they count vertices of the original graph). */
+ * All of them draw random numbers from the stream they are given and what they compute depends on
+ * nothing else.  They are serial but for the contraction of large graphs, whose result does not
+ * depend on threads either.  Sums of vertex weights fit in int32 (they count vertices of the
+ * original graph). */
 #ifndef ORDERING_ND_H
 #define ORDERING_ND_H
 
@@ -27,8 +28,8 @@ static inline int32_t nd_below(nd_random *r, int32_t bound)
     return (int32_t)((uint64_t)nd_draw(r) * (uint64_t)bound >> 32);
 }
 
-/* A graph with weights: weight(v) vertices of the original one in v, strength(p) of its edges in edge p, as far as
- * int32 can count. */
+/* A graph with weights: weight(v) vertices of the original one in v, strength(p) of its edges in
+ * edge p, as far as int32 can count. */
 typedef struct nd_graph {
     int32_t n;
     int32_t total; /* sum of weight */
@@ -46,9 +47,9 @@ typedef struct separation {
     int32_t weight[3];   /* of each side */
 } separation;
 
-/* Vertices in clusters of neighbours joined by strong edges, none heavier than `heaviest` unless it is one
- * vertex.  class_of: n, the cluster of each, numbered by its first vertex.  Returns the number of clusters, or
- * -1 for lack of memory. */
+/* Vertices in clusters of neighbours joined by strong edges, none heavier than `heaviest` unless it
+ * is one vertex.  class_of: n, the cluster of each, numbered by its first vertex.  Returns the
+ * number of clusters, or -1 for lack of memory. */
 int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_random *r, int32_t *class_of);
 /* The graph whose vertices are the clusters.  0 for lack of memory. */
 int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int32_t classes,
@@ -58,19 +59,21 @@ int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int3
 typedef struct refiner refiner;
 refiner *nd_refiner(arena *scratch, int32_t n);
 
-/* Lowers the separator's weight by moving its vertices to either side, neither heavier than `heaviest` if that
- * can be had.  Stops after `passes` or when nothing is gained. */
+/* Lowers the separator's weight by moving its vertices to either side, neither heavier than
+ * `heaviest` if that can be had.  Stops after `passes` or when nothing is gained. */
 void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_random *r, separation *s);
-/* Grows LEFT from a random vertex until it weighs `until`, everything else being RIGHT or SEPARATOR. */
+/* Grows LEFT from a random vertex until it weighs `until`, everything else being RIGHT or
+ * SEPARATOR. */
 void nd_grow(refiner *w, const nd_graph *g, int32_t until, nd_random *r, separation *s);
 
-/* A separation of g.  OUT_OF_MEMORY; CANCELLED when *stop is no longer zero, unless stop is NULL. */
+/* A separation of g.  OUT_OF_MEMORY; CANCELLED when *stop is no longer zero, unless stop is
+ * NULL. */
 libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop, nd_random *r, separation *s);
 /* Nonzero when a is to be preferred to b. */
 int nd_better(const separation *a, const separation *b);
 
-/* Minimum degree on vertices 0 .. own-1 of g, the others (halo) being eliminated later; g need not have edges
- * between these.  order: own. */
+/* Minimum degree on vertices 0 .. own-1 of g, the others (halo) being eliminated later; g need not
+ * have edges between these.  order: own. */
 libsolver_status nd_leaf(arena *scratch, const nd_graph *g, int32_t own, int32_t *order);
 
 #endif

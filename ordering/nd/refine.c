@@ -1,5 +1,5 @@
-/* ordering/nd/refine.c: vertex separators improved by moving their vertices to one side
- * [Fiduccia, Mattheyses, DAC 1982; for separators: Ashcraft, Liu, SIAM J. Matrix Anal. Appl. 19 (1998)]
+/* ordering/nd/refine.c: vertex separators improved by moving their vertices to one side [Fiduccia,
+ * Mattheyses, DAC 1982; for separators: Ashcraft, Liu, SIAM J. Matrix Anal. Appl. 19 (1998)]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/nd/nd.h"
 #include <string.h>

@@ -1,9 +1,9 @@
-/* solver/cpu/assemble_tmpl.c: the front of a supernode from entries of A and its children's contribution
- * blocks
+/* solver/cpu/assemble_tmpl.c: the front of a supernode from entries of A and its children's
+ * contribution blocks
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The candidates of a front are its own k0 columns, then those that its children delayed; a row at place t of
- * the planned front is at t, or, if t >= k0, behind the delayed columns. */
+ * The candidates of a front are its own k0 columns, then those that its children delayed; a row at
+ * place t of the planned front is at t, or, if t >= k0, behind the delayed columns. */
 #include "solver/cpu/numeric.h"
 #include <string.h>
 

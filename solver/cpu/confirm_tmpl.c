@@ -1,13 +1,16 @@
-/* solver/cpu/confirm_tmpl.c: mixed precision: whether a factor in single precision will do, and one in double where it will not
+/* solver/cpu/confirm_tmpl.c: mixed precision: whether a factor in single precision will do, and one
+ * in double where it will not
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Where single precision cannot tell A from a singular matrix, and what was done to its pivots changed it in many directions,
- * refinement may take longer than a factorization in double, or never get there.  A system with a known solution is tried. */
+ * Where single precision cannot tell A from a singular matrix, and what was done to its pivots
+ * changed it in many directions, refinement may take longer than a factorization in double, or
+ * never get there.  A system with a known solution is tried. */
 #include "solver/cpu/numeric.h"
 
-/* Most steps of the trial with perturbed pivots, which make the factor that of another matrix, and most cycles of FGMRES in any.
- * Where it takes more, a solve takes 3 to 100 times as long as with a factor in double, which soon pays (matrices of SuiteSparse's
- * collection), and other right-hand sides may want more still.  For their sake a trial has half of their steps. */
+/* Most steps of the trial with perturbed pivots, which make the factor that of another matrix, and
+ * most cycles of FGMRES in any.  Where it takes more, a solve takes 3 to 100 times as long as with
+ * a factor in double, which soon pays (matrices of SuiteSparse's collection), and other right-hand
+ * sides may want more still.  For their sake a trial has half of their steps. */
 #define TRIAL_STEPS_PERTURBED 3
 #define TRIAL_CYCLES 2
 
@@ -17,15 +20,16 @@ static int trial_steps(int steps, const backend_report *report)
     return report->perturbed > 0 && half > TRIAL_STEPS_PERTURBED ? TRIAL_STEPS_PERTURBED : half;
 }
 
-/* Whether the factor may be far from A: some of its pivots were changed, or are so near to the rounding errors made that they might
- * have been. */
+/* Whether the factor may be far from A: some of its pivots were changed, or are so near to the
+ * rounding errors made that they might have been. */
 static int is_doubtful(const backend_report *report)
 {
     return report->perturbed > 0 || report->uncertain > 0;
 }
 
-/* The factorization in double, after which the one in single is given up: later values are not tried with it.  OUT_OF_MEMORY: the
- * object is for a factor in single again, which is to be made anew, the scaling being gone. */
+/* The factorization in double, after which the one in single is given up: later values are not
+ * tried with it.  OUT_OF_MEMORY: the object is for a factor in single again, which is to be made
+ * anew, the scaling being gone. */
 static libsolver_status factorize_in_double(numeric *f, const backend_options *options, backend_report *report, message *why)
 {
     const cpu_single *single = f->single;

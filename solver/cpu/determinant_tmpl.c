@@ -1,8 +1,9 @@
 /* solver/cpu/determinant_tmpl.c: the determinant, from D and the scaling
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * det A = det D / prod s(i)^2, and prod L(i,i)^2 / prod s(i)^2 for Cholesky.  The product is kept as mantissa 2^exponent, the
- * powers of two s(i) go into the exponent: no over- or underflow, one rounding a pivot. */
+ * det A = det D / prod s(i)^2, and prod L(i,i)^2 / prod s(i)^2 for Cholesky.  The product is kept
+ * as mantissa 2^exponent, the powers of two s(i) go into the exponent: no over- or underflow, one
+ * rounding a pivot. */
 #include "solver/cpu/numeric.h"
 
 typedef long double _Complex extended;

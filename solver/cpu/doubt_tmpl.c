@@ -1,24 +1,27 @@
-/* solver/cpu/doubt_tmpl.c: pivots in doubt: whether the inertia counted on D can be another than that of A
+/* solver/cpu/doubt_tmpl.c: pivots in doubt: whether the inertia counted on D can be another than
+ * that of A
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * What follows is about the scaled matrix, A for short, without the rows that are not eliminated.
  *
- * Pivots that are not zero.  L D L^H = A + E, E being the rounding errors made.  Signs could differ from those of A only if some
- * A + t E, 0 <= t <= 1, were singular, which none is where (L D L^H)^-1 E has no eigenvalue of size 1 or more.  That is the matrix by
- * which refinement multiplies errors, I - (L D L^H)^-1 A: a few steps from a random vector tell.  For a singular A, however large
- * errors have made the last pivots, it keeps null vectors as they are.
+ * Pivots that are not zero.  L D L^H = A + E, E being the rounding errors made.  Signs could differ
+ * from those of A only if some A + t E, 0 <= t <= 1, were singular, which none is where (L D
+ * L^H)^-1 E has no eigenvalue of size 1 or more.  That is the matrix by which refinement multiplies
+ * errors, I - (L D L^H)^-1 A: a few steps from a random vector tell.  For a singular A, however
+ * large errors have made the last pivots, it keeps null vectors as they are.
  *
- * Zero pivots.  With N for the rows of the other pivots, W for those of the zero ones, A is as singular as the complement
- * S = A_WW - A_WN A_NN^-1 A_NW is, of which working precision only knows that it is small.  For a vector x_W of random numbers,
- * x_N = -A_NN^-1 A_NW x_W is found by refinement to twice the working precision, all products and sums being as precise
- * [Ogita, Rump, Oishi 2005, algorithm 5.3]: then A x is S x_W in the rows W.  If all of it is zero to that precision, then so is S,
- * a random vector being in the null space of no other. */
+ * Zero pivots.  With N for the rows of the other pivots, W for those of the zero ones, A is as
+ * singular as the complement S = A_WW - A_WN A_NN^-1 A_NW is, of which working precision only knows
+ * that it is small.  For a vector x_W of random numbers, x_N = -A_NN^-1 A_NW x_W is found by
+ * refinement to twice the working precision, all products and sums being as precise [Ogita, Rump,
+ * Oishi 2005, algorithm 5.3]: then A x is S x_W in the rows W.  If all of it is zero to that
+ * precision, then so is S, a random vector being in the null space of no other. */
 #include "base/hash.h"
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
-/* Refinement is to multiply errors by no more than ENOUGH in the end.  It is not watched any longer when it has multiplied them by at
- * most CLEARLY twice in a row, nor after MOST_PRODUCTS. */
+/* Refinement is to multiply errors by no more than ENOUGH in the end.  It is not watched any longer
+ * when it has multiplied them by at most CLEARLY twice in a row, nor after MOST_PRODUCTS. */
 #define ENOUGH 0.5
 #define CLEARLY 0.125
 #define MOST_PRODUCTS 8
@@ -28,11 +31,13 @@
 #define TWICE_PRECISE 0x1p-90
 #define FLOOR 0x1p-40
 
-/* Entries of x in the rows N may be so many times as large as the others: S is small only beside them. */
+/* Entries of x in the rows N may be so many times as large as the others: S is small only beside
+ * them. */
 #define MOST_GROWTH 0x1p26
 
-/* Steps of the refinement of x, which ends when PATIENCE of them have not taken a factor of LEAST_GAIN from the residual: entries that
- * are to be 0 may come out as rounding errors first, beside which theirs are large. */
+/* Steps of the refinement of x, which ends when PATIENCE of them have not taken a factor of
+ * LEAST_GAIN from the residual: entries that are to be 0 may come out as rounding errors first,
+ * beside which theirs are large. */
 #define MOST_STEPS 20
 #define PATIENCE 2
 #define LEAST_GAIN 4
@@ -52,7 +57,7 @@ static double random_number(int64_t i)
     return 1 + (double)(hash64_number((uint64_t)i) >> 12) * 0x1p-52;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 void NAME(cpu_free_doubt)(numeric *f)
 {
@@ -100,7 +105,7 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
     return status;
 }
 
-/* ---- Products to twice the precision ------------------------------------------------------------------- */
+/* ---- Products to twice the precision --------------------------------------------------------- */
 
 /* high + low += x, high being the rounded sum */
 static inline void add_number(double x, double *high, double *low)
@@ -140,8 +145,8 @@ static double size_of(const double *a)
     return SCALAR_COMPLEX ? hypot(a[0], a[PARTS - 1]) : fabs(a[0]);
 }
 
-/* The largest entry of x, rows and columns being taken as if the largest entry of each row of A were 1, as it nearly is unless scaling is
- * off. */
+/* The largest entry of x, rows and columns being taken as if the largest entry of each row of A
+ * were 1, as it nearly is unless scaling is off. */
 static double norm_of(const numeric *f, const double *x)
 {
     double norm = 0;
@@ -214,7 +219,7 @@ static void correct(const numeric *f, doubt *t, double power)
     }
 }
 
-/* ---- Pivots that are not zero -------------------------------------------------------------------------- */
+/* ---- Pivots that are not zero ---------------------------------------------------------------- */
 
 /* x := A_NN^-1 times a random vector, in which the directions that matter are large already. */
 static void begin(const numeric *f, doubt *t)
@@ -266,7 +271,7 @@ static libsolver_status signs_are_known(const numeric *f, int *known)
     return LIBSOLVER_OK;
 }
 
-/* ---- Zero pivots --------------------------------------------------------------------------------------- */
+/* ---- Zero pivots ----------------------------------------------------------------------------- */
 
 /* Random numbers at the zero pivots, for rows and columns as in norm_of. */
 static void choose_vector(const numeric *f, doubt *t)
@@ -304,8 +309,8 @@ static double size_of_residual(const numeric *f, const doubt *t, double *power)
     return most;
 }
 
-/* Whether some entry is so small beside its row's and its column's largest that products of two such ones could be all of S, and yet be
- * taken for zero. */
+/* Whether some entry is so small beside its row's and its column's largest that products of two
+ * such ones could be all of S, and yet be taken for zero. */
 #define LEAST_ENTRY 0x1p-44
 static int has_tiny_entries(const numeric *f)
 {
@@ -322,7 +327,8 @@ static int has_tiny_entries(const numeric *f)
     return 0;
 }
 
-/* Whether the complement of the zero pivots is zero.  If x cannot be found, it is not known to be. */
+/* Whether the complement of the zero pivots is zero.  If x cannot be found, it is not known to
+ * be. */
 static libsolver_status zeros_are_known(const numeric *f, int *known)
 {
     doubt *t = f->doubt;
@@ -352,7 +358,8 @@ libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report)
 {
     int known = 1;
     report->small = report->uncertain;
-    /* in mixed precision zero pivots are replaced; the errors of the others are those of rounding A too */
+    /* in mixed precision zero pivots are replaced; the errors of the others are those of rounding A
+     * too */
     if (report->uncertain == 0 ? report->zero == 0 || f->single : f->single && report->zero > 0)
         return LIBSOLVER_OK;
     TRY(take_memory(f, report));

@@ -1,10 +1,11 @@
-/* solver/cpu/eliminate_tmpl.c: LDL^T of one assembled front: which rows decide, which columns may wait for the parent
+/* solver/cpu/eliminate_tmpl.c: LDL^T of one assembled front: which rows decide, which columns may
+ * wait for the parent
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/ldlt.h"
 
-/* Most columns that s may delay: its part of what its parent takes from its children.  It is known from the pattern, so
- * that the same columns are perturbed whatever the threads do. */
+/* Most columns that s may delay: its part of what its parent takes from its children.  It is known
+ * from the pattern, so that the same columns are perturbed whatever the threads do. */
 static int most_delayed(const numeric *f, int32_t s)
 {
     const int32_t above = f->plan->part.above[s];
@@ -22,7 +23,8 @@ static int schur_rows_of(const numeric *f, int32_t s)
     return plan_rows(plan, s) - t;
 }
 
-/* The front of the rows that are not eliminated: they come behind the columns that were delayed to it. */
+/* The front of the rows that are not eliminated: they come behind the columns that were delayed to
+ * it. */
 static void move_schur_rows(numeric *f, int32_t s, scratch *t)
 {
     const node *v = &f->node[s];

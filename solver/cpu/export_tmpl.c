@@ -39,7 +39,8 @@ static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers
     pointers[column] = next;
 }
 
-/* Mixed precision: count floats, or pairs of them, at the front of an array become doubles in place. */
+/* Mixed precision: count floats, or pairs of them, at the front of an array become doubles in
+ * place. */
 static void widen(void *array, int64_t count)
 {
     char *bytes = array;

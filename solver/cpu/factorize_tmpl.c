@@ -6,8 +6,8 @@
 #include <omp.h>
 #include <string.h>
 
-/* Once the candidates are permuted, the children's `up` and index follow.  slot: 3 m integers, the first k of
- * which say where each row stood before. */
+/* Once the candidates are permuted, the children's `up` and index follow.  slot: 3 m integers, the
+ * first k of which say where each row stood before. */
 static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
 {
     const node *v = &f->node[s];
@@ -25,7 +25,8 @@ static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
         index[i] = variable[slot[i]];
 }
 
-/* A supernode whose pivots failed; the first in elimination order counts, whichever is met first. */
+/* A supernode whose pivots failed; the first in elimination order counts, whichever is met
+ * first. */
 static void record_failure(numeric *f, int32_t s, int column)
 {
     int32_t failed = atomic_load(&f->failed);
@@ -34,7 +35,8 @@ static void record_failure(numeric *f, int32_t s, int column)
     f->node[s].p = column;
 }
 
-/* Counts the pivots of a front, which were the squares of what stands in L.  diagonal: from what entries they started. */
+/* Counts the pivots of a front, which were the squares of what stands in L.  diagonal: from what
+ * entries they started. */
 static void count_squares(const node *v, const real *diagonal, front_report *report)
 {
     for (int i = 0; i < v->k; i++) {
@@ -120,7 +122,8 @@ static int was_last(numeric *f, int32_t s)
     return left == 0;
 }
 
-/* A range of supernodes, then every supernode above it of which it was the last to be waited for. */
+/* A range of supernodes, then every supernode above it of which it was the last to be waited
+ * for. */
 static void range_task(numeric *f, const task_range *range)
 {
     for (int32_t s = range->first; s < range->last; s++)
@@ -199,8 +202,9 @@ static libsolver_status finish(numeric *f, backend_report *report)
     return atomic_load(&f->growths) > 0 ? replan_solves(f) : LIBSOLVER_OK;
 }
 
-/* Growth by delayed columns up to which a factorization goes on: this many times the planned size, and bytes, where another
- * scaling could be tried; four times as much where delays could be capped; no limit with a cap. */
+/* Growth by delayed columns up to which a factorization goes on: this many times the planned size,
+ * and bytes, where another scaling could be tried; four times as much where delays could be capped;
+ * no limit with a cap. */
 #define GROWTH_FACTOR 8
 #define GROWTH_BYTES ((int64_t)64 << 20)
 
@@ -260,7 +264,8 @@ static libsolver_status factorize_signed(numeric *f, const backend_options *opti
     return report->perturbed > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report);
 }
 
-/* Row of A with the first diagonal entry in elimination order that is eliminated and not positive, -1 if there is none. */
+/* Row of A with the first diagonal entry in elimination order that is eliminated and not positive,
+ * -1 if there is none. */
 static int64_t nonpositive_diagonal(const numeric *f)
 {
     const pattern *a = &f->plan->a;
@@ -271,9 +276,9 @@ static int64_t nonpositive_diagonal(const numeric *f)
     return -1;
 }
 
-/* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a pivot negative: with a larger
- * diagonal, which makes a good preconditioner of a factor that could not be had.  A matrix that fails with the largest is not
- * definite. */
+/* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a
+ * pivot negative: with a larger diagonal, which makes a good preconditioner of a factor that could
+ * not be had.  A matrix that fails with the largest is not definite. */
 static libsolver_status attempt_shifted(numeric *f, const backend_options *options, backend_report *report)
 {
     static const double shifts[] = {16 * FLT_EPSILON, 256 * FLT_EPSILON};
@@ -285,8 +290,8 @@ static libsolver_status attempt_shifted(numeric *f, const backend_options *optio
     return status;
 }
 
-/* Cholesky.  Where the matrix may be singular, or indefinite, as far as rounding errors let see, L D L^T is to say, if it may: this is
- * NOT_POSITIVE_DEFINITE too. */
+/* Cholesky.  Where the matrix may be singular, or indefinite, as far as rounding errors let see, L
+ * D L^T is to say, if it may: this is NOT_POSITIVE_DEFINITE too. */
 static libsolver_status factorize_definite(numeric *f, const backend_options *options, backend_report *report)
 {
     const int only = options->positive_definite > 0;
@@ -303,10 +308,12 @@ static libsolver_status factorize_definite(numeric *f, const backend_options *op
     return LIBSOLVER_NOT_POSITIVE_DEFINITE;
 }
 
-/* KIND_AUTO: where the last values ended as L D L^T the next begin with it, until such a factor comes out with all pivots clearly
- * positive: the next may be Cholesky's.  Values that are definite and indefinite by turns must not cost two factorizations each time:
- * whenever that Cholesky fails, twice as many such factors, in a row, are waited for as before, at most MOST_WAIT.  When more than so
- * many by Cholesky have followed one another, it has paid, and the count of failures begins anew. */
+/* KIND_AUTO: where the last values ended as L D L^T the next begin with it, until such a factor
+ * comes out with all pivots clearly positive: the next may be Cholesky's.  Values that are definite
+ * and indefinite by turns must not cost two factorizations each time: whenever that Cholesky fails,
+ * twice as many such factors, in a row, are waited for as before, at most MOST_WAIT.  When more
+ * than so many by Cholesky have followed one another, it has paid, and the count of failures begins
+ * anew. */
 #define MOST_WAIT 1024
 static void remember_kind(numeric *f, int has_tried_cholesky, const backend_report *report)
 {

@@ -1,15 +1,17 @@
 /* solver/cpu/fgmres_tmpl.c: flexible GMRES, one cycle  [Saad 1993, Algorithm 2.2]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Right-preconditioned, and the preconditioned vectors are kept: A Z = V H with orthonormal V, upper Hessenberg H, and d = Z y.
- * The preconditioner need not be a matrix then; with a factor in lower precision this makes solutions backward stable where
- * GMRES, which would apply it once more to V y, does not [Arioli, Duff 2009].
+ * Right-preconditioned, and the preconditioned vectors are kept: A Z = V H with orthonormal V,
+ * upper Hessenberg H, and d = Z y.  The preconditioner need not be a matrix then; with a factor in
+ * lower precision this makes solutions backward stable where GMRES, which would apply it once more
+ * to V y, does not [Arioli, Duff 2009].
  *
  * Everything is summed in the order of the rows, by one thread. */
 #include "solver/cpu/fgmres.h"
 #include <string.h>
 
-/* A vector that is smaller than this times what it was before orthogonalisation is rounding error. */
+/* A vector that is smaller than this times what it was before orthogonalisation is rounding
+ * error. */
 #define NOISE (100 * EPS)
 
 /* memory:   | V n x (length + 1) | Z n x length | H (length + 1) x length | g length + 1 | c, s length each | */

@@ -1,8 +1,9 @@
 /* solver/cpu/layout_tmpl.c: where fronts and contribution blocks lie
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Everything has a planned place, with room for as many delayed columns as the last factorization had (and a
- * quarter more). A front that needs more takes memory of its own; the next factorization plans for it. */
+ * Everything has a planned place, with room for as many delayed columns as the last factorization
+ * had (and a quarter more). A front that needs more takes memory of its own; the next factorization
+ * plans for it. */
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
@@ -150,10 +151,12 @@ libsolver_status NAME(cpu_foresee_layout)(numeric *f, int64_t *bytes)
     return LIBSOLVER_OK;
 }
 
-/* Memory of its own for a front or a contribution block.  kept: it stays for the life of the factor. */
+/* Memory of its own for a front or a contribution block.  kept: it stays for the life of the
+ * factor. */
 static libsolver_status grow(numeric *f, int64_t bytes, int kept, void **block)
 {
-    /* what is kept adds up to the same sum in whatever order; contribution blocks come and go and are looked at one by one */
+    /* what is kept adds up to the same sum in whatever order; contribution blocks come and go and
+     * are looked at one by one */
     const int64_t grown = kept ? atomic_fetch_add(&f->grown, bytes) + bytes : bytes;
     if (f->growth_limit > 0 && grown > f->growth_limit)
         return TOO_MANY_DELAYS;

@@ -1,9 +1,11 @@
-/* solver/cpu/means_tmpl.c: LDL^T by the scaling, threshold and level of zero that leave least in doubt
+/* solver/cpu/means_tmpl.c: LDL^T by the scaling, threshold and level of zero that leave least in
+ * doubt
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Where the first attempt leaves the signs of pivots in doubt, or zero pivots of which it is not known that they are zeros, others
- * may tell: with a higher level of what counts as zero, with scaling by matching, with a larger threshold.  What they came to is
- * kept, so that the next values need not be searched for anew. */
+ * Where the first attempt leaves the signs of pivots in doubt, or zero pivots of which it is not
+ * known that they are zeros, others may tell: with a higher level of what counts as zero, with
+ * scaling by matching, with a larger threshold.  What they came to is kept, so that the next values
+ * need not be searched for anew. */
 #include "solver/cpu/numeric.h"
 
 /* The pivot threshold when a smaller one has left pivots in doubt: |L| <= 2 keeps rounding errors as small as they can be. */
@@ -19,14 +21,15 @@ static int is_settled(const numeric *f, const backend_report *report)
     return f->single ? report->zero == 0 : report->uncertain == 0;
 }
 
-/* Whether other pivots may tell more: some small ones leave the inertia in doubt.  Zeros alone that are not known to be such would come
- * out as small pivots. */
+/* Whether other pivots may tell more: some small ones leave the inertia in doubt.  Zeros alone that
+ * are not known to be such would come out as small pivots. */
 static int is_worth_pivoting_again(const numeric *f, const backend_report *report)
 {
     return !is_settled(f, report) && !f->single && report->perturbed == 0 && report->small > 0;
 }
 
-/* LDL^T by these means, with capped delays if it must be; pivots in doubt are looked at more closely. */
+/* LDL^T by these means, with capped delays if it must be; pivots in doubt are looked at more
+ * closely. */
 static libsolver_status attempt(numeric *f, backend_options *means, backend_report *report)
 {
     libsolver_status status = NAME(cpu_attempt)(f, 0, means, report);
@@ -88,8 +91,8 @@ static libsolver_status try_threshold(numeric *f, backend_options *means, backen
     return attempt(f, means, report);
 }
 
-/* LDL^T, again by other means when it comes out badly.  A scaling by matching that has helped is the first choice of the next
- * factorization. */
+/* LDL^T, again by other means when it comes out badly.  A scaling by matching that has helped is
+ * the first choice of the next factorization. */
 static libsolver_status search_means(numeric *f, const backend_options *options, backend_report *report)
 {
     const int is_matched = options->may_match && f->matching_helped;
@@ -132,7 +135,8 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
     return status;
 }
 
-/* By the means to which the last values were brought in the end.  *is_enough: they leave no more in doubt than then. */
+/* By the means to which the last values were brought in the end.  *is_enough: they leave no more in
+ * doubt than then. */
 static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_enough)
 {
     const search_end *before = &f->last_search;

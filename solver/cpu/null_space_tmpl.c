@@ -17,8 +17,8 @@
  * Both c are found by conjugate gradients, each step a solve with L^T and one with L. */
 #include "solver/cpu/numeric.h"
 
-/* Conjugate gradients stop when the residual has fallen to this part, or after so many steps: neither needs
- * to be optimal. */
+/* Conjugate gradients stop when the residual has fallen to this part, or after so many steps:
+ * neither needs to be optimal. */
 #define REDUCTION 1e-3
 #define MOST_STEPS 200
 
@@ -72,7 +72,8 @@ static double own_part(const numeric *f, const real *weight, int32_t i)
     return sw > 0 ? sw * sw : 1;
 }
 
-/* w->x := W^2 N c with N^H W^2 N c = N^H w->x, by preconditioned conjugate gradients.  CANCELLED. */
+/* w->x := W^2 N c with N^H W^2 N c = N^H w->x, by preconditioned conjugate
+ * gradients.  CANCELLED. */
 static libsolver_status project(const numeric *f, workspace *w, const real *weight)
 {
     const int32_t n = f->plan->a.n;

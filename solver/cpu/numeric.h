@@ -40,7 +40,8 @@ typedef struct scratch {
     int64_t delayed;
 } scratch;
 
-/* How the last search for the means of LDL^T ended, where the first attempt had left pivots in doubt. */
+/* How the last search for the means of LDL^T ended, where the first attempt had left pivots in
+ * doubt. */
 typedef struct search_end {
     int was_long;         /* there is such an end, with ... */
     backend_options last; /* ... these means */
@@ -107,10 +108,12 @@ typedef struct numeric {
 /* Passed up like a status inside the backend: growth_limit was exceeded. */
 #define TOO_MANY_DELAYS ((libsolver_status)INT32_MAX)
 
-/* A pivot is looked at more closely where it is at most so many times what was assembled into its row (Cholesky: its diagonal entry).
- * Errors that outgrow large pivots are for matrices that are made so, as Kahan's, and in single precision for others too; there, and
- * where it takes microseconds, the level is 2^-6.  The other one is the square root of EPS: of the systems of SuiteSparse's collection,
- * which it is for, few have such pivots, and those that are singular have smaller ones. */
+/* A pivot is looked at more closely where it is at most so many times what was assembled into its
+ * row (Cholesky: its diagonal entry).  Errors that outgrow large pivots are for matrices that are
+ * made so, as Kahan's, and in single precision for others too; there, and where it takes
+ * microseconds, the level is 2^-6.  The other one is the square root of EPS: of the systems of
+ * SuiteSparse's collection, which it is for, few have such pivots, and those that are singular have
+ * smaller ones. */
 #define SMALL_ORDER 256
 static inline double numeric_doubt_level(const cpu_plan *plan)
 {
@@ -126,8 +129,9 @@ static inline double power_near_one(double x)
     return ldexp(1, exponent < -1000 ? 1000 : exponent > 1000 ? -1000 : -exponent);
 }
 
-/* The level of zero, in eps, when pivots of a singular matrix may have come out as rounding errors: those of grids of up to a
- * hundred thousand points are some hundred eps.  What it makes zero is looked at twice as precisely, so that it can be generous. */
+/* The level of zero, in eps, when pivots of a singular matrix may have come out as rounding errors:
+ * those of grids of up to a hundred thousand points are some hundred eps.  What it makes zero is
+ * looked at twice as precisely, so that it can be generous. */
 #define RAISED_ZERO 4096.0
 
 /* Number of entries of A below and on the diagonal. */
@@ -148,35 +152,40 @@ static inline int numeric_solve_threads(const numeric *f, int64_t columns)
     return is_simplicial(f) ? 1 : cpu_plan_solve_threads(f->plan, columns);
 }
 
-/* Places of the rows of s's contribution block among the rows of its parent's front, as eliminated. */
+/* Places of the rows of s's contribution block among the rows of its parent's front, as
+ * eliminated. */
 static inline const int32_t *node_up(const numeric *f, int32_t s)
 {
     const node *v = &f->node[s];
     return v->up ? v->up : f->plan->position + f->plan->part.row_start[s] + v->p;
 }
 
-/* numeric_tmpl.c: steps of a cycle of FGMRES, each of which keeps two vectors in a workspace.  A factor of A is far from it in
- * very few directions only.  far: it may be so in many, being in lower precision or of changed pivots; more steps solve more of the
- * ill-conditioned matrices then (of SuiteSparse's, 20 as many as 25 and more than 15). */
+/* numeric_tmpl.c: steps of a cycle of FGMRES, each of which keeps two vectors in a workspace.  A
+ * factor of A is far from it in very few directions only.  far: it may be so in many, being in
+ * lower precision or of changed pivots; more steps solve more of the ill-conditioned matrices then
+ * (of SuiteSparse's, 20 as many as 25 and more than 15). */
 int NAME(cpu_cycle_length)(const cpu_plan *plan, int far);
 
-/* numeric_tmpl.c: memory for a factor of this precision but for its fronts; 0: it cannot be had.  take_fronts: for what keeps the books
- * of fronts, with plan->simplicial once they are wanted, and the plan that has them.  release_tree: all of it, and the fronts */
+/* numeric_tmpl.c: memory for a factor of this precision but for its fronts; 0: it cannot be
+ * had.  take_fronts: for what keeps the books of fronts, with plan->simplicial once they are
+ * wanted, and the plan that has them.  release_tree: all of it, and the fronts */
 int NAME(cpu_take_tree)(numeric *f);
 int NAME(cpu_take_fronts)(numeric *f);
 void NAME(cpu_release_tree)(numeric *f);
 
-/* numeric_tmpl.c: bytes that a factor of this kind and its workspace for one column take until a first solve is done, if no pivot
- * is delayed, perturbed or zero.  matches: it is scaled by matching.  OUT_OF_MEMORY. */
+/* numeric_tmpl.c: bytes that a factor of this kind and its workspace for one column take until a
+ * first solve is done, if no pivot is delayed, perturbed or zero.  matches: it is scaled by
+ * matching.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_foresee)(const cpu_plan *plan, int cholesky, int matches, int64_t *bytes);
 
-/* layout_tmpl.c: plans and takes the memory for a factorization of the given kind, if that held will not do, which counts as a
- * growth.  OUT_OF_MEMORY. */
+/* layout_tmpl.c: plans and takes the memory for a factorization of the given kind, if that held
+ * will not do, which counts as a growth.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report);
-/* What it would take first, for f->cholesky: f has what keeps the books of fronts, and is given solve_entries.  OUT_OF_MEMORY. */
+/* What it would take first, for f->cholesky: f has what keeps the books of fronts, and is given
+ * solve_entries.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_foresee_layout)(numeric *f, int64_t *bytes);
-/* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's is too
- * small. */
+/* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's
+ * is too small. */
 libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k);
 /* The same for its contribution block of order m - p. */
 libsolver_status NAME(cpu_place_contribution)(numeric *f, int32_t s);
@@ -184,29 +193,32 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
 /* Frees memory that nodes had of their own and remembers in room what they needed. */
 void NAME(cpu_release_own)(numeric *f);
 
-/* assemble_tmpl.c: front of s := entries of A and the children's contribution blocks, for the candidates; the
- * children's `up` are then places in the front before pivoting.  magnitude: m, for LDL^T. */
+/* assemble_tmpl.c: front of s := entries of A and the children's contribution blocks, for the
+ * candidates; the children's `up` are then places in the front before pivoting.  magnitude: m, for
+ * LDL^T. */
 libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude);
 /* Adds what the children contribute to the contribution block of s. */
 void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
 
-/* eliminate_tmpl.c: LDL^T of the assembled front of s, with t->magnitude; t->slot: where its rows stood before.  CANCELLED,
- * TOO_MANY_DELAYS. */
+/* eliminate_tmpl.c: LDL^T of the assembled front of s, with t->magnitude; t->slot: where its rows
+ * stood before.  CANCELLED, TOO_MANY_DELAYS. */
 libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t);
 
-/* factorize_tmpl.c: one factorization of the given kind.  NOT_POSITIVE_DEFINITE with report->failed_row, TOO_MANY_DELAYS,
- * OUT_OF_MEMORY, CANCELLED. */
+/* factorize_tmpl.c: one factorization of the given kind.  NOT_POSITIVE_DEFINITE with
+ * report->failed_row, TOO_MANY_DELAYS, OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report);
 libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
                                      message *why);
-/* means_tmpl.c: LDL^T with pivoting, by the means that options allow; the same statuses but TOO_MANY_DELAYS */
+/* means_tmpl.c: LDL^T with pivoting, by the means that options allow; the same statuses but
+ * TOO_MANY_DELAYS */
 libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options, backend_report *report);
-/* simplicial_tmpl.c: one factorization by columns, as cpu_attempt; the parts of a solve that are asked for, x: c right-hand sides as
- * in a workspace. */
+/* simplicial_tmpl.c: one factorization by columns, as cpu_attempt; the parts of a solve that are
+ * asked for, x: c right-hand sides as in a workspace. */
 libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options, backend_report *report);
 void NAME(cpu_solve_simplicial)(const numeric *f, int part, int c, scalar *x);
-/* doubt_tmpl.c: whether the zero pivots of the factor are zeros, and the signs of the uncertain ones are known: if so, report->uncertain
- * becomes 0, otherwise it counts both; report->small is what it was.  OUT_OF_MEMORY, CANCELLED.  _free: the memory for it. */
+/* doubt_tmpl.c: whether the zero pivots of the factor are zeros, and the signs of the uncertain
+ * ones are known: if so, report->uncertain becomes 0, otherwise it counts both; report->small is
+ * what it was.  OUT_OF_MEMORY, CANCELLED.  _free: the memory for it. */
 libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report);
 void NAME(cpu_free_doubt)(numeric *f);
 /* confirm_tmpl.c: see backend.confirm */
@@ -217,8 +229,8 @@ libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
 /* What the first scaling by matching takes. */
 int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan);
 
-/* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by rows: row
- * i at i c. */
+/* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by
+ * rows: row i at i c. */
 typedef struct workspace {
     int64_t columns;               /* most right-hand sides at a time */
     int64_t rows;                  /* solve_entries that `front` has room for */
@@ -246,14 +258,15 @@ int64_t NAME(cpu_own_workspace_bytes)(const numeric *f, int64_t columns);
 libsolver_status NAME(cpu_workspace_create)(const void *numeric, int64_t columns, void **workspace);
 void NAME(cpu_workspace_destroy)(const void *numeric, void *workspace);
 void NAME(cpu_workspace_free)(memory *m, void *workspace);
-/* Grows what a refactorization with more delayed columns made too small, and follows it from single precision to double. */
+/* Grows what a refactorization with more delayed columns made too small, and follows it from single
+ * precision to double. */
 libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w);
 /* Only that which cpu_solve_block writes to but for x. */
 libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w);
 
-/* Columns [first, first + c) of the caller's block to and from rows in the plan's order.  row: the caller's
- * row for each; scale: factors in the plan's order, or NULL; threads: that share the rows if there are many.  The caller's block
- * of the other two is in elimination order. */
+/* Columns [first, first + c) of the caller's block to and from rows in the plan's order.  row: the
+ * caller's row for each; scale: factors in the plan's order, or NULL; threads: that share the rows
+ * if there are many.  The caller's block of the other two is in elimination order. */
 void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
                     const real *scale, int threads, scalar *to);
 void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row, int threads,
@@ -272,23 +285,25 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
 libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error);
-/* The same for one right-hand side A x*, x* known, with few cycles of FGMRES; the solution stays in w->best. */
+/* The same for one right-hand side A x*, x* known, with few cycles of FGMRES; the solution stays in
+ * w->best. */
 libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles, backend_refinement *refinement);
-/* null_space_tmpl.c, for one column; entry i of x and residual at i step; CANCELLED.  x := the shortest x + null vector, nearly. */
+/* null_space_tmpl.c, for one column; entry i of x and residual at i step; CANCELLED.  x := the
+ * shortest x + null vector, nearly. */
 libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
  * overwritten. */
 libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
-/* inverse_tmpl.c: w->x := (S A S)^-1 w->x, one column; mixed precision: w->rhs and w->solution are overwritten.  known: 0 if that is
- * not exact enough to estimate norms by.  CANCELLED. */
+/* inverse_tmpl.c: w->x := (S A S)^-1 w->x, one column; mixed precision: w->rhs and w->solution are
+ * overwritten.  known: 0 if that is not exact enough to estimate norms by.  CANCELLED. */
 libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known);
 /* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
 libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
 libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
 libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                          const libsolver_vectors *x, double *forward_error);
-/* schur_tmpl.c; finish_schur_node: once the pivots of its front are eliminated, what stands behind them becomes the complement.
- * work: as in front_update_rest. */
+/* schur_tmpl.c; finish_schur_node: once the pivots of its front are eliminated, what stands behind
+ * them becomes the complement.  work: as in front_update_rest. */
 void NAME(cpu_finish_schur_node)(numeric *f, scalar *work);
 libsolver_status NAME(cpu_schur_complement)(const void *numeric, const libsolver_vectors *s);
 libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace, const libsolver_vectors *b,

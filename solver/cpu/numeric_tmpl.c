@@ -104,7 +104,8 @@ static int64_t plan_entries(const cpu_plan *plan)
     return entries;
 }
 
-/* Vectors are in the way where they outweigh what a factor in single precision saves, unless they are small. */
+/* Vectors are in the way where they outweigh what a factor in single precision saves, unless they
+ * are small. */
 int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
 {
     if (!far)

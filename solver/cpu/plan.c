@@ -3,9 +3,10 @@
 #include "solver/cpu/plan.h"
 #include <string.h>
 
-/* A fixed cost, gemm whose rate grows with k, and moving the contribution block once, and the panel as often as a few solves
- * do.  Fitted to `libsolver bench` on two cores of an AMD EPYC 9004 with OpenBLAS 0.3.21; the panel's share makes solves of
- * lap2d:500 and kkt_cont-201 10 % faster than none would, and costs no factorization anything. */
+/* A fixed cost, gemm whose rate grows with k, and moving the contribution block once, and the panel
+ * as often as a few solves do.  Fitted to `libsolver bench` on two cores of an AMD EPYC 9004 with
+ * OpenBLAS 0.3.21; the panel's share makes solves of lap2d:500 and kkt_cont-201 10 % faster than
+ * none would, and costs no factorization anything. */
 double cpu_front_seconds(int64_t k, int64_t m)
 {
     const double dk = (double)k, dm = (double)m, dr = dm - dk;
@@ -13,10 +14,11 @@ double cpu_front_seconds(int64_t k, int64_t m)
     return 4e-7 + flops * (1 + 16 / dk) / 2e10 + 1e-9 * dr * dr + 3.5e-9 * dm * dk;
 }
 
-/* Fitted, with CPU_ROW_SECONDS, to `bench_auto_ordering -m 1` on the shared matrices, one thread of an AMD EPYC 9004: of 230 real
- * ones, by either order and without many 2x2 pivots, two thirds come within 30 %.  Rows that wait are assembled, tried and passed on
- * in each front on their way, in both of the attempts that a singular matrix takes; their constant is the geometric mean of 4e-9 to 2e-8 in six
- * matrices. */
+/* Fitted, with CPU_ROW_SECONDS, to `bench_auto_ordering -m 1` on the shared matrices, one thread of
+ * an AMD EPYC 9004: of 230 real ones, by either order and without many 2x2 pivots, two thirds come
+ * within 30 %.  Rows that wait are assembled, tried and passed on in each front on their way, in
+ * both of the attempts that a singular matrix takes; their constant is the geometric mean of 4e-9
+ * to 2e-8 in six matrices. */
 double cpu_ten_solves_seconds(int64_t k, int64_t m, int64_t waiting)
 {
     const double dk = (double)k, dm = (double)m, dw = (double)waiting;
@@ -29,9 +31,9 @@ static double factorize_work(int64_t k, int64_t m)
     return (double)k * (double)m * (double)m + 10 * (double)m + 1000;
 }
 
-/* Predicted seconds of all fronts from which other threads are woken: 0.5 ms of Cholesky, 1 to 2 of L D L^T.  Below they gain up to a
- * third where processors are idle (bcsstk14 0.37 ms instead of 0.54), and cost several slices of the scheduler's time, of 4 ms each,
- * where they are not. */
+/* Predicted seconds of all fronts from which other threads are woken: 0.5 ms of Cholesky, 1 to 2 of
+ * L D L^T.  Below they gain up to a third where processors are idle (bcsstk14 0.37 ms instead of
+ * 0.54), and cost several slices of the scheduler's time, of 4 ms each, where they are not. */
 #define SECONDS_FOR_THREADS 1.8e-3
 
 static int factorize_threads(const partition *part, int threads)
@@ -47,9 +49,10 @@ static double solve_work(int64_t k, int64_t m)
 {
     return (double)k * (double)m + 6 * (double)m + 80;
 }
-/* What is worth a second thread, about 0.1 ms, and each thread beyond: on 16 processors of a server lap2d:70 takes 118 us with 4 threads
- * and 850 with 16, lap2d:200 400 with 8 and 1150 with 16.  Below, waking a thread gains little, and costs much where processors are
- * busy.  A further column takes about a seventh of the time of the first. */
+/* What is worth a second thread, about 0.1 ms, and each thread beyond: on 16 processors of a server
+ * lap2d:70 takes 118 us with 4 threads and 850 with 16, lap2d:200 400 with 8 and 1150 with
+ * 16.  Below, waking a thread gains little, and costs much where processors are busy.  A further
+ * column takes about a seventh of the time of the first. */
 #define SOLVE_WORK_FOR_THREADS 4e5
 #define SOLVE_WORK_FOR_THREADS_OF_BLOCK 8e5 /* they gain less there: a quarter of 0.25 ms where processors are idle */
 #define SOLVE_WORK_OF_THREAD 2.5e5
@@ -67,7 +70,8 @@ int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
     return worth >= threads ? threads : worth < 2 ? 2 : (int)worth;
 }
 
-/* local: places of A's entries in their fronts; position: places of a front's rows in its parent's. */
+/* local: places of A's entries in their fronts; position: places of a front's rows in its
+ * parent's. */
 static libsolver_status index_fronts(memory *m, cpu_plan *plan)
 {
     const partition *part = &plan->part;

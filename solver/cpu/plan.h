@@ -16,9 +16,9 @@ typedef struct task_range {
     int32_t next;        /* the next range below the same parent, -1: none; also if there is no parent */
 } task_range;
 
-/* The tree cut for a number of threads.  The supernodes of heavy subtrees (upper) are tasks of their own,
- * started by the last of their children to finish; everything below is grouped into ranges.  Results do not
- * depend on the cut. */
+/* The tree cut for a number of threads.  The supernodes of heavy subtrees (upper) are tasks of
+ * their own, started by the last of their children to finish; everything below is grouped into
+ * ranges.  Results do not depend on the cut. */
 typedef struct schedule {
     int threads; /* to run it with; 1 when the problem is small */
     double work; /* of the whole tree */
@@ -29,7 +29,8 @@ typedef struct schedule {
     int32_t *below;       /* supernodes: the first range below an upper supernode, -1: none */
 } schedule;
 
-/* Cholesky by columns is kept apart from fronts: their part of the plan is another plan, made when a factorization first wants it. */
+/* Cholesky by columns is kept apart from fronts: their part of the plan is another plan, made when
+ * a factorization first wants it. */
 typedef struct cpu_plan {
     environment *env;
     int hermitian;  /* A = A^H, no difference for real types */
@@ -72,7 +73,8 @@ static inline int plan_rows(const cpu_plan *plan, int32_t s)
 
 /* Predicted seconds of a front with k pivots and m rows, in a factorization and a few solves. */
 double cpu_front_seconds(int64_t k, int64_t m);
-/* Predicted seconds of a front, and of a row of the matrix, in a factorization with ten solves by one thread. */
+/* Predicted seconds of a front, and of a row of the matrix, in a factorization with ten solves by
+ * one thread. */
 double cpu_ten_solves_seconds(int64_t k, int64_t m, int64_t waiting);
 #define CPU_ROW_SECONDS 2e-7
 
@@ -81,19 +83,22 @@ int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns);
 
 libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **plan);
 void cpu_plan_free(cpu_plan *plan);
-/* The plan that has fronts, which may be this one; for any number of callers at a time.  NULL: no memory for it. */
+/* The plan that has fronts, which may be this one; for any number of callers at a time.  NULL: no
+ * memory for it. */
 const cpu_plan *cpu_plan_with_fronts(const cpu_plan *plan);
 
-/* cost: work of a front.  least: of the whole tree, below which one thread is faster than waking others. */
+/* cost: work of a front.  least: of the whole tree, below which one thread is faster than waking
+ * others. */
 libsolver_status schedule_build(memory *m, const partition *part, front_cost cost, double least, int threads,
                                 schedule *tasks);
 void schedule_free(memory *m, schedule *tasks);
 
-/* Places for blocks that live from the end of their supernode's work to the end of its parent's, such that no
- * two that can be alive at the same time under the schedule overlap.  Supernodes at even and odd depth use
- * two arenas: a block may lie where those of its grandchildren were, never where its children's are. size:
- * entries of each block (may be 0).  offset, out: length supernodes.  total, out: entries of the arenas; a
- * block of odd depth is given an offset behind the even arena, so that one array of total entries serves. */
+/* Places for blocks that live from the end of their supernode's work to the end of its parent's,
+ * such that no two that can be alive at the same time under the schedule overlap.  Supernodes at
+ * even and odd depth use two arenas: a block may lie where those of its grandchildren were, never
+ * where its children's are. size: entries of each block (may be 0).  offset, out: length
+ * supernodes.  total, out: entries of the arenas; a block of odd depth is given an offset behind
+ * the even arena, so that one array of total entries serves. */
 libsolver_status slots_plan(memory *m, const partition *part, const schedule *tasks, const int64_t *size,
                             int64_t *offset, int64_t *total);
 

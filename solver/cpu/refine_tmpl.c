@@ -17,8 +17,9 @@
 #include <limits.h>
 #include <string.h>
 
-/* A column under FGMRES is done when so many cycles have not reduced the 2-norm of its residual, each row divided by what the
- * backward error divides by, to this part of it.  One may fail when x, by which is divided, changes much. */
+/* A column under FGMRES is done when so many cycles have not reduced the 2-norm of its residual,
+ * each row divided by what the backward error divides by, to this part of it.  One may fail when x,
+ * by which is divided, changes much. */
 #define LEAST_PROGRESS_FGMRES 0.9
 #define FAILED_CYCLES 2
 /* A cycle ends when that norm is this part of the tolerance. */
@@ -91,8 +92,9 @@ static double column_norm(const group *g, int q)
     return norm;
 }
 
-/* What the residual of row i, column q, is measured against: its bound where that is large against what x, of
- * norm `norm`, and b could have made of it, else one by the norms; *small tells which. */
+/* What the residual of row i, column q, is measured against: its bound where that is large against
+ * what x, of norm `norm`, and b could have made of it, else one by the norms; *small tells
+ * which. */
 static long double measure_of_row(const group *g, int32_t i, int q, double norm, int *small)
 {
     const int64_t at = (int64_t)i * g->c + q;
@@ -289,8 +291,8 @@ static void precondition(void *group_, const scalar *v, scalar *z)
         z[i] = g->w->x[i] * f->scale[i];
 }
 
-/* Weights and weighted residual of column q, of which w->residual and w->bound are known, as FGMRES wants them.  Returns the
- * 2-norm. */
+/* Weights and weighted residual of column q, of which w->residual and w->bound are known, as FGMRES
+ * wants them.  Returns the 2-norm. */
 static double weigh(const group *g, int q)
 {
     const workspace *w = g->w;
@@ -306,8 +308,8 @@ static double weigh(const group *g, int q)
     return sqrt(sum);
 }
 
-/* A cycle of FGMRES for column q, unless it is done.  It minimises the very quotients of which the backward error takes the
- * largest. */
+/* A cycle of FGMRES for column q, unless it is done.  It minimises the very quotients of which the
+ * backward error takes the largest. */
 static libsolver_status correct_column(group *g, int q, double tolerance)
 {
     workspace *w = g->w;
@@ -325,7 +327,8 @@ static libsolver_status correct_column(group *g, int q, double tolerance)
     return LIBSOLVER_OK;
 }
 
-/* Cycles of FGMRES for the columns that are not good enough, from the best solutions.  steps: increased by the cycles. */
+/* Cycles of FGMRES for the columns that are not good enough, from the best solutions.  steps:
+ * increased by the cycles. */
 static libsolver_status accelerate(group *g, int most, double tolerance, int *steps)
 {
     if (*steps >= most || reopen(g, tolerance) == 0)
@@ -351,8 +354,8 @@ static libsolver_status accelerate(group *g, int most, double tolerance, int *st
     return LIBSOLVER_OK;
 }
 
-/* For a singular matrix: the columns that are not good enough are made as short as can be, then corrected
- * with the part of their residuals that no solution removes spread over all rows. */
+/* For a singular matrix: the columns that are not good enough are made as short as can be, then
+ * corrected with the part of their residuals that no solution removes spread over all rows. */
 static libsolver_status refine_singular(group *g, double tolerance)
 {
     workspace *w = g->w;
@@ -400,8 +403,9 @@ static int is_solved(const group *g, double tolerance)
     return solved;
 }
 
-/* Solves or only refines, once w->rhs is there, without solve_first w->solution too; the best goes to w->best, its errors to
- * g->error.  refinement->steps, initial and final: increased to those of this group. */
+/* Solves or only refines, once w->rhs is there, without solve_first w->solution too; the best goes
+ * to w->best, its errors to g->error.  refinement->steps, initial and final: increased to those of
+ * this group. */
 static libsolver_status refine_group(group *g, int most, backend_refinement *refinement)
 {
     int more = refinement->solve_first ? start(g, refinement->tolerance) : measure(g, refinement->tolerance, 1);

@@ -6,10 +6,12 @@
 #include <limits.h>
 #include <string.h>
 
-/* Sweeps over the matrix: each halves the distance of the row maxima's exponents from 0 [Ruiz 2001]. */
+/* Sweeps over the matrix: each halves the distance of the row maxima's exponents from 0 [Ruiz
+ * 2001]. */
 #define SWEEPS 8
 
-/* Scale factors are between 2^-this and 2^this, so that a product of two of them and an entry does not overflow. */
+/* Scale factors are between 2^-this and 2^this, so that a product of two of them and an entry does
+ * not overflow. */
 #define MOST_EXPONENT(is_single) ((is_single) ? 60 : 500)
 
 static real power_of_two(int exponent)
@@ -30,7 +32,8 @@ static int exponent_of(double x)
     return bits >> 52 ? (int)(bits >> 52) - 1023 : ilogb(x);
 }
 
-/* The power of two nearest by ratio to scale / sqrt(largest), scale a power of two, largest > 0; the lower one of two. */
+/* The power of two nearest by ratio to scale / sqrt(largest), scale a power of two, largest > 0;
+ * the lower one of two. */
 static real divided_by_root(real scale, real largest)
 {
     const int half = (exponent_of((double)largest) + 2049) / 2 - 1024; /* log2(largest) / 2 rounded up from its integer part on */
@@ -135,8 +138,9 @@ static libsolver_status equilibrate(numeric *f)
     return LIBSOLVER_OK;
 }
 
-/* Without scaling: 1, in mixed precision the power of two that makes the largest entry 1.  Returns whether the factor can be had so:
- * entries of A nearer to the ends of the range, of single precision in mixed, might make pivots that have no reciprocal. */
+/* Without scaling: 1, in mixed precision the power of two that makes the largest entry 1.  Returns
+ * whether the factor can be had so: entries of A nearer to the ends of the range, of single
+ * precision in mixed, might make pivots that have no reciprocal. */
 static int scale_all_alike(numeric *f)
 {
     const int64_t nnz = numeric_nnz(f);
@@ -171,8 +175,8 @@ int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan)
     return matching_bytes(matched_pattern(plan)) + memory_counted(magnitude_entries(plan), sizeof(double));
 }
 
-/* Scaling by matching.  The first call takes its memory, and goes on from the matching of the analysis, in the caller's order,
- * if that has all columns. */
+/* Scaling by matching.  The first call takes its memory, and goes on from the matching of the
+ * analysis, in the caller's order, if that has all columns. */
 static libsolver_status scale_by_matching(numeric *f)
 {
     const cpu_plan *plan = f->plan;

@@ -57,7 +57,8 @@ libsolver_status schedule_build(memory *m, const partition *part, front_cost cos
     for (int32_t s = 0; s < n; s++)
         if (part->above[s] >= 0 && work[part->above[s]] > most)
             tasks->upper[part->above[s]] = 1;
-    /* ranges: subtrees hanging below upper supernodes, consecutive ones together as long as they are light */
+    /* ranges: subtrees hanging below upper supernodes, consecutive ones together as long as they
+     * are light */
     double sum = 0;
     int32_t first = 0; /* of the subtree that s will end */
     for (int32_t s = 0; s < n; s++) {

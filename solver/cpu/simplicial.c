@@ -3,7 +3,8 @@
 #include "solver/cpu/simplicial.h"
 #include <string.h>
 
-/* Subtractions for an entry of the factor up to which columns are faster than fronts, and entries up to which one thread is. */
+/* Subtractions for an entry of the factor up to which columns are faster than fronts, and entries
+ * up to which one thread is. */
 #define PAIRS_AN_ENTRY 6.5
 #define MOST_ENTRIES 100000
 
@@ -36,7 +37,8 @@ static void sort_rows(int32_t *row, int32_t count)
     }
 }
 
-/* Column j of L has the rows of column j of A and those of the columns whose parent is j [Liu 1990].  child, sibling: n, workspace. */
+/* Column j of L has the rows of column j of A and those of the columns whose parent is j [Liu
+ * 1990].  child, sibling: n, workspace. */
 static void find_columns(const pattern *a, lists *l, int32_t *child, int32_t *sibling)
 {
     int32_t next = 0;
@@ -85,7 +87,8 @@ static void order_by_height(int32_t n, const int32_t *parent, int32_t *height, i
         order[count[height[j]]++] = j;
 }
 
-/* Columns waiting for one of their rows: a list for each row, of which each column is in one at a time. */
+/* Columns waiting for one of their rows: a list for each row, of which each column is in one at a
+ * time. */
 typedef struct queue {
     int32_t *head, *next; /* n: by row; by column */
     int32_t *entry;       /* n: of each column, the one in that row */

@@ -1,9 +1,11 @@
-/* solver/cpu/simplicial.h: the pattern of a Cholesky factor by columns, for matrices whose fronts would be tiny
+/* solver/cpu/simplicial.h: the pattern of a Cholesky factor by columns, for matrices whose fronts
+ * would be tiny
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A front costs some hundred instructions before it does anything, and merging columns into larger ones fills L with zeros.  Where
- * columns have few entries, they are eliminated one by one instead, A = U D U^H with a unit diagonal of U and L = U D^1/2, by lists of
- * what is subtracted from where.  L D L^T with pivoting, which the pattern does not foresee, keeps to fronts.
+ * A front costs some hundred instructions before it does anything, and merging columns into larger
+ * ones fills L with zeros.  Where columns have few entries, they are eliminated one by one instead,
+ * A = U D U^H with a unit diagonal of U and L = U D^1/2, by lists of what is subtracted from
+ * where.  L D L^T with pivoting, which the pattern does not foresee, keeps to fronts.
  *
  * Places in the factor: D(k) at k, entry p below the diagonal at n + p. */
 #ifndef SOLVER_CPU_SIMPLICIAL_H
@@ -24,8 +26,8 @@ typedef struct simplicial {
 /* Whether columns one by one are predicted to be faster than fronts. */
 int simplicial_pays(const forest *f);
 
-/* a: lower triangle of P A P^T, each column beginning with its diagonal; factor_nnz, factor_flops: of its factor, as in forest.
- * OUT_OF_MEMORY. */
+/* a: lower triangle of P A P^T, each column beginning with its diagonal; factor_nnz, factor_flops:
+ * of its factor, as in forest.  OUT_OF_MEMORY. */
 libsolver_status simplicial_build(memory *m, const pattern *a, int64_t factor_nnz, double factor_flops, simplicial **s);
 void simplicial_free(memory *m, simplicial *s);
 

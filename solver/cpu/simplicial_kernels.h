@@ -1,8 +1,8 @@
 /* solver/cpu/simplicial_kernels.h: the inner loops of a Cholesky factor by columns
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Compiled for several instruction sets; which are taken depends on the processor alone.  v: the factor, in the places of
- * simplicial.h.  x: c right-hand sides by rows. */
+ * Compiled for several instruction sets; which are taken depends on the processor alone.  v: the
+ * factor, in the places of simplicial.h.  x: c right-hand sides by rows. */
 #ifndef SOLVER_CPU_SIMPLICIAL_KERNELS_H
 #define SOLVER_CPU_SIMPLICIAL_KERNELS_H
 
@@ -10,9 +10,10 @@
 #include "solver/cpu/simplicial.h"
 
 typedef struct simplicial_kernels {
-    /* Columns [from, to): v: A, becomes U and D; root(k) := D(k)^(-1/2), *smallest := min(*smallest, D),
-     * *uncertain grows by the pivots <= doubt diagonal(row).  A pivot <= 16 eps diagonal(row) is refused; returns `to`, or
-     * the number of the first column with such a one.  *target: where the targets of column `from` begin, then of `to`. */
+    /* Columns [from, to): v: A, becomes U and D; root(k) := D(k)^(-1/2), *smallest :=
+     * min(*smallest, D), *uncertain grows by the pivots <= doubt diagonal(row).  A pivot <= 16 eps
+     * diagonal(row) is refused; returns `to`, or the number of the first column with such a
+     * one.  *target: where the targets of column `from` begin, then of `to`. */
     int32_t (*factorize)(const simplicial *s, int32_t from, int32_t to, const real *diagonal, real doubt, scalar *v,
                          real *root, const int32_t **target, real *smallest, int32_t *uncertain);
     /* x := L^-1 x */

@@ -1,14 +1,16 @@
-/* solver/cpu/simplicial_kernels_tmpl.c: the kernels of simplicial_kernels.h, compiled for each precision and each instruction set
+/* solver/cpu/simplicial_kernels_tmpl.c: the kernels of simplicial_kernels.h, compiled for each
+ * precision and each instruction set
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Most columns have one to three entries below the diagonal: their number is a constant in code of its own, as is the number W of
- * right-hand sides in a strip. */
+ * Most columns have one to three entries below the diagonal: their number is a constant in code of
+ * its own, as is the number W of right-hand sides in a strip. */
 #include "dense/cpu/sets.h"
 #include "solver/cpu/simplicial_kernels.h"
 
-/* ---- A = U D U^H, right-looking ------------------------------------------------------------------------ */
+/* ---- A = U D U^H, right-looking -------------------------------------------------------------- */
 
-/* v(target) -= l_a conj(l_b) / d for the entries a >= b of a column, l := l / d.  Returns where the targets of the next one begin. */
+/* v(target) -= l_a conj(l_b) / d for the entries a >= b of a column, l := l / d.  Returns where the
+ * targets of the next one begin. */
 INLINE_ALWAYS const int32_t *eliminate(const int count, real inverse, scalar *l, const int32_t *target, scalar *v)
 {
     for (int b = 0; b < count; b++) {
@@ -53,7 +55,7 @@ static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const re
     return to;
 }
 
-/* ---- Solves -------------------------------------------------------------------------------------------- */
+/* ---- Solves ---------------------------------------------------------------------------------- */
 
 /* x(row) -= u x(own), x(own) *= root */
 INLINE_ALWAYS void forward_column(const int W, const int count, int32_t own, const int32_t *row, const scalar *u, real root, int c,
@@ -71,7 +73,8 @@ INLINE_ALWAYS void forward_column(const int W, const int count, int32_t own, con
     }
 }
 
-/* x(own) := root x(own) - u^H x(row), the parent's row last: it is the one that may have to be waited for */
+/* x(own) := root x(own) - u^H x(row), the parent's row last: it is the one that may have to be
+ * waited for */
 INLINE_ALWAYS void backward_column(const int W, const int count, int32_t own, const int32_t *row, const scalar *u, real root, int c,
                                    scalar *x)
 {

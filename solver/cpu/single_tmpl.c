@@ -1,4 +1,5 @@
-/* solver/cpu/single_tmpl.c: mixed precision: a factor in single precision of a matrix in double precision
+/* solver/cpu/single_tmpl.c: mixed precision: a factor in single precision of a matrix in double
+ * precision
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Compiled for s and c only, where wide is the double precision of the matrix. */
@@ -8,8 +9,9 @@
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
-/* A pivot that is zero up to rounding becomes this times the largest entry of its row, the border of what is zero: FGMRES takes
- * fewer steps than with any larger value (matrices of SuiteSparse's collection, 8 EPS to 1e-2). */
+/* A pivot that is zero up to rounding becomes this times the largest entry of its row, the border
+ * of what is zero: FGMRES takes fewer steps than with any larger value (matrices of SuiteSparse's
+ * collection, 8 EPS to 1e-2). */
 #define SMALL_PIVOT ((real)LDLT_ZERO)
 
 static libsolver_status attempt(void *factor, const void *value_, const void *scale_, double shift, int cholesky,
@@ -68,8 +70,9 @@ static libsolver_status workspace_fit(const void *factor, void *workspace_)
     return NAME(cpu_workspace_fit)(factor, workspace_);
 }
 
-/* Entries of a right-hand side that are smaller than its largest by more than this are solved for apart: in single precision
- * they would come near underflow, and in rows of a very different scale they may be all there is. */
+/* Entries of a right-hand side that are smaller than its largest by more than this are solved for
+ * apart: in single precision they would come near underflow, and in rows of a very different scale
+ * they may be all there is. */
 #define LEAST 0x1p-90
 
 /* max(|Re a|, |Im a|), infinite for a NaN too */
@@ -79,7 +82,8 @@ static double size_of(wide a)
     return creal(a) == creal(a) && cimag(a) == cimag(a) ? size : INFINITY;
 }
 
-/* power(q) := the power of two that brings the largest entry of column q near 1; 0 if all are 0.  Returns whether some are not. */
+/* power(q) := the power of two that brings the largest entry of column q near 1; 0 if all are
+ * 0.  Returns whether some are not. */
 static int column_powers(int32_t n, int c, const wide *x, double *power)
 {
     int some = 0;

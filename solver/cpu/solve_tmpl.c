@@ -1,17 +1,18 @@
 /* solver/cpu/solve_tmpl.c: forward and back substitution over the tree, blocks of right-hand sides
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A block of c right-hand sides is kept by rows: row i at x + i c, so that a gathered row is one run of memory; in fronts a row
- * has the width that kernels want, filled up by zeros.  Forward, every front adds
- * what its children pass up, solves for its pivots and passes its other rows up; the order of all sums is
- * that of the tree, whatever the threads do. */
+ * A block of c right-hand sides is kept by rows: row i at x + i c, so that a gathered row is one
+ * run of memory; in fronts a row has the width that kernels want, filled up by zeros.  Forward,
+ * every front adds what its children pass up, solves for its pivots and passes its other rows up;
+ * the order of all sums is that of the tree, whatever the threads do. */
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/substitute.h"
 #include <string.h>
 
-/* Bytes of the next front that are asked for ahead; longer runs the processor foresees by itself.  Factors that fit its caches
- * are better off without: of those measured, bcsstk18 (7 MB) and aug3dcqp (12 MB) lose 5 %, kkt_cont-201 (38 MB) and lap2d:500 (90 MB)
- * gain 15 %, with 16 right-hand sides as with one, by `libsolver bench` on two cores of an AMD EPYC 9004. */
+/* Bytes of the next front that are asked for ahead; longer runs the processor foresees by
+ * itself.  Factors that fit its caches are better off without: of those measured, bcsstk18 (7 MB)
+ * and aug3dcqp (12 MB) lose 5 %, kkt_cont-201 (38 MB) and lap2d:500 (90 MB) gain 15 %, with 16
+ * right-hand sides as with one, by `libsolver bench` on two cores of an AMD EPYC 9004. */
 #define BYTES_AHEAD 8192
 #define FACTOR_BYTES_FOR_AHEAD 16000000
 
@@ -158,7 +159,8 @@ static int was_last(int32_t *pending)
     return left == 0;
 }
 
-/* A range of supernodes, then every supernode above it of which it was the last to be waited for. */
+/* A range of supernodes, then every supernode above it of which it was the last to be waited
+ * for. */
 static void forward_range(const sweep *go, const task_range *range)
 {
     for (int32_t s = range->first; s < range->last; s++)

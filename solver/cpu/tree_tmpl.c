@@ -13,7 +13,8 @@ static void *take(memory *m, cpu_tree *tree, int64_t count, size_t size)
     return p;
 }
 
-/* Rows of P A P^T become places in the order of elimination, which pivoting and delays have changed. */
+/* Rows of P A P^T become places in the order of elimination, which pivoting and delays have
+ * changed. */
 static void fill(const numeric *f, const int32_t *elimination, int32_t *first, int64_t *row_start, int32_t *row,
                  int32_t *ld, const void **panel, const void **d, const void **e)
 {

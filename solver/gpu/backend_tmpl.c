@@ -1,8 +1,10 @@
-/* solver/gpu/backend_tmpl.c: the GPU backend's table: factors of the CPU backend, solved with on the device
+/* solver/gpu/backend_tmpl.c: the GPU backend's table: factors of the CPU backend, solved with on
+ * the device
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Analysis, factorization and what needs the factor's parts are the CPU backend's.  After each factorization the factor is
- * packed, for few solves as it is (gpu/tree_solver.h); whole solves and refinement (refine_tmpl.c) run on the device. */
+ * Analysis, factorization and what needs the factor's parts are the CPU backend's.  After each
+ * factorization the factor is packed, for few solves as it is (gpu/tree_solver.h); whole solves and
+ * refinement (refine_tmpl.c) run on the device. */
 #include "solver/gpu/backend.h"
 #include "solver/cpu/tree.h"
 #include "solver/gpu/numeric.h"
@@ -60,7 +62,8 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     const double prepared = plan->substitutes ? 0 : DEFAULT_ENTRIES;
     const int64_t values = (int64_t)(prepared * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
     *host_bytes += values; /* formed here, then copied */
-    /* the factor that they are formed from; A in full storage, its indices and sources twice 4 bytes an entry, and what comes in */
+    /* the factor that they are formed from; A in full storage, its indices and sources twice 4
+     * bytes an entry, and what comes in */
     const int64_t factor = cpu->part.stored_nnz * (int64_t)sizeof(scalar), entries = 2 * cpu->a.start[cpu->a.n];
     *device_bytes = values + values / 4 + factor + entries * (8 + (int64_t)sizeof(scalar) * 3 / 2);
 }

@@ -83,7 +83,8 @@ static void check_complement(fuzz_session *s, const fuzz_block *complement)
             }
             most += row * norm;
             const quad_complex got = block_get(complement, i, j);
-            /* what lies beyond the range of the type is infinite, or NaN after a difference of two such */
+            /* what lies beyond the range of the type is infinite, or NaN after a difference of two
+             * such */
             const double most_number = s->factored.is_single ? FLT_MAX : DBL_MAX;
             const int is_finite = isfinite((double)got.re) && isfinite((double)got.im);
             if (!is_finite && !(quad_abs(e) < most_number / 2))

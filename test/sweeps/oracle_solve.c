@@ -107,7 +107,8 @@ static void substitute_long(const oracle_factor *f, const long double *l, long d
         }
 }
 
-/* Whether the scaling makes so much of small entries of (S A S)^-1 that their errors in long double count. */
+/* Whether the scaling makes so much of small entries of (S A S)^-1 that their errors in long double
+ * count. */
 static int is_far_scaled(const oracle_factor *f)
 {
     int least = 0, most = 0;
@@ -133,7 +134,8 @@ static void inverse_by_solves(const oracle_factor *f, const oracle_matrix *a, lo
     free(x);
 }
 
-/* Columns of S P^T (L D L^H)^-1 P S in long double: as exact as 10^-19 times the condition of S A S. */
+/* Columns of S P^T (L D L^H)^-1 P S in long double: as exact as 10^-19 times the condition of S A
+ * S. */
 void oracle_inverse(const oracle_factor *f, const oracle_matrix *a, long double *inverse)
 {
     if (is_far_scaled(f)) {

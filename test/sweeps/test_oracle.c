@@ -188,7 +188,8 @@ static void a_condition_by_hand(void **state)
     oracle_matrix_free(&a);
 }
 
-/* [a b; b 0], a small: the inverse is [0 1/b; 1/b -a/b^2], whose 0 is scaled by as much as the others. */
+/* [a b; b 0], a small: the inverse is [0 1/b; 1/b -a/b^2], whose 0 is scaled by as much as the
+ * others. */
 static void a_condition_far_from_scaled(void **state)
 {
     (void)state;
