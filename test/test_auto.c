@@ -91,6 +91,29 @@ static void small_systems_and_few_solves_stay_on_the_cpu(void **state)
     tear_down(&t);
 }
 
+/* For very many solves they have no limit, for ordinary ones they do, for few there are none. */
+static void the_purpose_says_how_large_inverses_become(void **state)
+{
+    (void)state;
+    static const libsolver_purpose purposes[] = {LIBSOLVER_PURPOSE_FEW, LIBSOLVER_PURPOSE_DEFAULT,
+                                                 LIBSOLVER_PURPOSE_LATENCY};
+    int64_t bytes[3];
+    for (int k = 0; k < 3; k++) {
+        auto_case t = {0};
+        libsolver_factor_info info;
+        set_up(&t, SIDE / 4);
+        t.options.backend = LIBSOLVER_BACKEND_GPU;
+        t.options.purpose = purposes[k];
+        assert_int_equal(solve(&t), LIBSOLVER_BACKEND_GPU);
+        libsolver_info(t.factor, &info);
+        bytes[k] = info.device_bytes;
+        tear_down(&t);
+    }
+    print_message("on the device: %lld bytes for few solves, %lld ordinarily, %lld for very many\n",
+                  (long long)bytes[0], (long long)bytes[1], (long long)bytes[2]);
+    assert_true(bytes[0] < bytes[1] && (double)bytes[2] > 1.1 * (double)bytes[1]);
+}
+
 static void what_the_device_cannot_do_is_done_on_the_cpu(void **state)
 {
     (void)state;
@@ -168,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_systems_are_solved_on_the_gpu),
         cmocka_unit_test(small_systems_and_few_solves_stay_on_the_cpu),
+        cmocka_unit_test(the_purpose_says_how_large_inverses_become),
         cmocka_unit_test(what_the_device_cannot_do_is_done_on_the_cpu),
         cmocka_unit_test(a_full_device_leaves_solves_to_the_cpu),
     };

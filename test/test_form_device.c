@@ -199,6 +199,31 @@ static void compare_growth(const formed *q, const double *growth, int seed)
         }
 }
 
+/* What forming takes beside the values when it is to keep this limit. */
+static int64_t workspace_bytes(const formed *q, const former *f, int64_t limit)
+{
+    form_tables t;
+    assert_int_equal(form_tables_build(q->m, &q->tree, q->joined, &q->p, &q->g, &q->plan,
+                                       f->panel_at, limit, &t),
+                     LIBSOLVER_OK);
+    const int64_t bytes = t.pattern.workspace * q->plan.scalar_bytes;
+    form_tables_free(q->m, &t);
+    return bytes;
+}
+
+/* It keeps every limit that leaves room for the group that takes most. */
+static void check_workspace(const formed *q, const former *f, int seed)
+{
+    const int64_t of_one_group = workspace_bytes(q, f, INT64_MIN);
+    const int64_t limits[] = {of_one_group, 2 * of_one_group, f->workspace_limit};
+    for (int k = 0; k < 3; k++) {
+        const int64_t bytes = workspace_bytes(q, f, limits[k]);
+        if (bytes > limits[k] && bytes > of_one_group)
+            fail_msg("seed %d: workspace of %lld bytes, limit %lld, the largest group takes %lld",
+                     seed, (long long)bytes, (long long)limits[k], (long long)of_one_group);
+    }
+}
+
 /* The device's values are the host's, the same bits twice, and nothing is written behind them. */
 static void check_formed(const formed *q, int64_t workspace, int seed)
 {
@@ -218,6 +243,8 @@ static void check_formed(const formed *q, int64_t workspace, int seed)
     for (int time = 0; time < 2; time++) {
         if (time == 0 && former_plan(&f, q->joined, &q->p, &q->g, &q->plan, sentence, ROOM) != LIBSOLVER_OK)
             fail_msg("%s", sentence);
+        if (time == 0)
+            check_workspace(q, &f, seed);
         values[time] = malloc(bytes);
         assert_true(values[time] && growth);
         CUDA(cudaMemset(on_device, 0xff, bytes)); /* NaN */

@@ -75,6 +75,10 @@ static void check_as_new(cpu_system *s, double growth_limit, const prepared_solv
     assert_memory_equal(p->plan.label, q.plan.label, (size_t)q.plan.task_count * sizeof(plan_label));
     assert_int_equal(p->guarded, q.guarded);
     assert_true(p->growth == q.growth);
+    double growth = 1;
+    for (int32_t i = 0; i < p->grouped.count; i++)
+        growth = fmax(growth, p->growths[i]);
+    assert_true(p->growth == growth);
     prepared_free(&s->env.memory, &q);
 }
 
@@ -253,6 +257,66 @@ static void the_guard_looks_at_every_factor(void **state)
     system_free(&s);
 }
 
+/* The view of a factor takes room for its lists, and no more. */
+static void a_view_takes_what_its_lists_hold(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(6);
+    pattern a = problem_grid(20, 20, 1);
+    cpu_system s;
+    cpu_tree tree;
+    const factor_tree *t = &tree.view;
+    scalar *values = random_values(&r, &a, SPD);
+    assert_int_equal(system_build_in_order(&s, a, values, SPD, SCALAR_COMPLEX, NATURAL),
+                     LIBSOLVER_OK);
+    const int64_t before = s.env.memory.in_use;
+    assert_int_equal(NAME(cpu_tree_view)(s.numeric, &tree), LIBSOLVER_OK);
+    const int64_t lists[][2] = {{t->nodes + 1, sizeof t->first[0]},
+                                {t->nodes + 1, sizeof t->row_start[0]},
+                                {t->row_start[t->nodes], sizeof t->row[0]},
+                                {t->nodes, sizeof t->ld[0]},
+                                {t->nodes, sizeof t->panel[0]},
+                                {t->nodes, sizeof t->d[0]},
+                                {t->nodes, sizeof t->e[0]},
+                                {t->n, sizeof t->user_row[0]},
+                                {t->n, sizeof(real)}};
+    int64_t bytes = 0;
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
+        bytes += memory_counted(lists[k][0], (size_t)lists[k][1]);
+    assert_int_equal(s.env.memory.in_use - before, bytes);
+    cpu_tree_free(&s.env.memory, &tree);
+    system_free(&s);
+}
+
+/* Options of 0 leave groups as large as they would be with no limit that matters. */
+static void groups_may_be_large_unless_told_otherwise(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(7);
+    pattern a = problem_path(300);
+    cpu_system s;
+    cpu_tree tree;
+    message why = {""};
+    scalar *values = random_values(&r, &a, SPD);
+    assert_int_equal(system_build_in_order(&s, a, values, SPD, SCALAR_COMPLEX, NATURAL),
+                     LIBSOLVER_OK);
+    assert_int_equal(NAME(cpu_tree_view)(s.numeric, &tree), LIBSOLVER_OK);
+    for (int limited = 0; limited < 2; limited++) {
+        const prepare_options o = {
+            .blocks = 7, .step = 1, .growth_limit = NO_LIMIT, .largest_group = limited ? 60 : 0};
+        prepared_solve p = {0};
+        int32_t largest = 0;
+        assert_int_equal(prepare_solve(&s.env, &tree.view, &o, &why, &p), LIBSOLVER_OK);
+        for (int32_t i = 0; i < p.grouped.count; i++)
+            if (group_columns(&p.grouped, i) > largest)
+                largest = group_columns(&p.grouped, i);
+        assert_true(limited ? largest <= 60 : largest == 300);
+        prepared_free(&s.env.memory, &p);
+    }
+    cpu_tree_free(&s.env.memory, &tree);
+    system_free(&s);
+}
+
 /* Nothing is owned after a failure, and the next call prepares. */
 static void any_failed_allocation_leaves_nothing(void **state)
 {
@@ -289,6 +353,8 @@ int main(void)
         cmocka_unit_test(a_plan_serves_branching_trees),
         cmocka_unit_test(threads_plan_the_same),
         cmocka_unit_test(the_guard_looks_at_every_factor),
+        cmocka_unit_test(a_view_takes_what_its_lists_hold),
+        cmocka_unit_test(groups_may_be_large_unless_told_otherwise),
         cmocka_unit_test(any_failed_allocation_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "lines.h"
 #include "mm_read.h"
 #include "random.h"
 #include "room.h"
@@ -230,13 +231,22 @@ static void zero_bytes_long_lines_and_absent_files_are_refused(void **state)
     assert_int_equal(mm_read_matrix(path, &a, NULL, &f), EXIT_INPUT);
     assert_non_null(strstr(f.text, ":3: "));
 
-    char *line = malloc(100000);
-    memset(line, '%', 99999);
-    line[99999] = '\0';
-    store(line);
-    assert_int_equal(mm_read_matrix(path, &a, NULL, &f), EXIT_INPUT);
-    assert_non_null(strstr(f.text, ":1: the line is longer"));
-    free(line);
+    enum { BYTES = 10 * LINE_LIMIT };
+    char *text = malloc(BYTES);
+    assert_non_null(text);
+    /* before the long line, which after four comments begins near the end of the reader's buffer */
+    for (int comments = 0; comments < 6; comments++) {
+        char expected[64];
+        memset(text, '%', BYTES);
+        memcpy(text, SYMMETRIC, strlen(SYMMETRIC));
+        for (int k = 1; k <= comments; k++)
+            text[k * LINE_LIMIT - 10] = '\n';
+        store_bytes(text, BYTES);
+        snprintf(expected, sizeof expected, ":%d: the line is longer", comments + 2);
+        assert_int_equal(mm_read_matrix(path, &a, NULL, &f), EXIT_INPUT);
+        assert_non_null(strstr(f.text, expected));
+    }
+    free(text);
 
     assert_int_equal(mm_read_matrix("no/such/file.mtx", &a, NULL, &f), EXIT_INPUT);
     assert_non_null(strstr(f.text, "no/such/file.mtx: No such file"));
