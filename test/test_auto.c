@@ -1,4 +1,5 @@
-/* test/test_auto.c: AUTO with a GPU: it solves there what is large, and on the CPU what the device cannot do or has no room for
+/* test/test_auto.c: AUTO with a GPU: it solves there what is large, and on the CPU what the device
+ * cannot do or has no room for
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -105,7 +105,7 @@ static void end_formed(formed *q)
     memory_free(q->m, q->growth);
 }
 
-/* ---- Comparisons ---------------------------------------------------------------------------------------- */
+/* ---- Comparisons ----------------------------------------------------------------------------- */
 
 static int is_double(const formed *q)
 {
@@ -267,7 +267,7 @@ static void check_formed(const formed *q, int64_t workspace, int seed)
     free(growth);
 }
 
-/* ---- Factors of systems, in double precision ------------------------------------------------------------ */
+/* ---- Factors of systems, in double precision ------------------------------------------------- */
 
 static void check_system(pattern a, double *values, int kind, random_stream *r, double step, int64_t largest, int cuts, int64_t workspace,
                          int seed)
@@ -296,7 +296,8 @@ static void random_systems_are_formed(void **state)
     }
 }
 
-/* Trees with several children of different height, of several roots, with delays and zero pivots. */
+/* Trees with several children of different height, of several roots, with delays and zero
+ * pivots. */
 static void branching_trees_are_formed(void **state)
 {
     static const double steps[] = {1e-9, 1e-8, 1e-7, 1e-6};
@@ -351,7 +352,7 @@ static void large_shapes_are_formed(void **state)
         }
 }
 
-/* ---- The four types ------------------------------------------------------------------------------------- */
+/* ---- The four types -------------------------------------------------------------------------- */
 
 /* The double factor's structure with values of another type, small below the diagonal. */
 typedef struct imitation {
@@ -445,7 +446,7 @@ static void all_types_are_formed(void **state)
     }
 }
 
-/* ---- Failures ------------------------------------------------------------------------------------------- */
+/* ---- Failures -------------------------------------------------------------------------------- */
 
 static void any_failed_allocation_is_told(void **state)
 {

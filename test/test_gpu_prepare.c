@@ -1,4 +1,5 @@
-/* test/test_gpu_prepare.c: programs of solves kept from factor to factor, run by an emulator, of one precision (-DPREC_x)
+/* test/test_gpu_prepare.c: programs of solves kept from factor to factor, run by an emulator, of
+ * one precision (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +100,8 @@ static scalar *same_values(const cpu_system *s)
     return values;
 }
 
-/* The same values, other ones, the first again: kept where pivots stay in their places, always by L L^T. */
+/* The same values, other ones, the first again: kept where pivots stay in their places, always by L
+ * L^T. */
 static void a_plan_serves_factors_of_one_shape(void **state)
 {
     (void)state;
@@ -170,7 +172,8 @@ static void a_plan_serves_branching_trees(void **state)
     assert_true(kept > 0 && anew > 0);
 }
 
-/* Three dense blocks and a dense root of so many rows each, whose rows have sources from all of them; `times` of these. */
+/* Three dense blocks and a dense root of so many rows each, whose rows have sources from all of
+ * them; `times` of these. */
 static pattern dense_forest(int32_t size, int32_t times)
 {
     const int32_t n = 4 * size * times;
@@ -190,7 +193,8 @@ static pattern dense_forest(int32_t size, int32_t times)
     return a;
 }
 
-/* Enough small groups, and enough tasks of roots whose rows have many sources, for several threads. */
+/* Enough small groups, and enough tasks of roots whose rows have many sources, for several
+ * threads. */
 static void threads_plan_the_same(void **state)
 {
     (void)state;
@@ -222,7 +226,8 @@ static scalar *chain_values(const pattern *a, double ratio)
     return values;
 }
 
-/* Kept below the limit; cut finer past it, from there on kept in these pieces; beyond the limit again, planned from whole nodes. */
+/* Kept below the limit; cut finer past it, from there on kept in these pieces; beyond the limit
+ * again, planned from whole nodes. */
 static void the_guard_looks_at_every_factor(void **state)
 {
     (void)state;
