@@ -442,6 +442,37 @@ static void a_part_of_a_workspace_is_given_back(void **state)
     }
 }
 
+/* A workspace for which there is no more room once other pivots want a larger one: it leaves the
+ * device, with all that it has there. */
+static void a_workspace_that_cannot_follow_is_given_back(void **state)
+{
+    enum { ALL = BACKEND_L | BACKEND_D | BACKEND_LT };
+    random_stream r = random_seeded(1);
+    int met = 0;
+    (void)state;
+    for (int trial = 0; trial < 20; trial++) {
+        session t;
+        open_factorized(&t, 1);
+        assert_int_equal(GPU->workspace_create(t.numeric, COLUMNS, &t.space), LIBSOLVER_OK);
+        scalar *other = random_values(&r, &t.s.a, t.kind);
+        memcpy(t.s.values, other, sizeof(scalar) * (size_t)t.s.a.start[t.s.a.n]);
+        free(other);
+        make_hermitian(&t.s.a, t.s.values);
+        assert_int_equal(factorize(&t), LIBSOLVER_OK);
+        const int64_t held = fake.held;
+        fake.last = NULL;
+        fake.left = 0;
+        assert_int_equal(GPU->solve(t.numeric, ALL, t.space, &t.b, &t.x), LIBSOLVER_OK);
+        fake.left = INT64_MAX;
+        assert_false(GPU->solves_on_device(t.numeric, t.space));
+        check_answer(&t, &t.x, ROUGH);
+        assert_true(fake.held < held);
+        met += strcmp(fake.last, "device_workspace_open") == 0;
+        end(&t);
+    }
+    assert_true(met > 0);
+}
+
 /* To a backward error that cannot be reached: plain refinement on the device stalls, and FGMRES on
  * the host goes on. */
 static libsolver_status refine_in_vain(session *t, const libsolver_vectors *b, const libsolver_vectors *x)
@@ -588,6 +619,7 @@ int main(void)
         cmocka_unit_test(any_poll_may_cancel),
         cmocka_unit_test(what_was_not_packed_is_given_back),
         cmocka_unit_test(a_part_of_a_workspace_is_given_back),
+        cmocka_unit_test(a_workspace_that_cannot_follow_is_given_back),
         cmocka_unit_test(a_failure_below_fgmres_is_told),
         cmocka_unit_test(a_device_by_levels),
         cmocka_unit_test(a_solve_that_gives_up),
