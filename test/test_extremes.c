@@ -439,9 +439,55 @@ static void shifts_from_end_to_end(void **state)
             }
 }
 
+/* Entries of L that decay below the normal numbers: in single precision they are zeros, and the
+ * caller's numbers are computed with as before. */
+static void fill_that_decays(void **state)
+{
+    enum { LENGTH = 12 };
+    volatile float least = FLT_MIN;
+    (void)state;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        dense *s = calloc(1, sizeof *s);
+        triplets *v = malloc(sizeof *v);
+        int64_t order[LENGTH], entries, pointers[LENGTH + 1], indices[LENGTH * LENGTH];
+        scalar b[LARGEST], x[LARGEST], values[LENGTH * LENGTH];
+        libsolver_options o;
+        libsolver_factor *f = NULL;
+        int small = 0;
+        assert_true(s && v);
+        s->n = LENGTH;
+        s->hermitian = 1;
+        for (int i = 0; i < LENGTH; i++) { /* a ring, coupled weakly */
+            s->a[i][i] = i % 2 ? sign : 1;
+            s->stored[i][i] = 1;
+            s->a[i > 0 ? i : LENGTH - 1][i > 0 ? i - 1 : 0] = (scalar)0x1p-29;
+            order[i] = i;
+            b[i] = 1;
+        }
+        dense_triplets(s, NULL, v);
+        libsolver_options_default(&o);
+        o.mixed = CHOICE;
+        o.ordering = LIBSOLVER_ORDERING_USER;
+        o.permutation = order;
+        const libsolver_vectors bv = dense_block(b, LENGTH, 1), xv = dense_block(x, LENGTH, 1);
+        assert_int_equal(libsolver_factor_matrix(&v->view, &o, &f), LIBSOLVER_OK);
+        assert_true(least / 2 > 0);
+        assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, indices, values, NULL), LIBSOLVER_OK);
+        for (int64_t k = 0; k < entries; k++)
+            small += values[k] != 0 && scalar_abs(values[k]) < FLT_MIN;
+        assert_int_equal(small > 0, !(FACTOR_EPS == FLT_EPSILON));
+        assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
+        assert_true(dense_backward_error(s, x, b) <= TOLERANCE);
+        libsolver_factor_free(f);
+        free(s);
+        free(v);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fill_that_decays),
         cmocka_unit_test(scaled_alike),
         cmocka_unit_test(scaled_by_rows),
         cmocka_unit_test(diagonals_from_end_to_end),

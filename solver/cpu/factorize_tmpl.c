@@ -1,5 +1,6 @@
 /* solver/cpu/factorize_tmpl.c: multifrontal Cholesky and LDL^T, OpenMP tasks over the tree
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/subnormal.h"
 #include "solver/cpu/numeric.h"
 #include "dense/cpu/blas_serial.h"
 #include "dense/cpu/ldlt.h"
@@ -138,10 +139,14 @@ static void factorize_tree(numeric *f)
     const int setting = blas_serial_begin();
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
 #pragma omp parallel num_threads(tasks->threads) if (tasks->threads > 1)
+    {
+        const uint64_t mode = subnormal_add_mode(NUMERIC_MODE);
 #pragma omp single
-    for (int32_t r = 0; r < tasks->ranges; r++) {
+        for (int32_t r = 0; r < tasks->ranges; r++) {
 #pragma omp task firstprivate(r)
-        range_task(f, &tasks->range[r]);
+            range_task(f, &tasks->range[r]);
+        }
+        subnormal_set_mode(mode); /* all tasks are done */
     }
     blas_serial_end(setting);
 }

@@ -120,6 +120,12 @@ static inline double numeric_doubt_level(const cpu_plan *plan)
     return sizeof(real) == 4 || plan->a.n <= SMALL_ORDER ? 0x1p-6 : 0x1p-26;
 }
 
+/* What a thread's mode gets beside while a factor is made: in single precision results below the
+ * normal numbers become zeros.  Fill that decays away from the diagonal gets there, where each
+ * operation takes a hundred times as long; beside the entries of the scaled A these numbers count for
+ * nothing.  In double they are hardly met. */
+#define NUMERIC_MODE (sizeof(real) == 4 ? SUBNORMAL_FLUSH : 0)
+
 /* A power of two that brings x near 1; 1 if x is not finite or 0. */
 static inline double power_near_one(double x)
 {

@@ -3,6 +3,7 @@
  *
  * By one thread: where columns are so short, there is not enough to do for others. */
 #include "dense/cpu/sets.h"
+#include "base/subnormal.h"
 #include "solver/cpu/numeric.h"
 #include "solver/cpu/simplicial_kernels.h"
 #include <string.h>
@@ -66,7 +67,10 @@ libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options 
     TRY(NAME(cpu_scale)(f, options->scaling));
     load_matrix(f);
     int32_t done;
-    TRY(factorize_columns(f, &done, report));
+    const uint64_t mode = subnormal_add_mode(NUMERIC_MODE);
+    const libsolver_status status = factorize_columns(f, &done, report);
+    subnormal_set_mode(mode);
+    TRY(status);
     if (done < s->n) {
         report->failed_row = f->plan->part.perm[s->order[done]];
         return LIBSOLVER_NOT_POSITIVE_DEFINITE;
