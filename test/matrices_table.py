@@ -41,6 +41,9 @@ NULLITY = {
     "lap_USPowerGrid": 1, "slam_intel_singular": 0, "ca-GrQc": 438, "lap_ca-GrQc": 355, "bcspwr10": 24, "EVA": 6077, "lap_EVA": 1967,
     "hollow_powell20": 2, "kkt_powell20": 1, "kkt_aug2d": 4, "kkt_qship12l": 2857, "kkt_stadat3": 3999, "lap_luxembourg": 1, "luxembourg": 1220,
 }
+# Matrices that are others once their entries are rounded to single precision: there stokes64 times
+# ones in its first 4225 rows is exactly 0, and times ones in the next as many.
+IN_SINGLE = {"stokes64": {"expect": "singular", "n_plus": "8448", "n_minus": "4096", "n_zero": "2", "certain": "exact"}}
 ROUGH = ("s", "c", "mixed")  # precisions in which a matrix that is not singular may be called so, if its inertia is not called certain
 OUT_OF_RANGE = {"diag_1e99"}  # of single precision
 PATIENCE = 300  # seconds for one system
@@ -142,6 +145,8 @@ def remark_on(known, result, inertia_right):
 def run(tool, check, folder, options, known):
     """One line of the table; whether it is faulty, whether the unrefined solution is poor; the status, with a remark or not."""
     left, precision = f"{known['name']:28} {known['n']:>7}", options.precision
+    if precision in ("s", "c"):
+        known = {**known, **IN_SINGLE.get(known["name"], {})}
     try:
         code, result, before, after = answer(tool, check, folder / f"{known['name']}.mtx.gz", precision, options.matching)
     except subprocess.TimeoutExpired:
