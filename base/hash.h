@@ -9,7 +9,7 @@
 /* From one state of the sequence to the next. */
 #define HASH64_STEP UINT64_C(0x9e3779b97f4a7c15)
 
-/* One to one; every bit of x has a say in every bit of the result. */
+/* One to one; every bit of x affects every bit of the result. */
 static inline uint64_t hash64(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

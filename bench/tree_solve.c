@@ -1,8 +1,9 @@
 /* bench/tree_solve.c: the one-launch solve on a device, its time and where it goes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-f] [-r
- * TIMES] [-t NAME=VALUE] PROBLEM...   PROBLEM: as for the tool (lap3d:30, ..., or a file)
+ * usage: bench_tree_solve [-m FACTOR] [-s STEP] [-w RATE] [-k COLUMNS] [-p] [-q] [-h] [-f]
+ *                         [-r TIMES] [-t NAME=VALUE] PROBLEM...
+ * PROBLEM: as for the tool (lap3d:30, ..., or a file)
  *
  * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the
  * inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by

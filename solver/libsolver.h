@@ -45,8 +45,8 @@
  * number of processors).
  *
  * Memory.  A context must outlive its analyses, an analysis its factors, a factor its
- * workspaces.  Every *_free takes NULL.  What the BLAS and the OpenMP runtime take for themselves
- * (packed blocks, tasks) goes around `allocate`. */
+ * workspaces.  Every *_free takes NULL.  What the BLAS, the OpenMP runtime and METIS take for
+ * themselves, and page-locked memory of the GPU backend, go around `allocate`. */
 #ifndef LIBSOLVER_H
 #define LIBSOLVER_H
 
@@ -244,10 +244,10 @@ LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, c
 LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *factor, const libsolver_matrix *a,
                                                              const libsolver_vectors *shift);
 
-/* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1:   L: X = L^-1 P S B,   D: X = D^-1
- * B,   LT: X = S P^T L^-T B.  A complex Hermitian: A = S^-1 P^T L D L^H P S^-1 and LT: X = S P^T
- * L^-H B.  L, D and LT in this order are ALL; between them vectors are in elimination
- * order.  Cholesky has D = I. */
+/* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1, or L^H for L^T if A is complex Hermitian:
+ * L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S P^T L^-T B (L^-H).
+ * L, D and LT in this order are ALL; between them vectors are in elimination order.  Cholesky has
+ * D = I. */
 typedef enum libsolver_part {
     LIBSOLVER_PART_ALL = 0,
     LIBSOLVER_PART_L = 1,
@@ -441,12 +441,13 @@ typedef struct libsolver_determinant_info {
 LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *factor,
                                                      libsolver_determinant_info *determinant);
 
-/* |A|_1 |A^-1|_1, the second factor estimated from about eight to fifteen solves: hardly ever more than
- * three times too small [Hager 1984; Higham 1988: LAPACK's xLACN2, from two vectors], nor above the true
- * one by more than rounding errors: the product that decides is refined, and all of them, in twice as
- * many solves, where that changes it.  Infinite if A is singular, or more than a double holds; 1 for n = 0.  Mixed precision: the condition of A,
- * not of the factor, each solve being refined by FGMRES; infinite where it does not converge.  workspace: NULL for the factor's
- * own one.  Memory as for libsolver_solve_plain.  SINGULAR, PERTURBED; INVALID, OUT_OF_MEMORY, CANCELLED. */
+/* |A|_1 |A^-1|_1, the second factor estimated from about eight to fifteen solves: hardly ever more
+ * than three times too small [Hager 1984; Higham 1988: LAPACK's xLACN2, from two vectors], nor above
+ * the true one by more than rounding errors: the product that decides is refined, and all of them,
+ * in three times as many solves, where that changes it.  Infinite if A is singular, or more than a
+ * double holds; 1 for n = 0.  Mixed precision: the condition of A, not of the factor, each solve being
+ * refined by FGMRES; infinite where it does not converge.  workspace: NULL for the factor's own one.
+ * Memory as for libsolver_solve_plain.  SINGULAR, PERTURBED; INVALID, OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor, libsolver_workspace *workspace,
                                                    double *condition);
 

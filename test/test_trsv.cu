@@ -1,9 +1,11 @@
 /* test/test_trsv.cu: dense triangular solves on the GPU against plain loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * test_trsv            everything but test_trsv beyond     entries beyond two to the 31, which
- * takes 14 GB of the device's memory: skipped where there is less test_trsv small T    every form
- * on the sizes that a sanitizer is run on, for the type T: s, d, c or z */
+ * usage: test_trsv            everything but what follows
+ *        test_trsv beyond     entries beyond two to the 31, which takes 14 GB of the device's
+ *                             memory: skipped where there is less
+ *        test_trsv small T    every form on the sizes that a sanitizer is run on, for the type T:
+ *                             s, d, c or z */
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>

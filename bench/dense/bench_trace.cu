@@ -5,8 +5,8 @@
  * bench_trace N FILE.svg [cluster]    traces GRID, or CLUSTER, at order N: text for the first and
  * last rows, an SVG bar for every block row
  *
- * First the paper's decomposition of LAUNCHES into its three parts, with k = n/128: `launches`, 2 k
- * - 1 times an empty kernel in a graph; `blkSolve`, k solves of order 128 less their launches;
+ * First the paper's decomposition of LAUNCHES into its three parts, with k = n/128: `launches`,
+ * 2k-1 times an empty kernel in a graph; `blkSolve`, k solves of order 128 less their launches;
  * `gemv`, the rest.  Beside it the share of the entries that the diagonal blocks have. */
 #include "bench/dense/bench.h"
 #include "bench/dense/trace_svg.h"

@@ -14,9 +14,10 @@
  * diagonal if `unit`.  Row i of z, of x and of y: `width` scalars at i width, where width =
  * substitution_width of something.
  *
- * forward:   z(0:p) := L11^-1 z(0:p),  z(p:m) -= L21 z(0:p) backward:  z(0:p) := L11^-T (z(0:p) -
- * L21^T z(p:m)) product:             y -= A x,    A rows x columns product_transposed:  y -= A^T
- * x */
+ * forward:   z(0:p) := L11^-1 z(0:p),  z(p:m) -= L21 z(0:p)
+ * backward:  z(0:p) := L11^-T (z(0:p) - L21^T z(p:m))
+ * product:             y -= A x,    A rows x columns
+ * product_transposed:  y -= A^T x */
 typedef struct substitution {
     void (*forward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z);
     void (*backward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z);

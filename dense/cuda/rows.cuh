@@ -2,15 +2,17 @@
  * [paper 000, listing 4]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;  x(r) = inv(L(r,r)) (b(r)
- * - sum)
+ *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;
+ *                   x(r) = inv(L(r,r)) (b(r) - sum)
  *
  * The chain of dependent steps goes through the last tile, the diagonal block and the hand-over of
  * x(r).  Everything else is done before: the diagonal block is inverted on arrival, while the block
- * would wait; further down there is time to multiply the last tile by the inverse as well, x(r) = z
- * - P x(r-1),   P = inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2) x(0:r-2)), which
- *   leaves one product on the chain.  A tile is in registers before its x is waited for, and warps
- *   wait for themselves, each for the entries that it needs. */
+ * would wait; further down there is time to multiply the last tile by the inverse as well,
+ *
+ *     x(r) = z - P x(r-1),   P = inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2) x(0:r-2)),
+ *
+ * which leaves one product on the chain.  A tile is in registers before its x is waited for, and
+ * warps wait for themselves, each for the entries that it needs. */
 #ifndef DENSE_CUDA_ROWS_CUH
 #define DENSE_CUDA_ROWS_CUH
 

@@ -45,6 +45,7 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
         return status;
     }
     NAME(cpu_release_tree)(f);
+    f->zero_pivots = 0; /* those of the factor that is gone */
     f->single = single;
     return status;
 }

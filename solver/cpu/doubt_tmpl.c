@@ -186,6 +186,12 @@ static void multiply(const numeric *f, doubt *t)
         t->residual[i] += t->residual_low[i];
 }
 
+/* Whether row i is not eliminated. */
+static int is_kept(const numeric *f, int32_t i)
+{
+    return i >= f->plan->schur_first && i < f->plan->schur_first + f->plan->schur_size;
+}
+
 /* x := 0 in the rows that are not eliminated. */
 static void clear_kept_rows(const numeric *f, scalar *x)
 {
@@ -320,7 +326,7 @@ static int has_tiny_entries(const numeric *f)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
             const double size = (double)f->scale[i] * (double)scalar_abs(f->value[p]) * (double)f->scale[j];
-            if (f->value[p] != 0 && !(size >= LEAST_ENTRY * root * sqrt((double)f->largest[i])))
+            if (f->value[p] != 0 && !is_kept(f, i) && !is_kept(f, j) && !(size >= LEAST_ENTRY * root * sqrt((double)f->largest[i])))
                 return 1;
         }
     }

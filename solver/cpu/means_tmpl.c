@@ -21,8 +21,8 @@ static int is_settled(const numeric *f, const backend_report *report)
     return f->single ? report->zero == 0 : report->uncertain == 0;
 }
 
-/* Whether other pivots may tell more: some small ones leave the inertia in doubt.  Zeros alone that
- * are not known to be such would come out as small pivots. */
+/* Whether other pivots may tell more: some small ones leave the inertia in doubt.  Where only
+ * zeros are in doubt, another attempt would turn them into small pivots. */
 static int is_worth_pivoting_again(const numeric *f, const backend_report *report)
 {
     return !is_settled(f, report) && !f->single && report->perturbed == 0 && report->small > 0;
@@ -59,11 +59,7 @@ static libsolver_status try_other_zero(numeric *f, backend_options *means, backe
 {
     log_doubt(f, report, means->zero_level > 0 ? "fewer pivots count as zero" : "more pivots count as zero");
     means->zero_level = means->zero_level > 0 ? 0 : RAISED_ZERO;
-    backend_options same = *means;
-    same.may_match = 0; /* delays are what they were */
-    const libsolver_status status = attempt(f, &same, report);
-    means->delay_cap = same.delay_cap;
-    return status;
+    return attempt(f, means, report);
 }
 
 /* With scaling by matching instead of equilibration, unless that leaves more zeros. */
