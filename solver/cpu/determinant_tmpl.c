@@ -29,7 +29,7 @@ static int64_t scaling_exponent(const numeric *f)
     const cpu_plan *plan = f->plan;
     int64_t sum = 0;
     for (int32_t i = 0; i < plan->a.n; i++)
-        if (i < plan->schur_first || i >= plan->schur_first + plan->schur_size)
+        if (!plan_keeps_row(plan, i))
             sum -= 2 * (int64_t)ilogb((double)f->scale[i]);
     return sum;
 }

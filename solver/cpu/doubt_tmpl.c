@@ -186,12 +186,6 @@ static void multiply(const numeric *f, doubt *t)
         t->residual[i] += t->residual_low[i];
 }
 
-/* Whether row i is not eliminated. */
-static int is_kept(const numeric *f, int32_t i)
-{
-    return i >= f->plan->schur_first && i < f->plan->schur_first + f->plan->schur_size;
-}
-
 /* x := 0 in the rows that are not eliminated. */
 static void clear_kept_rows(const numeric *f, scalar *x)
 {
@@ -300,11 +294,10 @@ static void choose_vector(const numeric *f, doubt *t)
 /* The largest entry of A x beside |A||x|, in TWICE_PRECISE.  *power: what brings the largest entry of A x near 1. */
 static double size_of_residual(const numeric *f, const doubt *t, double *power)
 {
-    const int32_t kept = f->plan->schur_first, end = kept + f->plan->schur_size;
     double most = 0, largest = 0;
     for (int32_t i = 0; i < f->plan->a.n; i++) {
         const double r = size_of(t->residual + (int64_t)i * PARTS);
-        if (r == 0 || (i >= kept && i < end))
+        if (r == 0 || plan_keeps_row(f->plan, i))
             continue;
         if (!(r < INFINITY))
             return INFINITY;
@@ -326,7 +319,8 @@ static int has_tiny_entries(const numeric *f)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
             const double size = (double)f->scale[i] * (double)scalar_abs(f->value[p]) * (double)f->scale[j];
-            if (f->value[p] != 0 && !is_kept(f, i) && !is_kept(f, j) && !(size >= LEAST_ENTRY * root * sqrt((double)f->largest[i])))
+            if (f->value[p] != 0 && !plan_keeps_row(f->plan, i) && !plan_keeps_row(f->plan, j) &&
+                !(size >= LEAST_ENTRY * root * sqrt((double)f->largest[i])))
                 return 1;
         }
     }

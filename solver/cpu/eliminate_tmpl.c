@@ -18,7 +18,7 @@ static int schur_rows_of(const numeric *f, int32_t s)
     const cpu_plan *plan = f->plan;
     const int32_t *row = plan->part.row + plan->part.row_start[s];
     int t = plan_rows(plan, s);
-    while (t > 0 && row[t - 1] >= plan->schur_first && row[t - 1] < plan->schur_first + plan->schur_size)
+    while (t > 0 && plan_keeps_row(plan, row[t - 1]))
         t--;
     return plan_rows(plan, s) - t;
 }

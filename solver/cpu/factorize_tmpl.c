@@ -275,8 +275,7 @@ static int64_t nonpositive_diagonal(const numeric *f)
 {
     const pattern *a = &f->plan->a;
     for (int32_t j = 0; j < a->n; j++)
-        if (!(scalar_real(f->value[a->start[j]]) > 0) &&
-            (j < f->plan->schur_first || j >= f->plan->schur_first + f->plan->schur_size))
+        if (!(scalar_real(f->value[a->start[j]]) > 0) && !plan_keeps_row(f->plan, j))
             return f->plan->part.perm[j];
     return -1;
 }

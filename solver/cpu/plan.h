@@ -62,6 +62,12 @@ static inline int plan_has_fronts(const cpu_plan *plan)
 {
     return plan->part.first != NULL;
 }
+
+/* Whether a row of P A P^T is one of the Schur complement's, which are not eliminated. */
+static inline int plan_keeps_row(const cpu_plan *plan, int32_t row)
+{
+    return row >= plan->schur_first && row < plan->schur_first + plan->schur_size;
+}
 static inline int plan_pivots(const cpu_plan *plan, int32_t s)
 {
     return plan->part.first[s + 1] - plan->part.first[s];

@@ -45,7 +45,7 @@ static real divided_by_root(real scale, real largest)
  * no rounding errors in it. */
 static inline void maxima(numeric *f, int has_kept)
 {
-    const int32_t kept = f->plan->schur_first, end = kept + f->plan->schur_size;
+    const cpu_plan *plan = f->plan;
     const pattern *a = &f->plan->a;
     const scalar *value = f->value;
     const real *scale = f->scale;
@@ -57,9 +57,9 @@ static inline void maxima(numeric *f, int has_kept)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
             const real v = scale[i] * own_scale * scalar_abs(value[p]); /* in this order: one factor with the entry might underflow */
-            if (!(has_kept && j >= kept && j < end && !(i >= kept && i < end)))
+            if (!(has_kept && plan_keeps_row(plan, j) && !plan_keeps_row(plan, i)))
                 largest[i] = v > largest[i] ? v : largest[i];
-            if (!(has_kept && i >= kept && i < end && !(j >= kept && j < end)))
+            if (!(has_kept && plan_keeps_row(plan, i) && !plan_keeps_row(plan, j)))
                 own = v > own ? v : own;
         }
         largest[j] = own;
