@@ -11,22 +11,26 @@ struct forest;
 /* What a backend is given by the analysis; it copies what it keeps, but for env, a and forest. */
 typedef struct backend_problem {
     environment *env;
-    const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal complete; it and forest outlive the plan */
+    const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal
+                                complete; it and forest outlive the plan */
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
     int mixed; /* a factor in single precision is wanted, the type being a double precision one */
     int32_t schur_size;           /* rows that are not eliminated ... */
-    const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of their tree */
-    const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T pivots */
-    const int32_t *matched_row;   /* n: a matching of all columns of a that was found with some values, row of each column, ... */
+    const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of
+                                     their tree */
+    const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T
+                                     pivots */
+    const int32_t *matched_row;   /* n: a matching of all columns of a that was found with some
+                                     values, row of each column, ... */
     const double *matched_dual;   /* n: ... and duals of rows; NULL: there is none.  Copied */
     int foresees_cholesky;        /* what predict is to count on: Cholesky or LDL^T, ... */
     int foresees_matching;        /* ... LDL^T with scaling by matching or without */
-    int may_go_by_columns;        /* Cholesky is likely, and nobody but the CPU backend looks at fronts */
-    int for_latency;              /* very many solves: what is prepared for them may take any room */
-    int for_few;                  /* few solves: nothing is prepared for them */
-    int may_fall_back;            /* a device that fails, or has no room, leaves its work to the CPU */
+    int may_go_by_columns; /* Cholesky is likely, and nobody but the CPU backend looks at fronts */
+    int for_latency;       /* very many solves: what is prepared for them may take any room */
+    int for_few;           /* few solves: nothing is prepared for them */
+    int may_fall_back;     /* a device that fails, or has no room, leaves its work to the CPU */
 } backend_problem;
 
 typedef enum backend_scaling {
@@ -39,19 +43,24 @@ typedef enum backend_scaling {
 typedef struct backend_options {
     int positive_definite; /* 1: Cholesky, 0: LDL^T, -1: Cholesky if it succeeds, otherwise LDL^T */
     backend_scaling scaling;
-    int may_match; /* scaling by matching may replace equilibration if that delays too many pivots or leaves uncertain ones */
+    int may_match; /* scaling by matching may replace equilibration if that delays too many pivots
+                      or leaves uncertain ones */
     double pivot_threshold;
-    int64_t delay_cap; /* most columns delayed to one front, shared by its children; 0: all, until they need too much room */
-    double zero_level; /* LDL^T: a column is zero if its entries are at most so many eps of what was assembled; 0: as few as can be */
+    int64_t delay_cap; /* most columns delayed to one front, shared by its children; 0: all, until
+                          they need too much room */
+    double zero_level; /* LDL^T: a column is zero if its entries are at most so many eps of what was
+                          assembled; 0: as few as can be */
 } backend_options;
 
 /* What came out of a factorization. */
 typedef struct backend_report {
-    int cholesky; /* 1: A = L L^T, 0: A = L D L^T (^H when Hermitian) */
+    int cholesky;  /* 1: A = L L^T, 0: A = L D L^T (^H when Hermitian) */
     int in_single; /* the factor is in single precision, the matrix in double */
     int64_t positive, negative, zero, uncertain, two_by_two, delayed, perturbed, growths;
-    int64_t small; /* pivots that are not zero but were looked at more closely, whatever came of it */
-    double smallest;    /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot of the scaled matrix */
+    int64_t small; /* pivots that are not zero but were looked at more closely, whatever came of it
+                    */
+    double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot of
+                        the scaled matrix */
     int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A */
     int64_t factor_nnz, fronts;
     int64_t device_bytes; /* held on a device */
@@ -62,16 +71,17 @@ enum { BACKEND_L = 1, BACKEND_D = 2, BACKEND_LT = 4 };
 
 /* One refinement. */
 typedef struct backend_refinement {
-    int solve_first;       /* 1: x is output only, b may be x.  0: x is refined */
-    int stalled;           /* plain steps have led to x and gain nothing more: begin with what follows them */
-    int steps;             /* most steps; out: most made by a column */
+    int solve_first; /* 1: x is output only, b may be x.  0: x is refined */
+    int stalled; /* plain steps have led to x and gain nothing more: begin with what follows them */
+    int steps;   /* most steps; out: most made by a column */
     double tolerance;      /* wanted backward error */
     double initial, final; /* out: largest backward error over the columns, before and after */
 } backend_refinement;
 
 typedef struct backend {
     const char *name;
-    int takes_device_vectors; /* solves, of all parts at once, and refinement take blocks in device memory, both or none */
+    int takes_device_vectors; /* solves, of all parts at once, and refinement take blocks in device
+                                 memory, both or none */
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
     libsolver_status (*prepare)(const backend_problem *problem, message *why, void **plan);
     void (*discard)(void *plan);
@@ -85,44 +95,48 @@ typedef struct backend {
     /* values: of the pattern's entries, in its order, which stay until they are factorized.  They
      * are checked before, so this cannot fail. */
     void (*set_values)(void *numeric, const void *values);
-    libsolver_status (*factorize)(void *numeric, const backend_options *options, backend_report *report,
-                                  message *why);
+    libsolver_status (*factorize)(void *numeric, const backend_options *options,
+                                  backend_report *report, message *why);
     /* Mixed precision, with what factorize was given and reported: solves as a solve to this
      * tolerance in so many steps will.  If refinement does not get there, or not soon, the factor
      * becomes one in double precision, and so do later ones.  NULL: nothing to confirm. */
-    libsolver_status (*confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,
-                                backend_report *report, message *why);
+    libsolver_status (*confirm)(void *numeric, void *workspace, const backend_options *options,
+                                int steps, double tolerance, backend_report *report, message *why);
     /* Solves.  Workspaces hold `columns` right-hand sides; wider blocks go in panels. */
     int64_t (*workspace_bytes)(const void *numeric, int64_t columns);
     libsolver_status (*workspace_create)(const void *numeric, int64_t columns, void **workspace);
     void (*workspace_destroy)(const void *numeric, void *workspace);
-    libsolver_status (*solve)(const void *numeric, int part, void *workspace, const libsolver_vectors *b,
-                              const libsolver_vectors *x);
+    libsolver_status (*solve)(const void *numeric, int part, void *workspace,
+                              const libsolver_vectors *b, const libsolver_vectors *x);
     /* Whether solves in this workspace run on a device.  NULL: they never do. */
     int (*solves_on_device)(const void *numeric, const void *workspace);
     /* See libsolver_solve_traced.  NULL: solves cannot be traced. */
-    libsolver_status (*trace)(const void *numeric, void *workspace, const libsolver_vectors *b, const libsolver_vectors *x,
-                              int64_t capacity, libsolver_task *tasks, int64_t *count, message *why);
+    libsolver_status (*trace)(const void *numeric, void *workspace, const libsolver_vectors *b,
+                              const libsolver_vectors *x, int64_t capacity, libsolver_task *tasks,
+                              int64_t *count, message *why);
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error);
     /* See libsolver_solve_async; in device memory: backward_error, NULL or columns, and status,
      * NULL or one.  remarks: bits that the factor adds.  NULL: it cannot be had */
-    libsolver_status (*solve_async)(const void *numeric, void *workspace, const libsolver_vectors *b, const libsolver_vectors *x,
-                                    const backend_refinement *refinement, int remarks, double *backward_error,
-                                    libsolver_status *status);
+    libsolver_status (*solve_async)(const void *numeric, void *workspace,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    const backend_refinement *refinement, int remarks,
+                                    double *backward_error, libsolver_status *status);
     /* See libsolver_determinant, _condition and _forward_error. */
-    libsolver_status (*determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
+    libsolver_status (*determinant)(const void *numeric, double *log_abs, double *phase_real,
+                                    double *phase_imaginary);
     libsolver_status (*condition)(const void *numeric, void *workspace, double *condition);
-    libsolver_status (*forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
-                                      const libsolver_vectors *x, double *forward_error);
+    libsolver_status (*forward_error)(const void *numeric, void *workspace,
+                                      const libsolver_vectors *b, const libsolver_vectors *x,
+                                      double *forward_error);
     /* See libsolver_schur_complement, _condense (expand: 0) and _expand (b is x). */
     libsolver_status (*schur_complement)(const void *numeric, const libsolver_vectors *s);
-    libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace, const libsolver_vectors *b,
-                                    const libsolver_vectors *x);
+    libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace,
+                                    const libsolver_vectors *b, const libsolver_vectors *x);
     /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
-    libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers, int64_t *indices,
-                                 void *values, int64_t *order);
+    libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
+                                 int64_t *indices, void *values, int64_t *order);
     libsolver_status (*export_d)(const void *numeric, void *diagonal, void *subdiagonal);
     libsolver_status (*export_scaling)(const void *numeric, void *scaling);
 } backend;

@@ -59,7 +59,10 @@ typedef enum libsolver_type {
 
 /* A = A^T, or A = A^H (the same for real types).  The diagonal of a Hermitian matrix must be real:
  * an imaginary part (duplicates summed) other than zero is INVALID. */
-typedef enum libsolver_symmetry { LIBSOLVER_SYMMETRIC = 0, LIBSOLVER_HERMITIAN = 1 } libsolver_symmetry;
+typedef enum libsolver_symmetry {
+    LIBSOLVER_SYMMETRIC = 0,
+    LIBSOLVER_HERMITIAN = 1
+} libsolver_symmetry;
 
 /* Which entries a matrix view holds.  LOWER: row >= column, UPPER: row <= column, an entry on the
  * other side is INVALID. FULL: every entry with its mirror image, which must be equal (conjugate
@@ -76,26 +79,29 @@ typedef enum libsolver_format { LIBSOLVER_COMPRESSED = 0, LIBSOLVER_TRIPLETS = 1
 
 typedef enum libsolver_index { LIBSOLVER_INT32 = 0, LIBSOLVER_INT64 = 1 } libsolver_index;
 typedef enum libsolver_place { LIBSOLVER_HOST = 0, LIBSOLVER_DEVICE = 1 } libsolver_place;
-typedef enum libsolver_layout { LIBSOLVER_COLUMN_MAJOR = 0, LIBSOLVER_ROW_MAJOR = 1 } libsolver_layout;
+typedef enum libsolver_layout {
+    LIBSOLVER_COLUMN_MAJOR = 0,
+    LIBSOLVER_ROW_MAJOR = 1
+} libsolver_layout;
 
 /* A sparse symmetric matrix of order n, seen where it lies: nothing is owned, and nothing of it is
  * kept after a call. A zeroed struct means: double, symmetric, lower triangle compressed by
  * columns, base 0, 32-bit indices, on the host. Entries of a column may come in any order;
  * duplicates are summed; a diagonal entry that is absent is zero. */
 typedef struct libsolver_matrix {
-    int64_t n;                    /* order */
-    int64_t nnz;                  /* TRIPLETS: number of entries.  COMPRESSED: not read */
-    const void *pointers;         /* COMPRESSED: n + 1 starts of columns.  TRIPLETS: nnz column indices */
-    const void *indices;          /* row index of each entry */
-    const void *values;           /* one for each entry; may be NULL where only the pattern is needed */
-    libsolver_type type;          /* of the values */
+    int64_t n;            /* order */
+    int64_t nnz;          /* TRIPLETS: number of entries.  COMPRESSED: not read */
+    const void *pointers; /* COMPRESSED: n + 1 starts of columns.  TRIPLETS: nnz column indices */
+    const void *indices;  /* row index of each entry */
+    const void *values;   /* one for each entry; may be NULL where only the pattern is needed */
+    libsolver_type type;  /* of the values */
     libsolver_symmetry symmetry;  /* */
     libsolver_storage storage;    /* */
     libsolver_format format;      /* */
     libsolver_index pointer_type; /* of pointers */
     libsolver_index index_type;   /* of indices */
-    int base;                     /* 0 or 1: the index of the first row and column, and the first pointer */
-    libsolver_place place;        /* of the three arrays */
+    int base; /* 0 or 1: the index of the first row and column, and the first pointer */
+    libsolver_place place; /* of the three arrays */
 } libsolver_matrix;
 
 /* A dense block of vectors: rows x columns, entry (i, j) at values[i + j ld] (column-major, ld >=
@@ -127,8 +133,8 @@ typedef struct libsolver_task {
     int32_t backward; /* 0: on the way up, the top included; 1: on the way down */
     int32_t block;    /* that ran it, after its other tasks of lower levels */
     int64_t bytes;    /* that it read in one piece: description and inverses */
-    double begin, staged, gathered, end; /* seconds after the first task began: the block came to it, its bytes were
-                                            there, its inputs too, it was done */
+    double begin, staged, gathered, end; /* seconds after the first task began: the block came to
+                                            it, its bytes were there, its inputs too, it was done */
 } libsolver_task;
 
 #ifdef __cplusplus

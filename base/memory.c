@@ -10,8 +10,8 @@ typedef struct header {
     int64_t bytes; /* as counted */
 } header;
 
-void memory_init(memory *m, void *(*allocate)(void *, size_t), void (*release)(void *, void *), void *user,
-                 int64_t limit)
+void memory_init(memory *m, void *(*allocate)(void *, size_t), void (*release)(void *, void *),
+                 void *user, int64_t limit)
 {
     m->allocate = allocate;
     m->release = release;
@@ -55,7 +55,8 @@ void *memory_new(memory *m, int64_t count, size_t size)
         ;
     atomic_fetch_add(&m->calls, 1);
     const uintptr_t first = (uintptr_t)raw + sizeof(header);
-    char *block = raw + sizeof(header) + (MEMORY_ALIGNMENT - first % MEMORY_ALIGNMENT) % MEMORY_ALIGNMENT;
+    char *block =
+        raw + sizeof(header) + (MEMORY_ALIGNMENT - first % MEMORY_ALIGNMENT) % MEMORY_ALIGNMENT;
     ((header *)(void *)block)[-1] = (header){raw, bytes};
     return block;
 }

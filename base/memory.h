@@ -27,8 +27,8 @@ typedef struct memory {
     _Atomic int64_t wanted;       /* bytes of the latest request that failed */
 } memory;
 
-void memory_init(memory *m, void *(*allocate)(void *, size_t), void (*release)(void *, void *), void *user,
-                 int64_t limit);
+void memory_init(memory *m, void *(*allocate)(void *, size_t), void (*release)(void *, void *),
+                 void *user, int64_t limit);
 
 /* count * size bytes (at least 1), uninitialised, aligned to 64; NULL when they cannot be had or
  * the product overflows. */

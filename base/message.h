@@ -33,6 +33,7 @@ typedef struct message {
 __attribute__((format(printf, 5, 6)))
 #endif
 libsolver_status
-message_set(message *m, libsolver_status status, const char *file, int line, const char *format, ...);
+message_set(message *m, libsolver_status status, const char *file, int line, const char *format,
+            ...);
 
 #endif

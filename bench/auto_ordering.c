@@ -31,7 +31,8 @@ typedef struct contender {
 } contender;
 
 enum { AMD, ND, AUTOMATIC, CONTENDERS };
-static const libsolver_ordering ordering_of[] = {LIBSOLVER_ORDERING_AMD, LIBSOLVER_ORDERING_ND, LIBSOLVER_ORDERING_AUTO};
+static const libsolver_ordering ordering_of[] = {LIBSOLVER_ORDERING_AMD, LIBSOLVER_ORDERING_ND,
+                                                 LIBSOLVER_ORDERING_AUTO};
 
 typedef struct ratios {
     double factorize, job;
@@ -65,16 +66,19 @@ static void analyze(contender *c, const libsolver_matrix *a, libsolver_ordering 
         must(libsolver_context_create(&o, &c->context) == LIBSOLVER_OK, "no context");
     libsolver_analysis_free(c->s);
     const double begin = seconds();
-    must(libsolver_analyze(c->context, a, &o, &c->s) == LIBSOLVER_OK, libsolver_context_message(c->context));
+    must(libsolver_analyze(c->context, a, &o, &c->s) == LIBSOLVER_OK,
+         libsolver_context_message(c->context));
     c->analyze = fmin(c->analyze, seconds() - begin);
 }
 
 /* A factorization with its solves; the first, which takes memory, does not count. */
-static void factorize(contender *c, const libsolver_matrix *a, const libsolver_vectors *b, const libsolver_vectors *x)
+static void factorize(contender *c, const libsolver_matrix *a, const libsolver_vectors *b,
+                      const libsolver_vectors *x)
 {
     const double begin = seconds();
     const int is_first = !c->f;
-    libsolver_status status = is_first ? libsolver_factorize(c->s, a, &c->f) : libsolver_refactorize(c->f, a);
+    libsolver_status status =
+        is_first ? libsolver_factorize(c->s, a, &c->f) : libsolver_refactorize(c->f, a);
     for (int i = 0; i < SOLVES && status >= 0; i++)
         status = libsolver_solve_plain(c->f, LIBSOLVER_PART_ALL, NULL, b, x);
     if (status < 0)
@@ -90,8 +94,9 @@ static void factorize_in_turn(contender *c, const libsolver_matrix *a)
     must(b && x, "no memory");
     for (size_t i = 0; i < values; i++)
         b[i] = 1;
-    const libsolver_vectors rhs = {.values = b, .rows = a->n, .columns = 1, .ld = a->n, .type = a->type},
-                            solution = {.values = x, .rows = a->n, .columns = 1, .ld = a->n, .type = a->type};
+    const libsolver_vectors
+        rhs = {.values = b, .rows = a->n, .columns = 1, .ld = a->n, .type = a->type},
+        solution = {.values = x, .rows = a->n, .columns = 1, .ld = a->n, .type = a->type};
     for (int turn = -1; turn < LEAST_TURNS || (turn < MOST_TURNS && spent < ENOUGH); turn++) {
         const double begin = seconds();
         factorize(&c[turn & 1 ? AMD : ND], a, &rhs, &solution);
@@ -122,7 +127,8 @@ static int bench(const char *specification, ratios *r)
     for (int k = 0; k < CONTENDERS; k++)
         c[k] = (contender){.analyze = INFINITY, .factorize = INFINITY};
     const double begin = seconds();
-    for (int turn = 0; turn < LEAST_TURNS || (turn < MOST_TURNS && seconds() - begin < ENOUGH); turn++)
+    for (int turn = 0; turn < LEAST_TURNS || (turn < MOST_TURNS && seconds() - begin < ENOUGH);
+         turn++)
         for (int k = 0; k < CONTENDERS; k++)
             analyze(&c[(k + turn) % CONTENDERS], &a, ordering_of[(k + turn) % CONTENDERS]);
     for (int k = 0; k < AUTOMATIC && !measured; k++)
@@ -133,9 +139,10 @@ static int bench(const char *specification, ratios *r)
     c[AUTOMATIC].factorize = c[is_nd ? ND : AMD].factorize; /* it is one of the two orders */
     r->factorize = c[AUTOMATIC].factorize / fmin(c[AMD].factorize, c[ND].factorize);
     r->job = job(&c[AUTOMATIC]) / fmin(job(&c[AMD]), job(&c[ND]));
-    printf("%-30s %8d %9.2f %9.2f %9.2f   %9.3f %9.3f %-3s  %6.3f %6.3f\n", p.name, p.a.n, 1e3 * c[AMD].analyze,
-           1e3 * c[ND].analyze, 1e3 * c[AUTOMATIC].analyze, 1e3 * c[AMD].factorize, 1e3 * c[ND].factorize, is_nd ? "nd" : "amd",
-           r->factorize, r->job);
+    printf("%-30s %8d %9.2f %9.2f %9.2f   %9.3f %9.3f %-3s  %6.3f %6.3f\n", p.name, p.a.n,
+           1e3 * c[AMD].analyze, 1e3 * c[ND].analyze, 1e3 * c[AUTOMATIC].analyze,
+           1e3 * c[AMD].factorize, 1e3 * c[ND].factorize, is_nd ? "nd" : "amd", r->factorize,
+           r->job);
     fflush(stdout);
     for (int k = 0; k < CONTENDERS; k++) {
         libsolver_factor_free(c[k].f);
@@ -157,8 +164,9 @@ static void summarize(const char *what, const double *ratio, int count)
         largest = fmax(largest, ratio[k]);
         mean += log(ratio[k]) / count;
     }
-    printf("%s: AUTO over the better one: geometric mean %.3f, largest %.3f, above %.2f in %d of %d\n", what,
-           exp(mean), largest, ALLOWED, above, count);
+    printf(
+        "%s: AUTO over the better one: geometric mean %.3f, largest %.3f, above %.2f in %d of %d\n",
+        what, exp(mean), largest, ALLOWED, above, count);
 }
 
 int main(int count, char **argument)

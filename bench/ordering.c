@@ -82,7 +82,8 @@ static void order_by_metis(const graph *g, int seed, int32_t *perm)
         weight[v] = g->weight ? g->weight[v] : 1;
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = seed;
-    must(METIS_NodeND(&n, start, neighbor, g->weight ? weight : NULL, options, order, rank) == METIS_OK,
+    must(METIS_NodeND(&n, start, neighbor, g->weight ? weight : NULL, options, order, rank) ==
+             METIS_OK,
          "METIS failed");
     for (int32_t k = 0; k < n; k++)
         perm[k] = (int32_t)order[k];
@@ -91,7 +92,8 @@ static void order_by_metis(const graph *g, int seed, int32_t *perm)
 
 typedef enum method { OURS, METIS, AMD } method;
 
-static figures measure(const pattern *a, const graph *g, const int32_t *class_of, method by, int seed)
+static figures measure(const pattern *a, const graph *g, const int32_t *class_of, method by,
+                       int seed)
 {
     int32_t *perm = malloc(sizeof(int32_t) * ((size_t)a->n + 1)),
             *whole = malloc(sizeof(int32_t) * ((size_t)a->n + 1));
@@ -100,14 +102,15 @@ static figures measure(const pattern *a, const graph *g, const int32_t *class_of
     if (by == METIS)
         order_by_metis(g, seed, perm);
     else
-        must((by == AMD ? order_amd(&env.memory, g, perm) : order_nd(&env, g, (uint64_t)seed, perm)) ==
-                 LIBSOLVER_OK,
+        must((by == AMD ? order_amd(&env.memory, g, perm)
+                        : order_nd(&env, g, (uint64_t)seed, perm)) == LIBSOLVER_OK,
              "an ordering failed");
     seconds += seconds_by(ticking);
     int64_t nnz;
     double flops;
     if (class_of)
-        must(order_expand(&env.memory, a->n, class_of, g->n, perm, whole) == LIBSOLVER_OK, "no memory");
+        must(order_expand(&env.memory, a->n, class_of, g->n, perm, whole) == LIBSOLVER_OK,
+             "no memory");
     const int32_t *final = class_of ? whole : perm;
     must(!permutation_check(&env.memory, a->n, final), "not a permutation");
     must(forest_cost(&env.memory, a, final, &nnz, &flops) == LIBSOLVER_OK, "no memory");
@@ -123,7 +126,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Geometric means of nnz and flops, median of the times. */
-static figures summary(const pattern *a, const graph *g, const int32_t *class_of, method by, int seeds)
+static figures summary(const pattern *a, const graph *g, const int32_t *class_of, method by,
+                       int seeds)
 {
     figures sum = {0, 0, 0};
     double seconds[MOST_SEEDS];
@@ -160,9 +164,10 @@ static void bench(const char *specification, int seeds, int threads, means *mean
         const figures metis = summary(&a, used, classes, METIS, seeds),
                       amd = summary(&a, used, classes, AMD, 1);
         const figures ours = summary(&a, used, classes, OURS, seeds);
-        printf("%-26s %8d %9lld  %6.3f %6.3f  %8.4f %6.3f   %6.3f %6.3f %6.3f", p.name, a.n, (long long)edges,
-               ours.nnz / metis.nnz, ours.flops / metis.flops, ours.seconds, ours.seconds / metis.seconds,
-               amd.nnz / metis.nnz, amd.flops / metis.flops, amd.seconds / metis.seconds);
+        printf("%-26s %8d %9lld  %6.3f %6.3f  %8.4f %6.3f   %6.3f %6.3f %6.3f", p.name, a.n,
+               (long long)edges, ours.nnz / metis.nnz, ours.flops / metis.flops, ours.seconds,
+               ours.seconds / metis.seconds, amd.nnz / metis.nnz, amd.flops / metis.flops,
+               amd.seconds / metis.seconds);
         mean->count++;
         mean->nnz += log(ours.nnz / metis.nnz);
         mean->flops += log(ours.flops / metis.flops);
@@ -208,16 +213,19 @@ int main(int count, char **argument)
     memory_init(&env.memory, NULL, NULL, NULL, 0);
     env.threads = 1;
     means mean = {0};
-    printf("ours / METIS                                     nnz(L)  flops   seconds   time   AMD: nnz  "
+    printf("ours / METIS                                     nnz(L)  flops   seconds   time   AMD: "
+           "nnz  "
            "flops   time%s\n",
            threads > 1 ? "       speed-up" : "");
     for (; k < count; k++)
         bench(argument[k], seeds, threads, &mean);
     if (mean.count > 0)
-        printf("geometric mean of %d: nnz(L) %.3f, flops %.3f, time %.3f\n", mean.count, exp(mean.nnz / mean.count),
-               exp(mean.flops / mean.count), exp(mean.seconds / mean.count));
+        printf("geometric mean of %d: nnz(L) %.3f, flops %.3f, time %.3f\n", mean.count,
+               exp(mean.nnz / mean.count), exp(mean.flops / mean.count),
+               exp(mean.seconds / mean.count));
     if (mean.large > 0) {
-        printf("of %d over %d vertices: time %.3f", mean.large, LARGE, exp(mean.large_seconds / mean.large));
+        printf("of %d over %d vertices: time %.3f", mean.large, LARGE,
+               exp(mean.large_seconds / mean.large));
         if (threads > 1)
             printf(", speed-up on %d threads %.2f", threads, exp(mean.speedup / mean.large));
         printf("\n");

@@ -32,9 +32,10 @@ typedef struct job {
 static void launch(const void *job_)
 {
     const job *j = job_;
-    must((j->steps < 0 ? libsolver_solve_plain(j->factor, LIBSOLVER_PART_ALL, j->workspace, &j->b, &j->x)
-                       : libsolver_solve_async(j->factor, j->workspace, j->steps, &j->b, &j->x, j->error,
-                                               j->status)) >= 0,
+    must((j->steps < 0
+              ? libsolver_solve_plain(j->factor, LIBSOLVER_PART_ALL, j->workspace, &j->b, &j->x)
+              : libsolver_solve_async(j->factor, j->workspace, j->steps, &j->b, &j->x, j->error,
+                                      j->status)) >= 0,
          "a solve could not be launched");
 }
 
@@ -146,7 +147,8 @@ static void measure(const char *name, int64_t columns, double tolerance)
         if (j.steps >= 0)
             print_errors(&j);
     }
-    const double device = time_of_solve(&j, &j.b, &j.x), host = time_of_solve(&j, &j.host_b, &j.host_x);
+    const double device = time_of_solve(&j, &j.b, &j.x),
+                 host = time_of_solve(&j, &j.host_b, &j.host_x);
     libsolver_solve_query(j.factor, NULL, &info);
     printf("| device %.1f host %.1f us, %d steps\n", device, host, info.steps);
     fflush(stdout);

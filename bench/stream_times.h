@@ -85,12 +85,15 @@ static inline double graph_time(const launched *work)
     return us;
 }
 
-/* max |b - A x|_i / (|A||x| + |b|)_i over the rows of so many columns of a real system; NaN if one is */
-static inline double componentwise_error(const triplets *a, int64_t columns, const double *b, const double *x)
+/* max |b - A x|_i / (|A||x| + |b|)_i over the rows of so many columns of a real system; NaN if one
+ * is */
+static inline double componentwise_error(const triplets *a, int64_t columns, const double *b,
+                                         const double *x)
 {
     const int32_t n = a->n;
     double worst = 0;
-    long double *r = malloc(sizeof(long double) * ((size_t)n + 1)), *s = malloc(sizeof(long double) * ((size_t)n + 1));
+    long double *r = malloc(sizeof(long double) * ((size_t)n + 1)),
+                *s = malloc(sizeof(long double) * ((size_t)n + 1));
     must(r && s, "no memory");
     for (int64_t c = 0; c < columns; c++, b += n, x += n) {
         for (int32_t i = 0; i < n; i++) {
@@ -99,7 +102,8 @@ static inline double componentwise_error(const triplets *a, int64_t columns, con
         }
         for (int64_t k = 0; k < a->nnz; k++)
             for (int mirrored = 0; mirrored < 1 + (a->rows[k] != a->columns[k]); mirrored++) {
-                const int32_t row = mirrored ? a->columns[k] : a->rows[k], column = mirrored ? a->rows[k] : a->columns[k];
+                const int32_t row = mirrored ? a->columns[k] : a->rows[k],
+                              column = mirrored ? a->rows[k] : a->columns[k];
                 const long double product = (long double)a->values[k] * x[column];
                 r[row] -= product;
                 s[row] += fabsl(product);

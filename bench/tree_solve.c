@@ -40,7 +40,8 @@ typedef struct job {
 static void solve_once(const void *job_)
 {
     const job *j = job_;
-    must(tree_solve(j->solver, j->workspace, j->stream, &j->b, &j->x) == LIBSOLVER_OK, "a solve could not be launched");
+    must(tree_solve(j->solver, j->workspace, j->stream, &j->b, &j->x) == LIBSOLVER_OK,
+         "a solve could not be launched");
 }
 
 static double error_of(const job *j)
@@ -52,7 +53,8 @@ static void fetch(const job *j)
 {
     message why = {""};
     must(tree_solve_check(j->solver, j->workspace, j->stream, &why) == LIBSOLVER_OK, why.text);
-    CUDA(cudaMemcpy(j->host_x, j->x.values, sizeof(double) * (size_t)(j->b.rows * j->b.columns), cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(j->host_x, j->x.values, sizeof(double) * (size_t)(j->b.rows * j->b.columns),
+                    cudaMemcpyDeviceToHost));
 }
 
 /* The bits of many launches are those of the first. */
@@ -81,13 +83,16 @@ static void print_profile(const job *j, const tree_solver_info *info)
     profile p;
     libsolver_task *task = malloc((size_t)(info->tasks + 1) * sizeof *task);
     must(task != NULL, "no memory");
-    must(tree_solve_traced(j->solver, j->workspace, &j->b, &j->x, task, &why) == LIBSOLVER_OK, why.text);
+    must(tree_solve_traced(j->solver, j->workspace, &j->b, &j->x, task, &why) == LIBSOLVER_OK,
+         why.text);
     must(profile_make(task, info->tasks, NAN, &p), "no memory");
-    printf("  sweep     height kind   tasks   begin     end    adds | means us: staging gathering computing\n");
+    printf("  sweep     height kind   tasks   begin     end    adds | means us: staging gathering "
+           "computing\n");
     for (const profile_row *r = p.row; r < p.row + p.rows; r++)
-        printf("  %-9s %6d %-5s %6ld %7.2f %7.2f %7.2f | %8.2f %8.2f %8.2f\n", r->backward ? "backward" : "forward", r->height,
-               profile_kind(r->kind), (long)r->tasks, 1e6 * r->begin, 1e6 * r->end, 1e6 * r->added, 1e6 * r->staging, 1e6 * r->gathering,
-               1e6 * r->computing);
+        printf("  %-9s %6d %-5s %6ld %7.2f %7.2f %7.2f | %8.2f %8.2f %8.2f\n",
+               r->backward ? "backward" : "forward", r->height, profile_kind(r->kind),
+               (long)r->tasks, 1e6 * r->begin, 1e6 * r->end, 1e6 * r->added, 1e6 * r->staging,
+               1e6 * r->gathering, 1e6 * r->computing);
     profile_free(&p);
     free(task);
 }
@@ -97,11 +102,13 @@ static void print_profile(const job *j, const tree_solver_info *info)
 static void print_preparation(const char *which, const tree_solver_info *info)
 {
     const double copied = 8e-12 / 4.3 * (double)(info->factor_entries + info->entries);
-    printf("  %s prepared in %.2f ms: plan %.2f, load %.2f, tables %.2f, form %.3f (%.1f times the copy of L to the inverses), rest %.2f; "
+    printf("  %s prepared in %.2f ms: plan %.2f, load %.2f, tables %.2f, form %.3f (%.1f times the "
+           "copy of L to the inverses), rest %.2f; "
            "%.1f MB on the device for it, allocated %ld times so far; plans made %ld\n",
-           which, 1e3 * info->seconds, 1e3 * info->plan_seconds, 1e3 * info->load_seconds, 1e3 * info->table_seconds, 1e3 * info->form_seconds,
-           info->form_seconds / copied,
-           1e3 * (info->seconds - info->plan_seconds - info->load_seconds - info->table_seconds - info->form_seconds),
+           which, 1e3 * info->seconds, 1e3 * info->plan_seconds, 1e3 * info->load_seconds,
+           1e3 * info->table_seconds, 1e3 * info->form_seconds, info->form_seconds / copied,
+           1e3 * (info->seconds - info->plan_seconds - info->load_seconds - info->table_seconds -
+                  info->form_seconds),
            1e-6 * (double)info->former_bytes, (long)info->allocations, (long)info->plans);
 }
 
@@ -116,7 +123,9 @@ static void factorize(job *j, const char *name)
     libsolver_options_default(&on_device);
     on_device.backend = LIBSOLVER_BACKEND_GPU;
     must(libsolver_factor_matrix(&a, &on_device, &j->factor) >= 0, "no factor");
-    must(cpu_tree_view_d(((const device_numeric *)j->factor->numeric)->cpu, &j->tree) == LIBSOLVER_OK, "no memory");
+    must(cpu_tree_view_d(((const device_numeric *)j->factor->numeric)->cpu, &j->tree) ==
+             LIBSOLVER_OK,
+         "no memory");
 }
 
 static void prepare(job *j, const tree_solver_options *options, int64_t columns, int times)
@@ -139,7 +148,8 @@ static void prepare(job *j, const tree_solver_options *options, int64_t columns,
         j->host_x[k] = 1 + 0.1 * (double)((k % n + k / n) % 7);
     must(triplets_multiply(&j->p.a, j->host_x, columns, j->host_b), "no memory");
     j->stream = tree_solver_stream(j->solver);
-    j->b = j->x = (libsolver_vectors){.rows = n, .columns = columns, .ld = n, .type = LIBSOLVER_D, .place = LIBSOLVER_DEVICE};
+    j->b = j->x = (libsolver_vectors){
+        .rows = n, .columns = columns, .ld = n, .type = LIBSOLVER_D, .place = LIBSOLVER_DEVICE};
     CUDA(cudaMalloc(&j->b.values, bytes + 8));
     CUDA(cudaMalloc(&j->x.values, bytes + 8));
     CUDA(cudaMemset(j->x.values, 0xff, bytes)); /* NaN */
@@ -196,7 +206,8 @@ static void tune(const char *text, tree_solver_options *options, plan_tuning *tu
 }
 
 /* All that is told of one problem, packed with these options. */
-static void measure(job *j, const tree_solver_options *options, int64_t columns, int times, int profiled, int bits)
+static void measure(job *j, const tree_solver_options *options, int64_t columns, int times,
+                    int profiled, int bits)
 {
     prepare(j, options, columns, times);
     tree_solver_info info;
@@ -204,12 +215,15 @@ static void measure(job *j, const tree_solver_options *options, int64_t columns,
     solve_once(j);
     fetch(j);
     const launched work = {j->stream, solve_once, j};
-    const double error = error_of(j), stream = stream_time(&work, NULL), replayed = graph_time(&work);
+    const double error = error_of(j), stream = stream_time(&work, NULL),
+                 replayed = graph_time(&work);
     fetch(j);
-    printf("%-22s k %ld  stream %7.2f graph %7.2f us | error %.1e (timed %.1e) | L %.2fM inverses %.2fM read %.1f MB "
+    printf("%-22s k %ld  stream %7.2f graph %7.2f us | error %.1e (timed %.1e) | L %.2fM inverses "
+           "%.2fM read %.1f MB "
            "groups %d heights %d levels %d guarded %d growth %.0e | prepared in %.3f s\n",
-           j->p.name, (long)columns, stream, replayed, error, error_of(j), 1e-6 * (double)info.factor_entries,
-           1e-6 * (double)info.entries, 1e-6 * (double)info.bytes_read, info.groups, info.heights, info.levels, info.guarded,
+           j->p.name, (long)columns, stream, replayed, error, error_of(j),
+           1e-6 * (double)info.factor_entries, 1e-6 * (double)info.entries,
+           1e-6 * (double)info.bytes_read, info.groups, info.heights, info.levels, info.guarded,
            info.growth, info.seconds);
     print_preparation("first", &j->first);
     if (times > 1)

@@ -18,7 +18,8 @@ typedef struct bench_run {
     const settings *settings;
     problem problem;
     session session;
-    int64_t widths[MOST_WIDTHS]; /* numbers of right-hand sides, ascending in memory, 0 after the last */
+    int64_t widths[MOST_WIDTHS]; /* numbers of right-hand sides, ascending in memory, 0 after the
+                                    last */
     dense_block b, x;            /* n x the largest width */
 
     libsolver_workspace *workspace; /* for `width` columns, the solve being timed */
@@ -39,7 +40,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* The median time of step(run): three times at least, up to a second in all. */
-static int measure(int (*step)(bench_run *run, failure *f), bench_run *run, double *median, failure *f)
+static int measure(int (*step)(bench_run *run, failure *f), bench_run *run, double *median,
+                   failure *f)
 {
     double samples[MOST_SAMPLES], begin = seconds_now(), before = begin;
     int count = 0;
@@ -71,7 +73,8 @@ static int step_solve(bench_run *run, failure *f)
 {
     libsolver_factor *factor = run->session.factor;
     libsolver_vectors b = dense_view(&run->b, run->width), x = dense_view(&run->x, run->width);
-    libsolver_status status = libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, run->workspace, &b, &x);
+    libsolver_status status =
+        libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, run->workspace, &b, &x);
     return session_check(&run->session, status, libsolver_factor_message(factor), f);
 }
 
@@ -83,7 +86,8 @@ static int launch_solve(void *user)
     b.values = run->device_b;
     x.values = run->device_x;
     b.place = x.place = LIBSOLVER_DEVICE;
-    run->session.status = libsolver_solve_plain(run->session.factor, LIBSOLVER_PART_ALL, run->workspace, &b, &x);
+    run->session.status =
+        libsolver_solve_plain(run->session.factor, LIBSOLVER_PART_ALL, run->workspace, &b, &x);
     return run->session.status < 0;
 }
 
@@ -91,7 +95,8 @@ static int step_refined_solve(bench_run *run, failure *f)
 {
     libsolver_factor *factor = run->session.factor;
     libsolver_vectors b = dense_view(&run->b, 1), x = dense_view(&run->x, 1);
-    return session_check(&run->session, libsolver_solve(factor, &b, &x), libsolver_factor_message(factor), f);
+    return session_check(&run->session, libsolver_solve(factor, &b, &x),
+                         libsolver_factor_message(factor), f);
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -103,7 +108,8 @@ static int make_right_hand_sides(bench_run *run, failure *f)
     int64_t columns = 1;
     for (int k = 0; k < MOST_WIDTHS; k++)
         columns = run->widths[k] > columns ? run->widths[k] : columns;
-    if (!dense_create(&run->b, a->n, columns, a->type) || !dense_create(&run->x, a->n, columns, a->type))
+    if (!dense_create(&run->b, a->n, columns, a->type) ||
+        !dense_create(&run->x, a->n, columns, a->type))
         return failure_memory(f, run->problem.name);
     made_solution(a->n, columns, triplets_width(a), run->x.values);
     if (!triplets_multiply(a, run->x.values, columns, run->b.values))
@@ -140,13 +146,15 @@ static int profile_solves(bench_run *run, failure *f)
  * back. */
 static int time_on_device(bench_run *run, int k, failure *f)
 {
-    const libsolver_vectors b = dense_view(&run->b, run->width), x = dense_view(&run->x, run->width);
+    const libsolver_vectors b = dense_view(&run->b, run->width),
+                            x = dense_view(&run->x, run->width);
     const size_t width = (b.type == LIBSOLVER_S ? 4 : b.type == LIBSOLVER_Z ? 16 : 8);
     const size_t bytes = width * (size_t)(b.rows * b.columns);
-    const int failed = device_block_create(b.values, bytes, &run->device_b) || device_block_create(x.values, bytes, &run->device_x) ||
-                       launch_solve(run) ||
-                       device_time(run->session.stream, launch_solve, run, &run->solve[k], &run->solve_graph[k]) ||
-                       device_block_get(run->device_x, bytes, x.values);
+    const int failed =
+        device_block_create(b.values, bytes, &run->device_b) ||
+        device_block_create(x.values, bytes, &run->device_x) || launch_solve(run) ||
+        device_time(run->session.stream, launch_solve, run, &run->solve[k], &run->solve_graph[k]) ||
+        device_block_get(run->device_x, bytes, x.values);
     if (!failed && k == 0 && run->settings->profile)
         profile_solves(run, f);
     device_block_free(run->device_b);
@@ -167,7 +175,8 @@ static int bench_solve(bench_run *run, int k, failure *f)
     run->width = run->widths[k];
     libsolver_status status = libsolver_workspace_create(s->factor, run->width, &run->workspace);
     if (!session_check(s, status, libsolver_factor_message(s->factor), f) &&
-        !(on_device ? time_on_device(run, k, f) : step_solve(run, f) || measure(step_solve, run, &run->solve[k], f))) {
+        !(on_device ? time_on_device(run, k, f)
+                    : step_solve(run, f) || measure(step_solve, run, &run->solve[k], f))) {
         dense_get(&run->x);
         double error;
         if (!backward_error(&run->problem.a, run->width, run->b.values, run->x.values, &error)) {
@@ -295,7 +304,8 @@ int command_bench(const settings *s, failure *f)
         }
     }
     failure unwritten = {0};
-    if (to_file && lines.text && output_store(s->json, lines.text, lines.length, &unwritten) && !f->code)
+    if (to_file && lines.text && output_store(s->json, lines.text, lines.length, &unwritten) &&
+        !f->code)
         *f = unwritten;
     json_free(&lines);
     return f->code;

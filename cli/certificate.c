@@ -45,7 +45,8 @@ typedef struct row_sums {
 } row_sums;
 
 /* imaginary: that of value */
-static void add_entry(row_sums *row, int width, const double *value, double imaginary, const double *x)
+static void add_entry(row_sums *row, int width, const double *value, double imaginary,
+                      const double *x)
 {
     const double size = size_of(width, value);
     row->residual[0] -= value[0] * x[0];
@@ -83,7 +84,8 @@ static double column_error(const triplets *a, const double *b, const double *x, 
     }
     add_entries(a, x, rows);
     for (int32_t i = 0; i < a->n; i++) {
-        const double right = size_of(width, b + (int64_t)i * width), residual = size_of(width, rows[i].residual);
+        const double right = size_of(width, b + (int64_t)i * width),
+                     residual = size_of(width, rows[i].residual);
         const double first = rows[i].product + right;
         const double tau = 1000 * (double)a->n * eps * (rows[i].norm * x_norm + right);
         const bool tiny = !(first > tau);

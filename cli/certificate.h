@@ -16,6 +16,7 @@ double forward_error(int32_t n, int64_t k, int width, const double *x);
 
 /* The largest componentwise backward error omega1 + omega2 of k columns [Arioli, Demmel, Duff
  * 1989], NaN if x is not finite.  False: out of memory. */
-bool backward_error(const triplets *a, int64_t k, const double *b, const double *x, double *largest);
+bool backward_error(const triplets *a, int64_t k, const double *b, const double *x,
+                    double *largest);
 
 #endif

@@ -13,9 +13,11 @@ static int check_inputs(const settings *s, const char *option, const char *path,
 {
     for (int k = 0; k < s->operand_count; k++)
         if (!problem_generator(s->operands[k]) && output_is_file(path, s->operands[k]))
-            return failure_set(f, EXIT_USAGE, "%s would write over the input %s", option, s->operands[k]);
+            return failure_set(f, EXIT_USAGE, "%s would write over the input %s", option,
+                               s->operands[k]);
     if (s->ordering_file && output_is_file(path, s->ordering_file))
-        return failure_set(f, EXIT_USAGE, "%s would write over the input %s", option, s->ordering_file);
+        return failure_set(f, EXIT_USAGE, "%s would write over the input %s", option,
+                           s->ordering_file);
     return 0;
 }
 
@@ -23,7 +25,7 @@ static int check_inputs(const settings *s, const char *option, const char *path,
 static int check_profile(const settings *s, const char *specification, failure *f)
 {
     static const char *const suffixes[] = {"json", "svg"};
-    char name[sizeof ((problem *)0)->name];
+    char name[sizeof((problem *)0)->name];
     problem_name(specification, name, sizeof name);
     for (int k = 0; k < 2 && !f->code; k++) {
         char *path = traces_path(s->profile, name, suffixes[k]);
@@ -47,9 +49,11 @@ int check_outputs(const settings *s, failure *f)
 {
     if (s->json && s->output && is_same(s->json, s->output))
         return failure_set(f, EXIT_USAGE, "-o and --json name the same file");
-    if ((s->output && check_inputs(s, "-o", s->output, f)) || (s->json && check_inputs(s, "--json", s->json, f)))
+    if ((s->output && check_inputs(s, "-o", s->output, f)) ||
+        (s->json && check_inputs(s, "--json", s->json, f)))
         return f->code;
-    if ((s->json && output_check(s->json, f)) || (s->command == COMMAND_GENERATE && output_check(s->output, f)))
+    if ((s->json && output_check(s->json, f)) ||
+        (s->command == COMMAND_GENERATE && output_check(s->output, f)))
         return f->code;
     for (int k = 0; s->profile && k < s->operand_count; k++)
         if (check_profile(s, s->operands[k], f))

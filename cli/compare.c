@@ -25,15 +25,17 @@ int compare_find(char *place, int room, failure *f)
         if (access(place, X_OK) == 0)
             return 0;
     }
-    return failure_set(f, EXIT_RESOURCES,
-                       "--compare: there is no libsolver-compare beside this program; it is built where "
-                       "SuiteSparse's CHOLMOD is found");
+    return failure_set(
+        f, EXIT_RESOURCES,
+        "--compare: there is no libsolver-compare beside this program; it is built where "
+        "SuiteSparse's CHOLMOD is found");
 }
 
 /* Starts it with its standard output into ends[1] of a pipe; -1: that failed. */
 static pid_t start(char *program, const settings *s, const int *ends)
 {
-    char *arguments[] = {program, s->operands[0], s->operand_count > 1 ? s->operands[1] : NULL, NULL};
+    char *arguments[] = {program, s->operands[0], s->operand_count > 1 ? s->operands[1] : NULL,
+                         NULL};
     char threads[24];
     pid_t child = -1;
     posix_spawn_file_actions_t actions;
@@ -94,5 +96,6 @@ int compare_run(const settings *s, comparison *c, failure *f)
     if (child > 0)
         waitpid(child, &ended, 0);
     c->done = read && parse_line(line, c);
-    return c->done ? 0 : failure_set(f, EXIT_RESOURCES, "--compare: libsolver-compare gave no answer");
+    return c->done ? 0
+                   : failure_set(f, EXIT_RESOURCES, "--compare: libsolver-compare gave no answer");
 }

@@ -7,7 +7,8 @@
 /* Doubles in d->values. */
 static size_t length(const dense_block *d)
 {
-    return (size_t)d->n * (size_t)d->columns * (size_t)type_width(d->type); /* both counts below 2^31 */
+    /* both counts below 2^31 */
+    return (size_t)d->n * (size_t)d->columns * (size_t)type_width(d->type);
 }
 
 bool dense_adopt(dense_block *d, int32_t n, int64_t columns, libsolver_type type, double *values)
@@ -21,7 +22,8 @@ bool dense_adopt(dense_block *d, int32_t n, int64_t columns, libsolver_type type
 bool dense_create(dense_block *d, int32_t n, int64_t columns, libsolver_type type)
 {
     const dense_block wanted = {.n = n, .columns = columns, .type = type};
-    return dense_adopt(d, n, columns, type, room_new((int64_t)length(&wanted) + 1, sizeof *d->values));
+    return dense_adopt(d, n, columns, type,
+                       room_new((int64_t)length(&wanted) + 1, sizeof *d->values));
 }
 
 void dense_free(dense_block *d)

@@ -24,7 +24,8 @@ void device_stream_free(void *stream)
 int device_block_create(const void *host, size_t bytes, void **block)
 {
     *block = NULL;
-    return cudaMalloc(block, bytes + 1) != cudaSuccess || cudaMemcpy(*block, host, bytes, cudaMemcpyHostToDevice) != cudaSuccess;
+    return cudaMalloc(block, bytes + 1) != cudaSuccess ||
+           cudaMemcpy(*block, host, bytes, cudaMemcpyHostToDevice) != cudaSuccess;
 }
 
 int device_block_get(const void *block, size_t bytes, void *host)
@@ -54,7 +55,8 @@ static int run(cudaStream_t stream, int (*call)(void *user), void *user, cudaGra
     return 0;
 }
 
-static int median(cudaStream_t stream, int (*call)(void *user), void *user, cudaGraphExec_t graph, double *seconds)
+static int median(cudaStream_t stream, int (*call)(void *user), void *user, cudaGraphExec_t graph,
+                  double *seconds)
 {
     cudaEvent_t start = NULL, stop = NULL;
     double sample[REPEATS];
@@ -62,7 +64,8 @@ static int median(cudaStream_t stream, int (*call)(void *user), void *user, cuda
     for (int k = -WARM; k < REPEATS && !failed; k++) {
         float ms = 0;
         failed = cudaEventRecord(start, stream) != cudaSuccess || run(stream, call, user, graph) ||
-                 cudaEventRecord(stop, stream) != cudaSuccess || cudaEventSynchronize(stop) != cudaSuccess ||
+                 cudaEventRecord(stop, stream) != cudaSuccess ||
+                 cudaEventSynchronize(stop) != cudaSuccess ||
                  cudaEventElapsedTime(&ms, start, stop) != cudaSuccess;
         if (k >= 0)
             sample[k] = 1e-3 * ms / CALLS;
@@ -108,7 +111,8 @@ typedef struct copied {
 static int copy_within(void *user)
 {
     const copied *c = user;
-    return cudaMemcpyAsync(c->block + COPIED, c->block, COPIED, cudaMemcpyDeviceToDevice, c->stream) != cudaSuccess;
+    return cudaMemcpyAsync(c->block + COPIED, c->block, COPIED, cudaMemcpyDeviceToDevice,
+                           c->stream) != cudaSuccess;
 }
 
 double device_copy_rate(void)

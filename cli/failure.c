@@ -21,9 +21,12 @@ int failure_memory(failure *f, const char *subject)
 {
     const long long wanted = room_wanted(), left = room_left();
     if (wanted && left)
-        return failure_set(f, EXIT_RESOURCES, "%s: not enough memory: %lld more bytes were wanted, --memory-limit leaves %lld", subject,
-                           wanted, left);
+        return failure_set(
+            f, EXIT_RESOURCES,
+            "%s: not enough memory: %lld more bytes were wanted, --memory-limit leaves %lld",
+            subject, wanted, left);
     if (wanted)
-        return failure_set(f, EXIT_RESOURCES, "%s: not enough memory: %lld more bytes were wanted", subject, wanted);
+        return failure_set(f, EXIT_RESOURCES, "%s: not enough memory: %lld more bytes were wanted",
+                           subject, wanted);
     return failure_set(f, EXIT_RESOURCES, "%s: not enough memory", subject);
 }

@@ -44,15 +44,16 @@ static void print_devices(void)
                        : status < 0                  ? libsolver_status_sentence(status)
                                                      : "none found");
     for (int k = 0; k < count && k < 16; k++)
-        printf("%s%d: %s, compute capability %d.%d, %d multiprocessors, %.1f GiB\n", k ? "           " : "",
-               k, devices[k].name, devices[k].compute_major, devices[k].compute_minor,
-               devices[k].multiprocessors, (double)devices[k].bytes / (1 << 30));
+        printf("%s%d: %s, compute capability %d.%d, %d multiprocessors, %.1f GiB\n",
+               k ? "           " : "", k, devices[k].name, devices[k].compute_major,
+               devices[k].compute_minor, devices[k].multiprocessors,
+               (double)devices[k].bytes / (1 << 30));
 }
 
 int command_info(const settings *s, failure *f)
 {
-    static const char *const precisions[] = {"real double (d)", "real single (s)", "complex double (z)",
-                                             "complex single (c)"};
+    static const char *const precisions[] = {"real double (d)", "real single (s)",
+                                             "complex double (z)", "complex single (c)"};
     static const char *const backends[] = {"CPU", "GPU"};
     static const char *const orderings[] = {"AMD", "nested dissection", "METIS", "natural"};
     bool built[4];

@@ -21,8 +21,9 @@ void json_close(json *j);
 void json_open_list(json *j, const char *key);
 void json_open_item(json *j);
 void json_close_list(json *j);
-void json_string(json *j, const char *key, const char *value); /* NULL: null; not UTF-8: replaced by U+FFFD */
-void json_real(json *j, const char *key, double value);        /* NaN and infinity: null */
+/* NULL: null; not UTF-8: replaced by U+FFFD */
+void json_string(json *j, const char *key, const char *value);
+void json_real(json *j, const char *key, double value); /* NaN and infinity: null */
 void json_integer(json *j, const char *key, int64_t value);
 void json_integer_or_null(json *j, const char *key, bool there, int64_t value);
 void json_boolean(json *j, const char *key, bool value);

@@ -22,9 +22,11 @@ int lines_open(lines *s, const char *path, failure *f)
     errno = 0;
     s->file = gzopen(path, "rb");
     if (!s->file)
-        return errno ? failure_set(f, EXIT_INPUT, "%s: %s", path, strerror(errno)) : failure_memory(f, path);
+        return errno ? failure_set(f, EXIT_INPUT, "%s: %s", path, strerror(errno))
+                     : failure_memory(f, path);
     gzbuffer(s->file, BUFFER_BYTES);
-    s->buffer = room_new(BUFFER_BYTES + 1, 1); /* one more for the NUL of a last line without an end */
+    s->buffer = room_new(BUFFER_BYTES + 1, 1); /* one more for the NUL of a last line without an end
+                                                */
     return s->buffer ? 0 : failure_memory(f, path);
 }
 
@@ -44,8 +46,8 @@ int lines_fail(lines *s, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(cause, sizeof cause, format, arguments);
     va_end(arguments);
-    return failure_set(s->failure, EXIT_INPUT, "%s:%lld: %s", s->path, (long long)(s->number ? s->number : 1),
-                       cause);
+    return failure_set(s->failure, EXIT_INPUT, "%s:%lld: %s", s->path,
+                       (long long)(s->number ? s->number : 1), cause);
 }
 
 /* Appends what the file holds next to buffer[begin, end), moved to the front.  At its end:

@@ -19,9 +19,9 @@ typedef struct lines {
     gzFile file;
     char *buffer;
     size_t begin, end; /* bytes read and not yet handed out: buffer[begin, end) */
-    char *text;        /* the line without its end, NUL-terminated, writable; NULL past the last line */
-    char *at;          /* where parsing of text has come to */
-    int64_t number;    /* of the line, from 1 */
+    char *text; /* the line without its end, NUL-terminated, writable; NULL past the last line */
+    char *at;   /* where parsing of text has come to */
+    int64_t number; /* of the line, from 1 */
     failure *failure;
 } lines;
 

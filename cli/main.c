@@ -13,7 +13,8 @@ static void finish_printing(failure *f)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return;
     if (!f->code)
-        failure_set(f, EXIT_RESOURCES, "standard output: cannot be written: %s", errno ? strerror(errno) : "a write failed");
+        failure_set(f, EXIT_RESOURCES, "standard output: cannot be written: %s",
+                    errno ? strerror(errno) : "a write failed");
 }
 
 static void run(const settings *s, failure *f)

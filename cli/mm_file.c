@@ -27,7 +27,8 @@ static int wrong_word(lines *s, const char *what, const char *expected)
 {
     if (lines_at_end(s))
         return lines_fail(s, "the header ends before its %s (%s)", what, expected);
-    return lines_fail(s, "the header's %s '%s' is unknown (%s)", what, lines_token(s).text, expected);
+    return lines_fail(s, "the header's %s '%s' is unknown (%s)", what, lines_token(s).text,
+                      expected);
 }
 
 /* %%MatrixMarket matrix FORMAT FIELD SYMMETRY */
@@ -37,7 +38,8 @@ static int parse_banner(mm_file *m)
     static const char *const object[] = {"matrix", NULL};
     static const char *const format[] = {"coordinate", "array", NULL};
     static const char *const field[] = {"real", "integer", "complex", "pattern", NULL};
-    static const char *const symmetry[] = {"general", "symmetric", "hermitian", "skew-symmetric", NULL};
+    static const char *const symmetry[] = {"general", "symmetric", "hermitian", "skew-symmetric",
+                                           NULL};
     lines *s = &m->source;
 
     if (lines_next(s))
@@ -45,7 +47,8 @@ static int parse_banner(mm_file *m)
     if (!s->text)
         return lines_fail(s, "the file is empty");
     if (parse_word(s, banner) < 0)
-        return lines_fail(s, "not a Matrix Market file: the first line must begin with %%%%MatrixMarket");
+        return lines_fail(
+            s, "not a Matrix Market file: the first line must begin with %%%%MatrixMarket");
     if (parse_word(s, object) < 0)
         return wrong_word(s, "object", "matrix");
     int word = parse_word(s, format);
@@ -60,7 +63,8 @@ static int parse_banner(mm_file *m)
     if (word < 0)
         return wrong_word(s, "symmetry", "general, symmetric or hermitian");
     if (word == 3)
-        return lines_fail(s, "the matrix is skew-symmetric; only symmetric and Hermitian ones are solved");
+        return lines_fail(
+            s, "the matrix is skew-symmetric; only symmetric and Hermitian ones are solved");
     m->symmetry = (mm_symmetry)word;
     if (!lines_at_end(s))
         return lines_fail(s, "unexpected '%s' behind the header", lines_token(s).text);
@@ -95,8 +99,8 @@ static int parse_sizes(mm_file *m)
     if (!lines_at_end(s))
         return lines_fail(s, "unexpected '%s' behind the sizes", lines_token(s).text);
     if (m->symmetry != MM_GENERAL && m->rows != m->columns)
-        return lines_fail(s, "a symmetric matrix must be square, this one is %lld x %lld", (long long)m->rows,
-                          (long long)m->columns);
+        return lines_fail(s, "a symmetric matrix must be square, this one is %lld x %lld",
+                          (long long)m->rows, (long long)m->columns);
     if (m->array && !count_array_entries(m))
         return lines_fail(s, "%lld x %lld is too large", (long long)m->rows, (long long)m->columns);
     return 0;
@@ -123,7 +127,8 @@ static int parse_index(mm_file *m, const char *what, int64_t count, int64_t *ind
     if (lines_parse_count(s, what, index))
         return s->failure->code;
     if (*index < 1 || *index > count)
-        return lines_fail(s, "the %s %lld is outside 1..%lld", what, (long long)*index, (long long)count);
+        return lines_fail(s, "the %s %lld is outside 1..%lld", what, (long long)*index,
+                          (long long)count);
     --*index;
     return 0;
 }
@@ -158,7 +163,8 @@ static int parse_value(mm_file *m)
     if (m->field == MM_INTEGER && !lines_at_end(s)) {
         const char *digits = s->at + (*s->at == '-' || *s->at == '+');
         if (strspn(digits, "0123456789") != strcspn(digits, " \t\r\v\f"))
-            return lines_fail(s, "'%s' is not an integer, which the header promises", lines_token(s).text);
+            return lines_fail(s, "'%s' is not an integer, which the header promises",
+                              lines_token(s).text);
     }
     if (m->field != MM_PATTERN && lines_parse_real(s, &m->value[0]))
         return s->failure->code;

@@ -17,7 +17,8 @@ typedef struct mm_file {
     bool array; /* dense, column by column; otherwise coordinates */
     mm_field field;
     mm_symmetry symmetry;
-    int64_t rows, columns, entries; /* as announced; entries of an array: those of its stored part */
+    int64_t rows, columns, entries; /* as announced; entries of an array: those of its stored part
+                                     */
 
     /* the entry that mm_file_next has read: 0-based, imaginary part 0 unless complex, pattern
      * entries are 1

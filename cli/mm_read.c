@@ -108,13 +108,15 @@ static int fold_general(mm_file *m, raw_entries *raw, int64_t *duplicates)
     room_free(order);
     triplets_free(a);
     *a = lower;
-    a->symmetry = a->type == LIBSOLVER_Z && !not_hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
+    a->symmetry =
+        a->type == LIBSOLVER_Z && !not_hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
     if (!enough)
         return failure_memory(f, m->source.path);
     if (not_symmetric && not_hermitian) {
         m->source.number = not_symmetric;
         return lines_fail(&m->source, "the matrix is %s: this entry differs from its mirror image",
-                          a->type == LIBSOLVER_Z ? "neither symmetric nor Hermitian" : "not symmetric");
+                          a->type == LIBSOLVER_Z ? "neither symmetric nor Hermitian"
+                                                 : "not symmetric");
     }
     return 0;
 }
@@ -126,7 +128,8 @@ static int check_sums(mm_file *m, const triplets *a)
     const int width = triplets_width(a);
     for (int64_t k = 0; k < a->nnz * width; k++)
         if (!isfinite(a->values[k]))
-            return lines_fail(&m->source, "the entries at (%d, %d), which are added, exceed the largest number",
+            return lines_fail(&m->source,
+                              "the entries at (%d, %d), which are added, exceed the largest number",
                               a->rows[k / width] + 1, a->columns[k / width] + 1);
     return 0;
 }
@@ -194,8 +197,8 @@ static int check_vectors(mm_file *m, int32_t n, libsolver_type type)
 {
     lines *s = &m->source;
     if (m->rows != n)
-        return lines_fail(s, "the right-hand side has %lld rows, the matrix has order %d", (long long)m->rows,
-                          n);
+        return lines_fail(s, "the right-hand side has %lld rows, the matrix has order %d",
+                          (long long)m->rows, n);
     if (m->columns < 1)
         return lines_fail(s, "the right-hand side has no columns");
     if (m->columns > INT32_MAX)
@@ -207,8 +210,8 @@ static int check_vectors(mm_file *m, int32_t n, libsolver_type type)
     return 0;
 }
 
-int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **values, int64_t *columns,
-                    failure *f)
+int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **values,
+                    int64_t *columns, failure *f)
 {
     mm_file m;
     const int width = type_width(type);
@@ -227,12 +230,14 @@ int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **v
         }
         for (int c = 0; c < width; c++)
             if (!isfinite((*values)[at + c] += m.value[c])) {
-                lines_fail(&m.source, "with this entry those at (%lld, %lld) exceed the largest number",
+                lines_fail(&m.source,
+                           "with this entry those at (%lld, %lld) exceed the largest number",
                            (long long)m.row + 1, (long long)m.column + 1);
                 goto done;
             }
     }
-    if (!f->code && (!grow_dense(values, &capacity, most, most) || (most == 0 && !(*values = room_new(1, 1)))))
+    if (!f->code &&
+        (!grow_dense(values, &capacity, most, most) || (most == 0 && !(*values = room_new(1, 1)))))
         failure_memory(f, path);
 done:
     mm_file_close(&m);

@@ -16,7 +16,7 @@ int mm_read_matrix(const char *path, triplets *a, int64_t *duplicates, failure *
 
 /* A general n x columns matrix, dense and column-major in *values: doubles, or pairs of them for
  * complex types (real files are promoted).  The caller frees *values by room_free. */
-int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **values, int64_t *columns,
-                    failure *f);
+int mm_read_vectors(const char *path, int32_t n, libsolver_type type, double **values,
+                    int64_t *columns, failure *f);
 
 #endif

@@ -10,7 +10,8 @@ int mm_write_matrix(const char *path, const triplets *a, const char *comment, fa
     const double *value = a->values;
     if (output_open(&o, path, f))
         return f->code;
-    output_print(&o, "%%%%MatrixMarket matrix coordinate %s %s\n", complex_values ? "complex" : "real",
+    output_print(&o, "%%%%MatrixMarket matrix coordinate %s %s\n",
+                 complex_values ? "complex" : "real",
                  a->symmetry == LIBSOLVER_HERMITIAN ? "hermitian" : "symmetric");
     if (comment)
         output_print(&o, "%% %s\n", comment);
@@ -24,13 +25,14 @@ int mm_write_matrix(const char *path, const triplets *a, const char *comment, fa
     return output_close(&o, true, f);
 }
 
-int mm_write_vectors(const char *path, int64_t n, int64_t columns, int width, const double *values, failure *f)
+int mm_write_vectors(const char *path, int64_t n, int64_t columns, int width, const double *values,
+                     failure *f)
 {
     output o;
     if (output_open(&o, path, f))
         return f->code;
-    output_print(&o, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n", width == 2 ? "complex" : "real",
-                 (long long)n, (long long)columns);
+    output_print(&o, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
+                 width == 2 ? "complex" : "real", (long long)n, (long long)columns);
     for (int64_t i = 0; i < n * columns * width && !o.damaged; i++)
         output_print(&o, "%.17g%c", values[i], (i + 1) % width == 0 ? '\n' : ' ');
     return output_close(&o, true, f);

@@ -15,14 +15,15 @@ static const struct command_entry {
 } commands[] = {
     {"solve", COMMAND_SOLVE, 1, 2, "MATRIX [RIGHT-HAND-SIDE]", "solve A x = b, refine and check x"},
     {"bench", COMMAND_BENCH, 1, 1 << 30, "PROBLEM...", "time every phase, one JSON line a problem"},
-    {"generate", COMMAND_GENERATE, 1, 1, "PROBLEM -o FILE", "write a problem as a Matrix Market file"},
+    {"generate", COMMAND_GENERATE, 1, 1, "PROBLEM -o FILE",
+     "write a problem as a Matrix Market file"},
     {"info", COMMAND_INFO, 0, 0, "", "version, what this build contains, devices"},
 };
 
 typedef enum value_kind {
     VALUE_NONE,   /* a bool is set */
-    VALUE_CHOICE, /* one of the words in `value`; an int takes its position.  A last word FILE takes any other
-                     text as a path, into ordering_file */
+    VALUE_CHOICE, /* one of the words in `value`; an int takes its position.  A last word FILE takes
+                     any other text as a path, into ordering_file */
     VALUE_COUNT,  /* a whole number >= least, int64_t */
     VALUE_BYTES,  /* the same, may end in K, M or G (powers of 1024) */
     VALUE_REAL,   /* a number in (0, most] */
@@ -41,13 +42,15 @@ static const struct option_entry {
 } options[] = {
     {"-o", "FILE", COMMAND_SOLVE | COMMAND_GENERATE, VALUE_TEXT, 0, offsetof(settings, output),
      "where to write x, or the problem (Matrix Market, .gz by suffix)"},
-    {"--backend", "auto|cpu|gpu", BOTH, VALUE_CHOICE, 0, offsetof(settings, backend), "where to compute"},
+    {"--backend", "auto|cpu|gpu", BOTH, VALUE_CHOICE, 0, offsetof(settings, backend),
+     "where to compute"},
     {"--type", "auto|spd|indefinite", BOTH, VALUE_CHOICE, 0, offsetof(settings, kind),
      "Cholesky (spd), LDL^T (indefinite), or what fits"},
-    {"--ordering", "auto|amd|nd|metis|natural|FILE", BOTH, VALUE_CHOICE, 0, offsetof(settings, ordering),
-     "order of elimination; FILE: the rows 1..n in the order wanted"},
+    {"--ordering", "auto|amd|nd|metis|natural|FILE", BOTH, VALUE_CHOICE, 0,
+     offsetof(settings, ordering), "order of elimination; FILE: the rows 1..n in the order wanted"},
     {"--precision", "d|s|c|z|mixed", BOTH, VALUE_CHOICE, 0, offsetof(settings, precision),
-     "real or complex, single or double, default d or z as the matrix; mixed: a factor in single, refined"},
+     "real or complex, single or double, default d or z as the matrix; mixed: a factor in single, "
+     "refined"},
     {"--nrhs", "K", BOTH, VALUE_COUNT, 1, offsetof(settings, nrhs),
      "right-hand sides made when no file gives them; a further K for bench"},
     {"--threads", "T", BOTH, VALUE_COUNT, 1, offsetof(settings, threads),
@@ -166,7 +169,8 @@ static int parse_option(settings *s, int count, char **arguments, int *k, failur
                 return failure_set(f, EXIT_USAGE, "%s takes no value", option->name);
         } else if (!value) {
             if (*k + 1 == count)
-                return failure_set(f, EXIT_USAGE, "%s needs a value (%s)", option->name, option->value);
+                return failure_set(f, EXIT_USAGE, "%s needs a value (%s)", option->name,
+                                   option->value);
             value = arguments[++*k];
         }
         if (!parse_value(option, value, s))
@@ -174,7 +178,8 @@ static int parse_option(settings *s, int count, char **arguments, int *k, failur
                                option->value);
         return 0;
     }
-    return failure_set(f, EXIT_USAGE, "unknown option '%.*s'; see libsolver --help", (int)length, argument);
+    return failure_set(f, EXIT_USAGE, "unknown option '%.*s'; see libsolver --help", (int)length,
+                       argument);
 }
 
 static const struct command_entry *find_command(const char *name)
@@ -197,13 +202,15 @@ static int check_operands(const settings *s, const struct command_entry *c, fail
     if (s->command == COMMAND_GENERATE && !s->output)
         return failure_set(f, EXIT_USAGE, "generate needs -o FILE");
     if (s->profile && s->backend != LIBSOLVER_BACKEND_GPU)
-        return failure_set(f, EXIT_USAGE, "--profile needs --backend gpu: it traces solves on a GPU");
+        return failure_set(f, EXIT_USAGE,
+                           "--profile needs --backend gpu: it traces solves on a GPU");
     return 0;
 }
 
 int settings_parse(settings *s, int count, char **arguments, failure *f)
 {
-    *s = (settings){.precision = PRECISION_BY_MATRIX, .threads = -1, .refine = -1, .operands = arguments};
+    *s = (settings){
+        .precision = PRECISION_BY_MATRIX, .threads = -1, .refine = -1, .operands = arguments};
     if (count < 2)
         return failure_set(f, EXIT_USAGE, "no command; see libsolver --help");
     if (is_any(arguments[1], "--help", "-h")) {
@@ -216,7 +223,8 @@ int settings_parse(settings *s, int count, char **arguments, failure *f)
     }
     const struct command_entry *c = find_command(arguments[1]);
     if (!c)
-        return failure_set(f, EXIT_USAGE, "unknown command '%s'; see libsolver --help", arguments[1]);
+        return failure_set(f, EXIT_USAGE, "unknown command '%s'; see libsolver --help",
+                           arguments[1]);
     s->command = c->command;
     bool options_end = false;
     for (int k = 2; k < count; k++) {
@@ -276,24 +284,27 @@ static void print_option(const struct option_entry *o, FILE *to)
 void print_help(const settings *s, FILE *to)
 {
     if (!s->help_on)
-        fprintf(to,
-                "libsolver: solves sparse symmetric systems A x = b, positive definite and indefinite\n\n");
+        fprintf(to, "libsolver: solves sparse symmetric systems A x = b, positive definite and "
+                    "indefinite\n\n");
     for (size_t k = 0; k < LENGTH(commands); k++)
         if (!s->help_on || s->help_on == commands[k].command)
             fprintf(to, "libsolver %-8s %-26s %s\n", commands[k].name, commands[k].operands,
                     commands[k].help);
     if (s->help_on != COMMAND_INFO)
-        fprintf(to, "\nOptions%s:\n", s->help_on ? "" : " (libsolver COMMAND --help: those of one command)");
+        fprintf(to, "\nOptions%s:\n",
+                s->help_on ? "" : " (libsolver COMMAND --help: those of one command)");
     for (size_t k = 0; k < LENGTH(options); k++)
         if (!s->help_on || s->help_on & options[k].commands)
             print_option(&options[k], to);
     if (s->help_on != COMMAND_INFO)
-        fprintf(to, "\nA matrix is a Matrix Market file (.mtx, .mtx.gz) or a problem made on the spot: "
-                    "lap2d:N, lap3d:N,\n"
-                    "vec3d:N (positive definite), kkt2d:N (indefinite), N points along each side of a grid.\n"
-                    "Without a right-hand side, b = A x* is made from x*(i) = 1 + 0.1 (i mod 7).\n");
-    if (!s->help_on || s->help_on == COMMAND_SOLVE)
         fprintf(to,
-                "\nExit code: 0 solved to the tolerance, 1 wrong usage, 2 wrong input, 3 no solution to the\n"
-                "tolerance, 4 out of memory or of what this build can do.\n");
+                "\nA matrix is a Matrix Market file (.mtx, .mtx.gz) or a problem made on the spot: "
+                "lap2d:N, lap3d:N,\n"
+                "vec3d:N (positive definite), kkt2d:N (indefinite), N points along each side of a "
+                "grid.\n"
+                "Without a right-hand side, b = A x* is made from x*(i) = 1 + 0.1 (i mod 7).\n");
+    if (!s->help_on || s->help_on == COMMAND_SOLVE)
+        fprintf(to, "\nExit code: 0 solved to the tolerance, 1 wrong usage, 2 wrong input, 3 no "
+                    "solution to the\n"
+                    "tolerance, 4 out of memory or of what this build can do.\n");
 }

@@ -35,11 +35,11 @@ typedef struct settings {
 
     int backend, kind, ordering, matching; /* values of the library's enumerations */
     int precision;
-    const char *ordering_file;         /* ordering is LIBSOLVER_ORDERING_USER */
-    int64_t nrhs;                      /* 0: not given */
-    int64_t threads, refine;           /* -1: not given */
-    double tolerance, pivot_threshold; /* 0: not given */
-    int64_t memory_limit;              /* 0: not given */
+    const char *ordering_file;           /* ordering is LIBSOLVER_ORDERING_USER */
+    int64_t nrhs;                        /* 0: not given */
+    int64_t threads, refine;             /* -1: not given */
+    double tolerance, pivot_threshold;   /* 0: not given */
+    int64_t memory_limit;                /* 0: not given */
     const char *json, *output, *profile; /* NULL: not given */
     bool quiet, compare;
 } settings;

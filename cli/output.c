@@ -59,7 +59,8 @@ static int stream_at(const char *path)
     if (stat(path, &facts) != 0)
         return -1;
     for (int file = STDOUT_FILENO; file <= STDERR_FILENO; file++)
-        if (fstat(file, &stream) == 0 && stream.st_dev == facts.st_dev && stream.st_ino == facts.st_ino)
+        if (fstat(file, &stream) == 0 && stream.st_dev == facts.st_dev &&
+            stream.st_ino == facts.st_ino)
             return file;
     return -1;
 }
@@ -90,7 +91,8 @@ static int open_beside(output *o)
     }
     struct stat facts;
     if (stat(o->target, &facts) == 0)
-        (void)fchmod(file, facts.st_mode & 0777); /* as the older file's, where the system lets us */
+        (void)fchmod(file, facts.st_mode & 0777); /* as the older file's, where the system lets us
+                                                   */
     return file;
 }
 
@@ -119,7 +121,8 @@ bool output_is_file(const char *path, const char *other)
     if (there && other_there)
         return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
     char *place = resolve(path), *other_place = resolve(other);
-    const bool same = !there && !other_there && place && other_place && strcmp(place, other_place) == 0;
+    const bool same =
+        !there && !other_there && place && other_place && strcmp(place, other_place) == 0;
     free(place);
     free(other_place);
     return same;

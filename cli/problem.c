@@ -64,9 +64,10 @@ static void append_vec3d_block(int64_t m, const int64_t *node, const int *d, int
 
 static void make_vec3d(int64_t m, triplets *a)
 {
+    /* itself and those numbered later */
     for (int64_t node = 0; node < m * m * m; node++)
         for (int j = 0; j < 3; j++)
-            for (int neighbour = 13; neighbour < 27; neighbour++) { /* itself and those numbered later */
+            for (int neighbour = 13; neighbour < 27; neighbour++) {
                 const int64_t at[] = {node % m, node / m % m, node / m / m};
                 const int d[] = {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
                 append_vec3d_block(m, at, d, j, a);
@@ -105,8 +106,8 @@ static int generate(const struct generator *g, const char *specification, triple
     char *end;
     long m = strtol(size, &end, 10);
     if (*size < '1' || *size > '9' || *end)
-        return failure_set(f, EXIT_USAGE, "%s: N in %s:N must be a positive whole number", specification,
-                           g->name);
+        return failure_set(f, EXIT_USAGE, "%s: N in %s:N must be a positive whole number",
+                           specification, g->name);
     double order = g->unknowns * pow((double)m, g->dimension);
     if (order >= INT32_MAX)
         return failure_set(f, EXIT_USAGE, "%s: orders above %d are not supported", specification,
@@ -128,7 +129,8 @@ static void name_of_file(const char *path, char *name, size_t room)
 {
     const char *slash = strrchr(path, '/');
     snprintf(name, room, "%s", slash ? slash + 1 : path);
-    for (const char *const *suffix = (const char *const[]){".gz", ".mtx", NULL}; *suffix; suffix++) {
+    for (const char *const *suffix = (const char *const[]){".gz", ".mtx", NULL}; *suffix;
+         suffix++) {
         size_t length = strlen(name), cut = strlen(*suffix);
         if (length > cut && strcmp(name + length - cut, *suffix) == 0)
             name[length - cut] = '\0';
@@ -169,12 +171,15 @@ int problem_load(const char *specification, problem *p, failure *f)
 
 int problem_convert(problem *p, int wanted, failure *f)
 {
-    static const libsolver_type types[] = {
-        [PRECISION_D] = LIBSOLVER_D, [PRECISION_S] = LIBSOLVER_S, [PRECISION_C] = LIBSOLVER_C, [PRECISION_Z] = LIBSOLVER_Z};
+    static const libsolver_type types[] = {[PRECISION_D] = LIBSOLVER_D,
+                                           [PRECISION_S] = LIBSOLVER_S,
+                                           [PRECISION_C] = LIBSOLVER_C,
+                                           [PRECISION_Z] = LIBSOLVER_Z};
     if (wanted == PRECISION_BY_MATRIX || wanted == PRECISION_MIXED)
         return 0;
     if (triplets_width(&p->a) > type_width(types[wanted]))
-        return failure_set(f, EXIT_INPUT, "%s: the matrix is complex; its precision is c or z", p->name);
+        return failure_set(f, EXIT_INPUT, "%s: the matrix is complex; its precision is c or z",
+                           p->name);
     return triplets_convert(&p->a, types[wanted]) ? 0 : failure_memory(f, p->name);
 }
 

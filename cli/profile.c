@@ -172,7 +172,8 @@ void profile_json(const profile *p, const profile_facts *facts, json *j)
     json_real(j, "waiting_for_inputs", p->part[PROFILE_GATHERING]);
     json_real(j, "multiplying", p->part[PROFILE_COMPUTING]);
     json_real(j, "no_task",
-              1 - p->part[PROFILE_STAGING] - p->part[PROFILE_GATHERING] - p->part[PROFILE_COMPUTING]);
+              1 - p->part[PROFILE_STAGING] - p->part[PROFILE_GATHERING] -
+                  p->part[PROFILE_COMPUTING]);
     json_close(j);
     json_open_list(j, "rows");
     for (int32_t r = 0; r < p->rows; r++)

@@ -19,9 +19,9 @@ typedef struct profile_row {
     int64_t tasks, bytes;
     double begin, end; /* of the first and of the last of them, seconds after the solve's begin */
     double added;      /* by which they end later than all rows before: sums to the solve's time */
-    double staging, gathering,
-        computing; /* means over the tasks: until the bytes were there, the inputs, and the rest */
-    double floor;  /* the longer one of a step and of its bytes at bytes_per_second */
+    double staging, gathering, computing; /* means over the tasks: until the bytes were there, the
+                                             inputs, and the rest */
+    double floor; /* the longer one of a step and of its bytes at bytes_per_second */
 } profile_row;
 
 enum { PROFILE_STAGING, PROFILE_GATHERING, PROFILE_COMPUTING, PROFILE_STATES, PROFILE_BINS = 240 };
@@ -32,9 +32,9 @@ typedef struct profile {
     int32_t levels, blocks;
     int64_t tasks, bytes;
     double bytes_per_second;
-    double seconds;                           /* from the first task's begin to the last one's end */
-    double bytes_floor, chain_floor;          /* all bytes at bytes_per_second; a step for each level */
-    double part[PROFILE_STATES];              /* of the blocks' time in each state; the rest: no task */
+    double seconds;                  /* from the first task's begin to the last one's end */
+    double bytes_floor, chain_floor; /* all bytes at bytes_per_second; a step for each level */
+    double part[PROFILE_STATES];     /* of the blocks' time in each state; the rest: no task */
     double bin[PROFILE_BINS][PROFILE_STATES]; /* the same for equal parts of the time */
 } profile;
 

@@ -3,8 +3,8 @@
  *
  *     title, what was measured and the floors
  *     |  what the blocks do: parts of them that wait for bytes, wait for inputs, multiply    |
- *     |  row: from its first task's begin to its last one's end, the dark part is what it    | tasks, bytes, ...
- *     |  adds to the solve; below it a line as long as its floor                             |                   */
+ *     |  row: from its first task's begin to its last one's end, the dark part is what it    |
+ * tasks, bytes, ... |  adds to the solve; below it a line as long as its floor | */
 #include "profile.h"
 #include "svg.h"
 #include <inttypes.h>
@@ -52,15 +52,17 @@ static void draw_title(const profile *p, const profile_facts *facts, output *o)
     svg_escaped(o, facts->name);
     output_print(o, ": one solve%s", facts->device ? " on " : "");
     svg_escaped(o, facts->device ? facts->device : "");
-    output_print(o, ", n = %" PRId64 ", %" PRId64 " entries in L</text>\n", facts->n, facts->factor_nnz);
-    output_print(o,
-                 "<text x=\"8\" y=\"40\">%s us on a stream, %s us in a graph, %s us traced. Floors: %s us "
-                 "for %.1f MB at %s TB/s, %s us for %d "
-                 "levels of %.2f us.</text>\n",
-                 number(1e6 * facts->stream, 1).text, number(1e6 * facts->graph, 1).text,
-                 number(1e6 * p->seconds, 1).text, number(1e6 * p->bytes_floor, 1).text,
-                 1e-6 * (double)p->bytes, number(1e-12 * p->bytes_per_second, 2).text,
-                 number(1e6 * p->chain_floor, 1).text, p->levels, 1e6 * PROFILE_STEP);
+    output_print(o, ", n = %" PRId64 ", %" PRId64 " entries in L</text>\n", facts->n,
+                 facts->factor_nnz);
+    output_print(
+        o,
+        "<text x=\"8\" y=\"40\">%s us on a stream, %s us in a graph, %s us traced. Floors: %s us "
+        "for %.1f MB at %s TB/s, %s us for %d "
+        "levels of %.2f us.</text>\n",
+        number(1e6 * facts->stream, 1).text, number(1e6 * facts->graph, 1).text,
+        number(1e6 * p->seconds, 1).text, number(1e6 * p->bytes_floor, 1).text,
+        1e-6 * (double)p->bytes, number(1e-12 * p->bytes_per_second, 2).text,
+        number(1e6 * p->chain_floor, 1).text, p->levels, 1e6 * PROFILE_STEP);
     for (int s = 0; s < PROFILE_STATES; s++) {
         char text[64];
         snprintf(text, sizeof text, "%s (%.0f %%)", state_names[s], 100 * p->part[s]);
@@ -117,14 +119,15 @@ static void draw_row(const profile *p, const profile_row *row, double y, output 
              profile_kind(row->kind));
     svg_label(o, LEFT - 8, y + 12, "end", text);
     svg_box(o, at(p, row->begin), y + 3, at(p, row->end) - at(p, row->begin), 8, ROW_COLOUR);
-    svg_box(o, at(p, row->end - row->added), y + 3, at(p, row->end) - at(p, row->end - row->added), 8,
-            ADDED_COLOUR);
+    svg_box(o, at(p, row->end - row->added), y + 3, at(p, row->end) - at(p, row->end - row->added),
+            8, ADDED_COLOUR);
     svg_line(o, at(p, row->begin), y + 13, at(p, row->begin + row->floor), y + 13,
              "stroke=\"#000000\" stroke-width=\"1.5\"");
-    const number_text column[] = {number((double)row->tasks, 0),  number(1e-6 * (double)row->bytes, 2),
-                                  number(1e6 * row->added, 2),    number(1e6 * row->floor, 2),
-                                  number(1e6 * row->staging, 2),  number(1e6 * row->gathering, 2),
-                                  number(1e6 * row->computing, 2)};
+    const number_text column[] = {
+        number((double)row->tasks, 0),  number(1e-6 * (double)row->bytes, 2),
+        number(1e6 * row->added, 2),    number(1e6 * row->floor, 2),
+        number(1e6 * row->staging, 2),  number(1e6 * row->gathering, 2),
+        number(1e6 * row->computing, 2)};
     for (int k = 0; k < 7; k++)
         svg_label(o, COLUMNS + 50 + 55 * k, y + 12, "end", column[k].text);
 }
@@ -143,7 +146,8 @@ void profile_svg(const profile *p, const profile_facts *facts, output *o)
         svg_line(o, at(p, p->bytes_floor), TOP, at(p, p->bytes_floor), bottom,
                  "stroke=\"#000000\" stroke-dasharray=\"4 4\"");
     svg_label(o, LEFT, bottom + 22, "start",
-              "Bars: from a level's first task to its last, dark what it adds to the solve; lines below them: "
+              "Bars: from a level's first task to its last, dark what it adds to the solve; lines "
+              "below them: "
               "its floor; dashed: all bytes at the "
               "rate of copies.");
     svg_close(o);

@@ -9,7 +9,8 @@ typedef struct short_number {
     char text[32];
 } short_number;
 
-static short_number shorten(double value, double step, const char *const *prefixes, const char *unit)
+static short_number shorten(double value, double step, const char *const *prefixes,
+                            const char *unit)
 {
     short_number s;
     while (value >= 0.9995 * step && prefixes[1]) {
@@ -17,8 +18,8 @@ static short_number shorten(double value, double step, const char *const *prefix
         prefixes++;
     }
     int digits = value >= 99.95 || value == floor(value) ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(s.text, sizeof s.text, "%.*f%s%s%s", digits, value, **prefixes || *unit ? " " : "", *prefixes,
-             unit);
+    snprintf(s.text, sizeof s.text, "%.*f%s%s%s", digits, value, **prefixes || *unit ? " " : "",
+             *prefixes, unit);
     return s;
 }
 
@@ -48,15 +49,18 @@ static const char *plural(int64_t n)
 static void print_matrix(const report *r, FILE *to)
 {
     const triplets *a = r->matrix;
-    fprintf(to, "matrix     %s: order %d, %" PRId64 " entr%s in the lower triangle, %s %s%s\n", r->path, a->n,
-            a->nnz, a->nnz == 1 ? "y" : "ies", triplets_width(a) == 2 ? "complex" : "real",
-            a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric", type_is_single(a->type) ? ", single precision" : "");
+    fprintf(to, "matrix     %s: order %d, %" PRId64 " entr%s in the lower triangle, %s %s%s\n",
+            r->path, a->n, a->nnz, a->nnz == 1 ? "y" : "ies",
+            triplets_width(a) == 2 ? "complex" : "real",
+            a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric",
+            type_is_single(a->type) ? ", single precision" : "");
 }
 
 static void print_analysis(const libsolver_analysis_info *a, FILE *to)
 {
     fprintf(to, "analysis   ordering %s, %" PRId64 " supernode%s on %" PRId64 " level%s\n",
-            ordering_name(a->ordering), a->supernodes, plural(a->supernodes), a->levels, plural(a->levels));
+            ordering_name(a->ordering), a->supernodes, plural(a->supernodes), a->levels,
+            plural(a->levels));
     fprintf(to, "           foreseen: %s entries in L, %s, %s of memory\n",
             count((double)a->factor_nnz, "").text, count(a->factor_flops, "flop").text,
             bytes((double)a->host_bytes).text);
@@ -67,16 +71,21 @@ static void print_factor(const report *r, FILE *to)
     const libsolver_factor_info *f = &r->factor;
     const bool ldlt = f->kind != LIBSOLVER_KIND_SPD;
     const char *transposed = triplets_are_hermitian(r->matrix) ? "L^H" : "L^T";
-    fprintf(to, "factor     A = L %s%s%s%s, %s, %d thread%s%s", ldlt ? "D " : "", transposed, ldlt ? "" : " (Cholesky)",
-            !r->mixed ? "" : type_is_single(f->precision) ? ", single precision" : ", double precision since single was not enough",
-            f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads, plural(f->threads),
+    fprintf(to, "factor     A = L %s%s%s%s, %s, %d thread%s%s", ldlt ? "D " : "", transposed,
+            ldlt ? "" : " (Cholesky)",
+            !r->mixed                      ? ""
+            : type_is_single(f->precision) ? ", single precision"
+                                           : ", double precision since single was not enough",
+            f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads,
+            plural(f->threads),
             f->backend_solve == LIBSOLVER_BACKEND_GPU ? ", solves on the GPU" : "");
     if (ldlt)
         fprintf(to, "; %" PRId64 " pivot%s of 2 x 2, %" PRId64 " delayed, %" PRId64 " perturbed",
                 f->two_by_two, plural(f->two_by_two), f->delayed, f->perturbed);
     fputc('\n', to);
     if (r->has_inertia)
-        fprintf(to, "inertia    %" PRId64 " positive, %" PRId64 " negative, %" PRId64 " zero (%s)\n",
+        fprintf(to,
+                "inertia    %" PRId64 " positive, %" PRId64 " negative, %" PRId64 " zero (%s)\n",
                 r->inertia.positive, r->inertia.negative, r->inertia.zero,
                 r->inertia.certain ? "certain" : "not certain");
 }
@@ -84,8 +93,8 @@ static void print_factor(const report *r, FILE *to)
 static void print_solution(const report *r, FILE *to)
 {
     const libsolver_solve_info *s = &r->solve;
-    fprintf(to, "solution   %" PRId64 " right-hand side%s, %d refinement step%s\n", r->nrhs, plural(r->nrhs),
-            s->steps, plural(s->steps));
+    fprintf(to, "solution   %" PRId64 " right-hand side%s, %d refinement step%s\n", r->nrhs,
+            plural(r->nrhs), s->steps, plural(s->steps));
     fprintf(to, "           backward error %.1e", s->backward_error_initial);
     if (s->steps > 0)
         fprintf(to, ", refined to %.1e", s->backward_error);
@@ -130,15 +139,17 @@ static void print_verdict(const report *r, FILE *to)
     if (!reached)
         fprintf(to, "NOT SOLVED: the backward error %.1e is above the tolerance %.0e%s.\n", error,
                 r->tolerance,
-                singular ? "; the matrix is singular, and the right-hand side does not fit it" : "");
+                singular ? "; the matrix is singular, and the right-hand side does not fit it"
+                         : "");
     else if (singular)
-        fprintf(
-            to,
-            "SOLVED, but the matrix is singular: x is one of many solutions (backward error %.1e, tolerance "
-            "%.0e).\n",
-            error, r->tolerance);
+        fprintf(to,
+                "SOLVED, but the matrix is singular: x is one of many solutions (backward error "
+                "%.1e, tolerance "
+                "%.0e).\n",
+                error, r->tolerance);
     else
-        fprintf(to, "SOLVED: the backward error %.1e is within the tolerance %.0e%s.\n", error, r->tolerance,
+        fprintf(to, "SOLVED: the backward error %.1e is within the tolerance %.0e%s.\n", error,
+                r->tolerance,
                 r->solve.remarks & LIBSOLVER_PERTURBED ? ", although pivots were perturbed" : "");
 }
 

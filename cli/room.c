@@ -51,7 +51,8 @@ void *room_resize(void *block, int64_t count, size_t size)
     header *old = block ? (header *)block - 1 : NULL;
     if (count < 0 || (size > 0 && count > (INT64_MAX - (int64_t)sizeof(header)) / (int64_t)size))
         return refuse(INT64_MAX);
-    const int64_t bytes = (count > 0 ? count : 1) * (int64_t)size + (int64_t)sizeof(header), more = bytes - (old ? old->bytes : 0);
+    const int64_t bytes = (count > 0 ? count : 1) * (int64_t)size + (int64_t)sizeof(header),
+                  more = bytes - (old ? old->bytes : 0);
     if (!take(more))
         return refuse(more);
     header *h = realloc(old, (size_t)bytes);

@@ -61,7 +61,8 @@ static int set_single(session *s, const triplets *a, failure *f)
     return 0;
 }
 
-int session_begin(session *s, const settings *wanted, const char *name, const problem *p, failure *f)
+int session_begin(session *s, const settings *wanted, const char *name, const problem *p,
+                  failure *f)
 {
     *s = (session){.name = name, .view = triplets_view(&p->a)};
     settings_library_options(wanted, &s->options);
@@ -69,7 +70,8 @@ int session_begin(session *s, const settings *wanted, const char *name, const pr
     s->options.release = room_release;
     if (set_single(s, &p->a, f))
         return f->code;
-    if (wanted->ordering_file && permutation_read(wanted->ordering_file, p->a.n, &s->permutation, f)) {
+    if (wanted->ordering_file &&
+        permutation_read(wanted->ordering_file, p->a.n, &s->permutation, f)) {
         s->status = status_of_failure(f);
         return f->code;
     }

@@ -24,7 +24,8 @@ typedef struct session {
 double seconds_now(void);
 
 /* name and p must outlive the session.  session_end in every case. */
-int session_begin(session *s, const settings *wanted, const char *name, const problem *p, failure *f);
+int session_begin(session *s, const settings *wanted, const char *name, const problem *p,
+                  failure *f);
 void session_end(session *s);
 
 /* Phases; a result that is there already is freed first. */

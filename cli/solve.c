@@ -44,7 +44,9 @@ static void clock_phase(double *phase, double *mark)
 static int allocate_block(solve_run *run, dense_block *block, failure *f)
 {
     const triplets *a = &run->problem.a;
-    return dense_create(block, a->n, run->report.nrhs, a->type) ? 0 : failure_memory(f, run->report.path);
+    return dense_create(block, a->n, run->report.nrhs, a->type)
+               ? 0
+               : failure_memory(f, run->report.path);
 }
 
 /* b from its file, or A x* */
@@ -62,15 +64,16 @@ static int get_right_hand_sides(solve_run *run, failure *f)
         if (!dense_adopt(&run->b, a->n, columns, a->type, values))
             return failure_memory(f, s->operands[1]);
         if (s->nrhs && s->nrhs != columns)
-            return failure_set(f, EXIT_INPUT, "%s: it has %lld columns, --nrhs says %lld", s->operands[1],
-                               (long long)columns, (long long)s->nrhs);
+            return failure_set(f, EXIT_INPUT, "%s: it has %lld columns, --nrhs says %lld",
+                               s->operands[1], (long long)columns, (long long)s->nrhs);
         return allocate_block(run, &run->x, f);
     }
     r->nrhs = s->nrhs ? s->nrhs : 1;
     if (allocate_block(run, &run->b, f) || allocate_block(run, &run->x, f))
         return f->code;
     made_solution(a->n, r->nrhs, triplets_width(a), run->x.values);
-    return triplets_multiply(a, run->x.values, r->nrhs, run->b.values) ? 0 : failure_memory(f, r->path);
+    return triplets_multiply(a, run->x.values, r->nrhs, run->b.values) ? 0
+                                                                       : failure_memory(f, r->path);
 }
 
 static int read_input(solve_run *run, failure *f)
@@ -78,7 +81,8 @@ static int read_input(solve_run *run, failure *f)
     double mark = run->start;
     if (!problem_load(run->report.path, &run->problem, f)) {
         run->report.matrix = &run->problem.a;
-        if (!problem_convert(&run->problem, run->settings->precision, f) && !get_right_hand_sides(run, f))
+        if (!problem_convert(&run->problem, run->settings->precision, f) &&
+            !get_right_hand_sides(run, f))
             dense_set(&run->b);
     }
     clock_phase(&run->report.seconds.read, &mark);
@@ -125,7 +129,8 @@ static int solve(solve_run *run, failure *f)
     libsolver_factor *factor = run->session.factor;
     double mark = seconds_now();
     announce(run, "solving", 1e-8 * (double)r->analysis.factor_nnz * (double)r->nrhs);
-    if (session_check(&run->session, libsolver_solve(factor, &b, &x), libsolver_factor_message(factor), f))
+    if (session_check(&run->session, libsolver_solve(factor, &b, &x),
+                      libsolver_factor_message(factor), f))
         return f->code;
     clock_phase(&r->seconds.solve, &mark);
     dense_get(&run->x);
@@ -145,12 +150,14 @@ static int run_phases(solve_run *run, failure *f)
         r->status = status_of_failure(f);
         return f->code;
     }
-    if (!session_begin(&run->session, s, r->path, &run->problem, f) && !analyze(run, f) && !factorize(run, f))
+    if (!session_begin(&run->session, s, r->path, &run->problem, f) && !analyze(run, f) &&
+        !factorize(run, f))
         solve(run, f);
     r->status = run->session.status;
     if (f->code)
         return f->code;
-    if (s->output && mm_write_vectors(s->output, r->matrix->n, r->nrhs, triplets_width(r->matrix), run->x.values, f))
+    if (s->output && mm_write_vectors(s->output, r->matrix->n, r->nrhs, triplets_width(r->matrix),
+                                      run->x.values, f))
         return f->code;
     if (!(r->solve.backward_error <= r->tolerance))
         return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g (%s)", r->path,

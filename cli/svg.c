@@ -18,18 +18,20 @@ void svg_close(output *o)
 
 void svg_box(output *o, double x, double y, double width, double height, const char *colour)
 {
-    output_print(o, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y, width,
-                 height, colour);
+    output_print(o, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
+                 y, width, height, colour);
 }
 
 void svg_line(output *o, double x, double y, double to_x, double to_y, const char *style)
 {
-    output_print(o, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x, y, to_x, to_y, style);
+    output_print(o, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x, y, to_x,
+                 to_y, style);
 }
 
 void svg_label(output *o, double x, double y, const char *anchor, const char *text)
 {
-    output_print(o, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, text);
+    output_print(o, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor,
+                 text);
 }
 
 void svg_key(output *o, double x, double y, const char *colour, const char *text)

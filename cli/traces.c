@@ -51,7 +51,8 @@ static int store(const profile *p, const profile_facts *facts, const char *prefi
 {
     json j = {0};
     output o;
-    char *text = traces_path(prefix, facts->name, "json"), *picture = traces_path(prefix, facts->name, "svg");
+    char *text = traces_path(prefix, facts->name, "json"),
+         *picture = traces_path(prefix, facts->name, "svg");
     profile_json(p, facts, &j);
     if (!text || !picture || j.failed)
         failure_memory(f, facts->name);
@@ -69,7 +70,8 @@ int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vec
                  const libsolver_vectors *x, const char *prefix, profile_facts *facts, failure *f)
 {
     int64_t count = 0;
-    libsolver_status status = libsolver_solve_traced(s->factor, workspace, NULL, NULL, 0, NULL, &count);
+    libsolver_status status =
+        libsolver_solve_traced(s->factor, workspace, NULL, NULL, 0, NULL, &count);
     if (status < 0)
         return session_check(s, status, libsolver_factor_message(s->factor), f);
     libsolver_task *best = room_new(count + 1, sizeof *best),

@@ -18,7 +18,8 @@ bool triplets_grow(triplets *a, int64_t most)
         return true;
     int64_t capacity = a->capacity < 2048 ? 4096 : a->capacity > most / 2 ? most : 2 * a->capacity;
     void *rows = a->rows, *columns = a->columns, *values = a->values;
-    bool grown = resize(&rows, capacity, sizeof *a->rows) && resize(&columns, capacity, sizeof *a->columns) &&
+    bool grown = resize(&rows, capacity, sizeof *a->rows) &&
+                 resize(&columns, capacity, sizeof *a->columns) &&
                  resize(&values, capacity, sizeof *a->values * (size_t)triplets_width(a));
     a->rows = rows;
     a->columns = columns;
@@ -51,7 +52,8 @@ void triplets_free(triplets *a)
 
 /* One stable pass of a radix sort: to = from, ordered by bits [shift, shift + DIGIT_BITS) of
  * key. */
-static void radix_pass(const int32_t *key, int shift, int64_t count, const int64_t *from, int64_t *to)
+static void radix_pass(const int32_t *key, int shift, int64_t count, const int64_t *from,
+                       int64_t *to)
 {
     int64_t start[(1 << DIGIT_BITS) + 1] = {0};
     const int32_t mask = (1 << DIGIT_BITS) - 1;
@@ -160,7 +162,8 @@ libsolver_matrix triplets_view(const triplets *a)
 }
 
 /* sum += value x; of complex numbers, where the imaginary part of value is `imaginary` */
-static void add_product(long double *sum, int width, const double *value, double imaginary, const double *x)
+static void add_product(long double *sum, int width, const double *value, double imaginary,
+                        const double *x)
 {
     sum[0] += (long double)value[0] * x[0];
     if (width == 2) {

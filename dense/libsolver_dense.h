@@ -50,18 +50,21 @@ typedef enum libsolver_trsv_form {
 
 /* When GRID and CLUSTER read the off-diagonal tiles of a block row. */
 typedef enum libsolver_trsv_cache {
-    LIBSOLVER_CACHE_AHEAD = 0,    /* a tile or two ahead, into registers, before waiting for its x */
-    LIBSOLVER_CACHE_NONE = 1,     /* after its x has arrived */
-    LIBSOLVER_CACHE_SHARED = 2,   /* NONE, but the last tile is put in shared memory first of all */
+    LIBSOLVER_CACHE_AHEAD = 0,  /* a tile or two ahead, into registers, before waiting for its x */
+    LIBSOLVER_CACHE_NONE = 1,   /* after its x has arrived */
+    LIBSOLVER_CACHE_SHARED = 2, /* NONE, but the last tile is put in shared memory first of all */
     LIBSOLVER_CACHE_REGISTERS = 3 /* NONE, but the last tile is put in registers first of all */
 } libsolver_trsv_cache;
 
 typedef struct libsolver_trsv_options {
     libsolver_trsv_form form;
     libsolver_trsv_cache cache;
-    int64_t invert_from; /* first block row that inverts its diagonal block while it waits; INT64_MAX: none */
-    int64_t scale_from;  /* AHEAD: first block row whose last tile is multiplied by that inverse as well */
-    uint64_t *trace; /* device, 8 words for each block row of GRID and CLUSTER, or NULL: see bench/dense */
+    int64_t invert_from; /* first block row that inverts its diagonal block while it waits;
+                            INT64_MAX: none */
+    int64_t scale_from;  /* AHEAD: first block row whose last tile is multiplied by that inverse as
+                            well */
+    uint64_t *trace;     /* device, 8 words for each block row of GRID and CLUSTER, or NULL: see
+                            bench/dense */
     uint64_t reserved[4];
 } libsolver_trsv_options;
 
@@ -73,37 +76,36 @@ LIBSOLVER_API int64_t libsolver_trsv_workspace_bytes(int64_t n);
 /* Makes a workspace ready, once, before its first use; every solve leaves it ready for the
  * next.  One workspace serves one solve at a time: solves that may overlap (two streams) need one
  * each. */
-LIBSOLVER_API libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes,
+                                                             void *stream);
 
 /* x := inv(op(A)) x.  n >= 0; lda >= max(1, n); incx != 0, a negative one as in BLAS; only the
  * triangle `uplo` of A is read, and not its diagonal when unit.  workspace: may be NULL where n <=
  * 128.  options: NULL for the defaults.  stream: a cudaStream_t. */
 LIBSOLVER_API libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo,
-                                              libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
-                                              const void *a, int64_t lda, void *x, int64_t incx,
-                                              void *workspace, int64_t workspace_bytes,
+                                              libsolver_transpose trans, libsolver_diagonal diag,
+                                              int64_t n, const void *a, int64_t lda, void *x,
+                                              int64_t incx, void *workspace,
+                                              int64_t workspace_bytes,
                                               const libsolver_trsv_options *options, void *stream);
 
 /* Batches: problem k has A + k stride_a and x + k stride_x (in entries); or a[k] and x[k]; or these
  * with n[k], lda[k] as well (arrays on the device).  In the last, max_n >= every n[k] chooses the
  * kernel. */
-LIBSOLVER_API libsolver_status libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
-                                                              libsolver_transpose trans,
-                                                              libsolver_diagonal diag, int64_t n,
-                                                              const void *a, int64_t lda, int64_t stride_a,
-                                                              void *x, int64_t incx, int64_t stride_x,
-                                                              int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsv_strided_batched(
+    libsolver_type type, libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
+    int64_t n, const void *a, int64_t lda, int64_t stride_a, void *x, int64_t incx,
+    int64_t stride_x, int64_t batch, void *stream);
 LIBSOLVER_API libsolver_status libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo,
-                                                      libsolver_transpose trans, libsolver_diagonal diag,
-                                                      int64_t n, const void *const *a, int64_t lda,
+                                                      libsolver_transpose trans,
+                                                      libsolver_diagonal diag, int64_t n,
+                                                      const void *const *a, int64_t lda,
                                                       void *const *x, int64_t incx, int64_t batch,
                                                       void *stream);
-LIBSOLVER_API libsolver_status libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
-                                                               libsolver_transpose trans,
-                                                               libsolver_diagonal diag, int64_t max_n,
-                                                               const int64_t *n, const void *const *a,
-                                                               const int64_t *lda, void *const *x,
-                                                               int64_t incx, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsv_variable_batched(
+    libsolver_type type, libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
+    int64_t max_n, const int64_t *n, const void *const *a, const int64_t *lda, void *const *x,
+    int64_t incx, int64_t batch, void *stream);
 
 /* A triangle prepared for many solves.  Plain data: copy it, forget it; it owns nothing. */
 typedef struct libsolver_trsv_prepared {
@@ -112,10 +114,11 @@ typedef struct libsolver_trsv_prepared {
     libsolver_transpose trans;
     libsolver_diagonal diag;
     int64_t n, lda;
-    const void *a; /* the caller's matrix: read again only where `block` is 0 */
-    const void
-        *strips;   /* in the caller's storage: the rows of blkdiag(inv(L_kk)) L, in the order of the solve */
-    int64_t block; /* order of the inverted diagonal blocks; 0: the guard refused, solves substitute */
+    const void *a;      /* the caller's matrix: read again only where `block` is 0 */
+    const void *strips; /* in the caller's storage: the rows of blkdiag(inv(L_kk)) L, in the order
+                           of the solve */
+    int64_t block; /* order of the inverted diagonal blocks; 0: the guard refused, solves substitute
+                    */
     double growth; /* max over the diagonal blocks of max row sum of |L_kk||inv(L_kk)| */
     uint64_t reserved[4];
 } libsolver_trsv_prepared;
@@ -127,15 +130,14 @@ LIBSOLVER_API int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t 
  * them.  growth_limit: blocks that grow more make every later solve substitute instead (0: the
  * default limit, doc/dense.md).  Waits for the stream, since the verdict is needed on the host: not
  * capturable.  A must stay as it is while `prepared` is used. */
-LIBSOLVER_API libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolver_storage uplo,
-                                                      libsolver_transpose trans, libsolver_diagonal diag,
-                                                      int64_t n, const void *a, int64_t lda, void *storage,
-                                                      int64_t storage_bytes, double growth_limit,
-                                                      void *stream, libsolver_trsv_prepared *prepared);
+LIBSOLVER_API libsolver_status libsolver_trsv_prepare(
+    libsolver_type type, libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
+    int64_t n, const void *a, int64_t lda, void *storage, int64_t storage_bytes,
+    double growth_limit, void *stream, libsolver_trsv_prepared *prepared);
 /* x := inv(op(A)) x by the prepared triangle; workspace as for libsolver_trsv. */
-LIBSOLVER_API libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *prepared, void *x,
-                                                    int64_t incx, void *workspace, int64_t workspace_bytes,
-                                                    void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *prepared,
+                                                    void *x, int64_t incx, void *workspace,
+                                                    int64_t workspace_bytes, void *stream);
 
 #ifdef __cplusplus
 }

@@ -77,9 +77,10 @@ static void solve(const libsolver_factor *F, libsolver_workspace *W, libsolver_l
         const int columns = COLUMNS - first < BLOCK ? COLUMNS - first : BLOCK;
         libsolver_vectors B = {
             .values = b + first * column_step, /* the block begins at entry (0, first) */
+            /* of the whole array, not of the block */
             .rows = N,
             .columns = columns,
-            .ld = layout == LIBSOLVER_ROW_MAJOR ? COLUMNS : N, /* of the whole array, not of the block */
+            .ld = layout == LIBSOLVER_ROW_MAJOR ? COLUMNS : N,
             .layout = layout,
         };
         libsolver_vectors X = B;
@@ -93,8 +94,8 @@ static void solve(const libsolver_factor *F, libsolver_workspace *W, libsolver_l
     for (int i = 0; i < N; i++)
         for (int j = 0; j < COLUMNS; j++)
             forward = fmax(forward, fabs(x[i * row_step + j * column_step] - expected(i, j)));
-    printf("%s: %d columns in %d blocks, backward error %.1e, largest error %.1e\n", name, COLUMNS, blocks,
-           backward, forward);
+    printf("%s: %d columns in %d blocks, backward error %.1e, largest error %.1e\n", name, COLUMNS,
+           blocks, backward, forward);
 }
 
 int main(void)

@@ -5,7 +5,8 @@
  * Every iteration solves a KKT system with the same pattern,
  *
  *     K = [ Q + Z / X + shift I   E^T ]
- *         [ E                     0   ]      Z / X: diagonal, from the iterate; its entries run from 0 to infinity
+ *         [ E                     0   ]      Z / X: diagonal, from the iterate;
+ *                                            its entries run from 0 to infinity
  *
  * so the pattern is analysed once and K is refactorized.  The step leads down only if K has as many
  * positive eigenvalues as there are unknowns and as many negative ones as constraints.  Q is not
@@ -39,7 +40,8 @@ static double q_times(const double *x, int i)
 
 /* K, lower triangle by columns.  rows NULL: only the values are new.  The zero block needs no
  * entries. */
-static void build(const double *x, const double *z, int32_t *pointers, int32_t *rows, double *values)
+static void build(const double *x, const double *z, int32_t *pointers, int32_t *rows,
+                  double *values)
 {
     int32_t next = 0;
     for (int j = 0; j < N; j++) {
@@ -90,7 +92,8 @@ int main(void)
     libsolver_analysis *S;
     libsolver_factor *F;
     check(libsolver_context_create(&options, &context), "context_create", "");
-    check(libsolver_analyze(context, &K, &options, &S), "analyze", libsolver_context_message(context));
+    check(libsolver_analyze(context, &K, &options, &S), "analyze",
+          libsolver_context_message(context));
     check(libsolver_factorize(S, &K, &F), "factorize", libsolver_context_message(context));
     K.pointers = K.indices = NULL; /* from now on only the values are read */
 
@@ -122,7 +125,8 @@ int main(void)
         for (double delta = 0;; delta = delta > 0 ? 4 * delta : 0.25) {
             for (int i = 0; i < N; i++)
                 shift[i] = delta;
-            check(libsolver_refactorize_shifted(F, delta > 0 ? NULL : &K, &SHIFT), "refactorize", libsolver_factor_message(F));
+            check(libsolver_refactorize_shifted(F, delta > 0 ? NULL : &K, &SHIFT), "refactorize",
+                  libsolver_factor_message(F));
             factorizations++;
             check(libsolver_inertia(F, &inertia), "inertia", "");
             printf("%9d  %5g  %" PRId64 ",%" PRId64 ",%" PRId64 "    %.0e\n", iteration, delta,
@@ -135,7 +139,8 @@ int main(void)
             }
         }
 
-        check(libsolver_solve(F, &STEP, &STEP), "solve", libsolver_factor_message(F)); /* dx and -dy */
+        /* dx and -dy */
+        check(libsolver_solve(F, &STEP, &STEP), "solve", libsolver_factor_message(F));
         for (int i = 0; i < N; i++)
             dz[i] = mu / x[i] - z[i] - z[i] / x[i] * step[i];
         const double primal = longest_step(x, step), dual = longest_step(z, dz);
@@ -147,8 +152,8 @@ int main(void)
 
     libsolver_info(F, &info);
     printf("x = %.4f %.4f %.4f  %.4f %.4f %.4f\n", x[0], x[1], x[2], x[3], x[4], x[5]);
-    printf("1 analysis, %d factorizations, %" PRId64 " allocations after the first\n", factorizations,
-           info.allocations - allocations);
+    printf("1 analysis, %d factorizations, %" PRId64 " allocations after the first\n",
+           factorizations, info.allocations - allocations);
 
     libsolver_factor_free(F);
     libsolver_analysis_free(S);

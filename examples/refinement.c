@@ -48,7 +48,8 @@ static double residual(double time, const double *b, const double *x, double *r)
     for (int i = 0; i < N; i++) {
         const double before = i > 0 ? x[i - 1] : 0, after = i < N - 1 ? x[i + 1] : 0;
         r[i] = b[i] - diagonal(time, i) * x[i] + before + after;
-        const double size = fabs(b[i]) + diagonal(time, i) * fabs(x[i]) + fabs(before) + fabs(after);
+        const double size =
+            fabs(b[i]) + diagonal(time, i) * fabs(x[i]) + fabs(before) + fabs(after);
         if (r[i] != 0)
             error = fmax(error, fabs(r[i]) / size);
     }
@@ -57,8 +58,8 @@ static double residual(double time, const double *b, const double *x, double *r)
 
 /* Refines x from 0 until the backward error is at rounding level; r is workspace.  Returns the
  * steps. */
-static int refine(const libsolver_factor *F, libsolver_workspace *W, double time, const double *b, double *x,
-                  double *r)
+static int refine(const libsolver_factor *F, libsolver_workspace *W, double time, const double *b,
+                  double *x, double *r)
 {
     const libsolver_vectors R = {.values = r, .rows = N, .columns = 1, .ld = N};
     for (int i = 0; i < N; i++)
@@ -72,8 +73,8 @@ static int refine(const libsolver_factor *F, libsolver_workspace *W, double time
         printf("%4d  %.1e         %.1e\n", step, backward, forward);
         if (backward < 1e-15 || step == MOST_STEPS)
             return step;
-        check(libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &R, &R), "solve_plain",
-              ""); /* d in r's place */
+        /* d in r's place */
+        check(libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &R, &R), "solve_plain", "");
         for (int i = 0; i < N; i++)
             x[i] += r[i];
     }

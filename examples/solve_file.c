@@ -21,7 +21,8 @@ static void give_up(const char *what, const char *why)
 
 static void *allocate(int64_t count, size_t bytes)
 {
-    void *block = count >= 0 && (uint64_t)count < SIZE_MAX / bytes ? malloc((size_t)count * bytes + 1) : NULL;
+    void *block =
+        count >= 0 && (uint64_t)count < SIZE_MAX / bytes ? malloc((size_t)count * bytes + 1) : NULL;
     if (!block)
         give_up("memory", "too little for a file of this size");
     return block;
@@ -106,9 +107,11 @@ int main(int count, char **arguments)
         fprintf(stderr, "inertia: %" PRId64 " positive, %" PRId64 " negative, %" PRId64 " zero\n",
                 inertia.positive, inertia.negative, inertia.zero);
     libsolver_solve_query(F, NULL, &info);
-    fprintf(stderr, "%s: backward error %.1e\n", libsolver_status_name(status), info.backward_error);
+    fprintf(stderr, "%s: backward error %.1e\n", libsolver_status_name(status),
+            info.backward_error);
 
-    printf("%%%%MatrixMarket matrix array real general\n%" PRId64 " %" PRId64 "\n", X.rows, X.columns);
+    printf("%%%%MatrixMarket matrix array real general\n%" PRId64 " %" PRId64 "\n", X.rows,
+           X.columns);
     for (int64_t k = 0; k < X.rows * X.columns; k++)
         printf("%.17g\n", ((double *)X.values)[k]);
 

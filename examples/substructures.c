@@ -1,8 +1,8 @@
 /* examples/substructures.c: a system in two parts that meet in an interface, by Schur complements
  *
- *     [ A1       A1g ] [ x1 ]   [ b1 ]      S1 + S2 = S,   Sk: what part k makes of its share of Ag when
- *     [      A2  A2g ] [ x2 ] = [ b2 ]                     its own unknowns are eliminated
- *     [ Ag1 Ag2  Ag  ] [ xg ]   [ bg ]      S xg = g1 + g2
+ *     [ A1       A1g ] [ x1 ]   [ b1 ]      S1 + S2 = S,  S xg = g1 + g2;
+ *     [      A2  A2g ] [ x2 ] = [ b2 ]      Sk is what part k makes of its share of Ag
+ *     [ Ag1 Ag2  Ag  ] [ xg ]   [ bg ]      when its own unknowns are eliminated
  *
  * The parts know nothing of each other: they could be factorized by different processes, or one of
  * them by a program that has no sparse matrix at all.  Here they are the two halves of a grid of
@@ -20,7 +20,8 @@ static void check(libsolver_status status, const char *call, const char *message
 {
     if (status >= 0)
         return;
-    fprintf(stderr, "substructures: %s: %s. %s\n", call, libsolver_status_sentence(status), message);
+    fprintf(stderr, "substructures: %s: %s. %s\n", call, libsolver_status_sentence(status),
+            message);
     exit(1);
 }
 
@@ -66,8 +67,10 @@ static int global_column(int part, int j)
 
 int main(void)
 {
-    static int32_t row[3 * PART], column[3 * PART], dense_row[INTERFACE * INTERFACE], dense_column[INTERFACE * INTERFACE];
-    static double value[3 * PART], x[2][PART], S[INTERFACE * INTERFACE], sum[INTERFACE * INTERFACE], y[INTERFACE];
+    static int32_t row[3 * PART], column[3 * PART], dense_row[INTERFACE * INTERFACE],
+        dense_column[INTERFACE * INTERFACE];
+    static double value[3 * PART], x[2][PART], S[INTERFACE * INTERFACE], sum[INTERFACE * INTERFACE],
+        y[INTERFACE];
     int64_t interface[INTERFACE];
     for (int k = 0; k < INTERFACE; k++)
         interface[k] = PART - INTERFACE + k;
@@ -77,19 +80,27 @@ int main(void)
     libsolver_options_default(&options);
     options.schur_rows = interface;
     options.schur_size = INTERFACE;
-    libsolver_matrix A = {.n = PART, .pointers = column, .indices = row, .values = value, .format = LIBSOLVER_TRIPLETS};
+    libsolver_matrix A = {.n = PART,
+                          .pointers = column,
+                          .indices = row,
+                          .values = value,
+                          .format = LIBSOLVER_TRIPLETS};
     A.nnz = build_part(row, column, value);
-    const libsolver_vectors SV = {.values = S, .rows = INTERFACE, .columns = INTERFACE, .ld = INTERFACE};
+    const libsolver_vectors SV = {
+        .values = S, .rows = INTERFACE, .columns = INTERFACE, .ld = INTERFACE};
     libsolver_factor *F[2];
     libsolver_vectors X[2];
     for (int part = 0; part < 2; part++) {
         for (int k = 0; k < PART; k++)
-            x[part][k] = right_side(k % ROWS, global_column(part, k / ROWS)) * (k < PART - INTERFACE ? 1 : 0.5);
+            x[part][k] = right_side(k % ROWS, global_column(part, k / ROWS)) *
+                         (k < PART - INTERFACE ? 1 : 0.5);
         X[part] = (libsolver_vectors){.values = x[part], .rows = PART, .columns = 1, .ld = PART};
         const libsolver_status status = libsolver_factor_matrix(&A, &options, &F[part]);
         check(status, "factor_matrix", libsolver_factor_message(F[part]));
-        check(libsolver_schur_complement(F[part], &SV), "schur_complement", libsolver_factor_message(F[part]));
-        check(libsolver_schur_condense(F[part], NULL, &X[part], &X[part]), "schur_condense", libsolver_factor_message(F[part]));
+        check(libsolver_schur_complement(F[part], &SV), "schur_complement",
+              libsolver_factor_message(F[part]));
+        check(libsolver_schur_condense(F[part], NULL, &X[part], &X[part]), "schur_condense",
+              libsolver_factor_message(F[part]));
         for (int k = 0; k < INTERFACE * INTERFACE; k++)
             sum[k] += S[k];
         for (int k = 0; k < INTERFACE; k++)
@@ -99,8 +110,13 @@ int main(void)
     /* the interface: a dense system, for which any solver will do */
     for (int k = 0; k < INTERFACE * INTERFACE; k++)
         dense_row[k] = k % INTERFACE, dense_column[k] = k / INTERFACE;
-    const libsolver_matrix D = {.n = INTERFACE, .nnz = INTERFACE * INTERFACE, .pointers = dense_column, .indices = dense_row,
-                                .values = sum, .storage = LIBSOLVER_FULL, .format = LIBSOLVER_TRIPLETS};
+    const libsolver_matrix D = {.n = INTERFACE,
+                                .nnz = INTERFACE * INTERFACE,
+                                .pointers = dense_column,
+                                .indices = dense_row,
+                                .values = sum,
+                                .storage = LIBSOLVER_FULL,
+                                .format = LIBSOLVER_TRIPLETS};
     const libsolver_vectors Y = {.values = y, .rows = INTERFACE, .columns = 1, .ld = INTERFACE};
     libsolver_factor *G;
     const libsolver_status status = libsolver_factor_matrix(&D, NULL, &G);
@@ -112,7 +128,8 @@ int main(void)
     for (int part = 0; part < 2; part++) {
         for (int k = 0; k < INTERFACE; k++)
             x[part][interface[k]] = y[k];
-        check(libsolver_schur_expand(F[part], NULL, &X[part]), "schur_expand", libsolver_factor_message(F[part]));
+        check(libsolver_schur_expand(F[part], NULL, &X[part]), "schur_expand",
+              libsolver_factor_message(F[part]));
         for (int k = 0; k < PART; k++)
             error = fmax(error, fabs(x[part][k] - known(k % ROWS, global_column(part, k / ROWS))));
     }

@@ -29,7 +29,8 @@ int main(int count, char **arguments)
     cholmod_start(&c);
     cholmod_sparse *A = cholmod_read_sparse(A_file, &c);
     cholmod_dense *B = cholmod_read_dense(b_file, &c);
-    cholmod_dense *X = B ? cholmod_allocate_dense(B->nrow, B->ncol, B->nrow, CHOLMOD_REAL, &c) : NULL;
+    cholmod_dense *X =
+        B ? cholmod_allocate_dense(B->nrow, B->ncol, B->nrow, CHOLMOD_REAL, &c) : NULL;
     fclose(A_file);
     fclose(b_file);
 

@@ -15,10 +15,12 @@
  * group of seven, which is better than two of three.  With more columns the inputs of several tasks
  * do not fit the ring, and complex products need all registers: there the warps that solve
  * gather. */
-template <typename T, int TILES> constexpr bool GATHERS_APART = TILES == 1 && !scalar<T>::is_complex;
+template <typename T, int TILES>
+constexpr bool GATHERS_APART = TILES == 1 && !scalar<T>::is_complex;
 template <typename T, int TILES>
 using block_gather_group =
-    gather_group<T, GATHERS_APART<T, TILES> ? GATHER_BARRIERS : SOLVE_BARRIER, GATHERS_APART<T, TILES> ? 7 : SOLVE_WARPS, 1>;
+    gather_group<T, GATHERS_APART<T, TILES> ? GATHER_BARRIERS : SOLVE_BARRIER,
+                 GATHERS_APART<T, TILES> ? 7 : SOLVE_WARPS, 1>;
 
 template <typename T, int TILES> struct block_gatherer : block_gather_group<T, TILES> {
     using group_of = block_gather_group<T, TILES>;
@@ -59,7 +61,8 @@ template <typename T, int TILES> struct block_gatherer : block_gather_group<T, T
             const T *row = this->a.value + (int64_t)((unsigned)code >> 1) * this->a.pitch;
 #pragma unroll
             for (int n = 0; n < TILES; n++)
-                p.pair[n] = load_pair(reinterpret_cast<const pair *>(row) + 4 * n + (threadIdx.x & 3));
+                p.pair[n] =
+                    load_pair(reinterpret_cast<const pair *>(row) + 4 * n + (threadIdx.x & 3));
             return p;
         }
         const int row = code >> 1;
@@ -98,7 +101,8 @@ template <typename T, int TILES> struct block_gatherer : block_gather_group<T, T
      * ... */
     __device__ __forceinline__ void gather(const task_view<T> &v, real *in) const
     {
-        int row = number / 4, ahead = row, at = 0, end = 0; /* ahead: the row of the sources asked for */
+        /* ahead: the row of the sources asked for */
+        int row = number / 4, ahead = row, at = 0, end = 0;
         const auto enter = [&] {
             at = v.start_at ? v.start(min(ahead, v.inputs)) : ahead;
             end = v.start_at ? v.start(min(ahead + 1, v.inputs)) : ahead + 1;

@@ -17,8 +17,8 @@ template <typename R, int TILES> struct lane_part {
 template <typename T, int TILES> struct block_rows {
     using real = real_of<T>;
     static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
-    static constexpr int REALS = 8 * TILES, COLUMNS = REALS / PARTS,
-                         PER = COLUMNS / 4; /* PER: columns of a lane */
+    /* PER: columns of a lane */
+    static constexpr int REALS = 8 * TILES, COLUMNS = REALS / PARTS, PER = COLUMNS / 4;
     static constexpr int ROW_BYTES = REALS * (int)sizeof(real);
 
     /* Rows in shared memory that are read together are kept apart: tile n of row r, which begins at
@@ -37,7 +37,8 @@ template <typename T, int TILES> struct block_rows {
             pair_of(row, r, n) = {(R)p.pair[n].re, (R)p.pair[n].im};
     }
     template <typename P, typename R>
-    __device__ __forceinline__ static void add(lane_part<P, TILES> &sum, const lane_part<R, TILES> &p)
+    __device__ __forceinline__ static void add(lane_part<P, TILES> &sum,
+                                               const lane_part<R, TILES> &p)
     {
 #pragma unroll
         for (int n = 0; n < TILES; n++) {

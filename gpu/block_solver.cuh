@@ -25,8 +25,10 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
     static constexpr int ROWS_AT_ONCE = SOLVE_THREADS / 4;
     static constexpr int SHARE = SLOT_ROWS * REALS; /* of a warp in the sums of a strip */
     static constexpr bool APART = gatherer::APART;
-    static constexpr int GATHER_THREADS = APART ? gatherer::THREADS : 0, READY_THREADS = gatherer::THREADS;
-    static constexpr int SOLVE_REGISTERS = 72, GATHER_REGISTERS = 56; /* 64 on average, as for one right-hand side */
+    static constexpr int GATHER_THREADS = APART ? gatherer::THREADS : 0,
+                         READY_THREADS = gatherer::THREADS;
+    /* 64 on average, as for one right-hand side */
+    static constexpr int SOLVE_REGISTERS = 72, GATHER_REGISTERS = 56;
     /* Inputs lie in the ring where they are gathered ahead, otherwise with sums that are carried
      * and shares beside it. */
     static constexpr int INPUT_BYTES = APART ? rows::ROW_BYTES : 0, SOURCE_BYTES = 0;
@@ -35,9 +37,10 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
     real *carried, *own_inputs;
     double *shares;
 
-    __device__ __forceinline__ block_solver(const solve_arguments<T> &a, char *shared, unsigned epoch)
-        : solver_base<T>{a, epoch}, carried(reinterpret_cast<real *>(shared)), own_inputs(carried + SQUARE * REALS),
-          shares(reinterpret_cast<double *>(shared + VALUES))
+    __device__ __forceinline__ block_solver(const solve_arguments<T> &a, char *shared,
+                                            unsigned epoch)
+        : solver_base<T>{a, epoch}, carried(reinterpret_cast<real *>(shared)),
+          own_inputs(carried + SQUARE * REALS), shares(reinterpret_cast<double *>(shared + VALUES))
     {
     }
 
@@ -58,7 +61,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         for (int o = threadIdx.x & 31; o < v.outs; o += 32) {
             const int to = v.out(o).dst;
             if (to >= 0)
-                asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(a.mark + to), "r"(epoch) : "memory");
+                asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(a.mark + to), "r"(epoch)
+                             : "memory");
         }
     }
 
@@ -70,7 +74,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         const int lane = threadIdx.x & 31;
         const task_slot *slot = reinterpret_cast<const task_slot *>(v.base + v.slot_at);
         const unsigned low = __ballot_sync(~0u, lane < v.slots && slot[lane].mode & SLOT_LEADS);
-        const unsigned high = __ballot_sync(~0u, lane + 32 < v.slots && slot[lane + 32].mode & SLOT_LEADS);
+        const unsigned high =
+            __ballot_sync(~0u, lane + 32 < v.slots && slot[lane + 32].mode & SLOT_LEADS);
         return (unsigned long long)high << 32 | low;
     }
     __device__ __forceinline__ static int nth(unsigned long long bits, int n)
@@ -112,15 +117,18 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
 #pragma unroll
         for (int n = 0; n < TILES; n++) {
             const real *from = y + 8 * (n ^ turn);
-            const double b[2] = {there[0] ? (double)from[0] : 0, there[1] ? (double)from[4 * REALS] : 0};
+            const double b[2] = {there[0] ? (double)from[0] : 0,
+                                 there[1] ? (double)from[4 * REALS] : 0};
             multiply_16x8x8(c.part[0][n], re, b);
             if constexpr (PARTS == 2)
                 multiply_16x8x8(c.part[1][n], im, b);
         }
     }
-    __device__ __forceinline__ static void multiply(const strip_reader<T> &s, const real *in, int from, int to, products &c)
+    __device__ __forceinline__ static void multiply(const strip_reader<T> &s, const real *in,
+                                                    int from, int to, products &c)
     {
-        const int lane = threadIdx.x & 31, g = lane >> 2, j = lane & 3, turn = (s.in + j) & (TILES - 1);
+        const int lane = threadIdx.x & 31, g = lane >> 2, j = lane & 3,
+                  turn = (s.in + j) & (TILES - 1);
         const real *y = in + (s.in + 16 * from + j) * REALS + g;
         const T *low = s.at[0] + (from >> 1) * (s.even + s.odd) + (from & 1) * s.even;
         const int other = (int)(s.at[1] - s.at[0]);
@@ -135,7 +143,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
                 for (int k = 0; k < 2; k++)
                     if (there[k]) {
                         x[2 * k] = conjugate_if(low[s.offset[2 * half + k]], s.conjugate);
-                        x[2 * k + 1] = conjugate_if(low[other + s.offset[2 * half + k]], s.conjugate);
+                        x[2 * k + 1] =
+                            conjugate_if(low[other + s.offset[2 * half + k]], s.conjugate);
                     }
                 multiply(c, x, y + 8 * half * REALS, there, turn);
             }
@@ -163,7 +172,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         return to;
     }
     /* All lanes of a warp: `sum` has the product of the out. */
-    __device__ __forceinline__ void publish(const task_view<T> &v, const real *in, const target &to, sums sum) const
+    __device__ __forceinline__ void publish(const task_view<T> &v, const real *in, const target &to,
+                                            sums sum) const
     {
         const task_out &q = to.record;
         if (to.whole && q.add >= 0)
@@ -186,9 +196,9 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
             }
         this->apply_pivots(v, q, to.whole, 4, value);
         if (to.whole && q.dst >= 0) {
-            complex_of<real> *row =
-                reinterpret_cast<complex_of<real> *>(this->a.value + (int64_t)q.dst * this->a.pitch) +
-                (threadIdx.x & 3);
+            complex_of<real> *row = reinterpret_cast<complex_of<real> *>(
+                                        this->a.value + (int64_t)q.dst * this->a.pitch) +
+                                    (threadIdx.x & 3);
 #pragma unroll
             for (int n = 0; n < TILES; n++)
                 if constexpr (PARTS == 2)
@@ -226,7 +236,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
     }
 
     /* A strip for each warp, and then the next. */
-    __device__ __forceinline__ void many_strips(const task_view<T> &v, const real *in, unsigned long long lead, int strips) const
+    __device__ __forceinline__ void many_strips(const task_view<T> &v, const real *in,
+                                                unsigned long long lead, int strips) const
     {
         const int g = threadIdx.x >> 2 & 7;
 #pragma unroll 1
@@ -249,8 +260,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         int from, to, log_shares; /* in these blocks of inner products */
         target end;               /* the out that is this lane's in the end */
     };
-    __device__ __forceinline__ shared_strips share_strips(const task_view<T> &v, unsigned long long lead,
-                                                          int strips) const
+    __device__ __forceinline__ shared_strips share_strips(const task_view<T> &v,
+                                                          unsigned long long lead, int strips) const
     {
         shared_strips s;
         s.log_shares = strips > 2 ? 1 : strips > 1 ? 2 : 3;
@@ -272,9 +283,11 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         s.end = target_at(v, o, whole);
         return s;
     }
-    __device__ __forceinline__ void few_strips(const task_view<T> &v, const real *in, const shared_strips &s) const
+    __device__ __forceinline__ void few_strips(const task_view<T> &v, const real *in,
+                                               const shared_strips &s) const
     {
-        const int warp = threadIdx.x >> 5, g = threadIdx.x >> 2 & 7, row = threadIdx.x / 4 % SLOT_ROWS;
+        const int warp = threadIdx.x >> 5, g = threadIdx.x >> 2 & 7,
+                  row = threadIdx.x / 4 % SLOT_ROWS;
         if (s.shares) {
             products c;
             multiply(s.strip, in, s.from, s.to, c);
@@ -284,7 +297,8 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         solvers_sync();
         sums sum = {};
         if (s.end.whole) {
-            double *share = shares + (threadIdx.x / (4 * SLOT_ROWS) << s.log_shares) * SHARE + row * REALS;
+            double *share =
+                shares + (threadIdx.x / (4 * SLOT_ROWS) << s.log_shares) * SHARE + row * REALS;
             for (int k = 0; k < 1 << s.log_shares; k++)
                 add(sum, share + k * SHARE, row);
         }
@@ -299,8 +313,10 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         if constexpr (!APART)
             gatherer(this->a, this->epoch, threadIdx.x).run(v, reinterpret_cast<T *>(own_inputs));
         const unsigned long long lead = v.flags & TASK_TILES ? 0 : leaders(v);
-        const int strips = v.flags & TASK_TILES ? (v.outs + SLOT_ROWS - 1) / SLOT_ROWS : __popcll(lead);
-        solvers_sync(); /* all have done with the shares and with what was carried, or also gathered */
+        const int strips =
+            v.flags & TASK_TILES ? (v.outs + SLOT_ROWS - 1) / SLOT_ROWS : __popcll(lead);
+        solvers_sync(); /* all have done with the shares and with what was carried, or also gathered
+                         */
         if (v.slots == 0) {
             ready();
             only_sums(v, in);

@@ -19,7 +19,8 @@ typedef struct buffer {
 static inline void *buffer_grow(buffer *b, int64_t bytes)
 {
     if (!b->failed && b->length + bytes > b->room) {
-        const int64_t room = 2 * b->room > b->length + bytes ? 2 * b->room : b->length + bytes + 1024;
+        const int64_t room =
+            2 * b->room > b->length + bytes ? 2 * b->room : b->length + bytes + 1024;
         char *data = memory_new(b->m, room, 1);
         if (data) {
             if (b->length > 0)

@@ -59,7 +59,8 @@ struct uploader {
     {
         const int64_t at = all.place(count * (int64_t)sizeof(S));
         if (count > 0 && from && copies && error == cudaSuccess)
-            error = cudaMemcpyAsync(base + at, from, (size_t)count * sizeof(S), cudaMemcpyHostToDevice, stream);
+            error = cudaMemcpyAsync(base + at, from, (size_t)count * sizeof(S),
+                                    cudaMemcpyHostToDevice, stream);
         return reinterpret_cast<const S *>(base + at);
     }
 };

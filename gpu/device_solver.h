@@ -29,17 +29,17 @@ typedef struct device_substitution {
 
 typedef struct device_solver {
     int device, own_stream;
-    int by_levels;  /* one launch a level instead of one in all */
+    int by_levels; /* one launch a level instead of one in all */
     void *stream;
     int32_t multiprocessors, blocks; /* blocks that are resident together */
-    int64_t cache_bytes; /* of the second level */
-    double patience; /* seconds */
+    int64_t cache_bytes;             /* of the second level */
+    double patience;                 /* seconds */
     /* what was uploaded, or will be */
     libsolver_type type;
     int32_t n, slots, levels;
     const int32_t *level_blocks; /* levels, on the host, the caller's: lists of each */
-    int64_t bytes, allocations; /* of memory, so far */
-    void *memory; /* of the program and all below, `bytes` of them; NULL: nothing */
+    int64_t bytes, allocations;  /* of memory, so far */
+    void *memory;                /* of the program and all below, `bytes` of them; NULL: nothing */
     const list_head *head;
     const task_copy *copy;
     const void *scale;
@@ -64,7 +64,7 @@ typedef struct device_upload {
 
 typedef struct device_workspace {
     int device;
-    int32_t columns; /* most at a time */
+    int32_t columns;                                      /* most at a time */
     void *memory, *state, *epoch, *letter, *value, *mark; /* value, mark: for several columns */
 } device_workspace;
 
@@ -77,21 +77,27 @@ typedef struct device_staging {
 } device_staging;
 
 /* error: room for a sentence on what went wrong, `room` characters. */
-libsolver_status device_solver_open(device_solver *s, char *error, int room); /* device, stream and by_levels are set */
+/* device, stream and by_levels are set */
+libsolver_status device_solver_open(device_solver *s, char *error, int room);
 void device_solver_close(device_solver *s);
 /* Memory for a program of these sizes, the same as before if that is enough; what was there is
  * lost. */
-libsolver_status device_solver_reserve(device_solver *s, const device_upload *program, char *error, int room);
+libsolver_status device_solver_reserve(device_solver *s, const device_upload *program, char *error,
+                                       int room);
 /* Fills it with those arrays that are not NULL; the others stay as they are.  Waits. */
-libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *error, int room);
+libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *error,
+                                      int room);
 void device_solver_drop(device_solver *s);
 /* Instead of a program a factor as it is, which lies on the device and stays the caller's.  plan:
  * NULL: the one before, of which the arrays are here.  user_row: n, with a plan; scale: n
  * reals.  Waits. */
-libsolver_status device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
-                                          const int32_t *user_row, const void *scale, char *error, int room);
+libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
+                                          const void *factor, const substitution *plan,
+                                          const int32_t *user_row, const void *scale, char *error,
+                                          int room);
 /* What of that is no array: the factor, and the counts of a plan. */
-static inline void device_solver_takes(device_solver *s, const form_factor *is, const void *factor, const substitution *plan)
+static inline void device_solver_takes(device_solver *s, const form_factor *is, const void *factor,
+                                       const substitution *plan)
 {
     device_substitution *to = &s->substitution;
     s->substitutes = 1;
@@ -110,32 +116,40 @@ static inline void device_solver_takes(device_solver *s, const form_factor *is, 
 }
 
 int64_t device_workspace_bytes(const device_solver *s, int64_t columns);
-libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *error, int room);
+libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
+                                       char *error, int room);
 void device_workspace_close(device_workspace *w);
 
 /* times: on the device, one for each task, or NULL. */
-libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
-                              const libsolver_vectors *x, task_times *times);
+libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream,
+                              const libsolver_vectors *b, const libsolver_vectors *x,
+                              task_times *times);
 /* One solve with its times, on the host: room for all tasks. */
-libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w, const libsolver_vectors *b,
-                                    const libsolver_vectors *x, int64_t tasks, task_times *times, char *error, int room);
+libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    int64_t tasks, task_times *times, char *error, int room);
 /* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
-libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *error,
-                                    int room);
+libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream,
+                                    int *gave_up, char *error, int room);
 /* device_solve of panels of up to w->columns columns, where s substitutes. */
-libsolver_status device_substitute(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
-                                   const libsolver_vectors *x);
+libsolver_status device_substitute(const device_solver *s, const device_workspace *w, void *stream,
+                                   const libsolver_vectors *b, const libsolver_vectors *x);
 /* On the device: nonzero once a solve on this workspace gave up. */
 unsigned *device_solve_failed(const device_workspace *w);
 
-libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *error, int room);
+libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g,
+                                     char *error, int room);
 void device_staging_close(device_staging *g);
 /* Host to device, on the stream; device to host, and waits for it. */
-libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes, char *error, int room);
-libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes, char *error, int room);
+libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes,
+                                   char *error, int room);
+libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes,
+                                    char *error, int room);
 /* A block that lies on the device to or from a host block of its layout without padding; waits. */
-libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to, char *error, int room);
-libsolver_status device_block_put(const device_solver *s, const void *from, const libsolver_vectors *to, char *error, int room);
+libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to,
+                                  char *error, int room);
+libsolver_status device_block_put(const device_solver *s, const void *from,
+                                  const libsolver_vectors *to, char *error, int room);
 
 #ifdef __cplusplus
 }

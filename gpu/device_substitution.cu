@@ -7,16 +7,21 @@
 #include "gpu/substitute.cuh"
 
 /* Right-hand sides of a task, where there are several. */
-template <typename T> constexpr int COLUMNS = sizeof(T) > 8 ? SUBSTITUTE_COLUMNS / 2 : SUBSTITUTE_COLUMNS;
+template <typename T>
+constexpr int COLUMNS = sizeof(T) > 8 ? SUBSTITUTE_COLUMNS / 2 : SUBSTITUTE_COLUMNS;
 
-template <typename T, int C> static libsolver_status run(const device_solver *s, const substitute_arguments<T> &q, void *stream)
+template <typename T, int C>
+static libsolver_status run(const device_solver *s, const substitute_arguments<T> &q, void *stream)
 {
-    const int64_t tasks = (int64_t)q.tasks * ((q.a.columns + C - 1) / C), most = (int64_t)SUBSTITUTE_BLOCKS<T> * s->multiprocessors;
-    const launch_shape how = {tasks < most ? tasks : most, SUBSTITUTE_THREADS, (int)sizeof(substitute_shared<T, C>)};
+    const int64_t tasks = (int64_t)q.tasks * ((q.a.columns + C - 1) / C),
+                  most = (int64_t)SUBSTITUTE_BLOCKS<T> * s->multiprocessors;
+    const launch_shape how = {tasks < most ? tasks : most, SUBSTITUTE_THREADS,
+                              (int)sizeof(substitute_shared<T, C>)};
     return launch(substitute_kernel<T, C>, how, stream, q);
 }
 
-extern "C" libsolver_status device_substitute(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
+extern "C" libsolver_status device_substitute(const device_solver *s, const device_workspace *w,
+                                              void *stream, const libsolver_vectors *b,
                                               const libsolver_vectors *x)
 {
     const current_device here(s->device);
@@ -48,7 +53,8 @@ extern "C" libsolver_status device_substitute(const device_solver *s, const devi
 }
 
 /* The plan's arrays and the places of scale and user_row, copied or only placed. */
-static void put_plan(uploader *u, const substitution *plan, const int32_t *user_row, int64_t real_bytes, device_solver *s)
+static void put_plan(uploader *u, const substitution *plan, const int32_t *user_row,
+                     int64_t real_bytes, device_solver *s)
 {
     device_substitution *to = &s->substitution;
     s->scale = u->put((const char *)nullptr, plan->n * real_bytes);
@@ -61,7 +67,8 @@ static void put_plan(uploader *u, const substitution *plan, const int32_t *user_
     to->task = u->put(plan->task, plan->tasks);
 }
 
-static cudaError_t upload_plan(device_solver *s, const substitution *plan, const int32_t *user_row, int64_t real_bytes)
+static cudaError_t upload_plan(device_solver *s, const substitution *plan, const int32_t *user_row,
+                               int64_t real_bytes)
 {
     uploader measured, u;
     put_plan(&measured, plan, user_row, real_bytes, s);
@@ -75,8 +82,10 @@ static cudaError_t upload_plan(device_solver *s, const substitution *plan, const
     return u.error;
 }
 
-extern "C" libsolver_status device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
-                                                     const int32_t *user_row, const void *scale, char *sentence, int room)
+extern "C" libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
+                                                     const void *factor, const substitution *plan,
+                                                     const int32_t *user_row, const void *scale,
+                                                     char *sentence, int room)
 {
     const current_device here(s->device);
     const int64_t real_bytes = type_real_bytes(is->type);
@@ -84,7 +93,8 @@ extern "C" libsolver_status device_solver_substitute(device_solver *s, const for
     device_solver_takes(s, is, factor, plan);
     cudaError_t error = plan ? upload_plan(s, plan, user_row, real_bytes) : cudaSuccess;
     if (error == cudaSuccess && s->n > 0)
-        error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes), cudaMemcpyHostToDevice, stream);
+        error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes),
+                                cudaMemcpyHostToDevice, stream);
     const cudaError_t end = cudaStreamSynchronize(stream);
     return status_with(error == cudaSuccess ? end : error, sentence, room);
 }

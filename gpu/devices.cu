@@ -12,7 +12,8 @@ extern "C" libsolver_status gpu_device_count(int *count)
         return LIBSOLVER_OK;
     cudaGetLastError(); /* leave no error behind for the caller's next call */
     *count = 0;
-    return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? LIBSOLVER_OK : LIBSOLVER_CUDA;
+    return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? LIBSOLVER_OK
+                                                                              : LIBSOLVER_CUDA;
 }
 
 extern "C" libsolver_status gpu_device_describe(int i, gpu_device *device)

@@ -18,7 +18,9 @@ static int64_t start_bytes(int32_t inputs, int32_t sources)
 static int64_t description_bytes(int32_t inputs, int32_t sources, int32_t slots, int32_t outs)
 {
     const int64_t codes = round_up(4 * (int64_t)sources, 16) + start_bytes(inputs, sources);
-    return round_up((int64_t)sizeof(task_head) + codes + slots * (int64_t)sizeof(task_slot) + outs * (int64_t)sizeof(task_out), COPY_ALIGN);
+    return round_up((int64_t)sizeof(task_head) + codes + slots * (int64_t)sizeof(task_slot) +
+                        outs * (int64_t)sizeof(task_out),
+                    COPY_ALIGN);
 }
 
 /* Squares have no records. */
@@ -31,11 +33,13 @@ int draft_has_room(const draft *d, const draft_need *need)
 {
     const int32_t inputs = d->inputs + need->inputs, sources = d->sources + need->sources;
     const int32_t slots = d->slots + need->slots, outs = d->outs + need->outs;
-    const int64_t tile_bytes = round_up(d->tile_bytes + need->tile_bytes, 16) + need->copies * (COPY_ALIGN - 16);
+    const int64_t tile_bytes =
+        round_up(d->tile_bytes + need->tile_bytes, 16) + need->copies * (COPY_ALIGN - 16);
     if (d->flags & TASK_TILES)
         return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SQUARES &&
                description_bytes(inputs, sources, 0, outs) + tile_bytes <= TASK_BYTES;
-    return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SLOTS && outs <= TASK_OUTS && d->copies + 2 <= TASK_SLOTS &&
+    return inputs <= TASK_INPUTS && sources <= TASK_SOURCES && slots <= TASK_SLOTS &&
+           outs <= TASK_OUTS && d->copies + 2 <= TASK_SLOTS &&
            description_bytes(inputs, sources, slots, outs) + tile_bytes + 16 <= TASK_BYTES;
 }
 
@@ -49,16 +53,17 @@ int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes)
     else {
         const int64_t before = (from - d->tile_bytes) & (COPY_ALIGN - 1);
         assert(d->copies < TASK_SLOTS && before <= from);
-        d->copy[d->copies++] =
-            (task_copy){.from16 = (uint32_t)((from - before) / 16), .bytes = (uint32_t)(bytes + before), .to = (uint16_t)d->tile_bytes};
+        d->copy[d->copies++] = (task_copy){.from16 = (uint32_t)((from - before) / 16),
+                                           .bytes = (uint32_t)(bytes + before),
+                                           .to = (uint16_t)d->tile_bytes};
         d->tile_bytes += before;
     }
     d->tile_bytes += bytes;
     return d->tile_bytes - bytes;
 }
 
-void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner, int64_t inner_step, int32_t in,
-                   int32_t first, int mode, int conjugate)
+void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner,
+                   int64_t inner_step, int32_t in, int32_t first, int mode, int conjugate)
 {
     const int32_t each = draft_slot_outs(mode);
     assert(out_step <= UINT16_MAX && inner_step <= UINT16_MAX && inner <= UINT16_MAX);
@@ -66,21 +71,23 @@ void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32
         const int32_t together = outs - o < SLOT_ROWS ? outs - o : SLOT_ROWS;
         const int leads = o % SLOT_ROWS ? 0 : SLOT_LEADS | (together - 1) << SLOT_ROWS_SHIFT;
         assert(d->slots < TASK_SLOTS);
-        d->slot[d->slots++] = (task_slot){.tile = (uint32_t)(tile + o * out_step),
-                                          .in = (uint16_t)in,
-                                          .inner = (uint16_t)inner,
-                                          .out_step = (uint16_t)out_step,
-                                          .inner_step = (uint16_t)inner_step,
-                                          .out = (uint16_t)(first + o),
-                                          .outs = (uint8_t)(outs - o < each ? outs - o : each),
-                                          .mode = (uint8_t)(mode | leads | (conjugate ? SLOT_CONJUGATE : 0))};
+        d->slot[d->slots++] =
+            (task_slot){.tile = (uint32_t)(tile + o * out_step),
+                        .in = (uint16_t)in,
+                        .inner = (uint16_t)inner,
+                        .out_step = (uint16_t)out_step,
+                        .inner_step = (uint16_t)inner_step,
+                        .out = (uint16_t)(first + o),
+                        .outs = (uint8_t)(outs - o < each ? outs - o : each),
+                        .mode = (uint8_t)(mode | leads | (conjugate ? SLOT_CONJUGATE : 0))};
     }
 }
 
 int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer *copies)
 {
     static const char zeros[COPY_ALIGN];
-    const int64_t bytes = description_bytes(d->inputs, d->sources, slot_count(d), d->outs), at = base + descriptions->length;
+    const int64_t bytes = description_bytes(d->inputs, d->sources, slot_count(d), d->outs),
+                  at = base + descriptions->length;
     const int64_t codes = 4 * (int64_t)d->sources, starts = start_bytes(d->inputs, d->sources);
     task_head h = {.inputs = d->inputs, .slots = d->slots, .outs = d->outs, .flags = d->flags};
     for (int32_t o = 0; o < d->outs; o++)
@@ -91,7 +98,8 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     h.out_at = h.slot_at + slot_count(d) * (int32_t)sizeof(task_slot);
     const int32_t end = h.out_at + d->outs * (int32_t)sizeof(task_out);
     h.tile_at = (int32_t)bytes;
-    assert(end <= bytes && bytes + d->tile_bytes <= TASK_BYTES && (at % COPY_ALIGN == 0 || descriptions->failed));
+    assert(end <= bytes && bytes + d->tile_bytes <= TASK_BYTES &&
+           (at % COPY_ALIGN == 0 || descriptions->failed));
     buffer_put(descriptions, &h, (int64_t)sizeof h);
     buffer_put(descriptions, d->code, codes);
     buffer_put(descriptions, zeros, round_up(codes, 16) - codes);
@@ -103,7 +111,8 @@ int64_t draft_finish(const draft *d, int64_t base, buffer *descriptions, buffer 
     buffer_put(descriptions, d->slot, slot_count(d) * (int64_t)sizeof(task_slot));
     buffer_put(descriptions, d->out, d->outs * (int64_t)sizeof(task_out));
     buffer_put(descriptions, zeros, bytes - end);
-    const task_copy first = {.from16 = (uint32_t)(at / 16), .bytes = (uint32_t)bytes,
+    const task_copy first = {.from16 = (uint32_t)(at / 16),
+                             .bytes = (uint32_t)bytes,
                              .task_bytes = (uint16_t)(bytes + d->tile_bytes),
                              .inputs = (uint16_t)d->inputs,
                              .sources = (uint16_t)(starts > 0 ? d->sources : 0)};

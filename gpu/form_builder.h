@@ -17,8 +17,8 @@ typedef struct form_builder {
     int32_t *first_tile; /* groups */
     int32_t *order;      /* groups: small, small roots, then the others, the widest first */
     int32_t smalls, small_tops;
-    int32_t *place;      /* n: of positions below the group at hand */
-    int32_t *padded;     /* n, by columns of groups: in strips */
+    int32_t *place;  /* n: of positions below the group at hand */
+    int32_t *padded; /* n, by columns of groups: in strips */
 } form_builder;
 
 /* form_launches.c: workspace, items and launches of the tiled groups, which are listed; limit: of a

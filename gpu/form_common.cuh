@@ -11,7 +11,8 @@
 template <typename T> struct form_arguments {
     const T *panel, *d, *e; /* d, e: n, by positions */
     T *values, *workspace;
-    real_of<T> *sums, *turned; /* SQUARE for each strip: row sums of |M|, then of |G|; of |D| |L_K^T| |G| */
+    real_of<T> *sums, *turned;      /* SQUARE for each strip: row sums of |M|, then of |G|; of |D|
+                                       |L_K^T| |G| */
     double *growth, *square_growth; /* of small groups, then of strips */
     const form_piece *piece;
     const int32_t *map, *column_piece, *column, *z_row, *pivot_at16, *pivot_position;
@@ -49,7 +50,8 @@ __device__ __forceinline__ double worst_of_warp(double a)
 
 /* Row c of |D| times y, of which `before` and `after` are the entries next to its own. */
 template <typename T>
-__device__ __forceinline__ real_of<T> pivot_magnitude(const form_arguments<T> &a, int32_t position, real_of<T> before, real_of<T> y,
+__device__ __forceinline__ real_of<T> pivot_magnitude(const form_arguments<T> &a, int32_t position,
+                                                      real_of<T> before, real_of<T> y,
                                                       real_of<T> after)
 {
     if (a.cholesky)
@@ -62,7 +64,8 @@ __device__ __forceinline__ real_of<T> pivot_magnitude(const form_arguments<T> &a
 template <typename T> __global__ void __launch_bounds__(256) form_pivots_kernel(form_arguments<T> a)
 {
     constexpr int STEP = 2 * sizeof(T) > 16 ? 2 : 16 / (int)sizeof(T);
-    const int32_t q = (int32_t)(blockIdx.x * 256 + threadIdx.x), at16 = q < a.n ? a.pivot_at16[q] : -1;
+    const int32_t q = (int32_t)(blockIdx.x * 256 + threadIdx.x),
+                  at16 = q < a.n ? a.pivot_at16[q] : -1;
     if (at16 < 0)
         return;
     T *to = a.values + at16 * (int64_t)(16 / sizeof(T));

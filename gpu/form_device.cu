@@ -15,7 +15,10 @@ extern "C" {
  * 0.4 ms a MB, the way through it 0.04, but a third more through halves of 2 MB than of 8. */
 static int64_t staging_bytes(int64_t bytes)
 {
-    const int64_t least = 2 << 20, most = 8 << 20, half = bytes / 32 < least ? least : bytes / 32 > most ? most : bytes / 32;
+    const int64_t least = 2 << 20, most = 8 << 20,
+                  half = bytes / 32 < least  ? least
+                         : bytes / 32 > most ? most
+                                             : bytes / 32;
     return ((bytes < half ? bytes : half) + 65535) / 65536 * 65536;
 }
 
@@ -55,11 +58,13 @@ static cudaError_t open_staging(device_form *f, int64_t bytes)
     return error;
 }
 
-extern "C" libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill, void *user, char *sentence, int room)
+extern "C" libsolver_status device_form_load(device_form *f, const form_factor *factor,
+                                             form_fill *fill, void *user, char *sentence, int room)
 {
     const current_device here(f->device);
     const cudaStream_t stream = (cudaStream_t)f->stream;
-    const int64_t scalars = factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n), bytes = scalars * type_bytes(factor->type);
+    const int64_t scalars = factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n),
+                  bytes = scalars * type_bytes(factor->type);
     cudaError_t error = open_staging(f, bytes);
     if (error == cudaSuccess)
         error = grow(f, &f->factor, bytes + 16);
@@ -71,7 +76,8 @@ extern "C" libsolver_status device_form_load(device_form *f, const form_factor *
         if (error != cudaSuccess)
             break;
         fill(user, from, part, half);
-        error = cudaMemcpyAsync(static_cast<char *>(f->factor.at) + from, half, (size_t)part, cudaMemcpyHostToDevice, stream);
+        error = cudaMemcpyAsync(static_cast<char *>(f->factor.at) + from, half, (size_t)part,
+                                cudaMemcpyHostToDevice, stream);
         if (error == cudaSuccess)
             error = cudaEventRecord((cudaEvent_t)f->staged[k], stream);
     }
@@ -102,7 +108,8 @@ extern "C" void device_form_close(device_form *f)
 
 /* ---- The pattern ----------------------------------------------------------------------------- */
 
-template <typename T> static void put_pattern(uploader *u, const form_pattern *p, form_arguments<T> *a)
+template <typename T>
+static void put_pattern(uploader *u, const form_pattern *p, form_arguments<T> *a)
 {
     a->piece = u->put(p->piece, p->pieces);
     a->map = u->put(p->map, p->maps);
@@ -122,7 +129,8 @@ template <typename T> static void put_pattern(uploader *u, const form_pattern *p
 }
 
 /* The places depend on counts alone, not on the type. */
-extern "C" libsolver_status device_form_pattern(device_form *f, const form_pattern *p, char *sentence, int room)
+extern "C" libsolver_status device_form_pattern(device_form *f, const form_pattern *p,
+                                                char *sentence, int room)
 {
     const current_device here(f->device);
     form_arguments<double> a = {};
@@ -141,51 +149,69 @@ extern "C" libsolver_status device_form_pattern(device_form *f, const form_patte
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-template <typename T> static libsolver_status launch_small(const device_form *f, const form_pattern *p, const form_arguments<T> &a)
+template <typename T>
+static libsolver_status launch_small(const device_form *f, const form_pattern *p,
+                                     const form_arguments<T> &a)
 {
     const int32_t below = p->smalls - p->small_tops;
     if (below > 0)
         TRY(launch(form_small_kernel<T, false>,
-                   {below, SMALL_THREADS, small_shape<T>::bytes(p->small_scalars, p->small_columns)}, f->stream, a, 0));
+                   {below, SMALL_THREADS,
+                    small_shape<T>::bytes(p->small_scalars, p->small_columns)},
+                   f->stream, a, 0));
     if (p->small_tops > 0)
         TRY(launch(form_small_kernel<T, true>,
-                   {p->small_tops, SMALL_THREADS, small_shape<T>::bytes(3 * p->small_top_scalars, p->small_columns)}, f->stream, a, below));
+                   {p->small_tops, SMALL_THREADS,
+                    small_shape<T>::bytes(3 * p->small_top_scalars, p->small_columns)},
+                   f->stream, a, below));
     return LIBSOLVER_OK;
 }
 
-template <typename T> static libsolver_status launch_step(const device_form *f, const form_launch &l, const form_arguments<T> &a)
+template <typename T>
+static libsolver_status launch_step(const device_form *f, const form_launch &l,
+                                    const form_arguments<T> &a)
 {
     using shape = form_shape<T>;
     switch (l.step) {
     case FORM_CLEAR:
         return status_of(cudaMemsetAsync(a.workspace, 0, (size_t)l.bytes, (cudaStream_t)f->stream));
     case FORM_GATHER:
-        return launch(form_gather_kernel<T>, {(int64_t)l.count * GATHER_BLOCKS, STRIP_THREADS}, f->stream, a, l.first);
+        return launch(form_gather_kernel<T>, {(int64_t)l.count * GATHER_BLOCKS, STRIP_THREADS},
+                      f->stream, a, l.first);
     case FORM_INVERT:
-        return launch(form_invert_kernel<T>, {l.count, STRIP_THREADS, INVERT_BYTES<T>}, f->stream, a, l.first);
+        return launch(form_invert_kernel<T>, {l.count, STRIP_THREADS, INVERT_BYTES<T>}, f->stream,
+                      a, l.first);
     case FORM_MULTIPLY:
-        return launch(form_multiply_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES}, f->stream, a, l.first);
+        return launch(form_multiply_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES}, f->stream,
+                      a, l.first);
     case FORM_SCALE:
         return launch(form_scale_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
     case FORM_FINISH:
         return launch(form_finish_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
     case FORM_PACK:
-        return launch(form_pack_kernel<T>, {(l.count + STRIP_WARPS - 1) / STRIP_WARPS, STRIP_THREADS}, f->stream, a, l.first, l.count);
+        return launch(form_pack_kernel<T>,
+                      {(l.count + STRIP_WARPS - 1) / STRIP_WARPS, STRIP_THREADS}, f->stream, a,
+                      l.first, l.count);
     case FORM_GROWTH:
-        return launch(form_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+        return launch(form_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a,
+                      l.first);
     case FORM_GRAM:
-        return launch(form_gram_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES}, f->stream, a, l.first);
+        return launch(form_gram_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES}, f->stream, a,
+                      l.first);
     case FORM_SQUARE_SUMS:
         return launch(form_square_sums_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
     case FORM_SQUARE_TURNED:
-        return launch(form_square_turned_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+        return launch(form_square_turned_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
+                      l.first);
     case FORM_SQUARE_GROWTH:
         return launch(form_growth_kernel<T, true>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
     }
     return LIBSOLVER_INTERNAL;
 }
 
-template <typename T> static libsolver_status launch_all(const device_form *f, const form_pattern *p, const form_arguments<T> &a)
+template <typename T>
+static libsolver_status launch_all(const device_form *f, const form_pattern *p,
+                                   const form_arguments<T> &a)
 {
     for (int32_t q = 0; q < p->launches; q++)
         TRY(launch_step(f, p->launch[q], a));
@@ -219,13 +245,16 @@ struct stopwatch {
 };
 
 template <typename T>
-static libsolver_status values_of(device_form *f, const form_pattern *p, void *values, double *growth, double *seconds, char *sentence, int room)
+static libsolver_status values_of(device_form *f, const form_pattern *p, void *values,
+                                  double *growth, double *seconds, char *sentence, int room)
 {
     const cudaStream_t stream = (cudaStream_t)f->stream;
     const int64_t grown = p->smalls + p->strips;
     parts all;
-    const int64_t rows = (int64_t)p->strips * SQUARE, tiles = all.place(p->workspace * (int64_t)sizeof(T)),
-                  sums = all.place(2 * rows * (int64_t)sizeof(real_of<T>)), growths = all.place(2 * grown * (int64_t)sizeof(double));
+    const int64_t rows = (int64_t)p->strips * SQUARE,
+                  tiles = all.place(p->workspace * (int64_t)sizeof(T)),
+                  sums = all.place(2 * rows * (int64_t)sizeof(real_of<T>)),
+                  growths = all.place(2 * grown * (int64_t)sizeof(double));
     form_arguments<T> a = {};
     uploader there;
     there.base = static_cast<char *>(f->pattern.at);
@@ -249,17 +278,23 @@ static libsolver_status values_of(device_form *f, const form_pattern *p, void *v
     const libsolver_status status = launch_all(f, p, a);
     error = cudaEventRecord(watch.stop, stream);
     if (error == cudaSuccess && grown > 0)
-        error = cudaMemcpyAsync(growth, a.growth, (size_t)(2 * grown) * sizeof(double), cudaMemcpyDeviceToHost, stream);
+        error = cudaMemcpyAsync(growth, a.growth, (size_t)(2 * grown) * sizeof(double),
+                                cudaMemcpyDeviceToHost, stream);
     const cudaError_t end = cudaStreamSynchronize(stream);
     *seconds = watch.seconds();
     if (error == cudaSuccess && end == cudaSuccess && status != LIBSOLVER_OK)
         snprintf(sentence, (size_t)room, "a kernel could not be launched");
-    return error != cudaSuccess || end != cudaSuccess ? status_with(error != cudaSuccess ? error : end, sentence, room) : status;
+    return error != cudaSuccess || end != cudaSuccess
+               ? status_with(error != cudaSuccess ? error : end, sentence, room)
+               : status;
 }
 
-extern "C" libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values, double *growth, double *seconds,
+extern "C" libsolver_status device_form_values(device_form *f, const form_pattern *pattern,
+                                               void *values, double *growth, double *seconds,
                                                char *sentence, int room)
 {
     const current_device here(f->device);
-    return with_type(f->is.type, [&](auto one) { return values_of<decltype(one)>(f, pattern, values, growth, seconds, sentence, room); });
+    return with_type(f->is.type, [&](auto one) {
+        return values_of<decltype(one)>(f, pattern, values, growth, seconds, sentence, room);
+    });
 }

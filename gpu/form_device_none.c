@@ -3,7 +3,8 @@
 #include "gpu/form_device.h"
 #include <stdio.h>
 
-libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill, void *user, char *sentence, int room)
+libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill,
+                                  void *user, char *sentence, int room)
 {
     (void)f;
     (void)factor;
@@ -13,7 +14,8 @@ libsolver_status device_form_load(device_form *f, const form_factor *factor, for
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *sentence, int room)
+libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *sentence,
+                                     int room)
 {
     (void)f;
     (void)pattern;
@@ -21,8 +23,8 @@ libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values, double *growth, double *seconds,
-                                    char *sentence, int room)
+libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values,
+                                    double *growth, double *seconds, char *sentence, int room)
 {
     (void)f;
     (void)pattern;

@@ -5,7 +5,7 @@
 /* Groups [from, to) of the tiled ones, which are formed together. */
 typedef struct batch {
     form_builder *b;
-    form_tiled *group; /* all tiled ones */
+    form_tiled *group;      /* all tiled ones */
     int32_t from, to, rows; /* rows: most of an item */
 } batch;
 
@@ -45,12 +45,15 @@ static void add_doubling(const batch *t, int32_t q, int kind, int32_t s)
 {
     const int32_t nb = t->group[q].nb;
     for (int32_t first = 0; first + s < nb; first += 2 * s) {
-        const int32_t middle = first + s, end = middle + s < nb ? middle + s : nb, blocks = (end - middle + t->rows - 1) / t->rows;
+        const int32_t middle = first + s, end = middle + s < nb ? middle + s : nb,
+                      blocks = (end - middle + t->rows - 1) / t->rows;
         form_item item = {.group = q, .kind = kind, .columns = FORM_ITEM_COLUMNS};
         for (int32_t u = 0; u < blocks * (s / FORM_ITEM_COLUMNS); u++) {
-            const int32_t row = kind == FORM_T ? u % blocks : blocks - 1 - u / (s / FORM_ITEM_COLUMNS);
+            const int32_t row =
+                kind == FORM_T ? u % blocks : blocks - 1 - u / (s / FORM_ITEM_COLUMNS);
             item.row = middle + row * t->rows;
-            item.column = first + FORM_ITEM_COLUMNS * (kind == FORM_T ? u / blocks : u % (s / FORM_ITEM_COLUMNS));
+            item.column = first + FORM_ITEM_COLUMNS *
+                                      (kind == FORM_T ? u / blocks : u % (s / FORM_ITEM_COLUMNS));
             item.rows = end - item.row < t->rows ? end - item.row : t->rows;
             item.from = kind == FORM_T ? item.column : middle;
             item.to = kind == FORM_T ? middle : item.row + item.rows;
@@ -64,9 +67,15 @@ static void add_below(const batch *t, int32_t q)
     const int32_t nb = t->group[q].nb, end = nb + strips_below(t, q);
     for (int32_t column = 0; column < nb; column += FORM_ITEM_COLUMNS)
         for (int32_t row = nb; row < end; row += t->rows) {
-            const form_item item = {.group = q, .kind = FORM_W, .row = row, .rows = end - row < t->rows ? end - row : t->rows,
-                                    .column = column, .columns = nb - column < FORM_ITEM_COLUMNS ? nb - column : FORM_ITEM_COLUMNS,
-                                    .from = column, .to = nb};
+            const form_item item = {.group = q,
+                                    .kind = FORM_W,
+                                    .row = row,
+                                    .rows = end - row < t->rows ? end - row : t->rows,
+                                    .column = column,
+                                    .columns = nb - column < FORM_ITEM_COLUMNS ? nb - column
+                                                                               : FORM_ITEM_COLUMNS,
+                                    .from = column,
+                                    .to = nb};
             buffer_put(&t->b->t->items, &item, (int64_t)sizeof item);
         }
 }
@@ -76,10 +85,17 @@ static void add_gram(const batch *t, int32_t q)
 {
     const int32_t nb = t->group[q].nb;
     for (int32_t row = 0; row < nb; row += t->rows)
-        for (int32_t column = 0; column < row + t->rows && column < nb; column += FORM_ITEM_COLUMNS) {
-            const form_item item = {.group = q, .kind = FORM_G, .row = row, .rows = nb - row < t->rows ? nb - row : t->rows,
-                                    .column = column, .columns = nb - column < FORM_ITEM_COLUMNS ? nb - column : FORM_ITEM_COLUMNS,
-                                    .from = row, .to = nb};
+        for (int32_t column = 0; column < row + t->rows && column < nb;
+             column += FORM_ITEM_COLUMNS) {
+            const form_item item = {.group = q,
+                                    .kind = FORM_G,
+                                    .row = row,
+                                    .rows = nb - row < t->rows ? nb - row : t->rows,
+                                    .column = column,
+                                    .columns = nb - column < FORM_ITEM_COLUMNS ? nb - column
+                                                                               : FORM_ITEM_COLUMNS,
+                                    .from = row,
+                                    .to = nb};
             buffer_put(&t->b->t->items, &item, (int64_t)sizeof item);
         }
 }
@@ -116,7 +132,9 @@ static int64_t l_scalars(const batch *t, int32_t q)
 /* Of x in the workspace. */
 static int64_t x_scalars(const batch *t, int32_t q)
 {
-    return t->group[q].top >= 0 ? triangle_scalars(t, q) : t->group[q].parts > 0 ? l_scalars(t, q) : 0;
+    return t->group[q].top >= 0    ? triangle_scalars(t, q)
+           : t->group[q].parts > 0 ? l_scalars(t, q)
+                                   : 0;
 }
 
 static int64_t workspace_scalars(const batch *t, int32_t q)
@@ -141,7 +159,8 @@ static void end_batch(const batch *t)
 {
     form_builder *b = t->b;
     const form_tiled *last = &t->group[t->to - 1];
-    const int32_t first = t->group[t->from].first_strip, strips = last->first_strip + last->nb - first;
+    const int32_t first = t->group[t->from].first_strip,
+                  strips = last->first_strip + last->nb - first;
     int64_t at = 0, cleared;
     int most = 0, tops = 0;
     for (int32_t q = t->from; q < t->to; q++) {
@@ -182,7 +201,9 @@ static void end_batch(const batch *t)
 void form_add_launches(form_builder *b, int64_t limit)
 {
     const int32_t count = b->g->count - b->smalls;
-    batch t = {.b = b, .group = (form_tiled *)b->t->tiled.data, .rows = form_item_rows(b->tree->type)};
+    batch t = {.b = b,
+               .group = (form_tiled *)b->t->tiled.data,
+               .rows = form_item_rows(b->tree->type)};
     int64_t held = 0;
     for (int32_t q = 0; q < count; q++) {
         const int64_t bytes = workspace_scalars(&t, q) * b->plan->scalar_bytes;

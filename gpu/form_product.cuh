@@ -17,7 +17,8 @@ constexpr int PRODUCT_THREADS = 128, PRODUCT_STAGES = 2;
 template <typename T> struct form_shape {
     static constexpr int ROWS = scalar<T>::is_complex ? 1 : 2; /* tiles of a warp */
     static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
-    static constexpr int LEFT = 2 * ROWS, TILES = LEFT + FORM_ITEM_COLUMNS; /* of a stage: those on the left come first */
+    /* of a stage: those on the left come first */
+    static constexpr int LEFT = 2 * ROWS, TILES = LEFT + FORM_ITEM_COLUMNS;
     static constexpr int TILE_BYTES = SQUARE_AREA * (int)sizeof(T);
     static constexpr int BARRIERS = 128;
     static constexpr int BYTES = BARRIERS + PRODUCT_STAGES * TILES * TILE_BYTES;
@@ -40,7 +41,8 @@ template <typename T> struct form_sum {
     }
 };
 
-template <typename T> __device__ __forceinline__ void split(T v, bool conjugate, double &re, double &im)
+template <typename T>
+__device__ __forceinline__ void split(T v, bool conjugate, double &re, double &im)
 {
     if constexpr (scalar<T>::is_complex) {
         re = v.re;
@@ -53,7 +55,8 @@ template <typename T> __device__ __forceinline__ void split(T v, bool conjugate,
 
 /* sum += A_p B of tiles p with bit p of `there`; TURNED: A_p^T, or A_p^H. */
 template <bool TURNED, typename T>
-__device__ __forceinline__ void multiply_tiles(form_sum<T> &sum, const T *left, const T *right, unsigned there, bool conjugate)
+__device__ __forceinline__ void multiply_tiles(form_sum<T> &sum, const T *left, const T *right,
+                                               unsigned there, bool conjugate)
 {
     using shape = form_shape<T>;
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, turn = 4 * (g & 3);
@@ -64,7 +67,8 @@ __device__ __forceinline__ void multiply_tiles(form_sum<T> &sum, const T *left, 
         for (int n = 0; n < 4; n++)
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                split(right[(8 * n + g) * SQUARE + ((k + 4 * h + t) ^ turn)], false, b[0][n][h], b[1][n][h]);
+                split(right[(8 * n + g) * SQUARE + ((k + 4 * h + t) ^ turn)], false, b[0][n][h],
+                      b[1][n][h]);
 #pragma unroll
         for (int p = 0; p < shape::ROWS; p++) {
             if (!(there >> p & 1))
@@ -78,8 +82,9 @@ __device__ __forceinline__ void multiply_tiles(form_sum<T> &sum, const T *left, 
 #pragma unroll
                     for (int h = 0; h < 2; h++) {
                         const int row = g + 8 * v + 16 * m;
-                        split(TURNED ? a[row * SQUARE + ((k + 4 * h + t) ^ turn)] : a[(k + 4 * h + t) * SQUARE + (row ^ 4 * t)], conjugate,
-                              re[v + 2 * h], im[v + 2 * h]);
+                        split(TURNED ? a[row * SQUARE + ((k + 4 * h + t) ^ turn)]
+                                     : a[(k + 4 * h + t) * SQUARE + (row ^ 4 * t)],
+                              conjugate, re[v + 2 * h], im[v + 2 * h]);
                     }
 #pragma unroll
                 for (int n = 0; n < 4; n++) {
@@ -104,15 +109,20 @@ template <typename T, int KIND_G> struct form_operands {
     const T *left, *right;
     int nb;
 
-    __device__ __forceinline__ form_operands(const form_arguments<T> &a, const form_tiled &g, const form_item &item) : item(item), nb(g.nb)
+    __device__ __forceinline__ form_operands(const form_arguments<T> &a, const form_tiled &g,
+                                             const form_item &item)
+        : item(item), nb(g.nb)
     {
         left = KIND_G || item.kind == FORM_X ? tiles_x(a, g) : tiles_l(a, g);
-        right = KIND_G ? (a.cholesky ? tiles_x(a, g) : tiles_t(a, g)) : item.kind == FORM_X ? tiles_t(a, g) : tiles_x(a, g);
+        right = KIND_G                ? (a.cholesky ? tiles_x(a, g) : tiles_t(a, g))
+                : item.kind == FORM_X ? tiles_t(a, g)
+                                      : tiles_x(a, g);
     }
     /* M is zero above its diagonal. */
     __device__ __forceinline__ bool has_left(int p, int c) const
     {
-        return p < item.rows && (KIND_G ? c >= item.row + p : item.kind != FORM_X || c <= item.row + p);
+        return p < item.rows &&
+               (KIND_G ? c >= item.row + p : item.kind != FORM_X || c <= item.row + p);
     }
     __device__ __forceinline__ bool has_right(int q, int c) const
     {
@@ -120,7 +130,8 @@ template <typename T, int KIND_G> struct form_operands {
     }
     __device__ __forceinline__ const T *left_at(int p, int c) const
     {
-        return left + (KIND_G ? form_tile(nb, c, item.row + p) : form_tile(nb, item.row + p, c)) * SQUARE_AREA;
+        return left + (KIND_G ? form_tile(nb, c, item.row + p) : form_tile(nb, item.row + p, c)) *
+                          SQUARE_AREA;
     }
     __device__ __forceinline__ const T *right_at(int q, int c) const
     {
@@ -140,18 +151,21 @@ template <typename T, int KIND_G> struct form_operands {
                 inbox_copy(stage + p * SQUARE_AREA, left_at(p, c), shape::TILE_BYTES, full);
         for (int q = 0; q < FORM_ITEM_COLUMNS; q++)
             if (has_right(q, c))
-                inbox_copy(stage + (shape::LEFT + q) * SQUARE_AREA, right_at(q, c), shape::TILE_BYTES, full);
+                inbox_copy(stage + (shape::LEFT + q) * SQUARE_AREA, right_at(q, c),
+                           shape::TILE_BYTES, full);
     }
 };
 
 /* The sum of an item; each warp ends with its tiles, and the stages are free. */
 template <int KIND_G, typename T>
-__device__ __forceinline__ void form_multiply(form_sum<T> &sum, const form_operands<T, KIND_G> &o, char *shared, bool conjugate)
+__device__ __forceinline__ void form_multiply(form_sum<T> &sum, const form_operands<T, KIND_G> &o,
+                                              char *shared, bool conjugate)
 {
     using shape = form_shape<T>;
     uint64_t *full = reinterpret_cast<uint64_t *>(shared);
     T *stage = reinterpret_cast<T *>(shared + shape::BARRIERS);
-    const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS, steps = o.item.to - o.item.from;
+    const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS,
+              steps = o.item.to - o.item.from;
     if (threadIdx.x == 0) {
         for (int s = 0; s < PRODUCT_STAGES; s++)
             inbox_open(full + s);
@@ -164,10 +178,13 @@ __device__ __forceinline__ void form_multiply(form_sum<T> &sum, const form_opera
         T *here = stage + at * shape::TILES * SQUARE_AREA;
         unsigned there = 0;
         for (int p = 0; p < shape::ROWS; p++) /* of G no more than its lower triangle */
-            there |= (unsigned)(o.has_left(p0 + p, c) && (!KIND_G || o.item.row + p0 + p >= o.item.column + q)) << p;
+            there |= (unsigned)(o.has_left(p0 + p, c) &&
+                                (!KIND_G || o.item.row + p0 + p >= o.item.column + q))
+                     << p;
         inbox_wait(full + at, step / PRODUCT_STAGES & 1);
         if (there && o.has_right(q, c))
-            multiply_tiles<KIND_G>(sum, here + p0 * SQUARE_AREA, here + (shape::LEFT + q) * SQUARE_AREA, there, conjugate);
+            multiply_tiles<KIND_G>(sum, here + p0 * SQUARE_AREA,
+                                   here + (shape::LEFT + q) * SQUARE_AREA, there, conjugate);
         __syncthreads();
         if (threadIdx.x == 0 && step + PRODUCT_STAGES < steps)
             o.fetch(c + PRODUCT_STAGES, here, full + at);
@@ -176,7 +193,8 @@ __device__ __forceinline__ void form_multiply(form_sum<T> &sum, const form_opera
 
 /* T, X and W. */
 template <typename T>
-__global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH) form_multiply_kernel(form_arguments<T> a, int32_t first)
+__global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
+    form_multiply_kernel(form_arguments<T> a, int32_t first)
 {
     extern __shared__ __align__(128) char shared[];
     using shape = form_shape<T>;
@@ -185,7 +203,8 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH) f
     const form_operands<T, 0> o(a, g, item);
     form_sum<T> sum;
     form_multiply(sum, o, shared, false);
-    const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS, lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS,
+              lane = threadIdx.x % 32;
     T *to = item.kind == FORM_T ? tiles_t(a, g) : tiles_x(a, g);
     const bool negative = item.kind != FORM_T;
     if (q >= item.columns)
@@ -202,7 +221,8 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH) f
 #pragma unroll
                 for (int k = 0; k < 4; k++) {
                     const T v = sum.entry(p, m, n, k);
-                    tile[square_at(lane / 4 + 8 * (k / 2) + 16 * m, 8 * n + 2 * (lane % 4) + k % 2)] = negative ? -v : v;
+                    tile[square_at(lane / 4 + 8 * (k / 2) + 16 * m,
+                                   8 * n + 2 * (lane % 4) + k % 2)] = negative ? -v : v;
                 }
     }
 }
@@ -213,7 +233,8 @@ template <typename T> struct top_column {
     T *values;
     int rows, blocks, column;
 
-    __device__ __forceinline__ top_column(const form_arguments<T> &a, const form_tiled &g, int column)
+    __device__ __forceinline__ top_column(const form_arguments<T> &a, const form_tiled &g,
+                                          int column)
         : values(a.values), rows(g.top_rows), blocks(g.top_blocks), column(column)
     {
         /* block b begins at column k b div blocks */
@@ -222,18 +243,21 @@ template <typename T> struct top_column {
     __device__ __forceinline__ void put(int row, T v) const
     {
         const form_top_tile t = tile[row / rows * blocks];
-        values[t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld + column - t.column] = v;
+        values[t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld + column -
+               t.column] = v;
     }
 };
 
 /* G = M^T D^-1 M of roots: tiles of its lower triangle, to both of their places. */
 template <typename T>
-__global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH) form_gram_kernel(form_arguments<T> a, int32_t first)
+__global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
+    form_gram_kernel(form_arguments<T> a, int32_t first)
 {
     extern __shared__ __align__(128) char shared[];
     using shape = form_shape<T>;
     constexpr int LD = SQUARE + 1;
-    static_assert(PRODUCT_THREADS / 32 * SQUARE * LD <= PRODUCT_STAGES * shape::TILES * SQUARE_AREA, "a tile for each warp");
+    static_assert(PRODUCT_THREADS / 32 * SQUARE * LD <= PRODUCT_STAGES * shape::TILES * SQUARE_AREA,
+                  "a tile for each warp");
     const form_item item = a.item[first + blockIdx.x];
     const form_tiled g = a.tiled[item.group];
     const form_operands<T, 1> o(a, g, item);
@@ -253,7 +277,8 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH) f
             for (int n = 0; n < 4; n++)
 #pragma unroll
                 for (int k = 0; k < 4; k++)
-                    out[(lane / 4 + 8 * (k / 2) + 16 * m) * LD + 8 * n + 2 * (lane % 4) + k % 2] = sum.entry(p, m, n, k);
+                    out[(lane / 4 + 8 * (k / 2) + 16 * m) * LD + 8 * n + 2 * (lane % 4) + k % 2] =
+                        sum.entry(p, m, n, k);
         __syncwarp();
         if (lane < across.width) {
             const top_column<T> to(a, g, across.column + lane);

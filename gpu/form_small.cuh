@@ -6,16 +6,18 @@
 #include "gpu/form_common.cuh"
 
 constexpr int SMALL_THREADS = 128, SMALL_WARPS = SMALL_THREADS / 32;
-constexpr int SMALL_SHARE = 8;     /* rows of a lane: plan_layout.c gives small groups at most 240 */
-constexpr int SMALL_PIVOTS = 3;    /* 32s of columns: at most 74 in single precision */
+constexpr int SMALL_SHARE = 8;  /* rows of a lane: plan_layout.c gives small groups at most 240 */
+constexpr int SMALL_PIVOTS = 3; /* 32s of columns: at most 74 in single precision */
 /* Columns that a warp has in its registers. */
 template <typename T> constexpr int SMALL_COLUMNS = sizeof(T) == 16 ? 2 : 4;
 
-/* Shared memory: L, of roots with G also M and D^-1 M; by columns 1/L(c,c), |L(c,c)|, sums of |M|, their parts, places of rows. */
+/* Shared memory: L, of roots with G also M and D^-1 M; by columns 1/L(c,c), |L(c,c)|, sums of |M|,
+ * their parts, places of rows. */
 template <typename T> struct small_shape {
     static constexpr int bytes(int scalars, int columns)
     {
-        return (scalars + columns) * (int)sizeof(T) + columns * ((2 + SMALL_WARPS) * (int)sizeof(real_of<T>) + (int)sizeof(int));
+        return (scalars + columns) * (int)sizeof(T) +
+               columns * ((2 + SMALL_WARPS) * (int)sizeof(real_of<T>) + (int)sizeof(int));
     }
 };
 
@@ -41,7 +43,8 @@ template <typename T> struct small_parts {
 /* l := [L_K; L_R] but for its diagonal, which is zero there.  Barriers at both ends of the
  * copies. */
 template <typename T>
-__device__ __forceinline__ void small_gather(const form_arguments<T> &a, const form_small &s, const small_parts<T> &p, bool top)
+__device__ __forceinline__ void small_gather(const form_arguments<T> &a, const form_small &s,
+                                             const small_parts<T> &p, bool top)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, m = s.k + s.r;
     for (int q = threadIdx.x; q < m * s.k; q += SMALL_THREADS)
@@ -68,7 +71,8 @@ __device__ __forceinline__ void small_gather(const form_arguments<T> &a, const f
 /* Columns c0, c0 + 1, ... of [M; W] = inv([L_K 0; L_R I]): column by column of L, x := inv x from x
  * = unit vectors. */
 template <typename T>
-__device__ __forceinline__ void small_columns(const form_small &s, const small_parts<T> &p, int c0, T (&x)[SMALL_COLUMNS<T>][SMALL_SHARE])
+__device__ __forceinline__ void small_columns(const form_small &s, const small_parts<T> &p, int c0,
+                                              T (&x)[SMALL_COLUMNS<T>][SMALL_SHARE])
 {
     const int lane = threadIdx.x % 32, m = s.k + s.r;
 #pragma unroll
@@ -78,7 +82,8 @@ __device__ __forceinline__ void small_columns(const form_small &s, const small_p
             x[n][q] = from_real<T>(32 * q + lane == c0 + n);
 #pragma unroll
     for (int block = 0; block < SMALL_PIVOTS; block++)
-        for (int at = c0 > 32 * block ? c0 - 32 * block : 0; at < 32 && 32 * block + at < s.k; at++) {
+        for (int at = c0 > 32 * block ? c0 - 32 * block : 0; at < 32 && 32 * block + at < s.k;
+             at++) {
             const int c = 32 * block + at;
             const T reciprocal = p.reciprocal[c];
             T pivot[SMALL_COLUMNS<T>];
@@ -101,7 +106,8 @@ __device__ __forceinline__ void small_columns(const form_small &s, const small_p
 
 /* Column c of the tile, rows of M in their order and zeros after the last. */
 template <typename T>
-__device__ __forceinline__ void small_store(const form_arguments<T> &a, const form_small &s, const small_parts<T> &p, int c,
+__device__ __forceinline__ void small_store(const form_arguments<T> &a, const form_small &s,
+                                            const small_parts<T> &p, int c,
                                             const T (&x)[SMALL_SHARE])
 {
     T *to = a.values + s.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)c * s.ld;
@@ -129,7 +135,8 @@ __device__ __forceinline__ double worst_of_block(double mine)
 }
 
 /* The largest row sum of |L_K| |M|, valid in thread 0. */
-template <typename T> __device__ __forceinline__ double small_growth(const form_small &s, const small_parts<T> &p)
+template <typename T>
+__device__ __forceinline__ double small_growth(const form_small &s, const small_parts<T> &p)
 {
     using R = real_of<T>;
     const int m = s.k + s.r;
@@ -152,7 +159,9 @@ template <typename T> __device__ __forceinline__ double small_growth(const form_
 }
 
 /* G := M^T D^-1 M of a root.  Ends with a barrier. */
-template <typename T> __device__ __forceinline__ void small_square(const form_arguments<T> &a, const form_small &s, const small_parts<T> &p)
+template <typename T>
+__device__ __forceinline__ void small_square(const form_arguments<T> &a, const form_small &s,
+                                             const small_parts<T> &p)
 {
     const int k = s.k;
     for (int q = threadIdx.x; q < k * k; q += SMALL_THREADS) {
@@ -172,14 +181,17 @@ template <typename T> __device__ __forceinline__ void small_square(const form_ar
         T sum{};
         if (row < k) /* M is zero above its diagonal, D^-1 M above the diagonal but one */
             for (int c = row > column - 1 ? row : column - 1; c < k; c++)
-                sum = multiply_add(sum, conjugate_if(p.m[c + row * k], a.hermitian), p.y[c + column * k]);
+                sum = multiply_add(sum, conjugate_if(p.m[c + row * k], a.hermitian),
+                                   p.y[c + column * k]);
         to[q] = sum;
     }
     __syncthreads();
 }
 
 /* The largest row sum of |L_K| |D| |L_K^T| |G|, valid in thread 0. */
-template <typename T> __device__ __forceinline__ double small_square_growth(const form_arguments<T> &a, const form_small &s, const small_parts<T> &p)
+template <typename T>
+__device__ __forceinline__ double small_square_growth(const form_arguments<T> &a,
+                                                      const form_small &s, const small_parts<T> &p)
 {
     using R = real_of<T>;
     const int k = s.k, c = threadIdx.x;
@@ -200,7 +212,8 @@ template <typename T> __device__ __forceinline__ double small_square_growth(cons
     }
     __syncthreads();
     if (c < k)
-        z[c] = pivot_magnitude(a, a.column[s.column_start + c], c > 0 ? y[c - 1] : 0, y[c], c + 1 < k ? y[c + 1] : 0);
+        z[c] = pivot_magnitude(a, a.column[s.column_start + c], c > 0 ? y[c - 1] : 0, y[c],
+                               c + 1 < k ? y[c + 1] : 0);
     __syncthreads();
     if (c < k) {
         product = p.diagonal[c] * z[c];
@@ -211,7 +224,9 @@ template <typename T> __device__ __forceinline__ double small_square_growth(cons
 }
 
 /* One block a group, from `first` on.  TOP: roots with G. */
-template <typename T, bool TOP> __global__ void __launch_bounds__(SMALL_THREADS) form_small_kernel(form_arguments<T> a, int32_t first)
+template <typename T, bool TOP>
+__global__ void __launch_bounds__(SMALL_THREADS)
+    form_small_kernel(form_arguments<T> a, int32_t first)
 {
     extern __shared__ __align__(128) char shared[];
     const form_small s = a.small[first + blockIdx.x];

@@ -14,7 +14,8 @@ static const plan_tile *tiles_of(const form_builder *b, int32_t i)
 static int is_whole(const form_builder *b, int32_t i)
 {
     const plan_tile *t = tiles_of(b, i);
-    return t->kind == BY_COLUMNS && t->columns == group_columns(b->g, i) && t->rows == t->columns + group_rows(b->g, i);
+    return t->kind == BY_COLUMNS && t->columns == group_columns(b->g, i) &&
+           t->rows == t->columns + group_rows(b->g, i);
 }
 
 static int rank_of(const form_builder *b, int32_t i)
@@ -67,7 +68,8 @@ static void add_pieces(form_builder *b, int32_t i, const int32_t *number, int32_
     for (int32_t a = 0; a < group_rows(g, i); a++)
         b->place[g->row[g->row_start[i] + a]] = below + a;
     for (int32_t q = g->piece_start[i]; q < g->piece_start[i + 1]; q++) {
-        const int32_t piece = g->piece[q], s = b->p->node[piece], begin = b->p->begin[piece], first = tree->first[s];
+        const int32_t piece = g->piece[q], s = b->p->node[piece], begin = b->p->begin[piece],
+                      first = tree->first[s];
         const int32_t p = tree->first[s + 1] - first, columns = b->p->end[piece] - begin;
         const int32_t rows = (int32_t)(columns + piece_rows(tree, b->p, piece));
         const int32_t *row = tree->row + tree->row_start[s];
@@ -80,8 +82,11 @@ static void add_pieces(form_builder *b, int32_t i, const int32_t *number, int32_
         buffer_put(&b->t->pieces, &entry, (int64_t)sizeof entry);
         int32_t *map = buffer_grow(&b->t->map, rows * (int64_t)sizeof(int32_t));
         for (int32_t a = 0; a < rows && map; a++) {
-            const int32_t position = begin + a < p ? first + begin + a : row[begin + a - p], local = g->local[position];
-            map[a] = g->group_of[position] != i ? b->place[position] : number ? number[local] : local;
+            const int32_t position = begin + a < p ? first + begin + a : row[begin + a - p],
+                          local = g->local[position];
+            map[a] = g->group_of[position] != i ? b->place[position]
+                     : number                   ? number[local]
+                                                : local;
         }
         for (int32_t c = 0; c < columns; c++)
             b->t->column_piece[g->column_start[i] + entry.column + c] = place;
@@ -98,7 +103,8 @@ static void place_pivots(form_builder *b)
             const int64_t at = b->plan->pivots_at16[i];
             const int32_t start = g->column_start[i];
             b->t->pivot_at16[start + q] = at < 0 ? -1 : (int32_t)(at + q * step16);
-            b->t->pivot_position[start + q] = at < 0 ? -1 : g->column[start + b->plan->z_row[start + q]];
+            b->t->pivot_position[start + q] =
+                at < 0 ? -1 : g->column[start + b->plan->z_row[start + q]];
         }
 }
 
@@ -107,14 +113,16 @@ static void add_small(form_builder *b, int32_t i)
     form_pattern *pattern = &b->t->pattern;
     const int32_t k = group_columns(b->g, i), r = group_rows(b->g, i), m = k + r;
     const plan_tile *tile = tiles_of(b, i);
-    const form_small s = {.at16 = tile->at16, .k = k, .r = r, .ld = tile->ld, .column_start = b->g->column_start[i]};
+    const form_small s = {
+        .at16 = tile->at16, .k = k, .r = r, .ld = tile->ld, .column_start = b->g->column_start[i]};
     buffer_put(&b->t->smalls, &s, (int64_t)sizeof s);
     add_pieces(b, i, NULL, k);
     pattern->small_columns = k > pattern->small_columns ? k : pattern->small_columns;
     if (!group_is_square(b->g, i))
         pattern->small_scalars = m * k > pattern->small_scalars ? m * k : pattern->small_scalars;
     else
-        pattern->small_top_scalars = k * k > pattern->small_top_scalars ? k * k : pattern->small_top_scalars;
+        pattern->small_top_scalars =
+            k * k > pattern->small_top_scalars ? k * k : pattern->small_top_scalars;
 }
 
 /* ---- Groups in tiles ------------------------------------------------------------------------- */
@@ -152,7 +160,8 @@ static void add_top_tiles(form_builder *b, int32_t i, form_tiled *entry)
     entry->top = (int32_t)(b->t->tops.length / (int64_t)sizeof(form_top_tile));
     entry->top_rows = tile->rows;
     for (int32_t q = 0; q < last && tile[q].group == i; q++) {
-        const form_top_tile t = {.at16 = tile[q].at16, .row = tile[q].row, .column = tile[q].column, .ld = tile[q].ld};
+        const form_top_tile t = {
+            .at16 = tile[q].at16, .row = tile[q].row, .column = tile[q].column, .ld = tile[q].ld};
         entry->top_blocks += tile[q].row == 0;
         buffer_put(&b->t->tops, &t, (int64_t)sizeof t);
     }
@@ -219,7 +228,10 @@ static void add_tiled(form_builder *b, int32_t i)
     form_pattern *pattern = &b->t->pattern;
     const plan_tile *tile = tiles_of(b, i);
     const int32_t number = (int32_t)(b->t->tiled.length / (int64_t)sizeof(form_tiled));
-    form_tiled entry = {.k = group_columns(b->g, i), .column_start = b->g->column_start[i], .first_strip = pattern->strips, .top = -1};
+    form_tiled entry = {.k = group_columns(b->g, i),
+                        .column_start = b->g->column_start[i],
+                        .first_strip = pattern->strips,
+                        .top = -1};
     entry.nb = add_strips(b, i, number);
     pattern->strips += entry.nb;
     if (group_is_square(b->g, i))
@@ -251,7 +263,8 @@ static libsolver_status fill(form_builder *b, int64_t limit)
     if (t->tiled.failed)
         return LIBSOLVER_OUT_OF_MEMORY;
     form_add_launches(b, limit);
-    const buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items, &t->parts, &t->launches};
+    const buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips,
+                           &t->tops,   &t->items, &t->parts,  &t->launches};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->failed)
             return LIBSOLVER_OUT_OF_MEMORY;
@@ -294,11 +307,19 @@ static void point(form_builder *b)
     p->launch = (const form_launch *)t->launches.data;
 }
 
-libsolver_status form_tables_build(memory *m, const factor_tree *tree, const unsigned char *joined, const pieces *p, const groups *g,
-                                   const solve_plan *plan, const int64_t *panel_at, int64_t limit, form_tables *t)
+libsolver_status form_tables_build(memory *m, const factor_tree *tree, const unsigned char *joined,
+                                   const pieces *p, const groups *g, const solve_plan *plan,
+                                   const int64_t *panel_at, int64_t limit, form_tables *t)
 {
     memset(t, 0, sizeof *t);
-    form_builder b = {.m = m, .tree = tree, .joined = joined, .p = p, .g = g, .plan = plan, .panel_at = panel_at, .t = t};
+    form_builder b = {.m = m,
+                      .tree = tree,
+                      .joined = joined,
+                      .p = p,
+                      .g = g,
+                      .plan = plan,
+                      .panel_at = panel_at,
+                      .t = t};
     b.first_tile = memory_zeroed(m, g->count, sizeof(int32_t));
     b.order = memory_new(m, g->count, sizeof(int32_t));
     b.place = memory_new(m, tree->n, sizeof(int32_t));
@@ -308,9 +329,11 @@ libsolver_status form_tables_build(memory *m, const factor_tree *tree, const uns
     t->column_piece = memory_new(m, tree->n, sizeof(int32_t));
     t->pivot_at16 = memory_new(m, tree->n, sizeof(int32_t));
     t->pivot_position = memory_new(m, tree->n, sizeof(int32_t));
-    t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->tops.m = t->items.m = t->parts.m = t->launches.m = m;
+    t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->tops.m = t->items.m =
+        t->parts.m = t->launches.m = m;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (b.first_tile && b.order && b.place && b.padded && t->of_small && t->of_tiled && t->column_piece && t->pivot_at16 && t->pivot_position)
+    if (b.first_tile && b.order && b.place && b.padded && t->of_small && t->of_tiled &&
+        t->column_piece && t->pivot_at16 && t->pivot_position)
         status = fill(&b, limit);
     memory_free(m, b.first_tile);
     memory_free(m, b.order);

@@ -12,15 +12,18 @@ constexpr int SQUARE_SHARE = SQUARE_AREA / STRIP_THREADS;
 /* Blocks that gather a strip's columns. */
 constexpr int GATHER_BLOCKS = 4;
 
-template <typename T> __device__ __forceinline__ T *tiles_l(const form_arguments<T> &a, const form_tiled &g)
+template <typename T>
+__device__ __forceinline__ T *tiles_l(const form_arguments<T> &a, const form_tiled &g)
 {
     return a.workspace + g.l;
 }
-template <typename T> __device__ __forceinline__ T *tiles_t(const form_arguments<T> &a, const form_tiled &g)
+template <typename T>
+__device__ __forceinline__ T *tiles_t(const form_arguments<T> &a, const form_tiled &g)
 {
     return a.workspace + g.t;
 }
-template <typename T> __device__ __forceinline__ T *tiles_x(const form_arguments<T> &a, const form_tiled &g)
+template <typename T>
+__device__ __forceinline__ T *tiles_x(const form_arguments<T> &a, const form_tiled &g)
 {
     return (g.top >= 0 || g.parts > 0 ? a.workspace : a.values) + g.x;
 }
@@ -42,7 +45,9 @@ template <typename T> __device__ __forceinline__ T of_row(T v, int row)
 }
 
 /* Entries of L from the panels to the tiles, which are zero; a warp for each column. */
-template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_gather_kernel(form_arguments<T> a, int32_t first)
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_gather_kernel(form_arguments<T> a, int32_t first)
 {
     const form_strip strip = a.strip[first + blockIdx.x / GATHER_BLOCKS];
     const int c = blockIdx.x % GATHER_BLOCKS * STRIP_WARPS + threadIdx.x / 32;
@@ -57,13 +62,15 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_gath
 #pragma unroll 4
     for (int q = j + threadIdx.x % 32; q < piece.rows; q += 32) {
         const int row = map[q];
-        to[form_tile(g.nb, row / SQUARE, strip.number) * SQUARE_AREA + square_at(row % SQUARE, c)] = from[q];
+        to[form_tile(g.nb, row / SQUARE, strip.number) * SQUARE_AREA + square_at(row % SQUARE, c)] =
+            from[q];
     }
 }
 
 /* One tile of L to its place in D, with ones on its diagonal past `width`, and where L has them
  * unsaid; these are put down in L too. */
-template <typename T> __device__ __forceinline__ void square_load(T *D, T *l, bool diagonal, bool unit, int width)
+template <typename T>
+__device__ __forceinline__ void square_load(T *D, T *l, bool diagonal, bool unit, int width)
 {
 #pragma unroll
     for (int u = 0; u < SQUARE_SHARE; u++) {
@@ -80,7 +87,8 @@ template <typename T> __device__ __forceinline__ void square_fill(T *D, bool ide
 {
 #pragma unroll
     for (int u = 0; u < SQUARE_SHARE; u++)
-        D[strip_row() + strip_column(u) * TILE_LD<T>] = from_real<T>(identity && strip_row() == strip_column(u));
+        D[strip_row() + strip_column(u) * TILE_LD<T>] =
+            from_real<T>(identity && strip_row() == strip_column(u));
 }
 
 template <typename T> __device__ __forceinline__ void square_store(const T *X, T *x)
@@ -93,10 +101,13 @@ template <typename T> __device__ __forceinline__ void square_store(const T *X, T
 template <typename T> constexpr int INVERT_BYTES = 2 * TILE_AREA<T> * (int)sizeof(T);
 
 /* x := inv(l) of the diagonal block of strips a, a + 1, a even. */
-template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_invert_kernel(form_arguments<T> a, int32_t first)
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_invert_kernel(form_arguments<T> a, int32_t first)
 {
     extern __shared__ __align__(128) char shared[];
-    static_assert(TILE == 2 * SQUARE && TILE_THREADS == STRIP_THREADS, "two strips are a tile of dense/");
+    static_assert(TILE == 2 * SQUARE && TILE_THREADS == STRIP_THREADS,
+                  "two strips are a tile of dense/");
     const int32_t s = first + blockIdx.x;
     const form_strip strip = a.strip[s];
     const int b = strip.number;
@@ -104,9 +115,11 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_inve
         return;
     const form_tiled g = a.tiled[strip.group];
     const bool two = b + 1 < g.nb;
-    T *l = tiles_l(a, g), *x = tiles_x(a, g), *D = reinterpret_cast<T *>(shared), *X = D + TILE_AREA<T>;
+    T *l = tiles_l(a, g), *x = tiles_x(a, g), *D = reinterpret_cast<T *>(shared),
+      *X = D + TILE_AREA<T>;
     T *D21 = D + SQUARE, *D12 = D + SQUARE * TILE_LD<T>, *D22 = D12 + SQUARE;
-    const int64_t at = form_tile(g.nb, b, b) * SQUARE_AREA, below = form_tile(g.nb, b + 1, b) * SQUARE_AREA;
+    const int64_t at = form_tile(g.nb, b, b) * SQUARE_AREA,
+                  below = form_tile(g.nb, b + 1, b) * SQUARE_AREA;
     square_load(D, l + at, true, !a.cholesky, strip.width);
     square_fill(D12, false);
     if (two) {
@@ -142,13 +155,17 @@ template <typename R> __device__ __forceinline__ R strip_sum(R mine)
 }
 
 /* Row sums of |M|; then its rows in their order and nothing where a strip is not filled up. */
-template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_finish_kernel(form_arguments<T> a, int32_t first)
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_finish_kernel(form_arguments<T> a, int32_t first)
 {
     const int32_t s = first + blockIdx.x;
     const form_strip strip = a.strip[s];
     const form_tiled g = a.tiled[strip.group];
     const int row = strip_row();
-    const int from = strip.reordered && row < strip.width ? a.z_row[g.column_start + strip.column + row] - strip.column : row;
+    const int from = strip.reordered && row < strip.width
+                         ? a.z_row[g.column_start + strip.column + row] - strip.column
+                         : row;
     T *x = tiles_x(a, g) + form_tile(g.nb, strip.number, 0) * SQUARE_AREA;
     real_of<T> sum = 0;
     for (int b = 0; b <= strip.number; b++, x += SQUARE_AREA) {
@@ -175,7 +192,9 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_fini
 }
 
 /* x of groups of middle size to the values, a part for each warp. */
-template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_pack_kernel(form_arguments<T> a, int32_t first, int32_t count)
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_pack_kernel(form_arguments<T> a, int32_t first, int32_t count)
 {
     const int32_t number = (int32_t)blockIdx.x * STRIP_WARPS + (int32_t)threadIdx.x / 32;
     if (number >= count)
@@ -184,16 +203,21 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_pack
     const T *from = tiles_x(a, a.tiled[q.group]) + (int64_t)q.tile * SQUARE_AREA;
     T *to = a.values + q.to;
     const bool by_rows = q.column_step == 1;
-    const int length = (by_rows ? q.columns : q.rows) + q.zeros, lines = by_rows ? q.rows : q.columns;
+    const int length = (by_rows ? q.columns : q.rows) + q.zeros,
+              lines = by_rows ? q.rows : q.columns;
     for (int e = threadIdx.x % 32; e < length * lines; e += 32) {
-        const int along = e % length, line = e / length, row = by_rows ? line : along, column = by_rows ? along : line;
+        const int along = e % length, line = e / length, row = by_rows ? line : along,
+                  column = by_rows ? along : line;
         to[row * (int64_t)q.row_step + column * (int64_t)q.column_step] =
-            row < q.rows && column < q.columns ? from[square_at(q.row + row, q.column + column)] : T{};
+            row < q.rows && column < q.columns ? from[square_at(q.row + row, q.column + column)]
+                                               : T{};
     }
 }
 
 /* The largest row sum of |L_K| |M| in a strip; SQUARE_TOO: of |L_K| |D| |L_K^T| |G|. */
-template <typename T, bool SQUARE_TOO> __global__ void __launch_bounds__(STRIP_THREADS) form_growth_kernel(form_arguments<T> a, int32_t first)
+template <typename T, bool SQUARE_TOO>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_growth_kernel(form_arguments<T> a, int32_t first)
 {
     const int32_t s = first + blockIdx.x;
     const form_strip strip = a.strip[s];
@@ -214,7 +238,9 @@ template <typename T, bool SQUARE_TOO> __global__ void __launch_bounds__(STRIP_T
 }
 
 /* Row sums of |G|, a warp for each row. */
-template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_square_sums_kernel(form_arguments<T> a, int32_t first)
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_square_sums_kernel(form_arguments<T> a, int32_t first)
 {
     const int32_t s = first + blockIdx.x;
     const form_strip strip = a.strip[s];
@@ -226,7 +252,8 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_squa
         real_of<T> sum = 0;
         for (int b = 0; b < g.top_blocks && q < strip.width; b++) {
             const form_top_tile t = a.top[g.top + row / g.top_rows * g.top_blocks + b];
-            const T *from = a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
+            const T *from =
+                a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
             for (int c = threadIdx.x % 32; c < t.ld; c += 32)
                 sum += modulus(from[c]);
         }
@@ -238,7 +265,9 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_squa
 }
 
 /* turned := |D| |L_K^T| times the row sums of |G|, by strips of columns. */
-template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_square_turned_kernel(form_arguments<T> a, int32_t first)
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_square_turned_kernel(form_arguments<T> a, int32_t first)
 {
     __shared__ real_of<T> y[SQUARE + 2]; /* y[1 + c], zeros around */
     const int32_t s = first + blockIdx.x;
@@ -267,11 +296,15 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_squa
     const int c = threadIdx.x;
     if (c < SQUARE)
         a.turned[(int64_t)s * SQUARE + c] =
-            c < strip.width ? pivot_magnitude(a, a.column[g.column_start + strip.column + c], y[c], y[1 + c], y[2 + c]) : 0;
+            c < strip.width ? pivot_magnitude(a, a.column[g.column_start + strip.column + c], y[c],
+                                              y[1 + c], y[2 + c])
+                            : 0;
 }
 
 /* t := D^-1 M of roots. */
-template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_scale_kernel(form_arguments<T> a, int32_t first)
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_scale_kernel(form_arguments<T> a, int32_t first)
 {
     const form_strip strip = a.strip[first + blockIdx.x];
     const form_tiled g = a.tiled[strip.group];
@@ -289,7 +322,8 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS) form_scal
         for (int u = 0; u < SQUARE_SHARE; u++) {
             const T v = x[threadIdx.x + STRIP_THREADS * u], other = of_row(v, row + p.neighbour);
             const T scaled = multiply(p.diagonal, v);
-            t[threadIdx.x + STRIP_THREADS * u] = p.neighbour != 0 ? multiply_add(scaled, p.off, other) : scaled;
+            t[threadIdx.x + STRIP_THREADS * u] =
+                p.neighbour != 0 ? multiply_add(scaled, p.off, other) : scaled;
         }
 }
 

@@ -62,12 +62,16 @@ enum { PANELS, DIAGONAL, OFF_DIAGONAL, REGIONS };
 static int64_t begin_of(const former *f, int region, int32_t s)
 {
     const int64_t size = type_bytes(f->tree->type), panels = f->panel_at[f->tree->nodes];
-    return size * (region == PANELS ? f->panel_at[s] : panels + (region - DIAGONAL) * (int64_t)f->tree->n + f->tree->first[s]);
+    return size * (region == PANELS
+                       ? f->panel_at[s]
+                       : panels + (region - DIAGONAL) * (int64_t)f->tree->n + f->tree->first[s]);
 }
 
 static const char *source_of(const former *f, int region, int32_t s)
 {
-    return region == PANELS ? f->tree->panel[s] : region == DIAGONAL ? f->tree->d[s] : f->tree->e[s];
+    return region == PANELS     ? f->tree->panel[s]
+           : region == DIAGONAL ? f->tree->d[s]
+                                : f->tree->e[s];
 }
 
 /* What a region has of bytes [from, to). */
@@ -116,10 +120,14 @@ libsolver_status former_load(former *f, const factor_tree *tree, char *error, in
     f->tree = tree;
     f->panel_at[0] = 0;
     for (int32_t s = 0; s < tree->nodes; s++) {
-        const int64_t p = tree->first[s + 1] - tree->first[s], rows = tree->row_start[s + 1] - tree->row_start[s];
+        const int64_t p = tree->first[s + 1] - tree->first[s],
+                      rows = tree->row_start[s + 1] - tree->row_start[s];
         f->panel_at[s + 1] = f->panel_at[s] + (p > 0 ? (p - 1) * tree->ld[s] + p + rows : 0);
     }
-    const form_factor factor = {.type = tree->type, .hermitian = tree->hermitian, .cholesky = tree->cholesky, .n = tree->n,
+    const form_factor factor = {.type = tree->type,
+                                .hermitian = tree->hermitian,
+                                .cholesky = tree->cholesky,
+                                .n = tree->n,
                                 .panel_scalars = f->panel_at[tree->nodes]};
     const libsolver_status status = device_form_load(&f->device, &factor, fill, f, error, room);
     f->info = (former_info){.load = seconds() - start, .factor_bytes = f->device.factor.bytes};
@@ -147,8 +155,8 @@ static void collect_growth(const form_tables *t, int square, const double *part,
     }
 }
 
-libsolver_status former_plan(former *f, const unsigned char *joined, const pieces *p, const groups *g, const solve_plan *plan, char *error,
-                             int room)
+libsolver_status former_plan(former *f, const unsigned char *joined, const pieces *p,
+                             const groups *g, const solve_plan *plan, char *error, int room)
 {
     const double start = seconds();
     memory *m = &f->env->memory;
@@ -156,8 +164,10 @@ libsolver_status former_plan(former *f, const unsigned char *joined, const piece
     form_tables_free(m, t);
     memory_free(m, f->growth);
     f->growth = NULL;
-    if (form_tables_build(m, f->tree, joined, p, g, plan, f->panel_at, f->workspace_limit, t) == LIBSOLVER_OK)
-        f->growth = memory_new(m, 2 * ((int64_t)t->pattern.smalls + t->pattern.strips), sizeof(double));
+    if (form_tables_build(m, f->tree, joined, p, g, plan, f->panel_at, f->workspace_limit, t) ==
+        LIBSOLVER_OK)
+        f->growth =
+            memory_new(m, 2 * ((int64_t)t->pattern.smalls + t->pattern.strips), sizeof(double));
     if (!f->growth)
         return memory_failed(f, error, room);
     const libsolver_status status = device_form_pattern(&f->device, &t->pattern, error, room);
@@ -167,7 +177,8 @@ libsolver_status former_plan(former *f, const unsigned char *joined, const piece
     return status;
 }
 
-libsolver_status former_values(former *f, void *values, double *growth, double *square_growth, char *error, int room)
+libsolver_status former_values(former *f, void *values, double *growth, double *square_growth,
+                               char *error, int room)
 {
     const form_tables *t = &f->tables;
     const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;

@@ -21,7 +21,8 @@ static void count_rows(const pattern *lower, const int32_t *row_of, int64_t *sta
 }
 
 /* An entry at the end of row `row`, of which next[row] is the next place. */
-static void append(int32_t *column, uint32_t *source, int64_t *next, int32_t row, int32_t at, uint32_t from)
+static void append(int32_t *column, uint32_t *source, int64_t *next, int32_t row, int32_t at,
+                   uint32_t from)
 {
     column[next[row]] = at;
     source[next[row]++] = from;
@@ -93,8 +94,8 @@ static int32_t width_of_rows(const full_matrix *a)
     return log_width;
 }
 
-libsolver_status full_matrix_build(memory *m, const pattern *lower, const int32_t *row_of, int hermitian,
-                                   full_matrix *a)
+libsolver_status full_matrix_build(memory *m, const pattern *lower, const int32_t *row_of,
+                                   int hermitian, full_matrix *a)
 {
     const int32_t n = lower->n;
     *a = (full_matrix){.n = n};

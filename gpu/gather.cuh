@@ -5,17 +5,22 @@
 
 #include "gpu/gather_group.cuh"
 
-template <typename T> using column_gather_group = gather_group<T, GATHER_BARRIERS, 3, GATHER_GROUPS>;
+template <typename T>
+using column_gather_group = gather_group<T, GATHER_BARRIERS, 3, GATHER_GROUPS>;
 
 template <typename T> struct column_gatherer : column_gather_group<T> {
-    using column_gather_group<T>::THREADS, column_gather_group<T>::number, column_gather_group<T>::gather_group;
+    using column_gather_group<T>::THREADS, column_gather_group<T>::number,
+        column_gather_group<T>::gather_group;
     /* EACH: sources of a thread that are on their way together; 3 were best on an H200
      * (bench_tree_solve; 2: 2 %, 4: 5 %, 6: 15 % slower on lap3d:50; since copies are aligned 4 are
      * as good), and two groups 4 to 5 % faster than one of all warps: a task's inputs take 1 to 2
      * us to come. */
     static constexpr int EACH = letter<T>::COUNT == 1 ? 3 : 2;
 
-    __device__ __forceinline__ static bool is_letter(int code) { return (code & (int)0x80000001) == SOURCE_SLOT; }
+    __device__ __forceinline__ static bool is_letter(int code)
+    {
+        return (code & (int)0x80000001) == SOURCE_SLOT;
+    }
 
     /* EACH sources of a thread, of which only letters are left that have not come. */
     struct inbound {
@@ -68,13 +73,15 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
             if (__any_sync(~0u, others))
                 receive_others(v, k, sources, to);
             wait_by_one_lane(
-                *this, [&] { q.look(this->a.letter, this->epoch); }, [&] { return q.missing() >= 0; },
+                *this, [&] { q.look(this->a.letter, this->epoch); },
+                [&] { return q.missing() >= 0; },
                 [&] { return letter_has_come<T>(this->a.letter, q.missing(), this->epoch); });
         }
     }
     /* to[k] := those of the sources k, k + THREADS, ..., EACH of them, that are no letters; all are
      * asked for before one is stored. */
-    __device__ __forceinline__ void receive_others(const task_view<T> &v, int k, int sources, T *to) const
+    __device__ __forceinline__ void receive_others(const task_view<T> &v, int k, int sources,
+                                                   T *to) const
     {
         int code[EACH];
         T value[EACH];

@@ -6,7 +6,8 @@
 #include "gpu/solver_base.cuh"
 
 /* One of so many groups of so many warps each.  FIRST_BARRIER: the named barrier of the first. */
-template <typename T, int FIRST_BARRIER, int WARPS, int SO_MANY_GROUPS> struct gather_group : solver_base<T> {
+template <typename T, int FIRST_BARRIER, int WARPS, int SO_MANY_GROUPS>
+struct gather_group : solver_base<T> {
     using scalar_type = T;
     static constexpr int GROUPS = SO_MANY_GROUPS, THREADS = 32 * WARPS;
     int group, number; /* of this thread's group, and of the thread in it */
@@ -19,7 +20,8 @@ template <typename T, int FIRST_BARRIER, int WARPS, int SO_MANY_GROUPS> struct g
     /* The threads of the group meet. */
     __device__ __forceinline__ void meet() const
     {
-        asm volatile("barrier.cta.sync %0, %1;" ::"r"(FIRST_BARRIER + group), "n"(THREADS) : "memory");
+        asm volatile("barrier.cta.sync %0, %1;" ::"r"(FIRST_BARRIER + group), "n"(THREADS)
+                     : "memory");
     }
 };
 

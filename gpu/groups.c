@@ -101,7 +101,8 @@ static libsolver_status list_rows(memory *m, const factor_tree *tree, const piec
         int32_t *row = g->row + g->row_start[i];
         for (int32_t c = tree->first[s] + p->end[t]; c < tree->first[s + 1]; c++)
             *row++ = c;
-        memcpy(row, tree->row + tree->row_start[s], (size_t)(tree->row_start[s + 1] - tree->row_start[s]) * sizeof(int32_t));
+        memcpy(row, tree->row + tree->row_start[s],
+               (size_t)(tree->row_start[s + 1] - tree->row_start[s]) * sizeof(int32_t));
         const int32_t a = group_rows(g, i) > 0 && p->above[t] >= 0 ? g->of_piece[p->above[t]] : -1;
         g->above[i] = a;
         if (a >= 0 && g->height[a] <= g->height[i])
@@ -112,7 +113,8 @@ static libsolver_status list_rows(memory *m, const factor_tree *tree, const piec
     return LIBSOLVER_OK;
 }
 
-libsolver_status groups_build(memory *m, const factor_tree *tree, const pieces *p, const int32_t *layer, groups *g)
+libsolver_status groups_build(memory *m, const factor_tree *tree, const pieces *p,
+                              const int32_t *layer, groups *g)
 {
     memset(g, 0, sizeof *g);
     const int32_t n = tree->n, count = p->count;
@@ -128,8 +130,8 @@ libsolver_status groups_build(memory *m, const factor_tree *tree, const pieces *
     g->local = memory_new(m, n, sizeof(int32_t));
     g->plain = memory_zeroed(m, count, 1);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (g->of_piece && g->piece && g->height && g->above && g->piece_start && g->column_start && g->row_start &&
-        g->column && g->group_of && g->local && g->plain) {
+    if (g->of_piece && g->piece && g->height && g->above && g->piece_start && g->column_start &&
+        g->row_start && g->column && g->group_of && g->local && g->plain) {
         number_groups(p, layer, g);
         list_columns(tree, p, g);
         status = list_rows(m, tree, p, g);

@@ -26,12 +26,14 @@
 typedef struct cut_table {
     int count;             /* cuts, cut[0] = 0 below everything */
     int64_t cut[CUTS + 1]; /* cut[count]: above everything */
-    double seconds[CUTS + 1][CUTS + 1], entries[CUTS + 1][CUTS + 1]; /* of a layer of subtrees in (cut[a], cut[b]] */
+    /* of a layer of subtrees in (cut[a], cut[b]] */
+    double seconds[CUTS + 1][CUTS + 1], entries[CUTS + 1][CUTS + 1];
 } cut_table;
 
 static int ascending(const void *a, const void *b)
 {
-    return (*(const int64_t *)a > *(const int64_t *)b) - (*(const int64_t *)a < *(const int64_t *)b);
+    return (*(const int64_t *)a > *(const int64_t *)b) -
+           (*(const int64_t *)a < *(const int64_t *)b);
 }
 
 static void set_cuts(cut_table *t, int32_t largest)
@@ -52,18 +54,21 @@ static void set_cuts(cut_table *t, int32_t largest)
     t->cut[t->count] = INT64_MAX;
 }
 
-/* ---- The price of every layer ---------------------------------------------------------------------------
+/* ---- The price of every layer
+ * ---------------------------------------------------------------------------
  *
- * Piece i is in bucket c when its subtree is in (cut[c], cut[c+1]]: it is in the layers (a, b] with a <= c < b.  It is the top of a group there from
- * b = c + 1 on until the piece above comes in, unless they share a bucket, and whatever a is; a only says which of the pieces below are in the
- * group.  So every group is looked at once: it has spread[c] columns in bucket c, for (a, b] those with c >= a.  Sums are of whole numbers, whose
- * order does not matter. */
+ * Piece i is in bucket c when its subtree is in (cut[c], cut[c+1]]: it is in the layers (a, b] with
+ * a <= c < b.  It is the top of a group there from b = c + 1 on until the piece above comes in,
+ * unless they share a bucket, and whatever a is; a only says which of the pieces below are in the
+ * group.  So every group is looked at once: it has spread[c] columns in bucket c, for (a, b] those
+ * with c >= a.  Sums are of whole numbers, whose order does not matter. */
 
 typedef struct pricer {
     const factor_tree *tree;
     const pieces *p;
     const layer_costs *costs;
-    cut_table *t;    /* while groups are added, seconds: bytes; both with differences from b to b + 1 */
+    cut_table *t; /* while groups are added, seconds: bytes; both with differences from b to b + 1
+                   */
     double largest[CUTS + 1][CUTS + 1];
     int32_t *bucket; /* pieces */
     int32_t *top;    /* pieces: of the group when it comes in */
@@ -95,7 +100,8 @@ static void add_group(pricer *q, int32_t i)
     for (int a = q->bucket[i]; a >= 0; a--) {
         k += spread[a];
         const double held = r > 0 ? k * (k + 1) / 2 + k * r : k * k;
-        const double bytes = (r > 0 ? 2 : 1) * held * (double)q->costs->scalar_bytes + GROUP_BYTES + ROW_BYTES * (k + r);
+        const double bytes = (r > 0 ? 2 : 1) * held * (double)q->costs->scalar_bytes + GROUP_BYTES +
+                             ROW_BYTES * (k + r);
         t->entries[a][first] += held;
         t->seconds[a][first] += bytes;
         q->largest[a][first] = k > q->largest[a][first] ? k : q->largest[a][first];
@@ -133,11 +139,14 @@ static void sum_up(pricer *q)
         for (int b = a + 1; b <= t->count; b++) {
             if (b > a + 1) {
                 t->entries[a][b] += t->entries[a][b - 1];
-                q->largest[a][b] = fmax(q->largest[a][b], q->largest[a][b - 1]); /* groups only grow */
+                /* groups only grow */
+                q->largest[a][b] = fmax(q->largest[a][b], q->largest[a][b - 1]);
             }
             bytes += t->seconds[a][b];
-            t->seconds[a][b] = q->largest[a][b] > (double)costs->largest && b > a + 1 ? DBL_MAX
-                               : (b == t->count ? 1 : 2) * costs->step + bytes / costs->bytes_per_second;
+            t->seconds[a][b] =
+                q->largest[a][b] > (double)costs->largest && b > a + 1
+                    ? DBL_MAX
+                    : (b == t->count ? 1 : 2) * costs->step + bytes / costs->bytes_per_second;
         }
     }
 }
@@ -160,8 +169,8 @@ static int64_t find_tops(pricer *q, const int32_t *subtree)
 }
 
 /* Fills the table, which is zeroed but for its cuts. */
-static libsolver_status price_layers(memory *m, const factor_tree *tree, const pieces *p, const int32_t *subtree, const layer_costs *costs,
-                                     cut_table *t)
+static libsolver_status price_layers(memory *m, const factor_tree *tree, const pieces *p,
+                                     const int32_t *subtree, const layer_costs *costs, cut_table *t)
 {
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     pricer *q = memory_zeroed(m, 1, sizeof(pricer));
@@ -240,7 +249,8 @@ static int32_t sum_subtrees(const pieces *p, int32_t *subtree)
     return largest;
 }
 
-libsolver_status layers_choose(memory *m, const factor_tree *tree, const pieces *p, const layer_costs *costs, int32_t *layer)
+libsolver_status layers_choose(memory *m, const factor_tree *tree, const pieces *p,
+                               const layer_costs *costs, int32_t *layer)
 {
     int32_t *subtree = memory_zeroed(m, p->count, sizeof(int32_t));
     cut_table *t = memory_zeroed(m, 1, sizeof(cut_table));

@@ -71,7 +71,8 @@ libsolver_status pieces_build(memory *m, const factor_tree *tree, pieces *p)
     return status;
 }
 
-libsolver_status pieces_split(memory *m, const factor_tree *tree, const int32_t *cut, const unsigned char *joined, pieces *p)
+libsolver_status pieces_split(memory *m, const factor_tree *tree, const int32_t *cut,
+                              const unsigned char *joined, pieces *p)
 {
     int64_t most = 0;
     for (int32_t i = 0; i < p->count; i++)
@@ -80,11 +81,13 @@ libsolver_status pieces_split(memory *m, const factor_tree *tree, const int32_t 
         most = tree->n;
     pieces q = {0};
     int32_t *lowest = memory_new(m, tree->nodes, sizeof(int32_t));
-    const libsolver_status status = lowest ? pieces_new(m, (int32_t)most, &q) : LIBSOLVER_OUT_OF_MEMORY;
+    const libsolver_status status =
+        lowest ? pieces_new(m, (int32_t)most, &q) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK) {
         int32_t count = 0;
         for (int32_t i = 0; i < p->count; i++) {
-            const int32_t s = p->node[i], parts = cut[i] > 1 ? cut[i] : 1, length = p->end[i] - p->begin[i];
+            const int32_t s = p->node[i], parts = cut[i] > 1 ? cut[i] : 1,
+                          length = p->end[i] - p->begin[i];
             int32_t from = p->begin[i];
             for (int32_t part = 0; part < parts && from < p->end[i]; part++) {
                 int32_t to = p->begin[i] + (int32_t)((int64_t)length * (part + 1) / parts);

@@ -3,7 +3,12 @@
 #include "gpu/planner.h"
 #include "base/type.h"
 
-const plan_tuning plan_tuned = {.task_cost = 24576, .most_parts = 4, .direct_sources = 1, .sum_outs = 16, .twice = 1, .strip_bytes = 8192};
+const plan_tuning plan_tuned = {.task_cost = 24576,
+                                .most_parts = 4,
+                                .direct_sources = 1,
+                                .sum_outs = 16,
+                                .twice = 1,
+                                .strip_bytes = 8192};
 
 static libsolver_task_kind kind_of(const draft *d)
 {
@@ -32,8 +37,11 @@ void plan_unit_end(planner *p, int level)
         return;
     const int32_t end = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
     p->unit.copies = end - p->unit.copy;
-    const plan_unit u = {.level = level, .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)), .list = p->unit,
-                         .kind = p->unit_kind, .cost = p->unit_cost};
+    const plan_unit u = {.level = level,
+                         .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)),
+                         .list = p->unit,
+                         .kind = p->unit_kind,
+                         .cost = p->unit_cost};
     buffer_put(&p->units, &u, (int64_t)sizeof u);
     p->unit = (task_list){.copy = end};
     p->unit_cost = 0;
@@ -46,7 +54,8 @@ void plan_pivot_out(const planner *p, int32_t i, int32_t q, int64_t pivots, task
         return;
     const int32_t c = p->plan->z_row[p->g->column_start[i] + q];
     out->flags = OUT_D;
-    out->row = (int32_t)((pivots + q * plan_pivot_bytes(p->plan->scalar_bytes)) / p->plan->scalar_bytes);
+    out->row =
+        (int32_t)((pivots + q * plan_pivot_bytes(p->plan->scalar_bytes)) / p->plan->scalar_bytes);
     if (plan_joined(p, i, c) || (c > 0 && plan_joined(p, i, c - 1)))
         out->flags |= OUT_PAIR;
 }
@@ -103,8 +112,8 @@ static libsolver_status planner_create(planner *p)
     p->plan->pivots_at16 = memory_new(m, count, sizeof(int64_t));
     p->plan->z_row = memory_new(m, p->tree->n, sizeof(int32_t));
     if (!p->order || !p->height_start || !p->target || !p->form || !p->first_tile || !p->tiles_of ||
-        !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_at || !p->x_at || !p->z_parts || !p->child_start || !p->child || !p->border ||
-        !p->plan->pivots_at16 || !p->plan->z_row)
+        !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_at || !p->x_at || !p->z_parts ||
+        !p->child_start || !p->child || !p->border || !p->plan->pivots_at16 || !p->plan->z_row)
         return LIBSOLVER_OUT_OF_MEMORY;
     list_groups(p);
     p->tiles.m = m;
@@ -140,9 +149,11 @@ static libsolver_status number_slots(planner *p, message *why)
     const groups *g = p->g;
     int64_t slots = p->tree->n;
     for (int32_t i = 0; i < g->count; i++)
-        slots += group_columns(g, i) + group_rows(g, i) * (int64_t)(p->form[i] == FORM_LARGE ? 8 : 1);
+        slots +=
+            group_columns(g, i) + group_rows(g, i) * (int64_t)(p->form[i] == FORM_LARGE ? 8 : 1);
     if (slots > INT32_MAX / 4)
-        return FAIL(why, LIBSOLVER_INTERNAL, "the solve passes on more than %lld values", (long long)slots);
+        return FAIL(why, LIBSOLVER_INTERNAL, "the solve passes on more than %lld values",
+                    (long long)slots);
     p->slots = p->tree->n;
     for (int32_t q = 0; q < p->tree->n; q++)
         p->x_at[q] = (value_place){.slot = q, .count = 1};
@@ -182,8 +193,9 @@ static libsolver_status sort_units(memory *m, solve_plan *plan, int32_t levels)
     return LIBSOLVER_OK;
 }
 
-libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g, const unsigned char *joined, int32_t blocks,
-                            const plan_tuning *tuning, message *why, solve_plan *plan)
+libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g,
+                            const unsigned char *joined, int32_t blocks, const plan_tuning *tuning,
+                            message *why, solve_plan *plan)
 {
     memory *m = &env->memory;
     memset(plan, 0, sizeof *plan);

@@ -58,7 +58,8 @@ static void begin_level(load *heap, int32_t blocks)
 }
 
 /* block_of(u) for the units of one level, the dearest first. */
-static void assign_level(const plan_unit *unit, int32_t count, load *heap, int32_t blocks, int32_t *block_of)
+static void assign_level(const plan_unit *unit, int32_t count, load *heap, int32_t blocks,
+                         int32_t *block_of)
 {
     begin_level(heap, blocks);
     for (int32_t u = 0; u < count; u++) {
@@ -85,11 +86,15 @@ static void write_lists(solve_plan *plan, const int32_t *block_of)
     for (int32_t u = 0; u < plan->unit_count; u++) {
         task_list *to = &plan->block[block_of[u]];
         const task_list *from = &plan->unit[u].list;
-        memcpy(plan->block_copy + to->copy + to->copies, plan->copy + from->copy, (size_t)from->copies * sizeof(task_copy));
+        memcpy(plan->block_copy + to->copy + to->copies, plan->copy + from->copy,
+               (size_t)from->copies * sizeof(task_copy));
         for (int32_t c = from->copy; c < from->copy + from->copies; c++)
             if (plan->copy[c].task_bytes > 0)
-                plan->label[to->first + to->tasks++] = (plan_label){.level = plan->unit[u].level, .kind = plan->unit[u].kind,
-                                                                    .block = block_of[u], .bytes = plan->copy[c].task_bytes};
+                plan->label[to->first + to->tasks++] =
+                    (plan_label){.level = plan->unit[u].level,
+                                 .kind = plan->unit[u].kind,
+                                 .block = block_of[u],
+                                 .bytes = plan->copy[c].task_bytes};
         to->copies += from->copies;
     }
 }
@@ -108,13 +113,16 @@ libsolver_status plan_assign(memory *m, solve_plan *plan, int threads)
             if (u == 0 || plan->unit[u].level != plan->unit[u - 1].level)
                 start[level++] = u;
         start[plan->level_count] = plan->unit_count;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(plan->unit_count < FEW_UNITS ? 1 : threads)
+#pragma omp parallel for schedule(dynamic, 1) \
+    num_threads(plan->unit_count < FEW_UNITS ? 1 : threads)
         for (int32_t l = 0; l < plan->level_count; l++)
-            qsort(plan->unit + start[l], (size_t)(start[l + 1] - start[l]), sizeof(plan_unit), by_cost);
+            qsort(plan->unit + start[l], (size_t)(start[l + 1] - start[l]), sizeof(plan_unit),
+                  by_cost);
         for (int32_t b = 0; b < plan->blocks; b++)
             heap[b] = (load){.block = b};
         for (int32_t l = 0; l < plan->level_count; l++)
-            assign_level(plan->unit + start[l], start[l + 1] - start[l], heap, plan->blocks, block_of + start[l]);
+            assign_level(plan->unit + start[l], start[l + 1] - start[l], heap, plan->blocks,
+                         block_of + start[l]);
         write_lists(plan, block_of);
         status = LIBSOLVER_OK;
     }

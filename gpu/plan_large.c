@@ -21,7 +21,8 @@ static int32_t strips_below(const planner *p, int32_t i)
 static const plan_tile *tile_at(const planner *p, int32_t i, int32_t nb, int32_t a, int32_t b)
 {
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
-    return tile + (a < nb ? (int64_t)a * (a + 1) / 2 + b : (int64_t)nb * (nb + 1) / 2 + (int64_t)(a - nb) * nb + b);
+    return tile + (a < nb ? (int64_t)a * (a + 1) / 2 + b
+                          : (int64_t)nb * (nb + 1) / 2 + (int64_t)(a - nb) * nb + b);
 }
 
 static int64_t square_bytes(const planner *p)
@@ -50,12 +51,14 @@ int64_t plan_copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t o
     if (p->plan->pivots_at16[i] < 0 || row >= group_columns(p->g, i))
         return 0;
     const int64_t bytes = plan_pivot_bytes(p->plan->scalar_bytes);
-    return draft_copy(d, (uint32_t)(p->plan->pivots_at16[i] + row * bytes / 16), outs * bytes) - row * bytes;
+    return draft_copy(d, (uint32_t)(p->plan->pivots_at16[i] + row * bytes / 16), outs * bytes) -
+           row * bytes;
 }
 
 /* z (forward) or x of columns [column, column + outs) as the sums of `parts` packets each, which
  * start at `slot` and are outs apart. */
-static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_t outs, int32_t slot, int32_t parts)
+static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_t outs,
+                      int32_t slot, int32_t parts)
 {
     draft *d = &p->sum;
     const int64_t pivots = forward ? plan_copy_pivots(p, d, i, column, outs) : 0;
@@ -69,7 +72,8 @@ static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_
         else
             plan_x_out(p, i, column + o, out);
     }
-    plan_sums_end(p, forward ? plan_forward_level(p, i, LEVEL_SUM) : plan_backward_level(p, i, LEVEL_SUM));
+    plan_sums_end(p, forward ? plan_forward_level(p, i, LEVEL_SUM)
+                             : plan_backward_level(p, i, LEVEL_SUM));
 }
 
 static void add_tile_inputs(planner *p, draft *d, int32_t i, int forward, const plan_tile *tile)
@@ -95,11 +99,13 @@ static const value_place *strip_place(const planner *p, int32_t i, int forward, 
     const int32_t k = group_columns(p->g, i);
     if (forward && row >= k)
         return &p->w_at[p->g->row_start[i] + row - k];
-    return forward ? &p->z_parts[p->g->column_start[i] + row] : &p->x_at[p->g->column[p->g->column_start[i] + row]];
+    return forward ? &p->z_parts[p->g->column_start[i] + row]
+                   : &p->x_at[p->g->column[p->g->column_start[i] + row]];
 }
 
 /* The outs of a strip's last task.  part: number of the unit among those that share the strip. */
-static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row, int32_t outs, int32_t part)
+static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row, int32_t outs,
+                       int32_t part)
 {
     const int32_t k = group_columns(p->g, i);
     const value_place *at = strip_place(p, i, forward, row);
@@ -113,7 +119,8 @@ static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row
         else
             plan_x_out(p, i, row + o, out);
         if (forward && row >= k && part == 0 && plan_source_count(p, row + o) > 0)
-            out->add = (int16_t)draft_input(d, plan_source(p, row + o), plan_source_count(p, row + o));
+            out->add =
+                (int16_t)draft_input(d, plan_source(p, row + o), plan_source_count(p, row + o));
     }
 }
 
@@ -129,19 +136,27 @@ static void carry(planner *p, draft *d, int32_t outs, int carried)
 static draft_need tile_need(const planner *p, int32_t i, int forward, const plan_tile *tile)
 {
     const int32_t k = group_columns(p->g, i), inputs = forward ? tile->columns : tile->rows;
-    draft_need need = {.inputs = SQUARE, .sources = SQUARE - inputs, .slots = 1, .outs = SQUARE, .copies = 2,
-                       .tile_bytes = square_bytes(p) + SQUARE * plan_pivot_bytes(p->plan->scalar_bytes)};
+    draft_need need = {.inputs = SQUARE,
+                       .sources = SQUARE - inputs,
+                       .slots = 1,
+                       .outs = SQUARE,
+                       .copies = 2,
+                       .tile_bytes =
+                           square_bytes(p) + SQUARE * plan_pivot_bytes(p->plan->scalar_bytes)};
     for (int32_t c = 0; c < inputs; c++)
-        need.sources += forward                ? plan_source_count(p, tile->column + c)
-                        : tile->row + c < k ? 1
-                                            : p->x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]].count;
+        need.sources += forward ? plan_source_count(p, tile->column + c)
+                        : tile->row + c < k
+                            ? 1
+                            : p->x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]].count;
     return need;
 }
 
 /* What the outs of a strip of rows add to their products. */
 static draft_need outs_need(const planner *p, int32_t i, int forward, int32_t row, int32_t outs)
 {
-    draft_need need = {.outs = outs, .copies = 1, .tile_bytes = outs * plan_pivot_bytes(p->plan->scalar_bytes)};
+    draft_need need = {.outs = outs,
+                       .copies = 1,
+                       .tile_bytes = outs * plan_pivot_bytes(p->plan->scalar_bytes)};
     for (int32_t o = 0; o < outs && forward && row >= group_columns(p->g, i); o++) {
         need.inputs += plan_source_count(p, row + o) > 0;
         need.sources += plan_source_count(p, row + o);
@@ -151,13 +166,16 @@ static draft_need outs_need(const planner *p, int32_t i, int forward, int32_t ro
 
 /* Strip `a` of rows (forward) or columns (backward): tiles [from, to) of the other index, as a
  * chain of tasks. */
-static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from, int32_t to, int32_t part)
+static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from,
+                        int32_t to, int32_t part)
 {
     draft *d = forward ? &p->ahead : &p->back;
     const int32_t most = tiles_in_task(p);
     const plan_tile *tile = forward ? tile_at(p, i, nb, a, from) : tile_at(p, i, nb, from, a);
-    const int32_t outs = forward ? tile->rows : tile->columns, row = forward ? tile->row : tile->column;
-    const int kind = TASK_TILES | (forward ? 0 : TASK_BACKWARD | (p->conjugate ? TASK_CONJUGATE : 0));
+    const int32_t outs = forward ? tile->rows : tile->columns,
+                  row = forward ? tile->row : tile->column;
+    const int kind =
+        TASK_TILES | (forward ? 0 : TASK_BACKWARD | (p->conjugate ? TASK_CONJUGATE : 0));
     int carried = 0;
     d->flags = kind;
     for (int32_t b = from; b < to; b++) {
@@ -171,7 +189,8 @@ static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t 
         add_tile_inputs(p, d, i, forward, tile);
         draft_copy(d, tile->at16, square_bytes(p));
         d->slots++;
-        assert(d->tile_bytes == d->slots * square_bytes(p)); /* with nothing before them or between */
+        /* with nothing before them or between */
+        assert(d->tile_bytes == d->slots * square_bytes(p));
     }
     const draft_need last = outs_need(p, i, forward, row, outs);
     if (!draft_has_room(d, &last)) {
@@ -181,14 +200,17 @@ static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t 
     }
     strip_outs(p, d, i, forward, row, outs, part);
     plan_task(p, d, carried ? TASK_CARRY_IN : 0);
-    plan_unit_end(p, forward ? plan_forward_level(p, i, LEVEL_PRODUCT) : plan_backward_level(p, i, LEVEL_PRODUCT));
+    plan_unit_end(p, forward ? plan_forward_level(p, i, LEVEL_PRODUCT)
+                             : plan_backward_level(p, i, LEVEL_PRODUCT));
 }
 
 /* All of a strip. */
-static void write_strip(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from, int32_t to)
+static void write_strip(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from,
+                        int32_t to)
 {
     const plan_tile *tile = forward ? tile_at(p, i, nb, a, from) : tile_at(p, i, nb, from, a);
-    const int32_t outs = forward ? tile->rows : tile->columns, row = forward ? tile->row : tile->column;
+    const int32_t outs = forward ? tile->rows : tile->columns,
+                  row = forward ? tile->row : tile->column;
     const value_place at = *strip_place(p, i, forward, row);
     for (int32_t part = 0; part < at.count; part++)
         write_chain(p, i, forward, nb, a, from + (int32_t)((int64_t)(to - from) * part / at.count),
@@ -198,11 +220,13 @@ static void write_strip(planner *p, int32_t i, int forward, int32_t nb, int32_t 
 }
 
 /* Packets for `parts` parts of `outs` values at place[0], place[1], ... */
-static void number_parts(planner *p, value_place *place, const int32_t *index, int32_t outs, int32_t parts)
+static void number_parts(planner *p, value_place *place, const int32_t *index, int32_t outs,
+                         int32_t parts)
 {
     const int32_t slot = plan_new_slots(p, (int64_t)parts * outs);
     for (int32_t o = 0; o < outs; o++)
-        place[index ? index[o] : o] = (value_place){.slot = slot + o, .stride = outs, .count = parts};
+        place[index ? index[o] : o] =
+            (value_place){.slot = slot + o, .stride = outs, .count = parts};
 }
 
 void plan_number_large(planner *p, int32_t i)
@@ -222,7 +246,8 @@ void plan_number_large(planner *p, int32_t i)
             number_parts(p, p->x_at, g->column + at, columns, backward);
     }
     for (int32_t a = 0; a < r; a += SQUARE)
-        number_parts(p, p->w_at + g->row_start[i] + a, NULL, r - a < SQUARE ? r - a : SQUARE, parts_of(p, i, nb));
+        number_parts(p, p->w_at + g->row_start[i] + a, NULL, r - a < SQUARE ? r - a : SQUARE,
+                     parts_of(p, i, nb));
 }
 
 /* Whether tasks can sum the sources of f themselves: more of them where a step counts more than
@@ -230,7 +255,8 @@ void plan_number_large(planner *p, int32_t i)
 static int few_sources(const planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i);
-    const int64_t each = (p->target[p->g->height[i]] <= SHORT_BYTES ? SHORT_DIRECT : 1) * (int64_t)p->tuning->direct_sources;
+    const int64_t each = (p->target[p->g->height[i]] <= SHORT_BYTES ? SHORT_DIRECT : 1) *
+                         (int64_t)p->tuning->direct_sources;
     int32_t rows;
     return plan_sources_of(p, 0, k, &rows) <= each * k;
 }

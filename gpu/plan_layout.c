@@ -65,10 +65,13 @@ static group_form form_of(const planner *p, int32_t i)
     const int64_t s = p->plan->scalar_bytes;
     if (group_is_square(p->g, i))
         return k <= SMALL_TOP && leading(k) * k * s <= SMALL_BYTES ? FORM_SMALL_TOP : FORM_STRIPS;
-    const int small = k + r <= SMALL_ROWS && (int64_t)leading(k + r) * k * s + k * plan_pivot_bytes(s) <= SMALL_BYTES;
+    const int small = k + r <= SMALL_ROWS &&
+                      (int64_t)leading(k + r) * k * s + k * plan_pivot_bytes(s) <= SMALL_BYTES;
     if (p->tuning->twice && k + r <= MIDDLE_ROWS && (!small || k > MIDDLE_COLUMNS))
         return FORM_MIDDLE;
-    return small ? FORM_SMALL : p->tuning->twice && p->target[p->g->height[i]] <= p->tuning->strip_bytes ? FORM_STRIPS : FORM_LARGE;
+    return small                                                                      ? FORM_SMALL
+           : p->tuning->twice && p->target[p->g->height[i]] <= p->tuning->strip_bytes ? FORM_STRIPS
+                                                                                      : FORM_LARGE;
 }
 
 /* Tiles of FORM_LARGE, row by row. */
@@ -79,7 +82,9 @@ static void lay_large(planner *p, int32_t i, int64_t *at)
     plan_tile t = {.group = i, .kind = IN_SQUARE};
     for (int32_t a = 0; a < nb + (r + SQUARE - 1) / SQUARE; a++) {
         t.row = a < nb ? border[a] : k + SQUARE * (a - nb);
-        t.rows = a < nb ? border[a + 1] - border[a] : k + r - t.row < SQUARE ? k + r - t.row : SQUARE;
+        t.rows = a < nb                   ? border[a + 1] - border[a]
+                 : k + r - t.row < SQUARE ? k + r - t.row
+                                          : SQUARE;
         for (int32_t b = 0; b <= a && b < nb; b++) {
             t.column = border[b];
             t.columns = border[b + 1] - border[b];
@@ -93,7 +98,10 @@ static void lay_large(planner *p, int32_t i, int64_t *at)
 static void lay_small(planner *p, int32_t i, int64_t *at)
 {
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
-    plan_add_tile(p, at, (plan_tile){.group = i, .rows = k + r, .columns = k, .ld = leading(k + r), .kind = BY_COLUMNS});
+    plan_add_tile(
+        p, at,
+        (plan_tile){
+            .group = i, .rows = k + r, .columns = k, .ld = leading(k + r), .kind = BY_COLUMNS});
     if (!group_is_square(p->g, i))
         plan_order_z(p, i, 0, k);
 }
@@ -106,7 +114,8 @@ libsolver_status plan_layout(planner *p, message *why)
         const int32_t i = p->order[o];
         p->form[i] = form_of(p, i);
         if (p->form[i] == FORM_LARGE)
-            at = round_up(at, COPY_ALIGN); /* the squares of a task lie one behind the other from its first byte on */
+            at = round_up(at, COPY_ALIGN); /* the squares of a task lie one behind the other from
+                                              its first byte on */
         const int64_t start = at;
         p->first_tile[i] = (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile));
         switch (p->form[i]) {

@@ -29,33 +29,50 @@ static int32_t leading(int32_t inner)
 /* Forward: rows [row, end) with columns [0, columns). */
 static void add_rows(planner *p, int32_t i, int32_t row, int32_t end, int32_t columns, int64_t *at)
 {
-    plan_add_tile(p, at, (plan_tile){.group = i, .row = row, .rows = end - row, .columns = columns, .ld = leading(columns), .kind = BY_ROWS});
+    plan_add_tile(p, at,
+                  (plan_tile){.group = i,
+                              .row = row,
+                              .rows = end - row,
+                              .columns = columns,
+                              .ld = leading(columns),
+                              .kind = BY_ROWS});
 }
 
 /* Strip [from, to) of columns.  pairs: its rows of M are not in their order. */
-static void add_strip(planner *p, int32_t i, int32_t from, int32_t to, int pairs, int forward, int64_t *at)
+static void add_strip(planner *p, int32_t i, int32_t from, int32_t to, int pairs, int forward,
+                      int64_t *at)
 {
-    const int32_t m = group_columns(p->g, i) + group_rows(p->g, i), step = outs_of(p, forward ? group_columns(p->g, i) : m);
+    const int32_t m = group_columns(p->g, i) + group_rows(p->g, i),
+                  step = outs_of(p, forward ? group_columns(p->g, i) : m);
     for (int32_t c = from; c < to; c += step) {
         const int32_t end = c + step < to ? c + step : to, row = pairs ? from : c;
         if (forward)
             add_rows(p, i, c, end, pairs ? to : end, at);
         else
-            plan_add_tile(p, at, (plan_tile){.group = i, .row = row, .rows = m - row, .column = c, .columns = end - c,
-                                             .ld = leading(m - row), .kind = BY_COLUMNS});
+            plan_add_tile(p, at,
+                          (plan_tile){.group = i,
+                                      .row = row,
+                                      .rows = m - row,
+                                      .column = c,
+                                      .columns = end - c,
+                                      .ld = leading(m - row),
+                                      .kind = BY_COLUMNS});
     }
 }
 
 void plan_lay_middle(planner *p, int32_t i, int64_t *at)
 {
-    const int32_t k = group_columns(p->g, i), m = k + group_rows(p->g, i), nb = plan_borders(p, i), step = outs_of(p, k);
+    const int32_t k = group_columns(p->g, i), m = k + group_rows(p->g, i), nb = plan_borders(p, i),
+                  step = outs_of(p, k);
     const int32_t *border = p->border;
     for (int32_t a = 0; a < nb; a++)
-        add_strip(p, i, border[a], border[a + 1], plan_order_z(p, i, border[a], border[a + 1]), 1, at);
+        add_strip(p, i, border[a], border[a + 1], plan_order_z(p, i, border[a], border[a + 1]), 1,
+                  at);
     for (int32_t a = k; a < m; a += step)
         add_rows(p, i, a, a + step < m ? a + step : m, k, at);
     for (int32_t a = 0; a < nb; a++)
-        add_strip(p, i, border[a], border[a + 1], plan_order_z(p, i, border[a], border[a + 1]), 0, at);
+        add_strip(p, i, border[a], border[a + 1], plan_order_z(p, i, border[a], border[a + 1]), 0,
+                  at);
 }
 
 /* ---- Forward --------------------------------------------------------------------------------- */
@@ -68,9 +85,11 @@ static int forward_lanes(const planner *p, const plan_tile *t)
 }
 
 /* What block t needs beside those before it in the task, which have `columns` entries of f. */
-static void add_need(const planner *p, int32_t i, const plan_tile *t, int32_t columns, draft_need *need)
+static void add_need(const planner *p, int32_t i, const plan_tile *t, int32_t columns,
+                     draft_need *need)
 {
-    const int32_t k = group_columns(p->g, i), below = t->row > k ? t->row : k, end = t->row + t->rows;
+    const int32_t k = group_columns(p->g, i), below = t->row > k ? t->row : k,
+                  end = t->row + t->rows;
     int32_t rows = 0;
     if (t->columns > columns) {
         need->inputs += t->columns - columns;
@@ -97,7 +116,8 @@ static void forward_block(planner *p, int32_t i, const plan_tile *t, int32_t in,
     const int64_t at = draft_copy(d, t->at16, plan_tile_bytes(t, p->plan->scalar_bytes));
     if (t->row < k && d->outs % 2)
         draft_out(d); /* 2x2 pivots start at even outs */
-    draft_product(d, at / p->plan->scalar_bytes, t->rows, t->ld, t->columns, 1, in, d->outs, forward_lanes(p, t), 0);
+    draft_product(d, at / p->plan->scalar_bytes, t->rows, t->ld, t->columns, 1, in, d->outs,
+                  forward_lanes(p, t), 0);
     for (int32_t a = t->row; a < t->row + t->rows; a++) {
         task_out *out = draft_out(d);
         if (a < k)
@@ -108,10 +128,13 @@ static void forward_block(planner *p, int32_t i, const plan_tile *t, int32_t in,
 }
 
 /* Blocks [t, end). */
-static void forward_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end, int32_t columns)
+static void forward_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end,
+                           int32_t columns)
 {
-    const int32_t in = p->ahead.inputs, k = group_columns(p->g, i), last = end[-1].row + end[-1].rows;
-    const int64_t pivots = plan_copy_pivots(p, &p->ahead, i, t->row, (last < k ? last : k) - t->row);
+    const int32_t in = p->ahead.inputs, k = group_columns(p->g, i),
+                  last = end[-1].row + end[-1].rows;
+    const int64_t pivots =
+        plan_copy_pivots(p, &p->ahead, i, t->row, (last < k ? last : k) - t->row);
     for (int32_t c = 0; c < columns; c++)
         draft_input(&p->ahead, plan_source(p, c), plan_source_count(p, c));
     for (; t < end; t++)
@@ -121,14 +144,16 @@ static void forward_blocks(planner *p, int32_t i, const plan_tile *t, const plan
 /* ---- Backward -------------------------------------------------------------------------------- */
 
 /* Blocks [t, end), the first of which has all inputs of the others. */
-static void backward_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end, int parts)
+static void backward_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end,
+                            int parts)
 {
     draft *d = &p->back;
     const int32_t in = d->inputs - t->row;
     plan_backward_inputs(p, d, i, t->row, group_columns(p->g, i) + group_rows(p->g, i), parts);
     for (; t < end; t++) {
         const int64_t at = draft_copy(d, t->at16, plan_tile_bytes(t, p->plan->scalar_bytes));
-        draft_product(d, at / p->plan->scalar_bytes, t->columns, t->ld, t->rows, 1, in + t->row, d->outs, plan_lanes(t->rows), p->conjugate);
+        draft_product(d, at / p->plan->scalar_bytes, t->columns, t->ld, t->rows, 1, in + t->row,
+                      d->outs, plan_lanes(t->rows), p->conjugate);
         for (int32_t c = t->column; c < t->column + t->columns; c++)
             plan_x_out(p, i, c, draft_out(d));
     }
@@ -160,7 +185,8 @@ static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_t
             need.inputs = m - t->row;
             parts = plan_in_parts(p, i, t->row, &need.sources);
         }
-        for (; next < end && (next == t || d->tile_bytes + need.tile_bytes < p->target[height]); next++) {
+        for (; next < end && (next == t || d->tile_bytes + need.tile_bytes < p->target[height]);
+             next++) {
             draft_need with = need;
             if (forward)
                 add_need(p, i, next, columns, &with);
@@ -188,7 +214,8 @@ static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_t
 
 void plan_middle(planner *p, int32_t i)
 {
-    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i], *end = tile + p->tiles_of[i], *middle = tile;
+    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i],
+                    *end = tile + p->tiles_of[i], *middle = tile;
     int32_t rows;
     if (plan_sources_of(p, 0, group_columns(p->g, i), &rows) > DIRECT_SOURCES)
         plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));

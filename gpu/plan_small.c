@@ -11,7 +11,10 @@
 
 int plan_lanes(int32_t inner)
 {
-    return inner < 2 * LANE_PRODUCTS ? 0 : inner < 4 * LANE_PRODUCTS ? 1 : inner < 8 * LANE_PRODUCTS ? 2 : 3;
+    return inner < 2 * LANE_PRODUCTS   ? 0
+           : inner < 4 * LANE_PRODUCTS ? 1
+           : inner < 8 * LANE_PRODUCTS ? 2
+                                       : 3;
 }
 
 int32_t plan_sources_of(const planner *p, int32_t from, int32_t to, int32_t *rows)
@@ -47,11 +50,14 @@ static void small_forward(planner *p, int32_t i)
     draft *d = &p->ahead;
     if (d->outs % 2)
         draft_out(d); /* 2x2 pivots start at even outs */
-    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = add_f(p, d, i), first = d->outs;
+    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = add_f(p, d, i),
+                  first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
-    const int64_t pivots = p->plan->pivots_at16[i] < 0 ? 0 : at + 16 * (p->plan->pivots_at16[i] - p->value_at16[i]);
-    draft_product(d, at / p->plan->scalar_bytes, k + r, 1, k, tile->ld, in, first, plan_lanes(k), 0);
+    const int64_t pivots =
+        p->plan->pivots_at16[i] < 0 ? 0 : at + 16 * (p->plan->pivots_at16[i] - p->value_at16[i]);
+    draft_product(d, at / p->plan->scalar_bytes, k + r, 1, k, tile->ld, in, first, plan_lanes(k),
+                  0);
     for (int32_t q = 0; q < k; q++)
         plan_pivot_out(p, i, q, pivots, draft_out(d));
     for (int32_t a = k; a < k + r; a++)
@@ -74,7 +80,8 @@ void plan_backward_inputs(planner *p, draft *d, int32_t i, int32_t from, int32_t
         if (a < k)
             plan_input_at(d, &(value_place){.slot = p->z_slot[i] + a, .count = 1});
         else
-            plan_input_at(d, parts ? &p->x_at[row[a - k]] : &(value_place){.slot = row[a - k], .count = 1});
+            plan_input_at(d, parts ? &p->x_at[row[a - k]]
+                                   : &(value_place){.slot = row[a - k], .count = 1});
 }
 
 int plan_in_parts(const planner *p, int32_t i, int32_t from, int32_t *sources)
@@ -91,13 +98,15 @@ int plan_in_parts(const planner *p, int32_t i, int32_t from, int32_t *sources)
 static void small_backward(planner *p, int32_t i)
 {
     draft *d = &p->back;
-    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = d->inputs, first = d->outs;
+    const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i), in = d->inputs,
+                  first = d->outs;
     const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
     int32_t sources;
     const int parts = plan_in_parts(p, i, 0, &sources);
     plan_backward_inputs(p, d, i, 0, k + r, parts);
     const int64_t at = draft_copy(d, p->value_at16[i], p->value_bytes[i]);
-    draft_product(d, at / p->plan->scalar_bytes, k, tile->ld, k + r, 1, in, first, plan_lanes(k + r), p->conjugate);
+    draft_product(d, at / p->plan->scalar_bytes, k, tile->ld, k + r, 1, in, first,
+                  plan_lanes(k + r), p->conjugate);
     for (int32_t c = 0; c < k; c++)
         plan_x_out(p, i, c, draft_out(d));
 }

@@ -63,7 +63,8 @@ static int presum(planner *p, int32_t rows, int level)
 {
     int any = 0;
     for (int32_t row = 0; row < rows; row++) {
-        int32_t *source = p->source + p->source_start[2 * row], count = p->source_start[2 * row + 1];
+        int32_t *source = p->source + p->source_start[2 * row],
+                count = p->source_start[2 * row + 1];
         if (count <= FEW_SOURCES)
             continue;
         any = 1;
@@ -122,7 +123,8 @@ libsolver_status plan_sources(planner *p, int32_t i)
             const int32_t a = place_of(p, i, g->row[q]);
             const value_place *w = &p->w_at[q];
             for (int32_t part = 0; part < w->count; part++)
-                p->source[start[2 * a] + start[2 * a + 1]++] = plan_slot_code(w->slot + part * w->stride);
+                p->source[start[2 * a] + start[2 * a + 1]++] =
+                    plan_slot_code(w->slot + part * w->stride);
         }
     }
     for (int round = 0; presum(p, k + r, plan_forward_level(p, i, LEVEL_PRESUM + round)); round++)

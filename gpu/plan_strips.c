@@ -30,14 +30,16 @@ static int32_t outs_of(const planner *p, int32_t i, int32_t inner)
 }
 
 /* Outs [out, end), products [from, to) of a strip, which holds most_outs at most. */
-static void add_strip(planner *p, plan_tile t, int32_t out, int32_t end, int32_t from, int32_t to, int32_t most_outs, int64_t *at)
+static void add_strip(planner *p, plan_tile t, int32_t out, int32_t end, int32_t from, int32_t to,
+                      int32_t most_outs, int64_t *at)
 {
     const int by_rows = t.kind == BY_ROWS;
     int32_t most = (int32_t)(TILE_BYTES / (p->plan->scalar_bytes * most_outs));
     most = most > TILE_INPUTS ? TILE_INPUTS : most;
     const int32_t tiles = (to - from + most - 1) / most;
     for (int32_t b = 0; b < tiles; b++) {
-        const int32_t first = from + (int32_t)((int64_t)(to - from) * b / tiles), last = from + (int32_t)((int64_t)(to - from) * (b + 1) / tiles);
+        const int32_t first = from + (int32_t)((int64_t)(to - from) * b / tiles),
+                      last = from + (int32_t)((int64_t)(to - from) * (b + 1) / tiles);
         t.row = by_rows ? out : first;
         t.rows = by_rows ? end - out : last - first;
         t.column = by_rows ? first : out;
@@ -49,7 +51,8 @@ static void add_strip(planner *p, plan_tile t, int32_t out, int32_t end, int32_t
 
 /* Strips of the rows or columns of a strip of plan_borders, [from, to).  pairs: rows of M are not
  * in their order. */
-static void add_border(planner *p, plan_tile t, int32_t from, int32_t to, int pairs, int32_t step, int64_t *at)
+static void add_border(planner *p, plan_tile t, int32_t from, int32_t to, int pairs, int32_t step,
+                       int64_t *at)
 {
     const int32_t m = group_columns(p->g, t.group) + group_rows(p->g, t.group);
     for (int32_t c = from; c < to; c += step) {
@@ -64,10 +67,12 @@ static void add_border(planner *p, plan_tile t, int32_t from, int32_t to, int pa
 static void lay_sweep(planner *p, int32_t i, int kind, int64_t *at)
 {
     const int32_t k = group_columns(p->g, i), m = k + group_rows(p->g, i), nb = plan_borders(p, i);
-    const int32_t *border = p->border, step = (outs_of(p, i, kind == BY_ROWS ? k : m) + 1) / 2 * 2; /* a pair is in one strip */
+    /* a pair is in one strip */
+    const int32_t *border = p->border, step = (outs_of(p, i, kind == BY_ROWS ? k : m) + 1) / 2 * 2;
     const plan_tile t = {.group = i, .kind = kind};
     for (int32_t a = 0; a < nb; a++)
-        add_border(p, t, border[a], border[a + 1], plan_order_z(p, i, border[a], border[a + 1]), step, at);
+        add_border(p, t, border[a], border[a + 1], plan_order_z(p, i, border[a], border[a + 1]),
+                   step, at);
     for (int32_t a = k; a < m && kind == BY_ROWS; a += step)
         add_strip(p, t, a, a + step < m ? a + step : m, 0, k, step, at);
 }
@@ -81,7 +86,8 @@ void plan_lay_strips(planner *p, int32_t i, int64_t *at)
         return;
     }
     for (int32_t a = 0; a < k; a += step)
-        add_strip(p, (plan_tile){.group = i, .kind = BY_ROWS}, a, a + step < k ? a + step : k, 0, k, step, at);
+        add_strip(p, (plan_tile){.group = i, .kind = BY_ROWS}, a, a + step < k ? a + step : k, 0, k,
+                  step, at);
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
@@ -90,7 +96,8 @@ void plan_lay_strips(planner *p, int32_t i, int64_t *at)
 static const plan_tile *strip_end(const plan_tile *t, const plan_tile *end)
 {
     const plan_tile *next = t + 1;
-    while (next < end && next->kind == t->kind && (plan_is_forward(t) ? next->row == t->row : next->column == t->column))
+    while (next < end && next->kind == t->kind &&
+           (plan_is_forward(t) ? next->row == t->row : next->column == t->column))
         next++;
     return next;
 }
@@ -118,14 +125,16 @@ static void add_inputs(planner *p, int32_t i, const plan_tile *t)
     for (int32_t c = t->column; c < t->column + t->columns && plan_is_forward(t); c++)
         draft_input(d, plan_source(p, c), plan_source_count(p, c));
     if (!plan_is_forward(t))
-        plan_backward_inputs(p, d, i, t->row, t->row + t->rows, plan_backward_sources(p, i, t->row, t->row + t->rows) <= TASK_SOURCES);
+        plan_backward_inputs(p, d, i, t->row, t->row + t->rows,
+                             plan_backward_sources(p, i, t->row, t->row + t->rows) <= TASK_SOURCES);
 }
 
 /* The outs of a strip's last task. */
 static void strip_outs(planner *p, int32_t i, const plan_tile *t)
 {
     draft *d = &p->ahead;
-    const int32_t k = group_columns(p->g, i), outs = plan_is_forward(t) ? t->rows : t->columns, first = plan_is_forward(t) ? t->row : t->column;
+    const int32_t k = group_columns(p->g, i), outs = plan_is_forward(t) ? t->rows : t->columns,
+                  first = plan_is_forward(t) ? t->row : t->column;
     const int publishes = plan_is_forward(t) && !group_is_square(p->g, i);
     const int64_t pivots = publishes && first < k ? plan_copy_pivots(p, d, i, first, outs) : 0;
     for (int32_t a = first; a < first + outs; a++) {
@@ -148,15 +157,16 @@ static void write_strip(planner *p, int32_t i, const plan_tile *t, const plan_ti
         const int64_t at = draft_copy(d, t->at16, plan_tile_bytes(t, p->plan->scalar_bytes));
         add_inputs(p, i, t);
         d->flags |= TASK_WIDE;
-        draft_product(d, at / p->plan->scalar_bytes, outs, t->ld, forward ? t->columns : t->rows, 1, 0, 0, outs > SOLVE_WARPS || p->joined ? 2 : 3,
-                      forward ? 0 : p->conjugate);
+        draft_product(d, at / p->plan->scalar_bytes, outs, t->ld, forward ? t->columns : t->rows, 1,
+                      0, 0, outs > SOLVE_WARPS || p->joined ? 2 : 3, forward ? 0 : p->conjugate);
         if (t + 1 == end)
             strip_outs(p, i, t);
         for (int32_t o = 0; o < outs && t + 1 < end; o++)
             draft_out(d);
         plan_task(p, d, (first ? 0 : TASK_CARRY_IN) | (t + 1 < end ? TASK_CARRY_OUT : 0));
     }
-    plan_unit_end(p, forward ? plan_forward_level(p, i, LEVEL_PRODUCT) : plan_backward_level(p, i, LEVEL_PRODUCT));
+    plan_unit_end(p, forward ? plan_forward_level(p, i, LEVEL_PRODUCT)
+                             : plan_backward_level(p, i, LEVEL_PRODUCT));
 }
 
 libsolver_status plan_strips(planner *p, int32_t i, int32_t from, int32_t to)
@@ -165,7 +175,8 @@ libsolver_status plan_strips(planner *p, int32_t i, int32_t from, int32_t to)
     int32_t rows;
     const int32_t k = group_columns(p->g, i);
     TRY(plan_sources(p, i));
-    if (strip_end(t, end) < end && plan_sources_of(p, 0, k, &rows) > (group_is_square(p->g, i) ? k : DIRECT_SOURCES))
+    if (strip_end(t, end) < end &&
+        plan_sources_of(p, 0, k, &rows) > (group_is_square(p->g, i) ? k : DIRECT_SOURCES))
         plan_publish(p, 0, k, plan_forward_level(p, i, LEVEL_PUBLISH));
     for (int32_t strip = 0; t < end; t = next, strip++) {
         next = strip_end(t, end);

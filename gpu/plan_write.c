@@ -31,7 +31,8 @@ typedef struct section_place {
 
 typedef struct section {
     int32_t group, from, to; /* strips; -1: places in the order of groups */
-    int32_t writer; /* the section that writes the sums of the group's sources: the first of the group */
+    int32_t writer; /* the section that writes the sums of the group's sources: the first of the
+                       group */
     int32_t slots, tasks;
     int64_t expected, bytes_read; /* expected: of descriptions */
     section_place place;
@@ -80,8 +81,9 @@ static void list_sections(const planner *p, buffer *sections)
                          .to = end - o < SECTION_GROUPS ? end : o + SECTION_GROUPS};
             for (int32_t q = s.from; q < s.to; q++)
                 if (plan_shares_tasks(p, p->order[q]))
-                    s.expected += GROUP_BYTES + ROW_BYTES * ((int64_t)group_columns(g, p->order[q]) +
-                                                             group_rows(g, p->order[q]));
+                    s.expected +=
+                        GROUP_BYTES + ROW_BYTES * ((int64_t)group_columns(g, p->order[q]) +
+                                                   group_rows(g, p->order[q]));
             buffer_put(sections, &s, (int64_t)sizeof s);
         }
         for (int32_t o = p->height_start[h]; o < end; o++)
@@ -141,7 +143,8 @@ static libsolver_status write_section(planner *p, int32_t first_slot, int32_t nu
     s->bytes_read = p->bytes_read;
     s->copies = p->copies;
     s->units = p->units;
-    return p->descriptions.failed || s->copies.failed || s->units.failed ? LIBSOLVER_OUT_OF_MEMORY : status;
+    return p->descriptions.failed || s->copies.failed || s->units.failed ? LIBSOLVER_OUT_OF_MEMORY
+                                                                         : status;
 }
 
 /* ---- Putting them together ------------------------------------------------------------------- */
@@ -178,12 +181,14 @@ static void place_descriptions(const assembly *all, section *s, buffer *descript
     for (const task_copy *c = (task_copy *)s->copies.data;
          moved > 0 && c < (task_copy *)(s->copies.data + s->copies.length); c++)
         if (c->task_bytes > 0) /* of a description */
-            move_slots((task_head *)(descriptions->data + 16 * (int64_t)c->from16), all->p->slots, moved);
+            move_slots((task_head *)(descriptions->data + 16 * (int64_t)c->from16), all->p->slots,
+                       moved);
     if (s->place.description + descriptions->length > all->room) {
         s->descriptions = *descriptions;
         *descriptions = (buffer){.m = descriptions->m};
     } else if (descriptions->length > 0)
-        memcpy(all->description + s->place.description, descriptions->data, (size_t)descriptions->length);
+        memcpy(all->description + s->place.description, descriptions->data,
+               (size_t)descriptions->length);
 }
 
 static libsolver_status write_sections(assembly *all, int threads)
@@ -223,7 +228,8 @@ static libsolver_status move_all(assembly *all)
     for (int32_t q = 0; q < all->count; q++) {
         const section *s = &all->section[q];
         if (s->descriptions.data)
-            memcpy(description + s->place.description, s->descriptions.data, (size_t)s->descriptions.length);
+            memcpy(description + s->place.description, s->descriptions.data,
+                   (size_t)s->descriptions.length);
         else if (q + 1 < all->count && all->section[q + 1].place.description <= all->room)
             placed = all->section[q + 1].place.description;
     }
@@ -258,8 +264,9 @@ static libsolver_status put_together(const assembly *all)
         memcpy(copy, s->copies.data, (size_t)s->copies.length);
         memcpy(unit, s->units.data, (size_t)s->units.length);
         for (int64_t c = 0; c < copies; c++)
-            copy[c].from16 +=
-                copy[c].task_bytes > 0 ? (uint32_t)((plan->value_bytes + s->place.description) / 16) : 0;
+            copy[c].from16 += copy[c].task_bytes > 0
+                                  ? (uint32_t)((plan->value_bytes + s->place.description) / 16)
+                                  : 0;
         for (int64_t u = 0; u < units; u++) {
             unit[u].order = (int32_t)(s->place.unit + u);
             unit[u].list.copy += (int32_t)s->place.copy;
@@ -286,7 +293,8 @@ libsolver_status plan_write(planner *p, int threads)
     for (int32_t q = 0; q < all.count; q++)
         all.room += all.section[q].expected;
     all.description = memory_new(m, all.room, 1);
-    libsolver_status status = sections.failed || !all.description ? LIBSOLVER_OUT_OF_MEMORY : LIBSOLVER_OK;
+    libsolver_status status =
+        sections.failed || !all.description ? LIBSOLVER_OUT_OF_MEMORY : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
         status = write_sections(&all, threads_for(&all, threads));
     if (status == LIBSOLVER_OK)

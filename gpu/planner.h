@@ -10,9 +10,10 @@
 typedef enum group_form {
     FORM_SMALL,     /* [M; W] whole, beside other groups in one task */
     FORM_SMALL_TOP, /* G whole, the same */
-    FORM_MIDDLE,    /* [M; W] in blocks of rows forward, of columns backward, of which some share a task */
+    FORM_MIDDLE,    /* [M; W] in blocks of rows forward, of columns backward, of which some share a
+                       task */
     FORM_STRIPS,    /* G in strips of rows; [M; W] in strips of rows forward, of columns backward */
-    FORM_LARGE      /* [M; W] in square tiles: strips of rows of them forward, of columns backward */
+    FORM_LARGE /* [M; W] in square tiles: strips of rows of them forward, of columns backward */
 } group_form;
 
 /* Where a value is published: as the sum of `count` packets, `stride` apart. */
@@ -30,23 +31,25 @@ typedef struct planner {
     const unsigned char *joined;
     const plan_tuning *tuning;
     solve_plan *plan;
-    int conjugate;          /* of tiles in the backward sweep */
-    int32_t *order;         /* groups by height, then number */
-    int32_t *height_start;  /* heights + 1, in order */
-    int64_t *target;        /* heights: bytes that each block has to read of them */
-    group_form *form;       /* groups */
+    int conjugate;                  /* of tiles in the backward sweep */
+    int32_t *order;                 /* groups by height, then number */
+    int32_t *height_start;          /* heights + 1, in order */
+    int64_t *target;                /* heights: bytes that each block has to read of them */
+    group_form *form;               /* groups */
     int32_t *first_tile, *tiles_of; /* groups: first of its tiles, and their number */
-    uint32_t *value_at16;   /* groups */
-    int64_t *value_bytes;   /* groups */
-    int32_t *z_slot;          /* groups: first packet of z (k) */
-    value_place *w_at, *x_at; /* rows below the groups: what goes up; n: x, as it can be had first */
+    uint32_t *value_at16;           /* groups */
+    int64_t *value_bytes;           /* groups */
+    int32_t *z_slot;                /* groups: first packet of z (k) */
+    value_place *w_at, *x_at; /* rows below the groups: what goes up; n: x, as it can be had first
+                               */
     value_place *z_parts;     /* n, by columns of groups: parts of z of large ones */
     int32_t *child_start, *child; /* groups + 1; below each group */
     buffer tiles;
-    int64_t longest;   /* most of k + R */
-    int32_t slots;     /* packets so far */
-    int32_t *border;   /* of strips of the group at hand; one for each thread, while tasks are written, like all that follows */
-    int32_t *mark;     /* n */
+    int64_t longest; /* most of k + R */
+    int32_t slots;   /* packets so far */
+    int32_t *border; /* of strips of the group at hand; one for each thread, while tasks are
+                        written, like all that follows */
+    int32_t *mark;   /* n */
     /* sources of the group at hand: of f (k), then of the rows below (R) */
     int32_t *source_start; /* for each row the place of its first source, and their number */
     int32_t *source;

@@ -14,7 +14,8 @@
 /* Into how many a single piece is cut when its inverse is not good enough. */
 #define CUT_INTO 4
 
-static libsolver_status form_values(environment *env, const factor_tree *tree, prepared_solve *s, double *growth, double *square)
+static libsolver_status form_values(environment *env, const factor_tree *tree, prepared_solve *s,
+                                    double *growth, double *square)
 {
     switch (tree->type) {
     case LIBSOLVER_S:
@@ -30,27 +31,33 @@ static libsolver_status form_values(environment *env, const factor_tree *tree, p
 }
 
 /* The values of the program at hand, and how its inverses grow. */
-static libsolver_status form(environment *env, const factor_tree *tree, const prepare_options *o, message *why, prepared_solve *s)
+static libsolver_status form(environment *env, const factor_tree *tree, const prepare_options *o,
+                             message *why, prepared_solve *s)
 {
     double *growth = s->growths, *square = growth + s->grouped.count;
     if (o->form)
         return o->form(o->form_user, s, growth, square, why);
+    /* with what lies between groups */
     if (!s->values)
-        s->values = memory_zeroed(&env->memory, s->plan.value_bytes, 1); /* with what lies between groups */
+        s->values = memory_zeroed(&env->memory, s->plan.value_bytes, 1);
     return s->values ? form_values(env, tree, s, growth, square) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* Groups of the pieces at hand, their program and values. */
-static libsolver_status attempt(environment *env, const factor_tree *tree, const prepare_options *o, message *why, prepared_solve *s)
+static libsolver_status attempt(environment *env, const factor_tree *tree, const prepare_options *o,
+                                message *why, prepared_solve *s)
 {
     memory *m = &env->memory;
     const layer_costs costs = {.step = o->step > 0 ? o->step : STEP,
-                               .bytes_per_second = o->bytes_per_second > 0 ? o->bytes_per_second : BYTES_PER_SECOND,
+                               .bytes_per_second =
+                                   o->bytes_per_second > 0 ? o->bytes_per_second : BYTES_PER_SECOND,
                                .scalar_bytes = type_bytes(tree->type),
                                .largest = o->largest_group > 0 ? o->largest_group : LARGEST_GROUP,
-                               .entries_limit = (int64_t)(o->entries_factor * (double)s->factor_entries)};
+                               .entries_limit =
+                                   (int64_t)(o->entries_factor * (double)s->factor_entries)};
     int32_t *layer = memory_new(m, s->cut.count, sizeof(int32_t));
-    libsolver_status status = layer ? layers_choose(m, tree, &s->cut, &costs, layer) : LIBSOLVER_OUT_OF_MEMORY;
+    libsolver_status status =
+        layer ? layers_choose(m, tree, &s->cut, &costs, layer) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK)
         status = groups_build(m, tree, &s->cut, layer, &s->grouped);
     memory_free(m, layer);
@@ -73,7 +80,8 @@ static void drop_attempt(memory *m, prepared_solve *s)
 }
 
 /* From whole nodes. */
-static libsolver_status begin(environment *env, const factor_tree *tree, const prepare_options *o, message *why, prepared_solve *s)
+static libsolver_status begin(environment *env, const factor_tree *tree, const prepare_options *o,
+                              message *why, prepared_solve *s)
 {
     memory *m = &env->memory;
     prepared_free(m, s);
@@ -122,7 +130,8 @@ static void find_cuts(prepared_solve *s, double limit, int32_t *cut)
     }
 }
 
-static libsolver_status cut_finer(environment *env, const factor_tree *tree, double limit, prepared_solve *s)
+static libsolver_status cut_finer(environment *env, const factor_tree *tree, double limit,
+                                  prepared_solve *s)
 {
     memory *m = &env->memory;
     int32_t *cut = memory_new(m, s->cut.count, sizeof(int32_t));
@@ -135,7 +144,8 @@ static libsolver_status cut_finer(environment *env, const factor_tree *tree, dou
     return status;
 }
 
-static libsolver_status prepare(environment *env, const factor_tree *tree, const prepare_options *o, message *why, prepared_solve *s)
+static libsolver_status prepare(environment *env, const factor_tree *tree, const prepare_options *o,
+                                message *why, prepared_solve *s)
 {
     const double limit = o->growth_limit > 0 ? o->growth_limit : FORM_GROWTH_LIMIT;
     s->kept = tree_shape_is(&s->shape, tree);
@@ -154,7 +164,8 @@ static libsolver_status prepare(environment *env, const factor_tree *tree, const
     return LIBSOLVER_OK;
 }
 
-libsolver_status prepare_solve(environment *env, const factor_tree *tree, const prepare_options *options, message *why, prepared_solve *s)
+libsolver_status prepare_solve(environment *env, const factor_tree *tree,
+                               const prepare_options *options, message *why, prepared_solve *s)
 {
     const libsolver_status status = prepare(env, tree, options, why, s);
     if (status != LIBSOLVER_OK)

@@ -19,8 +19,8 @@ enum { REFINE_COLUMNS = 32 }; /* most that are refined together: a warp decides 
 typedef struct refined_column {
     double error, initial; /* backward error of the best x so far, and of the first */
     int32_t done;          /* good enough, stagnated, or not finite */
-    int32_t
-        worse; /* the last step, by which it is done, did not reduce the error: the best x is the one before */
+    int32_t worse; /* the last step, by which it is done, did not reduce the error: the best x is
+                      the one before */
 } refined_column;
 
 typedef struct refine_state {
@@ -33,8 +33,8 @@ typedef struct refine_state {
 
 /* After a step, or first: a solution has this backward error, which is no NaN.  A step is the last
  * of its column when it has not reduced the error to least_progress of it. */
-REFINE_INLINE void refined_column_decide(refined_column *c, double error, int first, double tolerance,
-                                         double least_progress)
+REFINE_INLINE void refined_column_decide(refined_column *c, double error, int first,
+                                         double tolerance, double least_progress)
 {
     if (first) {
         c->error = c->initial = error;
@@ -51,16 +51,17 @@ REFINE_INLINE void refined_column_decide(refined_column *c, double error, int fi
     c->done = error <= tolerance || !(error <= least_progress * before);
 }
 
-/* What the residual r of one row adds to the backward error of its column, as its magnitude over what it is measured against; see
- * solver/cpu/refine_tmpl.c.  r = |b - A x|_i, b = |b_i|, bound = (|A||x| + |b|)_i, norm = max |x|; threshold: 1000 n eps.  *small tells which of
- * the two maxima.  Infinite if something is not finite. */
+/* What the residual r of one row adds to the backward error of its column, as its magnitude over
+ * what it is measured against; see solver/cpu/refine_tmpl.c.  r = |b - A x|_i, b = |b_i|, bound =
+ * (|A||x| + |b|)_i, norm = max |x|; threshold: 1000 n eps.  *small tells which of the two maxima.
+ * Infinite if something is not finite. */
 REFINE_INLINE double refine_row_error(double r, double b, double bound, double row_sum, double norm,
                                       double threshold, int *small)
 {
     double row = row_sum * norm, factor = 1;
     if (!(row <= DBL_MAX) && row_sum <= DBL_MAX && norm <= DBL_MAX)
-        factor =
-            0x1p-550; /* the product alone is beyond the range: it is measured by multiples that are not */
+        factor = 0x1p-550; /* the product alone is beyond the range: it is measured by multiples
+                              that are not */
     else if (row < DBL_MIN && row_sum > 0 && norm > 0 && bound < 0x1p400)
         factor = 0x1p300;
     if (factor != 1) {

@@ -21,9 +21,9 @@ static int64_t blocks_for(int64_t threads, int64_t most)
 
 /* value := lower in the places of the pattern, row_sum := sums in the caller's order */
 template <typename T>
-static __global__ void spread_kernel(int64_t entries, const uint32_t *source, const T *lower, T *value,
-                                     int32_t n, const int32_t *row_of, const real_of<T> *sums,
-                                     real_of<T> *row_sum)
+static __global__ void spread_kernel(int64_t entries, const uint32_t *source, const T *lower,
+                                     T *value, int32_t n, const int32_t *row_of,
+                                     const real_of<T> *sums, real_of<T> *row_sum)
 {
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                   step = (int64_t)gridDim.x * blockDim.x;
@@ -39,11 +39,13 @@ static int64_t place_matrix(device_matrix *a, char *base)
     parts all;
     const int64_t scalar = type_bytes(a->type), real = type_real_bytes(a->type);
     a->start = reinterpret_cast<int64_t *>(base + all.place((a->n + 1) * (int64_t)sizeof(int64_t)));
-    a->column = reinterpret_cast<int32_t *>(base + all.place(a->entries * (int64_t)sizeof(int32_t)));
+    a->column =
+        reinterpret_cast<int32_t *>(base + all.place(a->entries * (int64_t)sizeof(int32_t)));
     a->row_of = reinterpret_cast<int32_t *>(base + all.place(a->n * (int64_t)sizeof(int32_t)));
-    a->source = reinterpret_cast<uint32_t *>(base + all.place(a->entries * (int64_t)sizeof(uint32_t)));
-    a->segment =
-        reinterpret_cast<row_segment *>(base + all.place(a->segments * (int64_t)sizeof(row_segment)));
+    a->source =
+        reinterpret_cast<uint32_t *>(base + all.place(a->entries * (int64_t)sizeof(uint32_t)));
+    a->segment = reinterpret_cast<row_segment *>(
+        base + all.place(a->segments * (int64_t)sizeof(row_segment)));
     a->value = base + all.place(a->entries * scalar);
     a->row_sum = base + all.place(a->n * real);
     a->incoming = base + all.place(a->lower_entries * scalar + a->n * real);
@@ -65,7 +67,8 @@ extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matr
     a->entries = pattern->start[pattern->n];
     a->lower_entries = lower_entries;
     a->bytes = place_matrix(a, nullptr);
-    cudaError_t error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, a->device);
+    cudaError_t error =
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, a->device);
     if (error == cudaSuccess)
         error = cudaMalloc(&a->memory, (size_t)a->bytes);
     place_matrix(a, static_cast<char *>(a->memory));
@@ -80,8 +83,8 @@ extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matr
     upload(a->row_of, row_of, a->n * (int64_t)sizeof(int32_t));
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
-    a->blocks =
-        (int32_t)blocks_for(((int64_t)a->n << a->log_width) + 32 * (int64_t)a->segments, 4 * multiprocessors);
+    a->blocks = (int32_t)blocks_for(((int64_t)a->n << a->log_width) + 32 * (int64_t)a->segments,
+                                    4 * multiprocessors);
     a->norm_blocks = (int32_t)blocks_for(a->n, 4 * multiprocessors);
     if (error != cudaSuccess)
         device_matrix_close(a);
@@ -97,8 +100,8 @@ extern "C" void device_matrix_close(device_matrix *a)
     a->bytes = 0;
 }
 
-extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                              char *sentence, int room)
+extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void *lower,
+                                              const void *row_sum, char *sentence, int room)
 {
     const current_device here(a->device);
     const cudaStream_t stream = (cudaStream_t)a->stream;
@@ -107,16 +110,19 @@ extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void
     char *sums = static_cast<char *>(a->incoming) + lower_bytes;
     cudaError_t error = cudaSuccess;
     if (lower_bytes > 0)
-        error = cudaMemcpyAsync(a->incoming, lower, (size_t)lower_bytes, cudaMemcpyHostToDevice, stream);
+        error = cudaMemcpyAsync(a->incoming, lower, (size_t)lower_bytes, cudaMemcpyHostToDevice,
+                                stream);
     if (error == cudaSuccess && sum_bytes > 0)
         error = cudaMemcpyAsync(sums, row_sum, (size_t)sum_bytes, cudaMemcpyHostToDevice, stream);
     if (error == cudaSuccess)
         TRY(with_type(a->type, [&](auto one) {
             using T = decltype(one);
-            return launch(spread_kernel<T>, launch_shape{blocks_for(a->entries, 65535), REFINE_THREADS},
-                          a->stream, a->entries, a->source, static_cast<const T *>(a->incoming),
+            return launch(spread_kernel<T>,
+                          launch_shape{blocks_for(a->entries, 65535), REFINE_THREADS}, a->stream,
+                          a->entries, a->source, static_cast<const T *>(a->incoming),
                           static_cast<T *>(a->value), a->n, a->row_of,
-                          reinterpret_cast<const real_of<T> *>(sums), static_cast<real_of<T> *>(a->row_sum));
+                          reinterpret_cast<const real_of<T> *>(sums),
+                          static_cast<real_of<T> *>(a->row_sum));
         }));
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
@@ -142,7 +148,8 @@ static int64_t parts_of(libsolver_type type)
 }
 
 /* The first part, of *zeroed bytes, starts as zeros. */
-static int64_t place_refinement(const device_matrix *a, device_refinement *w, char *base, int64_t *zeroed)
+static int64_t place_refinement(const device_matrix *a, device_refinement *w, char *base,
+                                int64_t *zeroed)
 {
     parts all;
     const int64_t block = (int64_t)a->n * w->columns * type_bytes(a->type),
@@ -179,7 +186,8 @@ extern "C" libsolver_status device_refinement_open(const device_matrix *a, int32
     if (error == cudaSuccess)
         error = cudaMemsetAsync(w->memory, 0, (size_t)zeroed, stream);
     if (error == cudaSuccess)
-        error = cudaHostAlloc(&told, sizeof(refine_state), cudaHostAllocMapped | cudaHostAllocPortable);
+        error =
+            cudaHostAlloc(&told, sizeof(refine_state), cudaHostAllocMapped | cudaHostAllocPortable);
     w->told = static_cast<refine_state *>(told);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
@@ -243,8 +251,8 @@ static refine_arguments<T> arguments_of(const device_matrix *a, const device_ref
 /* A block for each part of the rows and each `width` columns. */
 template <typename T, typename... More>
 static libsolver_status launch_2d(void (*kernel)(refine_arguments<T>, More...), int32_t blocks,
-                                  int64_t columns, int width, void *stream, const refine_arguments<T> &a,
-                                  More... more)
+                                  int64_t columns, int width, void *stream,
+                                  const refine_arguments<T> &a, More... more)
 {
     kernel<<<dim3((unsigned)blocks, (unsigned)((columns + width - 1) / width)), REFINE_THREADS, 0,
              (cudaStream_t)stream>>>(a, more...);
@@ -270,9 +278,9 @@ extern "C" libsolver_status device_refine_step(const device_matrix *a, const dev
         using T = decltype(one);
         const refine_arguments<T> g = arguments_of<T>(a, w, s);
         TRY(launch_2d(advance_kernel<T>, a->norm_blocks, g.columns, 1, on, g));
-        return g.columns == 1
-                   ? launch_2d(residual_kernel<T, 1>, a->blocks, 1, 1, on, g)
-                   : launch_2d(residual_kernel<T, WIDE_COLUMNS>, a->blocks, g.columns, WIDE_COLUMNS, on, g);
+        return g.columns == 1 ? launch_2d(residual_kernel<T, 1>, a->blocks, 1, 1, on, g)
+                              : launch_2d(residual_kernel<T, WIDE_COLUMNS>, a->blocks, g.columns,
+                                          WIDE_COLUMNS, on, g);
     });
 }
 
@@ -285,7 +293,8 @@ extern "C" libsolver_status device_refine_finish(const device_matrix *a, const d
     const current_device here(a->device);
     return with_type(a->type, [&](auto one) {
         using T = decltype(one);
-        const int64_t columns = s->b.columns > 0 ? s->b.columns : 1; /* no columns have an outcome too */
+        /* no columns have an outcome too */
+        const int64_t columns = s->b.columns > 0 ? s->b.columns : 1;
         return launch_2d(finish_kernel<T>, a->norm_blocks, columns, 1, stream ? stream : a->stream,
                          arguments_of<T>(a, w, s), *outcome);
     });
@@ -297,7 +306,8 @@ extern "C" libsolver_status device_refine_spare(const device_matrix *a, const de
 {
     const current_device here(a->device);
     const bool by_rows = b->layout == LIBSOLVER_ROW_MAJOR;
-    const size_t scalar = (size_t)type_bytes(a->type), lines = (size_t)(by_rows ? b->rows : b->columns);
+    const size_t scalar = (size_t)type_bytes(a->type),
+                 lines = (size_t)(by_rows ? b->rows : b->columns);
     const size_t line = scalar * (size_t)(by_rows ? b->columns : b->rows);
     if (b->columns > w->columns || b->rows != a->n)
         return LIBSOLVER_INVALID;
@@ -306,8 +316,8 @@ extern "C" libsolver_status device_refine_spare(const device_matrix *a, const de
     copy->ld = by_rows ? b->columns : b->rows;
     if (line == 0 || lines == 0)
         return LIBSOLVER_OK;
-    return status_of(cudaMemcpy2DAsync(w->spare, line, b->values, scalar * (size_t)b->ld, line, lines,
-                                       cudaMemcpyDeviceToDevice,
+    return status_of(cudaMemcpy2DAsync(w->spare, line, b->values, scalar * (size_t)b->ld, line,
+                                       lines, cudaMemcpyDeviceToDevice,
                                        (cudaStream_t)(stream ? stream : a->stream)));
 }
 

@@ -27,8 +27,8 @@ template <typename T> struct refine_arguments {
     T *residual, *before;                     /* n x columns, by columns */
     const T *correction;                      /* */
     double *norm;                             /* columns x norm_blocks: max |x| of each block */
-    double *omega;                            /* columns x 2 x blocks: the two maxima of the backward error */
-    double *partial;                          /* sums of segments */
+    double *omega;   /* columns x 2 x blocks: the two maxima of the backward error */
+    double *partial; /* sums of segments */
     unsigned *arrived;
     refine_state *state, *told; /* told: NULL, or on the host */
     unsigned *failed;
@@ -83,7 +83,8 @@ __global__ void __launch_bounds__(REFINE_THREADS)
 /* W columns from `column` on, for one warp. */
 template <typename T, int W> struct residual_warp {
     static constexpr int PARTS = WIDE_PARTS<T> + 1; /* of a segment's sum */
-    static constexpr int AHEAD = (W == 1 ? 4 : 2) / (sizeof(T) > 8 ? 2 : 1); /* entries of a lane at once */
+    /* entries of a lane at once */
+    static constexpr int AHEAD = (W == 1 ? 4 : 2) / (sizeof(T) > 8 ? 2 : 1);
     /* Of one row: A x and |A||x|. */
     struct row_sums {
         wide_sum<T> product[W];
@@ -91,7 +92,7 @@ template <typename T, int W> struct residual_warp {
     };
     const refine_arguments<T> &a;
     int column;
-    int64_t offset[W];                  /* of columns of x; those that are not there are the last one again */
+    int64_t offset[W]; /* of columns of x; those that are not there are the last one again */
     double norm[W], large[W], small[W]; /* max |x|; maxima of this lane */
 
     __device__ __forceinline__ residual_warp(const refine_arguments<T> &arguments, int first)
@@ -111,7 +112,8 @@ template <typename T, int W> struct residual_warp {
 
     /* Entries from, from + step, ...: several are asked for at once, those behind the end being the
      * last one times 0. */
-    __device__ __forceinline__ void add_entries(int64_t from, int64_t to, int step, row_sums &s) const
+    __device__ __forceinline__ void add_entries(int64_t from, int64_t to, int step,
+                                                row_sums &s) const
     {
         for (int64_t k = from; k < to; k += AHEAD * step) {
             T value[AHEAD], x[AHEAD][W];
@@ -182,8 +184,8 @@ template <typename T, int W> struct residual_warp {
             a.residual[(int64_t)(column + w) * a.n + row] = r;
             const double b_size = modulus(f.b[w]);
             int is_small;
-            const double error = refine_row_error(modulus(r), b_size, s.bound[w] + b_size, f.row_sum, norm[w],
-                                                  a.threshold, &is_small);
+            const double error = refine_row_error(modulus(r), b_size, s.bound[w] + b_size,
+                                                  f.row_sum, norm[w], a.threshold, &is_small);
             large[w] = fmax(large[w], is_small ? 0 : error);
             small[w] = fmax(small[w], is_small ? error : 0);
         }
@@ -252,7 +254,8 @@ template <typename T, int W> struct residual_warp {
                   part = lane & (width - 1);
         for (int64_t base = (int64_t)warp * rows; base < a.n; base += (int64_t)warps * rows) {
             const int64_t row = base + (lane >> a.log_width);
-            const int64_t from = row < a.n ? a.start[row] : 0, to = row < a.n ? a.start[row + 1] : 0;
+            const int64_t from = row < a.n ? a.start[row] : 0,
+                          to = row < a.n ? a.start[row + 1] : 0;
             const bool mine = row < a.n && to - from <= ROW_SEGMENT;
             const row_facts f = facts_of(min(row, (int64_t)a.n - 1), part, width);
             row_sums s;
@@ -296,7 +299,8 @@ template <typename T> __device__ __forceinline__ void decide(const refine_argume
         large = warp_max(large);
         small = warp_max(small);
         if (lane == 0)
-            refined_column_decide(&a.state->column[q], large + small, a.first, a.tolerance, a.least_progress);
+            refined_column_decide(&a.state->column[q], large + small, a.first, a.tolerance,
+                                  a.least_progress);
     }
     __syncthreads();
     if (warp == 0) {
@@ -310,8 +314,10 @@ template <typename T> __device__ __forceinline__ void decide(const refine_argume
     }
     __syncthreads();
     if (a.told)
-        for (int k = threadIdx.x; k < (int)(sizeof(refine_state) / sizeof(int32_t)); k += REFINE_THREADS)
-            reinterpret_cast<volatile int32_t *>(a.told)[k] = reinterpret_cast<int32_t *>(a.state)[k];
+        for (int k = threadIdx.x; k < (int)(sizeof(refine_state) / sizeof(int32_t));
+             k += REFINE_THREADS)
+            reinterpret_cast<volatile int32_t *>(a.told)[k] =
+                reinterpret_cast<int32_t *>(a.state)[k];
 }
 
 /* Block (p, c): some rows of columns W c .. W c + W - 1. */

@@ -3,8 +3,9 @@
 #include "gpu/residual.h"
 #include <stdio.h>
 
-libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern, int64_t lower_entries,
-                                    const int32_t *row_of, libsolver_type type, char *sentence, int room)
+libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                    int64_t lower_entries, const int32_t *row_of,
+                                    libsolver_type type, char *sentence, int room)
 {
     (void)a;
     (void)pattern;
@@ -30,8 +31,8 @@ void device_matrix_close(device_matrix *a)
     (void)a;
 }
 
-libsolver_status device_refinement_open(const device_matrix *a, int32_t columns, device_refinement *w,
-                                        char *sentence, int room)
+libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
+                                        device_refinement *w, char *sentence, int room)
 {
     (void)columns;
     (void)w;
@@ -43,8 +44,8 @@ void device_refinement_close(device_refinement *w)
     (void)w;
 }
 
-libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w, void *stream,
-                                    const refine_step *s)
+libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
+                                    void *stream, const refine_step *s)
 {
     (void)a;
     (void)w;
@@ -53,15 +54,17 @@ libsolver_status device_refine_step(const device_matrix *a, const device_refinem
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w, void *stream,
-                                      const refine_step *s, const refine_outcome *outcome)
+libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
+                                      void *stream, const refine_step *s,
+                                      const refine_outcome *outcome)
 {
     (void)outcome;
     return device_refine_step(a, w, stream, s);
 }
 
-libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w, void *stream,
-                                     const libsolver_vectors *b, libsolver_vectors *copy)
+libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
+                                     void *stream, const libsolver_vectors *b,
+                                     libsolver_vectors *copy)
 {
     (void)b;
     (void)copy;

@@ -23,7 +23,8 @@ static inline cudaError_t solver_memory(device_solver *s, int64_t bytes)
 
 /* All but b, x and columns, which are a panel's, pitch and times. */
 template <typename T>
-solve_arguments<T> solve_arguments_of(const device_solver *s, const device_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x)
+solve_arguments<T> solve_arguments_of(const device_solver *s, const device_workspace *w,
+                                      const libsolver_vectors *b, const libsolver_vectors *x)
 {
     solve_arguments<T> a = {};
     a.memory = static_cast<const char *>(s->memory);
@@ -49,11 +50,12 @@ solve_arguments<T> solve_arguments_of(const device_solver *s, const device_works
 
 /* run() for each panel, with its b, x and columns in a, until one fails. */
 template <typename T, typename Run>
-libsolver_status by_panels(solve_arguments<T> &a, const device_solver *s, const device_workspace *w, const libsolver_vectors *b,
-                           const libsolver_vectors *x, Run run)
+libsolver_status by_panels(solve_arguments<T> &a, const device_solver *s, const device_workspace *w,
+                           const libsolver_vectors *b, const libsolver_vectors *x, Run run)
 {
     libsolver_status status = LIBSOLVER_OK;
-    for (int64_t first = 0; first < b->columns && s->n > 0 && status == LIBSOLVER_OK; first += w->columns) {
+    for (int64_t first = 0; first < b->columns && s->n > 0 && status == LIBSOLVER_OK;
+         first += w->columns) {
         a.b = static_cast<const T *>(b->values) + first * a.b_column;
         a.x = static_cast<T *>(x->values) + first * a.x_column;
         a.columns = (int32_t)(b->columns - first < w->columns ? b->columns - first : w->columns);

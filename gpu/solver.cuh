@@ -12,21 +12,25 @@
 template <typename T> struct column_solver : solver_base<T> {
     using scalar_type = T;
     using gatherer = column_gatherer<T>;
-    static constexpr int GATHER_THREADS = gatherer::GROUPS * gatherer::THREADS, READY_THREADS = gatherer::THREADS;
+    static constexpr int GATHER_THREADS = gatherer::GROUPS * gatherer::THREADS,
+                         READY_THREADS = gatherer::THREADS;
     /* Of a thread that solves and of all others: two blocks of 16 warps have 64 on average.  What
      * spills goes to the second-level cache, as shared memory takes nearly all of the first, and a
      * spill among the products costs half of a solve's speed. */
     static constexpr int SOLVE_REGISTERS = 80, GATHER_REGISTERS = 48;
-    static constexpr int INPUT_BYTES = (int)sizeof(T), SOURCE_BYTES = INPUT_BYTES; /* in the ring, of what is gathered */
+    /* in the ring, of what is gathered */
+    static constexpr int INPUT_BYTES = (int)sizeof(T), SOURCE_BYTES = INPUT_BYTES;
     /* Square tiles of a task; entries of tiles that a thread holds before its inputs are there. */
-    static constexpr int FIT = TASK_BYTES / (SQUARE * SQUARE * (int)sizeof(T)), SQUARES = FIT < TASK_SQUARES ? FIT : TASK_SQUARES;
+    static constexpr int FIT = TASK_BYTES / (SQUARE * SQUARE * (int)sizeof(T)),
+                         SQUARES = FIT < TASK_SQUARES ? FIT : TASK_SQUARES;
     static constexpr int AHEAD = 4 * SQUARES;
     /* Shared memory beside the ring: sums that are carried, 4 of each warp, as warps do not wait
      * for each other. */
     static constexpr int BYTES = SQUARE * (int)sizeof(T);
     T *carried;
 
-    __device__ __forceinline__ column_solver(const solve_arguments<T> &a, char *shared, unsigned epoch)
+    __device__ __forceinline__ column_solver(const solve_arguments<T> &a, char *shared,
+                                             unsigned epoch)
         : solver_base<T>{a, epoch}, carried(reinterpret_cast<T *>(shared))
     {
     }
@@ -37,14 +41,19 @@ template <typename T> struct column_solver : solver_base<T> {
         return letter_value(letter_load<T>(a.letter, i));
     }
     /* The warp that copies: this task is done. */
-    __device__ __forceinline__ static void task_done(const solve_arguments<T> &, const char *, unsigned) {}
+    __device__ __forceinline__ static void task_done(const solve_arguments<T> &, const char *,
+                                                     unsigned)
+    {
+    }
 
     /* What a thread knows of its first products before its inputs are there. */
     struct ahead {
         const T *t;                         /* of what follows the entries held */
-        int in, out, count, t_step, y_step; /* first input, number of the out, products, steps between them */
-        int log_parts, carry, mate; /* lanes of an out; place of the sum if it is carried; the out o ^ 1 is in the lane with that bit turned */
-        bool whole; /* this lane ends up with the sum of its out */
+        int in, out, count, t_step, y_step; /* first input, number of the out, products, steps
+                                               between them */
+        int log_parts, carry, mate; /* lanes of an out; place of the sum if it is carried; the out o
+                                       ^ 1 is in the lane with that bit turned */
+        bool whole;                 /* this lane ends up with the sum of its out */
         T entry[AHEAD];
         task_out record;
         real_of<T> scale; /* of row record.row, if that is stored */
@@ -88,11 +97,13 @@ template <typename T> struct column_solver : solver_base<T> {
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 h.entry[4 * q + i] =
-                    q < v.slots ? conjugate_if((i & 1 ? odd : even)[q * SQUARE * SQUARE + (i >> 1) * half],
-                                               v.flags & TASK_CONJUGATE)
-                                : T{};
+                    q < v.slots
+                        ? conjugate_if((i & 1 ? odd : even)[q * SQUARE * SQUARE + (i >> 1) * half],
+                                       v.flags & TASK_CONJUGATE)
+                        : T{};
     }
-    __device__ __forceinline__ T multiply_squares(const task_view<T> &v, const ahead &h, const T *in) const
+    __device__ __forceinline__ T multiply_squares(const task_view<T> &v, const ahead &h,
+                                                  const T *in) const
     {
         T sum = {}, other = {};
         const T *y = in + h.in;
@@ -113,7 +124,8 @@ template <typename T> struct column_solver : solver_base<T> {
     {
         const bool wide = v.flags & TASK_WIDE, there = s < v.slots;
         const task_slot q = v.slot(min(s, v.slots - 1));
-        const int lane = threadIdx.x & (wide ? 31 : SLOT_WIDTH - 1), log_parts = (q.mode & SLOT_LANES) + (wide ? 2 : 0);
+        const int lane = threadIdx.x & (wide ? 31 : SLOT_WIDTH - 1),
+                  log_parts = (q.mode & SLOT_LANES) + (wide ? 2 : 0);
         const int o = lane >> log_parts, part = lane & ((1 << log_parts) - 1);
         h.in = q.in + part;
         h.out = q.out + o;
@@ -129,8 +141,8 @@ template <typename T> struct column_solver : solver_base<T> {
             h.t_step = -h.t_step; /* a mark: conjugated */
     }
     /* Four products from y on, of which `count` are there. */
-    __device__ __forceinline__ static T multiply_four(const T *t, int t_step, const T *y, int y_step,
-                                                      int count, bool conjugate, T sum)
+    __device__ __forceinline__ static T multiply_four(const T *t, int t_step, const T *y,
+                                                      int y_step, int count, bool conjugate, T sum)
     {
         T entry[4], x[4];
 #pragma unroll
@@ -202,7 +214,8 @@ template <typename T> struct column_solver : solver_base<T> {
     }
 
     /* All lanes of a warp; those that are `whole` have the product of their out in sum. */
-    __device__ __forceinline__ void publish(const task_view<T> &v, const ahead &h, const T *in, T sum) const
+    __device__ __forceinline__ void publish(const task_view<T> &v, const ahead &h, const T *in,
+                                            T sum) const
     {
         T value[1] = {sum};
         const task_out &q = h.record;
@@ -225,7 +238,8 @@ template <typename T> struct column_solver : solver_base<T> {
     /* ---- A task ---- */
 
     /* wait(): until the inputs are there */
-    template <typename Wait> __device__ __forceinline__ void run(const task_view<T> &v, const T *in, Wait wait) const
+    template <typename Wait>
+    __device__ __forceinline__ void run(const task_view<T> &v, const T *in, Wait wait) const
     {
         const int warp = threadIdx.x >> 5;
         ahead h;

@@ -8,7 +8,8 @@
 
 /* What all launches on one workspace share. */
 struct solve_state {
-    unsigned long long arrived; /* blocks that have done all tasks, in launches with x in b's place */
+    unsigned long long arrived; /* blocks that have done all tasks, in launches with x in b's place
+                                 */
     unsigned level_epoch;       /* number of the last solve by levels */
     unsigned failed;            /* number of the last launch that gave up waiting, 0: none */
 };
@@ -18,7 +19,7 @@ template <typename T> struct solve_arguments {
     const list_head *head; /* one for each block */
     const task_copy *copy;
     packet *letter; /* one right-hand side: what is published, a letter each */
-    T *value;       /* several: `pitch` scalars each, and the number of the launch that wrote them */
+    T *value; /* several: `pitch` scalars each, and the number of the launch that wrote them */
     unsigned *mark;
     solve_state *state;
     unsigned *epoch; /* one for each block; NULL: state->level_epoch */
@@ -29,10 +30,11 @@ template <typename T> struct solve_arguments {
     const int32_t *user_row;                  /* n, by positions */
     int32_t n, columns, pitch;                /* columns <= pitch */
     int32_t ring_bytes;
-    int32_t past_cache;                       /* the program does not fit the second-level cache, where what is published had better stay */
-    int32_t in_place;                         /* x is b: stored when all blocks have done their tasks */
-    unsigned long long patience;              /* ns to wait before giving up */
-    task_times *times;                        /* by tasks, NULL: not traced */
+    int32_t past_cache; /* the program does not fit the second-level cache, where what is published
+                           had better stay */
+    int32_t in_place;   /* x is b: stored when all blocks have done their tasks */
+    unsigned long long patience; /* ns to wait before giving up */
+    task_times *times;           /* by tasks, NULL: not traced */
 };
 
 __device__ __forceinline__ unsigned long long now_ns()
@@ -44,8 +46,10 @@ __device__ __forceinline__ unsigned long long now_ns()
 
 /* After many looks in vain: since when, or 0: the launch gives up waiting, as all its blocks
  * will.  since: 0 at first. */
-static __device__ __forceinline__ unsigned long long waiting_since(solve_state *state, unsigned epoch,
-                                                                unsigned long long patience, unsigned long long since)
+static __device__ __forceinline__ unsigned long long waiting_since(solve_state *state,
+                                                                   unsigned epoch,
+                                                                   unsigned long long patience,
+                                                                   unsigned long long since)
 {
     const unsigned long long now = now_ns();
     since = since ? since : now;
@@ -59,7 +63,8 @@ static __device__ __forceinline__ unsigned long long waiting_since(solve_state *
 
 /* Until there() or the launch is given up, which it returns. */
 template <typename There>
-__device__ __forceinline__ bool wait_in_vain(solve_state *state, unsigned epoch, unsigned long long patience, There there)
+__device__ __forceinline__ bool wait_in_vain(solve_state *state, unsigned epoch,
+                                             unsigned long long patience, There there)
 {
     unsigned long long since = 0;
     for (unsigned tries = 1; !there(); tries++)
@@ -69,7 +74,8 @@ __device__ __forceinline__ bool wait_in_vain(solve_state *state, unsigned epoch,
 }
 
 /* All blocks have come here; before that, what they published and read is done with. */
-static __device__ __forceinline__ void meet_all(solve_state *state, unsigned epoch, unsigned long long patience)
+static __device__ __forceinline__ void meet_all(solve_state *state, unsigned epoch,
+                                                unsigned long long patience)
 {
     solvers_sync();
     if (threadIdx.x == 0) {
@@ -81,7 +87,10 @@ static __device__ __forceinline__ void meet_all(solve_state *state, unsigned epo
         const unsigned long long all = (before / gridDim.x + 1) * gridDim.x;
         wait_in_vain(state, epoch, patience, [&] {
             unsigned long long seen;
-            asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(&state->arrived) : "memory");
+            asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                         : "=l"(seen)
+                         : "l"(&state->arrived)
+                         : "memory");
             return seen >= all;
         });
     }
@@ -111,8 +120,8 @@ template <typename T> struct solver_base {
      * value := D^-1 value where that is wanted.  mate: the neighbouring out is in the lane with
      * that bit turned. */
     template <int PER>
-    __device__ __forceinline__ void apply_pivots(const task_view<T> &v, const task_out &q, bool whole,
-                                                 int mate, T (&value)[PER]) const
+    __device__ __forceinline__ void apply_pivots(const task_view<T> &v, const task_out &q,
+                                                 bool whole, int mate, T (&value)[PER]) const
     {
         T neighbour[PER] = {};
         if (v.flags & TASK_PAIRS)
@@ -136,7 +145,8 @@ template <typename T> struct solver_base {
  * all look again and again take more than the second-level cache gives, and everyone's values come
  * late. */
 template <typename T, typename Look, typename Missing, typename Come>
-__device__ __forceinline__ void wait_by_one_lane(const solver_base<T> &s, Look look, Missing is_missing, Come has_come)
+__device__ __forceinline__ void wait_by_one_lane(const solver_base<T> &s, Look look,
+                                                 Missing is_missing, Come has_come)
 {
     for (;;) {
         look();
@@ -153,7 +163,8 @@ __device__ __forceinline__ void wait_by_one_lane(const solver_base<T> &s, Look l
 
 /* Several rows of x from what was published: thread `number` of `threads`. */
 template <typename SOLVER, typename T>
-__device__ __forceinline__ void store_published(const solve_arguments<T> &a, int64_t number, int64_t threads)
+__device__ __forceinline__ void store_published(const solve_arguments<T> &a, int64_t number,
+                                                int64_t threads)
 {
     for (int64_t i = number; i < a.n; i += threads) {
         const int row = a.user_row[i];

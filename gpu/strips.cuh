@@ -23,7 +23,8 @@ template <typename T> struct strip_reader {
         conjugate = q.mode & SLOT_CONJUGATE;
 #pragma unroll
         for (int half = 0; half < 2; half++)
-            at[half] = v.tile() + q.tile + min(g + 8 * half, rows - 1) * q.out_step + j * q.inner_step;
+            at[half] =
+                v.tile() + q.tile + min(g + 8 * half, rows - 1) * q.out_step + j * q.inner_step;
 #pragma unroll
         for (int e = 0; e < 4; e++)
             offset[e] = 4 * e * q.inner_step;

@@ -16,7 +16,9 @@
 #include <cuda_pipeline_primitives.h>
 
 constexpr int SUBSTITUTE_THREADS = 32 * SUBSTITUTE_WARPS;
-static_assert(SUBSTITUTE_THREADS == TILE_THREADS && SUBSTITUTE_ROWS == TILE && SUBSTITUTE_SMALL <= 32, "tasks are tiles wide");
+static_assert(SUBSTITUTE_THREADS == TILE_THREADS && SUBSTITUTE_ROWS == TILE &&
+                  SUBSTITUTE_SMALL <= 32,
+              "tasks are tiles wide");
 
 /* See substitution; all on the device.  a.letter: C `letters` for each C right-hand sides, those of
  * a row side by side. */
@@ -75,15 +77,18 @@ template <typename T, int EACH> struct awaited {
 
 /* C: right-hand sides of a task at most. */
 template <typename T, int C> struct substituter : solver_base<T> {
-    static constexpr bool AHEAD = C == 1; /* registers for a second tile */
+    static constexpr bool AHEAD = C == 1;          /* registers for a second tile */
     static constexpr int SOURCES = C == 1 ? 4 : 2; /* of a row that are on their way together */
     const substitute_arguments<T> &q;
     substitute_shared<T, C> &shared;
-    packet *box;         /* of these right-hand sides: */
+    packet *box; /* of these right-hand sides: */
     int first_column, columns;
 
-    __device__ __forceinline__ substituter(const substitute_arguments<T> &q, substitute_shared<T, C> &shared, unsigned epoch, int number)
-        : solver_base<T>{q.a, epoch}, q(q), shared(shared), box(q.a.letter + number * q.letters * (C * letter<T>::COUNT)), first_column(number * C),
+    __device__ __forceinline__ substituter(const substitute_arguments<T> &q,
+                                           substitute_shared<T, C> &shared, unsigned epoch,
+                                           int number)
+        : solver_base<T>{q.a, epoch}, q(q), shared(shared),
+          box(q.a.letter + number * q.letters * (C * letter<T>::COUNT)), first_column(number * C),
           columns(min(q.a.columns - number * C, C))
     {
     }
@@ -91,7 +96,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
     /* ---- Values, by all lanes of a warp ---- */
 
     /* value(u, c): letter at[u] of right-hand side c, zero where at[u] < 0. */
-    template <int EACH> __device__ __forceinline__ void receive(const int (&at)[EACH], T (&value)[EACH][C]) const
+    template <int EACH>
+    __device__ __forceinline__ void receive(const int (&at)[EACH], T (&value)[EACH][C]) const
     {
         awaited<T, EACH * C> w = {};
 #pragma unroll
@@ -129,7 +135,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
     }
 
     /* sum := row i of the front of v: b, and what children passed up. */
-    __device__ __forceinline__ void gather(const substitution_node &v, bool wanted, int i, T (&sum)[C]) const
+    __device__ __forceinline__ void gather(const substitution_node &v, bool wanted, int i,
+                                           T (&sum)[C]) const
     {
         int next = 0, end = 0;
         copy({}, sum);
@@ -162,7 +169,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
         }
     }
     /* y := entry i of D^-1 z. */
-    __device__ __forceinline__ void divide_pivot(const substitution_node &v, bool wanted, int i, T (&y)[C]) const
+    __device__ __forceinline__ void divide_pivot(const substitution_node &v, bool wanted, int i,
+                                                 T (&y)[C]) const
     {
         const int position = v.first + i;
         if (q.cholesky)
@@ -192,16 +200,19 @@ template <typename T, int C> struct substituter : solver_base<T> {
                 this->store(row, first_column + c, v[c], scale);
     }
     /* z of pivot i, or what goes up from row i below. */
-    __device__ __forceinline__ void send_up(const substitution_node &v, int i, const T (&value)[C]) const
+    __device__ __forceinline__ void send_up(const substitution_node &v, int i,
+                                            const T (&value)[C]) const
     {
-        send(i < v.columns ? v.first + i : (int)(2 * this->a.n + v.row_start + i - v.columns), value);
+        send(i < v.columns ? v.first + i : (int)(2 * this->a.n + v.row_start + i - v.columns),
+             value);
     }
 
     /* ---- Large nodes, by the block ---- */
 
     /* tile := entries (i, j) of L, i < rows, j < columns, in the map of tile.cuh by columns;
      * otherwise zero. */
-    __device__ __forceinline__ static void load(T (&tile)[TILE_SHARE], const T *L, int ld, int rows, int columns)
+    __device__ __forceinline__ static void load(T (&tile)[TILE_SHARE], const T *L, int ld, int rows,
+                                                int columns)
     {
         const int lane = threadIdx.x % 32, first = tile_first_column();
         const T *p = L + lane + (int64_t)first * ld;
@@ -217,7 +228,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
     {
         for (int j = threadIdx.x / 32; j < order; j += SUBSTITUTE_WARPS)
             for (int i = j + threadIdx.x % 32; i < order; i += 32)
-                __pipeline_memcpy_async(shared.block.triangle + i + j * TRIANGLE_LD, L + i + (int64_t)j * ld, sizeof(T));
+                __pipeline_memcpy_async(shared.block.triangle + i + j * TRIANGLE_LD,
+                                        L + i + (int64_t)j * ld, sizeof(T));
         __pipeline_commit();
     }
     /* value := inv(L) value, an entry in each of the first threads; L is the triangle or its
@@ -228,7 +240,12 @@ template <typename T, int C> struct substituter : solver_base<T> {
         triangle_view<T> L = {shared.block.triangle, 1, TRIANGLE_LD, order, !q.cholesky, false};
         vector_view<T> y = {shared.block.y[mine], 1, false};
         if (transposed) {
-            L = {shared.block.triangle + last * (TRIANGLE_LD + 1), -TRIANGLE_LD, -1, order, !q.cholesky, false};
+            L = {shared.block.triangle + last * (TRIANGLE_LD + 1),
+                 -TRIANGLE_LD,
+                 -1,
+                 order,
+                 !q.cholesky,
+                 false};
             y = {shared.block.y[mine] + last, -1, q.hermitian};
         }
         if (thread < TILE)
@@ -256,7 +273,9 @@ template <typename T, int C> struct substituter : solver_base<T> {
         __syncthreads();
     }
     /* value := value - sum, by the first threads. */
-    template <bool BY_ROWS> __device__ __forceinline__ void subtract(T (&sum)[C][TILE_SUMS], bool conjugate, T (&value)[C]) const
+    template <bool BY_ROWS>
+    __device__ __forceinline__ void subtract(T (&sum)[C][TILE_SUMS], bool conjugate,
+                                             T (&value)[C]) const
     {
 #pragma unroll
         for (int c = 0; c < C; c++)
@@ -264,7 +283,9 @@ template <typename T, int C> struct substituter : solver_base<T> {
         if (threadIdx.x < TILE)
 #pragma unroll
             for (int c = 0; c < C; c++)
-                value[c] = value[c] - conjugate_if(tile_row_sum(shared.block.partial[c], threadIdx.x), conjugate);
+                value[c] =
+                    value[c] -
+                    conjugate_if(tile_row_sum(shared.block.partial[c], threadIdx.x), conjugate);
     }
 
     /* Rows [from, to) forward. */
@@ -329,7 +350,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
             pass_around(half, x);
 #pragma unroll
             for (int c = 0; c < C; c++)
-                tile_apply_rows(sum[c], tile, shared.block.x[half][c][thread % 32], shared.block.x[half][c][thread % 32 + 32]);
+                tile_apply_rows(sum[c], tile, shared.block.x[half][c][thread % 32],
+                                shared.block.x[half][c][thread % 32 + 32]);
             if (AHEAD)
                 tile_copy(tile, next);
             else if (i > 0)
@@ -388,7 +410,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
         const int lane = threadIdx.x % 32, k = v.columns, last = k - 1;
         T(*x)[SUBSTITUTE_SMALL_FRONT] = shared.front[threadIdx.x / 32], y[C], value[C];
         const T *L = q.panel + v.panel;
-        const triangle_view<T> turned_round = {L + (int64_t)last * (v.ld + 1), -v.ld, -1, k, !q.cholesky, false};
+        const triangle_view<T> turned_round = {
+            L + (int64_t)last * (v.ld + 1), -v.ld, -1, k, !q.cholesky, false};
         warp_columns<T> first(turned_round);
         divide_pivot(v, lane < k, lane, y);
         for (int i = lane; i - lane < v.rows; i += 32) {
@@ -454,7 +477,8 @@ __global__ void __launch_bounds__(SUBSTITUTE_THREADS, SUBSTITUTE_BLOCKS<T>)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ place mine;
-    const int times = (q.a.columns + C - 1) / C, all = q.tasks * times, draws = all + (int)gridDim.x;
+    const int times = (q.a.columns + C - 1) / C, all = q.tasks * times,
+              draws = all + (int)gridDim.x;
     unsigned long long drawn = threadIdx.x == 0 ? ticket_draw(q.head) : 0;
     for (;;) {
         if (threadIdx.x == 0)
@@ -465,7 +489,8 @@ __global__ void __launch_bounds__(SUBSTITUTE_THREADS, SUBSTITUTE_BLOCKS<T>)
             return;
         if (threadIdx.x == 0) /* it comes while this task is done */
             drawn = ticket_draw(q.head);
-        substituter<T, C>(q, *reinterpret_cast<substitute_shared<T, C> *>(memory), (unsigned)mine.epoch, columns)
+        substituter<T, C>(q, *reinterpret_cast<substitute_shared<T, C> *>(memory),
+                          (unsigned)mine.epoch, columns)
             .run(q.task[number], number < q.forward_tasks);
         __syncthreads();
     }

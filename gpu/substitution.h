@@ -5,8 +5,8 @@
  * A node of p columns with r rows below is solved with in blocks of up to SUBSTITUTE_ROWS rows,
  * each a task:
  *
- *     forward    pivots:   z = L_K^-1 (b + what children passed up - L z before)     below: what children passed up - L z, passed up
- *     backward   pivots:   x = L_K^-H (D^-1 z - L^H x behind)
+ *     forward    pivots:   z = L_K^-1 (b + what children passed up - L z before)     below: what
+ * children passed up - L z, passed up backward   pivots:   x = L_K^-H (D^-1 z - L^H x behind)
  *
  * where a node is small, it is part of a task of several, a warp each.  Tasks are taken in their
  * order, in which each comes behind those whose values it reads: forward tasks, then backward
@@ -19,7 +19,13 @@
 
 /* SMALL: most columns, and rows with them, of a small node; WARPS: small nodes of a task; COLUMNS:
  * most right-hand sides of one. */
-enum { SUBSTITUTE_ROWS = 64, SUBSTITUTE_WARPS = 8, SUBSTITUTE_SMALL = 32, SUBSTITUTE_SMALL_FRONT = 128, SUBSTITUTE_COLUMNS = 4 };
+enum {
+    SUBSTITUTE_ROWS = 64,
+    SUBSTITUTE_WARPS = 8,
+    SUBSTITUTE_SMALL = 32,
+    SUBSTITUTE_SMALL_FRONT = 128,
+    SUBSTITUTE_COLUMNS = 4
+};
 
 typedef struct substitution_node {
     int64_t panel;     /* scalars from the panels' begin */

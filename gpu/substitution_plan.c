@@ -12,18 +12,20 @@ static int is_small(const substitution_node *v)
 static void set_nodes(const factor_tree *tree, const int64_t *panel_at, substitution *s)
 {
     for (int32_t v = 0; v < tree->nodes; v++)
-        s->node[v] = (substitution_node){.panel = panel_at[v],
-                                         .row_start = tree->row_start[v],
-                                         .first = tree->first[v],
-                                         .columns = tree->first[v + 1] - tree->first[v],
-                                         .rows = (int32_t)(tree->row_start[v + 1] - tree->row_start[v]),
-                                         .ld = tree->ld[v]};
+        s->node[v] =
+            (substitution_node){.panel = panel_at[v],
+                                .row_start = tree->row_start[v],
+                                .first = tree->first[v],
+                                .columns = tree->first[v + 1] - tree->first[v],
+                                .rows = (int32_t)(tree->row_start[v + 1] - tree->row_start[v]),
+                                .ld = tree->ld[v]};
 }
 
 /* ---- Sources --------------------------------------------------------------------------------- */
 
 /* The row of the front of v that position c is, place(c) being that of a row below; -1: none. */
-static int32_t row_of(const substitution *s, const substitution_node *v, const int32_t *place, int32_t c)
+static int32_t row_of(const substitution *s, const substitution_node *v, const int32_t *place,
+                      int32_t c)
 {
     if (c >= v->first && c < v->first + v->columns)
         return c - v->first;
@@ -33,7 +35,8 @@ static int32_t row_of(const substitution *s, const substitution_node *v, const i
 
 /* Passes over all rows of all nodes with the number of the row of the parent's front that each
  * flows into: first counts, then fills.  place: n. */
-static libsolver_status visit_sources(const factor_tree *tree, const int32_t *child_start, const int32_t *child, int fill, int32_t *place,
+static libsolver_status visit_sources(const factor_tree *tree, const int32_t *child_start,
+                                      const int32_t *child, int fill, int32_t *place,
                                       substitution *s)
 {
     for (int32_t v = 0; v < s->nodes; v++) {
@@ -56,8 +59,8 @@ static libsolver_status visit_sources(const factor_tree *tree, const int32_t *ch
 }
 
 /* Filling leaves every start where the next one was. */
-static libsolver_status find_sources(memory *m, const factor_tree *tree, const int32_t *child_start, const int32_t *child, int32_t *place,
-                                     substitution *s)
+static libsolver_status find_sources(memory *m, const factor_tree *tree, const int32_t *child_start,
+                                     const int32_t *child, int32_t *place, substitution *s)
 {
     const int64_t fronts = s->n + s->rows;
     memset(place, 0xff, (size_t)s->n * sizeof *place);
@@ -79,7 +82,8 @@ static libsolver_status find_sources(memory *m, const factor_tree *tree, const i
 /* ---- Tasks ----------------------------------------------------------------------------------- */
 
 /* Nodes by height, of one height the small ones first.  height: nodes, workspace. */
-static libsolver_status order_nodes(memory *m, const factor_tree *tree, const substitution *s, int32_t *height, int32_t *order)
+static libsolver_status order_nodes(memory *m, const factor_tree *tree, const substitution *s,
+                                    int32_t *height, int32_t *order)
 {
     int32_t heights = 0;
     memset(height, 0, (size_t)s->nodes * sizeof *height);
@@ -118,13 +122,15 @@ static int32_t add_task(substitution *s, int32_t count, int32_t node, int32_t fr
 }
 
 /* Of one node: pivots, then what is below. */
-static int32_t add_forward(substitution *s, const unsigned char *joined, int32_t count, int32_t node)
+static int32_t add_forward(substitution *s, const unsigned char *joined, int32_t count,
+                           int32_t node)
 {
     const substitution_node *v = &s->node[node];
     for (int32_t from = 0; from < v->columns; from = end_of_block(v, joined, from))
         count = add_task(s, count, node, from, end_of_block(v, joined, from));
     for (int32_t from = v->columns, end = v->columns + v->rows; from < end; from += SUBSTITUTE_ROWS)
-        count = add_task(s, count, node, from, end - from < SUBSTITUTE_ROWS ? end : from + SUBSTITUTE_ROWS);
+        count = add_task(s, count, node, from,
+                         end - from < SUBSTITUTE_ROWS ? end : from + SUBSTITUTE_ROWS);
     return count;
 }
 
@@ -159,7 +165,8 @@ static void add_all_backward(substitution *s)
     }
 }
 
-static libsolver_status set_tasks(memory *m, const unsigned char *joined, const int32_t *order, substitution *s)
+static libsolver_status set_tasks(memory *m, const unsigned char *joined, const int32_t *order,
+                                  substitution *s)
 {
     s->small = memory_new(m, s->nodes, sizeof(int32_t));
     if (!s->small)
@@ -187,11 +194,14 @@ static void find_children(const factor_tree *tree, int32_t *start, int32_t *chil
             child[start[tree->above[v] + 1]++] = v;
 }
 
-static libsolver_status build(memory *m, const factor_tree *tree, const unsigned char *joined, const int64_t *panel_at, substitution *s)
+static libsolver_status build(memory *m, const factor_tree *tree, const unsigned char *joined,
+                              const int64_t *panel_at, substitution *s)
 {
     const int32_t nodes = tree->nodes;
-    int32_t *child_start = memory_new(m, (int64_t)nodes + 2, sizeof(int32_t)), *child = memory_new(m, nodes, sizeof(int32_t)),
-            *order = memory_new(m, nodes, sizeof(int32_t)), *place = memory_new(m, (int64_t)s->n > nodes ? s->n : nodes, sizeof(int32_t));
+    int32_t *child_start = memory_new(m, (int64_t)nodes + 2, sizeof(int32_t)),
+            *child = memory_new(m, nodes, sizeof(int32_t)),
+            *order = memory_new(m, nodes, sizeof(int32_t)),
+            *place = memory_new(m, (int64_t)s->n > nodes ? s->n : nodes, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (s->node && s->source_start && child_start && child && order && place) {
         set_nodes(tree, panel_at, s);
@@ -209,7 +219,8 @@ static libsolver_status build(memory *m, const factor_tree *tree, const unsigned
     return status;
 }
 
-libsolver_status substitution_build(memory *m, const factor_tree *tree, const unsigned char *joined, const int64_t *panel_at, substitution *s)
+libsolver_status substitution_build(memory *m, const factor_tree *tree, const unsigned char *joined,
+                                    const int64_t *panel_at, substitution *s)
 {
     const int64_t rows = tree->row_start[tree->nodes];
     *s = (substitution){.n = tree->n, .nodes = tree->nodes, .rows = rows, .row = tree->row};

@@ -33,11 +33,26 @@ template <typename T> struct task_view {
         out_at = places.z;
         tile_at = places.w;
     }
-    __device__ __forceinline__ int code(int k) const { return reinterpret_cast<const int32_t *>(base + sizeof(task_head))[k]; }
-    __device__ __forceinline__ int start(int k) const { return reinterpret_cast<const uint16_t *>(base + start_at)[k]; }
-    __device__ __forceinline__ task_slot slot(int s) const { return load_words(reinterpret_cast<const task_slot *>(base + slot_at) + s); }
-    __device__ __forceinline__ task_out out(int o) const { return load_words(reinterpret_cast<const task_out *>(base + out_at) + o); }
-    __device__ __forceinline__ const T *tile() const { return reinterpret_cast<const T *>(base + tile_at); }
+    __device__ __forceinline__ int code(int k) const
+    {
+        return reinterpret_cast<const int32_t *>(base + sizeof(task_head))[k];
+    }
+    __device__ __forceinline__ int start(int k) const
+    {
+        return reinterpret_cast<const uint16_t *>(base + start_at)[k];
+    }
+    __device__ __forceinline__ task_slot slot(int s) const
+    {
+        return load_words(reinterpret_cast<const task_slot *>(base + slot_at) + s);
+    }
+    __device__ __forceinline__ task_out out(int o) const
+    {
+        return load_words(reinterpret_cast<const task_out *>(base + out_at) + o);
+    }
+    __device__ __forceinline__ const T *tile() const
+    {
+        return reinterpret_cast<const T *>(base + tile_at);
+    }
 };
 
 #endif

@@ -13,8 +13,8 @@ static void number_levels(const plan_label *label, int64_t tasks, int32_t number
             index[number] = level++;
 }
 
-libsolver_status trace_tasks(memory *m, const plan_label *label, const task_times *times, int64_t tasks,
-                             int32_t heights, libsolver_task *task)
+libsolver_status trace_tasks(memory *m, const plan_label *label, const task_times *times,
+                             int64_t tasks, int32_t heights, libsolver_task *task)
 {
     const int32_t numbers = (2 * heights + 1) * LEVELS;
     int32_t *index = memory_zeroed(m, numbers, sizeof(int32_t));

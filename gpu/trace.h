@@ -7,7 +7,7 @@
 #include "gpu/plan.h"
 
 /* task(t) from label(t), times(t), length tasks; heights: of the plan's groups.  OUT_OF_MEMORY. */
-libsolver_status trace_tasks(memory *m, const plan_label *label, const task_times *times, int64_t tasks,
-                             int32_t heights, libsolver_task *task);
+libsolver_status trace_tasks(memory *m, const plan_label *label, const task_times *times,
+                             int64_t tasks, int32_t heights, libsolver_task *task);
 
 #endif

@@ -22,8 +22,8 @@ struct tree_refiner {
 
 #define ROOM 160 /* of CUDA's sentences */
 
-static libsolver_status device_failed(libsolver_status status, const char *what, const char *sentence,
-                                      message *why)
+static libsolver_status device_failed(libsolver_status status, const char *what,
+                                      const char *sentence, message *why)
 {
     return status == LIBSOLVER_OK ? status : FAIL(why, status, "%s: %s", what, sentence);
 }
@@ -36,9 +36,9 @@ static libsolver_status memory_failed(const environment *env, const char *what, 
 
 /* ---- A --------------------------------------------------------------------------------------- */
 
-libsolver_status tree_matrix_create(environment *env, const tree_solver *solver, libsolver_type type,
-                                    int hermitian, const pattern *lower, const int32_t *row_of, message *why,
-                                    tree_matrix **out)
+libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
+                                    libsolver_type type, int hermitian, const pattern *lower,
+                                    const int32_t *row_of, message *why, tree_matrix **out)
 {
     *out = NULL;
     if (lower->start[lower->n] > FULL_MATRIX_ENTRIES)
@@ -77,7 +77,8 @@ int64_t tree_matrix_bytes(const tree_matrix *a)
     return a->device.bytes;
 }
 
-libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void *row_sum, message *why)
+libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void *row_sum,
+                                 message *why)
 {
     char sentence[ROOM] = "";
     return device_failed(device_matrix_set(&a->device, values, row_sum, sentence, ROOM),
@@ -99,7 +100,8 @@ libsolver_status tree_refiner_create(const tree_matrix *a, int64_t columns, tree
     r->solves = solves;
     r->staging.device = a->device.device;
     const int32_t most = columns < REFINE_COLUMNS ? (int32_t)columns : REFINE_COLUMNS;
-    const libsolver_status status = device_refinement_open(&a->device, most, &r->device, sentence, ROOM);
+    const libsolver_status status =
+        device_refinement_open(&a->device, most, &r->device, sentence, ROOM);
     if (status != LIBSOLVER_OK)
         memory_free(m, r);
     else
@@ -151,7 +153,8 @@ static int64_t block_bytes(const tree_refiner *r, int64_t columns)
 }
 
 /* A block on the host, through page-locked memory, to a place on the device. */
-static libsolver_status load_host(tree_refiner *r, const libsolver_vectors *from, void *to, char *sentence)
+static libsolver_status load_host(tree_refiner *r, const libsolver_vectors *from, void *to,
+                                  char *sentence)
 {
     const device_solver *s = tree_solver_device(r->a->solver);
     device_staging way = r->staging;
@@ -173,8 +176,9 @@ libsolver_status tree_refine_load(tree_refiner *r, int solve_first, const libsol
         return device_failed(status, "the right-hand side", libsolver_status_sentence(status), why);
     }
     if (!r->staging.host)
-        status = device_staging_open(tree_solver_device(r->a->solver), block_bytes(r, r->device.columns),
-                                     &r->staging, sentence, ROOM);
+        status =
+            device_staging_open(tree_solver_device(r->a->solver), block_bytes(r, r->device.columns),
+                                &r->staging, sentence, ROOM);
     r->b = device_block(r, r->device.spare, b->columns);
     r->x = device_block(r, r->staging.on_device, b->columns);
     if (status == LIBSOLVER_OK)
@@ -191,8 +195,9 @@ libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, 
     char sentence[ROOM] = "";
     if (x->place == LIBSOLVER_DEVICE)
         return LIBSOLVER_OK;
-    const libsolver_status status = device_staging_out(tree_solver_device(r->a->solver), &r->staging,
-                                                       block_bytes(r, x->columns), sentence, ROOM);
+    const libsolver_status status =
+        device_staging_out(tree_solver_device(r->a->solver), &r->staging,
+                           block_bytes(r, x->columns), sentence, ROOM);
     if (status == LIBSOLVER_OK)
         packed_copy(x, 0, x->columns, r->staging.host, 0);
     return device_failed(status, "copying from the device", sentence, why);
@@ -200,8 +205,8 @@ libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, 
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static refine_step step_of(const tree_refiner *r, const tree_refinement *how, const libsolver_vectors *b,
-                           const libsolver_vectors *x)
+static refine_step step_of(const tree_refiner *r, const tree_refinement *how,
+                           const libsolver_vectors *b, const libsolver_vectors *x)
 {
     return (refine_step){.b = *b,
                          .x = *x,
@@ -252,8 +257,8 @@ static libsolver_status run(const tree_refiner *r, int most, refine_step *s, tre
     return LIBSOLVER_OK;
 }
 
-libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *error, double *initial,
-                                 message *why)
+libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *error,
+                                 double *initial, message *why)
 {
     refine_step s = step_of(r, how, &r->b, &r->x);
     s.tell = 1;
@@ -269,8 +274,9 @@ libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *
     return LIBSOLVER_OK;
 }
 
-libsolver_status tree_refine_launch(tree_refiner *r, const tree_refinement *how, const libsolver_vectors *b,
-                                    const libsolver_vectors *x, const refine_outcome *outcome)
+libsolver_status tree_refine_launch(tree_refiner *r, const tree_refinement *how,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    const refine_outcome *outcome)
 {
     libsolver_vectors from = *b;
     if (b->values == x->values)

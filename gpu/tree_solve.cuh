@@ -46,8 +46,8 @@ template <int REGISTERS> __device__ __forceinline__ void take_registers()
 /* The warps that solve: all tasks.  TRACED: a.times is written; to ask for it in every task took a
  * tenth of a small one's instructions. */
 template <bool TRACED, typename SOLVER, typename T>
-__device__ __forceinline__ void solve_tasks(const solve_arguments<T> &a, const SOLVER &me, const task_ring &ring,
-                                            const task_list &list)
+__device__ __forceinline__ void solve_tasks(const solve_arguments<T> &a, const SOLVER &me,
+                                            const task_ring &ring, const task_list &list)
 {
     const auto note = [&](int t, uint64_t task_times::*when) {
         if (TRACED && threadIdx.x == 0)
@@ -85,11 +85,12 @@ __global__ void __launch_bounds__(launch_threads<SOLVER>(), 2)
     tree_solve_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
 {
     extern __shared__ __align__(128) char shared[];
-    const task_ring ring = {reinterpret_cast<ring_state *>(shared), shared + RING_STATE_BYTES, a.ring_bytes};
+    const task_ring ring = {reinterpret_cast<ring_state *>(shared), shared + RING_STATE_BYTES,
+                            a.ring_bytes};
     const task_list list = load_words(&a.head[blockIdx.x].list);
     const unsigned last = a.epoch ? a.epoch[blockIdx.x] : a.state->level_epoch;
-    const unsigned epoch =
-        a.epoch ? (last == 0x7fffffffu ? 1 : last + 1) : last; /* by levels: numbers with the highest bit */
+    /* by levels: numbers with the highest bit */
+    const unsigned epoch = a.epoch ? (last == 0x7fffffffu ? 1 : last + 1) : last;
     if (threadIdx.x == 0)
         ring.open(SOLVER::READY_THREADS);
     __syncthreads();
@@ -102,7 +103,8 @@ __global__ void __launch_bounds__(launch_threads<SOLVER>(), 2)
                             [&](const char *done) { SOLVER::task_done(a, done, epoch); });
         } else if constexpr (SOLVER::GATHER_THREADS > 0)
             if (threadIdx.x < SOLVE_THREADS + SOLVER::GATHER_THREADS)
-                gather_tasks(typename SOLVER::gatherer(a, epoch, threadIdx.x - SOLVE_THREADS), ring, list.tasks);
+                gather_tasks(typename SOLVER::gatherer(a, epoch, threadIdx.x - SOLVE_THREADS), ring,
+                             list.tasks);
         return;
     }
     if constexpr (SOLVER::GATHER_THREADS > 0)
@@ -124,7 +126,8 @@ static __global__ void next_level_epoch(solve_state *state)
 }
 
 template <typename SOLVER>
-__global__ void store_x_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
+__global__ void
+store_x_kernel(const __grid_constant__ solve_arguments<typename SOLVER::scalar_type> a)
 {
     store_published<SOLVER>(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                             (int64_t)gridDim.x * blockDim.x);

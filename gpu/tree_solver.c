@@ -42,17 +42,22 @@ static double seconds(void)
 #define ROOM 160 /* of CUDA's sentences */
 
 /* sentence: CUDA's, or none. */
-static libsolver_status device_failed(libsolver_status status, const char *what, const char *sentence, message *why)
+static libsolver_status device_failed(libsolver_status status, const char *what,
+                                      const char *sentence, message *why)
 {
-    return status == LIBSOLVER_OK ? status : FAIL(why, status, "%s: %s", what, *sentence ? sentence : libsolver_status_sentence(status));
+    return status == LIBSOLVER_OK ? status
+                                  : FAIL(why, status, "%s: %s", what,
+                                         *sentence ? sentence : libsolver_status_sentence(status));
 }
 
 static libsolver_status memory_failed(const environment *env, const char *what, message *why)
 {
-    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what, (long long)env->memory.wanted);
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what,
+                (long long)env->memory.wanted);
 }
 
-libsolver_status tree_solver_create(environment *env, const tree_solver_options *options, message *why, tree_solver **solver)
+libsolver_status tree_solver_create(environment *env, const tree_solver_options *options,
+                                    message *why, tree_solver **solver)
 {
     *solver = NULL;
     tree_solver *s = memory_zeroed(&env->memory, 1, sizeof(tree_solver));
@@ -89,7 +94,8 @@ void tree_solver_free(tree_solver *s)
 static list_head head_of(task_list list, const task_copy *copy)
 {
     list_head h = {.list = list};
-    memcpy(h.copy, copy + list.copy, (size_t)(list.copies < HEAD_COPIES ? list.copies : HEAD_COPIES) * sizeof(task_copy));
+    memcpy(h.copy, copy + list.copy,
+           (size_t)(list.copies < HEAD_COPIES ? list.copies : HEAD_COPIES) * sizeof(task_copy));
     return h;
 }
 
@@ -114,7 +120,8 @@ static libsolver_status list_heads(tree_solver *s, const solve_plan *plan, list_
 }
 
 /* Room on the device for the program at hand. */
-static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const solve_plan *plan, message *why)
+static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const solve_plan *plan,
+                                message *why)
 {
     char sentence[ROOM] = "";
     s->program = (device_upload){.type = tree->type,
@@ -125,7 +132,8 @@ static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const s
                                  .description_bytes = plan->description_bytes,
                                  .heads = s->device.by_levels ? plan->unit_count : plan->blocks,
                                  .copies = plan->copy_count};
-    return device_failed(device_solver_reserve(&s->device, &s->program, sentence, ROOM), "packing the factor", sentence, why);
+    return device_failed(device_solver_reserve(&s->device, &s->program, sentence, ROOM),
+                         "packing the factor", sentence, why);
 }
 
 /* What the device does not have yet: scale, values that were formed on the host, and a program that
@@ -163,7 +171,8 @@ typedef struct packing {
 } packing;
 
 /* The device forms the values of the program at hand where they will be read. */
-static libsolver_status form_there(void *user, const prepared_solve *p, double *growth, double *square_growth, message *why)
+static libsolver_status form_there(void *user, const prepared_solve *p, double *growth,
+                                   double *square_growth, message *why)
 {
     packing *q = user;
     tree_solver *s = q->solver;
@@ -172,7 +181,8 @@ static libsolver_status form_there(void *user, const prepared_solve *p, double *
     libsolver_status status = LIBSOLVER_OK;
     if (!p->kept) {
         TRY(reserve(s, q->tree, &p->plan, why));
-        status = former_plan(&s->former, p->shape.joined, &p->cut, &p->grouped, &p->plan, sentence, ROOM);
+        status = former_plan(&s->former, p->shape.joined, &p->cut, &p->grouped, &p->plan, sentence,
+                             ROOM);
     }
     if (status == LIBSOLVER_OK)
         status = former_values(&s->former, s->device.memory, growth, square_growth, sentence, ROOM);
@@ -186,24 +196,25 @@ static void keep_info(tree_solver *s, double plan_seconds)
 {
     const prepared_solve *p = &s->prepared;
     const former_info *f = &s->former.info;
-    s->info = (tree_solver_info){.factors = s->info.factors + 1,
-                                 .plans = s->info.plans + !p->kept,
-                                 .factor_entries = p->factor_entries,
-                                 .entries = p->entries,
-                                 .bytes_read = p->plan.bytes_read,
-                                 .device_bytes = s->device.bytes + former_bytes(&s->former),
-                                 .allocations = s->device.allocations + s->former.device.allocations,
-                                 .groups = p->grouped.count,
-                                 .heights = p->grouped.heights,
-                                 .levels = p->plan.level_count,
-                                 .tasks = p->plan.task_count,
-                                 .guarded = p->guarded,
-                                 .growth = p->growth,
-                                 .plan_seconds = plan_seconds,
-                                 .load_seconds = f->load,
-                                 .table_seconds = f->tables,
-                                 .form_seconds = f->kernels,
-                                 .former_bytes = former_bytes(&s->former)};
+    s->info =
+        (tree_solver_info){.factors = s->info.factors + 1,
+                           .plans = s->info.plans + !p->kept,
+                           .factor_entries = p->factor_entries,
+                           .entries = p->entries,
+                           .bytes_read = p->plan.bytes_read,
+                           .device_bytes = s->device.bytes + former_bytes(&s->former),
+                           .allocations = s->device.allocations + s->former.device.allocations,
+                           .groups = p->grouped.count,
+                           .heights = p->grouped.heights,
+                           .levels = p->plan.level_count,
+                           .tasks = p->plan.task_count,
+                           .guarded = p->guarded,
+                           .growth = p->growth,
+                           .plan_seconds = plan_seconds,
+                           .load_seconds = f->load,
+                           .table_seconds = f->tables,
+                           .form_seconds = f->kernels,
+                           .former_bytes = former_bytes(&s->former)};
 }
 
 /* Labels are kept for traces; the rest of a new program is on the device now. */
@@ -225,7 +236,8 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
     prepared_solve *p = &s->prepared; /* of which only the shape is used */
     substitution plan = {.n = 0};
     char sentence[ROOM] = "";
-    TRY(device_failed(former_load(&s->former, tree, sentence, ROOM), "the factor's way to the device", sentence, why));
+    TRY(device_failed(former_load(&s->former, tree, sentence, ROOM),
+                      "the factor's way to the device", sentence, why));
     const double start = seconds();
     p->kept = tree_shape_is(&p->shape, tree);
     if (!p->kept) {
@@ -234,11 +246,15 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
         if (status == LIBSOLVER_OK)
             status = substitution_build(m, tree, p->shape.joined, s->former.panel_at, &plan);
         if (status != LIBSOLVER_OK)
-            return status == LIBSOLVER_OUT_OF_MEMORY ? memory_failed(s->env, "packing the factor", why) : FAIL(why, status, "the tree of the factor");
+            return status == LIBSOLVER_OUT_OF_MEMORY
+                       ? memory_failed(s->env, "packing the factor", why)
+                       : FAIL(why, status, "the tree of the factor");
     }
     const double plan_seconds = seconds() - start;
-    const libsolver_status status = device_solver_substitute(&s->device, &s->former.device.is, s->former.device.factor.at,
-                                                             p->kept ? NULL : &plan, tree->user_row, tree->scale, sentence, ROOM);
+    const libsolver_status status =
+        device_solver_substitute(&s->device, &s->former.device.is, s->former.device.factor.at,
+                                 p->kept ? NULL : &plan, tree->user_row, tree->scale, sentence,
+                                 ROOM);
     substitution_free(m, &plan);
     p->factor_entries = tree_entries(tree);
     p->growth = 1;
@@ -262,7 +278,8 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
     if (!s->options.form_on_host) {
         o.form = form_there;
         o.form_user = &q;
-        TRY(device_failed(former_load(&s->former, tree, sentence, ROOM), "the factor's way to the device", sentence, why));
+        TRY(device_failed(former_load(&s->former, tree, sentence, ROOM),
+                          "the factor's way to the device", sentence, why));
     }
     const double start = seconds();
     const libsolver_status status = prepare_solve(s->env, tree, &o, why, &s->prepared);
@@ -283,7 +300,8 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
 libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
 {
     const double start = seconds();
-    const libsolver_status status = s->options.substitute ? pack_as_it_is(s, tree, why) : pack(s, tree, why);
+    const libsolver_status status =
+        s->options.substitute ? pack_as_it_is(s, tree, why) : pack(s, tree, why);
     if (status != LIBSOLVER_OK) {
         prepared_free(&s->env->memory, &s->prepared);
         former_drop(&s->former);
@@ -319,7 +337,8 @@ int64_t tree_workspace_bytes(const tree_solver *s, int64_t columns)
     return (int64_t)sizeof(tree_workspace) + device_workspace_bytes(&s->device, columns);
 }
 
-libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, message *why, tree_workspace **workspace)
+libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, message *why,
+                                       tree_workspace **workspace)
 {
     *workspace = NULL;
     tree_workspace *w = memory_zeroed(&s->env->memory, 1, sizeof(tree_workspace));
@@ -330,7 +349,8 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, me
     w->columns = columns;
     w->bytes = device_workspace_bytes(&s->device, columns);
     w->staging.device = s->device.device;
-    const libsolver_status status = device_workspace_open(&s->device, columns, &w->device, sentence, ROOM);
+    const libsolver_status status =
+        device_workspace_open(&s->device, columns, &w->device, sentence, ROOM);
     if (status != LIBSOLVER_OK)
         memory_free(&s->env->memory, w);
     else
@@ -338,13 +358,15 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, me
     return device_failed(status, "the workspace on the device", sentence, why);
 }
 
-static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows, libsolver_type type, message *why)
+static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows,
+                              libsolver_type type, message *why)
 {
     const int64_t scalar = type_bytes(type);
     char sentence[ROOM] = "";
     if (w->staging.host)
         return LIBSOLVER_OK;
-    return device_failed(device_staging_open(&s->device, rows * w->device.columns * scalar, &w->staging, sentence, ROOM),
+    return device_failed(device_staging_open(&s->device, rows * w->device.columns * scalar,
+                                             &w->staging, sentence, ROOM),
                          "page-locked memory", sentence, why);
 }
 
@@ -369,18 +391,20 @@ libsolver_status tree_workspace_fit(const tree_solver *s, tree_workspace *w, mes
         return LIBSOLVER_OK;
     device_workspace_close(&w->device);
     w->bytes = device_workspace_bytes(&s->device, w->columns);
-    const libsolver_status status = device_workspace_open(&s->device, w->columns, &w->device, sentence, ROOM);
+    const libsolver_status status =
+        device_workspace_open(&s->device, w->columns, &w->device, sentence, ROOM);
     w->bytes = status == LIBSOLVER_OK ? w->bytes : -1;
     return device_failed(status, "the workspace on the device", sentence, why);
 }
 
-libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream, const libsolver_vectors *b,
-                            const libsolver_vectors *x)
+libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream,
+                            const libsolver_vectors *b, const libsolver_vectors *x)
 {
     return device_solve(&s->device, &w->device, stream, b, x, NULL);
 }
 
-libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
+libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w,
+                                 const libsolver_vectors *b, const libsolver_vectors *x,
                                  message *why)
 {
     const int64_t scalar = type_bytes(b->type), most = w->device.columns;
@@ -388,9 +412,14 @@ libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const 
     libsolver_status status = LIBSOLVER_OK;
     TRY(stage(s, w, b->rows, b->type, why));
     for (int64_t first = 0; first < b->columns && status == LIBSOLVER_OK; first += most) {
-        const int64_t columns = b->columns - first < most ? b->columns - first : most, bytes = b->rows * columns * scalar;
-        const libsolver_vectors v = {.values = w->staging.on_device, .rows = b->rows, .columns = columns, .ld = b->rows,
-                                     .type = b->type, .place = LIBSOLVER_DEVICE};
+        const int64_t columns = b->columns - first < most ? b->columns - first : most,
+                      bytes = b->rows * columns * scalar;
+        const libsolver_vectors v = {.values = w->staging.on_device,
+                                     .rows = b->rows,
+                                     .columns = columns,
+                                     .ld = b->rows,
+                                     .type = b->type,
+                                     .place = LIBSOLVER_DEVICE};
         packed_copy(b, first, columns, w->staging.host, 1);
         status = device_staging_in(&s->device, &w->staging, bytes, sentence, ROOM);
         if (status == LIBSOLVER_OK)
@@ -404,19 +433,24 @@ libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w, const 
     return tree_solve_check(s, w, NULL, why);
 }
 
-libsolver_status tree_solver_get(const tree_solver *s, const libsolver_vectors *from, void *to, message *why)
+libsolver_status tree_solver_get(const tree_solver *s, const libsolver_vectors *from, void *to,
+                                 message *why)
 {
     char sentence[ROOM] = "";
-    return device_failed(device_block_get(&s->device, from, to, sentence, ROOM), "copying from the device", sentence, why);
+    return device_failed(device_block_get(&s->device, from, to, sentence, ROOM),
+                         "copying from the device", sentence, why);
 }
 
-libsolver_status tree_solver_put(const tree_solver *s, const void *from, const libsolver_vectors *to, message *why)
+libsolver_status tree_solver_put(const tree_solver *s, const void *from,
+                                 const libsolver_vectors *to, message *why)
 {
     char sentence[ROOM] = "";
-    return device_failed(device_block_put(&s->device, from, to, sentence, ROOM), "copying to the device", sentence, why);
+    return device_failed(device_block_put(&s->device, from, to, sentence, ROOM),
+                         "copying to the device", sentence, why);
 }
 
-libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x,
+libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w,
+                                   const libsolver_vectors *b, const libsolver_vectors *x,
                                    libsolver_task *task, message *why)
 {
     memory *m = &s->env->memory;
@@ -428,23 +462,29 @@ libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w, cons
     task_times *times = memory_zeroed(m, s->info.tasks, sizeof(task_times));
     if (!times)
         return memory_failed(s->env, "the trace", why);
-    libsolver_status status = device_failed(device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, sentence, ROOM),
-                                            "the traced solve", sentence, why);
+    libsolver_status status =
+        device_failed(device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times,
+                                         sentence, ROOM),
+                      "the traced solve", sentence, why);
     if (status == LIBSOLVER_OK)
         status = tree_solve_check(s, w, NULL, why);
-    if (status == LIBSOLVER_OK && trace_tasks(m, s->label, times, s->info.tasks, s->info.heights, task) != LIBSOLVER_OK)
+    if (status == LIBSOLVER_OK &&
+        trace_tasks(m, s->label, times, s->info.tasks, s->info.heights, task) != LIBSOLVER_OK)
         status = memory_failed(s->env, "the trace", why);
     memory_free(m, times);
     return status;
 }
 
-libsolver_status tree_solve_check(const tree_solver *s, tree_workspace *w, void *stream, message *why)
+libsolver_status tree_solve_check(const tree_solver *s, tree_workspace *w, void *stream,
+                                  message *why)
 {
     int gave_up = 0;
     char sentence[ROOM] = "";
-    const libsolver_status status = device_solve_check(&s->device, &w->device, stream, &gave_up, sentence, ROOM);
+    const libsolver_status status =
+        device_solve_check(&s->device, &w->device, stream, &gave_up, sentence, ROOM);
     if (status == LIBSOLVER_OK && gave_up)
-        return FAIL(why, LIBSOLVER_CUDA, "a block waited %g s for another: the device did not run all of them at once",
+        return FAIL(why, LIBSOLVER_CUDA,
+                    "a block waited %g s for another: the device did not run all of them at once",
                     s->device.patience);
     return device_failed(status, "the solve on the device", sentence, why);
 }

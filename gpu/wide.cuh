@@ -96,7 +96,10 @@ template <typename R> struct wide_sum<complex_of<R>> {
         re.add(o.re);
         im.add(o.im);
     }
-    INLINE complex_of<R> less_than(complex_of<R> b) const { return {re.less_than(b.re), im.less_than(b.im)}; }
+    INLINE complex_of<R> less_than(complex_of<R> b) const
+    {
+        return {re.less_than(b.re), im.less_than(b.im)};
+    }
 };
 
 /* A wide sum as an array of doubles. */

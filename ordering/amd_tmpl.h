@@ -11,9 +11,9 @@ libsolver_status ORDER(memory *m, const graph *g, int32_t *perm)
     INTEGER *work = memory_new(m, room + 9 * n, sizeof(INTEGER));
     if (!work)
         return LIBSOLVER_OUT_OF_MEMORY;
-    INTEGER *list = work, *start = work + room, *length = start + n, *size = length + n, *next = size + n,
-            *order = next + n, *head = order + n, *elements = head + n, *degree = elements + n,
-            *mark = degree + n;
+    INTEGER *list = work, *start = work + room, *length = start + n, *size = length + n,
+            *next = size + n, *order = next + n, *head = order + n, *elements = head + n,
+            *degree = elements + n, *mark = degree + n;
     for (int64_t v = 0; v < n; v++) {
         start[v] = (INTEGER)g->start[v];
         length[v] = (INTEGER)(g->start[v + 1] - g->start[v]);
@@ -21,8 +21,8 @@ libsolver_status ORDER(memory *m, const graph *g, int32_t *perm)
     for (int64_t p = 0; p < nnz; p++)
         list[p] = g->neighbor[p];
     if (n > 0)
-        AMD_KERNEL((INTEGER)n, start, list, length, (INTEGER)room, (INTEGER)nnz, size, next, order, head,
-                   elements, degree, mark, NULL, NULL);
+        AMD_KERNEL((INTEGER)n, start, list, length, (INTEGER)room, (INTEGER)nnz, size, next, order,
+                   head, elements, degree, mark, NULL, NULL);
     for (int64_t k = 0; k < n; k++)
         perm[k] = (int32_t)order[k];
     memory_free(m, work);

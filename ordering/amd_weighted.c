@@ -31,7 +31,8 @@ static int32_t number_sparse(const graph *g, int32_t *number)
 }
 
 /* s := g without the dense vertices.  0 for lack of memory. */
-static int take_sparse(arena *scratch, const graph *g, const int32_t *number, int32_t count, nd_graph *s)
+static int take_sparse(arena *scratch, const graph *g, const int32_t *number, int32_t count,
+                       nd_graph *s)
 {
     *s = (nd_graph){.n = count,
                     .start = arena_new(scratch, (int64_t)count + 1, sizeof(int64_t)),

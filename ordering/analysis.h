@@ -26,7 +26,8 @@ void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32
 
 /* number(j): place of j in the postorder that visits children in ascending order.  size, slot:
  * workspace, n and n + 1. */
-void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t *size, int32_t *slot);
+void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t *size,
+                     int32_t *slot);
 
 /* count(j) = nnz(L(:,j)), diagonal included, of the first row that vertex perm(j) stands for.  The
  * tree must be postordered.  first, leaf, ancestor: workspace, n each. */
@@ -48,7 +49,8 @@ typedef struct supernodes {
     front_size *size; /* number */
 } supernodes;
 
-libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e, supernodes *s);
+libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e,
+                                 supernodes *s);
 void supernodes_free(memory *m, supernodes *s);
 
 /* place(s): place of front s in the postorder that minimises the stack of the multifrontal method,
@@ -66,12 +68,13 @@ int32_t tree_sort(int32_t head, int32_t *next, const double *key);
 /* Merges fronts into their parents where that pays.  merged(s): nonzero when s now lies in the
  * front of above(s), otherwise size(s) is that of the front which s and the fronts merged into it
  * have become. */
-libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost, front_size *size,
-                              unsigned char *merged);
+libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost,
+                              front_size *size, unsigned char *merged);
 
 /* Fills the row lists of p, of which everything else is there, their lengths in row_start
  * included.  a: lower triangle in p's order.  leads(j): nonzero when column j begins a fundamental
  * supernode. */
-libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads, const partition *p);
+libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads,
+                            const partition *p);
 
 #endif

@@ -16,7 +16,8 @@ const char *pattern_check(const pattern *a)
         REQUIRE(a->start[j] < a->start[j + 1] && a->row[a->start[j]] == j,
                 "pattern: a diagonal entry is absent");
         for (int64_t p = a->start[j] + 1; p < a->start[j + 1]; p++)
-            REQUIRE(a->row[p - 1] < a->row[p] && a->row[p] < a->n, "pattern: rows do not ascend in range");
+            REQUIRE(a->row[p - 1] < a->row[p] && a->row[p] < a->n,
+                    "pattern: rows do not ascend in range");
     }
     return NULL;
 }
@@ -42,7 +43,8 @@ const char *graph_check(const graph *g)
         REQUIRE(g->start[v] <= g->start[v + 1], "graph: starts descend");
         REQUIRE(!g->weight || g->weight[v] > 0, "graph: a weight is not positive");
         for (int64_t p = g->start[v]; p < g->start[v + 1]; p++) {
-            REQUIRE(g->neighbor[p] >= 0 && g->neighbor[p] < g->n, "graph: a neighbour is out of range");
+            REQUIRE(g->neighbor[p] >= 0 && g->neighbor[p] < g->n,
+                    "graph: a neighbour is out of range");
             REQUIRE(g->neighbor[p] != v, "graph: a loop");
             REQUIRE(p == g->start[v] || g->neighbor[p - 1] < g->neighbor[p],
                     "graph: neighbours do not ascend");
@@ -86,8 +88,8 @@ static const char *postorder_check(int32_t n, const int32_t *parent)
     return NULL;
 }
 
-static const char *supernodes_check(int32_t n, int32_t supernodes, const int32_t *perm, const int32_t *first,
-                                    const int32_t *above)
+static const char *supernodes_check(int32_t n, int32_t supernodes, const int32_t *perm,
+                                    const int32_t *first, const int32_t *above)
 {
     REQUIRE(n >= 0 && supernodes >= 0 && first[0] == 0 && first[supernodes] == n,
             "supernodes: they do not hold all columns");
@@ -108,14 +110,17 @@ const char *forest_check(const forest *f)
     int64_t nnz = 0;
     for (int32_t s = 0; s < f->supernodes; s++) {
         const int32_t last = f->first[s + 1] - 1;
-        REQUIRE(f->rows[s] == f->count[f->first[s]], "forest: rows is not the first column's count");
+        REQUIRE(f->rows[s] == f->count[f->first[s]],
+                "forest: rows is not the first column's count");
         for (int32_t j = f->first[s]; j < last; j++)
             REQUIRE(f->parent[j] == j + 1 && f->count[j] == f->count[j + 1] + 1,
                     "forest: a supernode's columns differ in structure");
-        REQUIRE(f->above[s] == -1 ? f->parent[last] == -1 : f->parent[last] == f->first[f->above[s]],
+        REQUIRE(f->above[s] == -1 ? f->parent[last] == -1
+                                  : f->parent[last] == f->first[f->above[s]],
                 "forest: trees of columns and of supernodes differ");
-        REQUIRE(f->above[s] == -1 ? f->count[last] == 1
-                                  : f->count[last] > 1 && f->count[last] - 1 <= f->rows[f->above[s]],
+        REQUIRE(f->above[s] == -1
+                    ? f->count[last] == 1
+                    : f->count[last] > 1 && f->count[last] - 1 <= f->rows[f->above[s]],
                 "forest: a column is longer than its parent allows");
         for (int32_t j = f->first[s]; j <= last; j++)
             nnz += f->count[j];
@@ -157,7 +162,8 @@ const char *partition_check(const partition *p)
             REQUIRE(i < k ? row[i] == p->first[s] + i : row[i] > row[i - 1] && row[i] < p->n,
                     "partition: rows are not the pivots, then ascending");
         const int32_t above = p->above[s];
-        REQUIRE(above == -1 ? m == k : m > k, "partition: contribution block and parent do not agree");
+        REQUIRE(above == -1 ? m == k : m > k,
+                "partition: contribution block and parent do not agree");
         if (above != -1) {
             REQUIRE(row[k] < p->first[above + 1],
                     "partition: the parent does not eliminate the first row below");

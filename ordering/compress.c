@@ -46,7 +46,8 @@ static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered,
         first[v] = v;
         for (int64_t p = g->start[v]; p < g->start[v + 1] && g->neighbor[p] < v; p++) {
             const int32_t u = g->neighbor[p];
-            if (hash[u] == hash[v] && g->start[u + 1] - g->start[u] == degree && indistinguishable(g, u, v)) {
+            if (hash[u] == hash[v] && g->start[u + 1] - g->start[u] == degree &&
+                indistinguishable(g, u, v)) {
                 first[v] = first[u];
                 break;
             }
@@ -59,7 +60,8 @@ static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered,
 /* The graph of the classes.  A class is next to all members of another or to none, so its first
  * member has one edge to the first of each; classes are numbered by their first members, so lists
  * ascend as those of g do. */
-static libsolver_status graph_of_classes(memory *m, const graph *g, const int32_t *first, const int32_t *class_of, int32_t classes,
+static libsolver_status graph_of_classes(memory *m, const graph *g, const int32_t *first,
+                                         const int32_t *class_of, int32_t classes,
                                          graph *compressed)
 {
     int64_t most = 0, next = 0;
@@ -113,7 +115,8 @@ libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, in
 libsolver_status order_expand(memory *m, int32_t n, const int32_t *class_of, int32_t classes,
                               const int32_t *compressed_perm, int32_t *perm)
 {
-    int32_t *next = memory_zeroed(m, classes, sizeof(int32_t)); /* place of a class's next member in perm */
+    /* place of a class's next member in perm */
+    int32_t *next = memory_zeroed(m, classes, sizeof(int32_t));
     if (!next)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t v = 0; v < n; v++)

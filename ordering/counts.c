@@ -30,7 +30,8 @@ void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, con
     const int32_t n = g->n, *weight = g->weight;
     for (int32_t j = 0; j < n; j++)
         first[j] = ancestor[j] = j;
-    for (int32_t j = 0; j < n; j++) { /* first(j): the first descendant, as children precede parents */
+    for (int32_t j = 0; j < n; j++) { /* first(j): the first descendant, as children precede parents
+                                       */
         count[j] = first[j] != j ? 0 : weight ? weight[perm[j]] : 1;
         leaf[j] = -1; /* of row subtree j, the leaf met last */
         if (parent[j] != -1 && first[j] < first[parent[j]])
@@ -43,7 +44,8 @@ void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, con
         for (int64_t p = g->start[v]; p < g->start[v + 1]; p++) {
             const int32_t i = rank[g->neighbor[p]];
             if (i < j || leaf[i] >= first[j])
-                continue; /* A(i,j) lies above the diagonal, or j's subtree already holds a leaf of row i */
+                continue; /* A(i,j) lies above the diagonal, or j's subtree already holds a leaf of
+                             row i */
             const int32_t rows = weight ? weight[g->neighbor[p]] : 1;
             count[j] += rows;
             if (leaf[i] != -1)

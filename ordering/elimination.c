@@ -25,7 +25,8 @@ static void sum_counts(const graph *g, elimination_tree *e)
 }
 
 /* O(nnz alpha). */
-libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm, elimination_tree *e)
+libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm,
+                                   elimination_tree *e)
 {
     const int32_t n = g->n;
     *e = (elimination_tree){.n = n,

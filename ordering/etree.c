@@ -10,7 +10,8 @@ void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank)
 }
 
 /* O(nnz log n) by path compression alone, nearly linear in practice. */
-void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32_t *parent, int32_t *ancestor)
+void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32_t *parent,
+                 int32_t *ancestor)
 {
     for (int32_t j = 0; j < g->n; j++) {
         const int32_t v = perm[j];
@@ -30,7 +31,8 @@ void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32
 /* A subtree of size(j) nodes takes the places slot(j) - size(j) + 1 .. slot(j) with its root
  * last.  Going down from the last node, parents come before their children, and a child takes the
  * rightmost places of its parent's subtree that are still free.  O(n), no stack. */
-void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t *size, int32_t *slot)
+void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t *size,
+                     int32_t *slot)
 {
     for (int32_t j = 0; j < n; j++)
         size[j] = 1;

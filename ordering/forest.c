@@ -23,7 +23,8 @@ libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, i
 /* f from its supernodes, each moved to its place.  perm: rows of A in the plain postorder.  The
  * parent of a supernode's last column is the first column of the supernode above, because a column
  * with two children or more begins a supernode. */
-static void number_columns(const int32_t *perm, const supernodes *s, const int32_t *place, forest *f)
+static void number_columns(const int32_t *perm, const supernodes *s, const int32_t *place,
+                           forest *f)
 {
     f->first[0] = 0;
     for (int32_t t = 0; t < s->number; t++) {
@@ -59,8 +60,8 @@ static int32_t tree_levels(int32_t n, const int32_t *above, int32_t *height)
     return levels;
 }
 
-libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e, int32_t n, const int32_t *class_of,
-                                       forest *f)
+libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e,
+                                       int32_t n, const int32_t *class_of, forest *f)
 {
     supernodes s = {0};
     int32_t *place = NULL, *expanded = NULL;

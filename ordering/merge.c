@@ -5,8 +5,8 @@
 /* Number of classes next to class c, whose members are first, next[first], ...  mark[d] = c once d
  * has been met; -1 before all calls.  Unless lists is NULL, c is written to the end of each
  * neighbour's list. */
-static int64_t visit_class(const graph *g, const int32_t *class_of, int32_t c, int32_t first, const int32_t *next,
-                           int32_t *mark, int64_t *end, int32_t *lists)
+static int64_t visit_class(const graph *g, const int32_t *class_of, int32_t c, int32_t first,
+                           const int32_t *next, int32_t *mark, int64_t *end, int32_t *lists)
 {
     int64_t edges = 0;
     mark[c] = c;
@@ -23,10 +23,12 @@ static int64_t visit_class(const graph *g, const int32_t *class_of, int32_t c, i
     return edges;
 }
 
-libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of, int32_t classes, graph *merged)
+libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of, int32_t classes,
+                             graph *merged)
 {
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    int32_t *head = memory_new(m, classes, sizeof(int32_t)), *next = memory_new(m, g->n, sizeof(int32_t));
+    int32_t *head = memory_new(m, classes, sizeof(int32_t)),
+            *next = memory_new(m, g->n, sizeof(int32_t));
     int32_t *mark = memory_new(m, classes, sizeof(int32_t));
     int64_t *end = memory_new(m, classes, sizeof(int64_t));
     *merged = (graph){.n = classes};
@@ -44,7 +46,8 @@ libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of,
     }
     merged->start[0] = 0;
     for (int32_t c = 0; c < classes; c++)
-        merged->start[c + 1] = merged->start[c] + visit_class(g, class_of, c, head[c], next, mark, NULL, NULL);
+        merged->start[c + 1] =
+            merged->start[c] + visit_class(g, class_of, c, head[c], next, mark, NULL, NULL);
     merged->neighbor = memory_new(m, merged->start[classes], sizeof(int32_t));
     if (!merged->neighbor)
         goto done;

@@ -19,7 +19,8 @@
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-static int fenced_metis(idx_t n, idx_t *start, idx_t *neighbor, idx_t *weight, idx_t *perm, idx_t *rank)
+static int fenced_metis(idx_t n, idx_t *start, idx_t *neighbor, idx_t *weight, idx_t *perm,
+                        idx_t *rank)
 {
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
@@ -63,7 +64,8 @@ libsolver_status order_metis(memory *m, const graph *g, int32_t *perm)
         start[v] = (idx_t)g->start[v];
     for (int64_t v = 0; v < n; v++)
         weight[v] = g->weight ? g->weight[v] : 1;
-    const int answer = fenced_metis((idx_t)n, start, neighbor, g->weight ? weight : NULL, order, rank);
+    const int answer =
+        fenced_metis((idx_t)n, start, neighbor, g->weight ? weight : NULL, order, rank);
     for (int64_t k = 0; k < n && answer == METIS_OK; k++)
         perm[k] = (int32_t)order[k]; /* row k of P A P^T is row order(k) of A */
     memory_free(m, work);

@@ -39,7 +39,8 @@ libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, in
 
 /* The graph in which the vertices v of each class_of[v] in [0, classes) are one, with weights.  O(n
  * + nnz). */
-libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of, int32_t classes, graph *merged);
+libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of, int32_t classes,
+                             graph *merged);
 
 /* perm[k] = vertex eliminated k-th.  Length g->n.  amd: SuiteSparse AMD where weights are equal,
  * otherwise ours, which honours them.  metis: METIS_NodeND with fixed seed, weights honoured; its
@@ -55,14 +56,16 @@ libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32
 
 /* Who looks on while a graph is dissected. */
 typedef struct nd_watch {
-    const atomic_int *stop;                         /* not zero: the order is not wanted any more */
-    void (*separated)(void *user, int32_t weight); /* NULL, or told how many rows the first separator has */
+    const atomic_int *stop;                        /* not zero: the order is not wanted any more */
+    void (*separated)(void *user, int32_t weight); /* NULL, or told how many rows the first
+                                                      separator has */
     void *user;
 } nd_watch;
 
 /* The same by tasks of the caller's team of threads, all of them done on return.  CANCELLED when it
  * was stopped. */
-libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t seed, const nd_watch *watch, int32_t *perm);
+libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t seed,
+                                  const nd_watch *watch, int32_t *perm);
 
 /* perm of the original graph from one of the compressed graph: classes in order, members ascending
  * inside a class. */
@@ -74,12 +77,12 @@ libsolver_status order_expand(memory *m, int32_t n, const int32_t *class_of, int
  * `rows[s]` rows, pivot columns included. */
 typedef struct forest {
     int32_t n, supernodes;
-    int32_t *perm;       /* n: postordered */
-    int32_t *parent;     /* n: column's parent in the elimination tree, -1 at a root; parent[j] > j */
-    int32_t *count;      /* n: entries of column j of L, diagonal included */
-    int32_t *first;      /* supernodes + 1 */
-    int32_t *rows;       /* supernodes: count of its first column */
-    int32_t *above;      /* supernodes: parent supernode, -1 at a root; above[s] > s */
+    int32_t *perm;   /* n: postordered */
+    int32_t *parent; /* n: column's parent in the elimination tree, -1 at a root; parent[j] > j */
+    int32_t *count;  /* n: entries of column j of L, diagonal included */
+    int32_t *first;  /* supernodes + 1 */
+    int32_t *rows;   /* supernodes: count of its first column */
+    int32_t *above;  /* supernodes: parent supernode, -1 at a root; above[s] > s */
     int64_t factor_nnz;  /* sum of count */
     double factor_flops; /* sum of count^2 */
     int32_t levels;      /* supernodes on the longest path */
@@ -99,26 +102,28 @@ typedef struct elimination_tree {
     int32_t n;
     int32_t *perm;   /* n: vertex eliminated k-th */
     int32_t *parent; /* n: in the tree, -1 at a root; parent[k] > k */
-    int32_t *count;  /* n: entries of the column of L of the first of the rows that vertex perm[k] stands for, diagonal included;
-                        those of the others are one shorter each */
+    int32_t *count;  /* n: entries of the column of L of the first of the rows that vertex perm[k]
+                        stands for, diagonal included;  those of the others are one shorter each */
     int64_t factor_nnz; /* the costs, as in forest */
     double factor_flops;
 } elimination_tree;
 
 /* perm: any permutation of g's vertices; e gets an equivalent one. */
-libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm, elimination_tree *e);
+libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm,
+                                   elimination_tree *e);
 void elimination_free(memory *m, elimination_tree *e);
 /* seconds: sum of cost over the fronts that a partition by `merge` would have.  waiting: NULL if no
  * row does; where rows wait to, they wait from below.  O(n + supernodes log(supernodes)). */
-libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost merge, front_seconds cost,
+libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e,
+                                     front_cost merge, front_seconds cost,
                                      const waiting_rows *waiting, double *seconds);
 
 /* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its
  * compressed graph, as from graph_compress, otherwise NULL.  Children come in Liu's order for the
  * least stack.  O(n + supernodes log(supernodes)). On failure f owns nothing; so it is with all
  * objects here. */
-libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e, int32_t n, const int32_t *class_of,
-                                       forest *f);
+libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e,
+                                       int32_t n, const int32_t *class_of, forest *f);
 /* The same from any permutation of A's rows.  O(nnz alpha + supernodes log(supernodes)). */
 libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, forest *f);
 void forest_free(memory *m, forest *f);
@@ -129,7 +134,8 @@ libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, i
 /* permuted := lower triangle of P A P^T by columns, of each first the diagonal, the others in any
  * order; its arrays are the caller's.  place, unless NULL: of an entry of A its place there, -1 -
  * it if that is its mirror image.  O(n + nnz). */
-libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm, pattern *permuted, int64_t *place);
+libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm,
+                                 pattern *permuted, int64_t *place);
 
 /* Relaxed supernodes: fundamental ones merged with their parents where that lowers the predicted
  * time.  Same meaning as in forest, but supernodes hold explicit zeros, and row lists are there. */
@@ -139,14 +145,14 @@ typedef struct partition {
     int32_t *first;     /* supernodes + 1 */
     int32_t *above;     /* supernodes: parent, -1 at a root; above[s] > s, postordered */
     int64_t *row_start; /* supernodes + 1 */
-    int32_t *row; /* rows of the front of s: row[row_start[s] .. row_start[s+1]), ascending; its pivot columns
-                     first */
+    int32_t *row; /* rows of the front of s: row[row_start[s] .. row_start[s+1]), ascending; its
+                     pivot columns first */
     int64_t stored_nnz; /* sum of k (k + 1) / 2 + k (m - k) over fronts of m rows and k pivots */
 } partition;
 
 /* permuted, place: as from pattern_permute for p's order, both or none. */
-libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost, partition *p, pattern *permuted,
-                                 int64_t *place);
+libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost,
+                                 partition *p, pattern *permuted, int64_t *place);
 void partition_free(memory *m, partition *p);
 
 /* Validators for debug builds and tests: NULL if all invariants hold, otherwise what is broken (a

@@ -40,7 +40,8 @@ static libsolver_status fronts_find(memory *m, const forest *f, front_cost cost,
             t->size[t->number] = t->size[s];
             t->of[s] = t->number++;
         }
-    for (int32_t s = n - 1; s >= 0; s--) /* parents before children: merged ones follow their parents */
+    for (int32_t s = n - 1; s >= 0; s--) /* parents before children: merged ones follow their
+                                            parents */
         if (merged[s])
             t->of[s] = t->of[f->above[s]];
     for (int32_t s = 0; s < n; s++)
@@ -84,8 +85,8 @@ static void number_columns(const forest *f, const fronts *t, partition *p, unsig
 }
 
 /* O(nnz + rows log(rows)), rows the sum of the fronts' orders. */
-libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost, partition *p, pattern *permuted,
-                                 int64_t *place)
+libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost,
+                                 partition *p, pattern *permuted, int64_t *place)
 {
     fronts t;
     pattern own = {0};

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
 
-libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm, pattern *permuted,
-                                 int64_t *place)
+libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm,
+                                 pattern *permuted, int64_t *place)
 {
     const int32_t n = a->n;
     int32_t *rank = memory_new(m, n, sizeof(int32_t));

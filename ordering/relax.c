@@ -29,8 +29,8 @@ static int64_t new_zeros(front_size c, front_size p)
 /* From the leaves up, each front takes in those of its children for which one front is predicted to
  * be no slower than two, the child that brings the fewest zeros first.  What was refused is not
  * looked at again: the front only grows, and with it the zeros a child would bring.  O(n log n). */
-libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost, front_size *size,
-                              unsigned char *merged)
+libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost,
+                              front_size *size, unsigned char *merged)
 {
     int32_t *head = memory_new(m, (int64_t)n + 1, sizeof(int32_t));
     int32_t *next = memory_new(m, n, sizeof(int32_t));
@@ -49,7 +49,8 @@ libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_
         for (int32_t c = tree_sort(head[p], next, key); c != -1; c = next[c]) {
             const front_size both = merged_size(size[c], size[p]);
             const int64_t filled = zeros[c] + zeros[p] + new_zeros(size[c], size[p]);
-            if (stored(both) > SMALL_BLOCK && (double)filled > ZEROS_FRACTION * (double)stored(both))
+            if (stored(both) > SMALL_BLOCK &&
+                (double)filled > ZEROS_FRACTION * (double)stored(both))
                 continue;
             const double together = cost(both.k, both.m);
             if (together > seconds[c] + seconds[p])

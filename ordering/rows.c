@@ -29,7 +29,8 @@ static void sort_runs(int32_t *row, int64_t length, int32_t *work)
 /* rows(s) = columns of s + rows of the children not eliminated there + rows of A(:, columns of s);
  * of the columns of a fundamental supernode the first has all rows that the others have.  O(nnz +
  * rows log(rows)). */
-libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads, const partition *p)
+libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads,
+                            const partition *p)
 {
     int32_t *met = memory_new(m, p->n, sizeof(int32_t)); /* the latest front that has the row */
     int32_t *work = memory_new(m, p->n, sizeof(int32_t));
@@ -48,7 +49,8 @@ libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *le
             row[rows++] = j;
         const int64_t pivots = rows;
         for (int32_t c = head[s]; c != -1; c = next[c])
-            for (int64_t q = p->row_start[c] + p->first[c + 1] - p->first[c]; q < p->row_start[c + 1]; q++)
+            for (int64_t q = p->row_start[c] + p->first[c + 1] - p->first[c];
+                 q < p->row_start[c + 1]; q++)
                 if (p->row[q] >= p->first[s + 1] && met[p->row[q]] != s) {
                     met[p->row[q]] = s;
                     row[rows++] = p->row[q];

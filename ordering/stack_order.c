@@ -60,7 +60,8 @@ static double contribution(front_size s)
 
 /* peak(s) = max(max_i (cb_1 + ... + cb_(i-1) + peak_i), cb_1 + ... + cb_q + m^2) over the children
  * 1..q of s, least when they come by descending peak - cb.  drop(s) = peak(s) - cb(s). */
-static void sort_children(int32_t n, const front_size *size, int32_t *head, int32_t *next, double *drop)
+static void sort_children(int32_t n, const front_size *size, int32_t *head, int32_t *next,
+                          double *drop)
 {
     for (int32_t s = 0; s < n; s++) {
         head[s] = tree_sort(head[s], next, drop);

@@ -15,7 +15,8 @@ void supernodes_free(memory *m, supernodes *s)
 
 /* Vertex j continues the supernode of j - 1 if j - 1 is its only child and L(:,j) is L(:,j-1)
  * without the rows of j - 1. */
-libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e, supernodes *s)
+libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e,
+                                 supernodes *s)
 {
     const int32_t n = e->n;
     *s = (supernodes){.of = memory_zeroed(m, n, sizeof(int32_t))};
@@ -26,8 +27,8 @@ libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tr
         if (e->parent[j] != -1)
             children[e->parent[j]]++;
     for (int32_t j = 0, before = 0; j < n; j++) { /* before: columns of vertex j - 1 */
-        const int continues =
-            j > 0 && e->parent[j - 1] == j && children[j] == 1 && e->count[j] == e->count[j - 1] - before;
+        const int continues = j > 0 && e->parent[j - 1] == j && children[j] == 1 &&
+                              e->count[j] == e->count[j - 1] - before;
         s->number += !continues;
         s->of[j] = s->number - 1;
         before = g->weight ? g->weight[e->perm[j]] : 1;
@@ -46,13 +47,15 @@ libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tr
             s->size[t].m = e->count[j];
         }
         s->size[t].k += columns;
-        s->above[t] = e->parent[j] == -1 ? -1 : s->of[e->parent[j]]; /* that of the last vertex stays */
+        /* that of the last vertex stays */
+        s->above[t] = e->parent[j] == -1 ? -1 : s->of[e->parent[j]];
         column += columns;
     }
     return LIBSOLVER_OK;
 }
 
-libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e, front_cost merge, front_seconds cost,
+libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e,
+                                     front_cost merge, front_seconds cost,
                                      const waiting_rows *waiting, double *seconds)
 {
     supernodes s;

@@ -22,20 +22,24 @@ static const struct {
 };
 
 /* What cannot be asked of this matrix or this build. */
-static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_options *o, message *why)
+static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_options *o,
+                                   message *why)
 {
     if ((unsigned)a->type > LIBSOLVER_C)
         return FAIL(why, LIBSOLVER_INVALID, "the matrix has no legal type");
     if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_SPD)
-        return FAIL(why, LIBSOLVER_INVALID, "Cholesky needs a Hermitian matrix, this one is complex symmetric");
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "Cholesky needs a Hermitian matrix, this one is complex symmetric");
     if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_QUASI_DEFINITE)
-        return FAIL(why, LIBSOLVER_INVALID, "quasi-definite matrices are Hermitian, this one is complex symmetric");
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "quasi-definite matrices are Hermitian, this one is complex symmetric");
     if (o->expected_signs && o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
         return FAIL(why, LIBSOLVER_INVALID, "signs are expected of quasi-definite matrices alone");
     if (o->mixed == LIBSOLVER_ON && (a->type == LIBSOLVER_S || a->type == LIBSOLVER_C))
         return FAIL(why, LIBSOLVER_INVALID, "mixed precision needs a matrix in double precision");
     if (o->mixed == LIBSOLVER_ON && o->schur_size > 0)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "a Schur complement in mixed precision, where nothing could be refined");
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "a Schur complement in mixed precision, where nothing could be refined");
     return LIBSOLVER_OK;
 }
 
@@ -47,8 +51,8 @@ static libsolver_status check_signs(const libsolver_options *o, int64_t n, messa
         return FAIL(why, LIBSOLVER_INVALID, "a quasi-definite matrix without expected_signs");
     for (int64_t i = 0; i < n; i++)
         if (o->expected_signs[i] != 1 && o->expected_signs[i] != -1)
-            return FAIL(why, LIBSOLVER_INVALID, "expected_signs[%lld] is %d, neither 1 nor -1", (long long)i,
-                        o->expected_signs[i]);
+            return FAIL(why, LIBSOLVER_INVALID, "expected_signs[%lld] is %d, neither 1 nor -1",
+                        (long long)i, o->expected_signs[i]);
     return LIBSOLVER_OK;
 }
 
@@ -56,9 +60,10 @@ static libsolver_status check_signs(const libsolver_options *o, int64_t n, messa
  * caller leaves it open. */
 #define PAIRED_PART 0.25
 
-/* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and many rows need a 2x2 pivot or
- * the caller wants it.  Otherwise *magnitude stays NULL. */
-static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a, double **magnitude, message *why)
+/* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and
+ * many rows need a 2x2 pivot or the caller wants it.  Otherwise *magnitude stays NULL. */
+static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a,
+                                        double **magnitude, message *why)
 {
     const libsolver_options *o = &s->options;
     const pattern *p = &s->input.a;
@@ -93,10 +98,12 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
 
 /* Whether Cholesky will be tried, as far as is known: 0 if the kind is left open and the diagonal
  * of the rows that are eliminated says no. */
-static libsolver_status foresee_cholesky(libsolver_analysis *s, const libsolver_matrix *a, int *cholesky)
+static libsolver_status foresee_cholesky(libsolver_analysis *s, const libsolver_matrix *a,
+                                         int *cholesky)
 {
     memory *m = &s->context->env.memory;
-    const int is_open = s->options.kind == LIBSOLVER_KIND_AUTO && !is_complex_symmetric(s->type, s->symmetry);
+    const int is_open =
+        s->options.kind == LIBSOLVER_KIND_AUTO && !is_complex_symmetric(s->type, s->symmetry);
     *cholesky = is_open || s->options.kind == LIBSOLVER_KIND_SPD;
     if (!is_open || !a->values)
         return LIBSOLVER_OK;
@@ -118,18 +125,21 @@ static libsolver_status foresee_cholesky(libsolver_analysis *s, const libsolver_
 static void choose_side(libsolver_analysis *s)
 {
     const environment *env = &s->context->env;
-    if (s->context->backend != LIBSOLVER_BACKEND_AUTO || s->options.mixed == LIBSOLVER_ON || s->schur_size > 0)
+    if (s->context->backend != LIBSOLVER_BACKEND_AUTO || s->options.mixed == LIBSOLVER_ON ||
+        s->schur_size > 0)
         return;
     const solve_size size = {.n = s->forest.n,
                              .factor_nnz = s->forest.factor_nnz,
                              .levels = s->forest.levels,
                              .scalar_bytes = (int)s->typed->bytes,
                              .threads = omp_get_num_procs()};
-    if (choose_backend(&size, s->options.purpose, device_is_there, env->device) != LIBSOLVER_BACKEND_GPU)
+    if (choose_backend(&size, s->options.purpose, device_is_there, env->device) !=
+        LIBSOLVER_BACKEND_GPU)
         return;
     const solve_forecast t = forecast_solve(&size);
-    environment_log(env, "solves on the GPU: %.0f us foreseen, %.0f us on the CPU, prepared in %.0f ms", 1e6 * t.gpu, 1e6 * t.cpu,
-                    1e3 * t.preparation);
+    environment_log(env,
+                    "solves on the GPU: %.0f us foreseen, %.0f us on the CPU, prepared in %.0f ms",
+                    1e6 * t.gpu, 1e6 * t.cpu, 1e3 * t.preparation);
     s->backend = by_type[s->type].gpu;
 }
 
@@ -155,8 +165,10 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     TRY(foresee_cholesky(s, a, &cholesky));
     TRY(read_magnitudes(s, a, &magnitude, why));
     libsolver_status status =
-        s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows, &s->options, &s->forest, &s->ordering, why)
-                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest, &s->ordering, &s->seconds, &matched, why);
+        s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows,
+                                         &s->options, &s->forest, &s->ordering, why)
+                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest,
+                                          &s->ordering, &s->seconds, &matched, why);
     if (status != LIBSOLVER_OK)
         goto done;
     if (environment_cancelled(env)) {
@@ -204,7 +216,8 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
     if (options)
         o = *options;
     libsolver_status status =
-        a ? options_check(&o, &why) : FAIL(&why, LIBSOLVER_INVALID, "the matrix to be analysed is NULL");
+        a ? options_check(&o, &why)
+          : FAIL(&why, LIBSOLVER_INVALID, "the matrix to be analysed is NULL");
     if (status == LIBSOLVER_OK)
         status = check_kind(a, &o, &why);
     if (status == LIBSOLVER_OK) {
@@ -217,7 +230,8 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
             s->type = a->type;
             s->symmetry = a->symmetry;
             s->typed = by_type[a->type].values;
-            s->backend = context->backend == LIBSOLVER_BACKEND_GPU ? by_type[a->type].gpu : by_type[a->type].cpu;
+            s->backend = context->backend == LIBSOLVER_BACKEND_GPU ? by_type[a->type].gpu
+                                                                   : by_type[a->type].cpu;
             status = analyze(s, a, &why);
         }
         if (status == LIBSOLVER_OUT_OF_MEMORY && !why.text[0])

@@ -38,7 +38,8 @@ static inline const graph *choice_graph(const choice *c)
 
 /* The order by one method; watch: of nested dissection, or NULL; with it, the tasks are those of
  * the caller's team. */
-libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch, candidate *k);
+libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch,
+                                candidate *k);
 /* AMD's, once. */
 libsolver_status candidate_find_amd(choice *c);
 

@@ -40,7 +40,8 @@ static double cpu_seconds(const solve_size *s)
 {
     const double bytes = 2 * (double)s->factor_nnz * s->scalar_bytes, rows = (double)s->n * CPU_ROW;
     const double alone = rows + bytes / CPU_THREAD_RATE;
-    const double together = rows / s->threads + bytes / fmin(s->threads * CPU_THREAD_RATE, CPU_RATE) +
+    const double together = rows / s->threads +
+                            bytes / fmin(s->threads * CPU_THREAD_RATE, CPU_RATE) +
                             (double)s->levels * CPU_LEVEL;
     return fmin(alone, together);
 }
@@ -51,7 +52,8 @@ static double gpu_seconds(const solve_size *s)
                  bytes = 2 * (double)s->factor_nnz * s->scalar_bytes;
     const double heights =
         fmax(1, GPU_HEIGHTS * pow((double)s->factor_nnz / GPU_HEIGHTS_NNZ, GPU_HEIGHTS_POWER));
-    return GPU_CALL + vectors / GPU_COPY_RATE + (2 * heights - 1) * GPU_STEP + GPU_READS * bytes / GPU_RATE;
+    return GPU_CALL + vectors / GPU_COPY_RATE + (2 * heights - 1) * GPU_STEP +
+           GPU_READS * bytes / GPU_RATE;
 }
 
 solve_forecast forecast_solve(const solve_size *s)
@@ -62,8 +64,8 @@ solve_forecast forecast_solve(const solve_size *s)
                                            PREPARE_BYTE * (double)s->factor_nnz * s->scalar_bytes};
 }
 
-libsolver_backend choose_backend(const solve_size *size, libsolver_purpose purpose, int (*usable)(int device),
-                                 int device)
+libsolver_backend choose_backend(const solve_size *size, libsolver_purpose purpose,
+                                 int (*usable)(int device), int device)
 {
     const solve_forecast t = forecast_solve(size);
     const int pays = purpose == LIBSOLVER_PURPOSE_LATENCY ? t.gpu < t.cpu

@@ -40,8 +40,8 @@ static libsolver_status predict(const choice *c, const graph *g, candidate *k)
     if (is_singular)
         status = unmatched_find(c->m, c->matched, g == c->g ? NULL : c->class_of, &k->e, &waiting);
     if (status == LIBSOLVER_OK)
-        status = elimination_seconds(c->m, g, &k->e, cpu_front_seconds, cpu_ten_solves_seconds, is_singular ? &waiting : NULL,
-                                     &k->seconds);
+        status = elimination_seconds(c->m, g, &k->e, cpu_front_seconds, cpu_ten_solves_seconds,
+                                     is_singular ? &waiting : NULL, &k->seconds);
     k->seconds = (k->seconds + CPU_ROW_SECONDS * c->g->n) * (c->paired ? PAIRED_FACTOR : 1);
     memory_free(c->m, waiting.from);
     return status;
@@ -57,7 +57,8 @@ libsolver_status candidate_find(const choice *c, libsolver_ordering method, cons
     libsolver_status status = perm ? by_method(c, method, watch, g, perm) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK && compressed && c->paired) {
         rows = memory_new(c->m, c->g->n, sizeof(int32_t));
-        status = rows ? order_expand(c->m, c->g->n, c->class_of, g->n, perm, rows) : LIBSOLVER_OUT_OF_MEMORY;
+        status = rows ? order_expand(c->m, c->g->n, c->class_of, g->n, perm, rows)
+                      : LIBSOLVER_OUT_OF_MEMORY;
         g = c->g;
     }
     if (status == LIBSOLVER_OK)
@@ -72,7 +73,8 @@ libsolver_status candidate_find(const choice *c, libsolver_ordering method, cons
 }
 
 /* Compresses the pairs of a matching. */
-static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude, matching **matched)
+static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude,
+                                    matching **matched)
 {
     TRY(matching_create(c->m, a, matched));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
@@ -97,11 +99,13 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
                                    message *why)
 {
     if (!permutation && n > 0)
-        return FAIL(why, LIBSOLVER_INVALID, "the ordering is the user's, but there is no permutation");
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "the ordering is the user's, but there is no permutation");
     for (int32_t k = 0; k < n; k++) {
         if (permutation[k] < 0 || permutation[k] >= n)
-            return FAIL(why, LIBSOLVER_INVALID, "permutation[%d] is %lld, not a row of a matrix of order %d",
-                        k, (long long)permutation[k], n);
+            return FAIL(why, LIBSOLVER_INVALID,
+                        "permutation[%d] is %lld, not a row of a matrix of order %d", k,
+                        (long long)permutation[k], n);
         perm[k] = (int32_t)permutation[k];
     }
     unsigned char *seen = memory_zeroed(m, n, 1);
@@ -141,7 +145,8 @@ static void choice_free(choice *c)
 }
 
 /* By the method the options ask for. */
-static libsolver_status order_choice(choice *c, libsolver_ordering method, candidate *best, message *why)
+static libsolver_status order_choice(choice *c, libsolver_ordering method, candidate *best,
+                                     message *why)
 {
     libsolver_status status = LIBSOLVER_OK;
     if (method == LIBSOLVER_ORDERING_AUTO)
@@ -153,7 +158,8 @@ static libsolver_status order_choice(choice *c, libsolver_ordering method, candi
     } else
         status = candidate_find(c, method, NULL, best);
     if (status == LIBSOLVER_NOT_BUILT)
-        FAIL(why, status, "this build has no METIS, or its integers cannot count this graph's edges");
+        FAIL(why, status,
+             "this build has no METIS, or its integers cannot count this graph's edges");
     if (status == LIBSOLVER_CANCELLED)
         FAIL(why, status, "the analysis was cancelled");
     return status;
@@ -185,7 +191,8 @@ static libsolver_status order_given(memory *m, const pattern *a, const libsolver
 
 static libsolver_status find_order(environment *env, const pattern *a, const double *magnitude,
                                    const libsolver_options *options, int32_t *perm, forest *f,
-                                   libsolver_ordering *used, double *seconds, matching **matched, message *why)
+                                   libsolver_ordering *used, double *seconds, matching **matched,
+                                   message *why)
 {
     memory *m = &env->memory;
     choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = &first;
@@ -201,7 +208,8 @@ static libsolver_status find_order(environment *env, const pattern *a, const dou
         TRY_DONE(candidate_find_amd(&plain));
         chosen = first.amd.seconds > PAIRS_WORTH * plain.amd.seconds ? &plain : &first;
     }
-    chosen->for_many_solves = options->backend == LIBSOLVER_BACKEND_GPU || options->purpose == LIBSOLVER_PURPOSE_LATENCY;
+    chosen->for_many_solves =
+        options->backend == LIBSOLVER_BACKEND_GPU || options->purpose == LIBSOLVER_PURPOSE_LATENCY;
     TRY_DONE(order_choice(chosen, options->ordering, &best, why));
     *used = best.method;
     *seconds = best.seconds;
@@ -246,7 +254,8 @@ static libsolver_status forest_of_diagonal(memory *m, int32_t n, forest *f)
     return LIBSOLVER_OK;
 }
 
-libsolver_status choose_ordering(environment *env, const pattern *a, const libsolver_options *options, int32_t *perm,
+libsolver_status choose_ordering(environment *env, const pattern *a,
+                                 const libsolver_options *options, int32_t *perm,
                                  libsolver_ordering *used, message *why)
 {
     double seconds;
@@ -257,8 +266,9 @@ libsolver_status choose_ordering(environment *env, const pattern *a, const libso
 }
 
 libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude,
-                               const libsolver_options *options, forest *f, libsolver_ordering *used,
-                               double *seconds, matching **matched, message *why)
+                               const libsolver_options *options, forest *f,
+                               libsolver_ordering *used, double *seconds, matching **matched,
+                               message *why)
 {
     *used = options->ordering;
     *seconds = 0;

@@ -24,7 +24,8 @@ static libsolver_status check_device(int device)
     return device >= 0 && device < count ? LIBSOLVER_OK : LIBSOLVER_INVALID;
 }
 
-libsolver_status libsolver_context_create(const libsolver_options *options, libsolver_context **context)
+libsolver_status libsolver_context_create(const libsolver_options *options,
+                                          libsolver_context **context)
 {
     if (!context)
         return LIBSOLVER_INVALID;

@@ -7,7 +7,9 @@
 /* The remark on everything that a factor answers. */
 static libsolver_status remark(const libsolver_factor *f)
 {
-    return f->report.zero > 0 ? LIBSOLVER_SINGULAR : f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
+    return f->report.zero > 0        ? LIBSOLVER_SINGULAR
+           : f->report.perturbed > 0 ? LIBSOLVER_PERTURBED
+                                     : LIBSOLVER_OK;
 }
 
 /* Keeps the sentence on a failure. */
@@ -21,21 +23,26 @@ static libsolver_status told(const libsolver_factor *f, libsolver_status status,
     return status;
 }
 
-libsolver_status libsolver_determinant(const libsolver_factor *f, libsolver_determinant_info *determinant)
+libsolver_status libsolver_determinant(const libsolver_factor *f,
+                                       libsolver_determinant_info *determinant)
 {
     if (!f || !determinant)
         return LIBSOLVER_INVALID;
     message why = {""};
-    *determinant = (libsolver_determinant_info){.log_abs = NAN, .phase_real = NAN, .phase_imaginary = NAN};
-    libsolver_status status =
-        f->usable ? LIBSOLVER_OK : FAIL(&why, LIBSOLVER_INVALID, "there is no factor: the last factorization failed");
+    *determinant =
+        (libsolver_determinant_info){.log_abs = NAN, .phase_real = NAN, .phase_imaginary = NAN};
+    libsolver_status status = f->usable ? LIBSOLVER_OK
+                                        : FAIL(&why, LIBSOLVER_INVALID,
+                                               "there is no factor: the last factorization failed");
     if (status == LIBSOLVER_OK)
-        status = f->analysis->backend->determinant(f->numeric, &determinant->log_abs, &determinant->phase_real,
+        status = f->analysis->backend->determinant(f->numeric, &determinant->log_abs,
+                                                   &determinant->phase_real,
                                                    &determinant->phase_imaginary);
     return told(f, status, &why);
 }
 
-libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_workspace *workspace, double *condition)
+libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_workspace *workspace,
+                                     double *condition)
 {
     if (!f || !condition)
         return LIBSOLVER_INVALID;
@@ -55,8 +62,9 @@ libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_worksp
     return told(f, status, &why);
 }
 
-libsolver_status libsolver_forward_error(const libsolver_factor *f, libsolver_workspace *workspace, const libsolver_vectors *b,
-                                         const libsolver_vectors *x, double *forward_error)
+libsolver_status libsolver_forward_error(const libsolver_factor *f, libsolver_workspace *workspace,
+                                         const libsolver_vectors *b, const libsolver_vectors *x,
+                                         double *forward_error)
 {
     if (!f || !b || !x || (!forward_error && b->columns > 0))
         return LIBSOLVER_INVALID;

@@ -6,7 +6,8 @@
 
 /* What holds values as they come in. */
 #define MOST_PARTS 3
-static int list_parts(libsolver_factor *f, const libsolver_analysis *s, memory_part part[MOST_PARTS])
+static int list_parts(libsolver_factor *f, const libsolver_analysis *s,
+                      memory_part part[MOST_PARTS])
 {
     const int64_t n = s->input.a.n, nnz = s->input.a.start[n];
     part[0] = (memory_part){&f->incoming, nnz, s->typed->bytes, 0};
@@ -57,7 +58,8 @@ static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors
     const int64_t n = f->analysis->input.a.n;
     if (shift->rows != n || shift->columns != 1 || (unsigned)shift->layout > LIBSOLVER_ROW_MAJOR ||
         shift->ld < (shift->layout == LIBSOLVER_COLUMN_MAJOR ? n : 1) || (!shift->values && n > 0))
-        return FAIL(&f->last, LIBSOLVER_INVALID, "the shift is not a vector of %lld values", (long long)n);
+        return FAIL(&f->last, LIBSOLVER_INVALID, "the shift is not a vector of %lld values",
+                    (long long)n);
     if (shift->type != f->analysis->type)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the shift has not the factor's type");
     if (shift->place != LIBSOLVER_HOST)
@@ -67,7 +69,8 @@ static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors
 
 /* incoming := A + diag(shift), a NULL: with the A given last, shift NULL: 0.  After a failure the
  * factor is what it was, and a good A has been given. */
-static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a, const libsolver_vectors *shift)
+static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a,
+                                   const libsolver_vectors *shift)
 {
     const libsolver_analysis *s = f->analysis;
     if (shift)
@@ -75,7 +78,8 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
     if (a)
         TRY(read_values(f, a));
     else if (!f->has_values)
-        return FAIL(&f->last, LIBSOLVER_INVALID, "there are no values to be shifted: none were given, or the last were refused");
+        return FAIL(&f->last, LIBSOLVER_INVALID,
+                    "there are no values to be shifted: none were given, or the last were refused");
     return s->typed->shift(&s->input, f->diagonal, shift, f->incoming, &f->last);
 }
 
@@ -102,14 +106,17 @@ static libsolver_status factorize_values(libsolver_factor *f)
     if (!f->workspace)
         TRY(libsolver_workspace_create(f, 1, &f->workspace));
     if (s->backend->confirm)
-        TRY(s->backend->confirm(f->numeric, f->workspace->memory, &how, o->refine_steps, factor_tolerance(f), &f->report, &f->last));
+        TRY(s->backend->confirm(f->numeric, f->workspace->memory, &how, o->refine_steps,
+                                factor_tolerance(f), &f->report, &f->last));
     f->usable = 1;
     if (f->report.zero > 0)
-        return FAIL(&f->last, LIBSOLVER_SINGULAR, "%lld pivots are zero", (long long)f->report.zero);
+        return FAIL(&f->last, LIBSOLVER_SINGULAR, "%lld pivots are zero",
+                    (long long)f->report.zero);
     return f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
 }
 
-static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a, const libsolver_vectors *shift)
+static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a,
+                                  const libsolver_vectors *shift)
 {
     f->last.text[0] = 0;
     f->status = new_values(f, a, shift);
@@ -129,7 +136,8 @@ static libsolver_factor *new_factor(libsolver_context *context, message *why)
     memory *m = &context->env.memory;
     libsolver_factor *f = memory_zeroed(m, 1, sizeof(libsolver_factor));
     if (!f) {
-        FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)m->wanted);
+        FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
+             (long long)m->wanted);
         return NULL;
     }
     f->context = context;
@@ -164,7 +172,8 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
     return status;
 }
 
-libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsolver_matrix *a, const libsolver_vectors *shift)
+libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsolver_matrix *a,
+                                               const libsolver_vectors *shift)
 {
     if (!f)
         return LIBSOLVER_INVALID;
@@ -203,7 +212,8 @@ static libsolver_status own_context(const libsolver_options *options, libsolver_
     return status;
 }
 
-libsolver_status libsolver_factor_matrix(const libsolver_matrix *a, const libsolver_options *options,
+libsolver_status libsolver_factor_matrix(const libsolver_matrix *a,
+                                         const libsolver_options *options,
                                          libsolver_factor **factor)
 {
     if (factor)

@@ -11,7 +11,8 @@ static int64_t index_at(const void *indices, libsolver_index type, int64_t k)
 static libsolver_status check_fields(const libsolver_matrix *a, message *why)
 {
     if (a->n < 0 || a->n >= INT32_MAX)
-        return FAIL(why, LIBSOLVER_INVALID, "the order %lld is not between 0 and 2^31 - 2", (long long)a->n);
+        return FAIL(why, LIBSOLVER_INVALID, "the order %lld is not between 0 and 2^31 - 2",
+                    (long long)a->n);
     if ((unsigned)a->type > LIBSOLVER_C || (unsigned)a->symmetry > LIBSOLVER_HERMITIAN ||
         (unsigned)a->storage > LIBSOLVER_FULL || (unsigned)a->format > LIBSOLVER_TRIPLETS ||
         (unsigned)a->pointer_type > LIBSOLVER_INT64 || (unsigned)a->index_type > LIBSOLVER_INT64 ||
@@ -56,8 +57,8 @@ static int64_t count_entries(const libsolver_matrix *a, message *why)
 }
 
 /* Rows and columns of all entries, 0-based and checked. */
-static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32_t *row, int32_t *column,
-                               message *why)
+static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32_t *row,
+                               int32_t *column, message *why)
 {
     const int64_t first = a->base, last = a->n - 1 + a->base;
     int64_t j = first - 1, end = 0;
@@ -70,12 +71,13 @@ static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32
                 end = index_at(a->pointers, a->pointer_type, ++j - first + 1) - first;
         if (i < first || i > last || j < first || j > last)
             return FAIL(why, LIBSOLVER_INVALID,
-                        "entry %lld has row %lld and column %lld, outside the order %lld", (long long)e,
-                        (long long)i, (long long)j, (long long)a->n);
+                        "entry %lld has row %lld and column %lld, outside the order %lld",
+                        (long long)e, (long long)i, (long long)j, (long long)a->n);
         if ((a->storage == LIBSOLVER_LOWER && i < j) || (a->storage == LIBSOLVER_UPPER && i > j))
             return FAIL(why, LIBSOLVER_INVALID,
-                        "entry %lld (row %lld, column %lld) is not in the %s triangle", (long long)e,
-                        (long long)i, (long long)j, a->storage == LIBSOLVER_LOWER ? "lower" : "upper");
+                        "entry %lld (row %lld, column %lld) is not in the %s triangle",
+                        (long long)e, (long long)i, (long long)j,
+                        a->storage == LIBSOLVER_LOWER ? "lower" : "upper");
         row[e] = (int32_t)(i - first);
         column[e] = (int32_t)(j - first);
     }
@@ -97,7 +99,8 @@ static int order_of_entries(int64_t entries, const int32_t *row, const int32_t *
 {
     int by_row = 1, by_column = 1;
     for (int64_t e = 1; e < entries && (by_row || by_column); e++) {
-        const int32_t i0 = lower_row(row[e - 1], column[e - 1]), j0 = lower_column(row[e - 1], column[e - 1]);
+        const int32_t i0 = lower_row(row[e - 1], column[e - 1]),
+                      j0 = lower_column(row[e - 1], column[e - 1]);
         const int32_t i = lower_row(row[e], column[e]), j = lower_column(row[e], column[e]);
         by_row &= i >= i0;
         by_column &= j > j0 || (j == j0 && i >= i0);
@@ -113,12 +116,14 @@ static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const i
     for (int by_column = !half; by_column < 2; by_column++) {
         memset(count, 0, sizeof(int64_t) * ((size_t)n + 1));
         for (int64_t e = 0; e < entries; e++)
-            count[1 + (by_column ? lower_column(row[e], column[e]) : lower_row(row[e], column[e]))]++;
+            count[1 +
+                  (by_column ? lower_column(row[e], column[e]) : lower_row(row[e], column[e]))]++;
         for (int32_t j = 0; j < n; j++)
             count[j + 1] += count[j];
         for (int64_t k = 0; k < entries; k++) {
             const int64_t e = by_column && half ? half[k] : k;
-            const int32_t key = by_column ? lower_column(row[e], column[e]) : lower_row(row[e], column[e]);
+            const int32_t key =
+                by_column ? lower_column(row[e], column[e]) : lower_row(row[e], column[e]);
             (by_column ? sorted : half)[count[key]++] = e;
         }
     }
@@ -127,8 +132,8 @@ static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const i
 /* The pattern from sorted entries (sorted NULL: they came so): duplicates get one place, every
  * column begins with its diagonal.  Without places to write to (a->row and target NULL) only the
  * entries are counted. */
-static int64_t merge(const input *in, const int32_t *row, const int32_t *column, const int64_t *sorted,
-                     pattern *a, int64_t *target)
+static int64_t merge(const input *in, const int32_t *row, const int32_t *column,
+                     const int64_t *sorted, pattern *a, int64_t *target)
 {
     int64_t next = 0, k = 0;
     for (int32_t j = 0; j < a->n; j++) {
@@ -176,10 +181,10 @@ static libsolver_status check_mirrored(memory *m, const input *in, message *why)
     for (int32_t j = 0; j < in->a.n && status == LIBSOLVER_OK; j++)
         for (int64_t p = in->a.start[j] + 1; p < in->a.start[j + 1] && status == LIBSOLVER_OK; p++)
             if (sides[p] != 3)
-                status =
-                    FAIL(why, LIBSOLVER_INVALID,
-                         "not symmetric: of the entries (%d, %d) and (%d, %d), 0-based, only one is stored",
-                         in->a.row[p], j, j, in->a.row[p]);
+                status = FAIL(why, LIBSOLVER_INVALID,
+                              "not symmetric: of the entries (%d, %d) and (%d, %d), 0-based, only "
+                              "one is stored",
+                              in->a.row[p], j, j, in->a.row[p]);
     memory_free(m, sides);
     return status;
 }
@@ -187,7 +192,8 @@ static libsolver_status check_mirrored(memory *m, const input *in, message *why)
 #define LANES 4 /* chains of multiplications side by side, as one alone waits for each product */
 
 /* Mixes indices, less the base, into h, two at a time. */
-static void mix(const void *indices, libsolver_index type, int64_t count, int64_t base, uint64_t h[LANES])
+static void mix(const void *indices, libsolver_index type, int64_t count, int64_t base,
+                uint64_t h[LANES])
 {
     uint64_t lane[LANES];
     int64_t k = 0;
@@ -199,7 +205,8 @@ static void mix(const void *indices, libsolver_index type, int64_t count, int64_
             lane[i] = (lane[i] ^ x ^ (y << 32 | y >> 32)) * 1099511628211u + (lane[i] >> 29);
         }
     for (; k < count; k++)
-        lane[0] = (lane[0] ^ (uint64_t)(index_at(indices, type, k) - base)) * 1099511628211u + (lane[0] >> 29);
+        lane[0] = (lane[0] ^ (uint64_t)(index_at(indices, type, k) - base)) * 1099511628211u +
+                  (lane[0] >> 29);
     memcpy(h, lane, sizeof lane);
 }
 
@@ -209,7 +216,8 @@ static uint64_t fingerprint(const libsolver_matrix *a, int64_t entries)
     uint64_t h[LANES], all = (uint64_t)a->format ^ (uint64_t)a->storage << 8;
     for (int i = 0; i < LANES; i++)
         h[i] = 1469598103934665603u + (uint64_t)i;
-    mix(a->pointers, a->pointer_type, a->format == LIBSOLVER_TRIPLETS ? entries : a->n + 1, a->base, h);
+    mix(a->pointers, a->pointer_type, a->format == LIBSOLVER_TRIPLETS ? entries : a->n + 1, a->base,
+        h);
     mix(a->indices, a->index_type, entries, a->base, h);
     for (int i = 0; i < LANES; i++)
         all = (all ^ h[i]) * 1099511628211u + (all >> 29);
@@ -250,7 +258,8 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
         goto done;
     }
     merge(in, row, column, sorted, &in->a, in->target);
-    in->in_order = nnz == in->entries && !in->upper && !in->full && is_identity(in->entries, in->target);
+    in->in_order =
+        nnz == in->entries && !in->upper && !in->full && is_identity(in->entries, in->target);
     in->fingerprint = fingerprint(a, in->entries);
     status = in->full ? check_mirrored(m, in, why) : LIBSOLVER_OK;
 done:
@@ -277,11 +286,12 @@ libsolver_status input_matches(const input *in, const libsolver_matrix *a, messa
 {
     TRY(check_fields(a, why));
     if (a->n != in->a.n)
-        return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "the order is %lld, %d was analysed", (long long)a->n,
-                    in->a.n);
+        return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "the order is %lld, %d was analysed",
+                    (long long)a->n, in->a.n);
     if (!a->pointers && !a->indices) {
         if (a->format == LIBSOLVER_TRIPLETS && a->nnz != in->entries)
-            return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "%lld values of triplets, %lld were analysed", (long long)a->nnz,
+            return FAIL(why, LIBSOLVER_PATTERN_MISMATCH,
+                        "%lld values of triplets, %lld were analysed", (long long)a->nnz,
                         (long long)in->entries);
         return LIBSOLVER_OK;
     }
@@ -289,6 +299,7 @@ libsolver_status input_matches(const input *in, const libsolver_matrix *a, messa
     if (entries < 0)
         return LIBSOLVER_INVALID;
     if (entries != in->entries || fingerprint(a, entries) != in->fingerprint)
-        return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "the indices are not those that were analysed");
+        return FAIL(why, LIBSOLVER_PATTERN_MISMATCH,
+                    "the indices are not those that were analysed");
     return LIBSOLVER_OK;
 }

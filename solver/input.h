@@ -11,7 +11,8 @@
 typedef struct input {
     pattern a;
     int64_t entries;      /* of the view */
-    int64_t *target;      /* entries: place in a; of a FULL view, -1 - place for entries above the diagonal */
+    int64_t *target;      /* entries: place in a; of a FULL view, -1 - place for entries above the
+                             diagonal */
     int in_order;         /* the entries are those of a, one by one: target is the identity */
     int full;             /* every entry has its mirror image, to be compared */
     int upper;            /* entries lie above the diagonal: the mirror images of those of a */
@@ -33,14 +34,16 @@ typedef struct typed_values {
     /* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for
      * FULL views, otherwise NULL.  NONFINITE, INVALID (a FULL view that is not symmetric or
      * Hermitian, a Hermitian diagonal that is not real). */
-    libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored, message *why);
+    libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored,
+                            message *why);
     /* diagonal := that of sum, n scalars */
     void (*diagonal)(const input *in, const void *sum, void *diagonal);
     /* diagonal := its real part, n, of values as they are given */
     void (*given_diagonal)(const input *in, const void *values, double *diagonal);
     /* The diagonal of sum := diagonal + shift, shift NULL: 0.  NONFINITE, INVALID (Hermitian: not
      * real); sum is as before then. */
-    libsolver_status (*shift)(const input *in, const void *diagonal, const libsolver_vectors *shift, void *sum, message *why);
+    libsolver_status (*shift)(const input *in, const void *diagonal, const libsolver_vectors *shift,
+                              void *sum, message *why);
     /* magnitude := |values| */
     void (*magnitudes)(int64_t count, const void *values, double *magnitude);
     /* 1, or 0 and the place of an entry that is not finite */

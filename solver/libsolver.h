@@ -5,19 +5,19 @@
  * Three calls solve a system (simple level):
  *
  *     libsolver_factor *F;
- *     libsolver_factor_matrix(&A, NULL, &F);             // analyse and factorize; options NULL: the defaults
- *     libsolver_solve(F, &b, &x);                        // solve, refine, check; > 0: a remark, < 0: an error
+ *     libsolver_factor_matrix(&A, NULL, &F);       // analyse and factorize; NULL: default options
+ *     libsolver_solve(F, &b, &x);                  // solve, refine, check; > 0: remark, < 0: error
  *     libsolver_factor_free(F);
  *
  * and the phases can be had one by one (explicit level), when one pattern has many values or one
  * factor many solves:
  *
- *     libsolver_context_create(&options, &context);      // where to run, whose memory, whom to tell
- *     libsolver_analyze(context, &A, &options, &S);      // pattern: ordering, elimination tree, memory
- *     libsolver_factorize(S, &A, &F);                    // values; one analysis serves many factors
- *     libsolver_refactorize(F, &A);                      // new values; nothing is allocated
- *     libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &b, &x);   // one pass; nothing checked, nothing allocated
- *     libsolver_refine(F, W, &b, &x, errors);            // refinement and the backward error of each column
+ *     libsolver_context_create(&options, &context);    // where to run, whose memory, whom to tell
+ *     libsolver_analyze(context, &A, &options, &S);    // pattern: ordering, tree, memory foreseen
+ *     libsolver_factorize(S, &A, &F);                  // values; one analysis serves many factors
+ *     libsolver_refactorize(F, &A);                    // new values; nothing is allocated
+ *     libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &b, &x);    // one pass; nothing is checked
+ *     libsolver_refine(F, W, &b, &x, errors);          // refinement, each column's backward error
  *
  * Types.  Real and complex, single and double precision.  A real or complex symmetric A has factors
  * L L^T or L D L^T, a complex Hermitian one L L^H or L D L^H with a real diagonal of D; L^T below
@@ -68,53 +68,64 @@ typedef struct libsolver_workspace libsolver_workspace;
 /* ---- Options --------------------------------------------------------------------------------- */
 
 typedef enum libsolver_backend {
-    LIBSOLVER_BACKEND_AUTO = 0, /* factors made on the CPU; solves on the GPU, if there is one, where they are foreseen to take less time by
-                                   as much as options.purpose says, and on the CPU otherwise: also when the device fails, has no
-                                   room, or cannot do what is asked.  CUDA is first looked at when the forecast is for the GPU.
-                                   libsolver_info tells; libsolver_analyze logs the forecast */
+    LIBSOLVER_BACKEND_AUTO = 0, /* factors made on the CPU; solves on the GPU, if there is one,
+                                   where they are foreseen to take less time by as much as
+                                   options.purpose says, and on the CPU otherwise: also when the
+                                   device fails, has no room, or cannot do what is asked.  CUDA is
+                                   first looked at when the forecast is for the GPU. libsolver_info
+                                   tells; libsolver_analyze logs the forecast */
     LIBSOLVER_BACKEND_CPU = 1,
-    LIBSOLVER_BACKEND_GPU = 2 /* factors made on the CPU, solves on the device; never replaced silently: NOT_BUILT or CUDA if it
-                                 cannot be had */
+    LIBSOLVER_BACKEND_GPU = 2 /* factors made on the CPU, solves on the device; never replaced
+                                 silently: NOT_BUILT or CUDA if it cannot be had */
 } libsolver_backend;
 
 typedef enum libsolver_kind {
-    LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails, leaves it open whether A is positive
-                                definite, or is not tried.  refactorize begins with
-                                LDL^T where the last values ended there, until such a factor has positive pivots */
-    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric; an A that may be
-                                singular within rounding errors can succeed: its inertia is not certain.  Mixed
-                                precision: before it fails, with a slightly larger diagonal (PERTURBED) */
-    LIBSOLVER_KIND_INDEFINITE = 2, /* LDL^T with 1x1 and 2x2 pivots */
+    LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails, leaves it
+                                open whether A is positive definite, or is not tried.  refactorize
+                                begins with LDL^T where the last values ended there, until such a
+                                factor has positive pivots */
+    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex
+                                symmetric; an A that may be  singular within rounding errors can
+                                succeed: its inertia is not certain.  Mixed  precision: before it
+                                fails, with a slightly larger diagonal (PERTURBED) */
+    LIBSOLVER_KIND_INDEFINITE = 2,    /* LDL^T with 1x1 and 2x2 pivots */
     LIBSOLVER_KIND_QUASI_DEFINITE = 3 /* LDL^T without pivoting; options.expected_signs */
 } libsolver_kind;
 
 typedef enum libsolver_ordering {
-    LIBSOLVER_ORDERING_AUTO = 0,  /* AMD or nested dissection, by predicted time */
-    LIBSOLVER_ORDERING_AMD = 1,   /* approximate minimum degree */
-    LIBSOLVER_ORDERING_ND = 2,    /* nested dissection; the same order for every number of threads */
+    LIBSOLVER_ORDERING_AUTO = 0, /* AMD or nested dissection, by predicted time */
+    LIBSOLVER_ORDERING_AMD = 1,  /* approximate minimum degree */
+    LIBSOLVER_ORDERING_ND = 2,   /* nested dissection; the same order for every number of threads */
     LIBSOLVER_ORDERING_METIS = 3, /* METIS's nested dissection */
     LIBSOLVER_ORDERING_NATURAL = 4,
     LIBSOLVER_ORDERING_USER = 5 /* options.permutation */
 } libsolver_ordering;
 
-typedef enum libsolver_choice { LIBSOLVER_AUTO = 0, LIBSOLVER_ON = 1, LIBSOLVER_OFF = 2 } libsolver_choice;
+typedef enum libsolver_choice {
+    LIBSOLVER_AUTO = 0,
+    LIBSOLVER_ON = 1,
+    LIBSOLVER_OFF = 2
+} libsolver_choice;
 
 typedef enum libsolver_purpose {
-    LIBSOLVER_PURPOSE_DEFAULT = 0, /* GPU: inverses of at most 1.5 times the size of L; AUTO: if they pay within 50 solves */
-    LIBSOLVER_PURPOSE_FEW = 1,     /* few solves a factor, which is read as it is: nothing is prepared.  AUTO: on the CPU */
-    LIBSOLVER_PURPOSE_LATENCY = 2  /* very many solves, for which orders are sought longer.  GPU: no limit to the inverses; AUTO: if a solve is faster there */
+    LIBSOLVER_PURPOSE_DEFAULT = 0, /* GPU: inverses of at most 1.5 times the size of L; AUTO: if
+                                      they pay within 50 solves */
+    LIBSOLVER_PURPOSE_FEW = 1, /* few solves a factor, which is read as it is: nothing is prepared.
+                                  AUTO: on the CPU */
+    LIBSOLVER_PURPOSE_LATENCY = 2 /* very many solves, for which orders are sought longer.  GPU: no
+                                     limit to the inverses; AUTO: if a solve is faster there */
 } libsolver_purpose;
 
 /* Filled by libsolver_options_default; the reserved tail must stay zero. */
 typedef struct libsolver_options {
     /* read by libsolver_context_create (and libsolver_factor_matrix) */
     libsolver_backend backend;
-    int device;   /* CUDA device number */
-    void *stream; /* cudaStream_t on which the GPU backend works */
-    int threads;  /* CPU threads, 0: as OpenMP says */
-    void *(*allocate)(void *user,
-                      size_t bytes); /* NULL: malloc.  Alignment as malloc's; called from several threads */
-    void (*release)(void *user, void *block); /* NULL: free.  Both or none */
+    int device;                                  /* CUDA device number */
+    void *stream;                                /* cudaStream_t on which the GPU backend works */
+    int threads;                                 /* CPU threads, 0: as OpenMP says */
+    void *(*allocate)(void *user, size_t bytes); /* NULL: malloc.  Alignment as malloc's; called
+                                                    from several threads */
+    void (*release)(void *user, void *block);    /* NULL: free.  Both or none */
     void *memory_user;
     int64_t memory_limit; /* host bytes in use by this context, 0: none; OUT_OF_MEMORY above it */
     void (*log)(void *user, const char *sentence); /* NULL: silence */
@@ -127,22 +138,25 @@ typedef struct libsolver_options {
     /* read by libsolver_analyze (and libsolver_factor_matrix) and kept for what follows */
     libsolver_kind kind;
     libsolver_ordering ordering;
-    const int64_t
-        *permutation; /* ORDERING_USER: length n, permutation[k] = the row eliminated k-th, 0-based; copied */
-    libsolver_choice
-        matching; /* scaling and ordering by maximum-product matching, for hard indefinite matrices */
+    const int64_t *permutation; /* ORDERING_USER: length n, permutation[k] = the row eliminated
+                                   k-th, 0-based; copied */
+    libsolver_choice matching;  /* scaling and ordering by maximum-product matching, for hard
+                                   indefinite matrices */
     /* equilibration, by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and
      * 2^500 (single precision: 2^-60 and 2^60; mixed: more than 2^60 below the largest), whose
      * pivots might have no reciprocals.  These are also the limits of scale factors: a row that
      * wants one beyond may have a zero pivot, which is uncertain then */
     libsolver_choice scaling;
-    double pivot_threshold;   /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
+    double pivot_threshold; /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default
+                               0.01 */
     libsolver_purpose purpose;
-    int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of FGMRES
-                         counting as one; 0: only check; default 10 */
+    int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of
+                         FGMRES counting as one; 0: only check; default 10 */
     double tolerance; /* wanted backward error; default 1e-14 (5e-6 in single precision) when 0 */
-    libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always can */
-    libsolver_choice mixed; /* ON: the factor in single precision where that is enough, INVALID for types S and C; AUTO is OFF */
+    libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always
+                              can */
+    libsolver_choice mixed; /* ON: the factor in single precision where that is enough, INVALID for
+                               types S and C; AUTO is OFF */
     /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row of A; copied.  D is
      * diagonal; a pivot that is rounding error or has the other sign is given the expected one and
      * a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995].  A real or
@@ -209,7 +223,8 @@ LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
  * order, base, triangle: see libsolver_matrix.  The message of a failure is the context's.  INVALID
  * (sizes, indices, a wrong triangle, a permutation, signs or schur_rows that are none), NONFINITE
  * (values that were looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
-LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
+LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context,
+                                                 const libsolver_matrix *a,
                                                  const libsolver_options *options,
                                                  libsolver_analysis **analysis);
 LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
@@ -222,7 +237,8 @@ LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
  * message is the context's). SINGULAR > 0: zero pivots were met and skipped; PERTURBED > 0: pivots
  * were changed, solves refine what that cost.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *analysis,
-                                                   const libsolver_matrix *a, libsolver_factor **factor);
+                                                   const libsolver_matrix *a,
+                                                   libsolver_factor **factor);
 
 /* The same for new values on the same pattern, in the memory that is there: scaling and pivots are
  * chosen anew (a scaling by matching that the last values needed is tried first; where the last
@@ -232,7 +248,8 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
  * factor in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH,
  * NONFINITE) the old factor stays valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY,
  * CANCELLED) solves are refused until a refactorize succeeds. */
-LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
+LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
+                                                     const libsolver_matrix *a);
 
 /* refactorize for A + diag(shift), without a matrix being built: the shifted matrix is the one that
  * is scaled, factorized, solved with, refined and measured by.  a: as for refactorize, or NULL: the
@@ -241,13 +258,14 @@ LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor, c
  * without a diagonal entry can be shifted too.  Statuses and what remains after them as for
  * refactorize; also INVALID when a is NULL and there are no good values, NONFINITE (a shifted
  * entry). */
-LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *factor, const libsolver_matrix *a,
+LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *factor,
+                                                             const libsolver_matrix *a,
                                                              const libsolver_vectors *shift);
 
-/* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1, or L^H for L^T if A is complex Hermitian:
- * L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S P^T L^-T B (L^-H).
- * L, D and LT in this order are ALL; between them vectors are in elimination order.  Cholesky has
- * D = I. */
+/* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1, or L^H for L^T if A is complex
+ * Hermitian:
+ * L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S P^T L^-T B (L^-H).  L, D and LT in this order are
+ * ALL; between them vectors are in elimination order.  Cholesky has D = I. */
 typedef enum libsolver_part {
     LIBSOLVER_PART_ALL = 0,
     LIBSOLVER_PART_L = 1,
@@ -263,9 +281,11 @@ typedef enum libsolver_part {
  * X may both lie in device memory, for PART_ALL; the call then returns before the solve is done, on
  * options.stream, and can be captured in a CUDA graph after the first solve.  INVALID, SINGULAR
  * (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED, NOT_BUILT (device memory), CUDA. */
-LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
+LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor,
+                                                     libsolver_part part,
                                                      libsolver_workspace *workspace,
-                                                     const libsolver_vectors *b, const libsolver_vectors *x);
+                                                     const libsolver_vectors *b,
+                                                     const libsolver_vectors *x);
 
 /* libsolver_solve_plain for PART_ALL, of blocks in device memory, and what each task of the solve
  * did; it is traced by the device's clock and takes a little longer.  *count: the tasks there are;
@@ -273,8 +293,10 @@ LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *fac
  * NULL.  Waits, and allocates.  More columns than the workspace has: the last panel's
  * tasks.  NOT_BUILT: solves with this factor run on the CPU; INVALID, SINGULAR, OUT_OF_MEMORY,
  * CUDA. */
-LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *factor, libsolver_workspace *workspace,
-                                                      const libsolver_vectors *b, const libsolver_vectors *x, int64_t capacity,
+LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *factor,
+                                                      libsolver_workspace *workspace,
+                                                      const libsolver_vectors *b,
+                                                      const libsolver_vectors *x, int64_t capacity,
                                                       libsolver_task *tasks, int64_t *count);
 
 /* Refines X of A X = B until the backward error of each column is at most the tolerance, stops
@@ -284,7 +306,8 @@ LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *fa
  * system inconsistent is spread over its rows.  backward_error: NULL or length columns.  The status
  * is libsolver_solve's.  X must not be B. */
 LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
-                                                libsolver_workspace *workspace, const libsolver_vectors *b,
+                                                libsolver_workspace *workspace,
+                                                const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
 
 /* Solves A X = B on the device without a wait, GPU backend only: B, X and both results lie in
@@ -299,9 +322,12 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
  * passed; libsolver_solve_query knows nothing of this call.  Returns OK when all is launched;
  * INVALID (B and X on the host, steps < 0), NOT_BUILT (another backend), OUT_OF_MEMORY,
  * OUT_OF_DEVICE_MEMORY, CUDA. */
-LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *factor, libsolver_workspace *workspace, int steps,
-                                                     const libsolver_vectors *b, const libsolver_vectors *x,
-                                                     double *backward_error, libsolver_status *status);
+LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *factor,
+                                                     libsolver_workspace *workspace, int steps,
+                                                     const libsolver_vectors *b,
+                                                     const libsolver_vectors *x,
+                                                     double *backward_error,
+                                                     libsolver_status *status);
 
 /* A system in two parts.  With options.schur_size > 0, A1 being the rows that are eliminated and A2
  * options.schur_rows,
@@ -322,16 +348,21 @@ LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *fac
  * B and X are n x columns.  workspace: NULL for the factor's own one.  Memory as for
  * libsolver_solve_plain.  SINGULAR (zero pivots of A11 were skipped), PERTURBED; INVALID,
  * OUT_OF_MEMORY, CANCELLED. */
-LIBSOLVER_API libsolver_status libsolver_schur_complement(const libsolver_factor *factor, const libsolver_vectors *s);
-LIBSOLVER_API libsolver_status libsolver_schur_condense(const libsolver_factor *factor, libsolver_workspace *workspace,
-                                                        const libsolver_vectors *b, const libsolver_vectors *x);
-LIBSOLVER_API libsolver_status libsolver_schur_expand(const libsolver_factor *factor, libsolver_workspace *workspace,
+LIBSOLVER_API libsolver_status libsolver_schur_complement(const libsolver_factor *factor,
+                                                          const libsolver_vectors *s);
+LIBSOLVER_API libsolver_status libsolver_schur_condense(const libsolver_factor *factor,
+                                                        libsolver_workspace *workspace,
+                                                        const libsolver_vectors *b,
+                                                        const libsolver_vectors *x);
+LIBSOLVER_API libsolver_status libsolver_schur_expand(const libsolver_factor *factor,
+                                                      libsolver_workspace *workspace,
                                                       const libsolver_vectors *x);
 
 /* Memory that solves of up to `columns` right-hand sides at a time write to; wider blocks are
  * solved in panels of that many. A workspace belongs to its factor and serves one caller at a
  * time.  columns >= 1.  INVALID, OUT_OF_MEMORY. */
-LIBSOLVER_API libsolver_status libsolver_workspace_create(const libsolver_factor *factor, int64_t columns,
+LIBSOLVER_API libsolver_status libsolver_workspace_create(const libsolver_factor *factor,
+                                                          int64_t columns,
                                                           libsolver_workspace **workspace);
 /* Bytes that libsolver_workspace_create would take. */
 LIBSOLVER_API int64_t libsolver_workspace_bytes(const libsolver_factor *factor, int64_t columns);
@@ -343,7 +374,7 @@ LIBSOLVER_API void libsolver_workspace_free(libsolver_workspace *workspace);
 
 /* After analyze. */
 typedef struct libsolver_analysis_info {
-    int64_t n, nnz;      /* order; entries of the lower triangle with the diagonal, duplicates summed */
+    int64_t n, nnz; /* order; entries of the lower triangle with the diagonal, duplicates summed */
     int64_t factor_nnz;  /* entries of L with the diagonal, no padding, pivoting not foreseen */
     double factor_flops; /* sum over columns of (entries in the column)^2 */
     int64_t supernodes;  /* fundamental ones */
@@ -355,15 +386,17 @@ typedef struct libsolver_analysis_info {
      * objects too; what libsolver_analyze needed for a while and gave back is not, so that
      * libsolver_factor_info.host_bytes_peak, which is of the whole life of a context, can be
      * larger.
-     *   The kind is the one asked for; KIND_AUTO: Cholesky, unless the matrix is complex symmetric or had values at analyze whose
-     * diagonal is not positive.  Mixed precision: the factor in single; one that goes to double
-     * takes as much as a factor in double beside it, and then gives the one in single back.
-     *   Exact but for some KB.  Not foreseen is what depends on values: delayed pivots (libsolver_factor_info.delayed; growths counts
-     * the blocks that they took), vectors for perturbed, zero or small pivots, LDL^T after a
-     * Cholesky that failed, a matching that only the first attempt shows to be wanted (matching
-     * AUTO).  Wider solves: libsolver_workspace_bytes. */
+     *   The kind is the one asked for; KIND_AUTO: Cholesky, unless the matrix is complex symmetric
+     * or had values at analyze whose diagonal is not positive.  Mixed precision: the factor in
+     * single; one that goes to double takes as much as a factor in double beside it, and then gives
+     * the one in single back. Exact but for some KB.  Not foreseen is what depends on values:
+     * delayed pivots (libsolver_factor_info.delayed; growths counts the blocks that they took),
+     * vectors for perturbed, zero or small pivots, LDL^T after a Cholesky that failed, a matching
+     * that only the first attempt shows to be wanted (matching AUTO).  Wider solves:
+     * libsolver_workspace_bytes. */
     int64_t host_bytes;
-    int64_t device_bytes; /* predicted, GPU backend: about what a factor and its solves hold on the device */
+    int64_t device_bytes; /* predicted, GPU backend: about what a factor and its solves hold on the
+                             device */
     int64_t reserved[8];
 } libsolver_analysis_info;
 
@@ -383,7 +416,8 @@ LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int
 typedef struct libsolver_inertia_counts {
     int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;
-    double smallest_pivot; /* least |eigenvalue| of a nonzero 1x1 or 2x2 pivot block, of the scaled matrix */
+    double smallest_pivot; /* least |eigenvalue| of a nonzero 1x1 or 2x2 pivot block, of the scaled
+                              matrix */
 } libsolver_inertia_counts;
 
 /* INVALID if there is no factor, or for complex symmetric matrices, where it is not defined. */
@@ -392,21 +426,25 @@ LIBSOLVER_API libsolver_status libsolver_inertia(const libsolver_factor *factor,
 
 /* After factorize or refactorize. */
 typedef struct libsolver_factor_info {
-    libsolver_status status;             /* of the last (re)factorize */
-    libsolver_kind kind;                 /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: the same without pivoting */
+    libsolver_status status; /* of the last (re)factorize */
+    libsolver_kind kind;     /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: the same without
+                                pivoting */
     libsolver_backend backend_factorize; /* what runs where; solves: */
     libsolver_backend backend_solve;     /* those in the factor's own workspace */
     int threads;                         /* */
-    libsolver_type precision;            /* of L and D: A's type; mixed precision: S for D, C for Z, unless that was not enough */
-    int64_t factor_nnz;                  /* as stored, with padding and delayed columns */
-    int64_t fronts;                      /* supernodes of the backend's partition */
-    int64_t two_by_two;                  /* 2x2 pivots */
-    int64_t delayed;                     /* columns passed to a parent, each time counted */
-    int64_t perturbed;                   /* pivots changed or taken below the threshold: see options */
-    int64_t growths; /* times more memory was taken in the last (re)factorize: for delayed columns beyond the planned room, for a new
-                        plan with room for those of the one before, for the first LDL^T after Cholesky, for a first
-                        closer look at small or zero pivots */
-    int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise -1 */
+    libsolver_type precision; /* of L and D: A's type; mixed precision: S for D, C for Z, unless
+                                 that was not enough */
+    int64_t factor_nnz;       /* as stored, with padding and delayed columns */
+    int64_t fronts;           /* supernodes of the backend's partition */
+    int64_t two_by_two;       /* 2x2 pivots */
+    int64_t delayed;          /* columns passed to a parent, each time counted */
+    int64_t perturbed;        /* pivots changed or taken below the threshold: see options */
+    int64_t growths; /* times more memory was taken in the last (re)factorize: for delayed columns
+                        beyond the planned room, for a new plan with room for those of the one
+                        before, for the first LDL^T after Cholesky, for a first closer look at small
+                        or zero pivots */
+    int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise
+                           -1 */
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
     int64_t host_bytes_peak;          /* of the context so far */
     int64_t allocations;              /* successful ones of the context so far */
@@ -418,14 +456,15 @@ LIBSOLVER_API void libsolver_info(const libsolver_factor *factor, libsolver_fact
 /* After a solve in a workspace (NULL: the factor's own). */
 typedef struct libsolver_solve_info {
     int remarks;           /* bits SINGULAR, INACCURATE, PERTURBED, all that apply */
-    double backward_error; /* largest over the columns [Arioli, Demmel, Duff 1989]; NaN before a refine or
-                              solve */
+    double backward_error; /* largest over the columns [Arioli, Demmel, Duff 1989]; NaN before a
+                              refine or solve */
     double backward_error_initial; /* before refinement */
-    int steps;                     /* refinement steps made (the most of any column), cycles of FGMRES included */
+    int steps; /* refinement steps made (the most of any column), cycles of FGMRES included */
     int64_t reserved[4];
 } libsolver_solve_info;
 
-LIBSOLVER_API void libsolver_solve_query(const libsolver_factor *factor, const libsolver_workspace *workspace,
+LIBSOLVER_API void libsolver_solve_query(const libsolver_factor *factor,
+                                         const libsolver_workspace *workspace,
                                          libsolver_solve_info *info);
 
 /* det A = (phase_real + i phase_imaginary) exp(log_abs).  The phase is 1 or -1 if A is real or
@@ -442,21 +481,25 @@ LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *fac
                                                      libsolver_determinant_info *determinant);
 
 /* |A|_1 |A^-1|_1, the second factor estimated from about eight to fifteen solves: hardly ever more
- * than three times too small [Hager 1984; Higham 1988: LAPACK's xLACN2, from two vectors], nor above
- * the true one by more than rounding errors: the product that decides is refined, and all of them,
- * in three times as many solves, where that changes it.  Infinite if A is singular, or more than a
- * double holds; 1 for n = 0.  Mixed precision: the condition of A, not of the factor, each solve being
- * refined by FGMRES; infinite where it does not converge.  workspace: NULL for the factor's own one.
- * Memory as for libsolver_solve_plain.  SINGULAR, PERTURBED; INVALID, OUT_OF_MEMORY, CANCELLED. */
-LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor, libsolver_workspace *workspace,
+ * than three times too small [Hager 1984; Higham 1988: LAPACK's xLACN2, from two vectors], nor
+ * above the true one by more than rounding errors: the product that decides is refined, and all of
+ * them, in three times as many solves, where that changes it.  Infinite if A is singular, or more
+ * than a double holds; 1 for n = 0.  Mixed precision: the condition of A, not of the factor, each
+ * solve being refined by FGMRES; infinite where it does not converge.  workspace: NULL for the
+ * factor's own one. Memory as for libsolver_solve_plain.  SINGULAR, PERTURBED; INVALID,
+ * OUT_OF_MEMORY, CANCELLED. */
+LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor,
+                                                   libsolver_workspace *workspace,
                                                    double *condition);
 
-/* forward_error[j], length columns: a bound for max |x - A^-1 b| / max |x| of column j, from b, x and A as they are given: the
- * norm of |A^-1| (|b - A x| + its rounding errors), estimated as in libsolver_condition [Arioli, Demmel, Duff 1989; LAPACK's
- * xPORFS].  Infinite if A is singular or x not finite, never a NaN.  workspace, mixed precision and
- * statuses as in libsolver_condition. */
-LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *factor, libsolver_workspace *workspace,
-                                                       const libsolver_vectors *b, const libsolver_vectors *x,
+/* forward_error[j], length columns: a bound for max |x - A^-1 b| / max |x| of column j, from b, x
+ * and A as they are given: the norm of |A^-1| (|b - A x| + its rounding errors), estimated as in
+ * libsolver_condition [Arioli, Demmel, Duff 1989; LAPACK's xPORFS].  Infinite if A is singular or x
+ * not finite, never a NaN.  workspace, mixed precision and statuses as in libsolver_condition. */
+LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *factor,
+                                                       libsolver_workspace *workspace,
+                                                       const libsolver_vectors *b,
+                                                       const libsolver_vectors *x,
                                                        double *forward_error);
 
 /* L by columns, in elimination order (rows and columns 0-based), unit diagonal left out for LDL^T
@@ -464,14 +507,15 @@ LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *f
  * indices and values that many (of the matrix's type, in mixed precision too).  The columns of
  * delayed pivots stand where they were eliminated: order[k] (length n, may be NULL) is the row of A
  * eliminated k-th. */
-LIBSOLVER_API libsolver_status libsolver_get_factor_l(const libsolver_factor *factor, int64_t *entries,
-                                                      int64_t *pointers, int64_t *indices, void *values,
+LIBSOLVER_API libsolver_status libsolver_get_factor_l(const libsolver_factor *factor,
+                                                      int64_t *entries, int64_t *pointers,
+                                                      int64_t *indices, void *values,
                                                       int64_t *order);
 /* D, block diagonal: diagonal[k] = D(k,k), subdiagonal[k] = D(k+1,k), nonzero for the first column
  * of a 2x2 pivot; D(k,k+1) is the same or, for a Hermitian A, its conjugate.  Length n each, of the
  * factor's type, in elimination order.  Ones and zeros for Cholesky. */
-LIBSOLVER_API libsolver_status libsolver_get_factor_d(const libsolver_factor *factor, void *diagonal,
-                                                      void *subdiagonal);
+LIBSOLVER_API libsolver_status libsolver_get_factor_d(const libsolver_factor *factor,
+                                                      void *diagonal, void *subdiagonal);
 /* s_i, length n, real type of the factor: the scaled matrix is S A S. */
 LIBSOLVER_API libsolver_status libsolver_get_scaling(const libsolver_factor *factor, void *scaling);
 
@@ -485,7 +529,8 @@ typedef struct libsolver_device {
 
 /* CUDA devices that can be used.  count: how many there are (0 is no error); devices: NULL or room
  * for `capacity` of them. NOT_BUILT in a build without CUDA (count is 0 then). */
-LIBSOLVER_API libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int *count);
+LIBSOLVER_API libsolver_status libsolver_devices(int capacity, libsolver_device *devices,
+                                                 int *count);
 
 #ifdef __cplusplus
 }

@@ -7,9 +7,12 @@
  *     libsolver_matrix a;
  *     libsolver_vectors b, x;
  *     libsolver_status status = libsolver_cholmod_matrix(A, &a);      // A: cholmod_sparse *
- *     if (status == LIBSOLVER_OK) status = libsolver_cholmod_vectors(B, &b);     // B, X: cholmod_dense *
- *     if (status == LIBSOLVER_OK) status = libsolver_cholmod_vectors(X, &x);
- *     if (status == LIBSOLVER_OK) status = libsolver_factor_matrix(&a, NULL, &F);   // and so on
+ *     if (status == LIBSOLVER_OK)
+ *         status = libsolver_cholmod_vectors(B, &b);     // B, X: cholmod_dense *
+ *     if (status == LIBSOLVER_OK)
+ *         status = libsolver_cholmod_vectors(X, &x);
+ *     if (status == LIBSOLVER_OK)
+ *         status = libsolver_factor_matrix(&a, NULL, &F);   // and so on
  *
  * Nothing is copied and nothing is owned: a view points into the arrays of the CHOLMOD object,
  * which stays the caller's to change and to free (cholmod_free_sparse, cholmod_free_dense) and must
@@ -74,7 +77,8 @@ static inline int libsolver_cholmod_type(int xtype, int dtype, libsolver_type *t
  * INVALID, *view zeroed: A is NULL or not square; it has no pointers, no row indices or more
  * entries than nzmax; it is not packed (cholmod_sort(A, &c) packs it); it is zomplex, real and
  * imaginary parts apart (cholmod_sparse_xtype(CHOLMOD_COMPLEX, A, &c) joins them). */
-static inline libsolver_status libsolver_cholmod_matrix(const cholmod_sparse *A, libsolver_matrix *view)
+static inline libsolver_status libsolver_cholmod_matrix(const cholmod_sparse *A,
+                                                        libsolver_matrix *view)
 {
     memset(view, 0, sizeof *view);
     if (!A || !A->p || !A->packed || A->nrow != A->ncol || A->ncol > (size_t)INT64_MAX)
@@ -90,8 +94,8 @@ static inline libsolver_status libsolver_cholmod_matrix(const cholmod_sparse *A,
         pointer_type = index_type = LIBSOLVER_INT32;
 #endif
 
-    const int64_t entries =
-        pointer_type == LIBSOLVER_INT32 ? ((const int32_t *)A->p)[A->ncol] : ((const int64_t *)A->p)[A->ncol];
+    const int64_t entries = pointer_type == LIBSOLVER_INT32 ? ((const int32_t *)A->p)[A->ncol]
+                                                            : ((const int64_t *)A->p)[A->ncol];
     if (entries < 0 || (uint64_t)entries > A->nzmax || (entries > 0 && !A->i))
         return LIBSOLVER_INVALID;
 
@@ -106,8 +110,11 @@ static inline libsolver_status libsolver_cholmod_matrix(const cholmod_sparse *A,
     view->indices = A->i;
     view->values = A->xtype == CHOLMOD_PATTERN ? NULL : A->x;
     view->type = type;
-    view->symmetry = A->xtype == CHOLMOD_COMPLEX && A->stype != 0 ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
-    view->storage = A->stype < 0 ? LIBSOLVER_LOWER : A->stype > 0 ? LIBSOLVER_UPPER : LIBSOLVER_FULL;
+    view->symmetry =
+        A->xtype == CHOLMOD_COMPLEX && A->stype != 0 ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
+    view->storage = A->stype < 0   ? LIBSOLVER_LOWER
+                    : A->stype > 0 ? LIBSOLVER_UPPER
+                                   : LIBSOLVER_FULL;
     view->format = LIBSOLVER_COMPRESSED;
     view->pointer_type = pointer_type;
     view->index_type = index_type;
@@ -119,7 +126,8 @@ static inline libsolver_status libsolver_cholmod_matrix(const cholmod_sparse *A,
  *
  * INVALID, *view zeroed: X is NULL, a pattern, or zomplex (cholmod_dense_xtype(CHOLMOD_COMPLEX, X,
  * &c) joins the parts); it has no values, d < nrow, or d * ncol > nzmax. */
-static inline libsolver_status libsolver_cholmod_vectors(const cholmod_dense *X, libsolver_vectors *view)
+static inline libsolver_status libsolver_cholmod_vectors(const cholmod_dense *X,
+                                                         libsolver_vectors *view)
 {
     libsolver_type type = LIBSOLVER_D;
     memset(view, 0, sizeof *view);

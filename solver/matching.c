@@ -1,10 +1,10 @@
 /* solver/matching.c: scaling by a maximum-product matching  [Duff, Koster 2001; Duff, Pralet 2005]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * With costs c(i,j) = log2(max_k |a(k,j)|) - log2 |a(i,j)| >= 0, a permutation of largest product is an
- * assignment of least cost.  Dual variables with u(i) + v(j) <= c(i,j), equal on the assignment, are the
- * scaling.  Columns are assigned one by one along shortest augmenting paths in the reduced costs c - u - v >=
- * 0. */
+ * With costs c(i,j) = log2(max_k |a(k,j)|) - log2 |a(i,j)| >= 0, a permutation of largest product
+ * is an assignment of least cost.  Dual variables with u(i) + v(j) <= c(i,j), equal on the
+ * assignment, are the scaling.  Columns are assigned one by one along shortest augmenting paths in
+ * the reduced costs c - u - v >= 0. */
 #include "solver/matching.h"
 #include <math.h>
 #include <string.h>
@@ -12,8 +12,9 @@
 /* Reduced costs, in powers of two, that are 0 but for the rounding of duals. */
 #define TIGHT 1e-10
 
-/* Columns with more entries, n their number, are assigned last: AMD calls such rows dense.  Before, each search for another
- * column's row would go through one of them to most of the matrix: kkt_boyd1's 18 of up to 93 thousand took 2 to 6 seconds, now 0.1. */
+/* Columns with more entries, n their number, are assigned last: AMD calls such rows dense.  Before,
+ * each search for another column's row would go through one of them to most of the matrix:
+ * kkt_boyd1's 18 of up to 93 thousand took 2 to 6 seconds, now 0.1. */
 static int is_long(const matching *w, int32_t j)
 {
     return (double)(w->start[j + 1] - w->start[j]) > 16 + 10 * sqrt((double)w->n);
@@ -23,11 +24,18 @@ static int is_long(const matching *w, int32_t j)
 #define PARTS 12
 static void list_parts(matching *w, int64_t n, int64_t entries, memory_part part[PARTS])
 {
-    const memory_part all[PARTS] = {
-        {&w->start, n + 2, sizeof(int64_t), 1}, {&w->row, entries, sizeof(int32_t), 0}, {&w->place, entries, sizeof(int64_t), 0},
-        {&w->cost, entries, sizeof(double), 0}, {&w->u, n, sizeof(double), 0},          {&w->v, n, sizeof(double), 0},
-        {&w->distance, n, sizeof(double), 0},   {&w->row_of, n, sizeof(int32_t), 0},    {&w->column_of, n, sizeof(int32_t), 0},
-        {&w->from, n, sizeof(int32_t), 0},      {&w->heap, n, sizeof(int32_t), 0},      {&w->at, n, sizeof(int32_t), 0}};
+    const memory_part all[PARTS] = {{&w->start, n + 2, sizeof(int64_t), 1},
+                                    {&w->row, entries, sizeof(int32_t), 0},
+                                    {&w->place, entries, sizeof(int64_t), 0},
+                                    {&w->cost, entries, sizeof(double), 0},
+                                    {&w->u, n, sizeof(double), 0},
+                                    {&w->v, n, sizeof(double), 0},
+                                    {&w->distance, n, sizeof(double), 0},
+                                    {&w->row_of, n, sizeof(int32_t), 0},
+                                    {&w->column_of, n, sizeof(int32_t), 0},
+                                    {&w->from, n, sizeof(int32_t), 0},
+                                    {&w->heap, n, sizeof(int32_t), 0},
+                                    {&w->at, n, sizeof(int32_t), 0}};
     memcpy(part, all, sizeof all);
 }
 
@@ -70,7 +78,8 @@ libsolver_status matching_create(memory *m, const pattern *a, matching **out)
         }
     for (int32_t j = 0; j < n; j++)
         w->start[j + 2] += w->start[j + 1];
-    /* start[j + 1] is where the next entry of column j goes; it ends as the start of column j + 1 */
+    /* start[j + 1] is where the next entry of column j goes; it ends as the start of column j + 1
+     */
     for (int32_t j = 0; j < n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
@@ -94,7 +103,8 @@ void matching_free(memory *m, matching *w)
     memory_free(m, w);
 }
 
-/* ---- a heap of rows by distance, ties by number; at[i]: place of row i, -1: not in it, -2: settled ---- */
+/* ---- a heap of rows by distance, ties by number; at[i]: place of row i, -1: not in it, -2:
+ * settled ---- */
 
 static int before(const matching *w, int32_t a, int32_t b)
 {
@@ -136,7 +146,8 @@ static void heap_remove(matching *w, int32_t place, int32_t *size)
     heap_put(w, place, last);
 }
 
-/* ---- assignment ------------------------------------------------------------------------------------ */
+/* ---- assignment
+ * ------------------------------------------------------------------------------------ */
 
 static double reduced(const matching *w, int64_t p, int32_t j)
 {
@@ -144,8 +155,8 @@ static double reduced(const matching *w, int64_t p, int32_t j)
     return r > 0 ? r : 0; /* rounding */
 }
 
-/* A free row that column j can take at reduced cost 0, -1 if there is none.  next[j]: where its last search
- * ended: rows do not become free again. */
+/* A free row that column j can take at reduced cost 0, -1 if there is none.  next[j]: where its
+ * last search ended: rows do not become free again. */
 static int32_t free_row(const matching *w, int32_t j, int32_t *next)
 {
     for (int64_t p = w->start[j] + next[j]; p < w->start[j + 1]; p++) {
@@ -176,8 +187,8 @@ static void start_rows(matching *w)
         w->u[i] = isfinite(w->u[i]) ? w->u[i] : 0; /* an empty row */
 }
 
-/* Feasible duals of the long columns, or of the others, and as many assignments along edges of reduced cost 0 as one sweep finds
- * with paths of one or two columns.  Returns their number. */
+/* Feasible duals of the long columns, or of the others, and as many assignments along edges of
+ * reduced cost 0 as one sweep finds with paths of one or two columns.  Returns their number. */
 static int32_t start_columns(matching *w, int are_long)
 {
     const int32_t n = w->n;
@@ -208,8 +219,9 @@ static int32_t start_columns(matching *w, int are_long)
     return assigned;
 }
 
-/* What is left of a perfect matching when costs have changed: its rows' duals, columns' duals that are feasible with them, and the
- * assignments whose reduced costs are still 0, up to rounding.  Returns their number, -1 if there are too few of them. */
+/* What is left of a perfect matching when costs have changed: its rows' duals, columns' duals that
+ * are feasible with them, and the assignments whose reduced costs are still 0, up to rounding.
+ * Returns their number, -1 if there are too few of them. */
 static int32_t resume_assignment(matching *w)
 {
     const int32_t n = w->n;
@@ -245,21 +257,23 @@ static int32_t resume_assignment(matching *w)
     return assigned;
 }
 
-/* Row i is left in its turn.  Settled rows are listed behind the heap in w->heap, in the order of their distance. */
+/* Row i is left in its turn.  Settled rows are listed behind the heap in w->heap, in the order of
+ * their distance. */
 static void settle(matching *w, int32_t i, int32_t *settled)
 {
     w->at[i] = -2;
     w->heap[w->n - 1 - (*settled)++] = i;
 }
 
-/* Shortest augmenting path from column j0 to a free row [Dijkstra].  Rows reached keep from, the column
- * before them; matched rows wait in the heap, but for those, often most, that are as near as the row being left and so may be left
- * next.  Returns 1 if the column was assigned. */
+/* Shortest augmenting path from column j0 to a free row [Dijkstra].  Rows reached keep from, the
+ * column before them; matched rows wait in the heap, but for those, often most, that are as near as
+ * the row being left and so may be left next.  Returns 1 if the column was assigned. */
 static int assign(matching *w, int32_t j0)
 {
     const int32_t n = w->n;
     int32_t size = 0, settled = 0, left = 0, reached = -1, j = j0;
-    double before_row = 0, length = INFINITY; /* to the row being left, and to the nearest free row so far */
+    double before_row = 0, length = INFINITY; /* to the row being left, and to the nearest free row
+                                                 so far */
     for (;;) {
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
             const int32_t i = w->row[p];
@@ -293,7 +307,8 @@ static int assign(matching *w, int32_t j0)
         j = w->column_of[w->heap[n - 1 - left++]];
     }
     if (reached < 0)
-        return 0; /* no free row can be reached from those settled, now or later: they stay marked */
+        return 0; /* no free row can be reached from those settled, now or later: they stay marked
+                   */
     for (int32_t k = 0; k < size; k++)
         w->at[w->heap[k]] = -1;
     for (int32_t k = 0; k < settled; k++) {
@@ -322,7 +337,8 @@ static int32_t assign_columns(matching *w, int are_long)
     return assigned;
 }
 
-/* A matching of least cost, from the last one if that had all columns: duals say nothing of rows that are left out. */
+/* A matching of least cost, from the last one if that had all columns: duals say nothing of rows
+ * that are left out. */
 static int32_t find_matching(matching *w)
 {
     int32_t assigned = w->size == w->n ? resume_assignment(w) : -1;
@@ -352,8 +368,8 @@ static void make_feasible(matching *w)
     }
 }
 
-/* Rows left out of the matching have duals that bound their entries by 1 but need not reach it: each is
- * scaled up until it does. */
+/* Rows left out of the matching have duals that bound their entries by 1 but need not reach it:
+ * each is scaled up until it does. */
 static void scale_unmatched(const matching *w, const double *magnitude, double *log2_scale)
 {
     for (int32_t i = 0; i < w->n; i++) {
@@ -416,8 +432,8 @@ int32_t matching_pairs(const matching *w, int32_t *class_of)
     for (int32_t i = 0; i < w->n; i++)
         class_of[i] = -1;
     for (int32_t start = 0; start < w->n; start++) {
-        /* along the cycle (or, where rows are unmatched, path) through start; 1x1 cycles and leftovers stay
-         * single */
+        /* along the cycle (or, where rows are unmatched, path) through start; 1x1 cycles and
+         * leftovers stay single */
         for (int32_t i = start, partner; i >= 0 && class_of[i] < 0;
              i = partner >= 0 ? w->row_of[partner] : -1) {
             partner = w->row_of[i];

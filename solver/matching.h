@@ -15,8 +15,8 @@ typedef struct matching {
     double *cost;             /* start[n] */
     double *u, *v, *distance; /* n each */
     int32_t *row_of, *column_of, *from, *heap, *at; /* n each */
-    int found;                /* there is a matching of the costs */
-    int32_t size;             /* columns of the last matching, or of one to start from; 0: none */
+    int found;                                      /* there is a matching of the costs */
+    int32_t size; /* columns of the last matching, or of one to start from; 0: none */
 } matching;
 
 /* Pattern: lower triangle by columns, rows in any order.  OUT_OF_MEMORY. */
@@ -25,11 +25,12 @@ void matching_free(memory *m, matching *matching);
 /* What matching_create takes. */
 int64_t matching_bytes(const pattern *a);
 
-/* Scaling s such that |s(i) a(i,j) s(j)| <= 1 for all entries and, if A is structurally nonsingular, = 1 on a
- * permutation of largest product [Duff, Koster 2001; symmetric: Duff, Pralet 2005].  magnitude: |a| of the
- * pattern's entries.  scale: length n, out, its base-2 logarithm.  Allocates nothing.  Sparse shortest
- * augmenting paths: O(n (nnz + n) log n) at worst, near-linear on most matrices; the next call starts from the matching
- * of the last one, with the same values it takes O(nnz).  Returns the size of the matching. */
+/* Scaling s such that |s(i) a(i,j) s(j)| <= 1 for all entries and, if A is structurally
+ * nonsingular, = 1 on a permutation of largest product [Duff, Koster 2001; symmetric: Duff, Pralet
+ * 2005].  magnitude: |a| of the pattern's entries.  scale: length n, out, its base-2 logarithm.
+ * Allocates nothing.  Sparse shortest augmenting paths: O(n (nnz + n) log n) at worst, near-linear
+ * on most matrices; the next call starts from the matching of the last one, with the same values it
+ * takes O(nnz).  Returns the size of the matching. */
 int32_t matching_scale(matching *matching, const double *magnitude, double *log2_scale);
 
 /* Makes a matching of all columns, found on the same pattern with whatever values, the one to start

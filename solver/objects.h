@@ -21,12 +21,13 @@ struct libsolver_analysis {
     libsolver_options options;
     libsolver_type type;
     libsolver_symmetry symmetry;
-    input input;                 /* pattern of A in the caller's order, and where each entry given goes */
-    int64_t schur_size;          /* rows that are not eliminated: */
-    int32_t *schur_rows;         /* */
-    forest forest;               /* elimination forest and fundamental supernodes */
+    input input;         /* pattern of A in the caller's order, and where each entry given goes */
+    int64_t schur_size;  /* rows that are not eliminated: */
+    int32_t *schur_rows; /* */
+    forest forest;       /* elimination forest and fundamental supernodes */
     libsolver_ordering ordering; /* the one used */
-    double seconds;              /* predicted by its choice, of a factorization with ten solves; 0 where there was none */
+    double seconds; /* predicted by its choice, of a factorization with ten solves; 0 where there
+                       was none */
     const typed_values *typed;
     const backend *backend;
     void *plan;
@@ -46,11 +47,12 @@ struct libsolver_factor {
     libsolver_context *own_context;   /* simple level: freed with the factor */
     libsolver_analysis *own_analysis; /* */
     void *numeric;                    /* the backend's */
-    void *incoming;                   /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted */
-    void *diagonal;                   /* n scalars: diagonal without the shift */
-    int has_values;                   /* these two hold the values given last, which were good */
-    void *mirrored;                   /* the same for the other triangle of a FULL matrix, otherwise NULL */
-    int usable;                       /* numeric holds a factor of the values given last */
+    void *incoming; /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted
+                     */
+    void *diagonal; /* n scalars: diagonal without the shift */
+    int has_values; /* these two hold the values given last, which were good */
+    void *mirrored; /* the same for the other triangle of a FULL matrix, otherwise NULL */
+    int usable;     /* numeric holds a factor of the values given last */
     libsolver_status status;
     backend_report report;
     libsolver_workspace *workspace; /* the factor's own */
@@ -67,8 +69,9 @@ static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry s
 
 /* Checks the vectors, if there are any, and gives this call alone the workspace, NULL: the factor's
  * own one; backend_memory: the backend's.  workspace_end follows unless it fails. */
-libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w, const libsolver_vectors *b,
-                                 const libsolver_vectors *x, void **backend_memory, message *why);
+libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w,
+                                 const libsolver_vectors *b, const libsolver_vectors *x,
+                                 void **backend_memory, message *why);
 void workspace_end(const libsolver_factor *f, libsolver_workspace *w);
 
 /* Host bytes that a factor takes beside the backend's, its own workspace included. */

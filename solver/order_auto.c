@@ -46,13 +46,15 @@ typedef struct race {
 static double nd_seconds(const graph *g)
 {
     const double edges = (double)g->start[g->n];
-    return fmin(ND_SECONDS_AN_EDGE * edges, ND_SECONDS_A_VERTEX * g->n + ND_SECONDS_AN_EDGE_OF_MANY * edges);
+    return fmin(ND_SECONDS_AN_EDGE * edges,
+                ND_SECONDS_A_VERTEX * g->n + ND_SECONDS_AN_EDGE_OF_MANY * edges);
 }
 
 static int is_worth_nd(const choice *c)
 {
     const graph *g = choice_graph(c);
-    return g->n > 0 && g->start[g->n] > 0 && (c->for_many_solves || c->amd.seconds >= nd_seconds(g));
+    return g->n > 0 && g->start[g->n] > 0 &&
+           (c->for_many_solves || c->amd.seconds >= nd_seconds(g));
 }
 
 static int may_be_solid(const graph *g)
@@ -70,7 +72,8 @@ static int may_be_solid(const graph *g)
 static int is_hopeless(race *r)
 {
     const int rows = atomic_load(&r->separator);
-    return atomic_load(&r->amd_is_known) && rows > 0 && cpu_ten_solves_seconds(rows, rows, 0) >= r->c->amd.seconds;
+    return atomic_load(&r->amd_is_known) && rows > 0 &&
+           cpu_ten_solves_seconds(rows, rows, 0) >= r->c->amd.seconds;
 }
 
 static void run_amd(race *r)
@@ -106,7 +109,10 @@ static void separated_first(void *user, int32_t weight)
 /* The status of a dissection that may have been stopped here. */
 static libsolver_status unless_stopped(const race *r, libsolver_status status)
 {
-    return status == LIBSOLVER_CANCELLED && atomic_load(&r->stop) && !environment_cancelled(r->c->env) ? LIBSOLVER_OK : status;
+    return status == LIBSOLVER_CANCELLED && atomic_load(&r->stop) &&
+                   !environment_cancelled(r->c->env)
+               ? LIBSOLVER_OK
+               : status;
 }
 
 /* Both orders at the same time, as far as they are wanted. */
@@ -114,9 +120,11 @@ static libsolver_status find_both(race *r)
 {
     const choice *c = r->c;
     const int later = may_be_solid(choice_graph(c));
-    const nd_watch watch = {.stop = &r->stop, .separated = later ? separated_first : separated, .user = r};
+    const nd_watch watch = {.stop = &r->stop,
+                            .separated = later ? separated_first : separated,
+                            .user = r};
     libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(c->env->threads) if (c->env->threads > 1)
+#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
 #pragma omp single
     {
         if (!later) {
@@ -139,7 +147,7 @@ static libsolver_status find_in_turn(race *r)
         return LIBSOLVER_OK;
     const nd_watch watch = {.stop = &r->stop, .separated = separated, .user = r};
     libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(c->env->threads) if (c->env->threads > 1)
+#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
 #pragma omp single
     status = candidate_find(c, LIBSOLVER_ORDERING_ND, &watch, &r->nd);
     return unless_stopped(r, status);
@@ -152,10 +160,12 @@ libsolver_status order_auto(choice *c, candidate *best)
     atomic_init(&r.stop, 0);
     atomic_init(&r.amd_is_known, 0);
     atomic_init(&r.separator, 0);
-    const int together = g->n > 0 && !c->amd.e.perm &&
-                         (may_be_solid(g) || (c->env->threads > 1 && g->start[g->n] > WORTH_A_THREAD));
+    const int together =
+        g->n > 0 && !c->amd.e.perm &&
+        (may_be_solid(g) || (c->env->threads > 1 && g->start[g->n] > WORTH_A_THREAD));
     const libsolver_status status = together ? find_both(&r) : find_in_turn(&r);
-    const int dissected = r.solid || (!atomic_load(&r.stop) && !is_hopeless(&r) && r.nd.seconds < EQUAL * c->amd.seconds);
+    const int dissected = r.solid || (!atomic_load(&r.stop) && !is_hopeless(&r) &&
+                                      r.nd.seconds < EQUAL * c->amd.seconds);
     candidate *chosen = dissected ? &r.nd : &c->amd;
     if (status == LIBSOLVER_OK) {
         *best = *chosen;

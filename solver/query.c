@@ -5,7 +5,8 @@
 
 libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_counts *counts)
 {
-    if (!f || !counts || !f->usable || is_complex_symmetric(f->analysis->type, f->analysis->symmetry))
+    if (!f || !counts || !f->usable ||
+        is_complex_symmetric(f->analysis->type, f->analysis->symmetry))
         return LIBSOLVER_INVALID;
     const backend_report *r = &f->report;
     counts->positive = r->positive;
@@ -19,10 +20,13 @@ libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_
 /* Where solves in the factor's own workspace run; without a factor, where they were asked for. */
 static libsolver_backend solving_backend(const libsolver_factor *f)
 {
-    int (*on_device)(const void *, const void *) = f->analysis ? f->analysis->backend->solves_on_device : NULL;
+    int (*on_device)(const void *, const void *) =
+        f->analysis ? f->analysis->backend->solves_on_device : NULL;
     if (f->usable && f->workspace)
-        return on_device && on_device(f->numeric, f->workspace->memory) ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
-    return f->context->backend == LIBSOLVER_BACKEND_GPU ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
+        return on_device && on_device(f->numeric, f->workspace->memory) ? LIBSOLVER_BACKEND_GPU
+                                                                        : LIBSOLVER_BACKEND_CPU;
+    return f->context->backend == LIBSOLVER_BACKEND_GPU ? LIBSOLVER_BACKEND_GPU
+                                                        : LIBSOLVER_BACKEND_CPU;
 }
 
 void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
@@ -35,10 +39,13 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
     info->status = f->status;
     info->kind = !f->usable    ? LIBSOLVER_KIND_AUTO
                  : r->cholesky ? LIBSOLVER_KIND_SPD
-                 : f->analysis->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE ? LIBSOLVER_KIND_QUASI_DEFINITE
-                                                                              : LIBSOLVER_KIND_INDEFINITE;
+                 : f->analysis->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE
+                     ? LIBSOLVER_KIND_QUASI_DEFINITE
+                     : LIBSOLVER_KIND_INDEFINITE;
     if (f->analysis)
-        info->precision = r->in_single ? (f->analysis->type == LIBSOLVER_D ? LIBSOLVER_S : LIBSOLVER_C) : f->analysis->type;
+        info->precision = r->in_single
+                              ? (f->analysis->type == LIBSOLVER_D ? LIBSOLVER_S : LIBSOLVER_C)
+                              : f->analysis->type;
     info->backend_factorize = LIBSOLVER_BACKEND_CPU;
     info->backend_solve = solving_backend(f);
     info->device_bytes = r->device_bytes;
@@ -55,8 +62,9 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
     info->allocations = m->calls;
 }
 
-libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entries, int64_t *pointers,
-                                        int64_t *indices, void *values, int64_t *order)
+libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entries,
+                                        int64_t *pointers, int64_t *indices, void *values,
+                                        int64_t *order)
 {
     if (!f || !entries || !f->usable || f->analysis->schur_size > 0)
         return LIBSOLVER_INVALID;
@@ -71,7 +79,8 @@ libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entr
     return status;
 }
 
-libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal, void *subdiagonal)
+libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal,
+                                        void *subdiagonal)
 {
     if (!f || !f->usable || !diagonal || !subdiagonal || f->analysis->schur_size > 0)
         return LIBSOLVER_INVALID;

@@ -4,11 +4,13 @@
 #include "solver/choose_ordering.h"
 #include <string.h>
 
-libsolver_status schur_rows_read(memory *m, int64_t n, const libsolver_options *o, int32_t **rows, message *why)
+libsolver_status schur_rows_read(memory *m, int64_t n, const libsolver_options *o, int32_t **rows,
+                                 message *why)
 {
     *rows = NULL;
     if (o->schur_size < 0 || o->schur_size > n || (o->schur_size > 0 && !o->schur_rows))
-        return FAIL(why, LIBSOLVER_INVALID, "a Schur complement of %lld of %lld rows", (long long)o->schur_size, (long long)n);
+        return FAIL(why, LIBSOLVER_INVALID, "a Schur complement of %lld of %lld rows",
+                    (long long)o->schur_size, (long long)n);
     if (o->schur_size == 0)
         return LIBSOLVER_OK;
     unsigned char *seen = memory_zeroed(m, n, 1);
@@ -17,8 +19,9 @@ libsolver_status schur_rows_read(memory *m, int64_t n, const libsolver_options *
     for (int64_t k = 0; k < o->schur_size && status == LIBSOLVER_OK; k++) {
         const int64_t i = o->schur_rows[k];
         if (i < 0 || i >= n)
-            status = FAIL(why, LIBSOLVER_INVALID, "schur_rows[%lld] is %lld, not a row of a matrix of order %lld", (long long)k,
-                          (long long)i, (long long)n);
+            status = FAIL(why, LIBSOLVER_INVALID,
+                          "schur_rows[%lld] is %lld, not a row of a matrix of order %lld",
+                          (long long)k, (long long)i, (long long)n);
         else if (seen[i]++)
             status = FAIL(why, LIBSOLVER_INVALID, "schur_rows has row %lld twice", (long long)i);
         else
@@ -54,11 +57,14 @@ static int is_missing(unsigned char mark)
 
 /* to := from with the missing entries of row and column `first`; moved: where each entry of from is
  * in it. */
-static void insert(const pattern *from, int32_t first, const unsigned char *mark, pattern *to, int64_t *moved)
+static void insert(const pattern *from, int32_t first, const unsigned char *mark, pattern *to,
+                   int64_t *moved)
 {
     int64_t next = 0;
     for (int32_t j = 0; j < from->n; j++) {
-        int32_t add = j < first ? (is_missing(mark[j]) ? first : from->n) : j == first ? j + 1 : from->n;
+        int32_t add = j < first    ? (is_missing(mark[j]) ? first : from->n)
+                      : j == first ? j + 1
+                                   : from->n;
         to->start[j] = next;
         for (int64_t p = from->start[j]; p <= from->start[j + 1]; p++) {
             const int32_t i = p < from->start[j + 1] ? from->row[p] : from->n;
@@ -90,11 +96,13 @@ libsolver_status schur_join(memory *m, input *in, int32_t size, const int32_t *r
                       .start = memory_new(m, (int64_t)a->n + 1, sizeof(int64_t)),
                       .row = memory_new(m, nnz, sizeof(int32_t))};
     int64_t *moved = memory_new(m, a->start[a->n], sizeof(int64_t));
-    const libsolver_status status = joined.start && joined.row && moved ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    const libsolver_status status =
+        joined.start && joined.row && moved ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK) {
         insert(a, rows[0], mark, &joined, moved);
         for (int64_t e = 0; e < in->entries; e++)
-            in->target[e] = in->target[e] < 0 ? -1 - moved[-1 - in->target[e]] : moved[in->target[e]];
+            in->target[e] =
+                in->target[e] < 0 ? -1 - moved[-1 - in->target[e]] : moved[in->target[e]];
         const pattern before = *a;
         in->a = joined;
         in->in_order = 0;
@@ -108,7 +116,8 @@ libsolver_status schur_join(memory *m, input *in, int32_t size, const int32_t *r
 }
 
 /* rest := a without the rows whose number is -1; number: the others, counted from 0. */
-static libsolver_status pattern_of_rest(memory *m, const pattern *a, const int32_t *number, int32_t n, pattern *rest)
+static libsolver_status pattern_of_rest(memory *m, const pattern *a, const int32_t *number,
+                                        int32_t n, pattern *rest)
 {
     *rest = (pattern){.n = n,
                       .start = memory_new(m, (int64_t)n + 1, sizeof(int64_t)),
@@ -129,14 +138,16 @@ static libsolver_status pattern_of_rest(memory *m, const pattern *a, const int32
 }
 
 /* The order of the others, as rows of a: number and row_of go to and from their own count. */
-static libsolver_status order_rest(environment *env, const pattern *a, const int32_t *number, const int32_t *row_of, int32_t n,
-                                   const libsolver_options *o, int32_t *perm, libsolver_ordering *used, message *why)
+static libsolver_status order_rest(environment *env, const pattern *a, const int32_t *number,
+                                   const int32_t *row_of, int32_t n, const libsolver_options *o,
+                                   int32_t *perm, libsolver_ordering *used, message *why)
 {
     memory *m = &env->memory;
     pattern rest = {0};
     libsolver_status status;
     if (o->ordering == LIBSOLVER_ORDERING_USER || o->ordering == LIBSOLVER_ORDERING_NATURAL) {
-        TRY(choose_ordering(env, a, o, perm, used, why)); /* of all rows; those of the set are left out */
+        TRY(choose_ordering(env, a, o, perm, used, why)); /* of all rows; those of the set are left
+                                                             out */
         for (int32_t k = 0, next = 0; k < a->n; k++)
             if (number[perm[k]] >= 0)
                 perm[next++] = perm[k];
@@ -153,10 +164,12 @@ static libsolver_status order_rest(environment *env, const pattern *a, const int
 }
 
 libsolver_status schur_forest(environment *env, const pattern *a, int32_t size, const int32_t *rows,
-                              const libsolver_options *options, forest *f, libsolver_ordering *used, message *why)
+                              const libsolver_options *options, forest *f, libsolver_ordering *used,
+                              message *why)
 {
     memory *m = &env->memory;
-    int32_t *number = memory_zeroed(m, a->n, sizeof(int32_t)), *row_of = memory_new(m, a->n, sizeof(int32_t));
+    int32_t *number = memory_zeroed(m, a->n, sizeof(int32_t)),
+            *row_of = memory_new(m, a->n, sizeof(int32_t));
     int32_t *perm = memory_new(m, a->n, sizeof(int32_t)), n = 0;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (number && row_of && perm) {

@@ -52,7 +52,8 @@ int64_t libsolver_workspace_bytes(const libsolver_factor *f, int64_t columns)
 {
     if (!f || !f->usable || columns < 1)
         return 0;
-    return (int64_t)sizeof(libsolver_workspace) + f->analysis->backend->workspace_bytes(f->numeric, columns);
+    return (int64_t)sizeof(libsolver_workspace) +
+           f->analysis->backend->workspace_bytes(f->numeric, columns);
 }
 
 void libsolver_workspace_free(libsolver_workspace *w)
@@ -80,7 +81,8 @@ static libsolver_status check(const libsolver_factor *f, const libsolver_workspa
         const int64_t n = f->analysis->input.a.n;
         if (v->rows != n || v->columns < 0 || v->columns != b->columns)
             return FAIL(why, LIBSOLVER_INVALID, "%s is %lld x %lld, expected %lld x %lld", name,
-                        (long long)v->rows, (long long)v->columns, (long long)n, (long long)b->columns);
+                        (long long)v->rows, (long long)v->columns, (long long)n,
+                        (long long)b->columns);
         if ((unsigned)v->layout > LIBSOLVER_ROW_MAJOR || (unsigned)v->place > LIBSOLVER_DEVICE)
             return FAIL(why, LIBSOLVER_INVALID, "a field of %s has no legal value", name);
         if (v->ld < (v->layout == LIBSOLVER_COLUMN_MAJOR ? v->rows : v->columns))
@@ -89,7 +91,8 @@ static libsolver_status check(const libsolver_factor *f, const libsolver_workspa
         if (v->type != f->analysis->type)
             return FAIL(why, LIBSOLVER_INVALID, "%s has not the factor's type", name);
         if (v->place == LIBSOLVER_DEVICE && !f->analysis->backend->takes_device_vectors)
-            return FAIL(why, LIBSOLVER_NOT_BUILT, "%s in device memory needs the GPU backend", name);
+            return FAIL(why, LIBSOLVER_NOT_BUILT, "%s in device memory needs the GPU backend",
+                        name);
         if (v->place != b->place)
             return FAIL(why, LIBSOLVER_INVALID, "b and x do not lie in the same memory");
         if (!v->values && n > 0 && v->columns > 0)
@@ -98,14 +101,16 @@ static libsolver_status check(const libsolver_factor *f, const libsolver_workspa
     return LIBSOLVER_OK;
 }
 
-static libsolver_status check_finite(const libsolver_factor *f, const libsolver_vectors *b, message *why)
+static libsolver_status check_finite(const libsolver_factor *f, const libsolver_vectors *b,
+                                     message *why)
 {
     int64_t row, column;
     if (b->place == LIBSOLVER_DEVICE)
         return LIBSOLVER_OK; /* the backward error tells */
     if (f->analysis->typed->finite(b, &row, &column))
         return LIBSOLVER_OK;
-    return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)row, (long long)column);
+    return FAIL(why, LIBSOLVER_NONFINITE, "b(%lld, %lld), 0-based, is not finite", (long long)row,
+                (long long)column);
 }
 
 /* The workspace of a call: the caller's, or the factor's own one, which has its flag in the factor
@@ -147,16 +152,19 @@ double factor_tolerance(const libsolver_factor *f)
 /* What the factor makes of any solution. */
 static int remarks_of(const libsolver_factor *f)
 {
-    return (f->report.zero > 0 ? LIBSOLVER_SINGULAR : 0) | (f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : 0);
+    return (f->report.zero > 0 ? LIBSOLVER_SINGULAR : 0) |
+           (f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : 0);
 }
 
 /* Solves and refines, or only refines, in a workspace that has been taken. */
 static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w, int solve_first,
-                               const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error,
-                               message *why)
+                               const libsolver_vectors *b, const libsolver_vectors *x,
+                               double *backward_error, message *why)
 {
     const double tolerance = factor_tolerance(f);
-    backend_refinement r = {.solve_first = solve_first, .steps = f->analysis->options.refine_steps, .tolerance = tolerance};
+    backend_refinement r = {.solve_first = solve_first,
+                            .steps = f->analysis->options.refine_steps,
+                            .tolerance = tolerance};
     w->info.backward_error = w->info.backward_error_initial = NAN;
     w->info.remarks = 0;
     const libsolver_status status =
@@ -171,8 +179,9 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
         return FAIL(why, LIBSOLVER_SINGULAR, "%lld pivots are zero; backward error %.1e",
                     (long long)f->report.zero, r.final);
     if (w->info.remarks & LIBSOLVER_INACCURATE)
-        return FAIL(why, LIBSOLVER_INACCURATE, "backward error %.1e after %d refinement steps, wanted %.1e",
-                    r.final, r.steps, tolerance);
+        return FAIL(why, LIBSOLVER_INACCURATE,
+                    "backward error %.1e after %d refinement steps, wanted %.1e", r.final, r.steps,
+                    tolerance);
     return w->info.remarks & LIBSOLVER_PERTURBED ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
 }
 
@@ -189,8 +198,8 @@ static libsolver_status widen(libsolver_factor *f, int64_t columns, message *why
     return LIBSOLVER_OK;
 }
 
-static libsolver_status solve(libsolver_factor *f, const libsolver_vectors *b, const libsolver_vectors *x,
-                              message *why)
+static libsolver_status solve(libsolver_factor *f, const libsolver_vectors *b,
+                              const libsolver_vectors *x, message *why)
 {
     TRY(schur_refused(f, why));
     TRY(check(f, NULL, b, x, why));
@@ -203,7 +212,8 @@ static libsolver_status solve(libsolver_factor *f, const libsolver_vectors *b, c
     return status;
 }
 
-libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b, const libsolver_vectors *x)
+libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b,
+                                 const libsolver_vectors *x)
 {
     if (!f)
         return LIBSOLVER_INVALID;
@@ -213,10 +223,12 @@ libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b
     return status;
 }
 
-static libsolver_status solve_plain(const libsolver_factor *f, libsolver_part part, libsolver_workspace *w,
-                                    const libsolver_vectors *b, const libsolver_vectors *x, message *why)
+static libsolver_status solve_plain(const libsolver_factor *f, libsolver_part part,
+                                    libsolver_workspace *w, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, message *why)
 {
-    static const int parts[] = {BACKEND_L | BACKEND_D | BACKEND_LT, BACKEND_L, BACKEND_D, BACKEND_LT};
+    static const int parts[] = {BACKEND_L | BACKEND_D | BACKEND_LT, BACKEND_L, BACKEND_D,
+                                BACKEND_LT};
     if ((unsigned)part > LIBSOLVER_PART_LT)
         return FAIL(why, LIBSOLVER_INVALID, "there is no part %d of a solve", (int)part);
     TRY(schur_refused(f, why));
@@ -271,13 +283,17 @@ libsolver_status libsolver_refine(const libsolver_factor *f, libsolver_workspace
     return status;
 }
 
-static libsolver_status solve_async(const libsolver_factor *f, libsolver_workspace *w, int steps, const libsolver_vectors *b,
-                                    const libsolver_vectors *x, double *backward_error, libsolver_status *status, message *why)
+static libsolver_status solve_async(const libsolver_factor *f, libsolver_workspace *w, int steps,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    double *backward_error, libsolver_status *status, message *why)
 {
     const backend *on = f->analysis ? f->analysis->backend : NULL;
-    const backend_refinement r = {.solve_first = 1, .steps = steps, .tolerance = on ? factor_tolerance(f) : 0};
+    const backend_refinement r = {.solve_first = 1,
+                                  .steps = steps,
+                                  .tolerance = on ? factor_tolerance(f) : 0};
     if (on && !on->solve_async)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves that are not waited for need the GPU backend");
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "solves that are not waited for need the GPU backend");
     if (steps < 0)
         return FAIL(why, LIBSOLVER_INVALID, "%d refinement steps", steps);
     TRY(schur_refused(f, why));
@@ -288,18 +304,22 @@ static libsolver_status solve_async(const libsolver_factor *f, libsolver_workspa
     libsolver_workspace *used = w ? w : f->workspace;
     used->info.backward_error = used->info.backward_error_initial = NAN;
     used->info.steps = used->info.remarks = 0;
-    const libsolver_status launched = on->solve_async(f->numeric, used->memory, b, x, &r, remarks_of(f), backward_error, status);
+    const libsolver_status launched =
+        on->solve_async(f->numeric, used->memory, b, x, &r, remarks_of(f), backward_error, status);
     give_back(f, w);
     return launched == LIBSOLVER_OK ? launched : failed(f, launched, why);
 }
 
-libsolver_status libsolver_solve_async(const libsolver_factor *f, libsolver_workspace *workspace, int steps, const libsolver_vectors *b,
-                                       const libsolver_vectors *x, double *backward_error, libsolver_status *status)
+libsolver_status libsolver_solve_async(const libsolver_factor *f, libsolver_workspace *workspace,
+                                       int steps, const libsolver_vectors *b,
+                                       const libsolver_vectors *x, double *backward_error,
+                                       libsolver_status *status)
 {
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {""};
-    const libsolver_status launched = solve_async(f, workspace, steps, b, x, backward_error, status, &why);
+    const libsolver_status launched =
+        solve_async(f, workspace, steps, b, x, backward_error, status, &why);
     if (launched != LIBSOLVER_OK)
         factor_message(f, &why);
     return launched;
@@ -315,8 +335,9 @@ void libsolver_solve_query(const libsolver_factor *f, const libsolver_workspace 
         *info = w->info;
 }
 
-libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w, const libsolver_vectors *b,
-                                 const libsolver_vectors *x, void **backend_memory, message *why)
+libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w,
+                                 const libsolver_vectors *b, const libsolver_vectors *x,
+                                 void **backend_memory, message *why)
 {
     if (b && x)
         TRY(check(f, w, b, x, why));

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/objects.h"
 
-static libsolver_status traced(const libsolver_factor *f, libsolver_workspace *w, const libsolver_vectors *b,
-                               const libsolver_vectors *x, int64_t capacity, libsolver_task *tasks,
-                               int64_t *count, message *why)
+static libsolver_status traced(const libsolver_factor *f, libsolver_workspace *w,
+                               const libsolver_vectors *b, const libsolver_vectors *x,
+                               int64_t capacity, libsolver_task *tasks, int64_t *count,
+                               message *why)
 {
     void *space;
     if (!f->usable)

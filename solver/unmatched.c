@@ -6,7 +6,8 @@
 
 typedef struct search {
     const matching *w;
-    int32_t *last;  /* of each column: the row of largest rank that alternating paths from it lead to, -1: not known */
+    int32_t *last;  /* of each column: the row of largest rank that alternating paths from it lead
+                       to, -1: not known */
     int32_t *stack; /* columns */
 } search;
 
@@ -27,8 +28,10 @@ static void reach(search *k, int32_t j, int32_t row)
     k->stack[depth++] = j;
     while (depth > 0) {
         const int32_t matched = w->row_of[k->stack[--depth]];
-        for (int64_t p = matched < 0 ? 0 : w->start[matched]; matched >= 0 && p < w->start[matched + 1]; p++) {
-            const int32_t before = w->row[p]; /* the pattern is symmetric: a column with an entry in this row */
+        for (int64_t p = matched < 0 ? 0 : w->start[matched];
+             matched >= 0 && p < w->start[matched + 1]; p++) {
+            const int32_t before = w->row[p]; /* the pattern is symmetric: a column with an entry in
+                                                 this row */
             if (k->last[before] >= 0 || !is_entry(w, p))
                 continue;
             k->last[before] = row;
@@ -51,7 +54,8 @@ static void find_last(search *k, const int32_t *row_by_rank)
 }
 
 /* Rows in the order of their vertices.  end: workspace, length e->n + 1. */
-static void sort_rows(int32_t n, const int32_t *class_of, const elimination_tree *e, int32_t *end, int32_t *row_by_rank)
+static void sort_rows(int32_t n, const int32_t *class_of, const elimination_tree *e, int32_t *end,
+                      int32_t *row_by_rank)
 {
     for (int32_t v = 0; v <= e->n; v++)
         end[v] = 0;
@@ -66,7 +70,8 @@ static void sort_rows(int32_t n, const int32_t *class_of, const elimination_tree
         row_by_rank[end[class_of ? class_of[i] : i]++] = i;
 }
 
-libsolver_status unmatched_find(memory *m, const matching *w, const int32_t *class_of, const elimination_tree *e, waiting_rows *waiting)
+libsolver_status unmatched_find(memory *m, const matching *w, const int32_t *class_of,
+                                const elimination_tree *e, waiting_rows *waiting)
 {
     const int32_t n = w->n;
     int32_t *work = memory_new(m, 3 * (int64_t)n + e->n + 1, sizeof(int32_t));

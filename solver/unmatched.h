@@ -11,6 +11,7 @@
  * last of these is eliminated, and waits until then.  class_of: the vertex of each row in the graph
  * of e, NULL: its number.  waiting: of that graph's vertices; the caller frees waiting->from, which
  * holds both.  O(nnz).  OUT_OF_MEMORY. */
-libsolver_status unmatched_find(memory *m, const matching *w, const int32_t *class_of, const elimination_tree *e, waiting_rows *waiting);
+libsolver_status unmatched_find(memory *m, const matching *w, const int32_t *class_of,
+                                const elimination_tree *e, waiting_rows *waiting);
 
 #endif

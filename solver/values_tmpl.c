@@ -43,7 +43,8 @@ static int is_sound(const pattern *a, int hermitian, const scalar *sum)
     return sound;
 }
 
-static libsolver_status sum_values(const input *in, const void *values, void *sum_, void *mirrored_, message *why)
+static libsolver_status sum_values(const input *in, const void *values, void *sum_, void *mirrored_,
+                                   message *why)
 {
     const pattern *a = &in->a;
     const int hermitian = SCALAR_COMPLEX && in->hermitian;
@@ -57,9 +58,11 @@ static libsolver_status sum_values(const input *in, const void *values, void *su
                 return FAIL(why, LIBSOLVER_NONFINITE,
                             "the entry in row %d, column %d (0-based) is not finite", a->row[p], j);
             if (a->row[p] == j && !scalar_is_diagonal(sum[p], hermitian))
-                return FAIL(why, LIBSOLVER_INVALID, "not Hermitian: the diagonal entry of row %d (0-based) is not real", j);
+                return FAIL(why, LIBSOLVER_INVALID,
+                            "not Hermitian: the diagonal entry of row %d (0-based) is not real", j);
             if (mirrored && a->row[p] != j && mirrored[p] != scalar_mirror(sum[p], hermitian))
-                return FAIL(why, LIBSOLVER_INVALID, "not %s: the entries (%d, %d) and (%d, %d), 0-based, %s",
+                return FAIL(why, LIBSOLVER_INVALID,
+                            "not %s: the entries (%d, %d) and (%d, %d), 0-based, %s",
                             hermitian ? "Hermitian" : "symmetric", a->row[p], j, j, a->row[p],
                             hermitian ? "are not conjugate" : "differ");
         }
@@ -84,8 +87,8 @@ static void given_diagonal(const input *in, const void *values_, double *diagona
     }
 }
 
-static libsolver_status shift_diagonal(const input *in, const void *diagonal_, const libsolver_vectors *shift, void *sum_,
-                                       message *why)
+static libsolver_status shift_diagonal(const input *in, const void *diagonal_,
+                                       const libsolver_vectors *shift, void *sum_, message *why)
 {
     const scalar *diagonal = diagonal_, *values = shift ? shift->values : NULL;
     const int64_t step = shift && shift->layout == LIBSOLVER_ROW_MAJOR ? shift->ld : 1;
@@ -93,9 +96,11 @@ static libsolver_status shift_diagonal(const input *in, const void *diagonal_, c
     for (int32_t j = 0; values && j < in->a.n; j++) {
         const scalar d = values[j * step];
         if (!scalar_finite(d) || !scalar_finite(diagonal[j] + d))
-            return FAIL(why, LIBSOLVER_NONFINITE, "the shifted diagonal entry of row %d (0-based) is not finite", j);
+            return FAIL(why, LIBSOLVER_NONFINITE,
+                        "the shifted diagonal entry of row %d (0-based) is not finite", j);
         if (!scalar_is_diagonal(d, SCALAR_COMPLEX && in->hermitian))
-            return FAIL(why, LIBSOLVER_INVALID, "not Hermitian: the shift of row %d (0-based) is not real", j);
+            return FAIL(why, LIBSOLVER_INVALID,
+                        "not Hermitian: the shift of row %d (0-based) is not real", j);
     }
     for (int32_t j = 0; j < in->a.n; j++)
         sum[in->a.start[j]] = values ? diagonal[j] + values[j * step] : diagonal[j];
@@ -114,7 +119,8 @@ static int finite_vectors(const libsolver_vectors *v, int64_t *row, int64_t *col
     const scalar *values = v->values;
     for (int64_t j = 0; j < v->columns; j++)
         for (int64_t i = 0; i < v->rows; i++)
-            if (!scalar_finite(values[v->layout == LIBSOLVER_COLUMN_MAJOR ? i + j * v->ld : i * v->ld + j])) {
+            if (!scalar_finite(
+                    values[v->layout == LIBSOLVER_COLUMN_MAJOR ? i + j * v->ld : i * v->ld + j])) {
                 *row = i;
                 *column = j;
                 return 0;
@@ -122,4 +128,5 @@ static int finite_vectors(const libsolver_vectors *v, int64_t *row, int64_t *col
     return 1;
 }
 
-const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of, given_diagonal, shift_diagonal, magnitudes, finite_vectors};
+const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of,   given_diagonal,
+                                         shift_diagonal, magnitudes, finite_vectors};

@@ -17,9 +17,10 @@ sparse bench_matrix(void)
     double a[N * N] = {0};
     for (int j = 0; j < N; j++) {
         a[j + j * N] = j % 3 == 1 ? -4 : 5;
+        /* halves add up exactly */
         for (int i = j + 1; i < N; i++)
             if (random_below(&r, 3) == 0)
-                a[i + j * N] = ldexp((double)(1 + random_below(&r, 15)), -4); /* halves add up exactly */
+                a[i + j * N] = ldexp((double)(1 + random_below(&r, 15)), -4);
     }
     return sparse_of_dense(N, a);
 }
@@ -76,11 +77,12 @@ void works(bench *t)
     libsolver_analysis_free(analysis);
 }
 
-void refused(libsolver_status status, libsolver_status expected, const char *message, const char *word)
+void refused(libsolver_status status, libsolver_status expected, const char *message,
+             const char *word)
 {
     if (status != expected)
-        fail_msg("%s, expected %s: %s", libsolver_status_name(status), libsolver_status_name(expected),
-                 message);
+        fail_msg("%s, expected %s: %s", libsolver_status_name(status),
+                 libsolver_status_name(expected), message);
     if (!strstr(message, word) || !strstr(message, ".c:"))
         fail_msg("no '%s' or no place in the message '%s'", word, message);
 }

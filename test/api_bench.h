@@ -23,13 +23,15 @@ typedef struct bench {
 sparse bench_matrix(void);
 int bench_set_up(void **state);
 int bench_tear_down(void **state);
-#define unit_test_on_bench(test) cmocka_unit_test_setup_teardown(test, bench_set_up, bench_tear_down)
+#define unit_test_on_bench(test) \
+    cmocka_unit_test_setup_teardown(test, bench_set_up, bench_tear_down)
 
 /* Solves with a factor of t->a into t->x. */
 void solves(bench *t, libsolver_factor *factor);
 /* Every phase works on the objects of t. */
 void works(bench *t);
 /* A status, and a message that contains the word and ends with the place where it arose. */
-void refused(libsolver_status status, libsolver_status expected, const char *message, const char *word);
+void refused(libsolver_status status, libsolver_status expected, const char *message,
+             const char *word);
 
 #endif

@@ -62,9 +62,10 @@ void check_solution(const api_system *t, int64_t columns, double most)
         fail_msg("backward error %g", error);
 }
 
-const char *const step_names[STEPS] = {
-    "context", "analyze",    "factorize",   "workspace",        "solve_plain",   "solve",
-    "refine",  "get_factor", "refactorize", "refactorize back", "solve_plain 2", "solve 2"};
+const char *const step_names[STEPS] = {"context",          "analyze",       "factorize",
+                                       "workspace",        "solve_plain",   "solve",
+                                       "refine",           "get_factor",    "refactorize",
+                                       "refactorize back", "solve_plain 2", "solve 2"};
 
 static libsolver_status get_factor(const libsolver_factor *f, int64_t n)
 {
@@ -82,7 +83,8 @@ static libsolver_status get_factor(const libsolver_factor *f, int64_t n)
 libsolver_status take_step(int step, const api_system *t, objects *o)
 {
     libsolver_matrix a = sparse_view(&t->a), other = a;
-    const libsolver_vectors b = block_view(t->b, t->a.n, COLUMNS), x = block_view(t->x, t->a.n, COLUMNS);
+    const libsolver_vectors b = block_view(t->b, t->a.n, COLUMNS),
+                            x = block_view(t->x, t->a.n, COLUMNS);
     other.values = t->other;
     switch (step) {
     case CONTEXT:
@@ -149,5 +151,6 @@ void objects_free(objects *o)
 
 const char *message_of(int step, const objects *o)
 {
-    return step <= FACTORIZE ? libsolver_context_message(o->context) : libsolver_factor_message(o->factor);
+    return step <= FACTORIZE ? libsolver_context_message(o->context)
+                             : libsolver_factor_message(o->factor);
 }

@@ -77,7 +77,9 @@ pattern random_pattern(random_stream *r, int32_t n)
 int32_t random_order(random_stream *r, uint64_t seed)
 {
     static const int32_t large[] = {63, 64, 65, 129, 257};
-    return seed < 41 ? (int32_t)seed : seed % 20 == 0 ? large[random_below(r, 5)] : random_below(r, 41);
+    return seed < 41        ? (int32_t)seed
+           : seed % 20 == 0 ? large[random_below(r, 5)]
+                            : random_below(r, 41);
 }
 
 pattern cliques_around_a_hub(random_stream *r, int waiting, scalar **values)
@@ -123,7 +125,8 @@ static libsolver_status build(cpu_system *s, int32_t *perm, int kind, int64_t le
     assert_int_equal(forest_build(&s->env.memory, &s->a, perm, &s->f), LIBSOLVER_OK);
     free(perm);
     s->ration.left = left;
-    const backend_problem problem = {.env = &s->env, .a = &s->a, .forest = &s->f, .type = SCALAR_TYPE, .symmetry = symmetry};
+    const backend_problem problem = {
+        .env = &s->env, .a = &s->a, .forest = &s->f, .type = SCALAR_TYPE, .symmetry = symmetry};
     TRY(cpu->prepare(&problem, &s->why, &s->plan));
     TRY(cpu->create(s->plan, &s->why, &s->numeric));
     return system_factorize(s, kind, 0);
@@ -157,13 +160,15 @@ static int32_t *order_of(cpu_system *s, int order)
     return perm;
 }
 
-libsolver_status system_build(cpu_system *s, pattern a, scalar *values, int kind, int threads, int64_t left)
+libsolver_status system_build(cpu_system *s, pattern a, scalar *values, int kind, int threads,
+                              int64_t left)
 {
     begin(s, a, values, 0, threads);
     return build(s, order_of(s, NATURAL), kind, left);
 }
 
-libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values, int kind, int hermitian, int order)
+libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values, int kind,
+                                       int hermitian, int order)
 {
     begin(s, a, values, hermitian, 1);
     if (hermitian)
@@ -175,7 +180,8 @@ int system_build_random(cpu_system *s, random_stream *r, uint64_t seed)
 {
     pattern a;
     scalar *values;
-    const int kind = random_problem(r, seed, &a, &values), hermitian = SCALAR_COMPLEX && (kind == SPD || seed % 2);
+    const int kind = random_problem(r, seed, &a, &values),
+              hermitian = SCALAR_COMPLEX && (kind == SPD || seed % 2);
     assert_int_equal(system_build_in_order(s, a, values, kind, hermitian, NATURAL), LIBSOLVER_OK);
     return kind;
 }
@@ -183,7 +189,9 @@ int system_build_random(cpu_system *s, random_stream *r, uint64_t seed)
 void system_build_grid(cpu_system *s, random_stream *r, int32_t x, int32_t y, int kind, int order)
 {
     const pattern a = problem_grid(x, y, 1);
-    assert_int_equal(system_build_in_order(s, a, random_values(r, &a, kind), kind, SCALAR_COMPLEX, order), LIBSOLVER_OK);
+    assert_int_equal(system_build_in_order(s, a, random_values(r, &a, kind), kind, SCALAR_COMPLEX,
+                                           order),
+                     LIBSOLVER_OK);
 }
 
 void system_dismantle(cpu_system *s)
@@ -224,7 +232,8 @@ double system_backward_error(const cpu_system *s, const scalar *b, const scalar 
             }
         }
     for (int32_t i = 0; i < n; i++) {
-        const double e = bound[i] > 0 ? (double)((long double)scalar_abs((scalar)residual[i]) / bound[i]) : 0;
+        const double e =
+            bound[i] > 0 ? (double)((long double)scalar_abs((scalar)residual[i]) / bound[i]) : 0;
         worst = e > worst || isnan(e) ? e : worst;
     }
     free(residual);
@@ -247,7 +256,8 @@ exported system_export(const cpu_system *s, int kind)
     assert_int_equal(cpu->export_l(s->numeric, &entries, NULL, NULL, NULL, f.order), LIBSOLVER_OK);
     int64_t *indices = calloc((size_t)entries + 1, 8), wanted = entries;
     scalar *values = nan_scalars(entries);
-    assert_int_equal(cpu->export_l(s->numeric, &entries, pointers, indices, values, NULL), LIBSOLVER_OK);
+    assert_int_equal(cpu->export_l(s->numeric, &entries, pointers, indices, values, NULL),
+                     LIBSOLVER_OK);
     assert_int_equal(entries, wanted);
     assert_int_equal(pointers[n], entries);
     for (int32_t j = 0; j < n; j++) {
@@ -297,9 +307,10 @@ block random_block(random_stream *r, int32_t n, int64_t columns, int filled)
     const int64_t ld = (by_rows ? columns : n) + random_below(r, 4);
     block b = {.size = ld * (by_rows ? n : columns)};
     b.values = nan_scalars(b.size);
-    b.v = (libsolver_vectors){
-        b.values,      n, columns, ld, SCALAR_TYPE, by_rows ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR,
-        LIBSOLVER_HOST};
+    b.v = (libsolver_vectors){b.values,      n,
+                              columns,       ld,
+                              SCALAR_TYPE,   by_rows ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR,
+                              LIBSOLVER_HOST};
     for (int64_t j = 0; j < columns && filled; j++)
         for (int32_t i = 0; i < n; i++)
             b.values[by_rows ? i * ld + j : i + j * ld] = random_entry(r);

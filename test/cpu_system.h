@@ -49,10 +49,12 @@ int random_problem(random_stream *r, uint64_t seed, pattern *a, scalar **values)
 
 /* Analysis and factorization in the natural order; `left` allocations succeed.  a, values: taken
  * over. */
-libsolver_status system_build(cpu_system *s, pattern a, scalar *values, int kind, int threads, int64_t left);
+libsolver_status system_build(cpu_system *s, pattern a, scalar *values, int kind, int threads,
+                              int64_t left);
 /* The same in any order, by one thread. */
 enum { NATURAL, BY_DEGREE, BY_DISSECTION, ORDERS };
-libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values, int kind, int hermitian, int order);
+libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values, int kind,
+                                       int hermitian, int order);
 /* random_problem in the natural order, Hermitian or symmetric where that makes a difference;
  * returns its kind. */
 int system_build_random(cpu_system *s, random_stream *r, uint64_t seed);

@@ -39,7 +39,8 @@ long double pair_weight(long double a, long double b, long double c)
 {
     const long double product = fabsl(a * c) / (b * b), det = fabsl(a * c / (b * b) - 1);
     const long double lost = 2 * (product + 1) / det + 6;
-    const long double norm = (fabsl(a) + fabsl(b) > fabsl(c) + fabsl(b) ? fabsl(a) : fabsl(c)) + fabsl(b);
+    const long double norm =
+        (fabsl(a) + fabsl(b) > fabsl(c) + fabsl(b) ? fabsl(a) : fabsl(c)) + fabsl(b);
     return lost * norm * norm / (det * b * b);
 }
 

@@ -13,10 +13,10 @@ double *copy_of(const double *from, int64_t count);
 /* Random lower trapezoid, m x k with leading dimension ld; everything else in it is NaN. */
 double *random_trapezoid(random_stream *r, int m, int k, int ld);
 
-/* Roundings (in EPS of |L||D||L^T|) that dividing by the 2x2 pivot E = [a b; b c] can add.  The determinant,
- * relative to b^2, is (a/b)(c/b) - 1 with an error of 2 EPS (|ac|/b^2 + 1), which the quotient takes on, with
- * a few more roundings, in each component of |E^-1||w|; multiplied back by |E| that is |E||E^-1||E| at
- * most. */
+/* Roundings (in EPS of |L||D||L^T|) that dividing by the 2x2 pivot E = [a b; b c] can add.  The
+ * determinant, relative to b^2, is (a/b)(c/b) - 1 with an error of 2 EPS (|ac|/b^2 + 1), which the
+ * quotient takes on, with a few more roundings, in each component of |E^-1||w|; multiplied back by
+ * |E| that is |E||E^-1||E| at most. */
 long double pair_weight(long double a, long double b, long double c);
 /* Roundings that each of p pivots of L D L^T stands for: `sums`, and pair_weight for both of a 2x2
  * one, whose b is e(q); freed by free. */

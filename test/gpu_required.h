@@ -16,7 +16,8 @@ static inline int without(const char *what)
 {
     const char *wanted = getenv("LIBSOLVER_TEST_GPU");
     const int required = wanted && strcmp(wanted, "required") == 0;
-    printf("there is no %s%s\n", what, required ? ", but LIBSOLVER_TEST_GPU is `required`" : ": skipped");
+    printf("there is no %s%s\n", what,
+           required ? ", but LIBSOLVER_TEST_GPU is `required`" : ": skipped");
     return required ? 1 : 77;
 }
 

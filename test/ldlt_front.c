@@ -107,11 +107,12 @@ void front_run(void *front)
     }
     f->report = (front_report){.smallest = INFINITY, .doubt_level = 0x1p-26};
     if (f->plain)
-        f->report.eliminated = ldlt_threshold_d(0, f->m, f->k, f->m, 0, f->panel, f->index, f->d, f->e, f->magnitude,
-                                                f->u, LDLT_ZERO, work, NULL, &f->report);
+        f->report.eliminated =
+            ldlt_threshold_d(0, f->m, f->k, f->m, 0, f->panel, f->index, f->d, f->e, f->magnitude,
+                             f->u, LDLT_ZERO, work, NULL, &f->report);
     else
-        front_ldlt_d(0, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, LDLT_ZERO, f->may_delay ? f->k : 0, work,
-                     NULL, &f->report);
+        front_ldlt_d(0, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u,
+                     LDLT_ZERO, f->may_delay ? f->k : 0, work, NULL, &f->report);
     free(work);
 }
 
@@ -203,7 +204,8 @@ static void check_growth(const ldlt_front *f, int p)
     for (int q = 0; q < p; q++)
         pivot = fmax(pivot, fmax(fabs(f->d[q]), fabs(f->e[q])));
     if (!(pivot <= fmax(MOST_GROWTH, 1 / f->u) * largest))
-        fail_msg("m %d, k %d, u %g: a pivot of %g, entries of %g", f->m, f->k, f->u, pivot, largest);
+        fail_msg("m %d, k %d, u %g: a pivot of %g, entries of %g", f->m, f->k, f->u, pivot,
+                 largest);
 }
 
 void front_check(ldlt_front *f, double limit)
@@ -230,12 +232,14 @@ void front_check(ldlt_front *f, double limit)
             const double a = *front_at(f, f->index[i] - NAME_OF_ROW, f->index[j] - NAME_OF_ROW);
             long double sum, scale;
             ldlt_product(p, f->panel, m, f->d, f->e, weight, i, j, &sum, &scale);
-            long double allowed = EPS * (scale + p * fabsl(a)); /* a may cancel only after p roundings */
+            /* a may cancel only after p roundings */
+            long double allowed = EPS * (scale + p * fabsl(a));
             if (zero)
                 allowed += LDLT_ZERO * sqrtl((long double)f->magnitude[i] * f->magnitude[j]);
             const long double left = j < p ? 0 : f->panel[i + (int64_t)j * m];
             if (!(fabsl(a - sum - left) <= allowed))
-                fail_msg("m %d, k %d, p %d, u %g: entry (%d, %d) is %g, L D L^T %Lg, left %Lg; off by %Lg, "
+                fail_msg("m %d, k %d, p %d, u %g: entry (%d, %d) is %g, L D L^T %Lg, left %Lg; off "
+                         "by %Lg, "
                          "allowed %Lg",
                          m, k, p, f->u, i, j, a, sum, left, fabsl(a - sum - left), allowed);
         }
@@ -245,16 +249,17 @@ void front_check(ldlt_front *f, double limit)
         long double exact = front_magnitude(f, f->index[i] - NAME_OF_ROW), error = EPS * exact;
         for (int q = 0; q < before; q++) {
             const double *l = f->panel + (int64_t)q * m;
-            const long double ld = (long double)l[i] * f->d[q] +
-                                   (f->e[q] != 0 ? (long double)l[i + m] * f->e[q] : 0) +
-                                   (q > 0 && f->e[q - 1] != 0 ? (long double)l[i - m] * f->e[q - 1] : 0);
+            const long double ld =
+                (long double)l[i] * f->d[q] + (f->e[q] != 0 ? (long double)l[i + m] * f->e[q] : 0) +
+                (q > 0 && f->e[q - 1] != 0 ? (long double)l[i - m] * f->e[q - 1] : 0);
             exact += fabsl(l[i] * ld);
         }
         long double unused, scale;
         ldlt_product(before, f->panel, m, f->d, f->e, weight, i, i, &unused, &scale);
         error += EPS * scale + (p + 2) * EPS * exact;
         if (!(fabsl(f->magnitude[i] - exact) <= error))
-            fail_msg("m %d, k %d: magnitude of row %d is %g, expected %Lg", m, k, i, f->magnitude[i], exact);
+            fail_msg("m %d, k %d: magnitude of row %d is %g, expected %Lg", m, k, i,
+                     f->magnitude[i], exact);
     }
     free(weight);
 }

@@ -19,9 +19,11 @@ void pack_view(packed *p, const tree_solver_options *options, int64_t columns)
         fail_msg("%s", why.text);
 }
 
-void pack(packed *p, pattern a, scalar *values, int kind, const tree_solver_options *options, int64_t columns)
+void pack(packed *p, pattern a, scalar *values, int kind, const tree_solver_options *options,
+          int64_t columns)
 {
-    assert_int_equal(system_build_in_order(&p->s, a, values, kind, SCALAR_COMPLEX, NATURAL), LIBSOLVER_OK);
+    assert_int_equal(system_build_in_order(&p->s, a, values, kind, SCALAR_COMPLEX, NATURAL),
+                     LIBSOLVER_OK);
     pack_view(p, options, columns);
 }
 
@@ -50,7 +52,8 @@ libsolver_vectors to_device(const block *b)
 
 void from_device(const libsolver_vectors *v, block *b)
 {
-    CUDA(cudaMemcpy(b->values, v->values, (size_t)b->size * sizeof(scalar), cudaMemcpyDeviceToHost));
+    CUDA(
+        cudaMemcpy(b->values, v->values, (size_t)b->size * sizeof(scalar), cudaMemcpyDeviceToHost));
 }
 
 void check(const packed *p)
@@ -60,7 +63,8 @@ void check(const packed *p)
         fail_msg("%s", why.text);
 }
 
-void check_column(const cpu_system *s, const block *b, const block *x, int64_t j, double factor, uint64_t seed)
+void check_column(const cpu_system *s, const block *b, const block *x, int64_t j, double factor,
+                  uint64_t seed)
 {
     const int32_t n = s->a.n;
     scalar *bj = nan_scalars(n), *xj = nan_scalars(n);
@@ -70,7 +74,8 @@ void check_column(const cpu_system *s, const block *b, const block *x, int64_t j
     }
     const double error = system_backward_error(s, bj, xj);
     if (!(error <= factor * EPS))
-        fail_msg("seed %d, n %d, column %d: backward error %.3g, %.3g allowed", (int)seed, n, (int)j, error, factor * EPS);
+        fail_msg("seed %d, n %d, column %d: backward error %.3g, %.3g allowed", (int)seed, n,
+                 (int)j, error, factor * EPS);
     free(bj);
     free(xj);
 }

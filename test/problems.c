@@ -14,7 +14,8 @@
 /* A pattern with the diagonal only so far and room for the given number of entries. */
 static pattern problem_new(int32_t n, int64_t room)
 {
-    pattern a = {n, malloc(((size_t)n + 1) * sizeof(int64_t)), malloc((size_t)(room + 1) * sizeof(int32_t))};
+    pattern a = {n, malloc(((size_t)n + 1) * sizeof(int64_t)),
+                 malloc((size_t)(room + 1) * sizeof(int32_t))};
     if (!a.start || !a.row)
         abort();
     a.start[0] = 0;
@@ -106,7 +107,8 @@ pattern problem_blown_up(const pattern *b, int32_t copies)
 
 pattern problem_blown_up_unevenly(const pattern *b, int32_t most, random_stream *r)
 {
-    int32_t *first = calloc((size_t)b->n + 1, sizeof(int32_t)); /* copies of v: first(v) .. first(v + 1)-1 */
+    /* copies of v: first(v) .. first(v + 1)-1 */
+    int32_t *first = calloc((size_t)b->n + 1, sizeof(int32_t));
     assert_non_null(first);
     for (int32_t v = 0; v < b->n; v++)
         first[v + 1] = first[v] + 1 + (int32_t)(random_next(r) % (uint64_t)most);
@@ -186,7 +188,8 @@ double plausible_cost(int64_t k, int64_t rows)
     return 1e-6 + 1e-9 * (double)(rows * rows) + 1e-10 * (double)(k * rows * rows);
 }
 
-void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DENSE_LARGEST][DENSE_LARGEST])
+void dense_elimination(const pattern *a, const int32_t *perm,
+                       unsigned char l[DENSE_LARGEST][DENSE_LARGEST])
 {
     int32_t rank[DENSE_LARGEST];
     memset(l, 0, DENSE_LARGEST * DENSE_LARGEST);

@@ -42,7 +42,8 @@ double plausible_cost(int64_t k, int64_t rows);
 /* l[i][j] is 1 where the factor of A(perm,perm) is not zero, otherwise 0, by eliminating one column
  * after the other.  For n <= DENSE_LARGEST. */
 #define DENSE_LARGEST 64
-void dense_elimination(const pattern *a, const int32_t *perm, unsigned char l[DENSE_LARGEST][DENSE_LARGEST]);
+void dense_elimination(const pattern *a, const int32_t *perm,
+                       unsigned char l[DENSE_LARGEST][DENSE_LARGEST]);
 
 /* Allocations succeed `left` times, then fail, whichever thread asks; once, if `once` is set. */
 typedef struct rationed {

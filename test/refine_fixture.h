@@ -110,15 +110,18 @@ static inline libsolver_vectors block_new(int32_t n, int64_t columns, libsolver_
                                           int64_t padding)
 {
     const int64_t ld = (layout == LIBSOLVER_ROW_MAJOR ? columns : n) + padding;
-    libsolver_vectors v = {.rows = n, .columns = columns, .ld = ld, .type = SCALAR_TYPE, .layout = layout};
-    v.values = malloc(sizeof(scalar) * (size_t)(ld * (layout == LIBSOLVER_ROW_MAJOR ? n : columns) + 1));
+    libsolver_vectors v = {
+        .rows = n, .columns = columns, .ld = ld, .type = SCALAR_TYPE, .layout = layout};
+    v.values =
+        malloc(sizeof(scalar) * (size_t)(ld * (layout == LIBSOLVER_ROW_MAJOR ? n : columns) + 1));
     assert_non_null(v.values);
     return v;
 }
 
 static inline size_t block_bytes(const libsolver_vectors *v)
 {
-    return sizeof(scalar) * (size_t)(v->ld * (v->layout == LIBSOLVER_ROW_MAJOR ? v->rows : v->columns));
+    return sizeof(scalar) *
+           (size_t)(v->ld * (v->layout == LIBSOLVER_ROW_MAJOR ? v->rows : v->columns));
 }
 
 static inline scalar *at(const libsolver_vectors *v, int64_t i, int64_t j)
@@ -159,12 +162,12 @@ static inline void from_device(const libsolver_vectors *v, const libsolver_vecto
 }
 
 /* omega1 + omega2 of column q */
-static inline double backward_error(const system_ *s, const libsolver_vectors *x, const libsolver_vectors *b,
-                                    int64_t q)
+static inline double backward_error(const system_ *s, const libsolver_vectors *x,
+                                    const libsolver_vectors *b, int64_t q)
 {
     exact *r = calloc((size_t)s->n, sizeof *r);
-    long double *sum = calloc((size_t)s->n, sizeof *sum), *row = calloc((size_t)s->n, sizeof *row), norm = 0,
-                omega[2] = {0, 0};
+    long double *sum = calloc((size_t)s->n, sizeof *sum), *row = calloc((size_t)s->n, sizeof *row),
+                norm = 0, omega[2] = {0, 0};
     assert_true(r && sum && row);
     for (int32_t j = 0; j < s->n; j++) {
         r[j] += *at(b, j, q);
@@ -188,7 +191,8 @@ static inline double backward_error(const system_ *s, const libsolver_vectors *x
         const int is_small = !(sum[i] + right > 1000.0L * s->n * EPS * (row[i] * norm + right));
         if (cabsl(r[i]) > 0)
             omega[is_small] =
-                fmaxl(omega[is_small], cabsl(r[i]) / (is_small ? sum[i] + row[i] * norm : sum[i] + right));
+                fmaxl(omega[is_small],
+                      cabsl(r[i]) / (is_small ? sum[i] + row[i] * norm : sum[i] + right));
     }
     free(r);
     free(sum);

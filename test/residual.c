@@ -35,7 +35,8 @@ static void add(entries *e, long row, long column, double _Complex value)
     e->value[e->count++] = value;
 }
 
-static int read_body(gzFile file, entries *e, long count, int array, int pattern, int complex_values, int symmetry)
+static int read_body(gzFile file, entries *e, long count, int array, int pattern,
+                     int complex_values, int symmetry)
 {
     char line[1024], *at;
     long row = -1, column = 0;
@@ -71,7 +72,8 @@ static int read_file(const char *path, entries *e)
     if (file && gzgets(file, line, sizeof line)) {
         for (char *p = line; *p; p++)
             *p = (char)tolower((unsigned char)*p);
-        const int array = strstr(line, " array") != NULL, pattern = strstr(line, " pattern") != NULL;
+        const int array = strstr(line, " array") != NULL,
+                  pattern = strstr(line, " pattern") != NULL;
         const int complex_values = strstr(line, " complex") != NULL;
         const int symmetry = strstr(line, " symmetric")   ? SYMMETRIC
                              : strstr(line, " hermitian") ? HERMITIAN
@@ -85,7 +87,8 @@ static int read_file(const char *path, entries *e)
             e->row = malloc(room * sizeof *e->row);
             e->column = malloc(room * sizeof *e->column);
             e->value = malloc(room * sizeof *e->value);
-            read = e->row && e->column && e->value && read_body(file, e, count, array, pattern, complex_values, symmetry);
+            read = e->row && e->column && e->value &&
+                   read_body(file, e, count, array, pattern, complex_values, symmetry);
         }
     }
     if (file)
@@ -106,7 +109,8 @@ typedef struct sums {
     long double product, norm;           /* (|A||x|)(i), (|A| e)(i) */
 } sums;
 
-static double column_error(const entries *a, const double _Complex *x, const double _Complex *b, double eps, sums *s)
+static double column_error(const entries *a, const double _Complex *x, const double _Complex *b,
+                           double eps, sums *s)
 {
     const long n = a->rows;
     double x_norm = 0, omega1 = 0, omega2 = 0;
@@ -123,7 +127,8 @@ static double column_error(const entries *a, const double _Complex *x, const dou
         x_norm = fmax(x_norm, cabs(x[i]));
     for (long i = 0; i < n; i++) {
         const double _Complex right = b ? b[i] : (double _Complex)s[i].made;
-        const double r = (double)cabsl(s[i].residual + right), bound = (double)(s[i].product + cabs(right));
+        const double r = (double)cabsl(s[i].residual + right),
+                     bound = (double)(s[i].product + cabs(right));
         const double norms = (double)s[i].norm * x_norm;
         if (!isfinite(cabs(x[i])) || !isfinite(r))
             return NAN;
@@ -140,13 +145,15 @@ static double column_error(const entries *a, const double _Complex *x, const dou
 /* Column-major values of a dense file; NULL if it has a row count other than `rows`. */
 static double _Complex *dense(const entries *e, long rows)
 {
-    double _Complex *values = e->rows == rows ? calloc((size_t)(e->rows * e->columns) + 1, sizeof *values) : NULL;
+    double _Complex *values =
+        e->rows == rows ? calloc((size_t)(e->rows * e->columns) + 1, sizeof *values) : NULL;
     for (long p = 0; values && p < e->count; p++)
         values[e->row[p] + e->column[p] * rows] += e->value[p];
     return values;
 }
 
-double residual_backward_error(const char *a_path, const char *x_path, const char *b_path, double eps)
+double residual_backward_error(const char *a_path, const char *x_path, const char *b_path,
+                               double eps)
 {
     entries a = {0}, x_entries = {0}, b_entries = {0};
     double _Complex *x = NULL, *b = NULL;

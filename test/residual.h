@@ -8,6 +8,7 @@
  * or complex Matrix Market files, plain or .gz, symmetric, Hermitian or general, believed to be
  * well formed; x and b dense.  b_path NULL: b = A x*, x*(i) = 1 + 0.1 (i mod 7), each b(i) rounded
  * once.  NaN: a file cannot be read or does not fit. */
-double residual_backward_error(const char *a_path, const char *x_path, const char *b_path, double eps);
+double residual_backward_error(const char *a_path, const char *x_path, const char *b_path,
+                               double eps);
 
 #endif

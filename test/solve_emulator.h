@@ -27,12 +27,13 @@ typedef struct emulated_program {
  * value read before it is written or written twice, an address outside its stage, a solve that
  * cannot end. */
 #define EMULATE(p) \
-    const char *emulate_##p(const emulated_program *program, const void *b, void *x, uint64_t seed, task_times *times); \
+    const char *emulate_##p(const emulated_program *program, const void *b, void *x, \
+                            uint64_t seed, task_times *times); \
     /* The program of a plan: by levels, or block by block as a device might. */ \
-    const char *emulate_by_levels_##p(const solve_plan *plan, const factor_tree *tree, const char *values, const void *b, void *x, \
-                                      uint64_t seed); \
-    const char *emulate_by_blocks_##p(const solve_plan *plan, const factor_tree *tree, const char *values, const void *b, void *x, \
-                                      uint64_t seed);
+    const char *emulate_by_levels_##p(const solve_plan *plan, const factor_tree *tree, \
+                                      const char *values, const void *b, void *x, uint64_t seed); \
+    const char *emulate_by_blocks_##p(const solve_plan *plan, const factor_tree *tree, \
+                                      const char *values, const void *b, void *x, uint64_t seed);
 EMULATE(s)
 EMULATE(d)
 EMULATE(c)

@@ -29,11 +29,16 @@ static void load(machine *e, const task_copy *copy)
 {
     const int64_t from = 16 * (int64_t)copy->from16, v = e->program->value_bytes;
     complain(e, (from - copy->to) % COPY_ALIGN, "the ends of a copy do not lie alike");
-    complain(e, copy->bytes % 16 || copy->to % 16 || (int64_t)copy->to + copy->bytes > TASK_BYTES, "a copy leaves its stage");
-    complain(e, from + copy->bytes > v + e->program->description_bytes || (from < v && from + copy->bytes > v),
+    complain(e, copy->bytes % 16 || copy->to % 16 || (int64_t)copy->to + copy->bytes > TASK_BYTES,
+             "a copy leaves its stage");
+    complain(e,
+             from + copy->bytes > v + e->program->description_bytes ||
+                 (from < v && from + copy->bytes > v),
              "a copy leaves the program");
     if (!e->wrong)
-        memcpy(e->stage + copy->to, from < v ? e->program->values + from : e->program->description + from - v, copy->bytes);
+        memcpy(e->stage + copy->to,
+               from < v ? e->program->values + from : e->program->description + from - v,
+               copy->bytes);
 }
 
 static void unload(machine *e, const task_copy *copy, int32_t copies)
@@ -80,7 +85,9 @@ static void gather(machine *e, const task_head *h)
         e->in[k] = 0;
         for (int q = start ? start[k] : k; q < (start ? start[k + 1] : k + 1); q++) {
             const uint32_t index = (uint32_t)code[q] >> 1;
-            e->in[k] += code[q] < 0 ? 0 : (code[q] & 1) == SOURCE_B ? e->b[index] * scale[index] : e->slot[index];
+            e->in[k] += code[q] < 0                 ? 0
+                        : (code[q] & 1) == SOURCE_B ? e->b[index] * scale[index]
+                                                    : e->slot[index];
         }
     }
 }
@@ -111,10 +118,11 @@ static void check_strips(machine *e, const task_head *h)
             rows = (q->mode >> SLOT_ROWS_SHIFT) + 1;
         }
         const int o = lead ? q->out - lead->out : 0;
-        complain(e, !lead || q->outs > rows || q->in != lead->in || q->inner != lead->inner ||
-                        q->out_step != lead->out_step || q->inner_step != lead->inner_step ||
-                        (q->mode & SLOT_CONJUGATE) != (lead->mode & SLOT_CONJUGATE) ||
-                        q->tile != lead->tile + (uint32_t)(o * q->out_step),
+        complain(e,
+                 !lead || q->outs > rows || q->in != lead->in || q->inner != lead->inner ||
+                     q->out_step != lead->out_step || q->inner_step != lead->inner_step ||
+                     (q->mode & SLOT_CONJUGATE) != (lead->mode & SLOT_CONJUGATE) ||
+                     q->tile != lead->tile + (uint32_t)(o * q->out_step),
                  "a slot is not like the first of its strip");
         rows -= q->outs;
     }
@@ -126,8 +134,11 @@ static void multiply_slot(machine *e, const task_head *h, const task_slot *slot)
     for (int o = 0; o < slot->outs; o++) {
         complain(e, slot->out + o >= h->outs, "a slot has no out");
         for (int i = 0; i < slot->inner && !e->wrong; i++) {
-            const scalar t = entry(e, h, slot->tile + (int64_t)o * slot->out_step + (int64_t)i * slot->inner_step);
-            e->v[slot->out + o] += (slot->mode & SLOT_CONJUGATE ? scalar_conj(t) : t) * input(e, h, slot->in + i);
+            const scalar t =
+                entry(e, h,
+                      slot->tile + (int64_t)o * slot->out_step + (int64_t)i * slot->inner_step);
+            e->v[slot->out + o] +=
+                (slot->mode & SLOT_CONJUGATE ? scalar_conj(t) : t) * input(e, h, slot->in + i);
         }
     }
 }
@@ -136,8 +147,12 @@ static void multiply_square(machine *e, const task_head *h, int q)
 {
     for (int o = 0; o < h->outs; o++)
         for (int i = 0; i < SQUARE; i++) {
-            const scalar t = entry(e, h, q * SQUARE * SQUARE + (h->flags & TASK_BACKWARD ? square_at(i, o) : square_at(o, i)));
-            e->v[o] += (h->flags & TASK_CONJUGATE ? scalar_conj(t) : t) * input(e, h, SQUARE * q + i);
+            const scalar t =
+                entry(e, h,
+                      q * SQUARE * SQUARE +
+                          (h->flags & TASK_BACKWARD ? square_at(i, o) : square_at(o, i)));
+            e->v[o] +=
+                (h->flags & TASK_CONJUGATE ? scalar_conj(t) : t) * input(e, h, SQUARE * q + i);
         }
 }
 
@@ -175,13 +190,16 @@ static void publish(machine *e, const task_head *h)
             if (out[o].flags & OUT_PAIR)
                 v += entry(e, h, out[o].row + 1) * e->v[o ^ 1];
         } else if (out[o].row >= 0) {
-            complain(e, out[o].dst < 0 || out[o].dst >= e->program->n || e->program->user_row[out[o].dst] != out[o].row,
+            complain(e,
+                     out[o].dst < 0 || out[o].dst >= e->program->n ||
+                         e->program->user_row[out[o].dst] != out[o].row,
                      "x goes to another row than its position's");
             if (!e->wrong)
                 e->x[out[o].row] = scale[out[o].row] * v;
         }
         if (out[o].dst >= 0) {
-            complain(e, out[o].dst >= e->program->slots || e->written[out[o].dst], "a packet is written twice");
+            complain(e, out[o].dst >= e->program->slots || e->written[out[o].dst],
+                     "a packet is written twice");
             if (e->wrong)
                 return;
             e->slot[out[o].dst] = v;
@@ -214,7 +232,8 @@ static int step(machine *e, task_list *list)
     list->copy += copies;
     list->copies -= copies;
     list->tasks--;
-    complain(e, (list->copies == 0) != (list->tasks == 0), "a list's tasks are not those of its copies");
+    complain(e, (list->copies == 0) != (list->tasks == 0),
+             "a list's tasks are not those of its copies");
     return !e->wrong;
 }
 
@@ -258,7 +277,8 @@ static void side_by_side(machine *e, random_stream *r)
     free(list);
 }
 
-const char *NAME(emulate)(const emulated_program *program, const void *b, void *x, uint64_t seed, task_times *times)
+const char *NAME(emulate)(const emulated_program *program, const void *b, void *x, uint64_t seed,
+                          task_times *times)
 {
     random_stream r = random_seeded(seed);
     machine *e = calloc(1, sizeof *e);
@@ -281,7 +301,8 @@ const char *NAME(emulate)(const emulated_program *program, const void *b, void *
     return wrong;
 }
 
-static emulated_program program_of(const solve_plan *plan, const factor_tree *tree, const char *values)
+static emulated_program program_of(const solve_plan *plan, const factor_tree *tree,
+                                   const char *values)
 {
     return (emulated_program){.n = tree->n,
                               .slots = plan->slots,
@@ -293,7 +314,8 @@ static emulated_program program_of(const solve_plan *plan, const factor_tree *tr
                               .scale = tree->scale};
 }
 
-const char *NAME(emulate_by_levels)(const solve_plan *plan, const factor_tree *tree, const char *values, const void *b, void *x, uint64_t seed)
+const char *NAME(emulate_by_levels)(const solve_plan *plan, const factor_tree *tree,
+                                    const char *values, const void *b, void *x, uint64_t seed)
 {
     emulated_program p = program_of(plan, tree, values);
     task_list *list = calloc((size_t)plan->unit_count + 1, sizeof *list);
@@ -313,7 +335,8 @@ const char *NAME(emulate_by_levels)(const solve_plan *plan, const factor_tree *t
     return wrong;
 }
 
-const char *NAME(emulate_by_blocks)(const solve_plan *plan, const factor_tree *tree, const char *values, const void *b, void *x, uint64_t seed)
+const char *NAME(emulate_by_blocks)(const solve_plan *plan, const factor_tree *tree,
+                                    const char *values, const void *b, void *x, uint64_t seed)
 {
     emulated_program p = program_of(plan, tree, values);
     p.lists = plan->blocks;

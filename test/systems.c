@@ -21,7 +21,8 @@ double *doubles(int64_t count)
 
 static sparse sparse_new(int64_t n, int64_t entries)
 {
-    return (sparse){n, room(n + 1, sizeof(int64_t)), room(entries, sizeof(int64_t)), doubles(entries)};
+    return (sparse){n, room(n + 1, sizeof(int64_t)), room(entries, sizeof(int64_t)),
+                    doubles(entries)};
 }
 
 void sparse_free(sparse *a)
@@ -341,7 +342,8 @@ void ledger_refuse(ledger *l, int64_t after, int all)
 
 double sparse_plain_refinement(const sparse *a, const libsolver_factor *f, int steps)
 {
-    double *b = doubles(a->n), *x = doubles(a->n), *r = doubles(a->n), *full = dense_of_sparse(a), best = INFINITY;
+    double *b = doubles(a->n), *x = doubles(a->n), *r = doubles(a->n), *full = dense_of_sparse(a),
+           best = INFINITY;
     for (int64_t i = 0; i < a->n; i++)
         x[i] = 1 + 0.1 * (double)(i % 7);
     sparse_multiply(a, 1, x, b);

@@ -49,8 +49,9 @@ double sparse_backward_error(const sparse *a, int64_t columns, const double *x, 
  * A x* with x* as the tool's, residuals summed in long double. */
 double sparse_plain_refinement(const sparse *a, const libsolver_factor *f, int steps);
 
-/* Signs of the eigenvalues of A, by Jacobi rotations of a dense copy; an eigenvalue is zero up to 1e-13 times
- * the largest.  Returns the least nonzero |eigenvalue| over the largest (1 if there is none). */
+/* Signs of the eigenvalues of A, by Jacobi rotations of a dense copy; an eigenvalue is zero up to
+ * 1e-13 times the largest.  Returns the least nonzero |eigenvalue| over the largest (1 if there is
+ * none). */
 typedef struct signs {
     int64_t positive, negative, zero;
 } signs;
@@ -73,7 +74,9 @@ typedef struct ledger {
     int refuse_after;          /* so do all behind it */
 } ledger;
 
-void ledger_open(ledger *l, libsolver_options *options); /* default options that use it, on the CPU */
-void ledger_refuse(ledger *l, int64_t after, int all); /* the request after this many more fails; < 0: none */
+void ledger_open(ledger *l, libsolver_options *options); /* default options that use it, on the CPU
+                                                          */
+void ledger_refuse(ledger *l, int64_t after, int all); /* the request after this many more fails; <
+                                                          0: none */
 
 #endif

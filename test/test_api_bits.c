@@ -52,7 +52,8 @@ static void collect(libsolver_factor *f, const sparse *a, double *b, result *r)
     r->solved = doubles(n * COLUMNS);
     r->refined = doubles(n * COLUMNS);
     r->narrow = doubles(n);
-    assert_int_equal(libsolver_get_factor_l(f, &r->entries, r->pointers, r->indices, r->l, r->order),
+    assert_int_equal(libsolver_get_factor_l(f, &r->entries, r->pointers, r->indices, r->l,
+                                            r->order),
                      LIBSOLVER_OK);
     assert_int_equal(libsolver_get_factor_d(f, r->d, r->e), LIBSOLVER_OK);
     assert_int_equal(libsolver_get_scaling(f, r->scaling), LIBSOLVER_OK);
@@ -112,18 +113,21 @@ static void compare(const result *r, const result *s, int64_t n)
 }
 
 /* So that equal bits are not equal nonsense. */
-static void check_solutions(const sparse *a, const double *b, const result *r, libsolver_choice mixed)
+static void check_solutions(const sparse *a, const double *b, const result *r,
+                            libsolver_choice mixed)
 {
     const int64_t n = a->n;
     assert_true(sparse_backward_error(a, COLUMNS, r->solved, b) <= 1e-14);
     assert_true(sparse_backward_error(a, COLUMNS, r->refined, b) <= 1e-14);
     /* by itself or among others: as accurate */
     assert_true(sparse_backward_error(a, 1, r->narrow, b) <= 1e-14);
-    assert_true(sparse_backward_error(a, COLUMNS, r->plain, b) <= (mixed == LIBSOLVER_ON ? 1e-3 : 1e-7));
+    assert_true(sparse_backward_error(a, COLUMNS, r->plain, b) <=
+                (mixed == LIBSOLVER_ON ? 1e-3 : 1e-7));
     assert_int_equal(r->inertia.positive + r->inertia.negative + r->inertia.zero, n);
 }
 
-static void threads_and_runs(const sparse *a, libsolver_kind kind, libsolver_choice mixed, int delays)
+static void threads_and_runs(const sparse *a, libsolver_kind kind, libsolver_choice mixed,
+                             int delays)
 {
     const int threads[] = {1, 2, 5, 2};
     result first = {0}, r = {0};

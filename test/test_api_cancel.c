@@ -39,10 +39,11 @@ static void every_poll_can_cancel(void **state)
                 libsolver_status status = take_step(step, &t, &o);
                 if (!cancelled && c.polls > k) {
                     if (status != LIBSOLVER_CANCELLED)
-                        fail_msg("poll %d, %s: %s", (int)k, step_names[step], libsolver_status_name(status));
-                    assert_non_null(
-                        strstr(step == FACTORIZE ? libsolver_factor_message(o.factor) : message_of(step, &o),
-                               "cancelled"));
+                        fail_msg("poll %d, %s: %s", (int)k, step_names[step],
+                                 libsolver_status_name(status));
+                    assert_non_null(strstr(step == FACTORIZE ? libsolver_factor_message(o.factor)
+                                                             : message_of(step, &o),
+                                           "cancelled"));
                     cancelled = 1;
                     met[step]++;
                     if (step == FACTORIZE || step == OTHER_VALUES || step == BACK) {
@@ -68,7 +69,8 @@ static void every_poll_can_cancel(void **state)
             if (!cancelled)
                 break;
         }
-        assert_true(met[ANALYZE] >= 1 && met[FACTORIZE] >= 3 && met[PLAIN] >= 2 && met[REFINE] >= 1);
+        assert_true(met[ANALYZE] >= 1 && met[FACTORIZE] >= 3 && met[PLAIN] >= 2 &&
+                    met[REFINE] >= 1);
         assert_true(met[OTHER_VALUES] >= 3 && met[BACK] >= 3);
         api_system_free(&t);
     }

@@ -51,8 +51,11 @@ static void new_jobs(const sparse *a, job jobs[THREADS])
 {
     const int64_t count = a->n * COLUMNS;
     for (int t = 0; t < THREADS; t++) {
-        jobs[t] =
-            (job){.a = a, .b = doubles(count), .x = doubles(count), .expected = doubles(count), .number = t};
+        jobs[t] = (job){.a = a,
+                        .b = doubles(count),
+                        .x = doubles(count),
+                        .expected = doubles(count),
+                        .number = t};
         for (int64_t k = 0; k < count; k++)
             jobs[t].x[k] = 1 + 0.1 * (double)(k % (7 + t));
         sparse_multiply(a, COLUMNS, jobs[t].x, jobs[t].b);
@@ -147,16 +150,18 @@ static void *solve_in_the_factor_s_workspace(void *job_)
     job *j = job_;
     const int64_t n = j->a->n;
     for (int round = 0; round < 20 * ROUNDS && !j->fault; round++) {
-        const int64_t columns = 1 + (round + j->number) % COLUMNS; /* it grows while others ask for it */
+        /* it grows while others ask for it */
+        const int64_t columns = 1 + (round + j->number) % COLUMNS;
         const libsolver_vectors b = block_view(j->b, n, columns), x = block_view(j->x, n, columns);
-        libsolver_status status = round % 3 == 2
-                                      ? libsolver_solve_plain(j->factor, LIBSOLVER_PART_ALL, NULL, &b, &x)
-                                      : libsolver_solve(j->factor, &b, &x);
+        libsolver_status status =
+            round % 3 == 2 ? libsolver_solve_plain(j->factor, LIBSOLVER_PART_ALL, NULL, &b, &x)
+                           : libsolver_solve(j->factor, &b, &x);
         if (status == LIBSOLVER_OK)
             j->served++;
         if (status != LIBSOLVER_OK && status != LIBSOLVER_INVALID)
             j->fault = "neither OK nor INVALID";
-        else if (status == LIBSOLVER_OK && !(sparse_backward_error(j->a, columns, j->x, j->b) <= 1e-12))
+        else if (status == LIBSOLVER_OK &&
+                 !(sparse_backward_error(j->a, columns, j->x, j->b) <= 1e-12))
             j->fault = "OK, but the solution is wrong";
     }
     return NULL;
@@ -212,7 +217,8 @@ static int call_again(void *user)
     t->calls++;
     const int64_t n = t->a->n;
     const libsolver_vectors b = block_view(t->b, n, 1), x = block_view(t->x, n, 1);
-    libsolver_status status = libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, t->in_use, &b, &x);
+    libsolver_status status =
+        libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, t->in_use, &b, &x);
     if (status != LIBSOLVER_INVALID || !strstr(libsolver_factor_message(t->factor), "in use"))
         t->fault = "solve_plain took a workspace that is in use";
     status = libsolver_refine(t->factor, t->in_use, &b, &x, NULL);
@@ -256,7 +262,8 @@ static void a_workspace_in_use_is_refused(void **state)
         assert_int_equal(libsolver_solve_plain(t.factor, LIBSOLVER_PART_ALL, t.in_use, &bv, &xv),
                          LIBSOLVER_OK);
         assert_int_equal(t.calls, 1);
-        assert_int_equal(libsolver_refine(t.factor, t.in_use, &bv, &xv, NULL), LIBSOLVER_INACCURATE);
+        assert_int_equal(libsolver_refine(t.factor, t.in_use, &bv, &xv, NULL),
+                         LIBSOLVER_INACCURATE);
         assert_true(t.calls > 1);
         assert_true(sparse_backward_error(&a, 1, x, b) <= 1e-14);
         if (own) {
@@ -297,7 +304,8 @@ static void *factorize_and_solve(void *job_)
         negative[p] = -a->values[p];
     }
     view.values = values;
-    if (libsolver_factorize(j->analysis, &view, &f) != LIBSOLVER_OK || libsolver_inertia(f, &before))
+    if (libsolver_factorize(j->analysis, &view, &f) != LIBSOLVER_OK ||
+        libsolver_inertia(f, &before))
         j->fault = "factorize failed";
     for (int round = 0; round < ROUNDS / 3 && !j->fault; round++) {
         memset(j->x, 255, sizeof(double) * (size_t)(n * COLUMNS));
@@ -346,8 +354,9 @@ static void factors_on_one_analysis(const sparse *a, int threads)
 static void several_threads_factorize_with_one_analysis(void **state)
 {
     (void)state;
+    /* fronts are wanted once Cholesky by columns has failed */
     sparse definite = sparse_grid(60, 50, 4), indefinite = sparse_grid(60, 50, 2.5),
-           late = sparse_delaying(20), narrow = sparse_grid(600, 2, 1.1); /* fronts are wanted once Cholesky by columns has failed */
+           late = sparse_delaying(20), narrow = sparse_grid(600, 2, 1.1);
     for (int threads = 1; threads <= TEAM; threads++) {
         factors_on_one_analysis(&definite, threads);
         factors_on_one_analysis(&indefinite, threads);

@@ -93,8 +93,9 @@ static void not_positive_definite_names_the_row(void **state)
 static void definite_and_indefinite_values_may_take_turns(void **state)
 {
     (void)state;
-    static const libsolver_kind kinds[6] = {LIBSOLVER_KIND_SPD, LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_KIND_INDEFINITE,
-                                            LIBSOLVER_KIND_SPD, LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_KIND_INDEFINITE};
+    static const libsolver_kind kinds[6] = {LIBSOLVER_KIND_SPD,        LIBSOLVER_KIND_INDEFINITE,
+                                            LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_KIND_SPD,
+                                            LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_KIND_INDEFINITE};
     sparse a = sparse_grid(150, 2, 4);
     const int64_t n = a.n;
     double *b = doubles(n), *x = doubles(n), *expected = doubles(n);
@@ -118,15 +119,18 @@ static void definite_and_indefinite_values_may_take_turns(void **state)
         libsolver_factor *fresh;
         libsolver_factor_info info, other;
         libsolver_inertia_counts found, again;
-        const libsolver_vectors in = block_view(b, n, 1), out = block_view(x, n, 1), wanted = block_view(expected, n, 1);
+        const libsolver_vectors in = block_view(b, n, 1), out = block_view(x, n, 1),
+                                wanted = block_view(expected, n, 1);
         assert_int_equal(libsolver_refactorize(f, &view), LIBSOLVER_OK);
         assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w, &in, &out), LIBSOLVER_OK);
         assert_int_equal(libsolver_factorize(analysis, &view, &fresh), LIBSOLVER_OK);
-        assert_int_equal(libsolver_solve_plain(fresh, LIBSOLVER_PART_ALL, NULL, &in, &wanted), LIBSOLVER_OK);
+        assert_int_equal(libsolver_solve_plain(fresh, LIBSOLVER_PART_ALL, NULL, &in, &wanted),
+                         LIBSOLVER_OK);
         libsolver_info(f, &info);
         libsolver_info(fresh, &other);
         assert_int_equal(info.kind, kinds[round]);
-        assert_int_equal(other.kind, round % 3 == 1 ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_SPD);
+        assert_int_equal(other.kind,
+                         round % 3 == 1 ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_SPD);
         assert_int_equal(libsolver_inertia(f, &found), LIBSOLVER_OK);
         assert_int_equal(libsolver_inertia(fresh, &again), LIBSOLVER_OK);
         assert_int_equal(found.positive, again.positive);

@@ -14,7 +14,9 @@
 static sparse points_around_a_hub(int64_t waiting)
 {
     const int64_t n = waiting + 1;
-    sparse s = {.n = n, .pointers = calloc((size_t)n + 1, sizeof(int64_t)), .values = doubles(2 * n)};
+    sparse s = {.n = n,
+                .pointers = calloc((size_t)n + 1, sizeof(int64_t)),
+                .values = doubles(2 * n)};
     s.indices = calloc((size_t)(2 * n), sizeof(int64_t));
     for (int64_t j = 0; j < n; j++) {
         s.indices[2 * j] = j;
@@ -99,11 +101,13 @@ static void fgmres_makes_good_what_raised_pivots_cost(void **state)
         sparse_multiply(&a, 1, x, b);
         const libsolver_status status = libsolver_solve(f, &bv, &xv);
         libsolver_solve_query(f, NULL, &solved);
-        const double error = sparse_backward_error(&a, 1, x, b), plain = sparse_plain_refinement(&a, f, 10);
+        const double error = sparse_backward_error(&a, 1, x, b),
+                     plain = sparse_plain_refinement(&a, f, 10);
         if (status != LIBSOLVER_PERTURBED || !(error <= 1e-14 && plain > 1e-14))
             fail_msg("mixed %d: %s, backward error %g after %d steps; plain refinement %g", mixed,
                      libsolver_status_name(status), error, solved.steps, plain);
-        print_message("mixed %d: %.1e after %d steps, plain refinement %.1e\n", mixed, error, solved.steps, plain);
+        print_message("mixed %d: %.1e after %d steps, plain refinement %.1e\n", mixed, error,
+                      solved.steps, plain);
         libsolver_factor_free(f);
         free(b);
     }
@@ -129,11 +133,14 @@ static void an_older_workspace_serves_perturbed_factors(void **state)
         const libsolver_status wanted = round == 1 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
         for (int64_t j = 0; j < 100; j++)
             a.values[2 * j] = (round == 1 ? 3e-9 : 1) * (1 + 0.2 * (double)(j % 5));
-        assert_int_equal(round == 0 ? libsolver_factor_matrix(&view, &o, &f) : libsolver_refactorize(f, &view), wanted);
+        assert_int_equal(round == 0 ? libsolver_factor_matrix(&view, &o, &f)
+                                    : libsolver_refactorize(f, &view),
+                         wanted);
         assert_int_equal(libsolver_workspace_create(f, 1, &w[round > 0]), LIBSOLVER_OK);
         for (int k = 0; k < 1 + (round > 0); k++) {
             const libsolver_vectors xv = block_view(x[k], a.n, 1);
-            assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w[k], &bv, &xv), LIBSOLVER_OK);
+            assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w[k], &bv, &xv),
+                             LIBSOLVER_OK);
             assert_int_equal(libsolver_refine(f, w[k], &bv, &xv, NULL), wanted);
             assert_true(sparse_backward_error(&a, 1, x[k], b) <= 1e-14);
             assert_memory_equal(x[0], x[k], sizeof(double) * (size_t)a.n);

@@ -48,15 +48,21 @@ static void null_arguments_are_refused(void **state)
         refused(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, NULL, b, x), LIBSOLVER_INVALID,
                 of_factor, "NULL");
         solves(t, t->factor);
-        refused(libsolver_refine(t->factor, NULL, b, x, NULL), LIBSOLVER_INVALID, of_factor, "NULL");
+        refused(libsolver_refine(t->factor, NULL, b, x, NULL), LIBSOLVER_INVALID, of_factor,
+                "NULL");
     }
-    refused(libsolver_solve_async(t->factor, NULL, 1, &v, &v, NULL, NULL), LIBSOLVER_NOT_BUILT, of_factor, "GPU");
+    refused(libsolver_solve_async(t->factor, NULL, 1, &v, &v, NULL, NULL), LIBSOLVER_NOT_BUILT,
+            of_factor, "GPU");
     assert_int_equal(libsolver_solve(NULL, &v, &v), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_solve_plain(NULL, LIBSOLVER_PART_ALL, NULL, &v, &v), LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_solve_plain(NULL, LIBSOLVER_PART_ALL, NULL, &v, &v),
+                     LIBSOLVER_INVALID);
     assert_int_equal(libsolver_refine(NULL, NULL, &v, &v, NULL), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_solve_traced(NULL, NULL, &v, &v, 0, NULL, &entries), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, NULL), LIBSOLVER_INVALID);
-    refused(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, &entries), LIBSOLVER_NOT_BUILT, of_factor, "on the CPU");
+    assert_int_equal(libsolver_solve_traced(NULL, NULL, &v, &v, 0, NULL, &entries),
+                     LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, NULL),
+                     LIBSOLVER_INVALID);
+    refused(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, &entries), LIBSOLVER_NOT_BUILT,
+            of_factor, "on the CPU");
     assert_int_equal(libsolver_solve_async(NULL, NULL, 1, &v, &v, NULL, NULL), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_workspace_create(NULL, 1, &w), LIBSOLVER_INVALID);
     assert_null(w);
@@ -64,8 +70,10 @@ static void null_arguments_are_refused(void **state)
     assert_int_equal(libsolver_workspace_bytes(NULL, 1), 0);
     assert_int_equal(libsolver_inertia(NULL, &counts), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_inertia(t->factor, NULL), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_get_factor_l(NULL, &entries, NULL, NULL, NULL, NULL), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_get_factor_l(t->factor, NULL, NULL, NULL, NULL, NULL), LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_get_factor_l(NULL, &entries, NULL, NULL, NULL, NULL),
+                     LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_get_factor_l(t->factor, NULL, NULL, NULL, NULL, NULL),
+                     LIBSOLVER_INVALID);
     assert_int_equal(libsolver_get_factor_d(NULL, d, d), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_get_factor_d(t->factor, NULL, d), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_get_factor_d(t->factor, d, NULL), LIBSOLVER_INVALID);
@@ -101,21 +109,25 @@ static void handles_in_the_wrong_order_are_refused(void **state)
     assert_int_equal(libsolver_analyze(t->context, &view, &o, &analysis), LIBSOLVER_OK);
 
     view.values = negative; /* an object without a factor */
-    assert_int_equal(libsolver_factorize(analysis, &view, &factor), LIBSOLVER_NOT_POSITIVE_DEFINITE);
+    assert_int_equal(libsolver_factorize(analysis, &view, &factor),
+                     LIBSOLVER_NOT_POSITIVE_DEFINITE);
     assert_non_null(factor);
     const libsolver_vectors b = block_view(t->b, N, 1), x = block_view(out, N, 1);
     const char *message = libsolver_factor_message(factor);
     refused(libsolver_solve(factor, &b, &x), LIBSOLVER_INVALID, message, "no factor");
-    refused(libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, NULL, &b, &x), LIBSOLVER_INVALID, message,
-            "no factor");
+    refused(libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, NULL, &b, &x), LIBSOLVER_INVALID,
+            message, "no factor");
     refused(libsolver_refine(factor, NULL, &b, &x, NULL), LIBSOLVER_INVALID, message, "no factor");
-    refused(libsolver_solve_traced(factor, NULL, &b, &x, 0, NULL, &entries), LIBSOLVER_INVALID, message, "no factor");
+    refused(libsolver_solve_traced(factor, NULL, &b, &x, 0, NULL, &entries), LIBSOLVER_INVALID,
+            message, "no factor");
     assert_int_equal(libsolver_inertia(factor, &counts), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_get_factor_l(factor, &entries, NULL, NULL, NULL, NULL), LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_get_factor_l(factor, &entries, NULL, NULL, NULL, NULL),
+                     LIBSOLVER_INVALID);
     assert_int_equal(libsolver_get_factor_d(factor, out, out), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_get_scaling(factor, out), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_workspace_bytes(factor, 1), 0);
-    assert_int_equal(libsolver_workspace_create(factor, 1, &early), LIBSOLVER_OK); /* it grows later */
+    /* it grows later */
+    assert_int_equal(libsolver_workspace_create(factor, 1, &early), LIBSOLVER_OK);
     for (int k = 0; k < 2; k++) { /* nothing was solved in its own workspace, nor in this one */
         libsolver_solve_query(factor, k ? early : NULL, &solved);
         assert_true(isnan(solved.backward_error) && isnan(solved.backward_error_initial));
@@ -127,7 +139,8 @@ static void handles_in_the_wrong_order_are_refused(void **state)
     assert_int_equal(libsolver_refactorize(factor, &view), LIBSOLVER_OK);
     assert_int_equal(libsolver_solve(factor, &b, &x), LIBSOLVER_OK);
     assert_true(sparse_backward_error(&spd, 1, out, t->b) <= 1e-14);
-    assert_int_equal(libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, early, &b, &x), LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, early, &b, &x),
+                     LIBSOLVER_OK);
     assert_true(sparse_backward_error(&spd, 1, out, t->b) <= 1e-12);
     libsolver_workspace_free(early);
     for (int64_t columns = -1; columns < 1; columns++)
@@ -136,9 +149,12 @@ static void handles_in_the_wrong_order_are_refused(void **state)
     assert_int_equal(libsolver_workspace_create(factor, 1, &w), LIBSOLVER_OK);
     refused(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, w, &b, &x), LIBSOLVER_INVALID,
             libsolver_factor_message(t->factor), "another factor");
-    assert_int_equal(libsolver_solve_plain(factor, (libsolver_part)4, w, &b, &x), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_solve_plain(factor, (libsolver_part)-1, w, &b, &x), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_refine(factor, w, &b, &b, NULL), LIBSOLVER_INVALID); /* x must not be b */
+    assert_int_equal(libsolver_solve_plain(factor, (libsolver_part)4, w, &b, &x),
+                     LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_solve_plain(factor, (libsolver_part)-1, w, &b, &x),
+                     LIBSOLVER_INVALID);
+    /* x must not be b */
+    assert_int_equal(libsolver_refine(factor, w, &b, &b, NULL), LIBSOLVER_INVALID);
     libsolver_workspace_free(w);
 
     view.values = negative; /* and when it has lost it again */

@@ -30,10 +30,11 @@ static void check_with(const char *name, const sparse *a, const signs *known, do
         fail_msg("%s (ordering %d, kind %d): %s", name, options->ordering, options->kind,
                  libsolver_factor_message(f));
     assert_int_equal(libsolver_inertia(f, &found), LIBSOLVER_OK);
-    if (found.positive != known->positive || found.negative != known->negative || found.zero != known->zero)
-        fail_msg("%s (ordering %d, kind %d): inertia %d %d %d, expected %d %d %d", name, options->ordering,
-                 options->kind, (int)found.positive, (int)found.negative, (int)found.zero,
-                 (int)known->positive, (int)known->negative, (int)known->zero);
+    if (found.positive != known->positive || found.negative != known->negative ||
+        found.zero != known->zero)
+        fail_msg("%s (ordering %d, kind %d): inertia %d %d %d, expected %d %d %d", name,
+                 options->ordering, options->kind, (int)found.positive, (int)found.negative,
+                 (int)found.zero, (int)known->positive, (int)known->negative, (int)known->zero);
     if (!found.certain)
         fail_msg("%s (ordering %d, kind %d): the inertia is not certain", name, options->ordering,
                  options->kind);
@@ -47,9 +48,9 @@ static void check_with(const char *name, const sparse *a, const signs *known, do
         libsolver_solve_query(f, NULL, &solved);
         const double error = sparse_backward_error(a, columns, x, b);
         if (status != expected || solved.remarks != (int)expected || !(error <= 1e-14))
-            fail_msg("%s (ordering %d, kind %d, %d columns): %s, backward error %g, found to be %g", name,
-                     options->ordering, options->kind, columns, libsolver_status_name(status), error,
-                     solved.backward_error);
+            fail_msg("%s (ordering %d, kind %d, %d columns): %s, backward error %g, found to be %g",
+                     name, options->ordering, options->kind, columns, libsolver_status_name(status),
+                     error, solved.backward_error);
     }
     libsolver_factor_free(f);
     free(exact);
@@ -235,7 +236,8 @@ static void saddle_points_and_quasidefinite_systems_have_their_known_inertia(voi
         for (int j = 0; j < N; j++)
             for (int i = j + 1; i < N; i++)
                 if (random_below(&r, 6) == 0)
-                    a[i + j * N] = (i < N / 2) == (j < N / 2) ? 0.1 * random_real(&r) : 30 * random_real(&r);
+                    a[i + j * N] =
+                        (i < N / 2) == (j < N / 2) ? 0.1 * random_real(&r) : 30 * random_real(&r);
         for (int i = 0; i < N; i++)
             a[i + i * N] = i < N / 2 ? 5 : -5;
         check_dense("quasi-definite", N, a, (signs){N / 2, N / 2, 0});
@@ -376,7 +378,8 @@ static void systems_near_the_ends_of_the_number_range_are_solved(void **state)
             sparse_free(&a);
         }
     /* entries of both kinds in one matrix, and solutions of both kinds */
-    const double mixed[16] = {1e150, 0, 0, 0, 0, 1e-150, 0, 0, 0, 0, 2e-140, 1e-140, 0, 0, 1e-140, 2e-140};
+    const double mixed[16] = {1e150, 0, 0,      0,      0, 1e-150, 0,      0,
+                              0,     0, 2e-140, 1e-140, 0, 0,      1e-140, 2e-140};
     sparse a = sparse_of_dense(4, mixed);
     double x[4], b[4] = {1, 1, 3, 3};
     const libsolver_matrix view = sparse_view(&a);
@@ -395,14 +398,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(systems_of_order_0_1_and_2_are_solved),
-        cmocka_unit_test_teardown(diagonals_arrows_and_paths_have_their_known_inertia, print_last_seed),
+        cmocka_unit_test_teardown(diagonals_arrows_and_paths_have_their_known_inertia,
+                                  print_last_seed),
         cmocka_unit_test(shifted_grids_have_the_inertia_of_their_eigenvalues),
         cmocka_unit_test(delayed_pivots_do_not_change_the_inertia),
         cmocka_unit_test_teardown(saddle_points_and_quasidefinite_systems_have_their_known_inertia,
                                   print_last_seed),
         cmocka_unit_test(singular_systems_have_their_known_inertia_and_say_so),
-        cmocka_unit_test_teardown(random_matrices_have_the_inertia_of_their_eigenvalues, print_last_seed),
-        cmocka_unit_test_teardown(scaling_by_a_diagonal_does_not_change_the_inertia, print_last_seed),
+        cmocka_unit_test_teardown(random_matrices_have_the_inertia_of_their_eigenvalues,
+                                  print_last_seed),
+        cmocka_unit_test_teardown(scaling_by_a_diagonal_does_not_change_the_inertia,
+                                  print_last_seed),
         cmocka_unit_test(a_diagonal_of_five_hundred_decades_is_solved),
         cmocka_unit_test(systems_near_the_ends_of_the_number_range_are_solved),
     };

@@ -17,8 +17,10 @@
 /* ---- systems, and how they are handed over --------------------------------------------------- */
 
 enum { DEFINITE, BY_COLUMNS, INDEFINITE, MATCHED, SCHUR, MIXED, MIXED_IN_DOUBLE, SIGNED, VARIANTS };
-static const char *const variant_names[VARIANTS] = {
-    "definite", "by columns", "indefinite", "matched", "Schur complement", "mixed", "mixed, then double", "signed"};
+static const char *const variant_names[VARIANTS] = {"definite",           "by columns",
+                                                    "indefinite",         "matched",
+                                                    "Schur complement",   "mixed",
+                                                    "mixed, then double", "signed"};
 
 /* A view of the lower triangle in one of the ways there are, and its arrays. */
 typedef struct handed {
@@ -41,10 +43,12 @@ static sparse system_for(int variant)
             s.values[s.pointers[j]] = -8;
         return s;
     }
-    if (variant == MIXED_IN_DOUBLE) { /* half of the rank in single precision, all of it in double */
+    if (variant == MIXED_IN_DOUBLE) { /* half of the rank in single precision, all of it in double
+                                       */
         double value[30];
         for (int k = 0; k < 30; k++)
-            value[k] = (k % 2 ? -1 : 1) * (k < 15 ? 1 + 0.1 * k : 1e-11 * pow(1000, (k - 15) / 14.0));
+            value[k] =
+                (k % 2 ? -1 : 1) * (k < 15 ? 1 + 0.1 * k : 1e-11 * pow(1000, (k - 15) / 14.0));
         return sparse_with_eigenvalues(30, value);
     }
     return sparse_delaying(6);
@@ -77,7 +81,8 @@ static handed hand_over(const sparse *a, int way)
         for (int64_t j = 0; j < n; j++)
             for (int64_t p = a->pointers[j]; p < a->pointers[j + 1]; p++) {
                 const int64_t i = a->indices[p];
-                const int is_lower = j == c && way != 1, is_upper = i == c && way != 0 && (i != j || way == 1);
+                const int is_lower = j == c && way != 1,
+                          is_upper = i == c && way != 0 && (i != j || way == 1);
                 if (is_lower || is_upper) {
                     h.indices[next] = is_lower ? i : j;
                     h.values[next++] = a->values[p];
@@ -120,9 +125,25 @@ typedef struct sequence {
     double *b, *x, *complement, errors[COLUMNS];
 } sequence;
 
-enum { CONTEXT, ANALYZE, FACTORIZE, WORKSPACE, PLAIN, SOLVE, REFINE, CONDITION, FORWARD, EXPORT, SHIFTED, REFACTORIZE, SOLVE_2, STEPS };
-static const char *const step_names[STEPS] = {"context",   "analyze",       "factorize", "workspace", "solve_plain", "solve",  "refine",
-                                              "condition", "forward_error", "get_l",     "shifted",   "refactorize", "solve 2"};
+enum {
+    CONTEXT,
+    ANALYZE,
+    FACTORIZE,
+    WORKSPACE,
+    PLAIN,
+    SOLVE,
+    REFINE,
+    CONDITION,
+    FORWARD,
+    EXPORT,
+    SHIFTED,
+    REFACTORIZE,
+    SOLVE_2,
+    STEPS
+};
+static const char *const step_names[STEPS] = {
+    "context",   "analyze",       "factorize", "workspace", "solve_plain", "solve",  "refine",
+    "condition", "forward_error", "get_l",     "shifted",   "refactorize", "solve 2"};
 
 static void begin(sequence *q, int variant, int way)
 {
@@ -143,7 +164,9 @@ static void begin(sequence *q, int variant, int way)
               : variant == SIGNED  ? LIBSOLVER_KIND_QUASI_DEFINITE
               : variant >= MATCHED ? LIBSOLVER_KIND_INDEFINITE
                                    : LIBSOLVER_KIND_AUTO;
-    o->matching = variant == MATCHED ? LIBSOLVER_ON : variant == INDEFINITE ? LIBSOLVER_AUTO : LIBSOLVER_OFF;
+    o->matching = variant == MATCHED      ? LIBSOLVER_ON
+                  : variant == INDEFINITE ? LIBSOLVER_AUTO
+                                          : LIBSOLVER_OFF;
     o->mixed = variant == MIXED || variant == MIXED_IN_DOUBLE ? LIBSOLVER_ON : LIBSOLVER_OFF;
     for (int64_t i = 0; i < q->a.n && variant == SIGNED; i++)
         q->sign[i] = i % 2 ? -1 : 1;
@@ -169,7 +192,8 @@ static libsolver_status get_l(const libsolver_factor *f, int64_t n)
 }
 
 /* In place of a solve. */
-static libsolver_status half_solves(sequence *q, libsolver_workspace *w, const libsolver_vectors *b, const libsolver_vectors *x)
+static libsolver_status half_solves(sequence *q, libsolver_workspace *w, const libsolver_vectors *b,
+                                    const libsolver_vectors *x)
 {
     const libsolver_vectors s = block_view(q->complement, KEPT, KEPT);
     libsolver_status status = libsolver_schur_complement(q->factor, &s);
@@ -182,7 +206,8 @@ static void make_other_values(sequence *q)
 {
     const libsolver_matrix *v = &q->h.view;
     for (int64_t j = 0; j < q->a.n; j++)
-        for (int64_t p = v->format ? j : q->h.pointers[j]; p < (v->format ? j + 1 : q->h.pointers[j + 1]); p++)
+        for (int64_t p = v->format ? j : q->h.pointers[j];
+             p < (v->format ? j + 1 : q->h.pointers[j + 1]); p++)
             if (v->format ? q->h.indices[p] == q->h.pointers[p] : q->h.indices[p] == j)
                 q->h.other[p] = q->variant == BY_COLUMNS ? 1.1 : q->h.values[p] * 2;
 }
@@ -207,16 +232,20 @@ static libsolver_status take_step(sequence *q, int step)
     case WORKSPACE:
         return libsolver_workspace_create(q->factor, 2, &q->workspace);
     case PLAIN:
-        return is_schur ? half_solves(q, q->workspace, &b, &x) : libsolver_solve_plain(q->factor, LIBSOLVER_PART_ALL, q->workspace, &b, &x);
+        return is_schur
+                   ? half_solves(q, q->workspace, &b, &x)
+                   : libsolver_solve_plain(q->factor, LIBSOLVER_PART_ALL, q->workspace, &b, &x);
     case SOLVE:
     case SOLVE_2:
         return is_schur ? half_solves(q, NULL, &b, &x) : libsolver_solve(q->factor, &b, &x);
     case REFINE:
-        return is_schur ? LIBSOLVER_OK : libsolver_refine(q->factor, q->workspace, &b, &x, q->errors);
+        return is_schur ? LIBSOLVER_OK
+                        : libsolver_refine(q->factor, q->workspace, &b, &x, q->errors);
     case CONDITION:
         return is_schur ? LIBSOLVER_OK : libsolver_condition(q->factor, NULL, &condition);
     case FORWARD:
-        return is_schur ? LIBSOLVER_OK : libsolver_forward_error(q->factor, q->workspace, &b, &x, q->errors);
+        return is_schur ? LIBSOLVER_OK
+                        : libsolver_forward_error(q->factor, q->workspace, &b, &x, q->errors);
     case EXPORT:
         return is_schur ? LIBSOLVER_OK : get_l(q->factor, n);
     case SHIFTED:
@@ -255,11 +284,14 @@ static void check_books(const sequence *q, int step, int64_t k)
     if (!q->factor)
         return;
     libsolver_info(q->factor, &info);
-    const int64_t bytes = q->l.bytes - q->context_bytes, peak = q->l.peak - q->context_bytes, calls = q->l.calls - q->l.refused - 1;
+    const int64_t bytes = q->l.bytes - q->context_bytes, peak = q->l.peak - q->context_bytes,
+                  calls = q->l.calls - q->l.refused - 1;
     if (info.host_bytes != bytes || info.host_bytes_peak != peak || info.allocations != calls)
-        fail_msg("%s, allocation %d, %s: %lld bytes, at most %lld, by %lld allocations, but %lld, %lld, %lld were asked for",
-                 variant_names[q->variant], (int)k, step_names[step], (long long)info.host_bytes, (long long)info.host_bytes_peak,
-                 (long long)info.allocations, (long long)bytes, (long long)peak, (long long)calls);
+        fail_msg("%s, allocation %d, %s: %lld bytes, at most %lld, by %lld allocations, but %lld, "
+                 "%lld, %lld were asked for",
+                 variant_names[q->variant], (int)k, step_names[step], (long long)info.host_bytes,
+                 (long long)info.host_bytes_peak, (long long)info.allocations, (long long)bytes,
+                 (long long)peak, (long long)calls);
 }
 
 /* The whole sequence, its allocation number k failing, and with `all` those behind it in the same
@@ -277,8 +309,9 @@ static int run(int variant, int way, int64_t k, int all, int *met)
         /* mixed precision does without a factor in double that there is no room for */
         const int absorbed = refused && status >= 0 && variant == MIXED_IN_DOUBLE;
         if (refused ? status != LIBSOLVER_OUT_OF_MEMORY && !absorbed : status < 0)
-            fail_msg("%s, storage %d, allocation %d, %s: %s, %d refused", variant_names[variant], way, (int)k, step_names[step],
-                     libsolver_status_name(status), (int)(q.l.refused - before));
+            fail_msg("%s, storage %d, allocation %d, %s: %s, %d refused", variant_names[variant],
+                     way, (int)k, step_names[step], libsolver_status_name(status),
+                     (int)(q.l.refused - before));
         if (refused) {
             failed = 1;
             met[step]++;
@@ -293,22 +326,24 @@ static int run(int variant, int way, int64_t k, int all, int *met)
         if (status < 0) {
             status = take_step(&q, step);
             if (status < 0)
-                fail_msg("%s, storage %d, after allocation %d, %s again: %s", variant_names[variant], way, (int)k, step_names[step],
+                fail_msg("%s, storage %d, after allocation %d, %s again: %s",
+                         variant_names[variant], way, (int)k, step_names[step],
                          libsolver_status_name(status));
             check_books(&q, step, k);
         }
         if (step == SOLVE_2 && variant != SCHUR) {
             const double error = sparse_backward_error(&q.a, COLUMNS, q.x, q.b);
             const int may_be_single = variant == MIXED_IN_DOUBLE && failed; /* says so, then */
-            if (error <= 1e-14 ? status == LIBSOLVER_INACCURATE : !may_be_single || status != LIBSOLVER_INACCURATE)
-                fail_msg("%s, storage %d, allocation %d: %s, backward error %g", variant_names[variant], way, (int)k,
-                         libsolver_status_name(status), error);
+            if (error <= 1e-14 ? status == LIBSOLVER_INACCURATE
+                               : !may_be_single || status != LIBSOLVER_INACCURATE)
+                fail_msg("%s, storage %d, allocation %d: %s, backward error %g",
+                         variant_names[variant], way, (int)k, libsolver_status_name(status), error);
         }
     }
     end(&q);
     if (q.l.live != 0 || q.l.bytes != 0)
-        fail_msg("%s, storage %d, allocation %d: %d blocks of %d bytes were lost", variant_names[variant], way, (int)k, (int)q.l.live,
-                 (int)q.l.bytes);
+        fail_msg("%s, storage %d, allocation %d: %d blocks of %d bytes were lost",
+                 variant_names[variant], way, (int)k, (int)q.l.live, (int)q.l.bytes);
     return failed;
 }
 
@@ -321,10 +356,14 @@ static void every_byte_is_accounted_for_and_every_allocation_may_fail(void **sta
             for (int64_t k = 0; run(variant, way, k, way % 2, met); k++)
                 failures++;
             if (way == 2)
-                print_message("%s: %d failures, %d in analyze, %d in factorize, %d in refactorizations\n", variant_names[variant],
-                              failures, met[ANALYZE], met[FACTORIZE], met[SHIFTED] + met[REFACTORIZE]);
-            assert_true(failures > 60 && met[CONTEXT] && met[ANALYZE] > 20 && met[FACTORIZE] > 10 && met[WORKSPACE]);
-            assert_int_equal(met[PLAIN] + met[REFINE] + met[CONDITION] + met[FORWARD], 0); /* these allocate nothing */
+                print_message(
+                    "%s: %d failures, %d in analyze, %d in factorize, %d in refactorizations\n",
+                    variant_names[variant], failures, met[ANALYZE], met[FACTORIZE],
+                    met[SHIFTED] + met[REFACTORIZE]);
+            assert_true(failures > 60 && met[CONTEXT] && met[ANALYZE] > 20 && met[FACTORIZE] > 10 &&
+                        met[WORKSPACE]);
+            /* these allocate nothing */
+            assert_int_equal(met[PLAIN] + met[REFINE] + met[CONDITION] + met[FORWARD], 0);
             assert_true(variant == SCHUR || (met[SOLVE] && met[EXPORT]));
         }
 }
@@ -352,13 +391,15 @@ static void matchings_and_second_triangles_are_in_the_books(void **state)
     sparse a = system_for(MATCHED);
     const int64_t n = a.n, nnz = a.pointers[n];
     sparse_free(&a);
-    const int64_t lower = bytes_of_factor(MATCHED, 0, LIBSOLVER_OFF), full = bytes_of_factor(MATCHED, 2, LIBSOLVER_OFF);
+    const int64_t lower = bytes_of_factor(MATCHED, 0, LIBSOLVER_OFF),
+                  full = bytes_of_factor(MATCHED, 2, LIBSOLVER_OFF);
     const int64_t places = full - lower - nnz * (int64_t)sizeof(double);
     print_message("lower %lld bytes, full %lld\n", (long long)lower, (long long)full);
     assert_in_range(places, 0, 256); /* one more block: its header and alignment */
     const int64_t matched = bytes_of_factor(MATCHED, 0, LIBSOLVER_ON);
     print_message("with matching %lld\n", (long long)matched);
-    assert_true(matched - lower >= nnz * (int64_t)sizeof(double)); /* at least the sizes of all entries */
+    /* at least the sizes of all entries */
+    assert_true(matched - lower >= nnz * (int64_t)sizeof(double));
 }
 
 int main(void)

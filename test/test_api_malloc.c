@@ -138,8 +138,9 @@ static const char *function_at(const char *path, uint64_t offset)
 static int is_of_blas(const char *name)
 {
     const size_t length = strlen(name);
-    return strncmp(name, "cblas_", 6) == 0 || strncmp(name, "blas_", 5) == 0 || strncmp(name, "openblas_", 9) == 0 ||
-           strstr(name, "gemm_small_") != NULL || (length > 5 && strchr("sdcz", name[0]) && name[length - 1] == '_' && islower(name[1]));
+    return strncmp(name, "cblas_", 6) == 0 || strncmp(name, "blas_", 5) == 0 ||
+           strncmp(name, "openblas_", 9) == 0 || strstr(name, "gemm_small_") != NULL ||
+           (length > 5 && strchr("sdcz", name[0]) && name[length - 1] == '_' && islower(name[1]));
 }
 
 /* Calls of malloc since counting began: by the library, by the BLAS in it, and by the OpenMP
@@ -153,10 +154,12 @@ static void count_callers(int64_t *library, int64_t *blas, int64_t *runtime)
         const int known = dladdr(caller[k], &where) != 0;
         const int is_here = known && strstr(where.dli_fname, "/libsolver.so") != NULL;
         const uint64_t offset = known ? (uint64_t)((char *)caller[k] - (char *)where.dli_fbase) : 0;
-        const int by_blas = (is_here && is_of_blas(function_at(where.dli_fname, offset))) || (known && strstr(where.dli_fname, "blas"));
+        const int by_blas = (is_here && is_of_blas(function_at(where.dli_fname, offset))) ||
+                            (known && strstr(where.dli_fname, "blas"));
         *blas += by_blas;
         *library += is_here && !by_blas;
-        *runtime += known && (strstr(where.dli_fname, "libgomp") || strstr(where.dli_fname, "libomp"));
+        *runtime +=
+            known && (strstr(where.dli_fname, "libgomp") || strstr(where.dli_fname, "libomp"));
     }
     atomic_store(&callers, 0);
 }
@@ -200,11 +203,15 @@ static void refactorize_and_solve_allocate_nothing(void **state)
                     /* OpenBLAS's gemm of small blocks takes memory for packing on machines with
                      * AVX-512 */
                     if (library > 0 || l.calls != calls)
-                        fail_msg("kind %d, mixed %d, %d threads, %s: %d hidden allocations, %d others", kind, mixed, threads,
-                                 step_names[steps[k]], (int)library, (int)(l.calls - calls));
+                        fail_msg(
+                            "kind %d, mixed %d, %d threads, %s: %d hidden allocations, %d others",
+                            kind, mixed, threads, step_names[steps[k]], (int)library,
+                            (int)(l.calls - calls));
                     if (round == 2 && runtime + blas > 0)
-                        print_message("kind %d, mixed %d, %d threads, %s: allocations by OpenMP %d, BLAS %d\n", kind,
-                                      mixed, threads, step_names[steps[k]], (int)runtime, (int)blas);
+                        print_message("kind %d, mixed %d, %d threads, %s: allocations by OpenMP "
+                                      "%d, BLAS %d\n",
+                                      kind, mixed, threads, step_names[steps[k]], (int)runtime,
+                                      (int)blas);
                 }
             }
             libsolver_info(o.factor, &after);
@@ -254,7 +261,8 @@ static void nothing_goes_around_the_caller_s_allocator(void **state)
             o.options.mixed = variant >= 3 ? LIBSOLVER_ON : LIBSOLVER_OFF;
             const int64_t total = count_all_phases(&t, &o);
             if (own ? total != 0 : total <= 20)
-                fail_msg("variant %d, %s allocator: %d calls of malloc", variant, own ? "own" : "no", (int)total);
+                fail_msg("variant %d, %s allocator: %d calls of malloc", variant,
+                         own ? "own" : "no", (int)total);
             assert_true(!own || l.live == 0);
         }
         api_system_free(&t);
@@ -265,8 +273,11 @@ static void nothing_goes_around_the_caller_s_allocator(void **state)
 static void functions_of_the_blas_are_known_by_name(void **state)
 {
     (void)state;
-    static const char *const blas[] = {"dgemm_", "ssyrk_", "ztrsm_", "cblas_dgemm", "dgemm_small_kernel_nn_SKYLAKEX", "blas_memory_alloc"};
-    static const char *const others[] = {"", "memory_new", "cpu_solve_d", "front_cholesky_s", "libsolver_solve", "trsm"};
+    static const char *const blas[] = {
+        "dgemm_",           "ssyrk_", "ztrsm_", "cblas_dgemm", "dgemm_small_kernel_nn_SKYLAKEX",
+        "blas_memory_alloc"};
+    static const char *const others[] = {
+        "", "memory_new", "cpu_solve_d", "front_cholesky_s", "libsolver_solve", "trsm"};
     for (int k = 0; k < 6; k++)
         if (!is_of_blas(blas[k]))
             fail_msg("%s", blas[k]);
@@ -277,10 +288,14 @@ static void functions_of_the_blas_are_known_by_name(void **state)
         skip();
     Dl_info where;
     void *inside = NULL;
-    memcpy(&inside, &(libsolver_status(*)(libsolver_factor *, const libsolver_vectors *, const libsolver_vectors *)){libsolver_solve},
+    memcpy(&inside,
+           &(libsolver_status(*)(libsolver_factor *, const libsolver_vectors *,
+                                 const libsolver_vectors *)){libsolver_solve},
            sizeof inside);
     assert_true(dladdr(inside, &where) != 0);
-    assert_string_equal(function_at(where.dli_fname, (uint64_t)((char *)inside - (char *)where.dli_fbase)), "libsolver_solve");
+    assert_string_equal(function_at(where.dli_fname,
+                                    (uint64_t)((char *)inside - (char *)where.dli_fbase)),
+                        "libsolver_solve");
 }
 
 int main(void)

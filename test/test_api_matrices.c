@@ -159,8 +159,10 @@ static void refuse_view(const bench *t, const libsolver_matrix *view, libsolver_
 static void bad_matrices_are_refused_by_analyze(void **state)
 {
     bench *t = *state;
-    static const int32_t falling[] = {0, 2, 1, 5}, late[] = {1, 2, 4, 5}, negative[] = {-1, 2, 4, 5};
-    static const int32_t outside[] = {0, 3, 1, 2, 2}, below_0[] = {0, -1, 1, 2, 2}, above[] = {0, 2, 0, 2, 2};
+    static const int32_t falling[] = {0, 2, 1, 5}, late[] = {1, 2, 4, 5},
+                         negative[] = {-1, 2, 4, 5};
+    static const int32_t outside[] = {0, 3, 1, 2, 2}, below_0[] = {0, -1, 1, 2, 2},
+                         above[] = {0, 2, 0, 2, 2};
     static const int64_t far_down[] = {INT64_MIN, 2, 1, 2, 2}, far_up[] = {0, INT64_MAX, 1, 2, 2};
     static const int64_t far_start[] = {INT64_MIN, 2, 4, 5}, far_end[] = {0, 2, 4, INT64_MAX};
     static const int32_t triplet_columns[] = {0, 0, 1, 1, 3}, triplets_ok[] = {0, 0, 1, 1, 2};
@@ -187,17 +189,20 @@ static void bad_matrices_are_refused_by_analyze(void **state)
     BAD(LIBSOLVER_INVALID, "entry 1 has row -1", v.indices = below_0);
     BAD(LIBSOLVER_INVALID, "entry 0", v.indices = far_down; v.index_type = LIBSOLVER_INT64);
     BAD(LIBSOLVER_INVALID, "entry 1", v.indices = far_up; v.index_type = LIBSOLVER_INT64);
-    BAD(LIBSOLVER_INVALID, "entry 0", v.indices = far_down; v.index_type = LIBSOLVER_INT64; v.base = 1;
-        v.pointers = columns3_from_1);
+    BAD(LIBSOLVER_INVALID, "entry 0", v.indices = far_down; v.index_type = LIBSOLVER_INT64;
+        v.base = 1; v.pointers = columns3_from_1);
     BAD(LIBSOLVER_INVALID, "entry 0 has row 0", v.base = 1; v.pointers = columns3_from_1);
     BAD(LIBSOLVER_INVALID, "entry 2 (row 0, column 1) is not in the lower", v.indices = above);
-    BAD(LIBSOLVER_INVALID, "entry 1 (row 2, column 0) is not in the upper", v.storage = LIBSOLVER_UPPER);
+    BAD(LIBSOLVER_INVALID, "entry 1 (row 2, column 0) is not in the upper",
+        v.storage = LIBSOLVER_UPPER);
     BAD(LIBSOLVER_INVALID, "not symmetric", v.storage = LIBSOLVER_FULL);
     BAD(LIBSOLVER_INVALID, "-1 triplets", v.format = LIBSOLVER_TRIPLETS; v.nnz = -1);
-    BAD(LIBSOLVER_INVALID, "without indices", v.format = LIBSOLVER_TRIPLETS; v.nnz = 5; v.pointers = NULL);
-    BAD(LIBSOLVER_INVALID, "without indices", v.format = LIBSOLVER_TRIPLETS; v.nnz = 5; v.indices = NULL);
-    BAD(LIBSOLVER_INVALID, "entry 4 has row 2 and column 3", v.format = LIBSOLVER_TRIPLETS; v.nnz = 5;
-        v.pointers = triplet_columns);
+    BAD(LIBSOLVER_INVALID, "without indices", v.format = LIBSOLVER_TRIPLETS; v.nnz = 5;
+        v.pointers = NULL);
+    BAD(LIBSOLVER_INVALID, "without indices", v.format = LIBSOLVER_TRIPLETS; v.nnz = 5;
+        v.indices = NULL);
+    BAD(LIBSOLVER_INVALID, "entry 4 has row 2 and column 3", v.format = LIBSOLVER_TRIPLETS;
+        v.nnz = 5; v.pointers = triplet_columns);
     libsolver_matrix good[] = {view3(), view3(), view3()};
     good[1].base = 1;
     good[1].pointers = columns3_from_1;
@@ -221,7 +226,8 @@ static void bad_values_are_refused_by_factorize_and_the_old_factor_stays(void **
     random_stream r = random_seeded(5);
     own_view *v = malloc(sizeof *v);
     for (int storage = LIBSOLVER_LOWER; storage <= LIBSOLVER_FULL; storage++) {
-        v->view = (libsolver_matrix){.storage = (libsolver_storage)storage, .index_type = LIBSOLVER_INT64};
+        v->view = (libsolver_matrix){.storage = (libsolver_storage)storage,
+                                     .index_type = LIBSOLVER_INT64};
         fill_view(&t->a, &r, 1, v);
         libsolver_analysis *analysis;
         libsolver_factor *factor, *failed;
@@ -256,7 +262,8 @@ static void bad_values_are_refused_by_factorize_and_the_old_factor_stays(void **
                         continue;
                     v->values[k] = nextafter(v->values[k], 99);
                     const libsolver_status status = libsolver_refactorize(factor, &v->view);
-                    refused(status, LIBSOLVER_INVALID, libsolver_factor_message(factor), "not symmetric");
+                    refused(status, LIBSOLVER_INVALID, libsolver_factor_message(factor),
+                            "not symmetric");
                     v->values[k] = nextafter(v->values[k], -99);
                     solves(t, factor);
                 }

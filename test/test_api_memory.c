@@ -33,7 +33,8 @@ static void every_allocation_fails(api_system *t, int threads, int all)
                 met[step]++;
                 if (step == FACTORIZE)
                     assert_null(o.factor);
-                if (step == OTHER_VALUES || step == BACK) { /* refused until a refactorize succeeds */
+                /* refused until a refactorize succeeds */
+                if (step == OTHER_VALUES || step == BACK) {
                     const libsolver_vectors b = block_view(t->b, t->a.n, 1);
                     const libsolver_status refused = libsolver_solve(o.factor, &b, &b);
                     assert_int_equal(refused, LIBSOLVER_INVALID);
@@ -44,7 +45,8 @@ static void every_allocation_fails(api_system *t, int threads, int all)
                     fail_msg("after allocation %d, %s again: %s, %s", (int)k, step_names[step],
                              libsolver_status_name(status), message_of(step, &o));
             } else if (!failed && l.refuse_at >= 0 && l.calls > l.refuse_at)
-                fail_msg("allocation %d failed in %s, which did not say so", (int)k, step_names[step]);
+                fail_msg("allocation %d failed in %s, which did not say so", (int)k,
+                         step_names[step]);
             check_step(step, t, &o);
         }
         libsolver_factor_info info;
@@ -215,7 +217,8 @@ static void a_limit_that_is_too_low_is_met_early(void **state)
             assert_int_equal(libsolver_analyze(context, &view, &o, &analysis), LIBSOLVER_OK);
             libsolver_analysis_query(analysis, &foreseen);
             assert_int_equal(libsolver_factorize(analysis, &view, &f), LIBSOLVER_OK);
-            const int64_t without = foreseen.host_bytes - libsolver_workspace_bytes(f, 1); /* which comes last */
+            /* which comes last */
+            const int64_t without = foreseen.host_bytes - libsolver_workspace_bytes(f, 1);
             libsolver_factor_free(f);
             libsolver_analysis_free(analysis);
             libsolver_context_free(context);

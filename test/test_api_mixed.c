@@ -24,7 +24,8 @@ static libsolver_options mixed_options(libsolver_kind kind)
     return o;
 }
 
-static libsolver_factor *factor_of(const sparse *a, const libsolver_options *o, libsolver_status *status)
+static libsolver_factor *factor_of(const sparse *a, const libsolver_options *o,
+                                   libsolver_status *status)
 {
     const libsolver_matrix view = sparse_view(a);
     libsolver_factor *f = NULL;
@@ -52,7 +53,8 @@ static double *right_sides(const sparse *a, int64_t columns)
 }
 
 /* Solves, and checks that what is said of the solution is so.  Returns the backward error. */
-static double solve_and_check(const char *name, const sparse *a, libsolver_factor *f, libsolver_status factorized)
+static double solve_and_check(const char *name, const sparse *a, libsolver_factor *f,
+                              libsolver_status factorized)
 {
     double *b = right_sides(a, COLUMNS), *x = doubles(a->n * COLUMNS);
     const libsolver_vectors bv = block_view(b, a->n, COLUMNS), xv = block_view(x, a->n, COLUMNS);
@@ -61,16 +63,18 @@ static double solve_and_check(const char *name, const sparse *a, libsolver_facto
     libsolver_solve_query(f, NULL, &info);
     const double error = sparse_backward_error(a, COLUMNS, x, b);
     const int remarks = (int)factorized | (error <= 1e-14 ? 0 : LIBSOLVER_INACCURATE);
-    if (status < 0 || info.remarks != remarks || !(fabs(info.backward_error - error) <= 1e-2 * error + 1e-17))
-        fail_msg("%s: %s, remarks %d, expected %d; backward error %g, found to be %g", name, libsolver_status_name(status),
-                 info.remarks, remarks, error, info.backward_error);
+    if (status < 0 || info.remarks != remarks ||
+        !(fabs(info.backward_error - error) <= 1e-2 * error + 1e-17))
+        fail_msg("%s: %s, remarks %d, expected %d; backward error %g, found to be %g", name,
+                 libsolver_status_name(status), info.remarks, remarks, error, info.backward_error);
     free(b);
     free(x);
     return error;
 }
 
 /* One way to ask, everything as in double precision. */
-static void check_good(const char *name, const sparse *a, const signs *known, const libsolver_options *o)
+static void check_good(const char *name, const sparse *a, const signs *known,
+                       const libsolver_options *o)
 {
     libsolver_status status;
     libsolver_inertia_counts counts;
@@ -78,9 +82,11 @@ static void check_good(const char *name, const sparse *a, const signs *known, co
     if (status != LIBSOLVER_OK)
         fail_msg("%s: %s, %s", name, libsolver_status_name(status), libsolver_factor_message(f));
     assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
-    if (counts.positive != known->positive || counts.negative != known->negative || counts.zero != 0)
-        fail_msg("%s: inertia %d %d %d, expected %d %d 0", name, (int)counts.positive, (int)counts.negative,
-                 (int)counts.zero, (int)known->positive, (int)known->negative);
+    if (counts.positive != known->positive || counts.negative != known->negative ||
+        counts.zero != 0)
+        fail_msg("%s: inertia %d %d %d, expected %d %d 0", name, (int)counts.positive,
+                 (int)counts.negative, (int)counts.zero, (int)known->positive,
+                 (int)known->negative);
     const double error = solve_and_check(name, a, f, status);
     if (!(error <= 1e-14))
         fail_msg("%s: backward error %g", name, error);
@@ -90,7 +96,8 @@ static void check_good(const char *name, const sparse *a, const signs *known, co
 static void check_all_ways(const char *name, const sparse *a, signs known)
 {
     for (int k = 0; k < 4; k++) {
-        libsolver_options o = mixed_options(k % 2 ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_AUTO);
+        libsolver_options o =
+            mixed_options(k % 2 ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_AUTO);
         o.matching = k / 2 ? LIBSOLVER_ON : LIBSOLVER_AUTO;
         check_good(name, a, &known, &o);
     }
@@ -171,9 +178,11 @@ static void fgmres_solves_where_plain_refinement_stalls(void **state)
             libsolver_factor *f = factor_of(&a, &o, &status);
             if (status != LIBSOLVER_OK && status != LIBSOLVER_PERTURBED)
                 fail_msg("cond 1e%d, kind %d: %s", decades, kind, libsolver_factor_message(f));
-            const double error = solve_and_check("ill-conditioned", &a, f, status), stall = sparse_plain_refinement(&a, f, 30);
+            const double error = solve_and_check("ill-conditioned", &a, f, status),
+                         stall = sparse_plain_refinement(&a, f, 30);
             if (!(error <= 1e-14))
-                fail_msg("cond 1e%d, kind %d: backward error %g; plain refinement: %g", decades, kind, error, stall);
+                fail_msg("cond 1e%d, kind %d: backward error %g; plain refinement: %g", decades,
+                         kind, error, stall);
             assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
             assert_true(!counts.certain || is_in_double(f));
             stalled += stall > 1e-13;
@@ -210,7 +219,8 @@ static void conditions_and_forward_errors_are_those_of_the_matrix(void **state)
         for (int indefinite = 0; indefinite < 2; indefinite++) {
             double values[N], inverse[N], b[N], x[N], condition, forward;
             for (int k = 0; k < N; k++) {
-                values[k] = (k == 0 ? pow(10, -decades) : 1 + 0.3 * sin(k)) * (indefinite && k % 2 ? -1 : 1);
+                values[k] = (k == 0 ? pow(10, -decades) : 1 + 0.3 * sin(k)) *
+                            (indefinite && k % 2 ? -1 : 1);
                 inverse[k] = 1 / values[k];
             }
             sparse a = sparse_with_eigenvalues(N, values), i = sparse_with_eigenvalues(N, inverse);
@@ -226,10 +236,12 @@ static void conditions_and_forward_errors_are_those_of_the_matrix(void **state)
                 x[k] += 1e-6 * ((k == 0) - 2.0 / N);
             assert_int_equal(libsolver_condition(f, NULL, &condition), status);
             assert_int_equal(libsolver_forward_error(f, NULL, &bv, &xv, &forward), status);
-            print_message("condition %.2e, estimated %.2e; bound %.1e (%s)\n", known, condition, forward,
-                          libsolver_status_name(status));
-            if (!(condition >= known / 3 && condition <= known * 1.01) || !(forward >= 0.99e-6 * (1 - 2.0 / N) / 1.6))
-                fail_msg("1e%d: condition %g, estimated %g; forward error %g", decades, known, condition, forward);
+            print_message("condition %.2e, estimated %.2e; bound %.1e (%s)\n", known, condition,
+                          forward, libsolver_status_name(status));
+            if (!(condition >= known / 3 && condition <= known * 1.01) ||
+                !(forward >= 0.99e-6 * (1 - 2.0 / N) / 1.6))
+                fail_msg("1e%d: condition %g, estimated %g; forward error %g", decades, known,
+                         condition, forward);
             libsolver_factor_free(f);
             sparse_free(&a);
             sparse_free(&i);
@@ -252,7 +264,8 @@ static void fgmres_gives_the_same_bits_for_any_threads(void **state)
             o.threads = threads;
             libsolver_factor *f = factor_of(&a, &o, &status);
             assert_true(status >= 0);
-            const libsolver_vectors bv = block_view(b, a.n, COLUMNS), xv = block_view(here, a.n, COLUMNS);
+            const libsolver_vectors bv = block_view(b, a.n, COLUMNS),
+                                    xv = block_view(here, a.n, COLUMNS);
             assert_int_equal(libsolver_solve(f, &bv, &xv), status);
             libsolver_solve_query(f, NULL, &info);
             assert_true(info.steps >= 2 && info.backward_error <= 1e-14);
@@ -303,12 +316,14 @@ static void entries_beyond_single_precision_are_scaled(void **state)
     sparse a = sparse_of_dense(2, diagonal);
     check_all_ways("a diagonal", &a, (signs){2, 0, 0});
     libsolver_options o = mixed_options(LIBSOLVER_KIND_AUTO);
-    o.scaling = o.matching = LIBSOLVER_OFF; /* no one power of two brings it into range: rows are scaled all the same */
+    o.scaling = o.matching = LIBSOLVER_OFF; /* no one power of two brings it into range: rows are
+                                               scaled all the same */
     check_good("a diagonal, unscaled", &a, &(signs){2, 0, 0}, &o);
     sparse_free(&a);
 }
 
-static void check_singular(const char *name, int64_t n, const double *dense, libsolver_status wanted, int64_t zero)
+static void check_singular(const char *name, int64_t n, const double *dense,
+                           libsolver_status wanted, int64_t zero)
 {
     for (int kind = 0; kind < 3; kind += 2) {
         sparse a = sparse_of_dense(n, dense);
@@ -317,10 +332,11 @@ static void check_singular(const char *name, int64_t n, const double *dense, lib
         libsolver_inertia_counts counts;
         libsolver_factor *f = factor_of(&a, &o, &status);
         assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
-        if (status != wanted || counts.zero != zero || counts.certain != (wanted != LIBSOLVER_PERTURBED) ||
+        if (status != wanted || counts.zero != zero ||
+            counts.certain != (wanted != LIBSOLVER_PERTURBED) ||
             counts.positive + counts.negative + counts.zero != n)
-            fail_msg("%s: %s, inertia %d %d %d, certain %d", name, libsolver_status_name(status), (int)counts.positive,
-                     (int)counts.negative, (int)counts.zero, counts.certain);
+            fail_msg("%s: %s, inertia %d %d %d, certain %d", name, libsolver_status_name(status),
+                     (int)counts.positive, (int)counts.negative, (int)counts.zero, counts.certain);
         const double error = solve_and_check(name, &a, f, status);
         if (!(error <= 1e-14))
             fail_msg("%s: backward error %g", name, error);
@@ -379,8 +395,11 @@ static void an_inertia_that_is_certain_is_right(void **state)
                     signs s = {0, 0, 0}; /* 1 is an eigenvalue too: the matrix may be singular */
                     for (int i = 1; i <= 13; i++)
                         for (int j = 1; j <= 11; j++) {
-                            const double eigenvalue = diagonal - 2 * cos(i * pi / 14) - 2 * cos(j * pi / 12);
-                            ++*(fabs(eigenvalue) < 1e-14 ? &s.zero : eigenvalue > 0 ? &s.positive : &s.negative);
+                            const double eigenvalue =
+                                diagonal - 2 * cos(i * pi / 14) - 2 * cos(j * pi / 12);
+                            ++*(fabs(eigenvalue) < 1e-14 ? &s.zero
+                                : eigenvalue > 0         ? &s.positive
+                                                         : &s.negative);
                         }
                     sparse a = sparse_grid(13, 11, diagonal);
                     const libsolver_options o = mixed_options((libsolver_kind)kind);
@@ -388,16 +407,21 @@ static void an_inertia_that_is_certain_is_right(void **state)
                     libsolver_status status;
                     libsolver_factor *f = factor_of(&a, &o, &status);
                     assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
-                    if (is_in_double(f)) /* 1e-13 is so near to its rounding errors that a pivot may be zero */
-                        assert_true(status == LIBSOLVER_OK || (status == LIBSOLVER_SINGULAR && (s.zero > 0 || decades == 13)));
+                    if (is_in_double(f)) /* 1e-13 is so near to its rounding errors that a pivot may
+                                            be zero */
+                        assert_true(status == LIBSOLVER_OK || (status == LIBSOLVER_SINGULAR &&
+                                                               (s.zero > 0 || decades == 13)));
                     else
                         assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_PERTURBED);
                     /* those below 1e-14 are what the rounded diagonal makes of them */
-                    if (counts.certain && (counts.positive < s.positive || counts.negative < s.negative ||
-                                           counts.positive + counts.negative + counts.zero != s.positive + s.negative + s.zero))
-                        fail_msg("eigenvalue %d, 1e-%d: %d %d %d said to be certain, expected %d %d %d", which, decades,
-                                 (int)counts.positive, (int)counts.negative, (int)counts.zero, (int)s.positive,
-                                 (int)s.negative, (int)s.zero);
+                    if (counts.certain &&
+                        (counts.positive < s.positive || counts.negative < s.negative ||
+                         counts.positive + counts.negative + counts.zero !=
+                             s.positive + s.negative + s.zero))
+                        fail_msg(
+                            "eigenvalue %d, 1e-%d: %d %d %d said to be certain, expected %d %d %d",
+                            which, decades, (int)counts.positive, (int)counts.negative,
+                            (int)counts.zero, (int)s.positive, (int)s.negative, (int)s.zero);
                     certain += counts.certain;
                     uncertain += !counts.certain;
                     assert_true(solve_and_check("near an eigenvalue", &a, f, status) <= 1e-14);
@@ -492,9 +516,14 @@ static void workspaces_hold_what_they_say_and_serve_panels(void **state)
     const libsolver_options o = mixed_options(LIBSOLVER_KIND_AUTO);
     libsolver_status status;
     libsolver_factor *f = factor_of(&a, &o, &status);
-    double *b = right_sides(&a, WIDE), *x = doubles(a.n * WIDE), *rows = doubles(2 * a.n * (WIDE + 2)), errors[WIDE];
+    double *b = right_sides(&a, WIDE), *x = doubles(a.n * WIDE),
+           *rows = doubles(2 * a.n * (WIDE + 2)), errors[WIDE];
     const libsolver_vectors bv = block_view(b, a.n, WIDE), xv = block_view(x, a.n, WIDE);
-    libsolver_vectors by_rows = {.values = rows, .rows = a.n, .columns = WIDE, .ld = WIDE + 2, .layout = LIBSOLVER_ROW_MAJOR};
+    libsolver_vectors by_rows = {.values = rows,
+                                 .rows = a.n,
+                                 .columns = WIDE,
+                                 .ld = WIDE + 2,
+                                 .layout = LIBSOLVER_ROW_MAJOR};
     libsolver_vectors solution = by_rows;
     solution.values = rows + a.n * (WIDE + 2);
     for (int64_t j = 0; j < WIDE; j++)
@@ -506,7 +535,8 @@ static void workspaces_hold_what_they_say_and_serve_panels(void **state)
         libsolver_info(f, &before);
         assert_int_equal(libsolver_workspace_create(f, columns, &w), LIBSOLVER_OK);
         libsolver_info(f, &after);
-        const int64_t told = libsolver_workspace_bytes(f, columns), taken = after.host_bytes - before.host_bytes;
+        const int64_t told = libsolver_workspace_bytes(f, columns),
+                      taken = after.host_bytes - before.host_bytes;
         const int64_t slack = 128 * (after.allocations - before.allocations);
         if (!(told <= taken && taken <= told + slack))
             fail_msg("%d columns: %d bytes, said to be %d", (int)columns, (int)taken, (int)told);
@@ -514,7 +544,8 @@ static void workspaces_hold_what_they_say_and_serve_panels(void **state)
         assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w, &bv, &xv), LIBSOLVER_OK);
         assert_int_equal(libsolver_refine(f, w, &bv, &xv, errors), LIBSOLVER_OK);
         assert_true(sparse_backward_error(&a, WIDE, x, b) <= 1e-14);
-        assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w, &by_rows, &solution), LIBSOLVER_OK);
+        assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w, &by_rows, &solution),
+                         LIBSOLVER_OK);
         assert_int_equal(libsolver_refine(f, w, &by_rows, &solution, errors), LIBSOLVER_OK);
         for (int64_t j = 0; j < WIDE; j++)
             for (int64_t i = 0; i < a.n; i++)
@@ -545,7 +576,8 @@ static void refactorize_is_factorize(void **state)
     libsolver_factor *f = factor_of(&a, &o, &status);
     double *kept = doubles(nnz), *b = right_sides(&a, 1), *x = doubles(2 * a.n);
     memcpy(kept, a.values, sizeof(double) * (size_t)nnz);
-    const libsolver_vectors bv = block_view(b, a.n, 1), first = block_view(x, a.n, 1), again = block_view(x + a.n, a.n, 1);
+    const libsolver_vectors bv = block_view(b, a.n, 1), first = block_view(x, a.n, 1),
+                            again = block_view(x + a.n, a.n, 1);
     assert_int_equal(libsolver_solve(f, &bv, &first), LIBSOLVER_OK);
     const libsolver_matrix view = sparse_view(&a);
     const double factors[] = {1, 1e200, 1e-200, -1};

@@ -21,7 +21,8 @@
 static void eigenvalues(double small, int indefinite, double *values)
 {
     for (int k = 0; k < N; k++)
-        values[k] = (k % 2 ? small * pow(10, 3.0 * k / N) : 1 + 0.3 * sin(k)) * (indefinite && k % 4 < 2 ? -1 : 1);
+        values[k] = (k % 2 ? small * pow(10, 3.0 * k / N) : 1 + 0.3 * sin(k)) *
+                    (indefinite && k % 4 < 2 ? -1 : 1);
 }
 
 static sparse half_of_rank(double small, int indefinite)
@@ -192,22 +193,31 @@ static void complex_matrices_have_it_too(void **state)
     sparse a = sparse_with_eigenvalues(N, values);
     real = dense_of_sparse(&a);
     double complex *entry = malloc(sizeof(double complex) * N * (N + 1) / 2), b[N], x[N];
-    int64_t *pointers = malloc(sizeof(int64_t) * (N + 1)), *rows = malloc(sizeof(int64_t) * N * (N + 1) / 2);
+    int64_t *pointers = malloc(sizeof(int64_t) * (N + 1)),
+            *rows = malloc(sizeof(int64_t) * N * (N + 1) / 2);
     for (int hermitian = 0; hermitian < 2; hermitian++) {
         int64_t count = 0;
         for (int j = 0; j < N; j++) { /* U A U^H or U A U^T, U diagonal and unitary */
             pointers[j] = count;
             for (int i = j; i < N; i++) {
                 rows[count] = i;
-                entry[count++] = real[i + j * N] * cexp(I * (0.1 * i + (hermitian ? -0.1 : 0.1) * j));
+                entry[count++] =
+                    real[i + j * N] * cexp(I * (0.1 * i + (hermitian ? -0.1 : 0.1) * j));
             }
             b[j] = 1 + I * (j % 3);
         }
         pointers[N] = count;
-        const libsolver_matrix view = {.n = N, .pointers = pointers, .indices = rows, .values = entry, .type = LIBSOLVER_Z,
-                                       .symmetry = hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
-                                       .pointer_type = LIBSOLVER_INT64, .index_type = LIBSOLVER_INT64};
-        libsolver_vectors bv = {.values = b, .rows = N, .columns = 1, .ld = N, .type = LIBSOLVER_Z}, xv = bv;
+        const libsolver_matrix view = {.n = N,
+                                       .pointers = pointers,
+                                       .indices = rows,
+                                       .values = entry,
+                                       .type = LIBSOLVER_Z,
+                                       .symmetry =
+                                           hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                                       .pointer_type = LIBSOLVER_INT64,
+                                       .index_type = LIBSOLVER_INT64};
+        libsolver_vectors bv = {.values = b, .rows = N, .columns = 1, .ld = N, .type = LIBSOLVER_Z},
+                          xv = bv;
         xv.values = x;
         const libsolver_options o = options_of(LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_ON);
         libsolver_factor *f = NULL;
@@ -251,7 +261,8 @@ static void refactorizations_stay_in_double(void **state)
         double b[N * COLUMNS], x[N * COLUMNS], errors[COLUMNS];
         const libsolver_vectors bv = right_sides(systems[which], b), xv = block_view(x, N, COLUMNS);
         assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w, &bv, &xv), LIBSOLVER_OK);
-        assert_true(sparse_backward_error(systems[which], COLUMNS, x, b) <= (k == 0 ? 1e-4 : 1e-12));
+        assert_true(sparse_backward_error(systems[which], COLUMNS, x, b) <=
+                    (k == 0 ? 1e-4 : 1e-12));
         assert_int_equal(libsolver_refine(f, w, &bv, &xv, errors), LIBSOLVER_OK);
         assert_int_equal(solve(systems[which], f, status).solved, LIBSOLVER_OK);
     }
@@ -317,7 +328,8 @@ static void without_memory_it_stays_in_single_precision(void **state)
                     assert_int_equal(out.precision, LIBSOLVER_S);
                     assert_int_equal(status, LIBSOLVER_PERTURBED);
                     assert_int_equal(out.solved, LIBSOLVER_INACCURATE);
-                    assert_int_equal(libsolver_refactorize(f, &view), LIBSOLVER_PERTURBED); /* it is not tried again */
+                    /* it is not tried again */
+                    assert_int_equal(libsolver_refactorize(f, &view), LIBSOLVER_PERTURBED);
                     single++;
                 }
             }
@@ -351,7 +363,8 @@ static void it_can_be_cancelled(void **state)
         libsolver_status status = libsolver_factor_matrix(&view, &o, &f);
         cancelled = polls_left < 0;
         assert_int_equal(status, cancelled ? LIBSOLVER_CANCELLED : LIBSOLVER_OK);
-        if (cancelled && libsolver_refactorize(f, &view) != LIBSOLVER_INVALID) { /* INVALID: cancelled in the analysis */
+        /* INVALID: cancelled in the analysis */
+        if (cancelled && libsolver_refactorize(f, &view) != LIBSOLVER_INVALID) {
             const outcome out = solve(&a, f, LIBSOLVER_OK);
             assert_int_equal(out.precision, LIBSOLVER_D);
             assert_int_equal(out.solved, LIBSOLVER_OK);

@@ -97,18 +97,24 @@ static void small_and_zero_pivots_are_summed_over_all_threads(void **state)
     for (int each = 0; each <= PAIRS / 2; each += 5) {
         sparse a = grid_with_pairs(X, Y, 2.5, PAIRS, LINK);
         for (int k = 0; k < PAIRS; k++)
-            set_pair(&a, PAIRS, k, k < 2 * each ? 1 : 0.5, k >= 2 * each ? 1 : k % 2 ? 1 : 1 + 0x1p-45);
+            set_pair(&a, PAIRS, k, k < 2 * each ? 1 : 0.5,
+                     k >= 2 * each ? 1
+                     : k % 2       ? 1
+                                   : 1 + 0x1p-45);
         for (int threads = 1; threads <= THREADS; threads++)
-            for (int matching = LIBSOLVER_AUTO; matching <= LIBSOLVER_OFF; matching += LIBSOLVER_OFF - LIBSOLVER_AUTO) {
+            for (int matching = LIBSOLVER_AUTO; matching <= LIBSOLVER_OFF;
+                 matching += LIBSOLVER_OFF - LIBSOLVER_AUTO) {
                 libsolver_inertia_counts counts;
                 libsolver_factor *f = factorize(&a, threads, (libsolver_choice)matching);
                 assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
                 /* beside entries as small as LINK no zero is certain */
-                if (counts.certain != (each == 0) || counts.zero != each || counts.positive != positive + 2 * PAIRS - each ||
+                if (counts.certain != (each == 0) || counts.zero != each ||
+                    counts.positive != positive + 2 * PAIRS - each ||
                     counts.positive + counts.negative + counts.zero != a.n)
-                    fail_msg("%d threads: %d/%d/%d%s, %d positive and %d zero expected", threads, (int)counts.positive,
-                             (int)counts.negative, (int)counts.zero, counts.certain ? ", certain" : "",
-                             (int)(positive + 2 * PAIRS - each), each);
+                    fail_msg("%d threads: %d/%d/%d%s, %d positive and %d zero expected", threads,
+                             (int)counts.positive, (int)counts.negative, (int)counts.zero,
+                             counts.certain ? ", certain" : "", (int)(positive + 2 * PAIRS - each),
+                             each);
                 libsolver_factor_free(f);
             }
         sparse_free(&a);
@@ -132,7 +138,8 @@ static void a_single_pivot_in_doubt_is_never_lost(void **state)
             libsolver_factor *f = factorize(&a, threads, LIBSOLVER_OFF);
             assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
             if (counts.certain || counts.zero != 1)
-                fail_msg("%d threads, pair %d: %d zero pivots%s", threads, at, (int)counts.zero, counts.certain ? ", certain" : "");
+                fail_msg("%d threads, pair %d: %d zero pivots%s", threads, at, (int)counts.zero,
+                         counts.certain ? ", certain" : "");
             libsolver_factor_free(f);
         }
         set_pair(&a, PAIRS, at, 0.5, 1);
@@ -234,8 +241,10 @@ static void check_failed_row(failing *t, int64_t *fronts)
         t->a.indices[p]--;
     const int64_t expected = first_to_fail(t, order);
     if (status != LIBSOLVER_NOT_POSITIVE_DEFINITE || failed != expected)
-        fail_msg("n %d, %d threads, base %d, ordering %d, %d rows kept: %s, row %d, expected row %d", (int)n, t->threads, t->base,
-                 (int)t->ordering, (int)t->schur_size, libsolver_status_name(status), (int)failed, (int)expected);
+        fail_msg(
+            "n %d, %d threads, base %d, ordering %d, %d rows kept: %s, row %d, expected row %d",
+            (int)n, t->threads, t->base, (int)t->ordering, (int)t->schur_size,
+            libsolver_status_name(status), (int)failed, (int)expected);
     free(order);
     free(definite);
 }
@@ -246,10 +255,14 @@ static void check_failed_rows(int by_fronts)
     enum { PAIRS = 30 };
     const int64_t x = by_fronts ? 90 : 400, y = by_fronts ? 80 : 2;
     int64_t kept[PAIRS];
-    for (int mode = 0; mode < 3; mode++) /* pairs, all of them or the upper half; negative diagonals too */
+    for (int mode = 0; mode < 3; mode++) /* pairs, all of them or the upper half; negative diagonals
+                                            too */
         for (int schur = 0; schur < 1 + by_fronts; schur++)
             for (int threads = 1; threads <= THREADS; threads++) {
-                failing t = {.a = grid_with_pairs(x, y, 4.01, PAIRS, -0.01), .pairs = PAIRS, .base = threads % 2, .threads = threads};
+                failing t = {.a = grid_with_pairs(x, y, 4.01, PAIRS, -0.01),
+                             .pairs = PAIRS,
+                             .base = threads % 2,
+                             .threads = threads};
                 int64_t fronts;
                 t.ordering = mode == 1 ? LIBSOLVER_ORDERING_AMD : LIBSOLVER_ORDERING_ND;
                 for (int k = 0; k < PAIRS; k++) {
@@ -280,7 +293,9 @@ static void which_failure_is_met_first_does_not_matter(void **state)
     enum { PAIRS = 60 };
     for (uint64_t seed = 0; seed < 30; seed++) {
         random_stream r = random_seeded(seed);
-        failing t = {.a = grid_with_pairs(90, 80, 4.01, PAIRS, -0.01), .pairs = PAIRS, .threads = 2 + 2 * (int)(seed % 2)};
+        failing t = {.a = grid_with_pairs(90, 80, 4.01, PAIRS, -0.01),
+                     .pairs = PAIRS,
+                     .threads = 2 + 2 * (int)(seed % 2)};
         int64_t fronts;
         t.ordering = LIBSOLVER_ORDERING_ND;
         for (int k = 0; k < PAIRS; k++)

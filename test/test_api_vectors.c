@@ -18,7 +18,8 @@ static void fill_block(const libsolver_vectors *v, const double *from)
         to[k] = NAN;
     for (int64_t j = 0; j < v->columns; j++)
         for (int64_t i = 0; i < N; i++)
-            to[v->layout == LIBSOLVER_COLUMN_MAJOR ? i + j * v->ld : i * v->ld + j] = from[i + j * N];
+            to[v->layout == LIBSOLVER_COLUMN_MAJOR ? i + j * v->ld : i * v->ld + j] =
+                from[i + j * N];
 }
 
 /* The block is as expected, bit by bit, and what lies between its entries is untouched. */
@@ -31,8 +32,8 @@ static void check_block(const libsolver_vectors *v, const double *expected)
     for (int k = 0; k < WIDE * WIDE; k++) {
         const double found = ((const double *)v->values)[k];
         if (isnan(block[k]) ? !isnan(found) : found != block[k])
-            fail_msg("place %d is %.17g, expected %.17g (layout %d, ld %d)", k, found, block[k], v->layout,
-                     (int)v->ld);
+            fail_msg("place %d is %.17g, expected %.17g (layout %d, ld %d)", k, found, block[k],
+                     v->layout, (int)v->ld);
     }
 }
 
@@ -44,7 +45,8 @@ static void every_view_of_vectors_gives_the_same_bits(void **state)
     assert_int_equal(libsolver_workspace_create(t->factor, COLUMNS, &w), LIBSOLVER_OK);
     solves(t, t->factor);
     const libsolver_vectors from = block_view(t->b, N, COLUMNS), to = block_view(plain, N, COLUMNS);
-    assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, w, &from, &to), LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, w, &from, &to),
+                     LIBSOLVER_OK);
     for (int k = 0; k < 3; k++) {
         const libsolver_vectors before = block_view(k == 0 ? t->b : parts[k - 1], N, COLUMNS);
         const libsolver_vectors after = block_view(parts[k], N, COLUMNS);
@@ -64,17 +66,20 @@ static void every_view_of_vectors_gives_the_same_bits(void **state)
         assert_int_equal(libsolver_solve(t->factor, &b, &x), LIBSOLVER_OK);
         check_block(&b, t->b);
         check_block(&x, t->x);
-        assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, w, &b, &x), LIBSOLVER_OK);
+        assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, w, &b, &x),
+                         LIBSOLVER_OK);
         check_block(&x, plain);
         fill_block(&x, t->exact);
         assert_int_equal(libsolver_refine(t->factor, w, &b, &x, error), LIBSOLVER_OK);
-        check_block(&x, t->exact); /* it was right to the last bit: the entries are small integers */
+        check_block(&x, t->exact); /* it was right to the last bit: the entries are small integers
+                                    */
         for (int k = 0; k < COLUMNS; k++)
             assert_true(error[k] == 0);
         assert_int_equal(libsolver_solve(t->factor, &b, &b), LIBSOLVER_OK); /* x == b */
         check_block(&b, t->x);
         fill_block(&b, t->b);
-        assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, NULL, &b, &b), LIBSOLVER_OK);
+        assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, NULL, &b, &b),
+                         LIBSOLVER_OK);
         for (int k = 0; k < 3; k++) {
             fill_block(&b, k == 0 ? t->b : parts[k - 1]);
             const libsolver_part part = (libsolver_part)(LIBSOLVER_PART_L + k);
@@ -136,7 +141,8 @@ static void bad_vectors_are_refused(void **state)
                 bad->place = (libsolver_place)-1;
                 word = "legal";
             }
-            refused(libsolver_solve(t->factor, &b, &x), expected, libsolver_factor_message(t->factor), word);
+            refused(libsolver_solve(t->factor, &b, &x), expected,
+                    libsolver_factor_message(t->factor), word);
             solves(t, t->factor);
             assert_string_equal(libsolver_factor_message(t->factor), "");
             refused(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, w, &b, &x), expected,
@@ -164,7 +170,8 @@ static void bad_vectors_are_refused(void **state)
     assert_false(error[0] <= 1);
     libsolver_vectors none = block_view(NULL, N, 0);
     assert_int_equal(libsolver_solve(t->factor, &none, &none), LIBSOLVER_OK);
-    assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, w, &none, &none), LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, w, &none, &none),
+                     LIBSOLVER_OK);
     assert_int_equal(libsolver_refine(t->factor, w, &none, &none, NULL), LIBSOLVER_OK);
     libsolver_workspace_free(w);
     works(t);

@@ -74,7 +74,8 @@ static void large_systems_are_solved_on_the_gpu(void **state)
     /* by halves: on the CPU, with the same factor */
     assert_int_equal(libsolver_solve_plain(t.factor, LIBSOLVER_PART_L, NULL, &b, &x), LIBSOLVER_OK);
     assert_int_equal(libsolver_solve_plain(t.factor, LIBSOLVER_PART_D, NULL, &x, &x), LIBSOLVER_OK);
-    assert_int_equal(libsolver_solve_plain(t.factor, LIBSOLVER_PART_LT, NULL, &x, &x), LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_plain(t.factor, LIBSOLVER_PART_LT, NULL, &x, &x),
+                     LIBSOLVER_OK);
     assert_true(sparse_backward_error(&t.a, 1, t.x, t.b) <= 1e-12);
     tear_down(&t);
 }

@@ -60,8 +60,10 @@ static void a_row_that_cancels_is_measured_against_norms(void **state)
     (void)state;
     int32_t rows[] = {0, 1}, columns[] = {0, 1};
     double values[] = {1, 1};
-    triplets a = {.n = 2, .type = LIBSOLVER_D, .nnz = 2, .rows = rows, .columns = columns, .values = values};
-    const double x[] = {1, 1e-20}, b[] = {1, 0}; /* row 2: |A||x| + |b| = 1e-20, |r| = 1e-20, norms: 1 */
+    triplets a = {
+        .n = 2, .type = LIBSOLVER_D, .nnz = 2, .rows = rows, .columns = columns, .values = values};
+    const double x[] = {1, 1e-20}, b[] = {1, 0}; /* row 2: |A||x| + |b| = 1e-20, |r| = 1e-20, norms:
+                                                    1 */
     assert_true(error_of(&a, 1, b, x) <= 2e-20);
 }
 
@@ -91,7 +93,8 @@ static void compare_residuals(int width, libsolver_symmetry symmetry)
     snprintf(x_path, sizeof x_path, "test_certificate.%ld.x.mtx", (long)getpid());
     snprintf(b_path, sizeof b_path, "test_certificate.%ld.b.mtx", (long)getpid());
     const int32_t n = p.a.n;
-    double *x = malloc(2 * sizeof *x * (size_t)n * (size_t)width), *b = malloc(2 * sizeof *b * (size_t)n * (size_t)width);
+    double *x = malloc(2 * sizeof *x * (size_t)n * (size_t)width),
+           *b = malloc(2 * sizeof *b * (size_t)n * (size_t)width);
     assert_true(x && b);
     made_solution(n, 2, width, x);
     assert_true(forward_error(n, 2, width, x) == 0);

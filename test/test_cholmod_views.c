@@ -22,8 +22,9 @@ static int is_stored(int row, int column, int stype)
 static cholmod_sparse *matrix(int stype, int itype, int packed, cholmod_common *c)
 {
     const int is_int = itype == CHOLMOD_INT;
-    cholmod_sparse *A = is_int ? cholmod_allocate_sparse(3, 3, 12, 0, packed, stype, CHOLMOD_REAL, c)
-                               : cholmod_l_allocate_sparse(3, 3, 12, 0, packed, stype, CHOLMOD_REAL, c);
+    cholmod_sparse *A =
+        is_int ? cholmod_allocate_sparse(3, 3, 12, 0, packed, stype, CHOLMOD_REAL, c)
+               : cholmod_l_allocate_sparse(3, 3, 12, 0, packed, stype, CHOLMOD_REAL, c);
     int64_t next = 0;
     for (int j = 0; j <= 3; j++) {
         if (!packed)
@@ -75,8 +76,8 @@ static void every_stype_and_itype_solves(void **state)
     assert_true(cholmod_l_start(&of_long));
     for (int stype = -1; stype <= 1; stype++)
         for (int is_long = 0; is_long <= 1; is_long++) {
-            cholmod_sparse *A =
-                is_long ? matrix(stype, CHOLMOD_LONG, 1, &of_long) : matrix(stype, CHOLMOD_INT, 1, c);
+            cholmod_sparse *A = is_long ? matrix(stype, CHOLMOD_LONG, 1, &of_long)
+                                        : matrix(stype, CHOLMOD_INT, 1, c);
             libsolver_matrix a;
             assert_int_equal(libsolver_cholmod_matrix(A, &a), LIBSOLVER_OK);
             assert_int_equal(a.n, 3);
@@ -176,7 +177,8 @@ static void types_follow_xtype_and_dtype(void **state)
         {CHOLMOD_COMPLEX, CHOLMOD_DOUBLE, 0, LIBSOLVER_Z, LIBSOLVER_SYMMETRIC},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        A->xtype = X->xtype = cases[k].xtype; /* only looked at, not used: the arrays may be too short */
+        A->xtype = X->xtype = cases[k].xtype; /* only looked at, not used: the arrays may be too
+                                                 short */
         A->dtype = X->dtype = cases[k].dtype;
         A->stype = cases[k].stype;
         assert_int_equal(libsolver_cholmod_matrix(A, &a), LIBSOLVER_OK);

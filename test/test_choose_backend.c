@@ -31,7 +31,8 @@ static const solve_size grid_3d = {
 static const solve_size between = {
     .n = 4000, .factor_nnz = 100000, .levels = 30, .scalar_bytes = 8, .threads = 16};
 
-static libsolver_backend choose(const solve_size *size, libsolver_purpose purpose, int (*usable)(int))
+static libsolver_backend choose(const solve_size *size, libsolver_purpose purpose,
+                                int (*usable)(int))
 {
     asked = 0;
     return choose_backend(size, purpose, usable, 3);
@@ -69,14 +70,17 @@ static void forecasts_grow_with_the_problem_and_fall_with_threads(void **state)
     (void)state;
     solve_forecast before = {0};
     for (int64_t n = 100; n < 10000000; n *= 2) {
-        solve_size s = {.n = n, .factor_nnz = 40 * n, .levels = 100, .scalar_bytes = 8, .threads = 1};
+        solve_size s = {
+            .n = n, .factor_nnz = 40 * n, .levels = 100, .scalar_bytes = 8, .threads = 1};
         const solve_forecast one = forecast_solve(&s);
         s.threads = 16;
         const solve_forecast many = forecast_solve(&s);
         s.scalar_bytes = 16;
         const solve_forecast complex = forecast_solve(&s);
-        assert_true(one.cpu > before.cpu && one.gpu > before.gpu && one.preparation > before.preparation);
-        assert_true(many.cpu <= one.cpu && many.gpu == one.gpu && many.preparation == one.preparation);
+        assert_true(one.cpu > before.cpu && one.gpu > before.gpu &&
+                    one.preparation > before.preparation);
+        assert_true(many.cpu <= one.cpu && many.gpu == one.gpu &&
+                    many.preparation == one.preparation);
         assert_true(complex.cpu >= many.cpu && complex.gpu > many.gpu &&
                     complex.preparation > many.preparation);
         before = one;

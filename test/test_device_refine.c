@@ -11,16 +11,19 @@ static double relative(double from, double to)
 }
 
 /* Refines a perturbed x, on the device if asked, beside the CPU. */
-static void check_refine(const system_ *s, libsolver_factor *gpu, libsolver_factor *cpu, random_stream *r,
-                         int64_t columns, int kind, uint64_t seed)
+static void check_refine(const system_ *s, libsolver_factor *gpu, libsolver_factor *cpu,
+                         random_stream *r, int64_t columns, int kind, uint64_t seed)
 {
     libsolver_vectors b =
-        block_new(s->n, columns, kind & 1 ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR, kind & 4 ? 3 : 0);
+        block_new(s->n, columns, kind & 1 ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR,
+                  kind & 4 ? 3 : 0);
     libsolver_vectors x =
-        block_new(s->n, columns, kind & 2 ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR, kind & 8 ? 1 : 0);
-    libsolver_vectors y =
-        block_new(s->n, columns, x.layout, x.layout == LIBSOLVER_ROW_MAJOR ? x.ld - columns : x.ld - s->n);
-    double *errors = calloc((size_t)columns, sizeof *errors), *other = calloc((size_t)columns, sizeof *other);
+        block_new(s->n, columns, kind & 2 ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR,
+                  kind & 8 ? 1 : 0);
+    libsolver_vectors y = block_new(s->n, columns, x.layout,
+                                    x.layout == LIBSOLVER_ROW_MAJOR ? x.ld - columns : x.ld - s->n);
+    double *errors = calloc((size_t)columns, sizeof *errors),
+           *other = calloc((size_t)columns, sizeof *other);
     libsolver_workspace *w = NULL, *v = NULL;
     libsolver_solve_info info, of_cpu;
     assert_true(errors && other);
@@ -97,11 +100,13 @@ static void full_systems_are_solved(void **state)
     for (uint64_t seed = 0; seed < (small ? 6 : 36); seed++) {
         random_stream r = random_seeded(500 + seed);
         const int64_t columns = 1 + random_below(&r, 3);
-        system_ s = full_system(&r, small ? 70 : 40 + random_below(&r, 300), seed / 3 % 2, SCALAR_COMPLEX && seed / 6 % 2);
+        system_ s = full_system(&r, small ? 70 : 40 + random_below(&r, 300), seed / 3 % 2,
+                                SCALAR_COMPLEX && seed / 6 % 2);
         libsolver_options o = options_for(LIBSOLVER_BACKEND_GPU);
         o.purpose = (libsolver_purpose)(seed % 3);
         libsolver_factor *f = factor_of(&s, &o, LIBSOLVER_OK);
-        libsolver_vectors b = block_new(s.n, columns, LIBSOLVER_COLUMN_MAJOR, 1), x = block_new(s.n, columns, LIBSOLVER_ROW_MAJOR, 0);
+        libsolver_vectors b = block_new(s.n, columns, LIBSOLVER_COLUMN_MAJOR, 1),
+                          x = block_new(s.n, columns, LIBSOLVER_ROW_MAJOR, 0);
         fill(&r, &b);
         assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, NULL, &b, &x), LIBSOLVER_OK);
         for (int64_t j = 0; j < columns; j++) {
@@ -146,7 +151,8 @@ static void solves_are_refined(void **state)
             for (int64_t j = 0; j < columns; j++)
                 worst = fmax(worst, backward_error(&s, &x, &b, j));
             check_error(info.backward_error, worst, seed);
-            assert_int_equal(status, info.backward_error <= TOLERANCE ? LIBSOLVER_OK : LIBSOLVER_INACCURATE);
+            assert_int_equal(status, info.backward_error <= TOLERANCE ? LIBSOLVER_OK
+                                                                      : LIBSOLVER_INACCURATE);
             assert_int_equal(status, LIBSOLVER_OK);
             libsolver_vectors db = to_device(&b), dx = to_device(&x),
                               y = block_new(s.n, columns, LIBSOLVER_COLUMN_MAJOR, 0);
@@ -228,7 +234,8 @@ static void singular_systems(void **state)
     const int32_t side = 9, n = side * side;
     system_ s = system_new(n, 4 * n, 0);
     for (int32_t j = 0; j < n; j++) {
-        const int neighbours = (j % side > 0) + (j % side < side - 1) + (j >= side) + (j < n - side);
+        const int neighbours =
+            (j % side > 0) + (j % side < side - 1) + (j >= side) + (j < n - side);
         s.start[j + 1] = s.start[j];
         put(&s, j, j, (scalar)neighbours);
         if (j % side < side - 1)
@@ -282,7 +289,8 @@ static void the_same_bits_fifty_times(void **state)
             const libsolver_vectors *to = run ? &x : &first;
             random_stream again = random_seeded(5);
             fill(&again, to);
-            assert_int_equal(libsolver_refine(f, NULL, &b, to, run ? errors : first_errors), LIBSOLVER_OK);
+            assert_int_equal(libsolver_refine(f, NULL, &b, to, run ? errors : first_errors),
+                             LIBSOLVER_OK);
             if (run > 0) {
                 assert_memory_equal(x.values, first.values, block_bytes(&x));
                 assert_memory_equal(errors, first_errors, sizeof(double) * (size_t)columns);
@@ -300,8 +308,10 @@ static int run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_systems_are_solved),
-        cmocka_unit_test(refined_as_on_the_cpu),           cmocka_unit_test(solves_are_refined),
-        cmocka_unit_test(what_stalls_goes_on_on_the_host), cmocka_unit_test(singular_systems),
+        cmocka_unit_test(refined_as_on_the_cpu),
+        cmocka_unit_test(solves_are_refined),
+        cmocka_unit_test(what_stalls_goes_on_on_the_host),
+        cmocka_unit_test(singular_systems),
         cmocka_unit_test(the_same_bits_fifty_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

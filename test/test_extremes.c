@@ -32,8 +32,8 @@ typedef struct request {
     uint64_t seed;
     int64_t n;
     int hermitian, shape, sign;
-    int all, spread;  /* 2^all A; 2^d rows and columns, d up to this */
-    int right;        /* exponent of b, or of x* if b is A x* */
+    int all, spread; /* 2^all A; 2^d rows and columns, d up to this */
+    int right;       /* exponent of b, or of x* if b is A x* */
     int is_product;
     libsolver_choice scaling;
     libsolver_kind kind;
@@ -41,9 +41,11 @@ typedef struct request {
 
 static const char *words(const request *q, char text[300])
 {
-    snprintf(text, 300, "seed %d: n %d, %s, %s%s, A 2^%d, spread 2^%d, %s 2^%d, scaling %s, kind %d", (int)q->seed, (int)q->n,
-             shapes[q->shape], signs[q->sign], q->hermitian ? " hermitian" : "", q->all, q->spread, q->is_product ? "x" : "b", q->right,
-             q->scaling == LIBSOLVER_OFF ? "off" : "on", (int)q->kind);
+    snprintf(text, 300,
+             "seed %d: n %d, %s, %s%s, A 2^%d, spread 2^%d, %s 2^%d, scaling %s, kind %d",
+             (int)q->seed, (int)q->n, shapes[q->shape], signs[q->sign],
+             q->hermitian ? " hermitian" : "", q->all, q->spread, q->is_product ? "x" : "b",
+             q->right, q->scaling == LIBSOLVER_OFF ? "off" : "on", (int)q->kind);
     return text;
 }
 
@@ -61,12 +63,14 @@ static scalar entry_of(random_stream *r, const request *q, int64_t i, int64_t j)
     if (i == j) {
         const double size = (double)(4 + q->n / 2 + random_below(r, 3));
         const int has_partner = q->shape != DIAGONAL && (j % 2 || j + 1 < q->n);
-        return q->sign == DEFINITE ? size : q->sign == ALTERNATING || !has_partner ? (j % 2 ? -size : size) : 0;
+        return q->sign == DEFINITE                      ? size
+               : q->sign == ALTERNATING || !has_partner ? (j % 2 ? -size : size)
+                                                        : 0;
     }
     if (q->sign == HOLLOW && i == j + 1 && j % 2 == 0 && q->shape != DIAGONAL)
         return (scalar)(double)(4 + q->n);
-    if (q->shape == DIAGONAL || (q->shape == TRIDIAGONAL && i > j + 1) || (q->shape == ARROW && i < q->n - 1) ||
-        (q->shape == RANDOM && random_below(r, 3) > 0))
+    if (q->shape == DIAGONAL || (q->shape == TRIDIAGONAL && i > j + 1) ||
+        (q->shape == ARROW && i < q->n - 1) || (q->shape == RANDOM && random_below(r, 3) > 0))
         return 0;
     return x;
 }
@@ -100,7 +104,8 @@ static int build(const request *q, dense *s, scalar *b, int *d)
             in_range &= is_normal((exact)s->a[i][j]) && (entry == 0) == (s->a[i][j] == 0);
         }
     for (int64_t i = 0; i < q->n; i++)
-        b[i] = scaled(scalar_of(1 + 0.25 * (double)random_below(&r, 4), 0.5), q->right + (q->is_product ? -d[i] : d[i]));
+        b[i] = scaled(scalar_of(1 + 0.25 * (double)random_below(&r, 4), 0.5),
+                      q->right + (q->is_product ? -d[i] : d[i]));
     if (!q->is_product)
         return in_range;
     exact sum[LARGEST];
@@ -124,8 +129,8 @@ static int all_finite(int64_t count, const scalar *x)
 
 /* What the exact A and the exact solution are. */
 typedef struct truth {
-    int is_finite;   /* A and b are */
-    int in_range;    /* entries of A and x are normal numbers or 0 */
+    int is_finite; /* A and b are */
+    int in_range;  /* entries of A and x are normal numbers or 0 */
     long double condition, log_determinant, norm, inverse_norm; /* 1-norms */
     exact phase;
     exact x[LARGEST];
@@ -176,11 +181,11 @@ enum { RUNS, SOLVED, ACCURATE, ESTIMATES, BOUNDS, REFUSED, UNCERTAIN, COUNTS };
 static int counts[COUNTS];
 
 /* Fails, with what was asked and what came out. */
-#define COMPLAIN(...)                                     \
-    do {                                                  \
-        char asked_[300], why_[300];                      \
-        snprintf(why_, sizeof why_, __VA_ARGS__);         \
-        fail_msg("%s: %s", words(q, asked_), why_);       \
+#define COMPLAIN(...) \
+    do { \
+        char asked_[300], why_[300]; \
+        snprintf(why_, sizeof why_, __VA_ARGS__); \
+        fail_msg("%s: %s", words(q, asked_), why_); \
     } while (0)
 
 /* L, D and the scaling are finite numbers. */
@@ -189,7 +194,8 @@ static void check_factor(const request *q, const libsolver_factor *f)
     int64_t entries = 0, pointers[LARGEST + 1], indices[LARGEST * LARGEST];
     scalar values[LARGEST * LARGEST], d[LARGEST], e[LARGEST];
     real scaling[LARGEST];
-    assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, indices, values, NULL), LIBSOLVER_OK);
+    assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, indices, values, NULL),
+                     LIBSOLVER_OK);
     assert_int_equal(libsolver_get_factor_d(f, d, e), LIBSOLVER_OK);
     assert_int_equal(libsolver_get_scaling(f, scaling), LIBSOLVER_OK);
     if (!all_finite(entries, values))
@@ -201,7 +207,8 @@ static void check_factor(const request *q, const libsolver_factor *f)
             COMPLAIN("scaling %g", (double)scaling[i]);
 }
 
-static void check_solution(const request *q, const dense *s, libsolver_factor *f, const scalar *b, const truth *t)
+static void check_solution(const request *q, const dense *s, libsolver_factor *f, const scalar *b,
+                           const truth *t)
 {
     scalar right[LARGEST], x[LARGEST];
     memcpy(right, b, sizeof right);
@@ -219,7 +226,8 @@ static void check_solution(const request *q, const dense *s, libsolver_factor *f
     if (status == LIBSOLVER_OK && !is_finite)
         COMPLAIN("OK, but x is not finite");
     if (is_finite && !(error >= 0.99 * real_error - 1e-17 && (error <= 1.01 * real_error + 1e-17)))
-        COMPLAIN("status %s, error %g, in truth %g", libsolver_status_name(status), error, real_error);
+        COMPLAIN("status %s, error %g, in truth %g", libsolver_status_name(status), error,
+                 real_error);
     if (!is_finite && !(error > 1))
         COMPLAIN("x is not finite, error %g", error);
     if (status == LIBSOLVER_OK && !(real_error <= 1.01 * TOLERANCE))
@@ -227,7 +235,8 @@ static void check_solution(const request *q, const dense *s, libsolver_factor *f
     if (t->in_range) {
         counts[ACCURATE]++;
         if (status != LIBSOLVER_OK && !(status == LIBSOLVER_PERTURBED && error <= TOLERANCE))
-            COMPLAIN("%s, error %g, x(0) %g, in truth %Lg", libsolver_status_name(status), error, (double)creal(x[0]), creall(t->x[0]));
+            COMPLAIN("%s, error %g, x(0) %g, in truth %Lg", libsolver_status_name(status), error,
+                     (double)creal(x[0]), creall(t->x[0]));
     }
     if (!is_finite)
         return;
@@ -250,7 +259,8 @@ static void check_solution(const request *q, const dense *s, libsolver_factor *f
     }
 }
 
-static void check_estimates(const request *q, libsolver_factor *f, libsolver_status made, const truth *t)
+static void check_estimates(const request *q, libsolver_factor *f, libsolver_status made,
+                            const truth *t)
 {
     double condition = NAN;
     libsolver_determinant_info d;
@@ -260,10 +270,12 @@ static void check_estimates(const request *q, libsolver_factor *f, libsolver_sta
         return;
     counts[ESTIMATES]++;
     const int is_huge = t->condition > 0.05L * DBL_MAX;
-    if (!(is_huge ? condition > 0.001 * DBL_MAX : condition <= 1.1L * t->condition && condition >= 0.05L * t->condition))
+    if (!(is_huge ? condition > 0.001 * DBL_MAX
+                  : condition <= 1.1L * t->condition && condition >= 0.05L * t->condition))
         COMPLAIN("condition %g, in truth %Lg", condition, t->condition);
     if (!(fabs((double)(d.log_abs - t->log_determinant)) <= 1e4 * FACTOR_EPS + 1e-11) ||
-        !(cabsl(t->phase - (d.phase_real + d.phase_imaginary * (exact)_Complex_I)) <= 1e4 * FACTOR_EPS))
+        !(cabsl(t->phase - (d.phase_real + d.phase_imaginary * (exact)_Complex_I)) <=
+          1e4 * FACTOR_EPS))
         COMPLAIN("log |det| %.17g, in truth %.17Lg", d.log_abs, t->log_determinant);
 }
 
@@ -338,12 +350,16 @@ static void sweep(int steps, int spread, libsolver_choice scaling)
                     q.spread = spread ? 1 + random_below(&r, spread) : 0;
                     q.is_product = right % 2;
                     /* b or x alike to A, of ordinary size, anywhere */
-                    q.right = right / 2 == 0 ? 0 : right / 2 == 1 ? q.all : exponent_at(random_below(&r, 101), 100);
+                    q.right = right / 2 == 0   ? 0
+                              : right / 2 == 1 ? q.all
+                                               : exponent_at(random_below(&r, 101), 100);
                     q.kind = random_below(&r, 2) ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_AUTO;
                     check(&q);
                 }
-    print_message("%d systems, %d solved, %d of them in range, %d estimates, %d bounds, %d refused, %d uncertain\n", counts[RUNS],
-                  counts[SOLVED], counts[ACCURATE], counts[ESTIMATES], counts[BOUNDS], counts[REFUSED], counts[UNCERTAIN]);
+    print_message("%d systems, %d solved, %d of them in range, %d estimates, %d bounds, %d "
+                  "refused, %d uncertain\n",
+                  counts[RUNS], counts[SOLVED], counts[ACCURATE], counts[ESTIMATES], counts[BOUNDS],
+                  counts[REFUSED], counts[UNCERTAIN]);
 }
 
 static void scaled_alike(void **state)
@@ -386,7 +402,8 @@ static void diagonals_from_end_to_end(void **state)
         const libsolver_vectors bv = dense_block(b, LARGEST, 1), xv = dense_block(x, LARGEST, 1);
         assert_int_equal(libsolver_factor_matrix(&v->view, &o, &f), LIBSOLVER_OK);
         assert_int_equal(libsolver_inertia(f, &inertia), LIBSOLVER_OK);
-        assert_true(inertia.certain && inertia.negative == (form & 1 ? LARGEST / 2 : 0) && inertia.zero == 0);
+        assert_true(inertia.certain && inertia.negative == (form & 1 ? LARGEST / 2 : 0) &&
+                    inertia.zero == 0);
         assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
         const double error = dense_backward_error(s, x, b);
         if (!(error <= TOLERANCE))
@@ -404,8 +421,14 @@ static void shifts_from_end_to_end(void **state)
     const int exponents[] = {LEAST, NORMAL, NORMAL / 2, 0, MOST_EXPONENT / 2, MOST_EXPONENT - 4};
     for (int from = 0; from < 6; from++)
         for (int to = 0; to < 6; to++)
-            for (int scaling = LIBSOLVER_AUTO; scaling <= LIBSOLVER_OFF; scaling += LIBSOLVER_OFF - LIBSOLVER_AUTO) {
-                const request q = {.seed = 5, .n = 7, .shape = RANDOM, .sign = ALTERNATING, .all = exponents[from], .right = exponents[to]};
+            for (int scaling = LIBSOLVER_AUTO; scaling <= LIBSOLVER_OFF;
+                 scaling += LIBSOLVER_OFF - LIBSOLVER_AUTO) {
+                const request q = {.seed = 5,
+                                   .n = 7,
+                                   .shape = RANDOM,
+                                   .sign = ALTERNATING,
+                                   .all = exponents[from],
+                                   .right = exponents[to]};
                 dense *s = calloc(1, sizeof *s);
                 triplets *v = malloc(sizeof *v);
                 scalar b[LARGEST], x[LARGEST], shift[LARGEST];
@@ -424,15 +447,18 @@ static void shifts_from_end_to_end(void **state)
                     shift[i] = scaled(i % 2 ? 5 : -5, exponents[to]);
                     s->a[i][i] += shift[i];
                 }
-                const libsolver_vectors sv = dense_block(shift, 7, 1), bv = dense_block(b, 7, 1), xv = dense_block(x, 7, 1);
+                const libsolver_vectors sv = dense_block(shift, 7, 1), bv = dense_block(b, 7, 1),
+                                        xv = dense_block(x, 7, 1);
                 assert_true(libsolver_refactorize_shifted(f, NULL, &sv) >= 0);
                 const libsolver_status status = libsolver_solve(f, &bv, &xv);
                 libsolver_solve_query(f, NULL, &info);
                 const double error = dense_backward_error(s, x, b);
                 assert_true(status >= 0);
-                if (!(fabs(error - info.backward_error) <= 0.01 * error + 1e-17) || (status == LIBSOLVER_OK && !(error <= 1.01 * TOLERANCE)))
-                    fail_msg("2^%d shifted by 2^%d, scaling %d: %s, error %g, in truth %g", exponents[from], exponents[to], scaling,
-                             libsolver_status_name(status), info.backward_error, error);
+                if (!(fabs(error - info.backward_error) <= 0.01 * error + 1e-17) ||
+                    (status == LIBSOLVER_OK && !(error <= 1.01 * TOLERANCE)))
+                    fail_msg("2^%d shifted by 2^%d, scaling %d: %s, error %g, in truth %g",
+                             exponents[from], exponents[to], scaling, libsolver_status_name(status),
+                             info.backward_error, error);
                 libsolver_factor_free(f);
                 free(s);
                 free(v);
@@ -472,7 +498,8 @@ static void fill_that_decays(void **state)
         const libsolver_vectors bv = dense_block(b, LENGTH, 1), xv = dense_block(x, LENGTH, 1);
         assert_int_equal(libsolver_factor_matrix(&v->view, &o, &f), LIBSOLVER_OK);
         assert_true(least / 2 > 0);
-        assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, indices, values, NULL), LIBSOLVER_OK);
+        assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, indices, values, NULL),
+                         LIBSOLVER_OK);
         for (int64_t k = 0; k < entries; k++)
             small += values[k] != 0 && scalar_abs(values[k]) < FLT_MIN;
         assert_int_equal(small > 0, !(FACTOR_EPS == FLT_EPSILON));
@@ -487,10 +514,8 @@ static void fill_that_decays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fill_that_decays),
-        cmocka_unit_test(scaled_alike),
-        cmocka_unit_test(scaled_by_rows),
-        cmocka_unit_test(diagonals_from_end_to_end),
+        cmocka_unit_test(fill_that_decays),       cmocka_unit_test(scaled_alike),
+        cmocka_unit_test(scaled_by_rows),         cmocka_unit_test(diagonals_from_end_to_end),
         cmocka_unit_test(shifts_from_end_to_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

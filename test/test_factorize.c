@@ -21,7 +21,8 @@ static void check_product(const exported *f)
             ldlt_product(j + 1, f->l, n, f->d, f->e, weight, i, j, &sum, &scale);
             scale += n * fabsl(a);
             if (!(fabsl(a - sum) <= EPS * scale))
-                fail_msg("n %d: (S A S - L D L^T)(%d, %d) = %Lg, %Lg allowed", n, i, j, a - sum, EPS * scale);
+                fail_msg("n %d: (S A S - L D L^T)(%d, %d) = %Lg, %Lg allowed", n, i, j, a - sum,
+                         EPS * scale);
         }
     free(weight);
 }
@@ -36,7 +37,8 @@ static void l_d_lt_is_the_scaled_matrix(void **state)
         const int kind = (int)(seed % KINDS);
         pattern a = random_pattern(&r, n);
         cpu_system s;
-        assert_int_equal(system_build(&s, a, random_values(&r, &a, kind), kind, 1, INT64_MAX), LIBSOLVER_OK);
+        assert_int_equal(system_build(&s, a, random_values(&r, &a, kind), kind, 1, INT64_MAX),
+                         LIBSOLVER_OK);
         assert_int_equal(s.report.positive + s.report.negative + s.report.zero, n);
         exported f = system_export(&s, kind);
         if (s.report.zero == 0) { /* otherwise there are entries that were taken for zero */
@@ -61,7 +63,7 @@ static void delayed_pivots_reach_their_parents(void **state)
         /* the hub may have swallowed a clique; a column more may wait, of random values too small
          * beside its neighbours */
         assert_in_range(s.report.delayed, 5 * waiting, 6 * waiting + 2);
-        assert_true(s.report.growths > 0);                           /* nothing was known of delays */
+        assert_true(s.report.growths > 0); /* nothing was known of delays */
         assert_int_equal(s.report.zero, 0);
         exported f = system_export(&s, INDEFINITE);
         check_product(&f);
@@ -148,11 +150,14 @@ static void means_that_left_no_more_in_doubt_are_kept(void **state)
     static const double kinds[][3] = {{1, 1, -1}, {3, 1, 1.0 / 3}, {1, 1, 1}};
     static const struct {
         int blocks[2], attempts, uncertain, zero;
-    } rounds[] = {{{DOUBTFUL, CLEAR}, 1, 1, 1},    {{CLEAR, DOUBTFUL}, 1, 1, 1},    {{DOUBTFUL, DOUBTFUL}, 3, 2, 2},
-                  {{DOUBTFUL, CLEAR}, 3, 1, 1},    {{CLEAR, CLEAR}, 1, 0, 0},       {{CLEAR, CLEAR}, 1, 0, 0},
-                  {{CLEAR, DOUBTFUL}, 2, 1, 1},    {{SINGULAR, DOUBTFUL}, 3, 2, 2}, {{DOUBTFUL, SINGULAR}, 1, 2, 2},
-                  {{SINGULAR, CLEAR}, 2, 0, 1},    {{SINGULAR, SINGULAR}, 1, 0, 2}, {{CLEAR, SINGULAR}, 1, 0, 1},
-                  {{CLEAR, CLEAR}, 1, 0, 0},       {{SINGULAR, CLEAR}, 1, 0, 1},    {{SINGULAR, DOUBTFUL}, 2, 2, 2}};
+    } rounds[] = {{{DOUBTFUL, CLEAR}, 1, 1, 1},    {{CLEAR, DOUBTFUL}, 1, 1, 1},
+                  {{DOUBTFUL, DOUBTFUL}, 3, 2, 2}, {{DOUBTFUL, CLEAR}, 3, 1, 1},
+                  {{CLEAR, CLEAR}, 1, 0, 0},       {{CLEAR, CLEAR}, 1, 0, 0},
+                  {{CLEAR, DOUBTFUL}, 2, 1, 1},    {{SINGULAR, DOUBTFUL}, 3, 2, 2},
+                  {{DOUBTFUL, SINGULAR}, 1, 2, 2}, {{SINGULAR, CLEAR}, 2, 0, 1},
+                  {{SINGULAR, SINGULAR}, 1, 0, 2}, {{CLEAR, SINGULAR}, 1, 0, 1},
+                  {{CLEAR, CLEAR}, 1, 0, 0},       {{SINGULAR, CLEAR}, 1, 0, 1},
+                  {{SINGULAR, DOUBTFUL}, 2, 2, 2}};
     pattern blocks = problem_diagonal(2), a = problem_blown_up(&blocks, 2);
     problem_free(&blocks);
     double *values = nan_array(6);
@@ -181,7 +186,8 @@ static void sizes_are_told_before_they_are_taken(void **state)
     random_stream r = random_seeded(8);
     pattern a = problem_grid(10, 9, 1);
     cpu_system s;
-    assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+    assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX),
+                     LIBSOLVER_OK);
     int64_t order[90], before = s.env.memory.in_use, calls = s.env.memory.calls;
     const int64_t bytes = cpu->workspace_bytes(s.numeric, 7);
     void *w = NULL;
@@ -209,7 +215,8 @@ static void each_failed_allocation_is_reported(void **state)
         for (int matching = 0; matching < 2; matching++) {
             random_stream r = random_seeded(99);
             double *values = NULL; /* HOLLOW: with fronts that outgrow their places */
-            pattern a = kind == HOLLOW ? cliques_around_a_hub(&r, 2, &values) : problem_grid(9, 8, 1);
+            pattern a =
+                kind == HOLLOW ? cliques_around_a_hub(&r, 2, &values) : problem_grid(9, 8, 1);
             values = kind == HOLLOW ? values : random_values(&r, &a, kind);
             block b = random_block(&r, a.n, 3, 1), x = random_block(&r, a.n, 3, 0);
             libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
@@ -218,7 +225,8 @@ static void each_failed_allocation_is_reported(void **state)
             for (; status != LIBSOLVER_OK; k++) {
                 assert_in_range(k, 0, 400);
                 const backend_options options = {.positive_definite = kind == SPD,
-                                                 .scaling = matching ? BACKEND_MATCH : BACKEND_EQUILIBRATE,
+                                                 .scaling =
+                                                     matching ? BACKEND_MATCH : BACKEND_EQUILIBRATE,
                                                  .pivot_threshold = 0.01};
                 cpu_system s;
                 void *w = NULL;
@@ -232,11 +240,15 @@ static void each_failed_allocation_is_reported(void **state)
                 if (s.numeric) {
                     s.ration.left = INT64_MAX;
                     recovered++;
-                    assert_int_equal(cpu->factorize(s.numeric, &options, &s.report, &s.why), LIBSOLVER_OK);
+                    assert_int_equal(cpu->factorize(s.numeric, &options, &s.report, &s.why),
+                                     LIBSOLVER_OK);
                     if (!w)
                         assert_int_equal(cpu->workspace_create(s.numeric, 3, &w), LIBSOLVER_OK);
-                    backend_refinement refinement = {.solve_first = 1, .steps = 5, .tolerance = 1e-14};
-                    assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL), LIBSOLVER_OK);
+                    backend_refinement refinement = {.solve_first = 1,
+                                                     .steps = 5,
+                                                     .tolerance = 1e-14};
+                    assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL),
+                                     LIBSOLVER_OK);
                     assert_true(s.report.zero > 0 || refinement.final <= 1e-14);
                 }
                 if (s.numeric)
@@ -263,7 +275,8 @@ static void a_cancelled_run_can_be_repeated(void **state)
     random_stream r = random_seeded(3);
     pattern a = problem_grid(20, 20, 1);
     cpu_system s;
-    assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+    assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX),
+                     LIBSOLVER_OK);
     void *w = NULL;
     assert_int_equal(cpu->workspace_create(s.numeric, 1, &w), LIBSOLVER_OK);
     block b = random_block(&r, a.n, 3, 1), x = random_block(&r, a.n, 3, 0);

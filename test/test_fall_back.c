@@ -46,19 +46,21 @@ libsolver_status __wrap_former_load(former *f, const factor_tree *tree, char *er
     return loading;
 }
 
-libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern, int64_t lower_entries,
-                                           const int32_t *row_of, libsolver_type type, char *error, int room);
-libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern, int64_t lower_entries,
-                                           const int32_t *row_of, libsolver_type type, char *error, int room)
+libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                           int64_t lower_entries, const int32_t *row_of,
+                                           libsolver_type type, char *error, int room);
+libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                           int64_t lower_entries, const int32_t *row_of,
+                                           libsolver_type type, char *error, int room)
 {
     (void)a, (void)pattern, (void)lower_entries, (void)row_of, (void)type, (void)error, (void)room;
     return LIBSOLVER_OK;
 }
 
-libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                          char *error, int room);
-libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                          char *error, int room)
+libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower,
+                                          const void *row_sum, char *error, int room);
+libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower,
+                                          const void *row_sum, char *error, int room)
 {
     (void)a, (void)lower, (void)row_sum, (void)error, (void)room;
     return LIBSOLVER_OK;
@@ -120,7 +122,8 @@ static void solves_on_the_cpu(fallen *t)
     assert_int_equal(info.device_bytes, 0);
     assert_int_equal(libsolver_solve(t->factor, &b, &x), LIBSOLVER_OK);
     assert_true(sparse_backward_error(&t->a, 1, t->x, t->b) <= 1e-14);
-    assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, NULL, &b, &x), LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, NULL, &b, &x),
+                     LIBSOLVER_OK);
     assert_true(sparse_backward_error(&t->a, 1, t->x, t->b) <= 1e-12);
 }
 

@@ -111,7 +111,8 @@ static long double residual_of(const system_ *s, const scalar *d)
     return norm_of(s->n, rest);
 }
 
-/* min |r - A Z y| over the first `steps` preconditioned vectors: r less its parts along an orthonormal basis of A Z. */
+/* min |r - A Z y| over the first `steps` preconditioned vectors: r less its parts along an
+ * orthonormal basis of A Z. */
 static long double least_residual(const system_ *s, int steps)
 {
     static exact q[LENGTH][MOST];
@@ -165,9 +166,12 @@ static void the_residual_is_the_least_in_the_space(void **state)
         const long double found = residual_of(s, s->memory), least = least_residual(s, steps);
         const long double allowed = 200 * (long double)EPS * n * size_of(s);
         if (!(found <= least * (1 + 1e-3L) + allowed))
-            fail_msg("seed %d, n %d, %d steps: |r - A d| is %Lg, the least is %Lg", (int)seed, n, steps, found, least);
-        if ((steps < length || (steps >= n && !s->changing)) && !(found <= allowed)) /* ended early, or a whole basis: solved */
-            fail_msg("seed %d, n %d: %Lg is left after %d of %d steps", (int)seed, n, found, steps, length);
+            fail_msg("seed %d, n %d, %d steps: |r - A d| is %Lg, the least is %Lg", (int)seed, n,
+                     steps, found, least);
+        /* ended early, or a whole basis: solved */
+        if ((steps < length || (steps >= n && !s->changing)) && !(found <= allowed))
+            fail_msg("seed %d, n %d: %Lg is left after %d of %d steps", (int)seed, n, found, steps,
+                     length);
         free(s);
     }
 }
@@ -196,7 +200,8 @@ static void nothing_to_do_and_nothing_to_be_had(void **state)
     random_stream r = random_seeded(1);
     system_ *s = random_system(&r, 12, 0.01);
     int steps = -1;
-    assert_int_equal(cycle(s, LENGTH, 1e30, &steps), LIBSOLVER_OK); /* small enough before it begins */
+    /* small enough before it begins */
+    assert_int_equal(cycle(s, LENGTH, 1e30, &steps), LIBSOLVER_OK);
     assert_int_equal(steps, 0);
     for (int32_t i = 0; i < s->n; i++)
         assert_true(s->memory[i] == 0);

@@ -92,7 +92,8 @@ static void stars_and_complete_graphs_have_their_known_counts(void **state)
 {
     (void)state;
     pattern star = problem_star(10, 0), complete = problem_complete(6);
-    const int32_t natural[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, reversed[10] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+    const int32_t natural[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+                  reversed[10] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
     int64_t nnz;
     double flops;
     assert_int_equal(forest_cost(&m, &star, natural, &nnz, &flops), LIBSOLVER_OK);
@@ -112,7 +113,8 @@ static void stars_and_complete_graphs_have_their_known_counts(void **state)
 
 /* The stack's peak when the nodes come in the given postorder: contribution blocks of children lie
  * there until their parent's front, beside which they lie, is assembled. */
-static double simulated_peak(int32_t n, const int32_t *above, const front_size *size, const int32_t *order)
+static double simulated_peak(int32_t n, const int32_t *above, const front_size *size,
+                             const int32_t *order)
 {
     double in_use = 0, peak = 0;
     for (int32_t t = 0; t < n; t++) {
@@ -189,7 +191,8 @@ static void stack_postorder_has_the_least_peak(void **state)
         assert_int_equal(stack_postorder(&m, n, above, size, place), LIBSOLVER_OK);
         assert_null(permutation_check(&m, n, place));
         permutation_invert(n, place, order);
-        const double peak = simulated_peak(n, above, size, order), least = least_peak(n, above, size, n - 1);
+        const double peak = simulated_peak(n, above, size, order),
+                     least = least_peak(n, above, size, n - 1);
         if (peak != least)
             fail_msg("seed %d: peak %g, least %g", (int)seed, peak, least);
     }
@@ -204,7 +207,8 @@ static void forests_of_compressed_graphs_are_those_of_the_rows(void **state)
     int compressed = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
         random_stream r = random_seeded(seed);
-        pattern b = problem_random(1 + (int32_t)(random_next(&r) % 40), 0.1, &r), a = problem_blown_up_unevenly(&b, 4, &r);
+        pattern b = problem_random(1 + (int32_t)(random_next(&r) % 40), 0.1, &r),
+                a = problem_blown_up_unevenly(&b, 4, &r);
         int32_t perm[160], rows[160], class_of[160];
         graph g, c;
         assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);

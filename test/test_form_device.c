@@ -39,13 +39,17 @@ static libsolver_status form_on_host(const formed *q)
 {
     switch (q->tree.type) {
     case LIBSOLVER_S:
-        return form_values_s(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth, q->growth + q->g.count);
+        return form_values_s(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
+                             q->growth + q->g.count);
     case LIBSOLVER_D:
-        return form_values_d(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth, q->growth + q->g.count);
+        return form_values_d(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
+                             q->growth + q->g.count);
     case LIBSOLVER_C:
-        return form_values_c(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth, q->growth + q->g.count);
+        return form_values_c(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
+                             q->growth + q->g.count);
     case LIBSOLVER_Z:
-        return form_values_z(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth, q->growth + q->g.count);
+        return form_values_z(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
+                             q->growth + q->g.count);
     }
     return LIBSOLVER_INTERNAL;
 }
@@ -54,7 +58,8 @@ static libsolver_status form_on_host(const formed *q)
 static void plan_formed(formed *q, random_stream *r, double step, int64_t largest, int cuts)
 {
     static const int32_t blocks[] = {1, 7, 132, 264};
-    const layer_costs costs = {.step = step, .bytes_per_second = 4e12, .scalar_bytes = 8, .largest = largest};
+    const layer_costs costs = {
+        .step = step, .bytes_per_second = 4e12, .scalar_bytes = 8, .largest = largest};
     message why = {""};
     assert_int_equal(pieces_build(q->m, &q->tree, &q->p), LIBSOLVER_OK);
     for (int round = 0; round < cuts; round++) {
@@ -74,7 +79,8 @@ static void plan_formed(formed *q, random_stream *r, double step, int64_t larges
     plan_tuning tuning = plan_tuned;
     tuning.twice = random_below(r, 3) > 0;
     tuning.strip_bytes = random_below(r, 3) * 2000000;
-    if (plan_build(q->env, &q->tree, &q->g, q->joined, blocks[random_below(r, 4)], &tuning, &why, &q->plan) != LIBSOLVER_OK)
+    if (plan_build(q->env, &q->tree, &q->g, q->joined, blocks[random_below(r, 4)], &tuning, &why,
+                   &q->plan) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     q->values = memory_zeroed(q->m, q->plan.value_bytes, 1);
     q->growth = memory_zeroed(q->m, 2 * q->g.count, sizeof(double));
@@ -130,7 +136,9 @@ static double eps_of(const formed *q)
 /* Words of a tile that a solve reads, or that fill it up to its leading dimension. */
 static int64_t tile_words(const formed *q, const plan_tile *t)
 {
-    const int64_t entries = t->kind == IN_SQUARE ? SQUARE * SQUARE : (int64_t)t->ld * (t->kind == BY_ROWS ? t->rows : t->columns);
+    const int64_t entries = t->kind == IN_SQUARE
+                                ? SQUARE * SQUARE
+                                : (int64_t)t->ld * (t->kind == BY_ROWS ? t->rows : t->columns);
     return entries * q->plan.scalar_bytes / word_bytes(q);
 }
 
@@ -142,7 +150,9 @@ static double *largest_entries(const formed *q)
     for (int32_t t = 0; t < q->plan.tile_count; t++) {
         const plan_tile *tile = &q->plan.tile[t];
         for (int64_t w = 0; w < tile_words(q, tile); w++)
-            largest[tile->group] = fmax(largest[tile->group], fabs(word_at(q, q->values, 16 * (int64_t)tile->at16 / word_bytes(q) + w)));
+            largest[tile->group] =
+                fmax(largest[tile->group],
+                     fabs(word_at(q, q->values, 16 * (int64_t)tile->at16 / word_bytes(q) + w)));
     }
     return largest;
 }
@@ -153,15 +163,18 @@ static void compare_tiles(const formed *q, const char *values, int seed)
     for (int32_t t = 0; t < q->plan.tile_count; t++) {
         const plan_tile *tile = &q->plan.tile[t];
         const int32_t k = group_columns(&q->g, tile->group);
-        const double bound = 2 * (k + 10) * eps_of(q) * q->growth[tile->group] * largest[tile->group];
+        const double bound =
+            2 * (k + 10) * eps_of(q) * q->growth[tile->group] * largest[tile->group];
         for (int64_t w = 0; w < tile_words(q, tile); w++) {
             const int64_t at = 16 * (int64_t)tile->at16 / word_bytes(q) + w;
             const double wanted = word_at(q, q->values, at), got = word_at(q, values, at);
             if (!(fabs(got - wanted) <= bound) && isfinite(wanted))
-                fail_msg("seed %d, type %d, group %d (%d columns, %d rows below), tile %d, kind %d, rows %d + %d, columns %d + %d, word %ld: %.9g "
+                fail_msg("seed %d, type %d, group %d (%d columns, %d rows below), tile %d, kind "
+                         "%d, rows %d + %d, columns %d + %d, word %ld: %.9g "
                          "instead of %.9g, bound %.2e",
-                         seed, (int)q->tree.type, tile->group, k, group_rows(&q->g, tile->group), t, tile->kind, tile->row, tile->rows,
-                         tile->column, tile->columns, (long)w, got, wanted, bound);
+                         seed, (int)q->tree.type, tile->group, k, group_rows(&q->g, tile->group), t,
+                         tile->kind, tile->row, tile->rows, tile->column, tile->columns, (long)w,
+                         got, wanted, bound);
         }
     }
     free(largest);
@@ -173,7 +186,8 @@ static void compare_pivots(const formed *q, const char *values, int seed)
         if (q->plan.pivots_at16[i] < 0)
             continue;
         const int64_t at = 16 * q->plan.pivots_at16[i] / word_bytes(q);
-        const int64_t words = group_columns(&q->g, i) * plan_pivot_bytes(q->plan.scalar_bytes) / word_bytes(q);
+        const int64_t words =
+            group_columns(&q->g, i) * plan_pivot_bytes(q->plan.scalar_bytes) / word_bytes(q);
         const int64_t record = plan_pivot_bytes(q->plan.scalar_bytes) / word_bytes(q);
         for (int64_t w = 0; w < words; w++) {
             const double wanted = word_at(q, q->values, at + w), got = word_at(q, values, at + w);
@@ -181,8 +195,8 @@ static void compare_pivots(const formed *q, const char *values, int seed)
             for (int64_t v = w - w % record; v < w - w % record + record; v++)
                 largest = fmax(largest, fabs(word_at(q, q->values, at + v)));
             if (!(fabs(got - wanted) <= 100 * eps_of(q) * largest) && isfinite(wanted))
-                fail_msg("seed %d, type %d, group %d: word %ld of D^-1 is %.9g instead of %.9g", seed, (int)q->tree.type, i, (long)w, got,
-                         wanted);
+                fail_msg("seed %d, type %d, group %d: word %ld of D^-1 is %.9g instead of %.9g",
+                         seed, (int)q->tree.type, i, (long)w, got, wanted);
         }
     }
 }
@@ -191,11 +205,13 @@ static void compare_growth(const formed *q, const double *growth, int seed)
 {
     for (int32_t i = 0; i < q->g.count; i++)
         for (int square = 0; square < 2; square++) {
-            const double wanted = q->growth[i + square * q->g.count], got = growth[i + square * q->g.count];
-            const double bound = 2 * (group_columns(&q->g, i) + 10) * eps_of(q) * q->growth[i] * wanted;
+            const double wanted = q->growth[i + square * q->g.count],
+                         got = growth[i + square * q->g.count];
+            const double bound =
+                2 * (group_columns(&q->g, i) + 10) * eps_of(q) * q->growth[i] * wanted;
             if (!(fabs(got - wanted) <= bound) && isfinite(wanted))
-                fail_msg("seed %d, type %d, group %d: growth of %s %.9g instead of %.9g", seed, (int)q->tree.type, i, square ? "G" : "M", got,
-                         wanted);
+                fail_msg("seed %d, type %d, group %d: growth of %s %.9g instead of %.9g", seed,
+                         (int)q->tree.type, i, square ? "G" : "M", got, wanted);
         }
 }
 
@@ -241,7 +257,8 @@ static void check_formed(const formed *q, int64_t workspace, int seed)
     if (former_load(&f, &q->tree, sentence, ROOM) != LIBSOLVER_OK)
         fail_msg("%s", sentence);
     for (int time = 0; time < 2; time++) {
-        if (time == 0 && former_plan(&f, q->joined, &q->p, &q->g, &q->plan, sentence, ROOM) != LIBSOLVER_OK)
+        if (time == 0 &&
+            former_plan(&f, q->joined, &q->p, &q->g, &q->plan, sentence, ROOM) != LIBSOLVER_OK)
             fail_msg("%s", sentence);
         if (time == 0)
             check_workspace(q, &f, seed);
@@ -249,7 +266,8 @@ static void check_formed(const formed *q, int64_t workspace, int seed)
         assert_true(values[time] && growth);
         CUDA(cudaMemset(on_device, 0xff, bytes)); /* NaN */
         CUDA(cudaDeviceSynchronize());
-        if (former_values(&f, on_device, growth, growth + q->g.count, sentence, ROOM) != LIBSOLVER_OK)
+        if (former_values(&f, on_device, growth, growth + q->g.count, sentence, ROOM) !=
+            LIBSOLVER_OK)
             fail_msg("seed %d, type %d: %s", seed, (int)q->tree.type, sentence);
         CUDA(cudaMemcpy(values[time], on_device, bytes, cudaMemcpyDeviceToHost));
     }
@@ -269,8 +287,8 @@ static void check_formed(const formed *q, int64_t workspace, int seed)
 
 /* ---- Factors of systems, in double precision ------------------------------------------------- */
 
-static void check_system(pattern a, double *values, int kind, random_stream *r, double step, int64_t largest, int cuts, int64_t workspace,
-                         int seed)
+static void check_system(pattern a, double *values, int kind, random_stream *r, double step,
+                         int64_t largest, int cuts, int64_t workspace, int seed)
 {
     cpu_system s;
     formed q;
@@ -291,8 +309,8 @@ static void random_systems_are_formed(void **state)
         double *values;
         pattern a;
         const int kind = random_problem(&r, seed, &a, &values);
-        check_system(a, values, kind, &r, steps[random_below(&r, 5)], seed % 4 == 3 ? 30 : 6000, seed % 3 == 2,
-                     seed % 5 == 4 ? 1 << 16 : 0, (int)seed);
+        check_system(a, values, kind, &r, steps[random_below(&r, 5)], seed % 4 == 3 ? 30 : 6000,
+                     seed % 3 == 2, seed % 5 == 4 ? 1 << 16 : 0, (int)seed);
     }
 }
 
@@ -348,7 +366,8 @@ static void large_shapes_are_formed(void **state)
             random_stream r = random_seeded(500 + (uint64_t)shape);
             const int kind = shape < 6 ? SPD : INDEFINITE;
             pattern a = large_shape(shape % 6);
-            check_system(a, random_values(&r, &a, kind), kind, &r, steps[step], 6000, 0, step == 1 ? 1 << 20 : 0, shape);
+            check_system(a, random_values(&r, &a, kind), kind, &r, steps[step], 6000, 0,
+                         step == 1 ? 1 << 20 : 0, shape);
         }
 }
 
@@ -368,12 +387,14 @@ static void put_word(const formed *q, void *to, int64_t word, double v)
         ((float *)to)[word] = (float)v;
 }
 
-static imitation imitate(formed *q, random_stream *r, libsolver_type type, int hermitian, int cholesky)
+static imitation imitate(formed *q, random_stream *r, libsolver_type type, int hermitian,
+                         int cholesky)
 {
     const factor_tree *from = &q->cpu.view;
     const int parts = type == LIBSOLVER_C || type == LIBSOLVER_Z ? 2 : 1;
     int64_t panels = 0;
-    imitation x = {.panel = calloc((size_t)from->nodes + 1, sizeof(void *)), .d = calloc((size_t)from->nodes + 1, sizeof(void *)),
+    imitation x = {.panel = calloc((size_t)from->nodes + 1, sizeof(void *)),
+                   .d = calloc((size_t)from->nodes + 1, sizeof(void *)),
                    .e = calloc((size_t)from->nodes + 1, sizeof(void *))};
     q->tree.type = type;
     q->tree.hermitian = hermitian;
@@ -394,12 +415,15 @@ static imitation imitate(formed *q, random_stream *r, libsolver_type type, int h
         x.d[s] = (char *)x.values + (panels + from->first[s]) * size;
         x.e[s] = (char *)x.values + (panels + from->n + from->first[s]) * size;
         for (int32_t j = 0; j < p; j++) {
-            const int64_t position = from->first[s] + j, diagonal = at + j + (int64_t)j * from->ld[s];
+            const int64_t position = from->first[s] + j,
+                          diagonal = at + j + (int64_t)j * from->ld[s];
             const int first = q->joined[position], second = position > 0 && q->joined[position - 1];
             put_word(q, x.values, diagonal * parts, 1 + fabs(random_real(r)));
-            put_word(q, x.values, (panels + position) * parts, first || second ? 0.1 * random_real(r) : 1 + fabs(random_real(r)));
+            put_word(q, x.values, (panels + position) * parts,
+                     first || second ? 0.1 * random_real(r) : 1 + fabs(random_real(r)));
             if (first)
-                put_word(q, x.values, (panels + from->n + position) * parts, 1 + fabs(random_real(r)));
+                put_word(q, x.values, (panels + from->n + position) * parts,
+                         1 + fabs(random_real(r)));
             if (first && parts == 2)
                 put_word(q, x.values, (panels + from->n + position) * parts + 1, random_real(r));
             if (!hermitian && parts == 2)
@@ -430,15 +454,21 @@ static void all_types_are_formed(void **state)
     for (int seed = 0; seed < (small ? 8 : 96); seed++) {
         random_stream r = random_seeded(9000 + (uint64_t)seed);
         const libsolver_type type = types[seed % 4];
-        const int cholesky = seed / 4 % 2, hermitian = (type == LIBSOLVER_C || type == LIBSOLVER_Z) && seed / 8 % 2;
-        pattern a = seed / 16 % 2 ? problem_complete(small ? 70 : 333) : problem_grid(small ? 14 : 24 + seed % 7, small ? 14 : 25, 1);
+        const int cholesky = seed / 4 % 2,
+                  hermitian = (type == LIBSOLVER_C || type == LIBSOLVER_Z) && seed / 8 % 2;
+        pattern a = seed / 16 % 2 ? problem_complete(small ? 70 : 333)
+                                  : problem_grid(small ? 14 : 24 + seed % 7, small ? 14 : 25, 1);
         cpu_system s;
         formed q;
         double *values = random_values(&r, &a, INDEFINITE);
         assert_int_equal(system_build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
         begin_formed(&q, &s);
         imitation x = imitate(&q, &r, type, hermitian, cholesky);
-        plan_formed(&q, &r, seed % 3 == 0 ? 1e-4 : seed % 3 == 1 ? 1e-7 : 1e-8, 6000, seed / 16 == 2);
+        plan_formed(&q, &r,
+                    seed % 3 == 0   ? 1e-4
+                    : seed % 3 == 1 ? 1e-7
+                                    : 1e-8,
+                    6000, seed / 16 == 2);
         check_formed(&q, 0, 9000 + seed);
         imitation_free(&x);
         end_formed(&q);

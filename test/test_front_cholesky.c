@@ -51,8 +51,8 @@ static void free_front(front *f)
     free(f->diagonal);
 }
 
-/* |A - L L^T|(i,j) <= (j + 2) u (|L||L^T|)(i,j) with u = EPS / 2 [Higham 2002, theorem 10.3]; dividing by
- * multiplication with the inverse costs one rounding more. */
+/* |A - L L^T|(i,j) <= (j + 2) u (|L||L^T|)(i,j) with u = EPS / 2 [Higham 2002, theorem 10.3];
+ * dividing by multiplication with the inverse costs one rounding more. */
 static void check_columns(const front *f, int columns)
 {
     const int m = f->m;

@@ -78,11 +78,12 @@ static void check_outside(const field *before, const field *after, int rows, int
     for (int j = 0; j < COLUMNS; j++)
         for (int i = 0; i < LD; i++)
             if (j >= columns || i < EDGE || i >= EDGE + rows)
-                assert_memory_equal(&before->all[i + j * LD], &after->all[i + j * LD], sizeof(scalar));
+                assert_memory_equal(&before->all[i + j * LD], &after->all[i + j * LD],
+                                    sizeof(scalar));
 }
 
-static void check_update(random_stream *r, const front_kernels *kernels, int hermitian, int rows, int columns,
-                         int inner, int trapezoid, int add)
+static void check_update(random_stream *r, const front_kernels *kernels, int hermitian, int rows,
+                         int columns, int inner, int trapezoid, int add)
 {
     field l, w, c;
     fill(r, &l);
@@ -109,12 +110,12 @@ static void products_are_subtracted(void **state)
             for (int columns = 0; columns <= 9 && columns <= rows; columns++)
                 for (int kind = 0; kind < 4; kind++)
                     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
-                        check_update(&r, set(k), hermitian, rows, columns, (rows + columns) % 7, kind & 1,
-                                     kind >> 1);
+                        check_update(&r, set(k), hermitian, rows, columns, (rows + columns) % 7,
+                                     kind & 1, kind >> 1);
 }
 
-static void check_solve(random_stream *r, const front_kernels *kernels, int hermitian, int unit, int rows,
-                        int n)
+static void check_solve(random_stream *r, const front_kernels *kernels, int hermitian, int unit,
+                        int rows, int n)
 {
     field t, x;
     fill(r, &t);
@@ -129,7 +130,8 @@ static void check_solve(random_stream *r, const front_kernels *kernels, int herm
     check_outside(&before, &x, rows, n);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < n; j++) { /* X T^T is what was there */
-            exact sum = unit ? x.at[i + j * LD] : x.at[i + j * LD] * mirrored(t.at[j + j * LD], hermitian);
+            exact sum =
+                unit ? x.at[i + j * LD] : x.at[i + j * LD] * mirrored(t.at[j + j * LD], hermitian);
             for (int q = 0; q < j; q++)
                 sum += (exact)x.at[i + q * LD] * mirrored(t.at[j + q * LD], hermitian);
             check_near(entry(&before, i, j), (scalar)sum, 4);
@@ -147,7 +149,8 @@ static void triangles_are_solved_with(void **state)
                     check_solve(&r, set(k), kind >> 1, kind & 1, rows, n);
 }
 
-static void check_cholesky(random_stream *r, const front_kernels *kernels, int m, int k, int refused)
+static void check_cholesky(random_stream *r, const front_kernels *kernels, int m, int k,
+                           int refused)
 {
     field g, a;
     real diagonal[MOST];
@@ -189,8 +192,8 @@ static void panels_are_factorized(void **state)
             }
 }
 
-static void check_divide(random_stream *r, const front_kernels *kernels, int hermitian, int rows, int judged,
-                         int columns)
+static void check_divide(random_stream *r, const front_kernels *kernels, int hermitian, int rows,
+                         int judged, int columns)
 {
     field w, l;
     scalar d[COLUMNS], e[COLUMNS];
@@ -199,7 +202,9 @@ static void check_divide(random_stream *r, const front_kernels *kernels, int her
     fill(r, &l);
     for (int c = 0; c < columns; c++) {
         d[c] = scalar_diagonal(2 + random_scalar(r) / 2, hermitian);
-        e[c] = c + 1 < columns && (c == 0 || e[c - 1] == 0) && random_below(r, 2) ? 4 + random_scalar(r) : 0;
+        e[c] = c + 1 < columns && (c == 0 || e[c - 1] == 0) && random_below(r, 2)
+                   ? 4 + random_scalar(r)
+                   : 0;
         largest[c] = (real)0.25;
     }
     const field before = copy(&l);
@@ -212,7 +217,8 @@ static void check_divide(random_stream *r, const front_kernels *kernels, int her
             const exact l0 = l.at[i + c * LD], l1 = pivots == 2 ? l.at[i + (c + 1) * LD] : 0;
             check_near(entry(&w, i, c), (scalar)(l0 * d[c] + l1 * e[c]), 4);
             if (pivots == 2)
-                check_near(entry(&w, i, c + 1), (scalar)(l0 * mirrored(e[c], hermitian) + l1 * d[c + 1]), 4);
+                check_near(entry(&w, i, c + 1),
+                           (scalar)(l0 * mirrored(e[c], hermitian) + l1 * d[c + 1]), 4);
             for (int q = 0; q < pivots && i < judged; q++) {
                 const real size = scalar_abs(l.at[i + (c + q) * LD]);
                 most = size > most ? size : most;
@@ -246,13 +252,15 @@ static void check_block(random_stream *r, const front_kernels *kernels, int herm
 {
     const int ld = ldlt_block_ld(n);
     scalar b[LDLT_BLOCK * LDLT_BLOCK] = {0}, d[LDLT_BLOCK], e[LDLT_BLOCK];
-    exact a[LDLT_BLOCK][LDLT_BLOCK], l[LDLT_BLOCK][LDLT_BLOCK] = {{0}}, w[LDLT_BLOCK][LDLT_BLOCK] = {{0}};
+    exact a[LDLT_BLOCK][LDLT_BLOCK], l[LDLT_BLOCK][LDLT_BLOCK] = {{0}},
+                                     w[LDLT_BLOCK][LDLT_BLOCK] = {{0}};
     real g[LDLT_BLOCK];
     int order[LDLT_BLOCK];
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++) {
-            b[i + j * ld] = i == j ? (zero_diagonal ? 0 : scalar_diagonal(random_scalar(r), hermitian))
-                                   : random_scalar(r);
+            b[i + j * ld] = i == j
+                                ? (zero_diagonal ? 0 : scalar_diagonal(random_scalar(r), hermitian))
+                                : random_scalar(r);
             a[i][j] = b[i + j * ld];
             a[j][i] = mirrored(a[i][j], hermitian);
         }

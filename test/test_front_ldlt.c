@@ -105,8 +105,8 @@ static void a_candidate_refused_at_first_is_taken_when_others_have_changed_it(vo
     assert_int_equal(f.report.two_by_two, 1);
     front_check(&f, 100);
     front_free(&f);
-    /* 40 columns, so two blocks: column 0 finds no partner in the first, nor column 39 in the second, where
-       it would leave |l| = 1000; the second pass has them together */
+    /* 40 columns, so two blocks: column 0 finds no partner in the first, nor column 39 in the
+       second, where it would leave |l| = 1000; the second pass has them together */
     f = front_random(&(random_stream){3}, 41, 40, 7);
     for (int j = 1; j < 40; j++)
         *front_at(&f, j, j) = 1;
@@ -212,7 +212,8 @@ static void an_inertia_that_is_given_as_certain_is_right(void **state)
         certain += f.report.uncertain == 0;
         if (f.report.uncertain == 0 && (f.report.positive != positive || f.report.zero != zero))
             fail_msg("seed %d: inertia %d %d %d is given as certain, it is %d %d %d", (int)seed,
-                     f.report.positive, f.report.negative, f.report.zero, positive, rank - positive, zero);
+                     f.report.positive, f.report.negative, f.report.zero, positive, rank - positive,
+                     zero);
         free(b);
         front_free(&f);
     }
@@ -227,8 +228,9 @@ static void pivots_are_zero_up_to_16_eps_and_uncertain_up_to_2_to_the_27(void **
     static const struct {
         double x;
         int zero, uncertain;
-    } known[] = {{0, 1, 0},    {8, 1, 0},   {16, 1, 0},  {17, 0, 1},      {0x1p27, 0, 1},
-                 {0x1p27 + 8, 0, 0}, {-16, 1, 0}, {-17, 0, 1}, {-0x1p27, 0, 1}, {-0x1p27 - 8, 0, 0}};
+    } known[] = {{0, 1, 0},       {8, 1, 0},          {16, 1, 0},  {17, 0, 1},
+                 {0x1p27, 0, 1},  {0x1p27 + 8, 0, 0}, {-16, 1, 0}, {-17, 0, 1},
+                 {-0x1p27, 0, 1}, {-0x1p27 - 8, 0, 0}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (int plain = known[i].x > 0; plain < 2; plain++) {
             ldlt_front f = front_new(2, 2);
@@ -259,7 +261,8 @@ static void complete_pivoting_leaves_rounding_errors_only(void **state)
         double b[LDLT_BLOCK * LDLT_BLOCK] = {0};
         for (int j = 0; j < n; j++)
             memcpy(b + j + j * ld, f.panel + j + j * n, sizeof(double) * (size_t)(n - j));
-        const int found = front_kernels_here_d()->ldlt_block(0, n, LDLT_ZERO, b, order, f.d, f.e, f.magnitude);
+        const int found =
+            front_kernels_here_d()->ldlt_block(0, n, LDLT_ZERO, b, order, f.d, f.e, f.magnitude);
         for (int j = 0; j < n; j++)
             memcpy(f.panel + j + j * n, b + j + j * ld, sizeof(double) * (size_t)(n - j));
         for (int i = 0; i < n; i++)
@@ -326,7 +329,8 @@ static void pivots_do_not_depend_on_the_unit(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 400; seed++) {
         random_stream r = random_seeded(seed);
-        const int k = 1 + random_below(&r, 40), m = k + random_below(&r, 8), power = seed % 2 ? 900 : -900;
+        const int k = 1 + random_below(&r, 40), m = k + random_below(&r, 8),
+                  power = seed % 2 ? 900 : -900;
         ldlt_front f = front_random(&r, m, k, (int)(seed / 2 % FRONT_KINDS));
         f.plain = seed % 3 == 0;
         front_run(&f);

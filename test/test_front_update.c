@@ -1,8 +1,10 @@
-/* test/test_front_update.c: what eliminated pivots subtract from the rest of a front, against plain loops
+/* test/test_front_update.c: what eliminated pivots subtract from the rest of a front, against plain
+ * loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A sum of n products, in any order, is within n u sum |products| of the exact one, u = EPS / 2 [Higham 2002,
- * section 3.1]; the bounds below count EPS, twice as much, for each product and each other operation. */
+ * A sum of n products, in any order, is within n u sum |products| of the exact one, u = EPS / 2
+ * [Higham 2002, section 3.1]; the bounds below count EPS, twice as much, for each product and each
+ * other operation. */
 #define PREC_d
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,20 +32,23 @@ static void contribution_blocks_lie_in_block_columns(void **state)
 }
 
 /* Fails unless |got - exact| <= operations EPS scale. */
-static void check_entry(double got, long double exact, long double scale, int operations, const char *what,
-                        int i, int j)
+static void check_entry(double got, long double exact, long double scale, int operations,
+                        const char *what, int i, int j)
 {
     if (!(fabsl((long double)got - exact) <= operations * (long double)EPS * scale))
-        fail_msg("%s, entry (%d, %d): %.17g, exactly %.17Lg, %Lg EPS apart of %d allowed", what, i, j, got,
-                 exact, fabsl((long double)got - exact) / ((long double)EPS * scale), operations);
+        fail_msg("%s, entry (%d, %d): %.17g, exactly %.17Lg, %Lg EPS apart of %d allowed", what, i,
+                 j, got, exact, fabsl((long double)got - exact) / ((long double)EPS * scale),
+                 operations);
 }
 
 /* One case of C := beta C - L W^T. */
 static void check_trapezoid(random_stream *r, int rows, int columns, int inner, double beta)
 {
-    const int ldl = rows + 1 + random_below(r, 3), ldw = columns + 1 + random_below(r, 3), ldc = rows + 1;
+    const int ldl = rows + 1 + random_below(r, 3), ldw = columns + 1 + random_below(r, 3),
+              ldc = rows + 1;
     double *l = nan_array((int64_t)ldl * inner), *w = nan_array((int64_t)ldw * inner);
-    double *c = beta == 0 ? nan_array((int64_t)ldc * columns) : random_trapezoid(r, rows, columns, ldc);
+    double *c =
+        beta == 0 ? nan_array((int64_t)ldc * columns) : random_trapezoid(r, rows, columns, ldc);
     for (int q = 0; q < inner; q++) {
         for (int i = 0; i < rows; i++)
             l[i + q * ldl] = random_real(r);
@@ -95,10 +100,12 @@ typedef struct update {
 static void run_update(void *arg)
 {
     const update *u = arg;
-    front_update_columns_d(0, u->m, u->panel, u->p0, u->p1, u->w, u->ldw, u->w_row, u->from, u->to, NULL);
+    front_update_columns_d(0, u->m, u->panel, u->p0, u->p1, u->w, u->ldw, u->w_row, u->from, u->to,
+                           NULL);
 }
 
-static void check_update(random_stream *r, int m, int k, int p0, int p1, int from, int to, int threads)
+static void check_update(random_stream *r, int m, int k, int p0, int p1, int from, int to,
+                         int threads)
 {
     const int w_row = from - random_below(r, from < 3 ? from + 1 : 4);
     update u = {m, p0, p1, m - w_row + 1, w_row, from, to, random_trapezoid(r, m, k, m), NULL};
@@ -117,8 +124,8 @@ static void check_update(random_stream *r, int m, int k, int p0, int p1, int fro
         for (int i = j; i < m; i++) {
             long double exact = old[i], scale = fabsl(exact);
             for (int q = p0; q < p1; q++) {
-                const long double product =
-                    (long double)before[i + (int64_t)q * m] * w[j - w_row + (int64_t)(q - p0) * u.ldw];
+                const long double product = (long double)before[i + (int64_t)q * m] *
+                                            w[j - w_row + (int64_t)(q - p0) * u.ldw];
                 exact -= product;
                 scale += fabsl(product);
             }
@@ -153,7 +160,8 @@ typedef struct eliminated {
 
 static eliminated random_eliminated(random_stream *r, int m, int k, int p, int ldlt, int split)
 {
-    eliminated f = {m, k, p, ldlt, 1, random_trapezoid(r, m, k, m), nan_array(k), nan_array(k), NULL, NULL};
+    eliminated f = {m,    k,   p, ldlt, 1, random_trapezoid(r, m, k, m), nan_array(k), nan_array(k),
+                    NULL, NULL};
     for (int q = 0; q < p;) {
         const int kind = q == split ? 9 : random_below(r, 10);
         const int pair = kind > 6 && q + 1 < p && q + 1 != split;
@@ -185,8 +193,9 @@ static void free_eliminated(eliminated *f)
 static void run_contribution(void *arg)
 {
     const eliminated *f = arg;
-    front_contribution_d(0, f->m, f->k, f->p, f->panel, f->ldlt ? f->d : NULL, f->ldlt ? f->e : NULL, f->cb,
-                         f->ldlt ? f->scratch : NULL, FRONT_TASK_SCRATCH, NULL);
+    front_contribution_d(0, f->m, f->k, f->p, f->panel, f->ldlt ? f->d : NULL,
+                         f->ldlt ? f->e : NULL, f->cb, f->ldlt ? f->scratch : NULL,
+                         FRONT_TASK_SCRATCH, NULL);
 }
 
 static void check_contribution(const eliminated *f)
@@ -229,8 +238,8 @@ static void pairs_across_the_border_of_inner_tiles_stay_together(void **state)
     (void)state;
     for (int split = TILE_INNER - 3; split <= TILE_INNER + 1; split++) {
         random_stream r = random_seeded((uint64_t)split);
-        eliminated f =
-            random_eliminated(&r, 2 * TILE_INNER + 150, 2 * TILE_INNER + 10, 2 * TILE_INNER + 10, 1, split);
+        eliminated f = random_eliminated(&r, 2 * TILE_INNER + 150, 2 * TILE_INNER + 10,
+                                         2 * TILE_INNER + 10, 1, split);
         run_contribution(&f);
         check_contribution(&f);
         free_eliminated(&f);
@@ -253,7 +262,8 @@ static void large_contribution_blocks_have_the_same_bits_for_any_threads(void **
             f.cb = nan_array(entries);
             with_threads(threads[t], run_contribution, &f);
             for (int j = 0; j < f.m - f.p; j++)
-                assert_memory_equal(f.cb + cb_column(f.m - f.p, j) + j, one + cb_column(f.m - f.p, j) + j,
+                assert_memory_equal(f.cb + cb_column(f.m - f.p, j) + j,
+                                    one + cb_column(f.m - f.p, j) + j,
                                     (size_t)(f.m - f.p - j) * sizeof(double));
             free(f.cb);
         }
@@ -269,7 +279,8 @@ int main(void)
         cmocka_unit_test_teardown(trapezoids_are_updated, print_last_seed),
         cmocka_unit_test_teardown(columns_of_a_panel_are_updated, print_last_seed),
         cmocka_unit_test_teardown(contribution_blocks_are_the_schur_update, print_last_seed),
-        cmocka_unit_test_teardown(pairs_across_the_border_of_inner_tiles_stay_together, print_last_seed),
+        cmocka_unit_test_teardown(pairs_across_the_border_of_inner_tiles_stay_together,
+                                  print_last_seed),
         cmocka_unit_test_teardown(large_contribution_blocks_have_the_same_bits_for_any_threads,
                                   print_last_seed),
     };

@@ -36,7 +36,8 @@ static void check_segments(const full_matrix *f)
         const int32_t first = next;
         for (int64_t from = f->start[i]; from < f->start[i + 1]; from = f->segment[next++].to) {
             const row_segment *g = &f->segment[next];
-            assert_true(next < f->segments && g->row == i && g->of == long_rows && g->first == first);
+            assert_true(next < f->segments && g->row == i && g->of == long_rows &&
+                        g->first == first);
             assert_true(g->from == from && g->to > from && g->to - from <= ROW_SEGMENT &&
                         g->to <= f->start[i + 1]);
         }
@@ -67,7 +68,8 @@ static void check_pattern(pattern a, random_stream *r, int hermitian, uint64_t s
         for (int64_t k = f.start[i]; k < f.start[i + 1]; k++) {
             assert_true(k == f.start[i] || f.column[k] > f.column[k - 1]);
             if (f.source[k] + 2 != expected[(int64_t)i * a.n + f.column[k]])
-                fail_msg("seed %d: entry (%d, %d) comes from %u", (int)seed, i, f.column[k], f.source[k]);
+                fail_msg("seed %d: entry (%d, %d) comes from %u", (int)seed, i, f.column[k],
+                         f.source[k]);
         }
     assert_in_range(f.log_width, 1, 5);
     check_segments(&f);
@@ -102,8 +104,8 @@ static void long_rows_are_cut(void **state)
 /* ---- Errors and decisions -------------------------------------------------------------------- */
 
 /* By long doubles, whose range no product leaves. */
-static double row_error(double r, double b, double bound, double row_sum, double norm, double threshold,
-                        int *is_small)
+static double row_error(double r, double b, double bound, double row_sum, double norm,
+                        double threshold, int *is_small)
 {
     const long double row = (long double)row_sum * norm;
     *is_small = !(bound > threshold * (row + b));
@@ -121,21 +123,24 @@ static void errors_of_rows_of_any_size(void **state)
         const double row_sum = ldexp(3, a), norm = ldexp(1 + random_real(&r) / 2, x);
         const double product = k % 3 ? ldexp(3, a) * ldexp(1, x - far) : 0,
                      b = k % 5 ? product * fabs(random_real(&r)) : 0;
-        const double bound = product + b, error = bound * fabs(random_real(&r)) * 0x1p-40, threshold = 1e-12;
+        const double bound = product + b, error = bound * fabs(random_real(&r)) * 0x1p-40,
+                     threshold = 1e-12;
         int is_small, expected_small;
         if (!(bound <= DBL_MAX))
             continue;
         const double found = refine_row_error(error, b, bound, row_sum, norm, threshold, &is_small);
-        const double expected = row_error(error, b, bound, row_sum, norm, threshold, &expected_small);
+        const double expected =
+            row_error(error, b, bound, row_sum, norm, threshold, &expected_small);
         if (is_small != expected_small || !(fabs(found - expected) <= 1e-12 * expected + DBL_MIN))
-            fail_msg("error %g, %g expected, class %d, %d expected (%g %g %g %g %g)", found, expected,
-                     is_small, expected_small, error, b, bound, row_sum, norm);
+            fail_msg("error %g, %g expected, class %d, %d expected (%g %g %g %g %g)", found,
+                     expected, is_small, expected_small, error, b, bound, row_sum, norm);
     }
     int is_small;
     assert_true(isinf(refine_row_error(NAN, 1, 1, 1, 1, 1e-12, &is_small)));
     assert_true(isinf(refine_row_error(0, 1, INFINITY, 1, 1, 1e-12, &is_small)));
     assert_true(isinf(refine_row_error(0, 1, 1, 1, INFINITY, 1e-12, &is_small)));
-    assert_true(isinf(refine_row_error(1, 0, 0, 0, 1, 1e-12, &is_small))); /* an empty row with b != 0 */
+    /* an empty row with b != 0 */
+    assert_true(isinf(refine_row_error(1, 0, 0, 0, 1, 1e-12, &is_small)));
     assert_true(refine_row_error(0, 0, 0, 0, 0, 1e-12, &is_small) == 0);
 }
 

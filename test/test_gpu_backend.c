@@ -73,7 +73,8 @@ static void check_answer(const session *t, const libsolver_vectors *x, double al
 {
     fake_wait(NULL);
     for (int64_t j = 0; j < COLUMNS; j++) {
-        const double error = system_backward_error(&t->s, (const scalar *)t->b.values + j * t->b.ld, (const scalar *)x->values + j * x->ld);
+        const double error = system_backward_error(&t->s, (const scalar *)t->b.values + j * t->b.ld,
+                                                   (const scalar *)x->values + j * x->ld);
         if (!(error <= allowed))
             fail_msg("column %d: backward error %g, %g allowed", (int)j, error, allowed);
     }
@@ -88,7 +89,9 @@ static int is_on_host(trouble what)
 
 static libsolver_status wanted_failure(const session *t)
 {
-    return t->trouble == CANCEL ? LIBSOLVER_CANCELLED : is_on_host(t->trouble) ? LIBSOLVER_OUT_OF_MEMORY : fake.failure;
+    return t->trouble == CANCEL     ? LIBSOLVER_CANCELLED
+           : is_on_host(t->trouble) ? LIBSOLVER_OUT_OF_MEMORY
+                                    : fake.failure;
 }
 
 /* Whether the call is to be made again: it failed for the reason that there is, and for the first
@@ -98,7 +101,8 @@ static int again(session *t, libsolver_status status, const char *call)
     if (status == LIBSOLVER_OK)
         return 0;
     if (status != wanted_failure(t) || t->failures > 0)
-        fail_msg("%s: status %d, %d wanted, failure number %d", call, status, wanted_failure(t), t->failures + 1);
+        fail_msg("%s: status %d, %d wanted, failure number %d", call, status, wanted_failure(t),
+                 t->failures + 1);
     t->failures++;
     t->s.ration.left = INT64_MAX;
     return 1;
@@ -115,7 +119,8 @@ static int again(session *t, libsolver_status status, const char *call)
         libsolver_status status_ = call; \
         if (status_ != LIBSOLVER_NOT_BUILT && again(t, status_, #call)) \
             status_ = call; \
-        assert_true(status_ == LIBSOLVER_OK || (status_ == LIBSOLVER_NOT_BUILT && (t)->problem.may_fall_back)); \
+        assert_true(status_ == LIBSOLVER_OK || \
+                    (status_ == LIBSOLVER_NOT_BUILT && (t)->problem.may_fall_back)); \
         if (status_ == LIBSOLVER_OK) \
             check; \
         to_device(t); \
@@ -123,7 +128,9 @@ static int again(session *t, libsolver_status status, const char *call)
 
 static libsolver_status factorize(session *t)
 {
-    const backend_options options = {.positive_definite = t->kind == SPD, .scaling = BACKEND_EQUILIBRATE, .pivot_threshold = 0.01};
+    const backend_options options = {.positive_definite = t->kind == SPD,
+                                     .scaling = BACKEND_EQUILIBRATE,
+                                     .pivot_threshold = 0.01};
     message why = {""};
     GPU->set_values(t->numeric, t->s.values);
     const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &why);
@@ -131,12 +138,14 @@ static libsolver_status factorize(session *t)
     return status;
 }
 
-static libsolver_status refine(session *t, int solve_first, const libsolver_vectors *b, const libsolver_vectors *x)
+static libsolver_status refine(session *t, int solve_first, const libsolver_vectors *b,
+                               const libsolver_vectors *x)
 {
     double errors[COLUMNS];
     backend_refinement r = {.solve_first = solve_first, .steps = 10, .tolerance = WANTED};
     const libsolver_status status = GPU->refine(t->numeric, t->space, b, x, &r, errors);
-    assert_true(status != LIBSOLVER_OK || (r.final <= WANTED && errors[0] <= r.final && r.final <= r.initial));
+    assert_true(status != LIBSOLVER_OK ||
+                (r.final <= WANTED && errors[0] <= r.final && r.final <= r.initial));
     return status;
 }
 
@@ -171,7 +180,8 @@ static void solve_in_all_ways(session *t)
     MUST(t, refine(t, 0, &t->b, &t->x));
     check_answer(t, &t->x, WANTED);
     to_device(t);
-    MAY_BE_REFUSED(t, GPU->solve(t->numeric, ALL, t->space, &t->on_b, &t->on_x), check_answer(t, &t->on_x, ROUGH));
+    MAY_BE_REFUSED(t, GPU->solve(t->numeric, ALL, t->space, &t->on_b, &t->on_x),
+                   check_answer(t, &t->on_x, ROUGH));
     MAY_BE_REFUSED(t, refine(t, 1, &t->on_b, &t->on_x), check_answer(t, &t->on_x, WANTED));
     MAY_BE_REFUSED(t, launch(t), check_launch(t));
     assert_int_equal(GPU->solve(t->numeric, ALL, t->space, &t->b, &t->on_x), LIBSOLVER_INVALID);
@@ -213,7 +223,12 @@ static void run(session *t)
 
 static libsolver_vectors view(void *values, int32_t n, libsolver_place place)
 {
-    return (libsolver_vectors){.values = values, .rows = n, .columns = COLUMNS, .ld = n, .type = SCALAR_TYPE, .place = place};
+    return (libsolver_vectors){.values = values,
+                               .rows = n,
+                               .columns = COLUMNS,
+                               .ld = n,
+                               .type = SCALAR_TYPE,
+                               .place = place};
 }
 
 enum { ORDINARY, FOR_FEW, FOR_LATENCY, PURPOSES };
@@ -222,15 +237,24 @@ static void begin(session *t, int purpose, int may_fall_back, trouble what)
 {
     random_stream r = random_seeded((uint64_t)purpose);
     const int few = is_on_host(what); /* sessions are many */
-    pattern a = pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
+    pattern a =
+        pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
     *t = (session){.kind = purpose == FOR_FEW ? SPD : INDEFINITE, .trouble = what};
-    assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind, SCALAR_COMPLEX, BY_DISSECTION), LIBSOLVER_OK);
+    assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind,
+                                           SCALAR_COMPLEX, BY_DISSECTION),
+                     LIBSOLVER_OK);
     t->s.env.cancel = is_impatient;
     t->s.env.log = listen;
     t->s.env.cancel_user = t->s.env.log_user = t;
-    t->problem = (backend_problem){.env = &t->s.env, .a = &t->s.a, .forest = &t->s.f, .type = SCALAR_TYPE,
-                                   .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
-                                   .for_few = purpose == FOR_FEW, .for_latency = purpose == FOR_LATENCY, .may_fall_back = may_fall_back};
+    t->problem =
+        (backend_problem){.env = &t->s.env,
+                          .a = &t->s.a,
+                          .forest = &t->s.f,
+                          .type = SCALAR_TYPE,
+                          .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                          .for_few = purpose == FOR_FEW,
+                          .for_latency = purpose == FOR_LATENCY,
+                          .may_fall_back = may_fall_back};
     const int32_t n = t->s.a.n;
     t->b = view(random_scalars(&r, n * COLUMNS), n, LIBSOLVER_HOST);
     t->x = view(nan_scalars(n * COLUMNS), n, LIBSOLVER_HOST);
@@ -264,7 +288,8 @@ static int says_what_failed(const char *said)
 {
     const char *what = said + strlen("solves on the CPU: "), *call = strstr(said, fake.last);
     const char *reason = call ? call : strstr(said, libsolver_status_sentence(fake.failure));
-    return strstr(said, "the refinement failed") || (reason > what + 2 && strncmp(reason - 2, ": ", 2) == 0);
+    return strstr(said, "the refinement failed") ||
+           (reason > what + 2 && strncmp(reason - 2, ": ", 2) == 0);
 }
 
 /* A session in which the k-th thing that may go wrong does, for all k; returns how many there
@@ -283,7 +308,9 @@ static int64_t sweep(int purpose, int may_fall_back, trouble what)
         t.s.ration.once = what == ONE_ALLOCATION;
         t.patience = k;
         run(&t);
-        over = what == DEVICE_CALL ? !fake.last : is_on_host(what) ? t.s.ration.left >= 0 && t.failures + t.sentences == 0 : t.polls <= k;
+        over = what == DEVICE_CALL ? !fake.last
+               : is_on_host(what)  ? t.s.ration.left >= 0 && t.failures + t.sentences == 0
+                                   : t.polls <= k;
         if (over)
             assert_int_equal(t.failures + t.sentences, 0);
         else if (t.failures + t.sentences == 0)
@@ -301,7 +328,8 @@ static void check_sweeps(trouble what, int64_t least)
     for (int purpose = 0; purpose < PURPOSES; purpose++)
         for (int may_fall_back = 0; may_fall_back < 2; may_fall_back++) {
             const int64_t count = sweep(purpose, may_fall_back, what);
-            print_message("purpose %d, fall back %d: %d things went wrong, one in each session\n", purpose, may_fall_back, (int)count);
+            print_message("purpose %d, fall back %d: %d things went wrong, one in each session\n",
+                          purpose, may_fall_back, (int)count);
             if (count < least)
                 fail_msg("only %d things went wrong", (int)count);
         }
@@ -363,7 +391,8 @@ static void what_was_not_packed_is_given_back(void **state)
     (void)state;
     for (int purpose = 0; purpose < PURPOSES; purpose++) {
         session t;
-        const int64_t bytes_of_a = open_factor(&t, purpose, 0), held = fake.held, bytes = fake.bytes;
+        const int64_t bytes_of_a = open_factor(&t, purpose, 0), held = fake.held,
+                      bytes = fake.bytes;
         int refused = 0;
         for (int later = 0; later < 2; later++) {
             int64_t k = later; /* call 0 brings A, before anything of the last factor is gone */
@@ -401,7 +430,8 @@ static void what_was_not_packed_is_given_back(void **state)
  * CPU. */
 static void a_part_of_a_workspace_is_given_back(void **state)
 {
-    static const char *const parts[] = {"the workspace on the device", "page-locked memory", "refinement on the device"};
+    static const char *const parts[] = {"the workspace on the device", "page-locked memory",
+                                        "refinement on the device"};
     (void)state;
     for (int may_fall_back = 0; may_fall_back < 2; may_fall_back++) {
         enum { ALL = BACKEND_L | BACKEND_D | BACKEND_LT };
@@ -412,7 +442,8 @@ static void a_part_of_a_workspace_is_given_back(void **state)
         for (int64_t more = 0;; more += 256) {
             fake.capacity = bytes + more;
             const libsolver_status status = GPU->workspace_create(t.numeric, COLUMNS, &t.space);
-            assert_true(status == LIBSOLVER_OK || (status == LIBSOLVER_OUT_OF_DEVICE_MEMORY && !may_fall_back));
+            assert_true(status == LIBSOLVER_OK ||
+                        (status == LIBSOLVER_OUT_OF_DEVICE_MEMORY && !may_fall_back));
             if (status == LIBSOLVER_OK && GPU->solves_on_device(t.numeric, t.space))
                 break;
             assert_int_equal(fake.held, held);
@@ -475,7 +506,8 @@ static void a_workspace_that_cannot_follow_is_given_back(void **state)
 
 /* To a backward error that cannot be reached: plain refinement on the device stalls, and FGMRES on
  * the host goes on. */
-static libsolver_status refine_in_vain(session *t, const libsolver_vectors *b, const libsolver_vectors *x)
+static libsolver_status refine_in_vain(session *t, const libsolver_vectors *b,
+                                       const libsolver_vectors *x)
 {
     double errors[COLUMNS];
     backend_refinement r = {.solve_first = 1, .steps = 30, .tolerance = 0};
@@ -501,7 +533,8 @@ static void a_failure_below_fgmres_is_told(void **state)
             over = !fake.last;
             fake.left = INT64_MAX;
             if (status != (over ? LIBSOLVER_OK : fake.failure))
-                fail_msg("call %d, %s: status %d", (int)k, over ? "none failed" : fake.last, status);
+                fail_msg("call %d, %s: status %d", (int)k, over ? "none failed" : fake.last,
+                         status);
             below += on_device && !over && strstr(fake.last, "staging") != NULL;
         }
         check_answer(&t, x, WANTED);
@@ -533,7 +566,8 @@ static void a_device_by_levels(void **state)
         begin(&t, purpose, 0, NO_TROUBLE);
         run(&t);
         message why = {""};
-        assert_int_equal(GPU->trace(t.numeric, t.space, &t.on_b, &t.on_x, 1000, task, &count, &why), LIBSOLVER_NOT_BUILT);
+        assert_int_equal(GPU->trace(t.numeric, t.space, &t.on_b, &t.on_x, 1000, task, &count, &why),
+                         LIBSOLVER_NOT_BUILT);
         assert_non_null(strstr(why.text, "traced"));
         end(&t);
     }
@@ -560,7 +594,8 @@ static void a_solve_that_gives_up(void **state)
         assert_int_equal(refine(&t, 1, &t.on_b, &t.on_x), LIBSOLVER_OK); /* told once */
         check_answer(&t, &t.on_x, WANTED);
         fake.gives_up = 1;
-        assert_int_equal(GPU->solve(t.numeric, ALL, t.space, &t.b, &t.x), may_fall_back ? LIBSOLVER_OK : LIBSOLVER_CUDA);
+        assert_int_equal(GPU->solve(t.numeric, ALL, t.space, &t.b, &t.x),
+                         may_fall_back ? LIBSOLVER_OK : LIBSOLVER_CUDA);
         assert_int_equal(GPU->solves_on_device(t.numeric, t.space), !may_fall_back);
         assert_int_equal(t.sentences, may_fall_back);
         if (may_fall_back)
@@ -578,7 +613,8 @@ static void what_was_overwritten_is_not_repeated(void **state)
     begin(&t, ORDINARY, 1, NO_TROUBLE);
     run(&t);
     fake.left = 1;
-    assert_int_equal(GPU->solve(t.numeric, BACKEND_L | BACKEND_D | BACKEND_LT, t.space, &t.x, &t.x), fake.failure);
+    assert_int_equal(GPU->solve(t.numeric, BACKEND_L | BACKEND_D | BACKEND_LT, t.space, &t.x, &t.x),
+                     fake.failure);
     assert_int_equal(t.sentences, 0);
     end(&t);
 }
@@ -604,7 +640,8 @@ static void what_it_does_not_do_is_refused(void **state)
     assert_true(host > 0 && device > 0);
     assert_int_equal(GPU->schur_complement(t.numeric, &t.x), LIBSOLVER_NOT_BUILT);
     assert_int_equal(GPU->schur_solve(t.numeric, 0, t.space, &t.b, &t.x), LIBSOLVER_NOT_BUILT);
-    assert_int_equal(GPU->forward_error(t.numeric, t.space, &t.on_b, &t.on_x, &error), LIBSOLVER_NOT_BUILT);
+    assert_int_equal(GPU->forward_error(t.numeric, t.space, &t.on_b, &t.on_x, &error),
+                     LIBSOLVER_NOT_BUILT);
     assert_true(GPU->workspace_bytes(t.numeric, COLUMNS) > 3 * block_bytes(&t));
     end(&t);
     GPU->discard(NULL);

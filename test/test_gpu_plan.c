@@ -30,7 +30,8 @@ typedef struct prepared {
 } prepared;
 
 /* Groups of the pieces at hand, their program and values. */
-static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *costs, int32_t blocks, const plan_tuning *tuning)
+static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *costs, int32_t blocks,
+                              const plan_tuning *tuning)
 {
     message why = {""};
     q->layer = memory_new(q->m, q->p.count, sizeof(int32_t));
@@ -44,7 +45,8 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
     if (!q->values || !q->growth)
         return LIBSOLVER_OUT_OF_MEMORY;
     memset(q->values, 0xff, (size_t)q->plan.value_bytes); /* NaN */
-    TRY(NAME(form_values)(&s->env, &q->tree.view, &q->p, &q->g, &q->plan, q->values, q->growth, q->growth + q->g.count));
+    TRY(NAME(form_values)(&s->env, &q->tree.view, &q->p, &q->g, &q->plan, q->values, q->growth,
+                          q->growth + q->g.count));
     q->most_growth = 1;
     for (int32_t i = 0; i < 2 * q->g.count; i++)
         q->most_growth = fmax(q->most_growth, q->growth[i]);
@@ -61,7 +63,8 @@ static plan_tuning random_tuning(random_stream *r)
                          .strip_bytes = random_below(r, 3) * 2000000};
 }
 
-static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r, const layer_costs *costs, int32_t blocks, int cuts)
+static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r,
+                                const layer_costs *costs, int32_t blocks, int cuts)
 {
     memset(q, 0, sizeof *q);
     q->m = &s->env.memory;
@@ -99,7 +102,8 @@ static void unprepare(prepared *q)
 
 /* The program by levels and by blocks gives one and the same answer to b, and a right one if there
  * is one. */
-static void check_answer(const prepared *q, const cpu_system *s, const scalar *b, int solvable, uint64_t seed)
+static void check_answer(const prepared *q, const cpu_system *s, const scalar *b, int solvable,
+                         uint64_t seed)
 {
     const int32_t n = s->a.n;
     const factor_tree *tree = &q->tree.view;
@@ -112,12 +116,14 @@ static void check_answer(const prepared *q, const cpu_system *s, const scalar *b
         fail_msg("seed %d: %s", (int)seed, wrong);
     for (int32_t i = 0; i < n; i++)
         if (memcmp(&x[i], &again[i], sizeof(scalar)) != 0)
-            fail_msg("seed %d: |x(%d)| is %.17g by levels and %.17g by blocks", (int)seed, i, (double)scalar_abs(x[i]),
-                     (double)scalar_abs(again[i]));
-    const double error = system_backward_error(s, b, x), allowed = 100 * (n + 10) * EPS * q->most_growth;
+            fail_msg("seed %d: |x(%d)| is %.17g by levels and %.17g by blocks", (int)seed, i,
+                     (double)scalar_abs(x[i]), (double)scalar_abs(again[i]));
+    const double error = system_backward_error(s, b, x),
+                 allowed = 100 * (n + 10) * EPS * q->most_growth;
     if (solvable && !(error <= allowed))
-        fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed (growth %.1e, %d groups, %d heights)", (int)seed, n,
-                 error, allowed, q->most_growth, q->g.count, q->g.heights);
+        fail_msg(
+            "seed %d, n %d: backward error %.2e, %.2e allowed (growth %.1e, %d groups, %d heights)",
+            (int)seed, n, error, allowed, q->most_growth, q->g.count, q->g.heights);
     free(x);
     free(again);
 }
@@ -149,7 +155,9 @@ static void random_systems_are_solved(void **state)
         system_build_random(&s, &r, seed);
         const layer_costs costs = random_costs(&r, &s);
         prepared q;
-        assert_int_equal(prepare(&q, &s, &r, &costs, blocks[random_below(&r, 5)], random_below(&r, 3)), LIBSOLVER_OK);
+        assert_int_equal(prepare(&q, &s, &r, &costs, blocks[random_below(&r, 5)],
+                                 random_below(&r, 3)),
+                         LIBSOLVER_OK);
         check_program(&q, &s, &r, seed);
         unprepare(&q);
         system_free(&s);
@@ -172,7 +180,8 @@ static void branching_trees_are_solved(void **state)
         for (int time = 0; time < 2; time++) {
             const layer_costs costs = random_costs(&r, &s);
             prepared p;
-            assert_int_equal(prepare(&p, &s, &r, &costs, blocks[random_below(&r, 4)], time), LIBSOLVER_OK);
+            assert_int_equal(prepare(&p, &s, &r, &costs, blocks[random_below(&r, 4)], time),
+                             LIBSOLVER_OK);
             if (time == 0) {
                 note_tree(&seen, &q, &p.tree.view);
                 note_groups(&seen, &p.g);
@@ -224,12 +233,19 @@ static void large_shapes_are_solved(void **state)
         }
         cpu_system s;
         const int hermitian = SCALAR_COMPLEX && (kind == SPD || seed % 2);
-        assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, kind), kind, hermitian, NATURAL), LIBSOLVER_OK);
+        assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, kind), kind, hermitian,
+                                               NATURAL),
+                         LIBSOLVER_OK);
         for (int costs_of = 0; costs_of < 3; costs_of++) {
-            const layer_costs costs = {.step = costs_of == 0 ? 1e-9 : costs_of == 1 ? 1.2e-6 : 1e-3, .bytes_per_second = 4e12,
-                                       .scalar_bytes = sizeof(scalar), .largest = 6000};
+            const layer_costs costs = {.step = costs_of == 0   ? 1e-9
+                                               : costs_of == 1 ? 1.2e-6
+                                                               : 1e-3,
+                                       .bytes_per_second = 4e12,
+                                       .scalar_bytes = sizeof(scalar),
+                                       .largest = 6000};
             prepared q;
-            assert_int_equal(prepare(&q, &s, &r, &costs, costs_of == 0 ? 264 : 5, costs_of == 2), LIBSOLVER_OK);
+            assert_int_equal(prepare(&q, &s, &r, &costs, costs_of == 0 ? 264 : 5, costs_of == 2),
+                             LIBSOLVER_OK);
             check_program(&q, &s, &r, seed);
             unprepare(&q);
         }
@@ -246,7 +262,8 @@ static void traces_are_labelled(void **state)
     cpu_system s;
     prepared q;
     system_build_grid(&s, &r, 60, 60, SPD, NATURAL);
-    const layer_costs costs = {.step = 1e-6, .bytes_per_second = 4e12, .scalar_bytes = sizeof(scalar), .largest = 6000};
+    const layer_costs costs = {
+        .step = 1e-6, .bytes_per_second = 4e12, .scalar_bytes = sizeof(scalar), .largest = 6000};
     assert_int_equal(prepare(&q, &s, &r, &costs, 40, 0), LIBSOLVER_OK);
     const int64_t tasks = q.plan.task_count;
     task_times *times = calloc((size_t)tasks, sizeof *times);
@@ -264,9 +281,11 @@ static void traces_are_labelled(void **state)
     for (int32_t b = 0, t = 0; b < q.plan.blocks; b++)
         for (int32_t k = 0, last = 0; k < q.plan.block[b].tasks; k++, t++) {
             assert_int_equal(task[t].block, b);
-            assert_true(task[t].level >= last && task[t].height >= 0 && task[t].height < q.g.heights);
+            assert_true(task[t].level >= last && task[t].height >= 0 &&
+                        task[t].height < q.g.heights);
             assert_true(fabs(task[t].end - task[t].gathered - 30e-9) < 1e-15 && task[t].begin >= 0);
-            assert_false(task[t].backward && task[t].height == q.g.heights - 1); /* the root has G */
+            /* the root has G */
+            assert_false(task[t].backward && task[t].height == q.g.heights - 1);
             kinds[task[t].kind]++;
             last = task[t].level;
             levels = last >= levels ? last + 1 : levels;

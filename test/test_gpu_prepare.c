@@ -22,7 +22,9 @@ static double step = ORDINARY_STEP; /* from group to group: the shorter, the mor
 
 static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_solve *p)
 {
-    const prepare_options o = {.blocks = s->a.n > 500 ? 264 : 7, .step = step, .growth_limit = growth_limit};
+    const prepare_options o = {.blocks = s->a.n > 500 ? 264 : 7,
+                               .step = step,
+                               .growth_limit = growth_limit};
     cpu_tree tree;
     message why = {""};
     TRY(NAME(cpu_tree_view)(s->numeric, &tree));
@@ -32,13 +34,15 @@ static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_sol
 }
 
 /* The program at hand solves for b with the factor at hand. */
-static void check_answer(const cpu_system *s, const prepared_solve *p, const scalar *b, int solvable, int seed)
+static void check_answer(const cpu_system *s, const prepared_solve *p, const scalar *b,
+                         int solvable, int seed)
 {
     const int32_t n = s->a.n;
     scalar *x = nan_scalars(n);
     cpu_tree tree;
     assert_int_equal(NAME(cpu_tree_view)(s->numeric, &tree), LIBSOLVER_OK);
-    const char *wrong = NAME(emulate_by_levels)(&p->plan, &tree.view, p->values, b, x, (uint64_t)seed);
+    const char *wrong =
+        NAME(emulate_by_levels)(&p->plan, &tree.view, p->values, b, x, (uint64_t)seed);
     if (wrong)
         fail_msg("seed %d: %s", seed, wrong);
     double growth = 1;
@@ -71,9 +75,11 @@ static void check_as_new(cpu_system *s, double growth_limit, const prepared_solv
     assert_int_equal(p->plan.slots, q.plan.slots);
     assert_memory_equal(p->values, q.values, (size_t)q.plan.value_bytes);
     assert_memory_equal(p->plan.description, q.plan.description, (size_t)q.plan.description_bytes);
-    assert_memory_equal(p->plan.block_copy, q.plan.block_copy, (size_t)q.plan.copy_count * sizeof(task_copy));
+    assert_memory_equal(p->plan.block_copy, q.plan.block_copy,
+                        (size_t)q.plan.copy_count * sizeof(task_copy));
     assert_memory_equal(p->plan.block, q.plan.block, (size_t)q.plan.blocks * sizeof(task_list));
-    assert_memory_equal(p->plan.label, q.plan.label, (size_t)q.plan.task_count * sizeof(plan_label));
+    assert_memory_equal(p->plan.label, q.plan.label,
+                        (size_t)q.plan.task_count * sizeof(plan_label));
     assert_int_equal(p->guarded, q.guarded);
     assert_true(p->growth == q.growth);
     double growth = 1;
@@ -183,7 +189,8 @@ static pattern dense_forest(int32_t size, int32_t times)
     assert_true(a.start && a.row);
     int64_t at = 0;
     for (int32_t j = 0; j < n; j++) {
-        const int32_t tree = j / (4 * size) * 4 * size, end = j - j % size + size, root = tree + 3 * size;
+        const int32_t tree = j / (4 * size) * 4 * size, end = j - j % size + size,
+                      root = tree + 3 * size;
         for (int32_t i = j; i < end; i++)
             a.row[at++] = i;
         for (int32_t i = root; i < root + size && j < root; i++)
@@ -207,7 +214,9 @@ static void threads_plan_the_same(void **state)
                                  : dense_forest(520, 2);
         cpu_system s;
         prepared_solve p = {0};
-        assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, SPD), SPD, SCALAR_COMPLEX, NATURAL), LIBSOLVER_OK);
+        assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, SPD), SPD,
+                                               SCALAR_COMPLEX, NATURAL),
+                         LIBSOLVER_OK);
         assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
         check_as_new(&s, NO_LIMIT, &p);
         check_solve(&s, &p, &r, shape);
@@ -236,7 +245,9 @@ static void the_guard_looks_at_every_factor(void **state)
     pattern a = problem_path(40);
     cpu_system s;
     prepared_solve p = {0};
-    assert_int_equal(system_build_in_order(&s, a, chain_values(&a, 0.1), SPD, SCALAR_COMPLEX, NATURAL), LIBSOLVER_OK);
+    assert_int_equal(system_build_in_order(&s, a, chain_values(&a, 0.1), SPD, SCALAR_COMPLEX,
+                                           NATURAL),
+                     LIBSOLVER_OK);
     assert_int_equal(prepare(&s, limit, &p), LIBSOLVER_OK);
     assert_int_equal(p.guarded, 0);
     factorize_with(&s, chain_values(&s.a, 0.2), SPD);

@@ -97,7 +97,8 @@ static void drop_last_entry(pattern *a, int32_t j)
     const int64_t last = a->start[j + 1] - 1;
     if (last == a->start[j])
         return;
-    memmove(a->row + last, a->row + last + 1, (size_t)(a->start[a->n] - last - 1) * sizeof(int32_t));
+    memmove(a->row + last, a->row + last + 1,
+            (size_t)(a->start[a->n] - last - 1) * sizeof(int32_t));
     for (int32_t i = j + 1; i <= a->n; i++)
         a->start[i]--;
 }
@@ -109,7 +110,8 @@ static void compression_merges_equal_closed_neighbourhoods(void **state)
     for (uint64_t seed = 0; seed < 400; seed++) {
         random_stream r = random_seeded(seed);
         const int32_t n = 1 + random_below(&r, 20);
-        pattern small = problem_random(n, 0.3, &r), a = problem_blown_up(&small, 1 + random_below(&r, 3));
+        pattern small = problem_random(n, 0.3, &r),
+                a = problem_blown_up(&small, 1 + random_below(&r, 3));
         for (int32_t k = 0; k < 3; k++) /* classes of different sizes */
             drop_last_entry(&a, random_below(&r, a.n));
         graph g, c;
@@ -155,8 +157,8 @@ static void compression_adds_weights_of_a_weighted_graph(void **state)
 static void compression_that_gains_little_is_left(void **state)
 {
     (void)state;
-    pattern problems[] = {problem_grid(7, 5, 2), problem_diagonal(9), problem_path(20), problem_star(10, 0),
-                          problem_diagonal(0)};
+    pattern problems[] = {problem_grid(7, 5, 2), problem_diagonal(9), problem_path(20),
+                          problem_star(10, 0), problem_diagonal(0)};
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         graph g, c;
         int32_t class_of[70];

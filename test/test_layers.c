@@ -26,8 +26,8 @@ typedef struct forest {
     int32_t first[MOST + 1], above[MOST], node[MOST], zero[MOST], columns[MOST], subtree[MOST];
     int64_t row_start[MOST + 1];
     unsigned char alone[MOST], plain[MOST];
-    int32_t largest; /* columns of a subtree */
-    int cuts;        /* that make a difference: */
+    int32_t largest;   /* columns of a subtree */
+    int cuts;          /* that make a difference: */
     int32_t cut[MOST]; /* above subtrees of these many columns, ascending */
 } forest;
 

@@ -58,8 +58,8 @@ static double *random_powers(random_stream *r, const pattern *a, int zeros)
     return magnitude;
 }
 
-/* Columns by rows are matched one to one along nonzero entries; |S A S| <= 1, with 1 on a perfect matching.
- * slack: what rounding allows the logarithms. */
+/* Columns by rows are matched one to one along nonzero entries; |S A S| <= 1, with 1 on a perfect
+ * matching. slack: what rounding allows the logarithms. */
 static void check(const problem *p, double slack)
 {
     const int32_t n = p->n;
@@ -79,7 +79,8 @@ static void check(const problem *p, double slack)
         for (int32_t i = 0; i < n; i++) {
             const double scaled = p->scale[i] + p->log2_dense[i + (int64_t)j * n] + p->scale[j];
             if (!(scaled <= slack))
-                fail_msg("n %d, matched %d: log2 |s a s|(%d, %d) = %.17g", n, matched, i, j, scaled);
+                fail_msg("n %d, matched %d: log2 |s a s|(%d, %d) = %.17g", n, matched, i, j,
+                         scaled);
             if (matched == n && p->w->row_of[j] == i && !(scaled >= -slack))
                 fail_msg("n %d: log2 |s a s|(%d, %d) = %.17g on the matching", n, i, j, scaled);
         }
@@ -88,8 +89,8 @@ static void check(const problem *p, double slack)
 
 /* Most entries of a permutation that are not zero, and the largest sum of logarithms with all of
  * them. */
-static void try_all(const problem *p, int32_t j, unsigned used, int32_t count, double sum, int32_t *most,
-                    double *best)
+static void try_all(const problem *p, int32_t j, unsigned used, int32_t count, double sum,
+                    int32_t *most, double *best)
 {
     if (j == p->n) {
         if (count > *most || (count == *most && sum > *best))
@@ -100,7 +101,8 @@ static void try_all(const problem *p, int32_t j, unsigned used, int32_t count, d
     for (int32_t i = 0; i < p->n; i++) {
         const double a = p->log2_dense[i + j * p->n];
         if (!(used >> i & 1))
-            try_all(p, j + 1, used | 1u << i, count + isfinite(a), sum + (isfinite(a) ? a : 0), most, best);
+            try_all(p, j + 1, used | 1u << i, count + isfinite(a), sum + (isfinite(a) ? a : 0),
+                    most, best);
     }
 }
 
@@ -234,7 +236,8 @@ static void change(problem *p, random_stream *r, int percent, int zeros)
     for (int32_t j = 0; j < p->n; j++)
         for (int64_t q = p->a.start[j]; q < p->a.start[j + 1]; q++)
             if ((int)random_below(r, 100) < percent) {
-                p->magnitude[q] = (int)random_below(r, 100) < zeros ? 0 : exp(random_below(r, 2000) / 100.0 - 10);
+                p->magnitude[q] =
+                    (int)random_below(r, 100) < zeros ? 0 : exp(random_below(r, 2000) / 100.0 - 10);
                 p->log2_dense[p->a.row[q] + (int64_t)j * p->n] =
                     p->log2_dense[j + (int64_t)p->a.row[q] * p->n] = log2(p->magnitude[q]);
             }
@@ -287,7 +290,8 @@ static void a_matching_is_resumed_with_other_values(void **state)
  * probability of an entry. */
 static pattern with_long_rows(int32_t n, int32_t rows, double density, random_stream *r)
 {
-    pattern a = {n + rows, malloc(sizeof(int64_t) * (size_t)(n + rows + 1)), malloc(sizeof(int32_t) * (size_t)((n + 1) * (rows + 1)))};
+    pattern a = {n + rows, malloc(sizeof(int64_t) * (size_t)(n + rows + 1)),
+                 malloc(sizeof(int32_t) * (size_t)((n + 1) * (rows + 1)))};
     int64_t next = 0;
     assert_true(a.start && a.row);
     for (int32_t j = 0; j < a.n; j++) {
@@ -309,7 +313,8 @@ static void long_columns_are_matched_like_others(void **state)
     int perfect = 0;
     for (uint64_t seed = 0; seed < 30; seed++) {
         random_stream r = random_seeded(seed);
-        pattern a = seed % 5 == 4 ? problem_random(260, 0.9, &r) : with_long_rows(600, 8, seed % 2 ? 0.6 : 0.95, &r);
+        pattern a = seed % 5 == 4 ? problem_random(260, 0.9, &r)
+                                  : with_long_rows(600, 8, seed % 2 ? 0.6 : 0.95, &r);
         problem p = solve(a, random_powers(&r, &a, seed % 3 == 2 ? 30 : 0));
         double *again = nan_array(a.n);
         for (int round = 0; round < 3; round++) {

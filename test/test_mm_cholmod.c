@@ -65,7 +65,8 @@ static const char *difference(const triplets *ours, const cholmod_sparse *theirs
                 continue;
             const double *mine = ours->values + k * width;
             if (k >= ours->nnz || ours->rows[k] != row[p] || ours->columns[k] != j ||
-                (is_pattern ? mine[0] != 1 : memcmp(mine, value + p * width, sizeof *mine * (size_t)width) != 0)) {
+                (is_pattern ? mine[0] != 1
+                            : memcmp(mine, value + p * width, sizeof *mine * (size_t)width) != 0)) {
                 snprintf(text, sizeof text, "entry %lld, (%ld, %ld) for CHOLMOD", (long long)k,
                          (long)row[p] + 1, (long)j + 1);
                 return text;
@@ -101,7 +102,8 @@ static int is_matrix(const struct dirent *entry)
 }
 
 /* All *.mtx and *.mtx.gz of a folder but the right-hand side of data/. */
-static void compare_folder(const char *folder, cholmod_common *common, int *compared, int *different)
+static void compare_folder(const char *folder, cholmod_common *common, int *compared,
+                           int *different)
 {
     struct dirent **files;
     int found = scandir(folder, &files, is_matrix, alphasort);

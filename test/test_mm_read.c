@@ -45,8 +45,8 @@ static void read_matrix_equals(const char *file_text, const char *expected)
     for (int64_t p = 0; p < a.nnz; p++) {
         const double *v = a.values + p * triplets_width(&a);
         size_t used = strlen(shown);
-        used += (size_t)snprintf(shown + used, sizeof shown - used, "%s%d,%d:%g", p ? " " : "", a.rows[p] + 1,
-                                 a.columns[p] + 1, v[0]);
+        used += (size_t)snprintf(shown + used, sizeof shown - used, "%s%d,%d:%g", p ? " " : "",
+                                 a.rows[p] + 1, a.columns[p] + 1, v[0]);
         if (a.type == LIBSOLVER_Z)
             snprintf(shown + used, sizeof shown - used, "%+gi", v[1]);
     }
@@ -57,25 +57,31 @@ static void read_matrix_equals(const char *file_text, const char *expected)
 static void every_legal_header_is_read(void **state)
 {
     (void)state;
-    read_matrix_equals("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 -1.5e0\n",
-                       "1,1:4 2,1:-1.5");
-    read_matrix_equals("%%MATRIXMARKET Matrix COORDINATE Integer Symmetric\n2 2 1\n2 2 7\n", "2,2:7");
+    read_matrix_equals(
+        "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 -1.5e0\n",
+        "1,1:4 2,1:-1.5");
+    read_matrix_equals("%%MATRIXMARKET Matrix COORDINATE Integer Symmetric\n2 2 1\n2 2 7\n",
+                       "2,2:7");
     read_matrix_equals("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n",
                        "1,1:1 2,1:1");
     read_matrix_equals("%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n1 1\n2 1\n",
                        "1,1:1 2,1:1");
-    read_matrix_equals("%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 3\n2 1 5\n1 2 5\n",
-                       "1,1:3 2,1:5");
-    read_matrix_equals("%%MatrixMarket matrix coordinate complex symmetric\n1 1 1\n1 1 1 -2\n", "1,1:1-2i");
-    read_matrix_equals("%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 2 3\n",
-                       "1,1:1+0i 2,1:2+3i");
-    read_matrix_equals("%%MatrixMarket matrix coordinate complex general\n2 2 2\n2 1 2 3\n1 2 2 3\n",
-                       "2,1:2+3i");
-    read_matrix_equals("%%MatrixMarket matrix coordinate complex general\n2 2 2\n2 1 2 3\n1 2 2 -3\n",
-                       "2,1:2+3i");
+    read_matrix_equals(
+        "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 3\n2 1 5\n1 2 5\n",
+        "1,1:3 2,1:5");
+    read_matrix_equals("%%MatrixMarket matrix coordinate complex symmetric\n1 1 1\n1 1 1 -2\n",
+                       "1,1:1-2i");
+    read_matrix_equals(
+        "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 2 3\n",
+        "1,1:1+0i 2,1:2+3i");
+    read_matrix_equals(
+        "%%MatrixMarket matrix coordinate complex general\n2 2 2\n2 1 2 3\n1 2 2 3\n", "2,1:2+3i");
+    read_matrix_equals(
+        "%%MatrixMarket matrix coordinate complex general\n2 2 2\n2 1 2 3\n1 2 2 -3\n", "2,1:2+3i");
     read_matrix_equals("%%MatrixMarket matrix array real symmetric\n2 2\n1.3\n3.4\n7.7\n",
                        "1,1:1.3 2,1:3.4 2,2:7.7");
-    read_matrix_equals("%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\n2\n", "1,1:1 2,2:2");
+    read_matrix_equals("%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\n2\n",
+                       "1,1:1 2,2:2");
     read_matrix_equals("%%MatrixMarket matrix array integer symmetric\n1 1\n-3\n", "1,1:-3");
     read_matrix_equals("%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 3\n4 0\n",
                        "1,1:1+0i 2,1:2+3i 2,2:4+0i");
@@ -101,11 +107,13 @@ static void symmetry_of_complex_general_files_is_found(void **state)
 static void comments_blanks_line_ends_and_order_do_not_matter(void **state)
 {
     (void)state;
-    read_matrix_equals("%%MatrixMarket matrix coordinate real symmetric\r\n% a comment\r\n\r\n  % another\r\n"
-                       " 2  2\t2 \r\n\r\n% inside\r\n 2 1\t 5  \r\n1 1 4\r\n   \r\n% behind",
-                       "1,1:4 2,1:5");
-    read_matrix_equals("%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n3 3 1\n3 1 2\n1 1 3\n2 2 4",
-                       "1,1:3 3,1:2 2,2:4 3,3:1");
+    read_matrix_equals(
+        "%%MatrixMarket matrix coordinate real symmetric\r\n% a comment\r\n\r\n  % another\r\n"
+        " 2  2\t2 \r\n\r\n% inside\r\n 2 1\t 5  \r\n1 1 4\r\n   \r\n% behind",
+        "1,1:4 2,1:5");
+    read_matrix_equals(
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n3 3 1\n3 1 2\n1 1 3\n2 2 4",
+        "1,1:3 3,1:2 2,2:4 3,3:1");
 }
 
 static void numbers_round_like_strtod_and_underflow_to_zero(void **state)
@@ -127,7 +135,8 @@ static void duplicates_are_summed_and_counted(void **state)
     triplets a;
     failure f = {0};
     int64_t duplicates;
-    store("%%MatrixMarket matrix coordinate real symmetric\n2 2 5\n2 1 1\n1 1 2\n2 1 3\n2 2 1\n2 1 -1\n");
+    store("%%MatrixMarket matrix coordinate real symmetric\n2 2 5\n2 1 1\n1 1 2\n2 1 3\n2 2 1\n2 1 "
+          "-1\n");
     assert_int_equal(mm_read_matrix(path, &a, &duplicates, &f), 0);
     assert_int_equal(duplicates, 2);
     assert_int_equal(a.nnz, 3);
@@ -193,12 +202,14 @@ static const struct bad_file {
     {"%%MatrixMarket matrix coordinate integer symmetric\n1 1 1\n1 1 1.5\n", 3, "not an integer"},
     {"%%MatrixMarket matrix coordinate pattern symmetric\n1 1 1\n1 1 1\n", 3, "unexpected '1'"},
     {"%%MatrixMarket matrix coordinate complex symmetric\n1 1 1\n1 1 1\n", 3, "value is missing"},
-    {"%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 2 1 1\n", 4, "diagonal"},
+    {"%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 2 1 1\n", 4,
+     "diagonal"},
     {"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n", 4, "ends after 2 of 3"},
     {"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n", 6, "more than the 3"},
     {GENERAL "3 3 4\n1 1 1\n2 1 5\n3 1 6\n1 2 5\n", 5, "not symmetric"},
     {GENERAL "2 2 2\n% c\n1 2 5\n2 1 5.0000000000000009\n", 4, "not symmetric"},
-    {"%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 2 1 1\n2 1 2 1\n", 3, "neither symmetric"},
+    {"%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 2 1 1\n2 1 2 1\n", 3,
+     "neither symmetric"},
     {SYMMETRIC "2 2 3\n2 1 1e308\n1 1 1\n2 1 1e308\n", 5, "entries at (2, 1)"},
     {GENERAL "2 2 4\n2 1 -1e308\n1 2 -1e308\n2 1 -1e308\n1 2 -1e308\n%\n", 7, "entries at (2, 1)"},
 };
@@ -215,8 +226,8 @@ static void illegal_files_are_refused_with_line_and_cause(void **state)
         snprintf(place, sizeof place, "%s:%d: ", path, bad_files[k].line);
         if (code != EXIT_INPUT || strncmp(f.text, place, strlen(place)) ||
             !strstr(f.text, bad_files[k].cause) || strchr(f.text, '\n'))
-            fail_msg("file %zu gave %d '%s', expected line %d and '%s'", k, code, f.text, bad_files[k].line,
-                     bad_files[k].cause);
+            fail_msg("file %zu gave %d '%s', expected line %d and '%s'", k, code, f.text,
+                     bad_files[k].line, bad_files[k].cause);
         triplets_free(&a);
     }
 }
@@ -309,7 +320,8 @@ static void huge_claims_take_no_memory(void **state)
     static const char *const claims[] = {
         SYMMETRIC "2 2 9000000000000000000\n1 1 1\n",
         "%%MatrixMarket matrix array real symmetric\n2000000000 2000000000\n1\n",
-        "%%MatrixMarket matrix coordinate complex general\n2000000000 2000000000 4000000000000\n1 1 1 0\n",
+        "%%MatrixMarket matrix coordinate complex general\n2000000000 2000000000 4000000000000\n1 "
+        "1 1 0\n",
     };
     struct rlimit before, small;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
@@ -357,12 +369,15 @@ static void wrong_right_hand_sides_are_refused(void **state)
 {
     (void)state;
     static const struct bad_file files[] = {
-        {"%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n", 2, "3 rows, the matrix has order 2"},
+        {"%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n", 2,
+         "3 rows, the matrix has order 2"},
         {"%%MatrixMarket matrix array real general\n2 0\n", 2, "no columns"},
-        {"%%MatrixMarket matrix array complex general\n2 1\n1 0\n1 0\n", 2, "complex, the matrix is real"},
+        {"%%MatrixMarket matrix array complex general\n2 1\n1 0\n1 0\n", 2,
+         "complex, the matrix is real"},
         {"%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n", 2, "must be general"},
         {"%%MatrixMarket matrix array real general\n2 1\n1\nnan\n", 4, "not finite"},
-        {"%%MatrixMarket matrix coordinate real general\n2 1 3\n2 1 1e308\n2 1 1e308\n1 1 1\n", 4, "those at (2, 1)"},
+        {"%%MatrixMarket matrix coordinate real general\n2 1 3\n2 1 1e308\n2 1 1e308\n1 1 1\n", 4,
+         "those at (2, 1)"},
     };
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         double *b;

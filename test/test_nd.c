@@ -93,7 +93,8 @@ static void separators_separate(void **state)
         const nd_graph w = weighted(&g, &scratch, seed % 3 ? &r : NULL);
         nd_random draws = {seed};
         separation s = {.side = arena_new(&scratch, w.n, 1)};
-        assert_int_equal(nd_bisect(&scratch, &w, 1 + (int)(seed % 3), NULL, &draws, &s), LIBSOLVER_OK);
+        assert_int_equal(nd_bisect(&scratch, &w, 1 + (int)(seed % 3), NULL, &draws, &s),
+                         LIBSOLVER_OK);
         int32_t weight[3] = {0, 0, 0};
         for (int32_t v = 0; v < w.n; v++) {
             assert_in_range(s.side[v], LEFT, SEPARATOR);
@@ -200,7 +201,8 @@ static void fill_on_grids_is_that_of_nested_dissection(void **state)
             int32_t *ours = ordered(&g, seed);
             const double nnz = cost_of(a, ours).nnz;
             if (nnz > 1.0 * cost_of(a, amd).nnz)
-                fail_msg("grid %d, seed %d: %.3f of AMD's nnz(L)", i, (int)seed, nnz / cost_of(a, amd).nnz);
+                fail_msg("grid %d, seed %d: %.3f of AMD's nnz(L)", i, (int)seed,
+                         nnz / cost_of(a, amd).nnz);
             if (status == LIBSOLVER_OK && nnz > 1.25 * cost_of(a, metis).nnz)
                 fail_msg("grid %d, seed %d: %.3f of METIS's nnz(L)", i, (int)seed,
                          nnz / cost_of(a, metis).nnz);
@@ -225,7 +227,8 @@ static void leaves_are_ordered_by_minimum_degree(void **state)
         arena scratch;
         arena_init(&scratch, &env.memory, 4096);
         const nd_graph w = weighted(&g, &scratch, NULL);
-        int32_t *amd = malloc(sizeof(int32_t) * (size_t)a->n), *ours = malloc(sizeof(int32_t) * (size_t)a->n);
+        int32_t *amd = malloc(sizeof(int32_t) * (size_t)a->n),
+                *ours = malloc(sizeof(int32_t) * (size_t)a->n);
         assert_int_equal(order_amd(&env.memory, &g, amd), LIBSOLVER_OK);
         assert_int_equal(nd_leaf(&scratch, &w, w.n, ours), LIBSOLVER_OK);
         assert_null(permutation_check(&env.memory, a->n, ours));
@@ -344,7 +347,8 @@ static int fresh(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_kinds_of_graphs_get_permutations, fresh, print_last_seed),
+        cmocka_unit_test_setup_teardown(all_kinds_of_graphs_get_permutations, fresh,
+                                        print_last_seed),
         cmocka_unit_test_setup_teardown(separators_separate, fresh, print_last_seed),
         cmocka_unit_test_setup(a_grid_is_cut_across, fresh),
         cmocka_unit_test_setup_teardown(coarse_graphs_are_sums, fresh, print_last_seed),

@@ -13,7 +13,8 @@
 
 static environment env;
 
-static libsolver_status order(const pattern *a, int threads, int32_t *perm, libsolver_ordering *used)
+static libsolver_status order(const pattern *a, int threads, int32_t *perm,
+                              libsolver_ordering *used)
 {
     libsolver_options o;
     libsolver_options_default(&o);
@@ -29,8 +30,10 @@ static void the_order_does_not_depend_on_threads(void **state)
     (void)state;
     random_stream r = random_seeded(17);
     pattern small = problem_grid(20, 20, 20);
-    pattern problems[] = {problem_grid(170, 150, 1),       problem_grid(38, 37, 36),       problem_path(60000), problem_star(50000, 9),
-                          problem_random(20000, 2e-4, &r), problem_blown_up(&small, 2), problem_grid(20, 20, 1)};
+    pattern problems[] = {
+        problem_grid(170, 150, 1), problem_grid(38, 37, 36),        problem_path(60000),
+        problem_star(50000, 9),    problem_random(20000, 2e-4, &r), problem_blown_up(&small, 2),
+        problem_grid(20, 20, 1)};
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         const size_t bytes = sizeof(int32_t) * (size_t)problems[i].n;
         int32_t *first = malloc(bytes), *again = malloc(bytes);
@@ -38,7 +41,8 @@ static void the_order_does_not_depend_on_threads(void **state)
         assert_int_equal(order(&problems[i], 1, first, &used), LIBSOLVER_OK);
         assert_null(permutation_check(&env.memory, problems[i].n, first));
         for (int k = 0; k < 3; k++) {
-            assert_int_equal(order(&problems[i], (int[]){2, 5, 2}[k], again, &used_again), LIBSOLVER_OK);
+            assert_int_equal(order(&problems[i], (int[]){2, 5, 2}[k], again, &used_again),
+                             LIBSOLVER_OK);
             assert_int_equal(used, used_again);
             assert_memory_equal(first, again, bytes);
         }

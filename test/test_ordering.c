@@ -160,8 +160,8 @@ static void metis_leaves_the_host_alone(void **state)
     int32_t first[3600], again[3600];
     assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
 
-    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, abort_before, abort_after,
-                     term_after;
+    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, abort_before,
+                     abort_after, term_after;
     sigaddset(&ours.sa_mask, SIGUSR1);
     assert_int_equal(sigaction(SIGTERM, &ours, NULL), 0);
     assert_int_equal(sigaction(SIGABRT, NULL, &abort_before), 0);
@@ -230,7 +230,8 @@ static void amd_honours_weights(void **state)
 {
     (void)state;
     random_stream r = random_seeded(11);
-    pattern small[] = {problem_grid(30, 25, 1), problem_grid(9, 8, 7), problem_star(400, 3), problem_random(300, 0.01, &r)};
+    pattern small[] = {problem_grid(30, 25, 1), problem_grid(9, 8, 7), problem_star(400, 3),
+                       problem_random(300, 0.01, &r)};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         pattern a = problem_blown_up_unevenly(&small[i], 4, &r);
         graph g, c;
@@ -247,7 +248,8 @@ static void amd_honours_weights(void **state)
         assert_int_equal(order_amd(&m, &g, whole), LIBSOLVER_OK);
         assert_int_equal(forest_cost(&m, &a, whole, &whole_nnz, &flops), LIBSOLVER_OK);
         if ((double)nnz > 1.1 * (double)whole_nnz)
-            fail_msg("problem %d: nnz(L) is %d, %d without compression", (int)i, (int)nnz, (int)whole_nnz);
+            fail_msg("problem %d: nnz(L) is %d, %d without compression", (int)i, (int)nnz,
+                     (int)whole_nnz);
         graph_free(&m, &g);
         graph_free(&m, &c);
         problem_free(&a);

@@ -54,12 +54,14 @@ static void check_partition(const pattern *a, const forest *f, const partition *
         }
         /* an edge of the elimination tree stays in its front or goes to the front above */
         if (parent != -1)
-            assert_true(front_of[parent] == front_of[j] || front_of[parent] == p->above[front_of[j]]);
+            assert_true(front_of[parent] == front_of[j] ||
+                        front_of[parent] == p->above[front_of[j]]);
     }
     /* each row below is a true entry in one of the columns: rows are their union and nothing
      * more */
     for (int32_t s = 0; s < p->supernodes; s++)
-        for (int64_t q = p->row_start[s] + p->first[s + 1] - p->first[s]; q < p->row_start[s + 1]; q++) {
+        for (int64_t q = p->row_start[s] + p->first[s + 1] - p->first[s]; q < p->row_start[s + 1];
+             q++) {
             int entry = 0;
             for (int32_t j = p->first[s]; j < p->first[s + 1]; j++)
                 entry |= l[p->row[q]][j];
@@ -116,7 +118,8 @@ static void check_zeros(const forest *f, const partition *p)
     for (int32_t j = 0; j < f->n; j++)
         count[f->perm[j]] = f->count[j];
     for (int32_t s = 0; s < p->supernodes; s++) {
-        const int64_t k = p->first[s + 1] - p->first[s], rows = p->row_start[s + 1] - p->row_start[s];
+        const int64_t k = p->first[s + 1] - p->first[s],
+                      rows = p->row_start[s + 1] - p->row_start[s];
         const int64_t stored = k * (k + 1) / 2 + k * (rows - k);
         int64_t entries = 0;
         for (int32_t j = p->first[s]; j < p->first[s + 1]; j++)
@@ -143,7 +146,8 @@ static void zeros_of_large_fronts_are_bounded(void **state)
         assert_int_equal(graph_build(&m, &problems[i], &g), LIBSOLVER_OK);
         assert_int_equal(order_amd(&m, &g, perm), LIBSOLVER_OK);
         assert_int_equal(forest_build(&m, &problems[i], perm, &f), LIBSOLVER_OK);
-        assert_int_equal(partition_build(&m, &problems[i], &f, always_pays, &p, NULL, NULL), LIBSOLVER_OK);
+        assert_int_equal(partition_build(&m, &problems[i], &f, always_pays, &p, NULL, NULL),
+                         LIBSOLVER_OK);
         assert_null(partition_check(&p));
         check_zeros(&f, &p);
         assert_in_range(p.supernodes, 1, most[i]);

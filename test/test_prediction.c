@@ -29,7 +29,8 @@ static void *take(void *user, size_t bytes)
     *block = (int64_t)bytes;
     const int64_t now = atomic_fetch_add(&k->in_use, (int64_t)bytes) + (int64_t)bytes;
     int64_t peak = k->peak;
-    while (now > peak && !__atomic_compare_exchange_n((int64_t *)&k->peak, &peak, now, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    while (now > peak && !__atomic_compare_exchange_n((int64_t *)&k->peak, &peak, now, 0,
+                                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;
     return block + 2;
 }
@@ -54,8 +55,10 @@ static const char *words(const char *name, const request *q, char text[400])
 {
     static const char types[] = "dszc";
     static const char *const kinds[] = {"auto", "spd", "indefinite", "signed"};
-    snprintf(text, 400, "%s %c%s %s%s%s%s, %d threads", name, types[q->type], q->mixed == LIBSOLVER_ON ? " mixed" : "", kinds[q->kind],
-             q->matching == LIBSOLVER_ON ? " matched" : "", q->full ? " full" : "", q->schur ? " schur" : "", q->threads);
+    snprintf(text, 400, "%s %c%s %s%s%s%s, %d threads", name, types[q->type],
+             q->mixed == LIBSOLVER_ON ? " mixed" : "", kinds[q->kind],
+             q->matching == LIBSOLVER_ON ? " matched" : "", q->full ? " full" : "",
+             q->schur ? " schur" : "", q->threads);
     return text;
 }
 
@@ -75,18 +78,22 @@ static size_t bytes_of(libsolver_type type)
 static void put(view *v, const triplets *t, int64_t k, int mirrored, libsolver_type type)
 {
     const int width = triplets_width(t);
-    const double parts[2] = {t->values[k * width], width == 2 ? t->values[2 * k + 1] * (mirrored ? -1 : 1) : 0};
+    const double parts[2] = {t->values[k * width],
+                             width == 2 ? t->values[2 * k + 1] * (mirrored ? -1 : 1) : 0};
     const float rounded[2] = {(float)parts[0], (float)parts[1]};
     v->rows[v->a.nnz] = mirrored ? t->columns[k] : t->rows[k];
     v->columns[v->a.nnz] = mirrored ? t->rows[k] : t->columns[k];
-    memcpy(v->values + v->a.nnz++ * (int64_t)bytes_of(type), type_is_single(type) ? (const void *)rounded : parts, bytes_of(type));
+    memcpy(v->values + v->a.nnz++ * (int64_t)bytes_of(type),
+           type_is_single(type) ? (const void *)rounded : parts, bytes_of(type));
 }
 
 /* Complex ones are Hermitian, as long as the matrix is not symmetric itself. */
 static view view_of(const triplets *t, const request *q)
 {
     const int64_t most = 2 * t->nnz + 1;
-    view v = {.rows = malloc((size_t)most * 4), .columns = malloc((size_t)most * 4), .values = malloc((size_t)most * 16)};
+    view v = {.rows = malloc((size_t)most * 4),
+              .columns = malloc((size_t)most * 4),
+              .values = malloc((size_t)most * 16)};
     assert_true(v.rows && v.columns && v.values);
     v.a = (libsolver_matrix){.n = t->n,
                              .pointers = v.columns,
@@ -201,8 +208,11 @@ static outcome run(const triplets *t, const request *q)
  * single. */
 static int is_foreseen(const outcome *r, const request *q)
 {
-    const libsolver_type wanted = q->mixed != LIBSOLVER_ON ? q->type : q->type == LIBSOLVER_D ? LIBSOLVER_S : LIBSOLVER_C;
-    return r->status == LIBSOLVER_OK && r->info.delayed == 0 && r->info.growths == 0 && !r->matched && r->info.precision == wanted;
+    const libsolver_type wanted = q->mixed != LIBSOLVER_ON ? q->type
+                                  : q->type == LIBSOLVER_D ? LIBSOLVER_S
+                                                           : LIBSOLVER_C;
+    return r->status == LIBSOLVER_OK && r->info.delayed == 0 && r->info.growths == 0 &&
+           !r->matched && r->info.precision == wanted;
 }
 
 /* The context itself, which the books have and the library does not count, and what rounding of
@@ -221,21 +231,23 @@ static void check(const char *name, const triplets *t, const request *q)
     if (is_foreseen(&r, q)) {
         checked++;
         if (!(fabs(difference) <= SLACK))
-            fail_msg("%s: %lld bytes foreseen, %lld taken, %lld growths", words(name, q, text), (long long)r.foreseen, (long long)r.taken,
-                     (long long)r.info.growths);
+            fail_msg("%s: %lld bytes foreseen, %lld taken, %lld growths", words(name, q, text),
+                     (long long)r.foreseen, (long long)r.taken, (long long)r.info.growths);
         return;
     }
     grown += r.info.growths > 0;
     if (!(difference >= -SLACK))
-        fail_msg("%s: %lld bytes foreseen, %lld taken, %lld growths, %s", words(name, q, text), (long long)r.foreseen, (long long)r.taken,
-                 (long long)r.info.growths, libsolver_status_name(r.status));
+        fail_msg("%s: %lld bytes foreseen, %lld taken, %lld growths, %s", words(name, q, text),
+                 (long long)r.foreseen, (long long)r.taken, (long long)r.info.growths,
+                 libsolver_status_name(r.status));
 }
 
 static const struct {
     libsolver_type type;
     libsolver_choice mixed;
-} types[] = {{LIBSOLVER_D, LIBSOLVER_OFF}, {LIBSOLVER_S, LIBSOLVER_OFF}, {LIBSOLVER_Z, LIBSOLVER_OFF},
-             {LIBSOLVER_C, LIBSOLVER_OFF}, {LIBSOLVER_D, LIBSOLVER_ON},  {LIBSOLVER_Z, LIBSOLVER_ON}};
+} types[] = {{LIBSOLVER_D, LIBSOLVER_OFF}, {LIBSOLVER_S, LIBSOLVER_OFF},
+             {LIBSOLVER_Z, LIBSOLVER_OFF}, {LIBSOLVER_C, LIBSOLVER_OFF},
+             {LIBSOLVER_D, LIBSOLVER_ON},  {LIBSOLVER_Z, LIBSOLVER_ON}};
 #define TYPES 6
 
 /* Every type, kind, storage and number of threads, with and without matching or a Schur complement.
@@ -262,11 +274,13 @@ static void check_all(const char *name, int alternating)
                 if (!(q.schur && q.mixed == LIBSOLVER_ON))
                     check(name, &p.a, &q);
             }
-    print_message("%s%s: %d predictions hold, %d factors grew\n", name, alternating ? ", alternating" : "", checked, grown);
+    print_message("%s%s: %d predictions hold, %d factors grew\n", name,
+                  alternating ? ", alternating" : "", checked, grown);
     problem_free(&p);
 }
 
-static const char *const grids[] = {"lap2d:1", "lap2d:7", "lap2d:30", "lap2d:75", "lap3d:4", "lap3d:9"};
+static const char *const grids[] = {"lap2d:1",  "lap2d:7", "lap2d:30",
+                                    "lap2d:75", "lap3d:4", "lap3d:9"};
 #define GRIDS 6
 /* That many are asked for with each matrix. */
 #define REQUESTS (6 * 48 - 2 * 16)
@@ -318,10 +332,13 @@ static int print_figures(int count, char **names)
                                .threads = 2};
             char text[400];
             const outcome r = run(&p.a, &q);
-            printf("%7.4f %-40s foreseen %12lld taken %12lld analysis' peak %12lld %s%s delayed %lld growths %lld perturbed %lld\n",
-                   (double)r.foreseen / (double)r.taken, words(p.name, &q, text), (long long)r.foreseen, (long long)r.taken,
-                   (long long)r.analysis, libsolver_status_name(r.status), is_foreseen(&r, &q) ? "" : " (not foreseen)",
-                   (long long)r.info.delayed, (long long)r.info.growths, (long long)r.info.perturbed);
+            printf("%7.4f %-40s foreseen %12lld taken %12lld analysis' peak %12lld %s%s delayed "
+                   "%lld growths %lld perturbed %lld\n",
+                   (double)r.foreseen / (double)r.taken, words(p.name, &q, text),
+                   (long long)r.foreseen, (long long)r.taken, (long long)r.analysis,
+                   libsolver_status_name(r.status), is_foreseen(&r, &q) ? "" : " (not foreseen)",
+                   (long long)r.info.delayed, (long long)r.info.growths,
+                   (long long)r.info.perturbed);
             fflush(stdout);
         }
         problem_free(&p);

@@ -79,9 +79,10 @@ static void check_problem(const char *name, int m, int order, definition define)
             double value = define(m, i, j);
             if (isnan(value))
                 continue;
-            if (next >= p.a.nnz || p.a.rows[next] != i || p.a.columns[next] != j || p.a.values[next] != value)
-                fail_msg("%s: entry %lld should be (%d, %d) = %.17g", specification, (long long)next, i, j,
-                         value);
+            if (next >= p.a.nnz || p.a.rows[next] != i || p.a.columns[next] != j ||
+                p.a.values[next] != value)
+                fail_msg("%s: entry %lld should be (%d, %d) = %.17g", specification,
+                         (long long)next, i, j, value);
             next++;
         }
     assert_int_equal(next, p.a.nnz);
@@ -102,13 +103,15 @@ static void generators_make_what_they_define(void **state)
 static void sizes_that_make_no_problem_are_refused(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {
-        "lap2d:",         "lap2d:0",    "lap2d:-3", "lap2d:1e2",
-        "lap2d:46341000", "lap3d:1291", "vec3d:3 ", "kkt2d:99999999999999999999"};
+    static const char *const wrong[] = {"lap2d:",         "lap2d:0",
+                                        "lap2d:-3",       "lap2d:1e2",
+                                        "lap2d:46341000", "lap3d:1291",
+                                        "vec3d:3 ",       "kkt2d:99999999999999999999"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         problem p;
         failure f = {0};
-        if (problem_load(wrong[k], &p, &f) != EXIT_USAGE || strncmp(f.text, wrong[k], strlen(wrong[k])))
+        if (problem_load(wrong[k], &p, &f) != EXIT_USAGE ||
+            strncmp(f.text, wrong[k], strlen(wrong[k])))
             fail_msg("'%s' gave %d '%s'", wrong[k], f.code, f.text);
         problem_free(&p);
     }

@@ -73,7 +73,8 @@ static void sums_are_those_of_the_trace(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 50; seed++) {
         random_stream r = random_seeded(seed);
-        const int64_t blocks = 1 + (int64_t)random_below(&r, 20), each = 1 + (int64_t)random_below(&r, 30);
+        const int64_t blocks = 1 + (int64_t)random_below(&r, 20),
+                      each = 1 + (int64_t)random_below(&r, 30);
         libsolver_task *task = calloc((size_t)(blocks * each), sizeof *task);
         int64_t tasks = 0, bytes = 0;
         for (int64_t b = 0; b < blocks; b++) {
@@ -99,7 +100,8 @@ static void sums_are_those_of_the_trace(void **state)
             added += p.row[k].added;
             tasks_of_rows += p.row[k].tasks;
             bytes_of_rows += p.row[k].bytes;
-            of_rows += (double)p.row[k].tasks * (p.row[k].staging + p.row[k].gathering + p.row[k].computing);
+            of_rows += (double)p.row[k].tasks *
+                       (p.row[k].staging + p.row[k].gathering + p.row[k].computing);
             assert_true(p.row[k].blocks <= p.blocks && p.row[k].blocks <= p.row[k].tasks);
         }
         double parts = 0;
@@ -132,7 +134,8 @@ static void no_tasks_and_no_rate_are_no_harm(void **state)
     assert_true(isnan(p.bytes_floor));
     near(p.row[0].floor, PROFILE_STEP);
     json j = {0};
-    const profile_facts facts = {.name = "\"a\"", .n = 5, .factor_nnz = 9, .stream = NAN, .graph = NAN};
+    const profile_facts facts = {
+        .name = "\"a\"", .n = 5, .factor_nnz = 9, .stream = NAN, .graph = NAN};
     profile_json(&p, &facts, &j);
     assert_non_null(strstr(j.text, "\"name\": \"\\u0022a\\u0022\", \"device\": null"));
     assert_non_null(strstr(j.text, "\"floor_s\": {\"bytes\": null"));
@@ -200,10 +203,10 @@ static void the_json_has_an_object_for_each_row(void **state)
     assert_true(profile_make(traced, TRACED, 4e12, &p));
     profile_json(&p, &facts, &j);
     assert_int_equal(count(j.text, "{\"level\": "), p.rows);
-    assert_non_null(strstr(
-        j.text,
-        "\"rows\": [{\"level\": 0, \"sweep\": \"forward\", \"height\": 0, \"kind\": \"small\", \"tasks\": 2, "
-        "\"blocks\": 2, \"bytes\": 4000, \"begin_s\": 0, \"end_s\": 5e-06,"));
+    assert_non_null(strstr(j.text,
+                           "\"rows\": [{\"level\": 0, \"sweep\": \"forward\", \"height\": 0, "
+                           "\"kind\": \"small\", \"tasks\": 2, "
+                           "\"blocks\": 2, \"bytes\": 4000, \"begin_s\": 0, \"end_s\": 5e-06,"));
     assert_non_null(strstr(j.text, "}}, {\"level\": 1,"));
     assert_string_equal(j.text + j.length - 5, "}}]}\n");
     json_free(&j);

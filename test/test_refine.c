@@ -48,9 +48,11 @@ static void the_backward_error_is_that_of_its_definition(void **state)
         const int64_t columns = 1 + random_below(&r, 70);
         pattern a = random_pattern(&r, n);
         cpu_system s;
-        assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+        assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX),
+                         LIBSOLVER_OK);
         void *w = NULL;
-        assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 80), &w), LIBSOLVER_OK);
+        assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 80), &w),
+                         LIBSOLVER_OK);
         block b = random_block(&r, n, columns, 1), x = random_block(&r, n, columns, 1);
         double *row = calloc((size_t)n + 1, sizeof(double));
         assert_non_null(row);
@@ -59,7 +61,8 @@ static void the_backward_error_is_that_of_its_definition(void **state)
                 row[j] += fabs(s.values[p]);
                 row[a.row[p]] += a.row[p] == j ? 0 : fabs(s.values[p]);
             }
-        for (int64_t j = 0; j < columns; j++) { /* some rows hardly have anything to be measured against */
+        for (int64_t j = 0; j < columns; j++) { /* some rows hardly have anything to be measured
+                                                   against */
             double norm = 0;
             for (int32_t i = 0; i < n; i += 4)
                 norm = fmax(norm, fabs(*block_at(&x, i, j)));
@@ -67,7 +70,8 @@ static void the_backward_error_is_that_of_its_definition(void **state)
                 if (j % 3 < 2 && i % 4) {
                     *block_at(&x, i, j) *= 1e-20;
                     *block_at(&b, i, j) =
-                        j % 3 == 0 ? 1e-20 : 1000 * n * EPS * row[i] * norm * (1 + 0.7 * random_real(&r));
+                        j % 3 == 0 ? 1e-20
+                                   : 1000 * n * EPS * row[i] * norm * (1 + 0.7 * random_real(&r));
                     second++;
                 }
         }
@@ -80,14 +84,15 @@ static void the_backward_error_is_that_of_its_definition(void **state)
         for (int64_t j = 0; j < columns; j++) {
             const double exact = backward_error(&s, &b, &x, j);
             if (!(fabs(errors[j] - exact) <= (n + 8) * EPS * exact))
-                fail_msg("seed %d, n %d: backward error %.17g, expected %.17g", (int)seed, n, errors[j],
-                         exact);
+                fail_msg("seed %d, n %d: backward error %.17g, expected %.17g", (int)seed, n,
+                         errors[j], exact);
             largest = fmax(largest, errors[j]);
         }
         assert_true(refinement.initial == largest && refinement.final == largest);
         if (n > 0) {
             *block_at(&x, 0, 0) = NAN;
-            assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors), LIBSOLVER_OK);
+            assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors),
+                             LIBSOLVER_OK);
             assert_true(errors[0] == INFINITY && refinement.final == INFINITY);
         }
         free(before);
@@ -115,7 +120,8 @@ static void a_small_row_is_measured_against_the_norms(void **state)
     static const double beta[] = {1e-20, 1500 * EPS, 1999 * EPS, 2001 * EPS, 1};
     for (int i = 0; i < 5; i++) {
         double x[] = {1, 0}, b[] = {1, beta[i]}, error = -1;
-        const libsolver_vectors vx = {x, 2, 1, 2, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
+        const libsolver_vectors vx = {
+            x, 2, 1, 2, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
         libsolver_vectors vb = vx;
         vb.values = b;
         backend_refinement refinement = {.solve_first = 0, .steps = 0, .tolerance = 1e-14};
@@ -134,16 +140,14 @@ static void refinement_goes_on_while_it_gains_and_keeps_the_best(void **state)
     static const struct {
         double c;
         int steps, limit;
-    } known[] = {{1, 0, 10},     /* right at once */
+    } known[] = {{1, 0, 10},       /* right at once */
                  {1.0625, 3, 3},   /* every step gains; stopped by the limit */
                  {1.0625, 13, 40}, /* log(1e-15) / log(1/16), about */
-                 {1.25, 2, 10},    /* more than a tenth of the error is left: one step, then a cycle of FGMRES */
-                 {0.2, 1, 1},      /* one step, kept */
-                 {0.2, 2, 10},
-                 {2, 1, 1}, /* the first step is no better: one step, not kept */
-                 {2, 2, 10},
-                 {5, 1, 1},
-                 {5, 2, 10}};
+                 {1.25, 2, 10}, /* more than a tenth of the error is left: one step, then a cycle of
+                                   FGMRES */
+                 {0.2, 1, 1},   /* one step, kept */
+                 {0.2, 2, 10},     {2, 1, 1}, /* the first step is no better: one step, not kept */
+                 {2, 2, 10},       {5, 1, 1}, {5, 2, 10}};
     for (int i = 0; i < 10; i++)
         for (int by_panels = 0; by_panels < 2; by_panels++) {
             random_stream r = random_seeded((uint64_t)i);
@@ -161,9 +165,12 @@ static void refinement_goes_on_while_it_gains_and_keeps_the_best(void **state)
             for (int64_t p = 0; p < a.start[a.n]; p++)
                 s.values[p] *= known[i].c;
             cpu->set_values(s.numeric, s.values);
-            backend_refinement refinement = {.solve_first = 1, .steps = known[i].limit, .tolerance = 1e-15};
+            backend_refinement refinement = {.solve_first = 1,
+                                             .steps = known[i].limit,
+                                             .tolerance = 1e-15};
             double errors[5], initial = 0, final = 0;
-            assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors), LIBSOLVER_OK);
+            assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors),
+                             LIBSOLVER_OK);
             for (int64_t j = 0; j < 5; j++) {
                 const double before = backward_error(&s, &b, &first, j),
                              after = backward_error(&s, &b, &x, j);
@@ -204,7 +211,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_backward_error_is_that_of_its_definition, print_last_seed),
         cmocka_unit_test_teardown(a_small_row_is_measured_against_the_norms, print_last_seed),
-        cmocka_unit_test_teardown(refinement_goes_on_while_it_gains_and_keeps_the_best, print_last_seed),
+        cmocka_unit_test_teardown(refinement_goes_on_while_it_gains_and_keeps_the_best,
+                                  print_last_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,8 @@ static tree *random_tree(random_stream *r, int32_t n, int kind, int32_t size)
         t->first[s + 1] = t->first[s] + k;
         t->row_start[s + 1] = t->row_start[s] + rows;
     }
-    t->part = (partition){.supernodes = n, .above = t->above, .first = t->first, .row_start = t->row_start};
+    t->part = (partition){
+        .supernodes = n, .above = t->above, .first = t->first, .row_start = t->row_start};
     return t;
 }
 
@@ -135,7 +136,8 @@ static void simulate(random_stream *r, const tree *t, const schedule *tasks)
         if (tasks->upper[s] && t->above[s] < 0)
             descend(t, tasks, s, visits);
     for (int32_t i = 0; i < tasks->ranges; i++)
-        for (int32_t s = tasks->range[i].first; tasks->range[i].above < 0 && s < tasks->range[i].last; s++)
+        for (int32_t s = tasks->range[i].first;
+             tasks->range[i].above < 0 && s < tasks->range[i].last; s++)
             visits[s]++;
     for (int32_t s = 0; s < n; s++)
         assert_int_equal(visits[s], 1);
@@ -231,8 +233,9 @@ static void blocks_that_live_together_do_not_overlap(void **state)
                                     offset[other] < offset[s] + size[s];
                 const int meet = may_meet(t, range_of, s, other);
                 if (meet && overlap)
-                    fail_msg("seed %d: blocks of %d and %d, at %d + %d and %d + %d", (int)seed, s, other,
-                             (int)offset[s], (int)size[s], (int)offset[other], (int)size[other]);
+                    fail_msg("seed %d: blocks of %d and %d, at %d + %d and %d + %d", (int)seed, s,
+                             other, (int)offset[s], (int)size[s], (int)offset[other],
+                             (int)size[other]);
                 met += meet;
                 shared += overlap;
             }
@@ -264,9 +267,11 @@ static void chains_stars_and_roots_take_the_least_space(void **state)
     }
     /* two chains of 0 -> 1 -> 4 and 2 -> 3 -> 4: only 1's block stays while the second chain is
        worked through; even: the root's 50, then the leaves' 10 and 30; odd: 20 + 40 */
-    tree two = {.above = {1, 4, 3, 4, -1}, .first = {0, 1, 2, 3, 4, 5}, .row_start = {0, 1, 2, 3, 4, 5}};
-    two.part =
-        (partition){.supernodes = 5, .above = two.above, .first = two.first, .row_start = two.row_start};
+    tree two = {.above = {1, 4, 3, 4, -1},
+                .first = {0, 1, 2, 3, 4, 5},
+                .row_start = {0, 1, 2, 3, 4, 5}};
+    two.part = (partition){
+        .supernodes = 5, .above = two.above, .first = two.first, .row_start = two.row_start};
     assert_int_equal(schedule_build(&m, &two.part, work, 5e6, 1, &tasks), LIBSOLVER_OK);
     assert_int_equal(slots_plan(&m, &two.part, &tasks, size, offset, &total), LIBSOLVER_OK);
     assert_int_equal(total, 50 + 60);

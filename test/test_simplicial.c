@@ -74,7 +74,8 @@ static void check_lists(const pattern *a, const simplicial *s)
 
 /* A random matrix, its diagonal larger than the rest of each row, in its places; dense: both
  * triangles */
-static void random_matrix(random_stream *r, const pattern *a, const simplicial *s, scalar *v, real *diagonal, exact dense[N][N])
+static void random_matrix(random_stream *r, const pattern *a, const simplicial *s, scalar *v,
+                          real *diagonal, exact dense[N][N])
 {
     memset(v, 0, sizeof(scalar) * (size_t)(s->n + s->start[s->n]));
     memset(dense, 0, sizeof(exact[N][N]));
@@ -113,12 +114,14 @@ static void check_product(int32_t n, exact a[N][N], exact l[N][N])
                 scale += cabsl(l[i][q] * l[j][q]);
             }
             if (!(cabsl(rest) <= (n + 8) * ROUNDING * scale))
-                fail_msg("n %d: (A - L L^H)(%d, %d) is %Lg, allowed %Lg", n, i, j, cabsl(rest), (n + 8) * ROUNDING * scale);
+                fail_msg("n %d: (A - L L^H)(%d, %d) is %Lg, allowed %Lg", n, i, j, cabsl(rest),
+                         (n + 8) * ROUNDING * scale);
         }
 }
 
 /* L x = b or L^H x = b for all columns, to rounding errors. */
-static void check_solution(int32_t n, exact l[N][N], int transposed, int c, const scalar *b, const scalar *x)
+static void check_solution(int32_t n, exact l[N][N], int transposed, int c, const scalar *b,
+                           const scalar *x)
 {
     for (int q = 0; q < c; q++)
         for (int32_t i = 0; i < n; i++) {
@@ -130,24 +133,30 @@ static void check_solution(int32_t n, exact l[N][N], int transposed, int c, cons
                 scale += cabsl(term);
             }
             if (!(cabsl(rest) <= (n + 8) * ROUNDING * scale))
-                fail_msg("n %d, %d columns, transposed %d: residual (%d, %d) is %Lg, allowed %Lg", n, c, transposed, i, q,
-                         cabsl(rest), (n + 8) * ROUNDING * scale);
+                fail_msg("n %d, %d columns, transposed %d: residual (%d, %d) is %Lg, allowed %Lg",
+                         n, c, transposed, i, q, cabsl(rest), (n + 8) * ROUNDING * scale);
         }
 }
 
-static void check_kernels(random_stream *r, const pattern *a, const simplicial *s, const simplicial_kernels *kernels)
+static void check_kernels(random_stream *r, const pattern *a, const simplicial *s,
+                          const simplicial_kernels *kernels)
 {
     static exact dense[N][N], l[N][N];
     const int32_t n = a->n;
-    scalar *v = malloc(sizeof(scalar) * (size_t)(n + s->start[n] + 1)), b[N * MOST_COLUMNS], x[N * MOST_COLUMNS];
+    scalar *v = malloc(sizeof(scalar) * (size_t)(n + s->start[n] + 1)), b[N * MOST_COLUMNS],
+           x[N * MOST_COLUMNS];
     real diagonal[N], root[N], smallest = INFINITY;
     assert_non_null(v);
     random_matrix(r, a, s, v, diagonal, dense);
     const int32_t *target = s->target, half = n / 2;
     const real doubt = (real)0.6;
     int32_t uncertain = 0, expected = 0;
-    assert_int_equal(kernels->factorize(s, 0, half, diagonal, doubt, v, root, &target, &smallest, &uncertain), half);
-    assert_int_equal(kernels->factorize(s, half, n, diagonal, doubt, v, root, &target, &smallest, &uncertain), n);
+    assert_int_equal(kernels->factorize(s, 0, half, diagonal, doubt, v, root, &target, &smallest,
+                                        &uncertain),
+                     half);
+    assert_int_equal(kernels->factorize(s, half, n, diagonal, doubt, v, root, &target, &smallest,
+                                        &uncertain),
+                     n);
     real least = INFINITY;
     for (int32_t k = 0; k < n; k++) {
         least = scalar_real(v[k]) < least ? scalar_real(v[k]) : least;
@@ -172,7 +181,9 @@ static void check_kernels(random_stream *r, const pattern *a, const simplicial *
         const int32_t bad = random_below(r, n);
         v[bad] = -1;
         target = s->target;
-        assert_int_equal(kernels->factorize(s, 0, n, diagonal, doubt, v, root, &target, &smallest, &uncertain), bad);
+        assert_int_equal(kernels->factorize(s, 0, n, diagonal, doubt, v, root, &target, &smallest,
+                                            &uncertain),
+                         bad);
     }
     free(v);
 }
@@ -236,10 +247,10 @@ static void short_columns_pay(void **state)
 {
     (void)state;
     assert_true(pays(0, 0));
-    assert_true(pays(1000, 1000));         /* a diagonal */
-    assert_true(pays(2864, 9214));         /* nos2 */
-    assert_false(pays(108218, 9004394));   /* bcsstk14 */
-    assert_false(pays(1000000, 1000000));  /* threads are worth it */
+    assert_true(pays(1000, 1000));        /* a diagonal */
+    assert_true(pays(2864, 9214));        /* nos2 */
+    assert_false(pays(108218, 9004394));  /* bcsstk14 */
+    assert_false(pays(1000000, 1000000)); /* threads are worth it */
 }
 
 int main(void)

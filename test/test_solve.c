@@ -19,18 +19,18 @@ static void check_padding(const block *b)
 }
 
 /* |left - right| <= EPS scale */
-static void check_row(const char *what, long double left, long double right, long double scale, int64_t i,
-                      int64_t j)
+static void check_row(const char *what, long double left, long double right, long double scale,
+                      int64_t i, int64_t j)
 {
     if (!(fabsl(left - right) <= EPS * scale))
-        fail_msg("%s, row %d, column %d: %.17Lg, expected %.17Lg, %Lg allowed", what, (int)i, (int)j, left,
-                 right, EPS * scale);
+        fail_msg("%s, row %d, column %d: %.17Lg, expected %.17Lg, %Lg allowed", what, (int)i,
+                 (int)j, left, right, EPS * scale);
 }
 
 /* Column j of y and x:  L y = P S b, D z = y, L^T P S^-1 x = z, by the parts made one after the
  * other. */
-static void check_halves(const exported *f, const block *b, const block *y, const block *z, const block *x,
-                         int64_t j)
+static void check_halves(const exported *f, const block *b, const block *y, const block *z,
+                         const block *x, int64_t j)
 {
     const int32_t n = f->n;
     for (int32_t i = 0; i < n; i++) {
@@ -81,12 +81,13 @@ static void half_solves_are_those_with_l_d_and_lt(void **state)
         pattern a = delays ? cliques_around_a_hub(&r, 3, &values) : random_pattern(&r, n);
         n = a.n;
         cpu_system s;
-        assert_int_equal(
-            system_build(&s, a, delays ? values : random_values(&r, &a, kind), kind, 1, INT64_MAX),
-            LIBSOLVER_OK);
+        assert_int_equal(system_build(&s, a, delays ? values : random_values(&r, &a, kind), kind, 1,
+                                      INT64_MAX),
+                         LIBSOLVER_OK);
         assert_true(s.report.delayed > 0 || !delays);
         void *w = NULL;
-        assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 12), &w), LIBSOLVER_OK);
+        assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 12), &w),
+                         LIBSOLVER_OK);
         block b = random_block(&r, n, columns, 1), y = random_block(&r, n, columns, 0);
         block z = random_block(&r, n, columns, 0), x = random_block(&r, n, columns, 0);
         double *b_before = copy_of(b.values, b.size);
@@ -102,7 +103,8 @@ static void half_solves_are_those_with_l_d_and_lt(void **state)
             check_halves(&f, &b, &y, &z, &x, j);
         /* all at once, and in place, do the same operations */
         block whole = random_block(&r, n, columns, 0);
-        assert_int_equal(cpu->solve(s.numeric, BACKEND_L | BACKEND_D | BACKEND_LT, w, &b.v, &whole.v),
+        assert_int_equal(cpu->solve(s.numeric, BACKEND_L | BACKEND_D | BACKEND_LT, w, &b.v,
+                                    &whole.v),
                          LIBSOLVER_OK);
         assert_int_equal(cpu->solve(s.numeric, BACKEND_L | BACKEND_D | BACKEND_LT, w, &b.v, &b.v),
                          LIBSOLVER_OK);
@@ -137,17 +139,20 @@ static void the_same_bits_for_any_threads(void **state)
             pattern small = problem_grid(12, 12, 1), a = problem_blown_up(&small, 9);
             problem_free(&small);
             cpu_system s;
-            assert_int_equal(system_build(&s, a, random_values(&r, &a, kind), kind, threads[run], INT64_MAX),
+            assert_int_equal(system_build(&s, a, random_values(&r, &a, kind), kind, threads[run],
+                                          INT64_MAX),
                              LIBSOLVER_OK);
             void *w = NULL;
             assert_int_equal(cpu->workspace_create(s.numeric, 8, &w), LIBSOLVER_OK);
             block b = random_block(&r, a.n, 9, 1);
             assert_int_equal(cpu->solve(s.numeric, 7, w, &b.v, &b.v), LIBSOLVER_OK);
             assert_int_equal(omp_get_max_threads(), run == 0 ? 1 : 5);
-            assert_int_equal(cpu->export_l(s.numeric, &entries, NULL, NULL, NULL, NULL), LIBSOLVER_OK);
+            assert_int_equal(cpu->export_l(s.numeric, &entries, NULL, NULL, NULL, NULL),
+                             LIBSOLVER_OK);
             double *now = nan_array(entries);
             int64_t *pointers = calloc((size_t)a.n + 1, 8), *indices = calloc((size_t)entries, 8);
-            assert_int_equal(cpu->export_l(s.numeric, &entries, pointers, indices, now, NULL), LIBSOLVER_OK);
+            assert_int_equal(cpu->export_l(s.numeric, &entries, pointers, indices, now, NULL),
+                             LIBSOLVER_OK);
             free(pointers);
             free(indices);
             if (run == 0) {
@@ -156,7 +161,8 @@ static void the_same_bits_for_any_threads(void **state)
             } else {
                 assert_memory_equal(now, l, (size_t)entries * sizeof(double));
                 for (int64_t k = 0; k < b.size; k++)
-                    assert_true(isnan(reference[k]) ? isnan(b.values[k]) : b.values[k] == reference[k]);
+                    assert_true(isnan(reference[k]) ? isnan(b.values[k])
+                                                    : b.values[k] == reference[k]);
                 free(now);
                 free(b.values);
             }
@@ -180,13 +186,15 @@ static void the_usual_number_of_threads_does_not_matter(void **state)
         random_stream r = random_seeded(6);
         pattern a = problem_complete(1200);
         cpu_system s;
-        assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX), LIBSOLVER_OK);
+        assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX),
+                         LIBSOLVER_OK);
         void *w = NULL;
         assert_int_equal(cpu->workspace_create(s.numeric, 64, &w), LIBSOLVER_OK);
         double *x = nan_array(1200 * 64);
         for (int i = 0; i < 1200 * 64; i++)
             x[i] = random_real(&r);
-        const libsolver_vectors v = {x, 1200, 64, 1200, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
+        const libsolver_vectors v = {
+            x, 1200, 64, 1200, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
         assert_int_equal(cpu->solve(s.numeric, 7, w, &v, &v), LIBSOLVER_OK);
         if (run == 0)
             first = x;

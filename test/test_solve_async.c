@@ -18,7 +18,8 @@ static void check_outcome(const outcome *o, const system_ *s, const libsolver_ve
     libsolver_status status;
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaMemcpy(&status, o->status, sizeof status, cudaMemcpyDeviceToHost));
-    CUDA(cudaMemcpy(errors, o->errors, sizeof(double) * (size_t)x->columns, cudaMemcpyDeviceToHost));
+    CUDA(
+        cudaMemcpy(errors, o->errors, sizeof(double) * (size_t)x->columns, cudaMemcpyDeviceToHost));
     assert_int_equal(status, wanted);
     for (int64_t j = 0; j < x->columns; j++)
         check_error(errors[j], backward_error(s, x, b, j), seed);
@@ -48,11 +49,12 @@ static void check_launch(const bench *t)
     const libsolver_vectors y = block_new(t->s.n, t->x.columns, t->x.layout, t->x.ld - t->s.n);
     assert_int_equal(libsolver_solve_async(t->factor, t->workspace, 2, &t->b, &t->x, NULL, NULL),
                      LIBSOLVER_INVALID); /* on the host */
-    assert_int_equal(libsolver_solve_async(t->factor, t->workspace, -1, &t->on_b, &t->on_x, NULL, NULL),
+    assert_int_equal(libsolver_solve_async(t->factor, t->workspace, -1, &t->on_b, &t->on_x, NULL,
+                                           NULL),
                      LIBSOLVER_INVALID);
-    assert_int_equal(
-        libsolver_solve_async(t->factor, t->workspace, 2, &t->on_b, &t->on_x, t->out.errors, t->out.status),
-        LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_async(t->factor, t->workspace, 2, &t->on_b, &t->on_x,
+                                           t->out.errors, t->out.status),
+                     LIBSOLVER_OK);
     from_device(&t->on_x, &t->x);
     check_outcome(&t->out, &t->s, &t->x, &t->b, LIBSOLVER_OK, t->seed);
     assert_int_equal(libsolver_solve(t->factor, &t->on_b, &t->on_x), LIBSOLVER_OK);
@@ -60,15 +62,17 @@ static void check_launch(const bench *t)
     for (int64_t j = 0; j < y.columns; j++)
         for (int64_t i = 0; i < t->s.n; i++)
             assert_memory_equal(at(&y, i, j), at(&t->x, i, j), sizeof(scalar));
-    assert_int_equal(libsolver_solve_async(t->factor, t->workspace, 1, &t->on_b, &t->on_x, NULL, NULL),
+    assert_int_equal(libsolver_solve_async(t->factor, t->workspace, 1, &t->on_b, &t->on_x, NULL,
+                                           NULL),
                      LIBSOLVER_OK);
     /* only measured */
-    assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, t->workspace, &t->on_b, &t->on_x),
+    assert_int_equal(libsolver_solve_plain(t->factor, LIBSOLVER_PART_ALL, t->workspace, &t->on_b,
+                                           &t->on_x),
                      LIBSOLVER_OK);
     from_device(&t->on_x, &y);
-    assert_int_equal(
-        libsolver_solve_async(t->factor, t->workspace, 0, &t->on_b, &t->on_x, t->out.errors, NULL),
-        LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_async(t->factor, t->workspace, 0, &t->on_b, &t->on_x,
+                                           t->out.errors, NULL),
+                     LIBSOLVER_OK);
     from_device(&t->on_x, &t->x);
     assert_memory_equal(t->x.values, y.values, block_bytes(&y));
     free(y.values);
@@ -83,9 +87,9 @@ static void check_graph(const bench *t, random_stream *r)
     x.values = malloc(block_bytes(&x));
     assert_non_null(x.values);
     CUDA(cudaStreamBeginCapture(t->stream, cudaStreamCaptureModeThreadLocal));
-    assert_int_equal(
-        libsolver_solve_async(t->factor, t->workspace, 1, &t->on_b, &t->on_b, t->out.errors, t->out.status),
-        LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_async(t->factor, t->workspace, 1, &t->on_b, &t->on_b,
+                                           t->out.errors, t->out.status),
+                     LIBSOLVER_OK);
     CUDA(cudaStreamEndCapture(t->stream, &graph));
     CUDA(cudaGraphInstantiate(&ready, graph, 0));
     for (int k = 0; k < 3; k++) {
@@ -108,11 +112,12 @@ static void check_not_finite(const bench *t, random_stream *r)
     fill(r, &t->b);
     *at(&t->b, t->s.n / 2, bad) = NAN;
     copy_to_device(&t->b, &t->on_b);
-    assert_int_equal(
-        libsolver_solve_async(t->factor, t->workspace, 2, &t->on_b, &t->on_x, t->out.errors, t->out.status),
-        LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_async(t->factor, t->workspace, 2, &t->on_b, &t->on_x,
+                                           t->out.errors, t->out.status),
+                     LIBSOLVER_OK);
     CUDA(cudaDeviceSynchronize());
-    CUDA(cudaMemcpy(errors, t->out.errors, sizeof(double) * (size_t)t->b.columns, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(errors, t->out.errors, sizeof(double) * (size_t)t->b.columns,
+                    cudaMemcpyDeviceToHost));
     CUDA(cudaMemcpy(&status, t->out.status, sizeof status, cudaMemcpyDeviceToHost));
     assert_int_equal(status, LIBSOLVER_INACCURATE);
     for (int64_t j = 0; j < t->b.columns; j++)
@@ -132,8 +137,8 @@ static void errors_and_status_stay_on_the_device(void **state)
         libsolver_options o = options_for(LIBSOLVER_BACKEND_GPU);
         o.stream = t.stream;
         o.purpose = t.seed % 5 > 2 ? LIBSOLVER_PURPOSE_FEW : LIBSOLVER_PURPOSE_DEFAULT;
-        t.s =
-            random_system(&r, t.seed % 2 ? DOMINANT : HUB, small ? 6 : 28, SCALAR_COMPLEX && t.seed % 4 < 2);
+        t.s = random_system(&r, t.seed % 2 ? DOMINANT : HUB, small ? 6 : 28,
+                            SCALAR_COMPLEX && t.seed % 4 < 2);
         t.factor = factor_of(&t.s, &o, LIBSOLVER_OK);
         assert_int_equal(libsolver_workspace_create(t.factor, columns, &t.workspace), LIBSOLVER_OK);
         t.b = block_new(t.s.n, columns, (libsolver_layout)(t.seed % 2), 1);

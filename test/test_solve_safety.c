@@ -109,12 +109,12 @@ static int damage(const device_upload *program, char *description)
     return 0;
 }
 
-libsolver_status __real_device_solver_upload(device_solver *s, const device_upload *program, char *error,
-                                             int room);
-libsolver_status __wrap_device_solver_upload(device_solver *s, const device_upload *program, char *error,
-                                             int room);
-libsolver_status __wrap_device_solver_upload(device_solver *s, const device_upload *program, char *error,
-                                             int room)
+libsolver_status __real_device_solver_upload(device_solver *s, const device_upload *program,
+                                             char *error, int room);
+libsolver_status __wrap_device_solver_upload(device_solver *s, const device_upload *program,
+                                             char *error, int room);
+libsolver_status __wrap_device_solver_upload(device_solver *s, const device_upload *program,
+                                             char *error, int room)
 {
     if (!damages)
         return __real_device_solver_upload(s, program, error, room);
@@ -145,12 +145,18 @@ static int damage_sources(const substitution *plan, int32_t *source)
     return 0;
 }
 
-libsolver_status __real_device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
-                                                 const int32_t *user_row, const void *scale, char *error, int room);
-libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
-                                                 const int32_t *user_row, const void *scale, char *error, int room);
-libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_factor *is, const void *factor, const substitution *plan,
-                                                 const int32_t *user_row, const void *scale, char *error, int room)
+libsolver_status __real_device_solver_substitute(device_solver *s, const form_factor *is,
+                                                 const void *factor, const substitution *plan,
+                                                 const int32_t *user_row, const void *scale,
+                                                 char *error, int room);
+libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_factor *is,
+                                                 const void *factor, const substitution *plan,
+                                                 const int32_t *user_row, const void *scale,
+                                                 char *error, int room);
+libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_factor *is,
+                                                 const void *factor, const substitution *plan,
+                                                 const int32_t *user_row, const void *scale,
+                                                 char *error, int room)
 {
     if (!damages)
         return __real_device_solver_substitute(s, is, factor, plan, user_row, scale, error, room);
@@ -161,7 +167,8 @@ libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_fa
     assert_non_null(other.source);
     memcpy(other.source, plan->source, bytes);
     assert_true(damage_sources(plan, other.source));
-    const libsolver_status status = __real_device_solver_substitute(s, is, factor, &other, user_row, scale, error, room);
+    const libsolver_status status =
+        __real_device_solver_substitute(s, is, factor, &other, user_row, scale, error, room);
     free(other.source);
     return status;
 }
@@ -170,23 +177,25 @@ libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_fa
 
 static int are_stale;
 
-libsolver_status __real_device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
-                                              char *error, int room);
-libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
-                                              char *error, int room);
-libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
-                                              char *error, int room)
+libsolver_status __real_device_workspace_open(const device_solver *s, int64_t columns,
+                                              device_workspace *w, char *error, int room);
+libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t columns,
+                                              device_workspace *w, char *error, int room);
+libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t columns,
+                                              device_workspace *w, char *error, int room)
 {
     const libsolver_status status = __real_device_workspace_open(s, columns, w, error, room);
     if (status != LIBSOLVER_OK || !are_stale)
         return status;
-    const int64_t bytes = (char *)w->memory + device_workspace_bytes(s, columns) - (char *)w->letter;
+    const int64_t bytes =
+        (char *)w->memory + device_workspace_bytes(s, columns) - (char *)w->letter;
     uint64_t *word = malloc((size_t)bytes + 1);
     random_stream r = random_seeded(9);
     assert_non_null(word);
     for (int64_t k = 0; k + 1 < bytes / 8; k += 2) {
         word[k] = random_next(&r);
-        word[k + 1] = 0x40000000u | (random_next(&r) & 0x3fffffffu); /* no number of the first launches */
+        /* no number of the first launches */
+        word[k + 1] = 0x40000000u | (random_next(&r) & 0x3fffffffu);
     }
     CUDA(cudaMemcpy(w->letter, word, (size_t)bytes, cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize());
@@ -199,7 +208,8 @@ libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t co
 static void pack_grid(packed *p, int kind, const tree_solver_options *options, int64_t columns)
 {
     random_stream r = random_seeded(17);
-    pattern a = small ? problem_grid(20, 20, 1) : problem_grid(12, 12, 12); /* either has something to damage */
+    /* either has something to damage */
+    pattern a = small ? problem_grid(20, 20, 1) : problem_grid(12, 12, 12);
     pack(p, a, random_values(&r, &a, kind), kind, options, columns);
 }
 
@@ -210,7 +220,8 @@ static double *solution_of(packed *p, tree_workspace *w, int64_t columns)
     const int64_t n = p->s.a.n;
     const size_t bytes = sizeof(double) * (size_t)(n * columns);
     double *x = malloc(bytes);
-    libsolver_vectors b = {.rows = n, .columns = columns, .ld = n, .place = LIBSOLVER_DEVICE}, v = b;
+    libsolver_vectors b = {.rows = n, .columns = columns, .ld = n, .place = LIBSOLVER_DEVICE},
+                      v = b;
     message why = {""};
     for (int64_t k = 0; k < n * columns; k++)
         x[k] = random_real(&r);
@@ -296,7 +307,8 @@ static void check_allocations(int substitute)
     const int64_t device_before = allocations, host_before = p.s.env.memory.calls;
     for (int k = 0; k < (small ? 30 : 10000); k++) {
         if (k % 10 == 9)
-            assert_int_equal(tree_solve_host(p.solver, p.workspace, &b.v, &x.v, &why), LIBSOLVER_OK);
+            assert_int_equal(tree_solve_host(p.solver, p.workspace, &b.v, &x.v, &why),
+                             LIBSOLVER_OK);
         else if (k % 2)
             CUDA(cudaGraphLaunch(ready, stream));
         else
@@ -329,7 +341,9 @@ static void what_memory_held_before_does_not_matter(void **state)
 {
     (void)state;
     for (int variant = 0; variant < 10; variant++) {
-        const tree_solver_options options = {.by_levels = variant & 1, .form_on_host = variant >> 1 & 1, .substitute = variant >= 8};
+        const tree_solver_options options = {.by_levels = variant & 1,
+                                             .form_on_host = variant >> 1 & 1,
+                                             .substitute = variant >= 8};
         const int kind = (variant & 4) || variant == 9 ? INDEFINITE : SPD;
         const int64_t columns[] = {1, 2, 8};
         double *expected[3] = {NULL};
@@ -340,12 +354,14 @@ static void what_memory_held_before_does_not_matter(void **state)
             for (int c = 0; c < 3; c++) {
                 tree_workspace *fresh;
                 message why = {""};
-                assert_int_equal(tree_workspace_create(p.solver, columns[c], &why, &fresh), LIBSOLVER_OK);
+                assert_int_equal(tree_workspace_create(p.solver, columns[c], &why, &fresh),
+                                 LIBSOLVER_OK);
                 double *x = solution_of(&p, fresh, columns[c]);
                 const size_t count = (size_t)(p.s.a.n * columns[c]);
                 for (size_t k = 0; k < count; k++)
                     if (held != LEFT_ALONE && memcmp(&x[k], &expected[c][k], sizeof *x) != 0)
-                        fail_msg("variant %d, filling %d, %d columns: x(%zu) is %.17g, %.17g in clean memory",
+                        fail_msg("variant %d, filling %d, %d columns: x(%zu) is %.17g, %.17g in "
+                                 "clean memory",
                                  variant, held, (int)columns[c], k, x[k], expected[c][k]);
                 if (held == LEFT_ALONE)
                     expected[c] = x;

@@ -33,7 +33,8 @@ static exact divided(const scalar *l, int m, int j, int unit, exact sum)
 }
 
 /* z := forward or backward of z, and the magnitudes of the terms in each row. */
-static void reference(int m, int p, int unit, int backward, const scalar *l, exact *z, long double *scale)
+static void reference(int m, int p, int unit, int backward, const scalar *l, exact *z,
+                      long double *scale)
 {
     for (int i = 0; i < m; i++)
         scale[i] = cabsl(z[i]);
@@ -55,16 +56,19 @@ static void reference(int m, int p, int unit, int backward, const scalar *l, exa
         }
 }
 
-static void check(random_stream *r, const substitution *kernels, int m, int p, int unit, int backward, int width)
+static void check(random_stream *r, const substitution *kernels, int m, int p, int unit,
+                  int backward, int width)
 {
     scalar *l = random_panel(r, m, p, unit), *z = malloc((size_t)(m * width + 1) * sizeof(scalar));
-    exact *expected = malloc((size_t)(m + 1) * sizeof(exact)), *all = malloc((size_t)(m * width + 1) * sizeof(exact));
+    exact *expected = malloc((size_t)(m + 1) * sizeof(exact)),
+          *all = malloc((size_t)(m * width + 1) * sizeof(exact));
     long double *scale = malloc((size_t)(m + 1) * sizeof(long double));
     assert_true(z && expected && all && scale);
     for (int i = 0; i < m * width; i++)
         all[i] = z[i] = random_scalar(r);
     z[m * width] = 77;
-    (backward ? NAME(substitute_backward) : NAME(substitute_forward))(kernels, m, p, unit, l, width, z);
+    (backward ? NAME(substitute_backward) : NAME(substitute_forward))(kernels, m, p, unit, l, width,
+                                                                      z);
     const long double most = (SCALAR_COMPLEX ? 8 : 2) * (long double)EPS * (m + 4);
     for (int q = 0; q < width; q += m > 100 ? 5 : 1) { /* large ones differ in their rows only */
         for (int i = 0; i < m; i++)
@@ -96,13 +100,16 @@ static int kernel_sets(int width, const substitution *sets[6])
     int count = 0;
     for (int ahead = 0; ahead < (width == 1 ? 2 : 1); ahead++) {
         const substitution *best = NAME(substitution_kernels)(width, ahead);
-        const substitution *plain = width == 1 ? &NAME(single_substitution_plain)[ahead] : &NAME(block_substitution_plain);
+        const substitution *plain =
+            width == 1 ? &NAME(single_substitution_plain)[ahead] : &NAME(block_substitution_plain);
         sets[count++] = plain;
         if (best != plain)
             sets[count++] = best;
 #if defined(HAVE_avx2) && defined(HAVE_avx512)
-        if (best == &NAME(single_substitution_avx512)[ahead] || best == &NAME(block_substitution_avx512)) /* such processors have both */
-            sets[count++] = width == 1 ? &NAME(single_substitution_avx2)[ahead] : &NAME(block_substitution_avx2);
+        if (best == &NAME(single_substitution_avx512)[ahead] ||
+            best == &NAME(block_substitution_avx512)) /* such processors have both */
+            sets[count++] = width == 1 ? &NAME(single_substitution_avx2)[ahead]
+                                       : &NAME(block_substitution_avx2);
 #endif
     }
     return count;
@@ -137,7 +144,8 @@ static void rows_are_filled_up_to_vectors(void **state)
     for (int c = 2; c <= 200; c++) {
         const int width = (int)substitution_width(c), bytes = width * (int)sizeof(scalar);
         if (width < c || width < before || (bytes % 16 != 0) || (width > 2 * c && bytes > 16))
-            fail_msg("%d columns: a row has %d scalars of %d bytes, the one of a column less %d", c, width, (int)sizeof(scalar), before);
+            fail_msg("%d columns: a row has %d scalars of %d bytes, the one of a column less %d", c,
+                     width, (int)sizeof(scalar), before);
         before = width;
     }
 }

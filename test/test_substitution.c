@@ -31,14 +31,17 @@ static void lay_out_factor(trial *t)
     t->panel_at = calloc((size_t)f->nodes + 1, sizeof *t->panel_at);
     assert_non_null(t->panel_at);
     for (int32_t v = 0; v < f->nodes; v++)
-        t->panel_at[v + 1] = t->panel_at[v] + 3 + (int64_t)(f->first[v + 1] - f->first[v]) * f->ld[v];
+        t->panel_at[v + 1] =
+            t->panel_at[v] + 3 + (int64_t)(f->first[v + 1] - f->first[v]) * f->ld[v];
     const int64_t panels = t->panel_at[f->nodes];
     t->factor = nan_scalars(panels + 2 * f->n);
     for (int32_t v = 0; v < f->nodes; v++) {
-        const int64_t p = f->first[v + 1] - f->first[v], rows = f->row_start[v + 1] - f->row_start[v];
+        const int64_t p = f->first[v + 1] - f->first[v],
+                      rows = f->row_start[v + 1] - f->row_start[v];
         if (p == 0)
             continue;
-        memcpy(t->factor + t->panel_at[v], f->panel[v], (size_t)((p - 1) * f->ld[v] + p + rows) * sizeof(scalar));
+        memcpy(t->factor + t->panel_at[v], f->panel[v],
+               (size_t)((p - 1) * f->ld[v] + p + rows) * sizeof(scalar));
         if (!f->cholesky) {
             memcpy(t->factor + panels + f->first[v], f->d[v], (size_t)p * sizeof(scalar));
             memcpy(t->factor + panels + f->n + f->first[v], f->e[v], (size_t)p * sizeof(scalar));
@@ -53,7 +56,8 @@ static void begin(trial *t, cpu_system *s)
     lay_out_factor(t);
     const factor_tree *f = &t->tree.view;
     assert_int_equal(tree_shape_copy(&s->env.memory, f, &t->shape), LIBSOLVER_OK);
-    assert_int_equal(substitution_build(&s->env.memory, f, t->shape.joined, t->panel_at, &t->plan), LIBSOLVER_OK);
+    assert_int_equal(substitution_build(&s->env.memory, f, t->shape.joined, t->panel_at, &t->plan),
+                     LIBSOLVER_OK);
     for (int32_t v = 0; v < f->nodes; v++)
         assert_true(t->plan.node[v].panel == t->panel_at[v] && t->plan.node[v].ld == f->ld[v]);
 }
@@ -86,7 +90,13 @@ static void check_answer(const trial *t, const scalar *b, int solvable, int seed
                                       .forward_tasks = p->forward_tasks,
                                       .tasks = p->tasks};
     scalar *x = nan_scalars(n), *letter = nan_scalars(plan.letters);
-    const emulated_substitution e = {.plan = &plan, .scale = f->scale, .user_row = f->user_row, .n = n, .b = b, .x = x, .letter = letter};
+    const emulated_substitution e = {.plan = &plan,
+                                     .scale = f->scale,
+                                     .user_row = f->user_row,
+                                     .n = n,
+                                     .b = b,
+                                     .x = x,
+                                     .letter = letter};
     const char *wrong = NAME(emulate_substitution)(&e);
     if (wrong)
         fail_msg("seed %d: %s", seed, wrong);
@@ -150,9 +160,12 @@ static void large_shapes_are_solved(void **state)
                     : shape % 5 == 2 ? problem_star(500, 499)
                     : shape % 5 == 3 ? problem_diagonal(3000)
                                      : problem_complete(300);
-        const int kind = shape < 5 ? SPD : INDEFINITE, hermitian = SCALAR_COMPLEX && (kind == SPD || shape % 2);
+        const int kind = shape < 5 ? SPD : INDEFINITE,
+                  hermitian = SCALAR_COMPLEX && (kind == SPD || shape % 2);
         cpu_system s;
-        assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, kind), kind, hermitian, NATURAL), LIBSOLVER_OK);
+        assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, kind), kind, hermitian,
+                                               NATURAL),
+                         LIBSOLVER_OK);
         check_solve(&s, &r, shape);
         system_free(&s);
     }
@@ -178,7 +191,8 @@ static void what_is_no_tree_is_refused(void **state)
     memcpy(row, broken.row, (size_t)rows * sizeof *row);
     row[0] = 0; /* the first node's own column */
     broken.row = row;
-    assert_int_equal(substitution_build(m, &broken, t.shape.joined, t.panel_at, &plan), LIBSOLVER_INTERNAL);
+    assert_int_equal(substitution_build(m, &broken, t.shape.joined, t.panel_at, &plan),
+                     LIBSOLVER_INTERNAL);
     assert_int_equal(m->in_use, held);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int64_t left = 0;

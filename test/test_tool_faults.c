@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *data;  /* the folder of examples */
-static char prefix[64];   /* of the files written here */
+static const char *data; /* the folder of examples */
+static char prefix[64];  /* of the files written here */
 
 /* ---- a device in host memory ----------------------------------------------------------------- */
 
@@ -86,18 +86,28 @@ double device_copy_rate(void)
 
 /* ---- the library's calls --------------------------------------------------------------------- */
 
-libsolver_status __real_libsolver_context_create(const libsolver_options *options, libsolver_context **context);
-libsolver_status __wrap_libsolver_context_create(const libsolver_options *options, libsolver_context **context);
-libsolver_status __real_libsolver_analyze(libsolver_context *context, const libsolver_matrix *a, const libsolver_options *options,
+libsolver_status __real_libsolver_context_create(const libsolver_options *options,
+                                                 libsolver_context **context);
+libsolver_status __wrap_libsolver_context_create(const libsolver_options *options,
+                                                 libsolver_context **context);
+libsolver_status __real_libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
+                                          const libsolver_options *options,
                                           libsolver_analysis **analysis);
-libsolver_status __wrap_libsolver_analyze(libsolver_context *context, const libsolver_matrix *a, const libsolver_options *options,
+libsolver_status __wrap_libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
+                                          const libsolver_options *options,
                                           libsolver_analysis **analysis);
-libsolver_status __real_libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part, libsolver_workspace *workspace,
-                                              const libsolver_vectors *b, const libsolver_vectors *x);
-libsolver_status __wrap_libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part, libsolver_workspace *workspace,
-                                              const libsolver_vectors *b, const libsolver_vectors *x);
-libsolver_status __wrap_libsolver_solve_traced(const libsolver_factor *factor, libsolver_workspace *workspace,
-                                               const libsolver_vectors *b, const libsolver_vectors *x, int64_t capacity,
+libsolver_status __real_libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
+                                              libsolver_workspace *workspace,
+                                              const libsolver_vectors *b,
+                                              const libsolver_vectors *x);
+libsolver_status __wrap_libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
+                                              libsolver_workspace *workspace,
+                                              const libsolver_vectors *b,
+                                              const libsolver_vectors *x);
+libsolver_status __wrap_libsolver_solve_traced(const libsolver_factor *factor,
+                                               libsolver_workspace *workspace,
+                                               const libsolver_vectors *b,
+                                               const libsolver_vectors *x, int64_t capacity,
                                                libsolver_task *tasks, int64_t *count);
 libsolver_status __wrap_libsolver_devices(int capacity, libsolver_device *devices, int *count);
 
@@ -112,21 +122,25 @@ static libsolver_options on_cpu(const libsolver_options *options)
     return changed;
 }
 
-libsolver_status __wrap_libsolver_context_create(const libsolver_options *options, libsolver_context **context)
+libsolver_status __wrap_libsolver_context_create(const libsolver_options *options,
+                                                 libsolver_context **context)
 {
     const libsolver_options changed = on_cpu(options);
     return __real_libsolver_context_create(&changed, context);
 }
 
-libsolver_status __wrap_libsolver_analyze(libsolver_context *context, const libsolver_matrix *a, const libsolver_options *options,
+libsolver_status __wrap_libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
+                                          const libsolver_options *options,
                                           libsolver_analysis **analysis)
 {
     const libsolver_options changed = on_cpu(options);
     return __real_libsolver_analyze(context, a, &changed, analysis);
 }
 
-libsolver_status __wrap_libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part, libsolver_workspace *workspace,
-                                              const libsolver_vectors *b, const libsolver_vectors *x)
+libsolver_status __wrap_libsolver_solve_plain(const libsolver_factor *factor, libsolver_part part,
+                                              libsolver_workspace *workspace,
+                                              const libsolver_vectors *b,
+                                              const libsolver_vectors *x)
 {
     libsolver_vectors from = *b, to = *x;
     if (failing_part == NO_SOLVE && b->place == LIBSOLVER_DEVICE)
@@ -136,8 +150,10 @@ libsolver_status __wrap_libsolver_solve_plain(const libsolver_factor *factor, li
 }
 
 /* Two tasks; the solve takes 9, 8, 7, 3, 7, 8, 9 us when it is traced again and again. */
-libsolver_status __wrap_libsolver_solve_traced(const libsolver_factor *factor, libsolver_workspace *workspace,
-                                               const libsolver_vectors *b, const libsolver_vectors *x, int64_t capacity,
+libsolver_status __wrap_libsolver_solve_traced(const libsolver_factor *factor,
+                                               libsolver_workspace *workspace,
+                                               const libsolver_vectors *b,
+                                               const libsolver_vectors *x, int64_t capacity,
                                                libsolver_task *tasks, int64_t *count)
 {
     static const double length[] = {9e-6, 8e-6, 7e-6, 3e-6, 7e-6, 8e-6, 9e-6};
@@ -150,7 +166,8 @@ libsolver_status __wrap_libsolver_solve_traced(const libsolver_factor *factor, l
         return LIBSOLVER_CUDA;
     const double end = length[traces++ % 7];
     tasks[0] = (libsolver_task){LIBSOLVER_TASK_SMALL, 0, 0, 0, 0, 1000, 0, 0, 0, end / 3};
-    tasks[1] = (libsolver_task){LIBSOLVER_TASK_TOP, 1, 1, 0, 0, 3000, end / 3, end / 3, end / 2, end};
+    tasks[1] =
+        (libsolver_task){LIBSOLVER_TASK_TOP, 1, 1, 0, 0, 3000, end / 3, end / 3, end / 2, end};
     return LIBSOLVER_OK;
 }
 
@@ -215,8 +232,11 @@ static int run(const char *const *words, failure *f)
     int count = 1;
     for (; words[count - 1]; count++) {
         const char *word = words[count - 1];
-        snprintf(text[count], sizeof text[count], "%s%s%s", *word == '@' ? data : *word == '#' ? prefix : "", *word == '@' ? "/" : "",
-                 word + (*word == '@' || *word == '#'));
+        snprintf(text[count], sizeof text[count], "%s%s%s",
+                 *word == '@'   ? data
+                 : *word == '#' ? prefix
+                                : "",
+                 *word == '@' ? "/" : "", word + (*word == '@' || *word == '#'));
         arguments[count] = text[count];
     }
     settings s;
@@ -255,7 +275,8 @@ static const char *content(const char *suffix)
 
 static int remove_files(void **state)
 {
-    static const char *const written[] = {".json", ".mtx", ".lap2d_12.json", ".lap2d_12.svg", ".kkt2d_6.json", ".kkt2d_6.svg"};
+    static const char *const written[] = {".json",         ".mtx",          ".lap2d_12.json",
+                                          ".lap2d_12.svg", ".kkt2d_6.json", ".kkt2d_6.svg"};
     (void)state;
     failing_part = NOTHING;
     failing_allocation = 0;
@@ -276,7 +297,8 @@ static double number(const char *text, const char *key)
     return at && end > at + strlen(key) + 2 ? value : NAN;
 }
 
-#define BENCH(problem) {"bench", problem, "--backend", "gpu", "--profile", "#", "--json", "#.json", NULL}
+#define BENCH(problem) \
+    {"bench", problem, "--backend", "gpu", "--profile", "#", "--json", "#.json", NULL}
 
 static void solves_on_the_device_are_timed_and_profiled(void **state)
 {
@@ -286,14 +308,16 @@ static void solves_on_the_device_are_timed_and_profiled(void **state)
     if (run(bench, &f))
         fail_msg("exit code %d: %s", f.code, f.text);
     const char *text = content(".json");
-    if (!strstr(text, "\"solve_s\": {\"1\": 0.001, \"16\": 0.001}") || !strstr(text, "\"solve_graph_s\": {\"1\": 0.0005, \"16\": 0.0005}"))
+    if (!strstr(text, "\"solve_s\": {\"1\": 0.001, \"16\": 0.001}") ||
+        !strstr(text, "\"solve_graph_s\": {\"1\": 0.0005, \"16\": 0.0005}"))
         fail_msg("not the device's times: %s", text);
     const double error = number(text, "\"backward_error\"");
     if (!(error >= 0 && error < 1e-13)) /* x came back from the device */
         fail_msg("backward error %g: %s", error, text);
     text = content(".lap2d_12.json");
-    if (!strstr(text, "\"device\": \"made-up device\"") || number(text, "\"n\"") != 144 || number(text, "\"tasks\"") != 2 ||
-        number(text, "\"bytes_per_second\"") != COPY_RATE || number(text, "\"solve_s\"") != STREAM_SECONDS)
+    if (!strstr(text, "\"device\": \"made-up device\"") || number(text, "\"n\"") != 144 ||
+        number(text, "\"tasks\"") != 2 || number(text, "\"bytes_per_second\"") != COPY_RATE ||
+        number(text, "\"solve_s\"") != STREAM_SECONDS)
         fail_msg("not what is known of the solve: %s", text);
     if (fabs(number(text, "\"traced_s\"") - 3e-6) > 1e-12)
         fail_msg("not the fastest of the traced solves: %g s", number(text, "\"traced_s\""));
@@ -303,12 +327,13 @@ static void solves_on_the_device_are_timed_and_profiled(void **state)
 static void what_fails_on_the_device_is_said(void **state)
 {
     static const char *const bench[] = BENCH("lap2d:12");
-    static const char *const single[] = {"bench", "lap2d:12", "--backend", "gpu", "--precision", "s", "--json", "#.json", NULL};
+    static const char *const single[] = {"bench", "lap2d:12", "--backend", "gpu", "--precision",
+                                         "s",     "--json",   "#.json",    NULL};
     static const struct {
         fault part;
         const char *status;
-    } faults[] = {{NO_BLOCK, "\"CUDA\""}, {NO_SOLVE, "\"CUDA\""}, {NO_TIME, "\"CUDA\""}, {NO_COPY_BACK, "\"CUDA\""},
-                  {NO_COUNT, "\"NOT_BUILT\""}, {NO_TRACE, "\"CUDA\""}};
+    } faults[] = {{NO_BLOCK, "\"CUDA\""},     {NO_SOLVE, "\"CUDA\""},      {NO_TIME, "\"CUDA\""},
+                  {NO_COPY_BACK, "\"CUDA\""}, {NO_COUNT, "\"NOT_BUILT\""}, {NO_TRACE, "\"CUDA\""}};
     (void)state;
     failure f;
     assert_int_equal(run(single, &f), 0);
@@ -350,7 +375,8 @@ static void failed_allocations_are_exit_4(void **state)
         assert_true(all > 2 && all < 1000);
         for (failing_allocation = 1; failing_allocation <= all; failing_allocation++)
             if (run(commands[c], &f) != EXIT_RESOURCES || !*f.text)
-                fail_msg("command %zu, allocation %lld: exit code %d: %s", c, (long long)failing_allocation, f.code, f.text);
+                fail_msg("command %zu, allocation %lld: exit code %d: %s", c,
+                         (long long)failing_allocation, f.code, f.text);
     }
     unlink(name);
 }

@@ -50,9 +50,9 @@ static void tear_down(traced_case *t)
 static void get_x(const traced_case *t, double *x)
 {
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-    assert_int_equal(
-        cudaMemcpy(x, t->on_device.values, sizeof(double) * (size_t)t->a.n, cudaMemcpyDeviceToHost),
-        cudaSuccess);
+    assert_int_equal(cudaMemcpy(x, t->on_device.values, sizeof(double) * (size_t)t->a.n,
+                                cudaMemcpyDeviceToHost),
+                     cudaSuccess);
 }
 
 static void tasks_follow_one_another_and_x_is_the_same(void **state)
@@ -61,14 +61,16 @@ static void tasks_follow_one_another_and_x_is_the_same(void **state)
     traced_case t = {0};
     set_up(&t);
     int64_t count = 0, again = 0;
-    assert_int_equal(libsolver_solve_traced(t.factor, NULL, NULL, NULL, 0, NULL, &count), LIBSOLVER_OK);
+    assert_int_equal(libsolver_solve_traced(t.factor, NULL, NULL, NULL, 0, NULL, &count),
+                     LIBSOLVER_OK);
     assert_true(count > 0);
     libsolver_task *task = calloc((size_t)count, sizeof *task);
     double *x = doubles(t.a.n);
     assert_int_equal(libsolver_solve_plain(t.factor, LIBSOLVER_PART_ALL, NULL, &t.b, &t.on_device),
                      LIBSOLVER_OK);
     get_x(&t, t.x);
-    assert_int_equal(libsolver_solve_traced(t.factor, NULL, &t.b, &t.on_device, count, task, &again),
+    assert_int_equal(libsolver_solve_traced(t.factor, NULL, &t.b, &t.on_device, count, task,
+                                            &again),
                      LIBSOLVER_OK);
     assert_int_equal(again, count);
     get_x(&t, x);
@@ -76,8 +78,10 @@ static void tasks_follow_one_another_and_x_is_the_same(void **state)
     double first = 1;
     for (int64_t k = 0; k < count; k++) {
         assert_true(task[k].begin >= 0 && task[k].begin <= task[k].staged &&
-                    task[k].staged <= task[k].gathered && task[k].gathered <= task[k].end && task[k].end < 1);
-        assert_true(task[k].bytes > 0 && task[k].height >= 0 && (unsigned)task[k].kind <= LIBSOLVER_TASK_SUM);
+                    task[k].staged <= task[k].gathered && task[k].gathered <= task[k].end &&
+                    task[k].end < 1);
+        assert_true(task[k].bytes > 0 && task[k].height >= 0 &&
+                    (unsigned)task[k].kind <= LIBSOLVER_TASK_SUM);
         first = task[k].begin < first ? task[k].begin : first;
         if (k > 0 && task[k].block == task[k - 1].block)
             assert_true(task[k].level >= task[k - 1].level && task[k].begin >= task[k - 1].end);

@@ -26,7 +26,8 @@ static void repack(packed *p, scalar *values, int kind)
     assert_int_equal(system_factorize(&p->s, kind, 0), LIBSOLVER_OK);
     cpu_tree_free(&p->s.env.memory, &p->tree);
     assert_int_equal(NAME(cpu_tree_view)(p->s.numeric, &p->tree), LIBSOLVER_OK);
-    if (tree_solver_pack(p->solver, &p->tree.view, &why) != LIBSOLVER_OK || tree_workspace_fit(p->solver, p->workspace, &why) != LIBSOLVER_OK)
+    if (tree_solver_pack(p->solver, &p->tree.view, &why) != LIBSOLVER_OK ||
+        tree_workspace_fit(p->solver, p->workspace, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
 }
 
@@ -71,8 +72,9 @@ static void check_solves_of(packed *p, random_stream *r, block b, int solvable, 
     for (int64_t j = 0; j < columns; j++)
         for (int32_t i = 0; i < n; i++)
             if (memcmp(block_at(&in_place, i, j), block_at(&x, i, j), sizeof(scalar)) != 0)
-                fail_msg("seed %d: |x(%d, %d)| in place %.17g, otherwise %.17g", (int)seed, i, (int)j,
-                         (double)scalar_abs(*block_at(&in_place, i, j)), (double)scalar_abs(*block_at(&x, i, j)));
+                fail_msg("seed %d: |x(%d, %d)| in place %.17g, otherwise %.17g", (int)seed, i,
+                         (int)j, (double)scalar_abs(*block_at(&in_place, i, j)),
+                         (double)scalar_abs(*block_at(&x, i, j)));
     /* a second workspace on another stream */
     message why = {""};
     tree_workspace *second;
@@ -109,7 +111,9 @@ static void random_systems_are_solved(void **state)
         scalar *values;
         pattern a;
         const int kind = random_problem(&r, seed, &a, &values);
-        const tree_solver_options options = {.by_levels = seed % 4 == 3, .entries_factor = seed % 3 ? 0 : 1.2, .substitute = seed % 7 > 4};
+        const tree_solver_options options = {.by_levels = seed % 4 == 3,
+                                             .entries_factor = seed % 3 ? 0 : 1.2,
+                                             .substitute = seed % 7 > 4};
         const int64_t columns = seed % 5 == 4 ? 1 + random_below(&r, 20) : 1 + random_below(&r, 2);
         packed p;
         pack(&p, a, values, kind, &options, columns);
@@ -128,7 +132,10 @@ static void branching_trees_are_solved(void **state)
     for (uint64_t seed = 0; seed < (small ? 40 : 200); seed++) {
         random_stream r = random_seeded(20000 + seed);
         const int64_t columns = seed % 4 == 3 ? 3 + random_below(&r, 12) : 1 + random_below(&r, 2);
-        const tree_solver_options options = {.by_levels = seed % 8 == 7, .step = steps[random_below(&r, 4)], .entries_factor = seed % 3 ? 0 : 1.2, .substitute = seed % 5 == 4};
+        const tree_solver_options options = {.by_levels = seed % 8 == 7,
+                                             .step = steps[random_below(&r, 4)],
+                                             .entries_factor = seed % 3 ? 0 : 1.2,
+                                             .substitute = seed % 5 == 4};
         branching_system q;
         packed p = {0};
         branching_build(&q, &p.s, &r);
@@ -158,7 +165,9 @@ static void large_shapes_are_solved(void **state)
                     : shape % 6 == 4 ? problem_complete(900)
                                      : problem_path(3000);
         const int kind = shape < 6 ? SPD : INDEFINITE;
-        const tree_solver_options options = {.by_levels = shape % 5 == 4, .entries_factor = shape % 2 ? 0 : 1.5, .substitute = trial % 2};
+        const tree_solver_options options = {.by_levels = shape % 5 == 4,
+                                             .entries_factor = shape % 2 ? 0 : 1.5,
+                                             .substitute = trial % 2};
         packed p;
         pack(&p, a, random_values(&r, &a, kind), kind, &options, 8);
         for (int64_t columns = 1; columns <= 8; columns += columns)
@@ -182,7 +191,10 @@ static void plans_are_kept(void **state)
         pattern a = delays          ? cliques_around_a_hub(&r, 3, &values)
                     : seed % 7 == 6 ? problem_grid(small ? 10 : 40, 20, 1)
                                     : random_pattern(&r, n);
-        const tree_solver_options options = {.by_levels = seed % 4 == 3, .form_on_host = seed % 5 == 4, .entries_factor = seed % 3 ? 0 : 1.5, .substitute = seed % 8 > 5};
+        const tree_solver_options options = {.by_levels = seed % 4 == 3,
+                                             .form_on_host = seed % 5 == 4,
+                                             .entries_factor = seed % 3 ? 0 : 1.5,
+                                             .substitute = seed % 8 > 5};
         packed p;
         tree_solver_info before, info;
         pack(&p, a, delays ? values : random_values(&r, &a, kind), kind, &options, 2);
@@ -272,7 +284,8 @@ static void check_under_load(int substitute)
     packed p;
     pack(&p, a, random_values(&r, &a, SPD), SPD, &options, 1);
     const int32_t n = p.s.a.n;
-    block b = random_block(&r, n, 1, 1), x = random_block(&r, n, 1, 0), again = {.v = x.v, .size = x.size, .values = nan_scalars(x.size)};
+    block b = random_block(&r, n, 1, 1), x = random_block(&r, n, 1, 0),
+          again = {.v = x.v, .size = x.size, .values = nan_scalars(x.size)};
     libsolver_vectors db = to_device(&b), dx = to_device(&x);
     cudaStream_t load, stream = tree_solver_stream(p.solver);
     void *junk;
@@ -294,7 +307,8 @@ static void check_under_load(int substitute)
     const int launches = small ? 20 : 100000, looks = small ? 4 : 200;
     for (int l = 0; l < launches; l++) {
         if (l % 100 == 0)
-            CUDA(cudaMemcpyAsync(junk, (char *)junk + junk_bytes, junk_bytes, cudaMemcpyDeviceToDevice, load));
+            CUDA(cudaMemcpyAsync(junk, (char *)junk + junk_bytes, junk_bytes,
+                                 cudaMemcpyDeviceToDevice, load));
         if (l % 2)
             CUDA(cudaGraphLaunch(ready, stream));
         else
@@ -333,7 +347,8 @@ static void the_same_bits_under_load(void **state)
 static void any_value_travels(void **state)
 {
     (void)state;
-    static const uint64_t bits[] = {0x7ff8000000000000, 0xffffffffffffffff, 0x7ff0000000000000, 0xfff0000000000001, 0, 1, 2, 3};
+    static const uint64_t bits[] = {
+        0x7ff8000000000000, 0xffffffffffffffff, 0x7ff0000000000000, 0xfff0000000000001, 0, 1, 2, 3};
     static const uint32_t few_bits[] = {0x7fc00000, 0xffffffff, 0x7f800000, 0xff800001, 0, 1, 2, 3};
     random_stream r = random_seeded(11);
     pattern a = problem_grid(8, 8, 1);
@@ -342,7 +357,8 @@ static void any_value_travels(void **state)
     pack(&p, a, random_values(&r, &a, SPD), SPD, &options, 1);
     block b = random_block(&r, 64, 1, 1), x = random_block(&r, 64, 1, 0);
     for (int k = 0; k < 8; k++) {
-        memcpy(block_at(&b, 5, 0), sizeof(real) == 8 ? (const void *)&bits[k] : &few_bits[k], sizeof(real));
+        memcpy(block_at(&b, 5, 0), sizeof(real) == 8 ? (const void *)&bits[k] : &few_bits[k],
+               sizeof(real));
         libsolver_vectors db = to_device(&b), dx = to_device(&x);
         assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
         check(&p);

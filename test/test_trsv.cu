@@ -53,7 +53,8 @@ template <typename T> struct one_case {
 
     one_case(triangle_case c, int64_t n, int64_t lda, int64_t incx, uint64_t seed)
         : c(c), n(n), lda(lda), incx(incx), a(random_triangle<T>(c, n, lda, seed)),
-          b((size_t)((n > 0 ? n - 1 : 0) * std::llabs(incx) + 1), not_a_number<T>()), da(a), dx(b.size())
+          b((size_t)((n > 0 ? n - 1 : 0) * std::llabs(incx) + 1), not_a_number<T>()), da(a),
+          dx(b.size())
     {
         random_numbers g = {seed ^ 0x5555};
         for (int64_t i = 0; i < n; i++)
@@ -66,8 +67,8 @@ template <typename T> struct one_case {
     {
         snprintf(current, sizeof current,
                  "stopped in %s %s %d: uplo %d trans %d diag %d n %lld lda %lld incx %lld\n",
-                 type_of<T>::name, what, detail, c.uplo, c.trans, c.diag, (long long)n, (long long)lda,
-                 (long long)incx);
+                 type_of<T>::name, what, detail, c.uplo, c.trans, c.diag, (long long)n,
+                 (long long)lda, (long long)incx);
         dx.put(b);
     }
     void check(libsolver_status status, const char *what, int detail)
@@ -77,13 +78,15 @@ template <typename T> struct one_case {
         dx.get(x);
         const double error = difference(n, x.data(), expected.data(), incx);
         if (status != LIBSOLVER_OK || !(error <= tolerance<T>(n))) {
-            printf("%s %s %d: uplo %d trans %d diag %d n %lld lda %lld incx %lld: status %d, error %g\n",
-                   type_of<T>::name, what, detail, c.uplo, c.trans, c.diag, (long long)n, (long long)lda,
-                   (long long)incx, status, error);
+            printf("%s %s %d: uplo %d trans %d diag %d n %lld lda %lld incx %lld: status %d, error "
+                   "%g\n",
+                   type_of<T>::name, what, detail, c.uplo, c.trans, c.diag, (long long)n,
+                   (long long)lda, (long long)incx, status, error);
             fail();
         }
         const int64_t step = std::llabs(incx);
-        for (int64_t i = 0; i < (int64_t)x.size(); i++) /* nothing between the entries was written */
+        for (int64_t i = 0; i < (int64_t)x.size(); i++) /* nothing between the entries was written
+                                                         */
             if (i % step != 0 && memcmp(&x[(size_t)i], &b[(size_t)i], sizeof(T)) != 0)
                 fail_msg("%s %s: gap %lld was written", type_of<T>::name, what, (long long)i);
     }
@@ -91,24 +94,25 @@ template <typename T> struct one_case {
     {
         const int form = (int)(100 * o.form + 10 * o.cache + (o.invert_from > 0));
         begin("form", form);
-        check(libsolver_trsv(type_of<T>::value, c.uplo, c.trans, c.diag, n, da.p, lda, dx.p, incx, w.memory.p,
-                             w.bytes, &o, nullptr),
+        check(libsolver_trsv(type_of<T>::value, c.uplo, c.trans, c.diag, n, da.p, lda, dx.p, incx,
+                             w.memory.p, w.bytes, &o, nullptr),
               "form", form);
     }
     void prepared(workspace &w)
     {
         const int64_t bytes = libsolver_trsv_prepare_bytes(type_of<T>::value, n);
         device_array<char> storage((size_t)bytes);
-        CUDA_OK(
-            cudaMemset(storage.p, 0xff, (size_t)bytes)); /* NaNs wherever preparation leaves something out */
+        /* NaNs wherever preparation leaves something out */
+        CUDA_OK(cudaMemset(storage.p, 0xff, (size_t)bytes));
         libsolver_trsv_prepared p;
-        assert_int_equal(libsolver_trsv_prepare(type_of<T>::value, c.uplo, c.trans, c.diag, n, da.p, lda,
-                                                storage.p, bytes, 0, nullptr, &p),
+        assert_int_equal(libsolver_trsv_prepare(type_of<T>::value, c.uplo, c.trans, c.diag, n, da.p,
+                                                lda, storage.p, bytes, 0, nullptr, &p),
                          LIBSOLVER_OK);
         assert_true(n == 0 || p.block > 0);
         for (int run = 0; run < (small_only ? 1 : 2); run++) {
             begin("prepared", run);
-            check(libsolver_trsv_solve(&p, dx.p, incx, w.memory.p, w.bytes, nullptr), "prepared", run);
+            check(libsolver_trsv_solve(&p, dx.p, incx, w.memory.p, w.bytes, nullptr), "prepared",
+                  run);
         }
     }
 };
@@ -187,8 +191,8 @@ template <typename T> void large(int64_t n, triangle_case c, int64_t incx, works
 {
     one_case<T> p(c, n, n + 3, incx, (uint64_t)n);
     libsolver_trsv_options o = libsolver_trsv_default_options();
-    for (libsolver_trsv_form form :
-         {LIBSOLVER_TRSV_AUTO, LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_CLUSTER}) {
+    for (libsolver_trsv_form form : {LIBSOLVER_TRSV_AUTO, LIBSOLVER_TRSV_LAUNCHES,
+                                     LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_CLUSTER}) {
         o.form = form;
         p.solve(w, o);
     }
@@ -202,8 +206,10 @@ static void large_orders_match_plain_loops(void **)
         large<double>(n, {LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT}, 1, w);
         large<double>(n, {LIBSOLVER_LOWER, LIBSOLVER_TRANSPOSE, LIBSOLVER_UNIT}, -1, w);
         large<float>(n, {LIBSOLVER_UPPER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_UNIT}, 2, w);
-        large<complex_s>(n, {LIBSOLVER_UPPER, LIBSOLVER_CONJUGATE_TRANSPOSE, LIBSOLVER_NON_UNIT}, 1, w);
-        large<complex_d>(n, {LIBSOLVER_LOWER, LIBSOLVER_CONJUGATE_TRANSPOSE, LIBSOLVER_NON_UNIT}, 1, w);
+        large<complex_s>(n, {LIBSOLVER_UPPER, LIBSOLVER_CONJUGATE_TRANSPOSE, LIBSOLVER_NON_UNIT}, 1,
+                         w);
+        large<complex_d>(n, {LIBSOLVER_LOWER, LIBSOLVER_CONJUGATE_TRANSPOSE, LIBSOLVER_NON_UNIT}, 1,
+                         w);
     }
     large<double>(20000, {LIBSOLVER_UPPER, LIBSOLVER_TRANSPOSE, LIBSOLVER_NON_UNIT}, 1, w);
     large<float>(20000, {LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT}, 1, w);
@@ -228,8 +234,8 @@ static void entries_beyond_two_to_the_31_are_reached(void **)
              {LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_CLUSTER}) {
             o.form = form;
             dx.put(std::vector<float>((size_t)n, 1.f));
-            assert_int_equal(libsolver_trsv(LIBSOLVER_S, c.uplo, c.trans, c.diag, n, da.p, lda, dx.p, 1,
-                                            w.memory.p, w.bytes, &o, nullptr),
+            assert_int_equal(libsolver_trsv(LIBSOLVER_S, c.uplo, c.trans, c.diag, n, da.p, lda,
+                                            dx.p, 1, w.memory.p, w.bytes, &o, nullptr),
                              LIBSOLVER_OK);
             dx.get(x);
             assert_true(difference(n, x.data(), expected.data(), 1) <= tolerance<float>(n));
@@ -254,8 +260,8 @@ static void every_run_gives_the_same_bits_under_load(void **)
         const int64_t bytes = libsolver_trsv_prepare_bytes(LIBSOLVER_D, n);
         device_array<char> storage((size_t)bytes);
         libsolver_trsv_prepared prepared;
-        assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, storage.p,
-                                                bytes, 0, stream, &prepared),
+        assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
+                                                storage.p, bytes, 0, stream, &prepared),
                          LIBSOLVER_OK);
         libsolver_trsv_options o = libsolver_trsv_default_options();
         for (int kind = 0; kind < 3; kind++) { /* automatic, grid, prepared */
@@ -264,18 +270,22 @@ static void every_run_gives_the_same_bits_under_load(void **)
             p.begin("under load, kind", kind);
             for (int run = 0; run < runs; run++) {
                 if (run % 4 == 0)
-                    assert_int_equal(libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, busy.n, busy.da.p,
-                                                    busy.lda, busy.dx.p, 1, busy_work.memory.p,
-                                                    busy_work.bytes, nullptr, other),
+                    assert_int_equal(libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, busy.n,
+                                                    busy.da.p, busy.lda, busy.dx.p, 1,
+                                                    busy_work.memory.p, busy_work.bytes, nullptr,
+                                                    other),
                                      LIBSOLVER_OK);
-                CUDA_OK(cudaMemcpyAsync(p.dx.p, p.b.data(), (size_t)n * 8, cudaMemcpyHostToDevice, stream));
+                CUDA_OK(cudaMemcpyAsync(p.dx.p, p.b.data(), (size_t)n * 8, cudaMemcpyHostToDevice,
+                                        stream));
                 const libsolver_status s =
-                    kind == 2 ? libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, stream)
-                              : libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, p.dx.p, 1,
-                                               w.memory.p, w.bytes, &o, stream);
+                    kind == 2
+                        ? libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, stream)
+                        : libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, p.dx.p,
+                                         1, w.memory.p, w.bytes, &o, stream);
                 assert_int_equal(s, LIBSOLVER_OK);
                 std::vector<double> &to = run == 0 ? first : x;
-                CUDA_OK(cudaMemcpyAsync(to.data(), p.dx.p, (size_t)n * 8, cudaMemcpyDeviceToHost, stream));
+                CUDA_OK(cudaMemcpyAsync(to.data(), p.dx.p, (size_t)n * 8, cudaMemcpyDeviceToHost,
+                                        stream));
                 CUDA_OK(cudaStreamSynchronize(stream));
                 if (run > 0 && memcmp(x.data(), first.data(), (size_t)n * 8) != 0)
                     fail_msg("n %lld kind %d run %d differs", (long long)n, kind, run);
@@ -299,17 +309,18 @@ static void solves_are_captured_in_a_graph_and_replayed(void **)
         const int64_t bytes = libsolver_trsv_prepare_bytes(LIBSOLVER_D, n);
         device_array<char> storage((size_t)bytes);
         libsolver_trsv_prepared prepared;
-        assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, storage.p,
-                                                bytes, 0, stream, &prepared),
+        assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
+                                                storage.p, bytes, 0, stream, &prepared),
                          LIBSOLVER_OK);
         for (int stored = 0; stored < 2; stored++) {
             cudaGraph_t graph;
             cudaGraphExec_t ready;
             CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-            assert_int_equal(stored ? libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, stream)
-                                    : libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
-                                                     p.dx.p, 1, w.memory.p, w.bytes, nullptr, stream),
-                             LIBSOLVER_OK);
+            assert_int_equal(
+                stored ? libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, stream)
+                       : libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, p.dx.p,
+                                        1, w.memory.p, w.bytes, nullptr, stream),
+                LIBSOLVER_OK);
             CUDA_OK(cudaStreamEndCapture(stream, &graph));
             CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
             for (int run = 0; run < 3; run++) {
@@ -339,17 +350,18 @@ static void a_zero_pivot_spoils_only_what_depends_on_it(void **)
         const int64_t bytes = libsolver_trsv_prepare_bytes(LIBSOLVER_D, n);
         device_array<char> storage((size_t)bytes);
         libsolver_trsv_prepared prepared;
-        assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, storage.p,
-                                                bytes, 0, nullptr, &prepared),
+        assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
+                                                storage.p, bytes, 0, nullptr, &prepared),
                          LIBSOLVER_OK);
         assert_int_equal(prepared.block, 0);
         for (int kind = 0; kind < 2; kind++) {
             std::vector<double> x((size_t)n);
             p.dx.put(p.b);
-            assert_int_equal(kind == 0
-                                 ? libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, p.dx.p,
-                                                  1, w.memory.p, w.bytes, nullptr, nullptr)
-                                 : libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, nullptr),
+            assert_int_equal(kind == 0 ? libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n,
+                                                        p.da.p, n, p.dx.p, 1, w.memory.p, w.bytes,
+                                                        nullptr, nullptr)
+                                       : libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p,
+                                                              w.bytes, nullptr),
                              LIBSOLVER_OK);
             p.dx.get(x);
             assert_true(difference(k, x.data(), p.expected.data(), 1) <= tolerance<double>(n));
@@ -383,15 +395,16 @@ static void a_triangle_that_grows_is_solved_by_substitution(void **)
         const int64_t bytes = libsolver_trsv_prepare_bytes(LIBSOLVER_D, n);
         device_array<char> storage((size_t)bytes);
         libsolver_trsv_prepared prepared;
-        assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, storage.p,
-                                                bytes, 0, nullptr, &prepared),
+        assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
+                                                storage.p, bytes, 0, nullptr, &prepared),
                          LIBSOLVER_OK);
         assert_int_equal(prepared.block, 0);
         assert_true(prepared.growth > 1e9);
         for (const libsolver_trsv_options &o : forms_for(n))
             p.solve(w, o);
         p.dx.put(p.b);
-        p.check(libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, nullptr), "refused", 0);
+        p.check(libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, nullptr), "refused",
+                0);
     }
 }
 
@@ -401,13 +414,15 @@ static void wrong_arguments_are_refused(void **)
     const libsolver_storage lower = LIBSOLVER_LOWER;
     const libsolver_transpose none = LIBSOLVER_NO_TRANSPOSE;
     const libsolver_diagonal unit = LIBSOLVER_UNIT;
-    const auto call = [&](int type, int uplo, int trans, int diag, int64_t n, void *m, int64_t lda, void *v,
-                          int64_t incx) {
-        return libsolver_trsv((libsolver_type)type, (libsolver_storage)uplo, (libsolver_transpose)trans,
-                              (libsolver_diagonal)diag, n, m, lda, v, incx, nullptr, 0, nullptr, nullptr);
+    const auto call = [&](int type, int uplo, int trans, int diag, int64_t n, void *m, int64_t lda,
+                          void *v, int64_t incx) {
+        return libsolver_trsv((libsolver_type)type, (libsolver_storage)uplo,
+                              (libsolver_transpose)trans, (libsolver_diagonal)diag, n, m, lda, v,
+                              incx, nullptr, 0, nullptr, nullptr);
     };
     assert_int_equal(call(9, lower, none, unit, 2, a, 2, x, 1), LIBSOLVER_INVALID);
-    assert_int_equal(call(LIBSOLVER_D, LIBSOLVER_FULL, none, unit, 2, a, 2, x, 1), LIBSOLVER_INVALID);
+    assert_int_equal(call(LIBSOLVER_D, LIBSOLVER_FULL, none, unit, 2, a, 2, x, 1),
+                     LIBSOLVER_INVALID);
     assert_int_equal(call(LIBSOLVER_D, lower, 3, unit, 2, a, 2, x, 1), LIBSOLVER_INVALID);
     assert_int_equal(call(LIBSOLVER_D, lower, none, 2, 2, a, 2, x, 1), LIBSOLVER_INVALID);
     assert_int_equal(call(LIBSOLVER_D, lower, none, unit, -1, a, 2, x, 1), LIBSOLVER_INVALID);
@@ -418,25 +433,27 @@ static void wrong_arguments_are_refused(void **)
     assert_int_equal(call(LIBSOLVER_D, lower, none, unit, 129, a, 129, x, 1),
                      LIBSOLVER_INVALID); /* no workspace */
     assert_int_equal(call(LIBSOLVER_D, lower, none, unit, 0, nullptr, 1, nullptr, 1), LIBSOLVER_OK);
-    for (int form : {LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_TRSV_GRID,
-                     LIBSOLVER_TRSV_WARP}) { /* no workspace, or too large */
+    for (int form :
+         /* no workspace, or too large */
+         {LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_WARP}) {
         libsolver_trsv_options o = libsolver_trsv_default_options();
         o.form = (libsolver_trsv_form)form;
-        assert_int_equal(
-            libsolver_trsv(LIBSOLVER_D, lower, none, unit, 1025, a, 1025, x, 1, nullptr, 0, &o, nullptr),
-            LIBSOLVER_INVALID);
+        assert_int_equal(libsolver_trsv(LIBSOLVER_D, lower, none, unit, 1025, a, 1025, x, 1,
+                                        nullptr, 0, &o, nullptr),
+                         LIBSOLVER_INVALID);
     }
-    assert_int_equal(
-        libsolver_trsv_strided_batched(LIBSOLVER_D, lower, none, unit, 4, a, 4, 16, x, 1, 4, -1, nullptr),
-        LIBSOLVER_INVALID);
-    assert_int_equal(
-        libsolver_trsv_strided_batched(LIBSOLVER_D, lower, none, unit, 4, a, 4, 16, x, 1, 4, 0, nullptr),
-        LIBSOLVER_OK);
-    assert_int_equal(
-        libsolver_trsv_batched(LIBSOLVER_D, lower, none, unit, 4, nullptr, 4, nullptr, 1, 2, nullptr),
-        LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_trsv_strided_batched(LIBSOLVER_D, lower, none, unit, 4, a, 4, 16, x,
+                                                    1, 4, -1, nullptr),
+                     LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_trsv_strided_batched(LIBSOLVER_D, lower, none, unit, 4, a, 4, 16, x,
+                                                    1, 4, 0, nullptr),
+                     LIBSOLVER_OK);
+    assert_int_equal(libsolver_trsv_batched(LIBSOLVER_D, lower, none, unit, 4, nullptr, 4, nullptr,
+                                            1, 2, nullptr),
+                     LIBSOLVER_INVALID);
     libsolver_trsv_prepared p;
-    assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, lower, none, unit, 4, a, 4, x, 8, 0, nullptr, &p),
+    assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, lower, none, unit, 4, a, 4, x, 8, 0,
+                                            nullptr, &p),
                      LIBSOLVER_INVALID);
     assert_int_equal(libsolver_trsv_solve(nullptr, x, 1, nullptr, 0, nullptr), LIBSOLVER_INVALID);
     assert_true(libsolver_trsv_workspace_bytes(1000) >= libsolver_trsv_workspace_bytes(999));

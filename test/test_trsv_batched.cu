@@ -39,7 +39,8 @@ template <typename T> void batch_of(int64_t n, int64_t count, triangle_case c, b
     }
     std::vector<T> expected = b, x(b.size());
     for (int64_t k = 0; k < count; k++)
-        plain_trsv(c, ns[(size_t)k], a.data() + k * stride_a, lda, expected.data() + k * stride_x, incx);
+        plain_trsv(c, ns[(size_t)k], a.data() + k * stride_a, lda, expected.data() + k * stride_x,
+                   incx);
     da.put(a);
     device_array<int64_t> dn(ns), dlda(ldas);
     device_array<const void *> das(as);
@@ -49,20 +50,20 @@ template <typename T> void batch_of(int64_t n, int64_t count, triangle_case c, b
         dx.put(b);
         libsolver_status s = LIBSOLVER_OK;
         if (kind == 0)
-            s = libsolver_trsv_strided_batched(t, c.uplo, c.trans, c.diag, n, da.p, lda, stride_a, dx.p, incx,
-                                               stride_x, count, nullptr);
+            s = libsolver_trsv_strided_batched(t, c.uplo, c.trans, c.diag, n, da.p, lda, stride_a,
+                                               dx.p, incx, stride_x, count, nullptr);
         else if (kind == 1)
-            s = libsolver_trsv_batched(t, c.uplo, c.trans, c.diag, n, das.p, lda, dxs.p, incx, count,
-                                       nullptr);
+            s = libsolver_trsv_batched(t, c.uplo, c.trans, c.diag, n, das.p, lda, dxs.p, incx,
+                                       count, nullptr);
         else
-            s = libsolver_trsv_variable_batched(t, c.uplo, c.trans, c.diag, n, dn.p, das.p, dlda.p, dxs.p,
-                                                incx, count, nullptr);
+            s = libsolver_trsv_variable_batched(t, c.uplo, c.trans, c.diag, n, dn.p, das.p, dlda.p,
+                                                dxs.p, incx, count, nullptr);
         assert_int_equal(s, LIBSOLVER_OK);
         CUDA_OK(cudaDeviceSynchronize());
         dx.get(x);
         for (int64_t k = 0; k < count; k++) {
-            const double error =
-                difference(ns[(size_t)k], x.data() + k * stride_x, expected.data() + k * stride_x, incx);
+            const double error = difference(ns[(size_t)k], x.data() + k * stride_x,
+                                            expected.data() + k * stride_x, incx);
             if (!(error <= tolerance<T>(n)))
                 fail_msg("%s batch kind %d, trans %d, n %lld of %lld, problem %lld: error %g",
                          type_of<T>::name, kind, c.trans, (long long)ns[(size_t)k], (long long)n,

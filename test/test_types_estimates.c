@@ -14,7 +14,8 @@
 #define LARGEST 60
 
 /* order: NULL for the default one */
-static libsolver_factor *factor_in_order(const dense *s, libsolver_kind kind, libsolver_choice scaling, const int64_t *order)
+static libsolver_factor *factor_in_order(const dense *s, libsolver_kind kind,
+                                         libsolver_choice scaling, const int64_t *order)
 {
     triplets *t = malloc(sizeof *t);
     libsolver_options o;
@@ -41,7 +42,8 @@ static libsolver_factor *factor_of(const dense *s, libsolver_kind kind, libsolve
  * not. */
 static dense random_matrix(random_stream *r, int hermitian, int64_t n, uint64_t seed)
 {
-    dense s = dense_random(r, hermitian, n, seed % 2 ? 0.2 : 0.7, seed % 3 == 0 ? (double)(2 * n) : 0);
+    dense s =
+        dense_random(r, hermitian, n, seed % 2 ? 0.2 : 0.7, seed % 3 == 0 ? (double)(2 * n) : 0);
     if (seed % 3 == 1)
         for (int64_t i = 0; i < n; i++)
             s.a[i][i] = s.a[i][i] + 4;
@@ -91,22 +93,28 @@ static void determinants_and_conditions(void **state)
             free(inverse);
             if (!(exact_condition * n * EPS < 0.01))
                 continue; /* the answers would be noise */
-            libsolver_factor *f = factor_of(&s, LIBSOLVER_KIND_AUTO, seed % 5 ? LIBSOLVER_AUTO : LIBSOLVER_OFF);
+            libsolver_factor *f =
+                factor_of(&s, LIBSOLVER_KIND_AUTO, seed % 5 ? LIBSOLVER_AUTO : LIBSOLVER_OFF);
             libsolver_determinant_info d;
             double condition;
             libsolver_factor_info info;
             libsolver_info(f, &info);
-            assert_true(info.status == LIBSOLVER_OK || (info.status == LIBSOLVER_PERTURBED && FACTOR_EPS > EPS));
+            assert_true(info.status == LIBSOLVER_OK ||
+                        (info.status == LIBSOLVER_PERTURBED && FACTOR_EPS > EPS));
             assert_int_equal(libsolver_determinant(f, &d), info.status);
             assert_int_equal(libsolver_condition(f, NULL, &condition), info.status);
-            const long double size = cabsl(determinant), rounding = 10 * n * FACTOR_EPS * (1 + exact_condition) + 1e-13L;
-            const long double slack = 10 * n * EPS * exact_condition + (FACTOR_EPS > EPS ? 1e-2L : 0);
+            const long double size = cabsl(determinant),
+                              rounding = 10 * n * FACTOR_EPS * (1 + exact_condition) + 1e-13L;
+            const long double slack =
+                10 * n * EPS * exact_condition + (FACTOR_EPS > EPS ? 1e-2L : 0);
             const exact phase = determinant / size;
             if (info.status == LIBSOLVER_OK &&
                 (!(fabsl(d.log_abs - logl(size)) <= rounding) ||
-                 !(cabsl(phase - (d.phase_real + d.phase_imaginary * (exact)_Complex_I)) <= rounding)))
-                fail_msg("n %d: log |det| %.17g, found %.17g; phase %g %g, found %g %g", (int)n, (double)logl(size), d.log_abs,
-                         (double)creall(phase), (double)cimagl(phase), d.phase_real, d.phase_imaginary);
+                 !(cabsl(phase - (d.phase_real + d.phase_imaginary * (exact)_Complex_I)) <=
+                   rounding)))
+                fail_msg("n %d: log |det| %.17g, found %.17g; phase %g %g, found %g %g", (int)n,
+                         (double)logl(size), d.log_abs, (double)creall(phase),
+                         (double)cimagl(phase), d.phase_real, d.phase_imaginary);
             if (hermitian || !SCALAR_COMPLEX)
                 assert_true(fabs(d.phase_real) == 1 && d.phase_imaginary == 0);
             if (!(condition <= exact_condition * (1 + slack) && condition >= exact_condition / 10))
@@ -141,7 +149,8 @@ static void determinants_beyond_the_range_of_numbers(void **state)
 }
 
 /* max |A^-1| (|r| + eps-sized terms) over max |x|, and what the error is. */
-static void bounds(const dense *s, const exact *inverse, const scalar *b, const scalar *x, long double *bound, long double *error)
+static void bounds(const dense *s, const exact *inverse, const scalar *b, const scalar *x,
+                   long double *bound, long double *error)
 {
     long double norm = 0;
     *bound = *error = 0;
@@ -180,7 +189,8 @@ static void forward_errors_are_bounded(void **state)
                 scalar b[3 * LARGEST], x[3 * LARGEST];
                 double forward[3];
                 libsolver_workspace *w = NULL;
-                const libsolver_vectors bv = dense_block(b, n, columns), xv = dense_block(x, n, columns);
+                const libsolver_vectors bv = dense_block(b, n, columns),
+                                        xv = dense_block(x, n, columns);
                 for (int64_t i = 0; i < n * columns; i++)
                     b[i] = dense_scalar(&r);
                 assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
@@ -192,10 +202,11 @@ static void forward_errors_are_bounded(void **state)
                     long double bound, error;
                     bounds(&s, inverse, b + c * n, x + c * n, &bound, &error);
                     const long double noise = condition_of(&s, inverse) * n * EPS;
-                    /* the norm of |A^-1| is estimated: rarely too low, and then by less than three */
+                    /* the norm of |A^-1| is estimated: rarely too low, and then by less than three
+                     */
                     if (!(forward[c] >= error / 3 && forward[c] <= bound * 1.01L + noise))
-                        fail_msg("n %d, column %d: error %Lg, bound %Lg, estimated %g", (int)n, (int)c, error, bound,
-                                 forward[c]);
+                        fail_msg("n %d, column %d: error %Lg, bound %Lg, estimated %g", (int)n,
+                                 (int)c, error, bound, forward[c]);
                     low += !(forward[c] >= error * 0.98L);
                     checked++;
                 }
@@ -240,8 +251,8 @@ static void what_residuals_lose_is_in_the_bounds(void **state)
             const double forward = forward_error(&s, b, x);
             const long double error = (long double)(n - 1) * lost;
             if (!(forward >= error) || !(forward <= 20 * n * SUM_EPS))
-                fail_msg("hermitian %d, n %d: error %Lg, bound %g, expected below %Lg", hermitian, (int)n, error, forward,
-                         20 * n * SUM_EPS);
+                fail_msg("hermitian %d, n %d: error %Lg, bound %g, expected below %Lg", hermitian,
+                         (int)n, error, forward, 20 * n * SUM_EPS);
         }
 }
 
@@ -266,7 +277,8 @@ static void exact_solutions_have_bounds_too(void **state)
             }
             const double forward = forward_error(&s, b, x);
             if (!(forward > 0) || !(forward <= 40 * n * SUM_EPS))
-                fail_msg("hermitian %d, n %d: bound %g, expected in (0, %Lg]", hermitian, (int)n, forward, 40 * n * SUM_EPS);
+                fail_msg("hermitian %d, n %d: bound %g, expected in (0, %Lg]", hermitian, (int)n,
+                         forward, 40 * n * SUM_EPS);
         }
 }
 
@@ -277,12 +289,28 @@ static void components_are_not_missed(void **state)
     static const struct {
         int i, j;
         double value;
-    } entries[] = {{0, 0, 1.1915323668719766}, {3, 0, -0.64058718249075897}, {6, 0, 0.54313268438121765}, {1, 1, 5},
-                   {4, 1, -1},                 {5, 1, -1},                   {9, 1, -1},                  {2, 2, 0.85261174751253899},
-                   {3, 2, 0.72761174751253899}, {3, 3, 1.493198930003298},   {4, 4, 5},                   {5, 4, -1},
-                   {7, 4, -1},                 {9, 4, -1},                   {5, 5, 3},                   {7, 5, -1},
-                   {6, 6, 0.55875768438121765}, {7, 7, 5},                   {9, 7, -1},                  {8, 8, 3},
-                   {9, 8, -1},                 {9, 9, 4}};
+    } entries[] = {{0, 0, 1.1915323668719766},
+                   {3, 0, -0.64058718249075897},
+                   {6, 0, 0.54313268438121765},
+                   {1, 1, 5},
+                   {4, 1, -1},
+                   {5, 1, -1},
+                   {9, 1, -1},
+                   {2, 2, 0.85261174751253899},
+                   {3, 2, 0.72761174751253899},
+                   {3, 3, 1.493198930003298},
+                   {4, 4, 5},
+                   {5, 4, -1},
+                   {7, 4, -1},
+                   {9, 4, -1},
+                   {5, 5, 3},
+                   {7, 5, -1},
+                   {6, 6, 0.55875768438121765},
+                   {7, 7, 5},
+                   {9, 7, -1},
+                   {8, 8, 3},
+                   {9, 8, -1},
+                   {9, 9, 4}};
     (void)state;
     int low = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
@@ -345,7 +373,8 @@ static void rounding_errors_do_not_become_conditions(void **state)
         const libsolver_status status = libsolver_condition(f, NULL, &condition);
         assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_PERTURBED);
         if (!(condition <= 1.1L * truth && condition >= truth / 10))
-            fail_msg("seed %d, n %d: condition %Lg, estimated %g", (int)seed, (int)n, truth, condition);
+            fail_msg("seed %d, n %d: condition %Lg, estimated %g", (int)seed, (int)n, truth,
+                     condition);
         checked++;
         libsolver_factor_free(f);
     }
@@ -400,8 +429,10 @@ static void wrong_calls_are_refused(void **state)
 {
     (void)state;
     random_stream r = random_seeded(1);
-    const dense s = dense_random(&r, SCALAR_COMPLEX, 12, 0.8, 30), none = {.hermitian = SCALAR_COMPLEX};
-    libsolver_factor *f = factor_of(&s, LIBSOLVER_KIND_AUTO, LIBSOLVER_AUTO), *empty = factor_of(&none, 0, 0);
+    const dense s = dense_random(&r, SCALAR_COMPLEX, 12, 0.8, 30),
+                none = {.hermitian = SCALAR_COMPLEX};
+    libsolver_factor *f = factor_of(&s, LIBSOLVER_KIND_AUTO, LIBSOLVER_AUTO),
+                     *empty = factor_of(&none, 0, 0);
     libsolver_workspace *w = NULL;
     libsolver_determinant_info d;
     double value = 0;
@@ -450,7 +481,8 @@ static void the_same_bits_for_any_threads(void **state)
     (void)state;
     sparse a = sparse_grid(80, 70, 4);
     const int64_t n = a.n, nnz = a.pointers[n];
-    scalar *values = malloc(sizeof(scalar) * (size_t)nnz), *b = malloc(sizeof(scalar) * (size_t)n * 2), *x = b + n;
+    scalar *values = malloc(sizeof(scalar) * (size_t)nnz),
+           *b = malloc(sizeof(scalar) * (size_t)n * 2), *x = b + n;
     double condition[3], forward[3];
     libsolver_determinant_info d[3];
     assert_true(values && b);
@@ -485,7 +517,8 @@ static void the_same_bits_for_any_threads(void **state)
     long double log_abs = 0;
     for (int i = 1; i <= 80; i++)
         for (int j = 1; j <= 70; j++)
-            log_abs += logl(4 - 2 * cosl(i * 3.14159265358979323846L / 81) - 2 * cosl(j * 3.14159265358979323846L / 71));
+            log_abs += logl(4 - 2 * cosl(i * 3.14159265358979323846L / 81) -
+                            2 * cosl(j * 3.14159265358979323846L / 71));
     assert_true(fabsl(log_abs - d[0].log_abs) <= (long double)n * FACTOR_EPS * 10);
     free(values);
     free(b);

@@ -22,7 +22,8 @@ typedef struct factors {
 static long double weight_of_pair(exact a, exact b, exact c, int hermitian)
 {
     const exact ratio = a * c / (b * exact_mirror(b, hermitian));
-    const long double det = cabsl(ratio - 1), off = cabsl(b), norm = fmaxl(cabsl(a), cabsl(c)) + off;
+    const long double det = cabsl(ratio - 1), off = cabsl(b),
+                      norm = fmaxl(cabsl(a), cabsl(c)) + off;
     return (2 * (cabsl(ratio) + 1) / det + 6) * norm * norm / (det * off * off);
 }
 
@@ -37,7 +38,8 @@ static factors *export(const dense *s, const libsolver_factor *f)
     g->hermitian = s->hermitian;
     assert_int_equal(libsolver_get_factor_l(f, &entries, NULL, NULL, NULL, NULL), LIBSOLVER_OK);
     assert_in_range(entries, 0, MOST * MOST);
-    assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, indices, values, g->order), LIBSOLVER_OK);
+    assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, indices, values, g->order),
+                     LIBSOLVER_OK);
     assert_int_equal(libsolver_get_factor_d(f, d, e), LIBSOLVER_OK);
     assert_int_equal(libsolver_get_scaling(f, scale), LIBSOLVER_OK);
     libsolver_factor_info info;
@@ -77,7 +79,8 @@ static void check_product(const factors *g)
                 exact terms[3] = {li * g->d[q] * lj, 0, 0};
                 if (g->e[q] != 0) {
                     terms[1] = g->l[i][q + 1] * g->e[q] * lj;
-                    terms[2] = li * exact_mirror(g->e[q], g->hermitian) * exact_mirror(g->l[j][q + 1], g->hermitian);
+                    terms[2] = li * exact_mirror(g->e[q], g->hermitian) *
+                               exact_mirror(g->l[j][q + 1], g->hermitian);
                 }
                 for (int t = 0; t < 3; t++) {
                     rest -= terms[t];
@@ -85,8 +88,9 @@ static void check_product(const factors *g)
                 }
             }
             if (!(cabsl(rest) <= FACTOR_ROUNDING * scale))
-                fail_msg("hermitian %d, n %d: (S A S - L D L^H)(%d, %d) is %Lg, allowed %Lg", g->hermitian, (int)g->n,
-                         (int)i, (int)j, cabsl(rest), FACTOR_ROUNDING * scale);
+                fail_msg("hermitian %d, n %d: (S A S - L D L^H)(%d, %d) is %Lg, allowed %Lg",
+                         g->hermitian, (int)g->n, (int)i, (int)j, cabsl(rest),
+                         FACTOR_ROUNDING * scale);
         }
 }
 
@@ -97,14 +101,17 @@ static void check_equal(const char *what, exact left, exact right, long double s
 }
 
 /* L y = P S b,  D z = y,  L^H P S^-1 x = z */
-static void check_parts(const factors *g, const scalar *b, const scalar *y, const scalar *z, const scalar *x)
+static void check_parts(const factors *g, const scalar *b, const scalar *y, const scalar *z,
+                        const scalar *x)
 {
     for (int64_t i = 0; i < g->n; i++) {
         const exact right = b[g->order[i]] * g->scale[i];
         exact forward = 0, backward = 0, d = g->d[i] * z[i];
-        long double forward_scale = cabsl(right), backward_scale = cabsl((exact)z[i]), y_size = cabsl((exact)y[i]);
+        long double forward_scale = cabsl(right), backward_scale = cabsl((exact)z[i]),
+                    y_size = cabsl((exact)y[i]);
         for (int64_t q = 0; q < g->n; q++) {
-            const exact term = g->l[i][q] * y[q], other = exact_mirror(g->l[q][i], g->hermitian) * x[g->order[q]] / g->scale[q];
+            const exact term = g->l[i][q] * y[q], other = exact_mirror(g->l[q][i], g->hermitian) *
+                                                          x[g->order[q]] / g->scale[q];
             forward += term;
             forward_scale += cabsl(term);
             backward += other;
@@ -125,7 +132,8 @@ static void check_parts(const factors *g, const scalar *b, const scalar *y, cons
 
 /* The parts of a solve, one after the other, are the whole; if no pivot is zero, they and the
  * factors are right. */
-static void check_factor(const dense *s, const libsolver_factor *f, int64_t columns, random_stream *r)
+static void check_factor(const dense *s, const libsolver_factor *f, int64_t columns,
+                         random_stream *r)
 {
     const int64_t n = s->n;
     libsolver_factor_info info;
@@ -134,14 +142,16 @@ static void check_factor(const dense *s, const libsolver_factor *f, int64_t colu
     scalar b[5 * MOST], y[5 * MOST], z[5 * MOST], x[5 * MOST], whole[5 * MOST];
     for (int64_t i = 0; i < n * columns; i++)
         b[i] = dense_scalar(r);
-    const libsolver_vectors bv = dense_block(b, n, columns), yv = dense_block(y, n, columns), zv = dense_block(z, n, columns);
+    const libsolver_vectors bv = dense_block(b, n, columns), yv = dense_block(y, n, columns),
+                            zv = dense_block(z, n, columns);
     const libsolver_vectors xv = dense_block(x, n, columns), wv = dense_block(whole, n, columns);
     assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_L, NULL, &bv, &yv), plain);
     assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_D, NULL, &yv, &zv), plain);
     assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_LT, NULL, &zv, &xv), plain);
     assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, NULL, &bv, &wv), plain);
+    /* which solves with inverses */
     for (int64_t i = 0; i < n * columns; i++)
-        assert_true(whole[i] == x[i] || BACKEND == LIBSOLVER_BACKEND_GPU); /* which solves with inverses */
+        assert_true(whole[i] == x[i] || BACKEND == LIBSOLVER_BACKEND_GPU);
     if (info.status != LIBSOLVER_OK)
         return;
     factors *g = export(s, f);
@@ -158,7 +168,8 @@ static void factors_and_parts_of_solves(void **state)
     for (uint64_t seed = 0; seed < 150; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
-            const int64_t n = seed < 100 ? random_below(&r, 24) : ORDINARY, columns = seed % 3 == 0 ? 1 : 5;
+            const int64_t n = seed < 100 ? random_below(&r, 24) : ORDINARY,
+                          columns = seed % 3 == 0 ? 1 : 5;
             dense *s = random_system(&r, hermitian, n, seed % 4 ? 0.1 : 0.6, (int)(seed % KINDS));
             libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO);
             o.matching = (libsolver_choice)(seed / 7 % 3);
@@ -224,7 +235,8 @@ static void refactorize_is_factorize(void **state)
                 t->a[i][j] += s->stored[i][j] ? dense_scalar(&r) : 0;
         libsolver_options o = with_kind(LIBSOLVER_KIND_INDEFINITE);
         o.matching = LIBSOLVER_OFF; /* values do not shape the order */
-        libsolver_factor *f = factor_of(s, &o, LIBSOLVER_OK), *fresh = factor_of(t, &o, LIBSOLVER_OK);
+        libsolver_factor *f = factor_of(s, &o, LIBSOLVER_OK),
+                         *fresh = factor_of(t, &o, LIBSOLVER_OK);
         arrays *v = view_of(t, 0, NULL);
         assert_int_equal(libsolver_refactorize(f, &v->view), LIBSOLVER_OK);
         factors *g = export(t, f), *h = export(t, fresh);
@@ -262,7 +274,8 @@ static void inertia_is_that_of_hermitian_matrices_alone(void **state)
                     s->a[j][j] = -s->a[j][j];
                     negative++;
                 }
-            const libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO), spd = with_kind(LIBSOLVER_KIND_SPD);
+            const libsolver_options o = with_kind(LIBSOLVER_KIND_AUTO),
+                                    spd = with_kind(LIBSOLVER_KIND_SPD);
             libsolver_factor *f = factor_of(s, &o, LIBSOLVER_OK);
             libsolver_inertia_counts counts;
             if (SCALAR_COMPLEX && !hermitian) {
@@ -274,7 +287,8 @@ static void inertia_is_that_of_hermitian_matrices_alone(void **state)
                 assert_int_equal(counts.negative, negative);
                 assert_int_equal(counts.zero, 0);
                 assert_true(counts.certain);
-                libsolver_factor_free(factor_of(s, &spd, negative ? LIBSOLVER_NOT_POSITIVE_DEFINITE : LIBSOLVER_OK));
+                libsolver_factor_free(
+                    factor_of(s, &spd, negative ? LIBSOLVER_NOT_POSITIVE_DEFINITE : LIBSOLVER_OK));
             }
             libsolver_factor_free(f);
             free(s);

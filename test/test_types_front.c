@@ -71,13 +71,14 @@ static void check_cholesky(int m, int k, const scalar *a, const scalar *l)
             exact rest = a[i + (int64_t)j * m];
             long double scale = 0;
             for (int q = 0; q <= j; q++) {
-                const exact product = (exact)l[i + (int64_t)q * m] * conjl((exact)l[j + (int64_t)q * m]);
+                const exact product =
+                    (exact)l[i + (int64_t)q * m] * conjl((exact)l[j + (int64_t)q * m]);
                 rest -= product;
                 scale += cabsl(product);
             }
             if (!(cabsl(rest) <= (j + 4) * ROUNDING * scale))
-                fail_msg("m %d, k %d: (A - L L^H)(%d, %d) is %Lg, allowed %Lg", m, k, i, j, cabsl(rest),
-                         (j + 4) * ROUNDING * scale);
+                fail_msg("m %d, k %d: (A - L L^H)(%d, %d) is %Lg, allowed %Lg", m, k, i, j,
+                         cabsl(rest), (j + 4) * ROUNDING * scale);
         }
     }
 }
@@ -88,7 +89,8 @@ static void cholesky_of_panels(void **state)
     static const int size[] = {31, 32, 33, 64, 65, 129, 160};
     for (uint64_t seed = 0; seed < 200; seed++) {
         random_stream r = random_seeded(seed);
-        const int m = seed < 170 ? random_below(&r, 30) : size[seed % 7], k = random_below(&r, m + 1);
+        const int m = seed < 170 ? random_below(&r, 30) : size[seed % 7],
+                  k = random_below(&r, m + 1);
         scalar *a = positive_columns(&r, m, k), *l = copy_scalars(a, (int64_t)m * k);
         assert_int_equal(cholesky(m, k, l), k);
         check_cholesky(m, k, a, l);
@@ -127,7 +129,8 @@ typedef struct front {
 
 static front new_front(int hermitian, int m, int k)
 {
-    front f = {.hermitian = hermitian, .m = m, .k = k, .most_delayed = m > k ? k : 0, .u = (real)0.01};
+    front f = {
+        .hermitian = hermitian, .m = m, .k = k, .most_delayed = m > k ? k : 0, .u = (real)0.01};
     f.a = nan_scalars((int64_t)m * k);
     f.d = nan_scalars(k);
     f.e = nan_scalars(k);
@@ -150,7 +153,8 @@ static void free_front(front *f)
 /* Entry (i, j) of A, min(i, j) < k. */
 static exact entry(const front *f, int i, int j)
 {
-    return i >= j ? f->a[i + (int64_t)j * f->m] : exact_mirror(f->a[j + (int64_t)i * f->m], f->hermitian);
+    return i >= j ? f->a[i + (int64_t)j * f->m]
+                  : exact_mirror(f->a[j + (int64_t)i * f->m], f->hermitian);
 }
 
 static void set(front *f, int i, int j, scalar a)
@@ -172,12 +176,13 @@ static void run(void *arg)
     }
     f->report = (front_report){.smallest = INFINITY};
     NAME(front_ldlt)
-    (f->hermitian, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, LDLT_ZERO, f->most_delayed, work, NULL,
-     &f->report);
+    (f->hermitian, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u, LDLT_ZERO,
+     f->most_delayed, work, NULL, &f->report);
     free(work);
 }
 
-/* Roundings that dividing by the pivot [a b'; b c] can add, in those of |L||D||L^H|; see pair_weight in dense.h. */
+/* Roundings that dividing by the pivot [a b'; b c] can add, in those of |L||D||L^H|; see
+ * pair_weight in dense.h. */
 static long double weight_of_pair(const front *f, int q)
 {
     const exact a = f->d[q], b = f->e[q], c = f->d[q + 1];
@@ -188,7 +193,8 @@ static long double weight_of_pair(const front *f, int q)
 }
 
 /* (L D L^H)(i, j) over the first `pivots` pivots and the sum of the terms' sizes, weighted */
-static exact product(const front *f, const long double *weight, int i, int j, int pivots, long double *scale)
+static exact product(const front *f, const long double *weight, int i, int j, int pivots,
+                     long double *scale)
 {
     exact sum = 0;
     *scale = 0;
@@ -199,7 +205,8 @@ static exact product(const front *f, const long double *weight, int i, int j, in
         sum += term;
         *scale += weight[q] * cabsl(term);
         if (f->e[q] != 0) {
-            const exact ni = i < q + 1 ? 0 : next[i], nj = exact_mirror(j < q + 1 ? 0 : next[j], f->hermitian);
+            const exact ni = i < q + 1 ? 0 : next[i],
+                        nj = exact_mirror(j < q + 1 ? 0 : next[j], f->hermitian);
             term = ni * f->e[q] * lj;
             const exact other = li * exact_mirror(f->e[q], f->hermitian) * nj;
             sum += term + other;
@@ -242,11 +249,12 @@ static void check_growth(const front *f, int p)
     for (int q = 0; q < p; q++)
         pivot = fmaxl(pivot, fmaxl(cabsl((exact)f->d[q]), cabsl((exact)f->e[q])));
     if (!(pivot <= MOST_GROWTH * largest))
-        fail_msg("m %d, k %d, u %g: a pivot of %Lg, entries of %Lg", f->m, f->k, (double)f->u, pivot, largest);
+        fail_msg("m %d, k %d, u %g: a pivot of %Lg, entries of %Lg", f->m, f->k, (double)f->u,
+                 pivot, largest);
 }
 
-/* P A P^T = L D L^H + what is left in the delayed columns, but for diagonal entries where pivots were perturbed; |L| <=
- * limit; D Hermitian if A is; the counts. */
+/* P A P^T = L D L^H + what is left in the delayed columns, but for diagonal entries where pivots
+ * were perturbed; |L| <= limit; D Hermitian if A is; the counts. */
 static void check_front(const front *f, long double limit)
 {
     const int m = f->m, k = f->k, p = f->report.eliminated;
@@ -269,13 +277,18 @@ static void check_front(const front *f, long double limit)
     assert_true(f->report.negative == 0 || f->hermitian || !SCALAR_COMPLEX);
     /* singular values of a pair that are nearly equal have half the digits of its determinant */
     const long double smallest = smallest_of_pivots(f->hermitian, p, f->d, f->e);
-    const long double error = SCALAR_COMPLEX && !f->hermitian && pairs > 0 ? 2 * sqrtl(ROUNDING) : 16 * ROUNDING;
-    if (!(f->report.smallest == smallest || fabsl(f->report.smallest - smallest) <= error * smallest))
-        fail_msg("hermitian %d, m %d, k %d: smallest pivot %g, it is %Lg", f->hermitian, m, k, f->report.smallest, smallest);
+    const long double error =
+        SCALAR_COMPLEX && !f->hermitian && pairs > 0 ? 2 * sqrtl(ROUNDING) : 16 * ROUNDING;
+    if (!(f->report.smallest == smallest ||
+          fabsl(f->report.smallest - smallest) <= error * smallest))
+        fail_msg("hermitian %d, m %d, k %d: smallest pivot %g, it is %Lg", f->hermitian, m, k,
+                 f->report.smallest, smallest);
     for (int j = 0; j < k; j++)
         for (int i = j; i < m; i++) {
-            if (j < p && i > j && !(cabsl((exact)f->panel[i + (int64_t)j * m]) <= limit * (1 + 100 * EPS)))
-                fail_msg("m %d, k %d: |L(%d, %d)| = %Lg", m, k, i, j, cabsl((exact)f->panel[i + (int64_t)j * m]));
+            if (j < p && i > j &&
+                !(cabsl((exact)f->panel[i + (int64_t)j * m]) <= limit * (1 + 100 * EPS)))
+                fail_msg("m %d, k %d: |L(%d, %d)| = %Lg", m, k, i, j,
+                         cabsl((exact)f->panel[i + (int64_t)j * m]));
             const exact a = entry(f, f->index[i], f->index[j]);
             long double scale;
             const exact sum = product(f, weight, i, j, p, &scale);
@@ -286,8 +299,9 @@ static void check_front(const front *f, long double limit)
             if (j < p && i == j && f->report.perturbed > 0)
                 allowed += sqrtl(EPS) * largest;
             if (!(cabsl(a - sum - left) <= allowed))
-                fail_msg("hermitian %d, m %d, k %d, p %d: entry (%d, %d) is off by %Lg, allowed %Lg", f->hermitian, m, k,
-                         p, i, j, cabsl(a - sum - left), allowed);
+                fail_msg(
+                    "hermitian %d, m %d, k %d, p %d: entry (%d, %d) is off by %Lg, allowed %Lg",
+                    f->hermitian, m, k, p, i, j, cabsl(a - sum - left), allowed);
         }
     free(weight);
 }
@@ -301,21 +315,26 @@ static front random_front(random_stream *r, int hermitian, int m, int k, int kin
         for (int i = j; i < m; i++) {
             scalar x = random_scalar(r);
             const int keep = kind == ZERO_DIAGONAL ? i != j
-                             : kind == SADDLE      ? i >= k || i == j ? j < k / 2 : j < k / 2 && i >= k / 2
-                             : kind == SPARSE      ? random_below(r, 5) == 0
-                             : kind == NO_PIVOT    ? i >= k
-                                                   : kind != LOW_RANK;
+                             : kind == SADDLE
+                                 ? i >= k || i == j ? j < k / 2 : j < k / 2 && i >= k / 2
+                             : kind == SPARSE   ? random_below(r, 5) == 0
+                             : kind == NO_PIVOT ? i >= k
+                                                : kind != LOW_RANK;
             if (kind == LARGE_BELOW && i >= k)
                 x *= 10000;
             set(&f, i, j, keep ? x : 0);
         }
     scalar *v = nan_scalars(m);
-    for (int q = random_below(r, k + 1); q > 0 && kind == LOW_RANK; q--) { /* small integers: exact */
+    /* small integers: exact */
+    for (int q = random_below(r, k + 1); q > 0 && kind == LOW_RANK; q--) {
         for (int i = 0; i < m; i++)
-            v[i] = (scalar)(random_below(r, 3) - 1 + (SCALAR_COMPLEX ? (random_below(r, 3) - 1) * _Complex_I : 0));
+            v[i] = (scalar)(random_below(r, 3) - 1 +
+                            (SCALAR_COMPLEX ? (random_below(r, 3) - 1) * _Complex_I : 0));
         for (int j = 0; j < k; j++)
             for (int i = j; i < m; i++)
-                set(&f, i, j, f.a[i + (int64_t)j * m] + v[i] * scalar_mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
+                set(&f, i, j,
+                    f.a[i + (int64_t)j * m] +
+                        v[i] * scalar_mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
     }
     free(v);
     return f;
@@ -353,7 +372,8 @@ static void delays_end_at_the_cap(void **state)
     for (uint64_t seed = 0; seed < 200; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
-            const int m = 2 + random_below(&r, seed < 180 ? 60 : 150), k = 1 + random_below(&r, m - 1);
+            const int m = 2 + random_below(&r, seed < 180 ? 60 : 150),
+                      k = 1 + random_below(&r, m - 1);
             front f = random_front(&r, hermitian, m, k, (int)(seed % KINDS));
             run(&f);
             const int delayed = k - f.report.eliminated;
@@ -376,7 +396,8 @@ static void pivots_have_the_signs_of_the_eigenvalues(void **state)
     int pairs = 0;
     for (uint64_t seed = 0; seed < 150; seed++) {
         random_stream r = random_seeded(seed);
-        const int blocks = seed % 2, m = blocks ? 2 + 2 * random_below(&r, 30) : 1 + random_below(&r, 60);
+        const int blocks = seed % 2,
+                  m = blocks ? 2 + 2 * random_below(&r, 30) : 1 + random_below(&r, 60);
         const int positive = blocks ? m / 2 : random_below(&r, m + 1);
         const exact s = random_scalar(&r) + 2;
         exact *g = calloc((size_t)m * (size_t)m, sizeof *g);
@@ -389,7 +410,7 @@ static void pivots_have_the_signs_of_the_eigenvalues(void **state)
             for (int i = j; i < m; i++) {
                 exact sum = 0;
                 for (int q = 0; q < m; q++)
-                    sum += !blocks      ? g[i + q * m] * (q < positive ? 1 : -1) * conjl(g[j + q * m])
+                    sum += !blocks ? g[i + q * m] * (q < positive ? 1 : -1) * conjl(g[j + q * m])
                            : q % 2 == 0 ? g[i + (q + 1) * m] * s * conjl(g[j + q * m])
                                         : g[i + (q - 1) * m] * conjl(s) * conjl(g[j + q * m]);
                 set(&f, i, j, (scalar)sum);
@@ -405,14 +426,16 @@ static void pivots_have_the_signs_of_the_eigenvalues(void **state)
     assert_true(pairs > 500);
 }
 
-/* The size of a 2x2 pivot that is reported: least |eigenvalue|, of complex symmetric ones the least singular value. */
+/* The size of a 2x2 pivot that is reported: least |eigenvalue|, of complex symmetric ones the least
+ * singular value. */
 static void sizes_of_pairs(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
-            const scalar a = scalar_diagonal(random_scalar(&r) / 4, hermitian), b = random_scalar(&r) + (scalar)1.5;
+            const scalar a = scalar_diagonal(random_scalar(&r) / 4, hermitian),
+                         b = random_scalar(&r) + (scalar)1.5;
             const scalar c = scalar_diagonal(random_scalar(&r) / 4, hermitian);
             front_report report = {.smallest = INFINITY};
             NAME(ldlt_count)(hermitian, &report, a, b, c, 1, 1);
@@ -420,26 +443,35 @@ static void sizes_of_pairs(void **state)
             assert_int_equal(report.positive, !SCALAR_COMPLEX || hermitian ? 1 : 2);
             /* s0^2 and s1^2 are the roots of x^2 - |M|_F^2 x + |det|^2 */
             const exact det = (exact)a * c - (exact)b * exact_mirror(b, hermitian);
-            const long double f2 = creall(a * conjl(a)) + 2 * creall(b * conjl(b)) + creall(c * conjl(c));
-            const long double d2 = creall(det * conjl(det)), x = (long double)report.smallest * report.smallest;
-            if (!(fabsl(x * x - f2 * x + d2) <= 100 * EPS * f2 * f2) || !(2 * x <= f2 * (1 + 10 * EPS)))
-                fail_msg("hermitian %d: smallest %g is no singular value", hermitian, report.smallest);
+            const long double f2 =
+                creall(a * conjl(a)) + 2 * creall(b * conjl(b)) + creall(c * conjl(c));
+            const long double d2 = creall(det * conjl(det)),
+                              x = (long double)report.smallest * report.smallest;
+            if (!(fabsl(x * x - f2 * x + d2) <= 100 * EPS * f2 * f2) ||
+                !(2 * x <= f2 * (1 + 10 * EPS)))
+                fail_msg("hermitian %d: smallest %g is no singular value", hermitian,
+                         report.smallest);
         }
 }
 
-/* [1 b'; b 1] with |b| a little above 1 is a 2x2 pivot unless its determinant, 1 - b b', nearly vanishes. */
+/* [1 b'; b 1] with |b| a little above 1 is a 2x2 pivot unless its determinant, 1 - b b', nearly
+ * vanishes. */
 static void nearly_singular_pairs_are_no_pivots(void **state)
 {
     (void)state;
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
         for (int turn = 0; turn <= 4 * SCALAR_COMPLEX; turn++) {
             const double angle = 0.3926990816987241 * turn; /* pi / 8 */
-            const scalar b = (scalar)(1.001 * (cos(angle) + (SCALAR_COMPLEX ? sin(angle) : 0) * _Complex_I));
+            const scalar b =
+                (scalar)(1.001 * (cos(angle) + (SCALAR_COMPLEX ? sin(angle) : 0) * _Complex_I));
             scalar a[16] = {1, b, [8] = 0, 1}, d[2], e[2]; /* ldlt_block_ld(2) = 8 */
             real g[2] = {1, 1};
             int order[2];
-            assert_int_equal(NAME(front_kernels_here)()->ldlt_block(hermitian, 2, LDLT_ZERO, a, order, d, e, g), 2);
-            const int pair = cabsl(1 - (exact)b * exact_mirror(b, hermitian)) >= 0.51L * scalar_abs(b) * scalar_abs(b);
+            assert_int_equal(NAME(front_kernels_here)()->ldlt_block(hermitian, 2, LDLT_ZERO, a,
+                                                                    order, d, e, g),
+                             2);
+            const int pair = cabsl(1 - (exact)b * exact_mirror(b, hermitian)) >=
+                             0.51L * scalar_abs(b) * scalar_abs(b);
             assert_int_equal(e[0] != 0, pair);
             assert_true(turn == 4 && !hermitian ? pair : turn > 0 || !pair);
         }
@@ -451,7 +483,8 @@ static void contribution(const front *f, scalar *cb)
 {
     scalar *scratch = nan_scalars((int64_t)FRONT_TASK_SCRATCH * 5);
     NAME(front_contribution)
-    (f->hermitian, f->m, f->k, f->report.eliminated, f->panel, f->d, f->e, cb, scratch, FRONT_TASK_SCRATCH, NULL);
+    (f->hermitian, f->m, f->k, f->report.eliminated, f->panel, f->d, f->e, cb, scratch,
+     FRONT_TASK_SCRATCH, NULL);
     free(scratch);
 }
 
@@ -463,7 +496,8 @@ static void contribution_blocks_are_the_schur_update(void **state)
     for (uint64_t seed = 0; seed < 100; seed++)
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
-            const int m = seed < 94 ? 1 + random_below(&r, 60) : size[seed % 3], k = random_below(&r, m);
+            const int m = seed < 94 ? 1 + random_below(&r, 60) : size[seed % 3],
+                      k = random_below(&r, m);
             front f = random_front(&r, hermitian, m, k, (int)(seed % KINDS));
             run(&f);
             const int p = f.report.eliminated, order = m - p;
@@ -478,8 +512,9 @@ static void contribution_blocks_are_the_schur_update(void **state)
                     if (p + j < k)
                         assert_true(got == f.panel[p + i + (int64_t)(p + j) * m]);
                     else if (!(cabsl(got + sum) <= ROUNDING * scale))
-                        fail_msg("hermitian %d, m %d, p %d: entry (%d, %d) is off by %Lg, allowed %Lg", hermitian, m, p, i,
-                                 j, cabsl(got + sum), ROUNDING * scale);
+                        fail_msg(
+                            "hermitian %d, m %d, p %d: entry (%d, %d) is off by %Lg, allowed %Lg",
+                            hermitian, m, p, i, j, cabsl(got + sum), ROUNDING * scale);
                 }
             free(weight);
             free(cb);
@@ -518,10 +553,12 @@ static void large_fronts_have_the_same_bits_for_any_threads(void **state)
                 continue;
             assert_int_equal(p, one.f.report.eliminated);
             for (int j = 0; j < k; j++)
-                assert_memory_equal(more.f.panel + j + (int64_t)j * m, one.f.panel + j + (int64_t)j * m,
+                assert_memory_equal(more.f.panel + j + (int64_t)j * m,
+                                    one.f.panel + j + (int64_t)j * m,
                                     sizeof(scalar) * (size_t)(m - j));
             for (int j = 0; j < m - p; j++)
-                assert_memory_equal(more.cb + cb_column(m - p, j) + j, one.cb + cb_column(m - p, j) + j,
+                assert_memory_equal(more.cb + cb_column(m - p, j) + j,
+                                    one.cb + cb_column(m - p, j) + j,
                                     sizeof(scalar) * (size_t)(m - p - j));
             free_front(&more.f);
             free(more.cb);

@@ -86,7 +86,8 @@ static libsolver_factor *first_factor(problem *p, int kind)
 /* New values, and a solve, for which workspaces follow.  Returns how many allocations the
  * refactorization took; if it tells of no growth there are none, but for the first matching of all;
  * info: after it. */
-static int64_t next_values(libsolver_factor *f, problem *p, int kind, int round, int *is_matched, libsolver_factor_info *info)
+static int64_t next_values(libsolver_factor *f, problem *p, int kind, int round, int *is_matched,
+                           libsolver_factor_info *info)
 {
     libsolver_factor_info before;
     libsolver_inertia_counts found;
@@ -108,7 +109,8 @@ static int64_t next_values(libsolver_factor *f, problem *p, int kind, int round,
         fail_msg("round %d, kind %d: %d allocations, no growth", round, kind, (int)taken);
     assert_int_equal(libsolver_inertia(f, &found), LIBSOLVER_OK);
     if (found.zero != (kind == SINGULAR ? 2 : 0) || (found.negative > 0) != (kind != DEFINITE))
-        fail_msg("round %d, kind %d: inertia %d %d %d", round, kind, (int)found.positive, (int)found.negative, (int)found.zero);
+        fail_msg("round %d, kind %d: inertia %d %d %d", round, kind, (int)found.positive,
+                 (int)found.negative, (int)found.zero);
     const libsolver_status solved = libsolver_solve(f, &v, &v);
     if (solved != status)
         fail_msg("round %d, kind %d: a solve says %s", round, kind, libsolver_status_name(solved));
@@ -126,9 +128,11 @@ static void check_turns(int is_band, const char *turns, int rounds, int settled)
     libsolver_factor *f = first_factor(&p, turns[0] - '0');
     for (int round = 1; round < rounds; round++) {
         libsolver_factor_info info;
-        const int64_t taken = next_values(f, &p, turns[round % count] - '0', round, &is_matched, &info);
+        const int64_t taken =
+            next_values(f, &p, turns[round % count] - '0', round, &is_matched, &info);
         if (round >= settled && (taken > 0 || info.growths > 0))
-            fail_msg("turns %s, by columns %d, round %d: %d allocations, %d growths", turns, is_band, round, (int)taken, (int)info.growths);
+            fail_msg("turns %s, by columns %d, round %d: %d allocations, %d growths", turns,
+                     is_band, round, (int)taken, (int)info.growths);
     }
     libsolver_factor_free(f);
     problem_end(&p);
@@ -166,7 +170,8 @@ static void check_kinds(const char *turns, const char *kinds)
             libsolver_factor_info info;
             next_values(f, &p, turns[round] - '0', round, &is_matched, &info);
             if (info.kind != (kinds[round] == 'c' ? LIBSOLVER_KIND_SPD : LIBSOLVER_KIND_INDEFINITE))
-                fail_msg("turns %s, by columns %d, round %d: kind %d, wanted %c", turns, is_band, round, (int)info.kind, kinds[round]);
+                fail_msg("turns %s, by columns %d, round %d: kind %d, wanted %c", turns, is_band,
+                         round, (int)info.kind, kinds[round]);
         }
         libsolver_factor_free(f);
         problem_end(&p);
@@ -178,8 +183,8 @@ static void auto_begins_with_what_the_last_values_came_to(void **state)
     (void)state;
     check_kinds("0010000", "ccllccc"); /* one definite factor by L D L^T, then Cholesky */
     check_kinds("1111", "llll");
-    check_kinds("1000100", "llccllc"); /* what has paid is not held against it */
-    check_kinds("10010001000", "llclllcllll"); /* twice in vain, two are waited for, then four */
+    check_kinds("1000100", "llccllc");           /* what has paid is not held against it */
+    check_kinds("10010001000", "llclllcllll");   /* twice in vain, two are waited for, then four */
     check_kinds("101010101010", "llllllllllll"); /* by turns: twice in vain, and no more */
 }
 
@@ -192,7 +197,8 @@ typedef struct follower {
 /* Whether it is to follow the factor at its next use. */
 static int is_behind(const follower *w, const libsolver_factor_info *info)
 {
-    return w->lags || (info->status == LIBSOLVER_SINGULAR && !w->has_zeros) || (info->perturbed > 0 && !w->has_perturbed) ||
+    return w->lags || (info->status == LIBSOLVER_SINGULAR && !w->has_zeros) ||
+           (info->perturbed > 0 && !w->has_perturbed) ||
            (info->precision == SCALAR_TYPE && !w->is_double);
 }
 
@@ -239,7 +245,8 @@ static void check_followers(int is_band, const char *turns)
                 continue;
             const int64_t taken = allocations_of_solve(f, w[k].memory, &p);
             if (taken > 0 && !is_behind(&w[k], &info))
-                fail_msg("turns %s, by columns %d, round %d, workspace %d: %d allocations", turns, is_band, round, k, (int)taken);
+                fail_msg("turns %s, by columns %d, round %d, workspace %d: %d allocations", turns,
+                         is_band, round, k, (int)taken);
             catch_up(&w[k], &info);
         }
     }
@@ -251,7 +258,8 @@ static void check_followers(int is_band, const char *turns)
 
 static void workspaces_follow_growths_and_the_first_factor_of_a_sort(void **state)
 {
-    static const char *const turns[] = {"0100010001000", "0200020001000", "1020001020", "1112221110002"};
+    static const char *const turns[] = {"0100010001000", "0200020001000", "1020001020",
+                                        "1112221110002"};
     (void)state;
     for (int is_band = 0; is_band < 2; is_band++)
         for (int k = 0; k < 4; k++)

@@ -33,8 +33,8 @@ static double solve(libsolver_factor *f, const dense *s, random_stream *r, libso
     libsolver_solve_query(f, NULL, &info);
     const double error = dense_backward_error(s, x, b);
     if (status != wanted || !(fabs(error - info.backward_error) <= 1e-3 * error + EPS))
-        fail_msg("n %d: %s; backward error %g, reported %g", (int)s->n, libsolver_status_name(status), error,
-                 info.backward_error);
+        fail_msg("n %d: %s; backward error %g, reported %g", (int)s->n,
+                 libsolver_status_name(status), error, info.backward_error);
     return error;
 }
 
@@ -88,13 +88,15 @@ static void quasi_definite_matrices_need_no_pivoting(void **state)
             assert_int_equal(info.kind, LIBSOLVER_KIND_QUASI_DEFINITE);
             assert_int_equal(info.two_by_two + info.delayed + info.perturbed, 0);
             assert_int_equal(libsolver_get_factor_d(f, d, e), LIBSOLVER_OK);
-            assert_int_equal(libsolver_get_factor_l(f, &entries, NULL, NULL, NULL, order), LIBSOLVER_OK);
+            assert_int_equal(libsolver_get_factor_l(f, &entries, NULL, NULL, NULL, order),
+                             LIBSOLVER_OK);
             for (int64_t k = 0; k < n; k++) {
                 assert_true(sign[order[k]] * scalar_real(d[k]) > 0 && e[k] == 0);
                 positive += sign[k] > 0;
             }
             assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
-            assert_true(counts.positive == positive && counts.negative == n - positive && counts.certain);
+            assert_true(counts.positive == positive && counts.negative == n - positive &&
+                        counts.certain);
             assert_true(solve(f, &s, &r, LIBSOLVER_OK) <= TOLERANCE);
             libsolver_factor_free(f);
         }
@@ -152,13 +154,14 @@ static void wrong_signs_are_turned_and_told_and_the_answer_is_right(void **state
             libsolver_info(f, &info);
             assert_true(info.perturbed >= 1);
             assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
-            assert_true(counts.positive == positive && counts.negative == 20 - positive && !counts.certain);
+            assert_true(counts.positive == positive && counts.negative == 20 - positive &&
+                        !counts.certain);
             libsolver_solve_info solved;
             const double error = solve(f, &s, &r, LIBSOLVER_PERTURBED);
             libsolver_solve_query(f, NULL, &solved);
             if (!(error <= TOLERANCE && solved.backward_error_initial > 1e-3))
-                fail_msg("sign %d: backward error %g after %d steps, at first %g", k, error, solved.steps,
-                         solved.backward_error_initial);
+                fail_msg("sign %d: backward error %g after %d steps, at first %g", k, error,
+                         solved.steps, solved.backward_error_initial);
             libsolver_factor_free(f);
         }
 }
@@ -218,7 +221,8 @@ static void past_the_cap_pivots_are_perturbed_and_the_answer_is_right(void **sta
             o.delay_cap = 3; /* one of each of three children, or of two */
             assert_int_equal(factorize(&s, &o, &f), LIBSOLVER_PERTURBED);
             libsolver_info(f, &info);
-            assert_true(info.perturbed > 0 && info.perturbed + info.delayed <= free_info.delayed + 2);
+            assert_true(info.perturbed > 0 &&
+                        info.perturbed + info.delayed <= free_info.delayed + 2);
             assert_in_range(info.delayed, 2, 3);
             perturbed += info.perturbed;
             capped += free_info.delayed - info.delayed;
@@ -232,7 +236,8 @@ static void past_the_cap_pivots_are_perturbed_and_the_answer_is_right(void **sta
             libsolver_factor_free(f);
             o.matching = LIBSOLVER_AUTO; /* another scaling is tried before the cap is */
             assert_true(factorize(&s, &o, &f) >= 0);
-            assert_true(solve(f, &s, &r, libsolver_refactorize_shifted(f, NULL, NULL)) <= TOLERANCE);
+            assert_true(solve(f, &s, &r, libsolver_refactorize_shifted(f, NULL, NULL)) <=
+                        TOLERANCE);
             libsolver_factor_free(f);
         }
     assert_true(perturbed > 100 && capped > 100);
@@ -243,8 +248,10 @@ static void large_fronts_without_pivoting(void **state)
 {
     (void)state;
     const int64_t n = 700;
-    int64_t *pointers = malloc(sizeof(int64_t) * (size_t)(n + 1)), *rows = malloc(sizeof(int64_t) * (size_t)(n * n)), next = 0;
-    scalar *values = malloc(sizeof(scalar) * (size_t)(n * n)), *b = malloc(sizeof(scalar) * (size_t)(3 * n)), *x[2];
+    int64_t *pointers = malloc(sizeof(int64_t) * (size_t)(n + 1)),
+            *rows = malloc(sizeof(int64_t) * (size_t)(n * n)), next = 0;
+    scalar *values = malloc(sizeof(scalar) * (size_t)(n * n)),
+           *b = malloc(sizeof(scalar) * (size_t)(3 * n)), *x[2];
     int8_t sign[700];
     assert_true(pointers && rows && values && b);
     x[0] = b + n;
@@ -259,13 +266,20 @@ static void large_fronts_without_pivoting(void **state)
             for (int64_t i = j; i < n; i++) {
                 const int coupling = i % 3 == 0 ? j % 3 != 0 : j % 3 == 0;
                 rows[next] = i;
-                values[next++] = i == j ? (scalar)(sign[j] * n) : dense_scalar(&r) * (coupling ? 16 : 1);
+                values[next++] =
+                    i == j ? (scalar)(sign[j] * n) : dense_scalar(&r) * (coupling ? 16 : 1);
             }
         }
         pointers[n] = next;
-        const libsolver_matrix a = {.n = n, .pointers = pointers, .indices = rows, .values = values, .type = SCALAR_TYPE,
-                                    .symmetry = hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
-                                    .pointer_type = LIBSOLVER_INT64, .index_type = LIBSOLVER_INT64};
+        const libsolver_matrix a = {.n = n,
+                                    .pointers = pointers,
+                                    .indices = rows,
+                                    .values = values,
+                                    .type = SCALAR_TYPE,
+                                    .symmetry =
+                                        hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                                    .pointer_type = LIBSOLVER_INT64,
+                                    .index_type = LIBSOLVER_INT64};
         for (int k = 0; k < 3; k++) {
             libsolver_options o = expecting(sign);
             libsolver_factor *f = NULL;
@@ -302,7 +316,8 @@ static void the_same_bits_for_any_threads(void **state)
     (void)state;
     sparse a = sparse_delaying(50);
     const int64_t n = a.n, nnz = a.pointers[n];
-    scalar *values = malloc(sizeof(scalar) * (size_t)nnz), *x[2], *b = malloc(sizeof(scalar) * (size_t)n);
+    scalar *values = malloc(sizeof(scalar) * (size_t)nnz), *x[2],
+           *b = malloc(sizeof(scalar) * (size_t)n);
     int8_t *sign = malloc((size_t)n);
     x[0] = malloc(sizeof(scalar) * (size_t)n);
     x[1] = malloc(sizeof(scalar) * (size_t)n);

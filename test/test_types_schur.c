@@ -17,7 +17,8 @@ static void complements_and_half_solves(void **state)
             random_stream r = random_seeded(seed);
             parted *t = room(1, sizeof *t);
             const int64_t n = 1 + random_below(&r, seed % 10 ? 40 : 100);
-            t->s = dense_random(&r, hermitian, n, seed % 2 ? 0.1 : 0.5, seed % 3 == 0 ? (double)(2 * n) : 0);
+            t->s = dense_random(&r, hermitian, n, seed % 2 ? 0.1 : 0.5,
+                                seed % 3 == 0 ? (double)(2 * n) : 0);
             for (int64_t i = 0; i < n && seed % 3 == 1; i++)
                 t->s.a[i][i] = i % 3 ? 0 : t->s.a[i][i];
             part(t, &r, 1 + random_below(&r, seed % 4 ? (int32_t)(n + 3) / 4 : (int32_t)n));
@@ -31,7 +32,8 @@ static void complements_and_half_solves(void **state)
                 int64_t permutation[MOST];
                 libsolver_options_default(&o);
                 o.ordering = (libsolver_ordering)(seed % 6);
-                o.ordering = o.ordering == LIBSOLVER_ORDERING_METIS ? LIBSOLVER_ORDERING_ND : o.ordering;
+                o.ordering =
+                    o.ordering == LIBSOLVER_ORDERING_METIS ? LIBSOLVER_ORDERING_ND : o.ordering;
                 o.threads = 1;
                 for (int64_t i = 0; i < n; i++)
                     permutation[i] = n - 1 - i;
@@ -40,7 +42,8 @@ static void complements_and_half_solves(void **state)
                     o.kind = LIBSOLVER_KIND_SPD;
                 const libsolver_status status = factorize(t, &o, &f);
                 if (status != LIBSOLVER_OK)
-                    fail_msg("seed %d, n %d, size %d: %s", (int)seed, (int)n, (int)t->size, libsolver_factor_message(f));
+                    fail_msg("seed %d, n %d, size %d: %s", (int)seed, (int)n, (int)t->size,
+                             libsolver_factor_message(f));
                 libsolver_info(f, &info);
                 cholesky += info.kind == LIBSOLVER_KIND_SPD;
                 pairs += info.two_by_two > 0;
@@ -80,7 +83,8 @@ static void entries_of_the_set_make_no_zero_pivots(void **state)
             dense_triplets(&s, NULL, t);
             const libsolver_status status = libsolver_factor_matrix(&t->view, &o, &f);
             if (status != LIBSOLVER_OK)
-                fail_msg("matching %d, hermitian %d: %s", matching, hermitian, libsolver_factor_message(f));
+                fail_msg("matching %d, hermitian %d: %s", matching, hermitian,
+                         libsolver_factor_message(f));
             assert_int_equal(libsolver_schur_complement(f, &v), LIBSOLVER_OK);
             assert_true(c[0] == -1 / small && c[1] == 1 && c[2] == 1 && c[3] == 0);
             libsolver_factor_free(f);
@@ -182,16 +186,19 @@ static void wrong_sets_and_calls_are_refused(void **state)
     REFUSED(wrong.size = 21);
     REFUSED(wrong.size = -1);
     assert_int_equal(factorize(t, &o, &f), LIBSOLVER_OK);
-    libsolver_vectors bv = dense_block(b, 20, 1), xv = dense_block(x, 20, 1), sv = dense_block(s, 3, 3);
+    libsolver_vectors bv = dense_block(b, 20, 1), xv = dense_block(x, 20, 1),
+                      sv = dense_block(s, 3, 3);
     for (int i = 0; i < 20; i++)
         b[i] = 1;
     assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_INVALID);
     assert_non_null(strstr(libsolver_factor_message(f), "condense"));
-    assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, NULL, &bv, &xv), LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, NULL, &bv, &xv),
+                     LIBSOLVER_INVALID);
     assert_int_equal(libsolver_refine(f, NULL, &bv, &xv, NULL), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_condition(f, NULL, &value), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_forward_error(f, NULL, &bv, &xv, &value), LIBSOLVER_INVALID);
-    assert_int_equal(libsolver_get_factor_l(f, &entries, NULL, NULL, NULL, NULL), LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_get_factor_l(f, &entries, NULL, NULL, NULL, NULL),
+                     LIBSOLVER_INVALID);
     assert_int_equal(libsolver_get_factor_d(f, b, x), LIBSOLVER_INVALID);
     sv.rows = 2;
     assert_int_equal(libsolver_schur_complement(f, &sv), LIBSOLVER_INVALID);
@@ -258,7 +265,8 @@ static void the_same_bits_for_any_threads(void **state)
     sparse a = sparse_grid(side, side, 8);
     const int64_t nnz = a.pointers[n];
     random_stream r = random_seeded(9);
-    scalar *values = room(nnz, sizeof(scalar)), *b = room(n * COLUMNS, sizeof(scalar)), *s[2], *x[2];
+    scalar *values = room(nnz, sizeof(scalar)), *b = room(n * COLUMNS, sizeof(scalar)), *s[2],
+           *x[2];
     int64_t *rows = room(size, sizeof(int64_t));
     for (int k = 0; k < 2; k++) {
         s[k] = room(size * size, sizeof(scalar));
@@ -271,7 +279,10 @@ static void the_same_bits_for_any_threads(void **state)
     for (int kind = LIBSOLVER_KIND_SPD; kind <= LIBSOLVER_KIND_INDEFINITE; kind++) {
         for (int64_t j = 0; j < n; j++)
             for (int64_t p = a.pointers[j]; p < a.pointers[j + 1]; p++)
-                values[p] = a.indices[p] != j ? dense_scalar(&r) : kind == LIBSOLVER_KIND_SPD ? 8 : j % 3 ? 0 : 1;
+                values[p] = a.indices[p] != j            ? dense_scalar(&r)
+                            : kind == LIBSOLVER_KIND_SPD ? 8
+                            : j % 3                      ? 0
+                                                         : 1;
         for (int k = 0; k < 3; k++) {
             libsolver_matrix view = sparse_view(&a);
             libsolver_options o;
@@ -287,7 +298,8 @@ static void the_same_bits_for_any_threads(void **state)
             o.threads = k == 0 ? 1 : 3 * k - 1;
             assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
             libsolver_workspace *w = NULL;
-            const libsolver_vectors bv = dense_block(b, n, COLUMNS), xv = dense_block(x[k > 0], n, COLUMNS);
+            const libsolver_vectors bv = dense_block(b, n, COLUMNS),
+                                    xv = dense_block(x[k > 0], n, COLUMNS);
             const libsolver_vectors sv = dense_block(s[k > 0], size, size);
             assert_int_equal(libsolver_workspace_create(f, COLUMNS, &w), LIBSOLVER_OK);
             libsolver_info(f, &before);

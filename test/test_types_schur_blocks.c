@@ -25,7 +25,8 @@ static libsolver_options as_it_stands(libsolver_kind kind, libsolver_choice scal
 
 /* All of what is asked of a Schur complement; at least `pairs` pivots must be 2x2, at least
  * `delayed` columns wait. */
-static void check_all(parted *t, libsolver_options o, random_stream *r, uint64_t seed, int64_t pairs, int64_t delayed, tally *sum)
+static void check_all(parted *t, libsolver_options o, random_stream *r, uint64_t seed,
+                      int64_t pairs, int64_t delayed, tally *sum)
 {
     libsolver_factor *f = NULL;
     libsolver_factor_info info;
@@ -38,8 +39,9 @@ static void check_all(parted *t, libsolver_options o, random_stream *r, uint64_t
     const libsolver_status status = factorize(t, &o, &f);
     libsolver_info(f, &info);
     if (status != LIBSOLVER_OK || info.two_by_two < pairs || info.delayed < delayed)
-        fail_msg("seed %d, n %d, size %d: %s %s; %d pairs of %d, %d delayed of %d", (int)seed, (int)t->n, (int)t->size,
-                 libsolver_status_name(status), libsolver_factor_message(f), (int)info.two_by_two, (int)pairs, (int)info.delayed,
+        fail_msg("seed %d, n %d, size %d: %s %s; %d pairs of %d, %d delayed of %d", (int)seed,
+                 (int)t->n, (int)t->size, libsolver_status_name(status),
+                 libsolver_factor_message(f), (int)info.two_by_two, (int)pairs, (int)info.delayed,
                  (int)delayed);
     check_complement(t, f);
     check_half_solves(t, f, r);
@@ -71,7 +73,8 @@ static void blocks_of_pivots_in_one_front(void **state)
                         for (int64_t i = 0; i < n && kept % 2; i++)
                             t->s.a[i][i] = 0;
                         keep_last(t, kept);
-                        check_all(t, as_it_stands(LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_ON), &r, seed, pivots / 8, 0, &sum);
+                        check_all(t, as_it_stands(LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_ON), &r,
+                                  seed, pivots / 8, 0, &sum);
                     }
                     free(t);
                 }
@@ -96,7 +99,8 @@ static int64_t make_pairs(random_stream *r, int hermitian, int64_t n, int64_t re
         s->a[first][first] = s->a[first + 1][first + 1] = 0;
         s->a[first + 1][first] = 1;
     }
-    s->a[rest][rest - 1] = 64; /* entries in rows that are kept, far larger than any other, decide nothing */
+    s->a[rest][rest - 1] = 64; /* entries in rows that are kept, far larger than any other, decide
+                                  nothing */
     s->a[n - 1][LDLT_BLOCK - 1] = 64;
     return pairs;
 }
@@ -106,14 +110,16 @@ static void pairs_across_borders(void **state)
     (void)state;
     tally sum = {0};
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
-        for (int64_t rest = LDLT_BLOCK + 2; rest <= 4 * LDLT_BLOCK + 2; rest += rest % LDLT_BLOCK == 2 ? LDLT_BLOCK - 2 : 1)
+        for (int64_t rest = LDLT_BLOCK + 2; rest <= 4 * LDLT_BLOCK + 2;
+             rest += rest % LDLT_BLOCK == 2 ? LDLT_BLOCK - 2 : 1)
             for (int64_t kept = 1; kept <= 17; kept += 16) {
                 const uint64_t seed = (uint64_t)(rest * 100 + kept);
                 random_stream r = random_seeded(seed);
                 parted *t = room(1, sizeof *t);
                 const int64_t pairs = make_pairs(&r, hermitian, rest + kept, rest, &t->s);
                 keep_last(t, kept);
-                check_all(t, as_it_stands(LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_OFF), &r, seed, pairs, 0, &sum);
+                check_all(t, as_it_stands(LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_OFF), &r, seed,
+                          pairs, 0, &sum);
                 free(t);
             }
     print_message("%d systems, %d pairs, %d left out\n", sum.checked, (int)sum.pairs, sum.refused);
@@ -122,7 +128,8 @@ static void pairs_across_borders(void **state)
 
 /* Fronts with more pivots than a block, the last one with kept rows of the hub; columns wait for
  * those of these that go. */
-static dense cliques_over_a_hub(random_stream *r, int hermitian, int64_t size, int64_t waiting, int is_definite)
+static dense cliques_over_a_hub(random_stream *r, int hermitian, int64_t size, int64_t waiting,
+                                int is_definite)
 {
     dense s = dense_random(r, hermitian, 4 * size, 1, is_definite ? 2 * MOST : 12);
     for (int64_t i = 0; i < 4 * size && !is_definite; i += 3)
@@ -136,19 +143,23 @@ static void delayed_columns_meet_kept_rows(void **state)
     (void)state;
     tally sum = {0};
     const int64_t size = MOST / 4, kept_rows[] = {1, 2, 5, 7, size / 2, size - 10};
+    /* 3, 6 or 9 columns, at most as many as the hub has that go */
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
         for (int k = 0; k < 6; k++)
-            for (int64_t waiting = 1; waiting <= 3; waiting++) { /* 3, 6 or 9 columns, at most as many as the hub has that go */
+            for (int64_t waiting = 1; waiting <= 3; waiting++) {
                 const uint64_t seed = (uint64_t)(k * 10 + waiting);
                 random_stream r = random_seeded(seed);
                 parted *t = room(1, sizeof *t);
                 t->s = cliques_over_a_hub(&r, hermitian, size, waiting, 0);
                 keep_last(t, kept_rows[k]);
-                check_all(t, as_it_stands(LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_ON), &r, seed, 0, 3 * waiting, &sum);
+                check_all(t, as_it_stands(LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_ON), &r, seed, 0,
+                          3 * waiting, &sum);
                 free(t);
             }
-    print_message("%d systems, %d delayed columns, %d fronts, %d left out\n", sum.checked, (int)sum.delayed, (int)sum.fronts, sum.refused);
-    assert_true(sum.checked >= (EPS < 1e-10 ? 18 : 8) * SYMMETRIES && sum.fronts >= 2 * sum.checked);
+    print_message("%d systems, %d delayed columns, %d fronts, %d left out\n", sum.checked,
+                  (int)sum.delayed, (int)sum.fronts, sum.refused);
+    assert_true(sum.checked >= (EPS < 1e-10 ? 18 : 8) * SYMMETRIES &&
+                sum.fronts >= 2 * sum.checked);
 }
 
 /* The same trees by Cholesky, whose diagonal dominates; the rows that are kept need not be

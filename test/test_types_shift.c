@@ -31,12 +31,16 @@ static int are_same_factors(const libsolver_factor *f, const libsolver_factor *g
     static int64_t pointers[2][MOST + 1], indices[2][MOST * MOST];
     int64_t entries[2];
     for (int k = 0; k < 2; k++) {
-        assert_int_equal(libsolver_get_factor_l(both[k], &entries[k], pointers[k], indices[k], l[k], NULL), LIBSOLVER_OK);
+        assert_int_equal(libsolver_get_factor_l(both[k], &entries[k], pointers[k], indices[k], l[k],
+                                                NULL),
+                         LIBSOLVER_OK);
         assert_int_equal(libsolver_get_factor_d(both[k], d[k], e[k]), LIBSOLVER_OK);
         assert_int_equal(libsolver_get_scaling(both[k], scale[k]), LIBSOLVER_OK);
     }
-    return entries[0] == entries[1] && memcmp(l[0], l[1], sizeof(scalar) * (size_t)entries[0]) == 0 &&
-           memcmp(d[0], d[1], sizeof(scalar) * (size_t)n) == 0 && memcmp(e[0], e[1], sizeof(scalar) * (size_t)n) == 0 &&
+    return entries[0] == entries[1] &&
+           memcmp(l[0], l[1], sizeof(scalar) * (size_t)entries[0]) == 0 &&
+           memcmp(d[0], d[1], sizeof(scalar) * (size_t)n) == 0 &&
+           memcmp(e[0], e[1], sizeof(scalar) * (size_t)n) == 0 &&
            memcmp(scale[0], scale[1], sizeof(real) * (size_t)n) == 0;
 }
 
@@ -69,7 +73,8 @@ static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **sta
         for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
             random_stream r = random_seeded(seed);
             const int64_t n = 1 + random_below(&r, 40);
-            dense s = dense_random(&r, hermitian, n, 0.2, seed % 3 == 0 ? (double)(2 * n) : 0), shifted;
+            dense s = dense_random(&r, hermitian, n, 0.2, seed % 3 == 0 ? (double)(2 * n) : 0),
+                  shifted;
             libsolver_options o;
             libsolver_options_default(&o);
             o.threads = 1;
@@ -77,7 +82,8 @@ static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **sta
             /* the analysis of A sees whether Cholesky is likely: for all shifts it is as likely as
              * for A */
             o.kind = seed % 3 ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_AUTO;
-            o.ordering = LIBSOLVER_ORDERING_NATURAL; /* a zero on the diagonal is not stored, which other orders see */
+            o.ordering = LIBSOLVER_ORDERING_NATURAL; /* a zero on the diagonal is not stored, which
+                                                        other orders see */
             for (int64_t j = 0; j < n && seed % 3; j += 3)
                 s.a[j][j] = 0; /* rows without a diagonal entry */
             libsolver_options noting = o;
@@ -86,7 +92,7 @@ static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **sta
             noting.log_user = &doubt;
             libsolver_factor *f = factor_of(&s, &noting);
             for (int round = 0; round < 3; round++) { /* each shift starts from A */
-                const int64_t step = 1 + round % 2; /* by rows in round 1 */
+                const int64_t step = 1 + round % 2;   /* by rows in round 1 */
                 scalar shift[2 * MOST] = {0};
                 libsolver_vectors view = dense_block(shift, n, 1);
                 if (step == 2) {
@@ -95,14 +101,16 @@ static void shifted_diagonals_give_the_bits_of_a_matrix_that_has_them(void **sta
                 }
                 shifted = s;
                 for (int64_t j = 0; j < n; j++) {
-                    shift[j * step] = (round < 2 ? 1000 : 1) + scalar_diagonal(dense_scalar(&r), hermitian);
+                    shift[j * step] =
+                        (round < 2 ? 1000 : 1) + scalar_diagonal(dense_scalar(&r), hermitian);
                     shifted.a[j][j] += shift[j * step];
                 }
                 assert_true(libsolver_refactorize_shifted(f, NULL, &view) >= 0);
                 libsolver_factor *g = factor_of(&shifted, &o);
                 compared += !doubt;
                 if (!doubt && !are_same_factors(f, g, n))
-                    fail_msg("seed %d, round %d: not the bits of the matrix shifted", (int)seed, round);
+                    fail_msg("seed %d, round %d: not the bits of the matrix shifted", (int)seed,
+                             round);
                 if (round < 2)
                     check_solves(f, &shifted, &r);
                 libsolver_factor_free(g);
@@ -226,7 +234,8 @@ static void a_shift_makes_a_matrix_definite(void **state)
         scalar shift[MOST];
         assert_non_null(t);
         dense_triplets(&s, NULL, t);
-        assert_int_equal(libsolver_factor_matrix(&t->view, &o, &f), LIBSOLVER_NOT_POSITIVE_DEFINITE);
+        assert_int_equal(libsolver_factor_matrix(&t->view, &o, &f),
+                         LIBSOLVER_NOT_POSITIVE_DEFINITE);
         for (int64_t j = 0; j < 12; j++) {
             shift[j] = 30;
             s.a[j][j] += 30;
@@ -298,7 +307,8 @@ static void other_values(random_stream *r, double diagonal, dense *s)
     for (int64_t j = 0; j < s->n; j++)
         for (int64_t i = j; i < s->n; i++)
             if (i == j)
-                s->a[i][i] = diagonal > 0 ? (scalar)(diagonal + random_below(r, 8)) : scalar_diagonal(dense_scalar(r), s->hermitian);
+                s->a[i][i] = diagonal > 0 ? (scalar)(diagonal + random_below(r, 8))
+                                          : scalar_diagonal(dense_scalar(r), s->hermitian);
             else if (s->stored[i][j])
                 s->a[i][j] = dense_scalar(r);
 }
@@ -351,11 +361,22 @@ static void check_model(libsolver_factor *f, model *m, random_stream *r, const c
     libsolver_factor_free(g);
 }
 
-enum { GOOD, BAD_VALUE, NOT_SYMMETRIC, OTHER_PATTERN, BAD_SHIFT, WRONG_SHIFT, CANCELLED, NOT_DEFINITE, FAULTS };
+enum {
+    GOOD,
+    BAD_VALUE,
+    NOT_SYMMETRIC,
+    OTHER_PATTERN,
+    BAD_SHIFT,
+    WRONG_SHIFT,
+    CANCELLED,
+    NOT_DEFINITE,
+    FAULTS
+};
 
 /* One call with new values or NULL, with a shift or NULL, and with a fault or none; the model
  * follows. */
-static libsolver_status random_call(libsolver_factor *f, model *m, random_stream *r, triplets *t, int *fault)
+static libsolver_status random_call(libsolver_factor *f, model *m, random_stream *r, triplets *t,
+                                    int *fault)
 {
     const int64_t n = m->given.n;
     const int has_new = random_below(r, 2), has_shift = random_below(r, 2);
@@ -394,23 +415,29 @@ static libsolver_status random_call(libsolver_factor *f, model *m, random_stream
         *fault = GOOD;
     /* a wrong shift is refused before, a wrong matrix before a shift is looked at, and what is
      * missing before all that comes later */
-    const int is_read = has_new && *fault != WRONG_SHIFT && *fault != OTHER_PATTERN, is_bad = *fault == BAD_VALUE || *fault == NOT_SYMMETRIC;
+    const int is_read = has_new && *fault != WRONG_SHIFT && *fault != OTHER_PATTERN,
+              is_bad = *fault == BAD_VALUE || *fault == NOT_SYMMETRIC;
     if (is_read) {
         m->has_values = !is_bad;
         m->given = is_bad ? m->given : a;
     } else if (!has_new && !m->has_values)
         expected = LIBSOLVER_INVALID;
-    const int reaches_backend = m->has_values && (expected == LIBSOLVER_OK || *fault == CANCELLED || *fault == NOT_DEFINITE) &&
-                                expected != LIBSOLVER_INVALID;
+    const int reaches_backend =
+        m->has_values &&
+        (expected == LIBSOLVER_OK || *fault == CANCELLED || *fault == NOT_DEFINITE) &&
+        expected != LIBSOLVER_INVALID;
     if (reaches_backend) {
         m->factored = m->given;
         for (int64_t j = 0; j < n && has_shift; j++)
             m->factored.a[j][j] += shift[j];
         m->has_factored = expected == LIBSOLVER_OK;
     }
-    const libsolver_status status = libsolver_refactorize_shifted(f, has_new ? &t->view : NULL, has_shift ? &view : NULL);
+    const libsolver_status status =
+        libsolver_refactorize_shifted(f, has_new ? &t->view : NULL, has_shift ? &view : NULL);
     m->cancels = 0;
-    return status == expected || (status > 0 && expected == LIBSOLVER_OK) ? LIBSOLVER_OK : (libsolver_status)(status ? status : -1000);
+    return status == expected || (status > 0 && expected == LIBSOLVER_OK)
+               ? LIBSOLVER_OK
+               : (libsolver_status)(status ? status : -1000);
 }
 
 /* New values, shifts, both, and calls that fail between them: each shift starts from the values
@@ -428,7 +455,9 @@ static void any_sequence_of_values_and_shifts_is_followed(void **state)
             memset(m, 0, sizeof *m);
             libsolver_options_default(&m->options);
             m->full = seed % 2;
-            m->options.kind = seed % 4 < 2 && (hermitian || !SCALAR_COMPLEX) ? LIBSOLVER_KIND_SPD : LIBSOLVER_KIND_INDEFINITE;
+            m->options.kind = seed % 4 < 2 && (hermitian || !SCALAR_COMPLEX)
+                                  ? LIBSOLVER_KIND_SPD
+                                  : LIBSOLVER_KIND_INDEFINITE;
             m->options.matching = LIBSOLVER_OFF;
             m->options.ordering = LIBSOLVER_ORDERING_NATURAL;
             m->options.threads = 1;
@@ -447,7 +476,8 @@ static void any_sequence_of_values_and_shifts_is_followed(void **state)
                 int fault;
                 const libsolver_status surprise = random_call(f, m, &r, t, &fault);
                 char when[80];
-                snprintf(when, sizeof when, "seed %d, Hermitian %d, call %d, fault %d", (int)seed, hermitian, call, fault);
+                snprintf(when, sizeof when, "seed %d, Hermitian %d, call %d, fault %d", (int)seed,
+                         hermitian, call, fault);
                 if (surprise)
                     fail_msg("%s: %d, %s", when, (int)surprise, libsolver_factor_message(f));
                 check_model(f, m, &r, when);

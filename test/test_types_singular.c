@@ -34,16 +34,19 @@ static void singular_systems_are_solved(void **state)
             memset(s->a, 0, sizeof s->a);
             for (int64_t q = 0; q < rank; q++) {
                 for (int64_t i = 0; i < n; i++)
-                    v[i] = (exact)(random_below(&r, 3) - 1) + (SCALAR_COMPLEX ? random_below(&r, 3) - 1 : 0) * _Complex_I;
+                    v[i] = (exact)(random_below(&r, 3) - 1) +
+                           (SCALAR_COMPLEX ? random_below(&r, 3) - 1 : 0) * _Complex_I;
                 for (int64_t j = 0; j < n; j++)
                     for (int64_t i = j; i < n; i++)
-                        s->a[i][j] += (scalar)(v[i] * exact_mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
+                        s->a[i][j] +=
+                            (scalar)(v[i] * exact_mirror(v[j], hermitian) * (q % 2 ? 1 : -1));
             }
             scalar b[MOST], x[MOST];
             for (int64_t i = 0; i < n; i++) {
                 exact sum = 0;
                 for (int64_t j = 0; j < n; j++)
-                    sum += dense_at(s, i, j) * (exact)(SCALAR_COMPLEX ? 1 + j % 3 * _Complex_I : 1 + j % 3);
+                    sum += dense_at(s, i, j) *
+                           (exact)(SCALAR_COMPLEX ? 1 + j % 3 * _Complex_I : 1 + j % 3);
                 b[i] = (scalar)sum;
             }
             const libsolver_status wanted = has_empty_row(s) ? LIBSOLVER_SINGULAR : ZERO_PIVOTS;
@@ -56,7 +59,8 @@ static void singular_systems_are_solved(void **state)
             if (hermitian || !SCALAR_COMPLEX) {
                 assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
                 if (ZERO_PIVOTS == LIBSOLVER_SINGULAR)
-                    assert_true(counts.zero >= n - rank && counts.positive <= 2 && counts.negative <= 3);
+                    assert_true(counts.zero >= n - rank && counts.positive <= 2 &&
+                                counts.negative <= 3);
                 else
                     assert_true(counts.zero < n - rank && !counts.certain);
             }
@@ -65,9 +69,12 @@ static void singular_systems_are_solved(void **state)
             libsolver_solve_info info;
             libsolver_solve_query(f, NULL, &info);
             const int inaccurate = !(dense_backward_error(s, x, b) <= TOLERANCE);
-            assert_true(inaccurate || ZERO_PIVOTS == LIBSOLVER_PERTURBED); /* a perturbed pivot makes x large enough for any b */
+            /* a perturbed pivot makes x large enough for any b */
+            assert_true(inaccurate || ZERO_PIVOTS == LIBSOLVER_PERTURBED);
             assert_int_equal(!!(info.remarks & LIBSOLVER_INACCURATE), inaccurate);
-            assert_int_equal(status, wanted == LIBSOLVER_PERTURBED && inaccurate ? LIBSOLVER_INACCURATE : wanted);
+            assert_int_equal(status, wanted == LIBSOLVER_PERTURBED && inaccurate
+                                         ? LIBSOLVER_INACCURATE
+                                         : wanted);
             libsolver_factor_free(f);
             free(s);
         }
@@ -116,7 +123,8 @@ static void small_inconsistencies_are_spread(void **state)
             assert_int_equal(libsolver_solve(f, &bv, &xv), ZERO_PIVOTS);
             libsolver_solve_info info;
             libsolver_solve_query(f, NULL, &info);
-            assert_true(info.backward_error_initial > 10 * tolerance || ZERO_PIVOTS == LIBSOLVER_PERTURBED);
+            assert_true(info.backward_error_initial > 10 * tolerance ||
+                        ZERO_PIVOTS == LIBSOLVER_PERTURBED);
             assert_true(dense_backward_error(s, x, b) <= tolerance);
             libsolver_factor_free(f);
             free(s);

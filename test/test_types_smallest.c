@@ -21,11 +21,13 @@ static long double smallest_square(const libsolver_factor *f, int64_t n)
     int64_t *pointers = malloc(sizeof(int64_t) * (size_t)(n + 1 + entries));
     scalar *values = malloc(sizeof(scalar) * (size_t)(entries + 1));
     assert_true(pointers && values);
-    assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, pointers + n + 1, values, NULL), LIBSOLVER_OK);
+    assert_int_equal(libsolver_get_factor_l(f, &entries, pointers, pointers + n + 1, values, NULL),
+                     LIBSOLVER_OK);
     for (int64_t k = 0; k < n; k++) {
         const int64_t first = pointers[k];
         assert_int_equal(pointers[n + 1 + first], k);
-        smallest = fminl(smallest, (long double)scalar_real(values[first]) * scalar_real(values[first]));
+        smallest =
+            fminl(smallest, (long double)scalar_real(values[first]) * scalar_real(values[first]));
     }
     free(pointers);
     free(values);
@@ -33,7 +35,8 @@ static long double smallest_square(const libsolver_factor *f, int64_t n)
 }
 
 /* The exported factor against what inertia says of it; returns that. */
-static double check_smallest(const libsolver_factor *f, int hermitian, int64_t n, const char *what, uint64_t seed)
+static double check_smallest(const libsolver_factor *f, int hermitian, int64_t n, const char *what,
+                             uint64_t seed)
 {
     libsolver_inertia_counts counts;
     libsolver_factor_info info;
@@ -42,13 +45,14 @@ static double check_smallest(const libsolver_factor *f, int hermitian, int64_t n
     libsolver_info(f, &info);
     assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
     assert_int_equal(libsolver_get_factor_d(f, d, e), LIBSOLVER_OK);
-    const long double smallest =
-        info.kind == LIBSOLVER_KIND_SPD ? smallest_square(f, n) : smallest_of_pivots(hermitian, n, d, e);
+    const long double smallest = info.kind == LIBSOLVER_KIND_SPD
+                                     ? smallest_square(f, n)
+                                     : smallest_of_pivots(hermitian, n, d, e);
     free(d);
     const long double eps = info.precision == SCALAR_TYPE ? EPS : FACTOR_EPS;
     if (!(fabsl(counts.smallest_pivot - smallest) <= 16 * eps * smallest) || !(smallest > 0))
-        fail_msg("%s, seed %d, n %d: smallest pivot %.9g, in the factor %.9Lg", what, (int)seed, (int)n, counts.smallest_pivot,
-                 smallest);
+        fail_msg("%s, seed %d, n %d: smallest pivot %.9g, in the factor %.9Lg", what, (int)seed,
+                 (int)n, counts.smallest_pivot, smallest);
     return counts.smallest_pivot;
 }
 
@@ -104,7 +108,8 @@ static void of_symmetric_indefinite_matrices(void **state)
         zeros += counts.zero > 0;
         libsolver_factor_free(f);
     }
-    print_message("%d with pairs, %d with zero pivots, %d with one below 0.01\n", pairs, zeros, small);
+    print_message("%d with pairs, %d with zero pivots, %d with one below 0.01\n", pairs, zeros,
+                  small);
     assert_true(pairs > 40 && (zeros > 3 || FACTOR_EPS > EPS) && small > 10);
 }
 
@@ -172,8 +177,10 @@ static void of_diagonal_matrices(void **state)
             o.scaling = LIBSOLVER_OFF;
             libsolver_factor *f = factor_of(&s, &o);
             const double found = check_smallest(f, 1, 9, "diagonal", (uint64_t)at);
-            const double most = CHOICE == LIBSOLVER_ON ? 1 : 0.25; /* mixed precision: scaled by one power of two all the same */
-            assert_true(CHOICE == LIBSOLVER_ON ? found > 0 && found <= most : fabs(found - most) <= 8 * EPS);
+            /* mixed precision: scaled by one power of two all the same */
+            const double most = CHOICE == LIBSOLVER_ON ? 1 : 0.25;
+            assert_true(CHOICE == LIBSOLVER_ON ? found > 0 && found <= most
+                                               : fabs(found - most) <= 8 * EPS);
             libsolver_factor_free(f);
         }
 }

@@ -77,13 +77,18 @@ static void ill_conditioned_systems_are_solved(void **state)
             for (int k = 0; k < N; k++) {
                 const long double angle = random_real(&r);
                 turn[k] = SCALAR_COMPLEX ? cosl(angle) + sinl(angle) * _Complex_I : 1;
-                v[k] = (k < 6 ? powl(10, k / 2.0L - (EPS < 1e-10 ? 10 : 4)) : 1 + 0.5L * random_real(&r)) * (seed % 2 && k % 2 ? -1 : 1);
+                v[k] = (k < 6 ? powl(10, k / 2.0L - (EPS < 1e-10 ? 10 : 4))
+                              : 1 + 0.5L * random_real(&r)) *
+                       (seed % 2 && k % 2 ? -1 : 1);
                 sum += v[k];
             }
             for (int j = 0; j < N; j++)
                 for (int i = j; i < N; i++) {
-                    const long double q = 2.0L / N, a = (i == j ? v[i] : 0) - q * (v[i] + v[j]) + q * q * sum;
-                    s->a[i][j] = scalar_diagonal((scalar)(a * turn[i] * exact_mirror(turn[j], hermitian)), hermitian && i == j);
+                    const long double q = 2.0L / N,
+                                      a = (i == j ? v[i] : 0) - q * (v[i] + v[j]) + q * q * sum;
+                    s->a[i][j] =
+                        scalar_diagonal((scalar)(a * turn[i] * exact_mirror(turn[j], hermitian)),
+                                        hermitian && i == j);
                 }
             scalar b[3 * N], x[3 * N];
             for (int i = 0; i < 3 * N; i++)
@@ -99,8 +104,8 @@ static void ill_conditioned_systems_are_solved(void **state)
             for (int c = 0; c < 3; c++) {
                 const double error = dense_backward_error(s, x + c * N, b + c * N);
                 if (!(error <= TOLERANCE))
-                    fail_msg("seed %d, hermitian %d, column %d: backward error %g after %d steps", (int)seed, hermitian, c,
-                             error, info.steps);
+                    fail_msg("seed %d, hermitian %d, column %d: backward error %g after %d steps",
+                             (int)seed, hermitian, c, error, info.steps);
             }
             libsolver_factor_free(f);
             free(view);
@@ -115,11 +120,15 @@ static void solve_grid(int hermitian, libsolver_kind kind, int threads, int64_t 
     sparse grid = sparse_grid(side, side, 8);
     random_stream r = random_seeded(9);
     const int64_t n = side * side, nnz = grid.pointers[n];
-    scalar *values = malloc(sizeof(scalar) * (size_t)nnz), *b = malloc(sizeof(scalar) * (size_t)n * 2);
+    scalar *values = malloc(sizeof(scalar) * (size_t)nnz),
+           *b = malloc(sizeof(scalar) * (size_t)n * 2);
     assert_true(values && b);
     for (int64_t j = 0; j < n; j++)
         for (int64_t p = grid.pointers[j]; p < grid.pointers[j + 1]; p++)
-            values[p] = grid.indices[p] != j ? dense_scalar(&r) : kind == LIBSOLVER_KIND_SPD ? 8 : j % 3 ? 0 : 1;
+            values[p] = grid.indices[p] != j         ? dense_scalar(&r)
+                        : kind == LIBSOLVER_KIND_SPD ? 8
+                        : j % 3                      ? 0
+                                                     : 1;
     for (int64_t i = 0; i < 2 * n; i++)
         b[i] = dense_scalar(&r);
     libsolver_matrix a = sparse_view(&grid);
@@ -142,7 +151,8 @@ static void the_same_bits_for_any_threads(void **state)
 {
     (void)state;
     const int64_t side = 70, n = side * side;
-    scalar *one = malloc(sizeof(scalar) * (size_t)n * 2), *more = malloc(sizeof(scalar) * (size_t)n * 2);
+    scalar *one = malloc(sizeof(scalar) * (size_t)n * 2),
+           *more = malloc(sizeof(scalar) * (size_t)n * 2);
     assert_true(one && more);
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++)
         for (int kind = LIBSOLVER_KIND_SPD; kind <= LIBSOLVER_KIND_INDEFINITE; kind++) {

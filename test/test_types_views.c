@@ -26,7 +26,8 @@ static void every_view_gives_the_same_bits(void **state)
                 libsolver_factor *f = NULL;
                 const libsolver_status now = libsolver_factor_matrix(&v->view, &o, &f);
                 assert_true(now >= 0);
-                const libsolver_vectors bv = dense_block(b, n, 1), xv = dense_block(kind ? x : first, n, 1);
+                const libsolver_vectors bv = dense_block(b, n, 1),
+                                        xv = dense_block(kind ? x : first, n, 1);
                 assert_true(libsolver_solve(f, &bv, &xv) >= 0);
                 if (kind == 0)
                     status = now;
@@ -72,12 +73,14 @@ static void wrong_values_are_refused(void **state)
             v->values[off] = NAN;
             assert_int_equal(status_of(v, &o), LIBSOLVER_NONFINITE);
             v->values[off] = before + 1;
-            assert_int_equal(status_of(v, &o), storage == LIBSOLVER_FULL ? LIBSOLVER_INVALID : LIBSOLVER_OK);
+            assert_int_equal(status_of(v, &o),
+                             storage == LIBSOLVER_FULL ? LIBSOLVER_INVALID : LIBSOLVER_OK);
 #if SCALAR_COMPLEX
             ((real *)&v->values[off])[1] = INFINITY; /* CMPLX is not in every compiler */
             assert_int_equal(status_of(v, &o), LIBSOLVER_NONFINITE);
             v->values[off] = before + (scalar)_Complex_I;
-            assert_int_equal(status_of(v, &o), storage == LIBSOLVER_FULL ? LIBSOLVER_INVALID : LIBSOLVER_OK);
+            assert_int_equal(status_of(v, &o),
+                             storage == LIBSOLVER_FULL ? LIBSOLVER_INVALID : LIBSOLVER_OK);
             v->values[off] = before;
             v->values[on] = diagonal + (scalar)_Complex_I;
             assert_int_equal(status_of(v, &o), hermitian ? LIBSOLVER_INVALID : LIBSOLVER_OK);
@@ -86,7 +89,8 @@ static void wrong_values_are_refused(void **state)
             v->values[on] = diagonal;
             if (storage == LIBSOLVER_FULL) { /* taken for the other symmetry */
                 v->view.symmetry = hermitian ? LIBSOLVER_SYMMETRIC : LIBSOLVER_HERMITIAN;
-                assert_int_equal(status_of(v, &o), SCALAR_COMPLEX ? LIBSOLVER_INVALID : LIBSOLVER_OK);
+                assert_int_equal(status_of(v, &o),
+                                 SCALAR_COMPLEX ? LIBSOLVER_INVALID : LIBSOLVER_OK);
             }
             free(v);
             free(s);
@@ -107,7 +111,8 @@ static void right_hand_sides_must_fit(void **state)
     assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
     for (int type = 0; type < 4; type++) {
         bv.type = (libsolver_type)type;
-        assert_int_equal(libsolver_solve(f, &bv, &xv), type == SCALAR_TYPE ? LIBSOLVER_OK : LIBSOLVER_INVALID);
+        assert_int_equal(libsolver_solve(f, &bv, &xv),
+                         type == SCALAR_TYPE ? LIBSOLVER_OK : LIBSOLVER_INVALID);
     }
     bv.type = SCALAR_TYPE;
     b[4] = NAN;

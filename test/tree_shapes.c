@@ -81,12 +81,14 @@ static scalar *values_of(const branching_system *q, const pattern *a, random_str
 
 void branching_build(branching_system *q, cpu_system *s, random_stream *r)
 {
-    const int delays = random_below(r, 8) == 0, order = random_below(r, 16) ? 1 + random_below(r, ORDERS - 1) : NATURAL;
+    const int delays = random_below(r, 8) == 0,
+              order = random_below(r, 16) ? 1 + random_below(r, ORDERS - 1) : NATURAL;
     *q = (branching_system){.s = s, .kind = delays ? INDEFINITE : random_below(r, KINDS)};
     /* complex symmetric matrices have no Cholesky factors */
     const int hermitian = SCALAR_COMPLEX && (q->kind == SPD || random_below(r, 2));
     scalar *values = NULL;
-    pattern a = delays ? cliques_around_a_hub(r, 1 + random_below(r, 4), &values) : branching_pattern(r);
+    pattern a =
+        delays ? cliques_around_a_hub(r, 1 + random_below(r, 4), &values) : branching_pattern(r);
     q->zero = calloc((size_t)a.n + 1, 1);
     assert_non_null(q->zero);
     if (!delays && q->kind != SPD && a.n > 0 && random_below(r, 3) == 0)
@@ -188,10 +190,13 @@ static void check_share(int seen, int of, int percent, const char *what)
 
 void check_shapes(const tree_shapes *s, int with_groups)
 {
-    print_message("%d trees of up to %d nodes and %d levels: %d branch, %d unevenly, %d have four levels, %d several roots; %d Cholesky, %d with 2x2 "
-                  "pivots, %d with delays, %d with zero pivots, %d Hermitian; groups of %d branch, of %d unevenly\n",
-                  s->trees, s->most_nodes, s->most_height, s->branching, s->uneven, s->high, s->forests, s->cholesky, s->pairs, s->delayed, s->singular,
-                  s->hermitian, s->groups_branching, s->groups_uneven);
+    print_message("%d trees of up to %d nodes and %d levels: %d branch, %d unevenly, %d have four "
+                  "levels, %d several roots; %d Cholesky, %d with 2x2 "
+                  "pivots, %d with delays, %d with zero pivots, %d Hermitian; groups of %d branch, "
+                  "of %d unevenly\n",
+                  s->trees, s->most_nodes, s->most_height, s->branching, s->uneven, s->high,
+                  s->forests, s->cholesky, s->pairs, s->delayed, s->singular, s->hermitian,
+                  s->groups_branching, s->groups_uneven);
     check_share(s->branching, s->trees, 50, "branching");
     check_share(s->uneven, s->trees, 50, "uneven");
     check_share(s->high, s->trees, 50, "of four levels");

@@ -36,9 +36,10 @@ int branching_is_solvable(const branching_system *q);
 
 /* Trees that a test has seen, and how many of them ... */
 typedef struct tree_shapes {
-    int trees, branching, uneven, forests, high; /* have a node with several children, with some of different height; several roots; four levels */
+    int trees, branching, uneven, forests, high; /* have a node with several children, with some of
+                                                    different height; several roots; four levels */
     int cholesky, pairs, delayed, singular, hermitian;
-    int groups_branching, groups_uneven;         /* the same of groups of nodes */
+    int groups_branching, groups_uneven; /* the same of groups of nodes */
     int32_t most_nodes, most_height;
 } tree_shapes;
 

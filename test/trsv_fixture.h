@@ -72,14 +72,15 @@ template <typename T> T not_a_number()
 /* A triangle of order n with entries of about 1/sqrt(n) and a diagonal of modulus 1 to 2, so that
  * rounding alone makes errors; what may not be read (other triangle, padding, a unit diagonal) is
  * NaN. */
-template <typename T> std::vector<T> random_triangle(triangle_case c, int64_t n, int64_t lda, uint64_t seed)
+template <typename T>
+std::vector<T> random_triangle(triangle_case c, int64_t n, int64_t lda, uint64_t seed)
 {
     std::vector<T> a((size_t)(lda * (n > 0 ? n : 1)), not_a_number<T>());
     random_numbers g = {seed};
     const real_of<T> scale = (real_of<T>)(1 / std::sqrt((double)(n + 1)));
     for (int64_t j = 0; j < n; j++)
-        for (int64_t i = c.uplo == LIBSOLVER_LOWER ? j : 0; i < (c.uplo == LIBSOLVER_LOWER ? n : j + 1);
-             i++) {
+        for (int64_t i = c.uplo == LIBSOLVER_LOWER ? j : 0;
+             i < (c.uplo == LIBSOLVER_LOWER ? n : j + 1); i++) {
             T v = multiply(random_entry<T>(g), from_real<T>(scale));
             if (i == j)
                 v = from_real<T>((real_of<T>)(1.5 + 0.5 * g.next())) + v;
@@ -90,7 +91,8 @@ template <typename T> std::vector<T> random_triangle(triangle_case c, int64_t n,
 }
 
 /* x := inv(op(A)) x as BLAS defines it, entry by entry, in plain loops over op(A)'s rows */
-template <typename T> void plain_trsv(triangle_case c, int64_t n, const T *a, int64_t lda, T *x, int64_t incx)
+template <typename T>
+void plain_trsv(triangle_case c, int64_t n, const T *a, int64_t lda, T *x, int64_t incx)
 {
     T *first = incx < 0 ? x - (n - 1) * incx : x;
     const bool transposed = c.trans != LIBSOLVER_NO_TRANSPOSE;
@@ -133,7 +135,10 @@ template <typename T> double tolerance(int64_t n)
 /* A device array that frees itself. */
 template <typename T> struct device_array {
     T *p = nullptr;
-    explicit device_array(size_t count) { CUDA_OK(cudaMalloc(&p, (count > 0 ? count : 1) * sizeof(T))); }
+    explicit device_array(size_t count)
+    {
+        CUDA_OK(cudaMalloc(&p, (count > 0 ? count : 1) * sizeof(T)));
+    }
     explicit device_array(const std::vector<T> &v) : device_array(v.size()) { put(v); }
     device_array(const device_array &) = delete;
     ~device_array() { cudaFree(p); }

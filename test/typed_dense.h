@@ -34,19 +34,22 @@ static inline exact dense_at(const dense *s, int64_t i, int64_t j)
 /* Multiples of 1/16 in [-1, 1], so that small sums are exact. */
 static inline scalar dense_scalar(random_stream *r)
 {
-    const double x = ldexp((double)random_below(r, 33) - 16, -4), y = ldexp((double)random_below(r, 33) - 16, -4);
+    const double x = ldexp((double)random_below(r, 33) - 16, -4),
+                 y = ldexp((double)random_below(r, 33) - 16, -4);
     return scalar_of(x, y);
 }
 
 /* Entries with the given probability off the diagonal; `diagonal` on it, or random ones if it is
  * 0. */
-static inline dense dense_random(random_stream *r, int hermitian, int64_t n, double density, double diagonal)
+static inline dense dense_random(random_stream *r, int hermitian, int64_t n, double density,
+                                 double diagonal)
 {
     dense s = {.hermitian = hermitian, .n = n};
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++)
             if (i == j)
-                s.a[i][i] = diagonal != 0 ? (scalar)diagonal : scalar_diagonal(dense_scalar(r), hermitian);
+                s.a[i][i] =
+                    diagonal != 0 ? (scalar)diagonal : scalar_diagonal(dense_scalar(r), hermitian);
             else if (random_below(r, 1000) < density * 1000)
                 s.a[i][j] = dense_scalar(r);
     return s;
@@ -89,21 +92,23 @@ static inline void dense_triplets(const dense *s, random_stream *r, triplets *t)
         t->row[p] = t->row[q], t->column[p] = t->column[q], t->value[p] = t->value[q];
         t->row[q] = i, t->column[q] = j, t->value[q] = v;
     }
-    t->view = (libsolver_matrix){.n = s->n,
-                                 .nnz = k,
-                                 .pointers = t->column,
-                                 .indices = t->row,
-                                 .values = t->value,
-                                 .type = SCALAR_TYPE,
-                                 .symmetry = s->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
-                                 .format = LIBSOLVER_TRIPLETS,
-                                 .pointer_type = LIBSOLVER_INT64,
-                                 .index_type = LIBSOLVER_INT64};
+    t->view =
+        (libsolver_matrix){.n = s->n,
+                           .nnz = k,
+                           .pointers = t->column,
+                           .indices = t->row,
+                           .values = t->value,
+                           .type = SCALAR_TYPE,
+                           .symmetry = s->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                           .format = LIBSOLVER_TRIPLETS,
+                           .pointer_type = LIBSOLVER_INT64,
+                           .index_type = LIBSOLVER_INT64};
 }
 
 static inline libsolver_vectors dense_block(scalar *values, int64_t n, int64_t columns)
 {
-    return (libsolver_vectors){.values = values, .rows = n, .columns = columns, .ld = n, .type = SCALAR_TYPE};
+    return (libsolver_vectors){
+        .values = values, .rows = n, .columns = columns, .ld = n, .type = SCALAR_TYPE};
 }
 
 /* x := A^-1 x for c columns, n x n and n x c by columns (a is destroyed), by Gaussian elimination

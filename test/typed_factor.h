@@ -29,7 +29,8 @@
 static inline int backend_is_here(void)
 {
     int devices = 1;
-    return BACKEND != LIBSOLVER_BACKEND_GPU || (libsolver_devices(0, NULL, &devices) == LIBSOLVER_OK && devices > 0);
+    return BACKEND != LIBSOLVER_BACKEND_GPU ||
+           (libsolver_devices(0, NULL, &devices) == LIBSOLVER_OK && devices > 0);
 }
 
 #endif

@@ -7,7 +7,8 @@
 
 /* Least |eigenvalue| (complex symmetric: singular value) of the nonzero pivots: d = D(k,k), e =
  * D(k+1,k), length n; infinite if there is none. */
-static inline long double smallest_of_pivots(int hermitian, int64_t n, const scalar *d, const scalar *e)
+static inline long double smallest_of_pivots(int hermitian, int64_t n, const scalar *d,
+                                             const scalar *e)
 {
     long double smallest = INFINITY;
     for (int64_t k = 0; k < n; k++) {

@@ -85,13 +85,15 @@ static inline void work_out(parted *t)
         for (int64_t i = 0; i < q; i++) {
             t->complement[i + j * q] = dense_at(&t->s, t->row[i], t->row[j]);
             for (int64_t k = 0; k < p; k++)
-                t->complement[i + j * q] -= dense_at(&t->s, t->row[i], t->other[k]) * x[k + (p + j) * p];
+                t->complement[i + j * q] -=
+                    dense_at(&t->s, t->row[i], t->other[k]) * x[k + (p + j) * p];
         }
     free(a11);
     free(x);
 }
 
-static inline libsolver_status factorize(const parted *t, libsolver_options *o, libsolver_factor **f)
+static inline libsolver_status factorize(const parted *t, libsolver_options *o,
+                                         libsolver_factor **f)
 {
     triplets *v = room(1, sizeof *v);
     o->schur_rows = t->row;
@@ -123,8 +125,8 @@ static inline void check_complement(const parted *t, const libsolver_factor *f)
         for (int64_t i = 0; i < q; i++) {
             const exact right = t->complement[i + j * q];
             if (!(cabsl(right - s[i + j * q]) <= allowed(t)))
-                fail_msg("n %d, size %d: S(%d, %d) is off by %Lg, allowed %Lg", (int)t->n, (int)q, (int)i, (int)j,
-                         cabsl(right - s[i + j * q]), allowed(t));
+                fail_msg("n %d, size %d: S(%d, %d) is off by %Lg, allowed %Lg", (int)t->n, (int)q,
+                         (int)i, (int)j, cabsl(right - s[i + j * q]), allowed(t));
             assert_true(s[i + j * q] == by_rows[i * q + j]);
             assert_true(s[i + j * q] == scalar_mirror(s[j + i * q], t->s.hermitian));
         }
@@ -149,7 +151,8 @@ static inline void check_half_solves(const parted *t, const libsolver_factor *f,
     libsolver_workspace *w = NULL;
     for (int64_t i = 0; i < n * COLUMNS; i++)
         b[i] = dense_scalar(r);
-    assert_int_equal(libsolver_workspace_create(f, 2, &w), LIBSOLVER_OK); /* COLUMNS come in two panels */
+    /* COLUMNS come in two panels */
+    assert_int_equal(libsolver_workspace_create(f, 2, &w), LIBSOLVER_OK);
     assert_int_equal(libsolver_schur_condense(f, w, &bv, &xv), LIBSOLVER_OK);
     memcpy(s, t->complement, sizeof(exact) * (size_t)(q * q));
     for (int64_t c = 0; c < COLUMNS; c++)
@@ -178,8 +181,8 @@ static inline void check_half_solves(const parted *t, const libsolver_factor *f,
             if (!regular && is_in(t, i))
                 continue;
             if (!(cabsl(rest) <= 10 * allowed(t) * size))
-                fail_msg("n %d, size %d: residual %Lg in row %d, allowed %Lg", (int)n, (int)q, cabsl(rest), (int)i,
-                         10 * allowed(t) * size);
+                fail_msg("n %d, size %d: residual %Lg in row %d, allowed %Lg", (int)n, (int)q,
+                         cabsl(rest), (int)i, 10 * allowed(t) * size);
         }
     }
     libsolver_workspace_free(w);
@@ -202,22 +205,26 @@ static inline int64_t exact_positive(int64_t n, exact *a)
                     r = i, c = j;
         }
         pivots = r == c || cabsl(a[d + d * n]) >= 0.64L * cabsl(a[r + c * n]) ? 1 : 2;
-        const int64_t from[2] = {pivots == 1 ? d : c, r}; /* r > c >= p: the first swap does not move it */
+        const int64_t from[2] = {pivots == 1 ? d : c, r}; /* r > c >= p: the first swap does not
+                                                             move it */
         for (int64_t k = 0; k < pivots; k++)
             for (int64_t i = 0; i < 2 * n; i++) {
                 exact *x = i < n ? a + i + (p + k) * n : a + p + k + (i - n) * n;
                 exact *y = i < n ? a + i + from[k] * n : a + from[k] + (i - n) * n, t = *x;
                 *x = *y, *y = t;
             }
-        const exact a0 = a[p + p * n], b = pivots == 2 ? a[p + 1 + p * n] : 0, a1 = pivots == 2 ? a[p + 1 + (p + 1) * n] : 1;
+        const exact a0 = a[p + p * n], b = pivots == 2 ? a[p + 1 + p * n] : 0,
+                    a1 = pivots == 2 ? a[p + 1 + (p + 1) * n] : 1;
         const exact det = a0 * a1 - b * conjl(b); /* < 0 for a pair: one of each sign */
         positive += pivots == 2 ? 1 : creall(a0) > 0;
         for (int64_t j = p + pivots; j < n; j++) {
             const exact x = conjl(a[j + p * n]), y = pivots == 2 ? conjl(a[j + (p + 1) * n]) : 0;
             const exact u = (a1 * x - conjl(b) * y) / det, v = (a0 * y - b * x) / det;
             for (int64_t i = j; i < n; i++) {
-                const exact left = a[i + j * n] - a[i + p * n] * u - (pivots == 2 ? a[i + (p + 1) * n] * v : 0);
-                a[i + j * n] = i == j ? creall(left) : left; /* errors of the other parts would grow from step to step */
+                const exact left =
+                    a[i + j * n] - a[i + p * n] * u - (pivots == 2 ? a[i + (p + 1) * n] * v : 0);
+                /* errors of the other parts would grow from step to step */
+                a[i + j * n] = i == j ? creall(left) : left;
                 a[j + i * n] = conjl(a[i + j * n]);
             }
         }
@@ -232,7 +239,8 @@ static inline void check_counts(const parted *t, const libsolver_factor *f)
     const long double slack = 20 * t->n * EPS * (1 + t->condition), size = cabsl(t->determinant);
     assert_int_equal(libsolver_determinant(f, &d), LIBSOLVER_OK);
     if (!(fabsl(d.log_abs - logl(size)) <= slack + 1e-13L))
-        fail_msg("n %d, size %d: log |det| %g, found %g", (int)t->n, (int)t->size, (double)logl(size), d.log_abs);
+        fail_msg("n %d, size %d: log |det| %g, found %g", (int)t->n, (int)t->size,
+                 (double)logl(size), d.log_abs);
     if (t->s.hermitian || !SCALAR_COMPLEX) {
         assert_int_equal(libsolver_inertia(f, &counts), LIBSOLVER_OK);
         assert_int_equal(counts.positive + counts.negative + counts.zero, t->rest);
@@ -246,8 +254,10 @@ static inline void check_counts(const parted *t, const libsolver_factor *f)
         const int64_t positive = exact_positive(t->rest, a11);
         free(a11);
         if (counts.positive != positive || counts.zero != 0)
-            fail_msg("n %d, size %d: %d positive, %d negative, %d zero pivots, but %d positive eigenvalues", (int)t->n, (int)t->size,
-                     (int)counts.positive, (int)counts.negative, (int)counts.zero, (int)positive);
+            fail_msg("n %d, size %d: %d positive, %d negative, %d zero pivots, but %d positive "
+                     "eigenvalues",
+                     (int)t->n, (int)t->size, (int)counts.positive, (int)counts.negative,
+                     (int)counts.zero, (int)positive);
     }
 }
 

@@ -21,7 +21,8 @@ typedef struct arrays {
 /* POSITIVE: dominated by the diagonal.  HOLLOW: two thirds of the diagonal are zero. */
 enum { POSITIVE, INDEFINITE, HOLLOW, KINDS };
 
-static inline dense *random_system(random_stream *r, int hermitian, int64_t n, double density, int kind)
+static inline dense *random_system(random_stream *r, int hermitian, int64_t n, double density,
+                                   int kind)
 {
     dense *s = calloc(1, sizeof *s);
     assert_non_null(s);
@@ -34,7 +35,9 @@ static inline dense *random_system(random_stream *r, int hermitian, int64_t n, d
             s->stored[i][j] = 1;
             s->a[i][j] = i == j ? scalar_diagonal(dense_scalar(r), hermitian) : dense_scalar(r);
             if (i == j)
-                s->a[j][j] = kind == POSITIVE ? (scalar)(2 * n + 2) : kind == HOLLOW && j % 3 ? 0 : s->a[j][j];
+                s->a[j][j] = kind == POSITIVE          ? (scalar)(2 * n + 2)
+                             : kind == HOLLOW && j % 3 ? 0
+                                                       : s->a[j][j];
         }
     return s;
 }
@@ -53,16 +56,17 @@ static inline arrays *view_of(const dense *s, int kind, random_stream *r)
 {
     arrays *v = calloc(1, sizeof *v);
     assert_non_null(v);
-    v->view = (libsolver_matrix){.n = s->n,
-                                 .indices = v->indices,
-                                 .values = v->values,
-                                 .type = SCALAR_TYPE,
-                                 .symmetry = s->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
-                                 .storage = (libsolver_storage)(kind % 3),
-                                 .format = (libsolver_format)(kind / 3 % 2),
-                                 .base = kind / 6,
-                                 .pointer_type = LIBSOLVER_INT64,
-                                 .index_type = LIBSOLVER_INT64};
+    v->view =
+        (libsolver_matrix){.n = s->n,
+                           .indices = v->indices,
+                           .values = v->values,
+                           .type = SCALAR_TYPE,
+                           .symmetry = s->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                           .storage = (libsolver_storage)(kind % 3),
+                           .format = (libsolver_format)(kind / 3 % 2),
+                           .base = kind / 6,
+                           .pointer_type = LIBSOLVER_INT64,
+                           .index_type = LIBSOLVER_INT64};
     int64_t starts[MOST + 1];
     for (int64_t column = 0; column < s->n; column++) {
         starts[column] = v->view.nnz + v->view.base;
@@ -97,7 +101,8 @@ static inline libsolver_options with_kind(libsolver_kind kind)
     return o;
 }
 
-static inline libsolver_factor *factor_of(const dense *s, const libsolver_options *options, libsolver_status wanted)
+static inline libsolver_factor *factor_of(const dense *s, const libsolver_options *options,
+                                          libsolver_status wanted)
 {
     arrays *v = view_of(s, 0, NULL);
     libsolver_factor *f = NULL;

@@ -6,9 +6,10 @@ __global__ void read_all(const double2 *a, int64_t n, double *out)
 {
     double sum = 0;
     const int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i + 3 * stride < n; i += 4 * stride) {
-        const double2 v0 = __ldcs(a + i), v1 = __ldcs(a + i + stride), v2 = __ldcs(a + i + 2 * stride),
-                      v3 = __ldcs(a + i + 3 * stride);
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i + 3 * stride < n;
+         i += 4 * stride) {
+        const double2 v0 = __ldcs(a + i), v1 = __ldcs(a + i + stride),
+                      v2 = __ldcs(a + i + 2 * stride), v3 = __ldcs(a + i + 3 * stride);
         sum += v0.x + v0.y + v1.x + v1.y + v2.x + v2.y + v3.x + v3.y;
     }
     if (sum == 12345.678) /* never: keeps the loads */

@@ -24,7 +24,8 @@
 
 /* Microseconds of one call: median over `repeats` replays of a graph of `inner` calls.  Negative
  * when not captured. */
-template <typename Call> double graph_time(cudaStream_t stream, Call call, int inner = 20, int repeats = 15)
+template <typename Call>
+double graph_time(cudaStream_t stream, Call call, int inner = 20, int repeats = 15)
 {
     cudaGraph_t graph;
     cudaGraphExec_t ready;
@@ -57,7 +58,8 @@ template <typename Call> double graph_time(cudaStream_t stream, Call call, int i
 }
 
 /* The same from back-to-back calls on the stream. */
-template <typename Call> double stream_time(cudaStream_t stream, Call call, int inner = 20, int repeats = 9)
+template <typename Call>
+double stream_time(cudaStream_t stream, Call call, int inner = 20, int repeats = 9)
 {
     cudaEvent_t start, stop;
     CHECK(cudaEventCreate(&start));
@@ -98,8 +100,9 @@ template <typename T> __global__ void fill_triangle(T *a, int64_t n, int64_t lda
         const double r = bench_random((uint64_t)e);
         a[e] = from_real<T>((real_of<T>)(i == j ? (r < 0 ? -1. : 1.) : 0.01 * r / sqrt((double)n)));
         if constexpr (scalar<T>::is_complex)
-            a[e].im =
-                (real_of<T>)(i == j ? 0. : 0.01 * bench_random((uint64_t)e + 77777777) / sqrt((double)n));
+            a[e].im = (real_of<T>)(i == j ? 0.
+                                          : 0.01 * bench_random((uint64_t)e + 77777777) /
+                                                sqrt((double)n));
     }
 }
 template <typename T> __global__ void fill_vector(T *x, int64_t n)
@@ -130,15 +133,18 @@ template <> struct names<complex_d> {
 template <typename T>
 void cublas_trsv(cublasHandle_t h, triangle_case c, int64_t n, const T *a, int64_t lda, T *x)
 {
-    const cublasFillMode_t uplo = c.uplo == LIBSOLVER_LOWER ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+    const cublasFillMode_t uplo =
+        c.uplo == LIBSOLVER_LOWER ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
     const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}, op = ops[c.trans];
-    const cublasDiagType_t diag = c.diag == LIBSOLVER_UNIT ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
+    const cublasDiagType_t diag =
+        c.diag == LIBSOLVER_UNIT ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
     if constexpr (names<T>::letter == 's')
         CHECK(cublasStrsv(h, uplo, op, diag, (int)n, a, (int)lda, x, 1));
     else if constexpr (names<T>::letter == 'd')
         CHECK(cublasDtrsv(h, uplo, op, diag, (int)n, a, (int)lda, x, 1));
     else if constexpr (names<T>::letter == 'c')
-        CHECK(cublasCtrsv(h, uplo, op, diag, (int)n, (const cuComplex *)a, (int)lda, (cuComplex *)x, 1));
+        CHECK(cublasCtrsv(h, uplo, op, diag, (int)n, (const cuComplex *)a, (int)lda, (cuComplex *)x,
+                          1));
     else
         CHECK(cublasZtrsv(h, uplo, op, diag, (int)n, (const cuDoubleComplex *)a, (int)lda,
                           (cuDoubleComplex *)x, 1));

@@ -1,11 +1,11 @@
-/* bench/dense/bench_accuracy.cu: errors of substitution, of inverses by doubling and by Higham's method B,
- * and of cuBLAS
+/* bench/dense/bench_accuracy.cu: errors of substitution, of inverses by doubling and by Higham's
+ * method B, and of cuBLAS
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * For triangles of order 512 in double precision: componentwise backward error max_i |b - Lx|_i / (|L||x| +
- * |b|)_i and normwise forward error, in units of eps, against extended precision on the host.  The Kahan
- * matrices sweep the growth max row sum of |L_kk||inv(L_kk)| of the diagonal blocks, which is what the guard
- * limits. */
+ * For triangles of order 512 in double precision: componentwise backward error max_i |b - Lx|_i /
+ * (|L||x| + |b|)_i and normwise forward error, in units of eps, against extended precision on the
+ * host.  The Kahan matrices sweep the growth max row sum of |L_kk||inv(L_kk)| of the diagonal
+ * blocks, which is what the guard limits. */
 #include "bench/dense/bench.h"
 #include <functional>
 #include <string>
@@ -122,34 +122,42 @@ int main(int argc, char **argv)
     CHECK(libsolver_trsv_workspace_init(work, work_bytes, nullptr));
 
     std::vector<std::pair<std::string, matrix>> all;
-    all.push_back({"random, diagonal 1..2",
-                   build([](int i, int j) { return i == j ? 1.5 + uniform() / 2 : uniform() / sqrt(N); })});
+    all.push_back({"random, diagonal 1..2", build([](int i, int j) {
+                       return i == j ? 1.5 + uniform() / 2 : uniform() / sqrt(N);
+                   })});
     all.push_back({"graded rows 1e-10", build([](int i, int j) {
-                       return pow(10., -10. * i / N) * (i == j ? 1.5 + uniform() / 2 : uniform() / sqrt(N));
+                       return pow(10., -10. * i / N) *
+                              (i == j ? 1.5 + uniform() / 2 : uniform() / sqrt(N));
                    })});
     all.push_back({"graded columns 1e-10", build([](int i, int j) {
-                       return pow(10., -10. * j / N) * (i == j ? 1.5 + uniform() / 2 : uniform() / sqrt(N));
+                       return pow(10., -10. * j / N) *
+                              (i == j ? 1.5 + uniform() / 2 : uniform() / sqrt(N));
                    })});
-    all.push_back({"unit, entries +-0.25", build([](int i, int j) { return i == j ? 1 : uniform() / 4; })});
-    all.push_back({"unit, entries +-1", build([](int i, int j) { return i == j ? 1 : uniform(); })});
-    all.push_back({"diagonal 1..1e-15",
-                   build([](int i, int j) { /* columns scaled: the condition is 1e15, x stays finite */
-                                            return pow(10., -15. * ((j * 37) % N) / N) *
-                                                   (i == j ? 1 : uniform() / sqrt(N));
-                   })});
-    for (double theta :
-         {1.56, 1.54, 1.52, 1.50, 1.48, 1.46, 1.44, 1.42, 1.40, 1.38, 1.36, 1.34, 1.32, 1.30, 1.25, 1.2}) {
+    all.push_back(
+        {"unit, entries +-0.25", build([](int i, int j) { return i == j ? 1 : uniform() / 4; })});
+    all.push_back(
+        {"unit, entries +-1", build([](int i, int j) { return i == j ? 1 : uniform(); })});
+    all.push_back(
+        {"diagonal 1..1e-15", build([](int i, int j) { /* columns scaled: the condition is 1e15, x
+                                                          stays finite */
+                                                       return pow(10., -15. * ((j * 37) % N) / N) *
+                                                              (i == j ? 1 : uniform() / sqrt(N));
+         })});
+    for (double theta : {1.56, 1.54, 1.52, 1.50, 1.48, 1.46, 1.44, 1.42, 1.40, 1.38, 1.36, 1.34,
+                         1.32, 1.30, 1.25, 1.2}) {
         char name[40];
         snprintf(name, sizeof name, "Kahan %.2f", theta);
         all.push_back({name, kahan(theta)});
     }
-    printf("order %d; backward / forward error in units of 2^-53\n%-22s %9s  %17s  %17s  %17s  %17s  %17s  "
+    printf("order %d; backward / forward error in units of 2^-53\n%-22s %9s  %17s  %17s  %17s  "
+           "%17s  %17s  "
            "%17s\n",
-           N, "matrix", "growth", "substitution by 8", "doubling, forced", "method B", "one-shot, guarded",
-           "prepared, guarded", "cuBLAS");
+           N, "matrix", "growth", "substitution by 8", "doubling, forced", "method B",
+           "one-shot, guarded", "prepared, guarded", "cuBLAS");
     if (csv != nullptr) {
         fprintf(csv, "matrix,growth");
-        for (const char *method : {"substitution", "doubling", "method B", "one shot", "prepared", "cuBLAS"})
+        for (const char *method :
+             {"substitution", "doubling", "method B", "one shot", "prepared", "cuBLAS"})
             fprintf(csv, ",%s backward,%s forward", method, method);
         fprintf(csv, "\n");
     }
@@ -170,16 +178,17 @@ int main(int argc, char **argv)
             return run([&] {
                 libsolver_trsv_options o = libsolver_trsv_default_options();
                 o.invert_from = invert_from;
-                CHECK(libsolver_trsv(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT,
-                                     N, a, N, x, 1, work, work_bytes, &o, nullptr));
+                CHECK(libsolver_trsv(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
+                                     LIBSOLVER_NON_UNIT, N, a, N, x, 1, work, work_bytes, &o,
+                                     nullptr));
             });
         };
         libsolver_trsv_prepared prepared;
         const auto stored = [&](double limit) {
             return run([&] {
                 CHECK(libsolver_trsv_prepare(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
-                                             LIBSOLVER_NON_UNIT, N, a, N, storage, bytes, limit, nullptr,
-                                             &prepared));
+                                             LIBSOLVER_NON_UNIT, N, a, N, storage, bytes, limit,
+                                             nullptr, &prepared));
                 CHECK(libsolver_trsv_solve(&prepared, x, 1, work, work_bytes, nullptr));
             });
         };

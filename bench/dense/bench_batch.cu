@@ -15,14 +15,16 @@ int main()
     const cudaStream_t stream = device.stream;
     const cublasHandle_t cublas = device.cublas;
     const double bandwidth = device.bandwidth;
-    printf("dtrsv batched, lower, us in a graph; read bandwidth %.2f TB/s\n op    n  batch  trsmBatched  "
+    printf("dtrsv batched, lower, us in a graph; read bandwidth %.2f TB/s\n op    n  batch  "
+           "trsmBatched  "
            "loop trsv   strided  pointers"
            "  variable    floor  better peer / strided, variable  difference\n",
            bandwidth);
     for (libsolver_transpose trans : {LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_TRANSPOSE})
         for (int64_t n : {8, 16, 32, 48, 64, 96, 128, 256, 512, 1024})
             for (int64_t batch : {1000, 100000}) {
-                if (batch * n * n > (int64_t)3e9 || (trans != LIBSOLVER_NO_TRANSPOSE && batch > 1000))
+                if (batch * n * n > (int64_t)3e9 ||
+                    (trans != LIBSOLVER_NO_TRANSPOSE && batch > 1000))
                     continue;
                 const triangle_case c = {LIBSOLVER_LOWER, trans, LIBSOLVER_NON_UNIT};
                 double *a, *x;
@@ -39,24 +41,28 @@ int main()
                 CHECK(cudaMalloc(&das, sizeof(double *) * as.size()));
                 CHECK(cudaMalloc(&dxs, sizeof(double *) * xs.size()));
                 CHECK(cudaMalloc(&dn, sizeof(int64_t) * orders.size()));
-                CHECK(cudaMemcpy(das, as.data(), sizeof(double *) * as.size(), cudaMemcpyHostToDevice));
-                CHECK(cudaMemcpy(dxs, xs.data(), sizeof(double *) * xs.size(), cudaMemcpyHostToDevice));
-                CHECK(cudaMemcpy(dn, orders.data(), sizeof(int64_t) * orders.size(), cudaMemcpyHostToDevice));
+                CHECK(cudaMemcpy(das, as.data(), sizeof(double *) * as.size(),
+                                 cudaMemcpyHostToDevice));
+                CHECK(cudaMemcpy(dxs, xs.data(), sizeof(double *) * xs.size(),
+                                 cudaMemcpyHostToDevice));
+                CHECK(cudaMemcpy(dn, orders.data(), sizeof(int64_t) * orders.size(),
+                                 cudaMemcpyHostToDevice));
                 fill_triangle<<<1320, 256, 0, stream>>>(a, n, n, batch * n * n);
                 std::vector<double> ours((size_t)(batch * n)), peers(ours.size());
                 const auto solved = [&](std::vector<double> &to, auto call) {
                     fill_vector<<<132, 256, 0, stream>>>(x, batch * n);
                     call();
-                    CHECK(cudaMemcpyAsync(to.data(), x, sizeof(double) * to.size(), cudaMemcpyDeviceToHost,
-                                          stream));
+                    CHECK(cudaMemcpyAsync(to.data(), x, sizeof(double) * to.size(),
+                                          cudaMemcpyDeviceToHost, stream));
                     CHECK(cudaStreamSynchronize(stream));
                 };
                 const double one = 1;
-                const cublasOperation_t op = trans == LIBSOLVER_NO_TRANSPOSE ? CUBLAS_OP_N : CUBLAS_OP_T;
+                const cublasOperation_t op =
+                    trans == LIBSOLVER_NO_TRANSPOSE ? CUBLAS_OP_N : CUBLAS_OP_T;
                 const auto peer = [&] {
                     CHECK(cublasDtrsmBatched(cublas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, op,
-                                             CUBLAS_DIAG_NON_UNIT, (int)n, 1, &one, das, (int)n, dxs, (int)n,
-                                             (int)batch));
+                                             CUBLAS_DIAG_NON_UNIT, (int)n, 1, &one, das, (int)n,
+                                             dxs, (int)n, (int)batch));
                 };
                 const auto loop = [&] {
                     for (int k = 0; k < 20; k++)
@@ -66,31 +72,33 @@ int main()
                 const auto measure = [&](auto call) {
                     solved(ours, call);
                     for (size_t i = 0; i < ours.size(); i++)
-                        worst = std::max(worst, ours[i] == ours[i] ? fabs(ours[i] - peers[i]) : INFINITY);
+                        worst = std::max(worst,
+                                         ours[i] == ours[i] ? fabs(ours[i] - peers[i]) : INFINITY);
                     return graph_time(stream, call, 3, 9);
                 };
                 solved(peers, peer);
                 const double peer_time = graph_time(stream, peer, 3, 9);
                 const double loop_time = graph_time(stream, loop, 1, 9) * (double)batch / 20;
                 const double strided = measure([&] {
-                    CHECK(libsolver_trsv_strided_batched(LIBSOLVER_D, c.uplo, trans, c.diag, n, a, n, n * n,
-                                                         x, 1, n, batch, stream));
+                    CHECK(libsolver_trsv_strided_batched(LIBSOLVER_D, c.uplo, trans, c.diag, n, a,
+                                                         n, n * n, x, 1, n, batch, stream));
                 });
                 const double pointers = measure([&] {
                     CHECK(libsolver_trsv_batched(LIBSOLVER_D, c.uplo, trans, c.diag, n,
-                                                 (const void *const *)das, n, (void *const *)dxs, 1, batch,
-                                                 stream));
+                                                 (const void *const *)das, n, (void *const *)dxs, 1,
+                                                 batch, stream));
                 });
                 const double variable = measure([&] {
                     CHECK(libsolver_trsv_variable_batched(LIBSOLVER_D, c.uplo, trans, c.diag, n, dn,
-                                                          (const void *const *)das, dn, (void *const *)dxs, 1,
-                                                          batch, stream));
+                                                          (const void *const *)das, dn,
+                                                          (void *const *)dxs, 1, batch, stream));
                 });
                 const double floor = (double)(batch * n * (n + 1) / 2 * 8) / bandwidth * 1e-6,
                              best = std::min(peer_time, loop_time);
-                printf("  %c %4lld %6lld %12.1f %10.0f %9.1f %9.1f %9.1f %8.1f  %6.1fx %6.1fx  %.0e\n",
-                       "NT"[trans], (long long)n, (long long)batch, peer_time, loop_time, strided, pointers,
-                       variable, floor, best / strided, best / variable, worst);
+                printf(
+                    "  %c %4lld %6lld %12.1f %10.0f %9.1f %9.1f %9.1f %8.1f  %6.1fx %6.1fx  %.0e\n",
+                    "NT"[trans], (long long)n, (long long)batch, peer_time, loop_time, strided,
+                    pointers, variable, floor, best / strided, best / variable, worst);
                 fflush(stdout);
                 for (void *p : {(void *)a, (void *)x, (void *)das, (void *)dxs, (void *)dn})
                     CHECK(cudaFree(p));

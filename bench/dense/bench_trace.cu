@@ -34,19 +34,21 @@ int main(int argc, char **argv)
     fill_vector<<<32, 256, 0, stream>>>(x, n);
     libsolver_trsv_options o = libsolver_trsv_default_options();
     const auto solve = [&](int64_t order) {
-        CHECK(libsolver_trsv(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT, order,
-                             a, n, x, 1, work, bytes, &o, stream));
+        CHECK(libsolver_trsv(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
+                             LIBSOLVER_NON_UNIT, order, a, n, x, 1, work, bytes, &o, stream));
     };
     const double launch = graph_time(stream, [&] { empty_kernel<<<1, 32, 0, stream>>>(); });
-    printf("LAUNCHES, us in a graph:      n    total  blkSolve     gemv  launches  share of entries\n");
+    printf("LAUNCHES, us in a graph:      n    total  blkSolve     gemv  launches  share of "
+           "entries\n");
     for (int64_t order = 512; order <= n; order *= 2) {
         const double blocks = (double)order / 128, launches = (2 * blocks - 1) * launch;
         o.form = LIBSOLVER_TRSV_PANELS;
         const double block_solve = (graph_time(stream, [&] { solve(128); }) - launch) * blocks;
         o.form = LIBSOLVER_TRSV_LAUNCHES;
         const double total = graph_time(stream, [&] { solve(order); });
-        printf("                         %6lld %8.1f  %8.1f %8.1f  %8.1f  %.1f %%\n", (long long)order, total,
-               block_solve, total - block_solve - launches, launches, 12900. / (double)order);
+        printf("                         %6lld %8.1f  %8.1f %8.1f  %8.1f  %.1f %%\n",
+               (long long)order, total, block_solve, total - block_solve - launches, launches,
+               12900. / (double)order);
     }
     const bool cluster = argc > 3 && strcmp(argv[3], "cluster") == 0;
     o.form = cluster ? LIBSOLVER_TRSV_CLUSTER : LIBSOLVER_TRSV_GRID;
@@ -56,18 +58,23 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++)
         solve(n);
     std::vector<uint64_t> t((size_t)(TRACE_WORDS * rows));
-    CHECK(cudaMemcpyAsync(t.data(), trace, t.size() * sizeof(uint64_t), cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaMemcpyAsync(t.data(), trace, t.size() * sizeof(uint64_t), cudaMemcpyDeviceToHost,
+                          stream));
     CHECK(cudaStreamSynchronize(stream));
-    printf("%s, n = %lld, ns after row 0 was taken; a row waits for the one above it in `last tile`\n"
-           "  row    taken diagonal ready  caught up  last tile   sent  step\n",
-           cluster ? "CLUSTER" : "GRID", (long long)n);
+    printf(
+        "%s, n = %lld, ns after row 0 was taken; a row waits for the one above it in `last tile`\n"
+        "  row    taken diagonal ready  caught up  last tile   sent  step\n",
+        cluster ? "CLUSTER" : "GRID", (long long)n);
     for (int64_t r = 0; r < rows; r++)
         if (r < 12 || r >= rows - 4)
             printf("%5lld %8lld %14lld %10lld %10lld %6lld %5lld\n", (long long)r,
-                   (long long)(t[(size_t)(8 * r)] - t[0]), (long long)(t[(size_t)(8 * r + TRACE_DIAGONAL)] - t[0]),
+                   (long long)(t[(size_t)(8 * r)] - t[0]),
+                   (long long)(t[(size_t)(8 * r + TRACE_DIAGONAL)] - t[0]),
                    (long long)(t[(size_t)(8 * r + TRACE_CAUGHT_UP)] - t[0]),
                    (long long)(t[(size_t)(8 * r + TRACE_LAST_X)] - t[0]),
                    (long long)(t[(size_t)(8 * r + TRACE_SENT)] - t[0]),
-                   r > 0 ? (long long)(t[(size_t)(8 * r + TRACE_SENT)] - t[(size_t)(8 * r - 8 + TRACE_SENT)]) : 0);
+                   r > 0 ? (long long)(t[(size_t)(8 * r + TRACE_SENT)] -
+                                       t[(size_t)(8 * r - 8 + TRACE_SENT)])
+                         : 0);
     return argc > 2 ? trace_svg_store(argv[2], n, (int)rows, t.data()) : 0;
 }

@@ -1,12 +1,14 @@
-/* bench/dense/bench_trsv.cu: every form of the dense triangular solve against cuBLAS in the same run
+/* bench/dense/bench_trsv.cu: every form of the dense triangular solve against cuBLAS in the same
+ * run
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * bench_trsv [-t sdcz] [-op NTC] [-diag N|U] [-n N,N,...] [-forms NAME,NAME,...] [-scale ROW] [-csv FILE]
+ * bench_trsv [-t sdcz] [-op NTC] [-diag N|U] [-n N,N,...] [-forms NAME,NAME,...] [-scale ROW] [-csv
+ * FILE]
  *
- * One row an order: microseconds in a graph (median), the largest difference of any form's solution from
- * cuBLAS's, the ratio of cuBLAS's time to ours for the automatic one-shot solve and for the prepared one, and
- * their floor of bytes (the triangle read once at the read bandwidth measured first) as a percentage of their
- * time. */
+ * One row an order: microseconds in a graph (median), the largest difference of any form's solution
+ * from cuBLAS's, the ratio of cuBLAS's time to ours for the automatic one-shot solve and for the
+ * prepared one, and their floor of bytes (the triangle read once at the read bandwidth measured
+ * first) as a percentage of their time. */
 #include "bench/dense/bench.h"
 #include <cstring>
 #include <string>
@@ -72,7 +74,8 @@ template <typename T> struct bench {
         const auto solved = [&](std::vector<T> &to, auto call) {
             fill_vector<<<32, 256, 0, stream>>>(x, n);
             call();
-            CHECK(cudaMemcpyAsync(to.data(), x, (size_t)n * sizeof(T), cudaMemcpyDeviceToHost, stream));
+            CHECK(cudaMemcpyAsync(to.data(), x, (size_t)n * sizeof(T), cudaMemcpyDeviceToHost,
+                                  stream));
             CHECK(cudaStreamSynchronize(stream));
         };
         const auto measure = [&](auto call) {
@@ -100,20 +103,20 @@ template <typename T> struct bench {
             else if (scale_from >= 0)
                 o.scale_from = scale_from;
             times[k] = n > columns[k].most || !wanted(columns[k].name) ? NAN : measure([&] {
-                CHECK(libsolver_trsv(type, c.uplo, c.trans, c.diag, n, a, lda, x, 1, work, work_bytes, &o,
-                                     stream));
+                CHECK(libsolver_trsv(type, c.uplo, c.trans, c.diag, n, a, lda, x, 1, work,
+                                     work_bytes, &o, stream));
             });
         }
         libsolver_trsv_prepared prepared;
-        CHECK(libsolver_trsv_prepare(type, c.uplo, c.trans, c.diag, n, a, lda, storage, storage_bytes, 0,
-                                     stream, &prepared));
-        times[COLUMNS] =
-            measure([&] { CHECK(libsolver_trsv_solve(&prepared, x, 1, work, work_bytes, stream)); });
+        CHECK(libsolver_trsv_prepare(type, c.uplo, c.trans, c.diag, n, a, lda, storage,
+                                     storage_bytes, 0, stream, &prepared));
+        times[COLUMNS] = measure(
+            [&] { CHECK(libsolver_trsv_solve(&prepared, x, 1, work, work_bytes, stream)); });
         const double preparation = stream_time(
             stream,
             [&] {
-                CHECK(libsolver_trsv_prepare(type, c.uplo, c.trans, c.diag, n, a, lda, storage, storage_bytes,
-                                             0, stream, &prepared));
+                CHECK(libsolver_trsv_prepare(type, c.uplo, c.trans, c.diag, n, a, lda, storage,
+                                             storage_bytes, 0, stream, &prepared));
             },
             1, 3);
         const double floor = (double)n * (double)(n + 1) / 2 * sizeof(T) / bandwidth * 1e-6,
@@ -122,12 +125,12 @@ template <typename T> struct bench {
         for (double t : times)
             isnan(t) ? (void)printf("      - ") : (void)printf(" %7.2f", t);
         printf(" | %8.0f %7.2f | %5.1fx %5.1fx | %5.1f%% %5.1f%% | %.0e\n", preparation, floor,
-               peer_time / one, peer_time / times[COLUMNS], 100 * floor / one, 100 * floor / times[COLUMNS],
-               worst);
+               peer_time / one, peer_time / times[COLUMNS], 100 * floor / one,
+               100 * floor / times[COLUMNS], worst);
         fflush(stdout);
         if (csv != nullptr) {
-            fprintf(csv, "%c,%c,%c,%lld,%.4f,%.4f,%.4f", names<T>::letter, "NTC"[c.trans], "NU"[c.diag],
-                    (long long)n, floor, preparation, peer_time);
+            fprintf(csv, "%c,%c,%c,%lld,%.4f,%.4f,%.4f", names<T>::letter, "NTC"[c.trans],
+                    "NU"[c.diag], (long long)n, floor, preparation, peer_time);
             for (double t : times)
                 fprintf(csv, ",%.4f", t);
             fprintf(csv, "\n");
@@ -139,15 +142,19 @@ template <typename T> struct bench {
 
 template <typename T>
 static void table(const bench_device &device, libsolver_transpose trans, libsolver_diagonal diag,
-                  const std::vector<int64_t> &orders, FILE *csv, int64_t scale_from, const std::string &forms)
+                  const std::vector<int64_t> &orders, FILE *csv, int64_t scale_from,
+                  const std::string &forms)
 {
-    bench<T> b = {device.stream, device.cublas, {LIBSOLVER_LOWER, trans, diag}, device.bandwidth, csv,
-                  scale_from,    forms};
+    bench<T> b = {
+        device.stream, device.cublas, {LIBSOLVER_LOWER, trans, diag}, device.bandwidth, csv,
+        scale_from,    forms};
     printf("%ctrsv lower, op %c, %s, us in a graph; read bandwidth %.2f TB/s\n     n   cuBLAS",
-           names<T>::letter, "NTC"[trans], diag == LIBSOLVER_UNIT ? "unit" : "non-unit", device.bandwidth);
+           names<T>::letter, "NTC"[trans], diag == LIBSOLVER_UNIT ? "unit" : "non-unit",
+           device.bandwidth);
     for (const column &c : columns)
         printf(" %7s", c.name);
-    printf(" prepard |  prepare   floor | cuBLAS/auto,prep | floor/auto,prep | largest difference\n");
+    printf(
+        " prepard |  prepare   floor | cuBLAS/auto,prep | floor/auto,prep | largest difference\n");
     for (int64_t n : orders)
         b.row(n);
 }
@@ -155,8 +162,9 @@ static void table(const bench_device &device, libsolver_transpose trans, libsolv
 int main(int argc, char **argv)
 {
     std::string types = "d", op = "N", forms;
-    std::vector<int64_t> orders = {8,    16,   32,   64,   96,   128,  192,  256,   384,   512,  768,
-                                   1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 20000};
+    std::vector<int64_t> orders = {8,    16,   32,   64,   96,    128,   192,
+                                   256,  384,  512,  768,  1024,  1536,  2048,
+                                   3072, 4096, 6144, 8192, 12288, 16384, 20000};
     FILE *csv = nullptr;
     int64_t scale_from = -1;
     libsolver_diagonal diag = LIBSOLVER_NON_UNIT;

@@ -6,7 +6,8 @@
 
 enum { LEFT = 60, TOP = 36, WIDTH = 900, PLOT = WIDTH - 80, HEIGHT = 560, PHASES = 4 };
 
-static const char *const phases[PHASES] = {"diagonal block", "tiles left of the last", "last tile", "diagonal step"};
+static const char *const phases[PHASES] = {"diagonal block", "tiles left of the last", "last tile",
+                                           "diagonal step"};
 static const char *const colours[PHASES] = {"#b8b8b8", "#7fb2e5", "#e5a84f", "#c0504d"};
 
 static void draw(output *o, int64_t n, int rows, const uint64_t *word)
@@ -26,7 +27,8 @@ static void draw(output *o, int64_t n, int rows, const uint64_t *word)
     for (int r = 0; r < rows; r++)
         for (int p = 0; p < PHASES; p++) {
             const uint64_t *t = word + (int64_t)TRACE_WORDS * r + p;
-            svg_box(o, LEFT + scale * (double)(t[0] - first), TOP + r * bar, scale * (double)(t[1] - t[0]), bar, colours[p]);
+            svg_box(o, LEFT + scale * (double)(t[0] - first), TOP + r * bar,
+                    scale * (double)(t[1] - t[0]), bar, colours[p]);
         }
     svg_label(o, 8, TOP + 12, "start", "row 0");
     snprintf(text, sizeof text, "%d", rows - 1);

@@ -24,8 +24,8 @@ void BLAS(trsm)(const char *, const char *, const char *, const char *, const in
                 const scalar *, const scalar *, const int *, scalar *, const int *);
 void BLAS(gemv)(const char *, const int *, const int *, const scalar *, const scalar *, const int *,
                 const scalar *, const int *, const scalar *, scalar *, const int *);
-void BLAS(trsv)(const char *, const char *, const char *, const int *, const scalar *, const int *, scalar *,
-                const int *);
+void BLAS(trsv)(const char *, const char *, const char *, const int *, const scalar *, const int *,
+                scalar *, const int *);
 
 /* The BLAS's letter for the transposed factor: L^H of a Hermitian matrix, L^T of a symmetric
  * one. */
@@ -35,8 +35,8 @@ static inline char transposed(int hermitian)
 }
 
 /* C := alpha op(A) op(B) + beta C,  C m x n, inner size k */
-static inline void gemm(char ta, char tb, int m, int n, int k, scalar alpha, const scalar *a, int lda,
-                        const scalar *b, int ldb, scalar beta, scalar *c, int ldc)
+static inline void gemm(char ta, char tb, int m, int n, int k, scalar alpha, const scalar *a,
+                        int lda, const scalar *b, int ldb, scalar beta, scalar *c, int ldc)
 {
     if (m > 0 && n > 0)
         BLAS(gemm)(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
@@ -51,8 +51,8 @@ static inline void trsm(char side, char uplo, char trans, char diag, int m, int 
 }
 
 /* y := alpha op(A) x + beta y,  A m x n */
-static inline void gemv(char trans, int m, int n, scalar alpha, const scalar *a, int lda, const scalar *x,
-                        scalar beta, scalar *y)
+static inline void gemv(char trans, int m, int n, scalar alpha, const scalar *a, int lda,
+                        const scalar *x, scalar beta, scalar *y)
 {
     const int one = 1;
     if (m > 0 && n > 0)

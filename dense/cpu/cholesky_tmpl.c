@@ -24,12 +24,14 @@ static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *pa
 
 /* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in
  * steps of INNER_BLOCK. */
-static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *diagonal, front_watch *watch)
+static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *diagonal,
+                            front_watch *watch)
 {
     const front_kernels *kernels = NAME(front_kernels_here)();
     const int large = front_is_large(m, j1 - j0);
     if (front_kernels_pay(m - j0, j1 - j0))
-        return j0 + kernels->cholesky(m - j0, j1 - j0, panel + j0 + (int64_t)j0 * m, m, diagonal + j0);
+        return j0 +
+               kernels->cholesky(m - j0, j1 - j0, panel + j0 + (int64_t)j0 * m, m, diagonal + j0);
     for (int j = j0, end; j < j1; j = end) {
         end = j + INNER_BLOCK < j1 ? j + INNER_BLOCK : j1;
         if (front_panel_stopped(watch, m, j1 - j0))
@@ -57,7 +59,8 @@ int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, fron
         const int done = block_of_columns(j, end, m, panel, diagonal, watch);
         if (done < end)
             return done;
-        NAME(front_update_columns)(1, m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k, watch);
+        NAME(front_update_columns)(1, m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k,
+                                   watch);
     }
     return k;
 }

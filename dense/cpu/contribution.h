@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* A contribution block of order r is kept in block columns of CB_BLOCK columns; a block column holds its rows
- * from its own diagonal block down, by columns:
+/* A contribution block of order r is kept in block columns of CB_BLOCK columns; a block column
+ * holds its rows from its own diagonal block down, by columns:
  *
  *      +--+               block column b: (r - b CB_BLOCK) rows, up to CB_BLOCK columns;
  *      |  |--+            inside its diagonal block the upper triangle is undefined.

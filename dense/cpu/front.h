@@ -3,17 +3,18 @@
  *
  *            k      m - k
  *        +-------+
- *      k | panel |            panel: m x k by columns, leading dimension m, lower trapezoid; the pivot
- * candidates
+ *      k | panel |            panel: m x k by columns, leading dimension m, lower trapezoid; the
+ * pivot candidates
  *        |-------+--------+
- *        |       |        |   contribution block: lower triangle of order m - (pivots eliminated), stored
- * apart m - k |       |   CB   |
+ *        |       |        |   contribution block: lower triangle of order m - p, p the pivots
+ *  m - k |       |   CB   |   eliminated; stored apart
  *        +-------+--------+
  *
- * hermitian: A = L L^H or L D L^H, otherwise L D L^T; it makes no difference to real types.  L^T below stands for both.
+ * hermitian: A = L L^H or L D L^H, otherwise L D L^T; it makes no difference to real types.  L^T
+ * below stands for both.
  *
- * Large fronts are cut into tiles by size alone and the tiles are OpenMP tasks, so every entry is computed by
- * the same operations whatever the number of threads. */
+ * Large fronts are cut into tiles by size alone and the tiles are OpenMP tasks, so every entry is
+ * computed by the same operations whatever the number of threads. */
 #ifndef DENSE_CPU_FRONT_H
 #define DENSE_CPU_FRONT_H
 
@@ -68,14 +69,16 @@ static inline int front_panel_stopped(front_watch *watch, int64_t m, int64_t k)
 
 /* What the pivots of a front were. */
 typedef struct front_report {
-    double doubt_level; /* given */
-    int eliminated; /* pivots; the candidates after them are delayed */
-    int two_by_two; /* 2x2 pivots among them */
-    int positive, negative, zero; /* signs of eigenvalues; complex symmetric: all but zeros are positive */
-    int uncertain;                /* pivots at most doubt_level times what was assembled into their rows (ldlt.h) */
-    int perturbed;                /* pivots that were changed, or taken though L outgrows 1/u */
-    double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot; infinity if
-                        there is none */
+    double doubt_level;           /* given */
+    int eliminated;               /* pivots; the candidates after them are delayed */
+    int two_by_two;               /* 2x2 pivots among them */
+    int positive, negative, zero; /* signs of eigenvalues; complex symmetric: all but zeros are
+                                     positive */
+    int uncertain;   /* pivots at most doubt_level times what was assembled into their rows (ldlt.h)
+                      */
+    int perturbed;   /* pivots that were changed, or taken though L outgrows 1/u */
+    double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot;
+                        infinity if there is none */
 } front_report;
 
 /* Cholesky of the k pivot columns (A = L L^H):  panel := [L11; L21].  diagonal(j), length k: the
@@ -83,23 +86,26 @@ typedef struct front_report {
  * refused.  Returns k, or the column of the first pivot refused. */
 int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, front_watch *watch);
 
-/* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u (at a root max(1/u, 4)), 1x1 and 2x2
- * pivots.
- * index, length m, is permuted with the rows (only its first k move).  d and e, length k: D(j,j) and
- * D(j+1,j).  A zero pivot has d = e = 0 and a zero column of L.  Hermitian: d is real.  magnitude, length m: on entry what was
- * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h].  Rows [0, judged) of L are
- * held to 1/u, k <= judged <= m: rows that will never be eliminated stand below and decide nothing.  The candidates left over
- * are updated and stand in the columns eliminated .. k-1.  most_delayed: how many they may be; when judged = k the threshold is
- * lowered to 1/4 for the others, which always suffices, otherwise they are taken as ldlt_forced does.
- * zero: LDLT_ZERO, or more to make zero pivots of columns that may only be so by rounding errors (ldlt.h).
- * work: front_ldlt_work(m, k) scalars. */
-void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
-                      real u, real zero, int most_delayed, scalar *work, front_watch *watch, front_report *report);
-/* The same without pivoting, for quasi-definite matrices [Vanderbei 1995]: pivot j is to have the sign of sign(j), length k;
- * one that has not, or is rounding error, becomes sign(j) max(|pivot|, sqrt(eps) magnitude(j)) and is counted as perturbed.
- * A real or Hermitian. */
-void NAME(front_ldlt_signed)(int hermitian, int m, int k, scalar *panel, const int8_t *sign, scalar *d, scalar *e,
-                             real *magnitude, scalar *work, front_watch *watch, front_report *report);
+/* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u (at a root
+ * max(1/u, 4)), 1x1 and 2x2 pivots. index, length m, is permuted with the rows (only its first k
+ * move).  d and e, length k: D(j,j) and D(j+1,j).  A zero pivot has d = e = 0 and a zero column of
+ * L.  Hermitian: d is real.  magnitude, length m: on entry what was assembled into each row, on
+ * return increased by what the pivots subtracted from it [see ldlt.h].  Rows [0, judged) of L are
+ * held to 1/u, k <= judged <= m: rows that will never be eliminated stand below and decide nothing.
+ * The candidates left over are updated and stand in the columns eliminated .. k-1.  most_delayed:
+ * how many they may be; when judged = k the threshold is lowered to 1/4 for the others, which
+ * always suffices, otherwise they are taken as ldlt_forced does. zero: LDLT_ZERO, or more to make
+ * zero pivots of columns that may only be so by rounding errors (ldlt.h). work: front_ldlt_work(m,
+ * k) scalars. */
+void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index,
+                      scalar *d, scalar *e, real *magnitude, real u, real zero, int most_delayed,
+                      scalar *work, front_watch *watch, front_report *report);
+/* The same without pivoting, for quasi-definite matrices [Vanderbei 1995]: pivot j is to have the
+ * sign of sign(j), length k; one that has not, or is rounding error, becomes sign(j) max(|pivot|,
+ * sqrt(eps) magnitude(j)) and is counted as perturbed. A real or Hermitian. */
+void NAME(front_ldlt_signed)(int hermitian, int m, int k, scalar *panel, const int8_t *sign,
+                             scalar *d, scalar *e, real *magnitude, scalar *work,
+                             front_watch *watch, front_report *report);
 static inline int64_t front_ldlt_work(int64_t m, int64_t k)
 {
     const int64_t columns = k < LDLT_BLOCK ? k : LDLT_BLOCK;
@@ -110,13 +116,14 @@ static inline int64_t front_ldlt_work(int64_t m, int64_t k)
  * panel's first p columns. d, e: NULL for Cholesky.  The block columns of the k - p delayed
  * candidates are taken from the panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each
  * OpenMP thread, scratch_stride apart. */
-void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
-                              scalar *cb, scalar *scratch, int64_t scratch_stride, front_watch *watch);
+void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel,
+                              const scalar *d, const scalar *e, scalar *cb, scalar *scratch,
+                              int64_t scratch_stride, front_watch *watch);
 
 /* What p pivots subtract from the columns behind them, which stand in the panel too:  columns [p,
  * m) -= L21 D L21^T.  d, e: NULL for Cholesky.  work: as in front_ldlt. */
-void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e, scalar *work,
-                             front_watch *watch);
+void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d,
+                             const scalar *e, scalar *work, front_watch *watch);
 
 /* Building blocks of the above.
  *
@@ -124,9 +131,10 @@ void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const s
  * columns, inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal
  * become undefined.  front_update_columns: the same with beta = 1 for columns [from, to) of the
  * panel and pivots [p0, p1): L is the panel, row i of W is row i - w_row of w. */
-void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
-                            const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
-void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w, int ldw,
-                                int w_row, int from, int to, front_watch *watch);
+void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l,
+                            int ldl, const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
+void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
+                                const scalar *w, int ldw, int w_row, int from, int to,
+                                front_watch *watch);
 
 #endif

@@ -19,11 +19,11 @@
 typedef struct front_kernels {
     /* C := C - L W^T, or, if not `add`, -L W^T;  C rows x columns, L rows x inner, W columns x
      * inner.  trapezoid: only entries on and below the diagonal; others become undefined. */
-    void (*update)(int hermitian, int trapezoid, int rows, int columns, int inner, const scalar *l, int ldl,
-                   const scalar *w, int ldw, int add, scalar *c, int ldc);
+    void (*update)(int hermitian, int trapezoid, int rows, int columns, int inner, const scalar *l,
+                   int ldl, const scalar *w, int ldw, int add, scalar *c, int ldc);
     /* X := X T^-T,  X rows x n, T lower triangular of order n, with a unit diagonal if `unit` */
-    void (*solve_right)(int hermitian, int unit, int rows, int n, const scalar *t, int ldt, scalar *x,
-                        int ldx);
+    void (*solve_right)(int hermitian, int unit, int rows, int n, const scalar *t, int ldt,
+                        scalar *x, int ldx);
     /* A = L L^H: the first k columns of a trapezoid of m rows become [L11; L21].  A pivot <= 16 eps
      * diagonal(j) is refused; returns k, or the column of the first that is. */
     int (*cholesky)(int m, int k, scalar *a, int lda, const real *diagonal);
@@ -37,10 +37,11 @@ typedef struct front_kernels {
      * the row that came to place i, d and e hold D.  Stops where what is left is noise at the level
      * `zero`; returns the pivots found.  g, length n, in the original order, is permuted and
      * increased. */
-    int (*ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e, real *g);
+    int (*ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e,
+                      real *g);
     /* g(i) += sum over c of |L(i,c)| |W(i,c)| */
-    void (*add_magnitudes)(int rows, int columns, const scalar *l, int ldl, const scalar *w, int ldw,
-                           real *g);
+    void (*add_magnitudes)(int rows, int columns, const scalar *l, int ldl, const scalar *w,
+                           int ldw, real *g);
 } front_kernels;
 
 static inline int ldlt_block_ld(int n)

@@ -13,8 +13,9 @@
 #define VECTORS 3
 
 /* acc -= L W^T,  L V vectors x inner, W N x inner */
-INLINE_ALWAYS void subtract_product(const int V, const int N, int hermitian, int inner, const scalar *l,
-                                    ptrdiff_t ldl, const scalar *w, ptrdiff_t ldw, lanes acc[VECTORS][TILE])
+INLINE_ALWAYS void subtract_product(const int V, const int N, int hermitian, int inner,
+                                    const scalar *l, ptrdiff_t ldl, const scalar *w, ptrdiff_t ldw,
+                                    lanes acc[VECTORS][TILE])
 {
     for (int q = 0; q < inner; q++, l += ldl, w += ldw) {
         lanes a[VECTORS];
@@ -40,8 +41,8 @@ typedef struct product {
 
 /* V vectors of rows, of which the last `count` > (V - 1) LANES are wanted.  Those before keep what
  * they hold, or, with C := -L W^T, get the same again or lie above the diagonal. */
-INLINE_ALWAYS void update_tile(const int V, const int N, const product *p, int count, const scalar *l,
-                               const scalar *w, scalar *c)
+INLINE_ALWAYS void update_tile(const int V, const int N, const product *p, int count,
+                               const scalar *l, const scalar *w, scalar *c)
 {
     lanes acc[VECTORS][TILE];
 #pragma GCC unroll 4
@@ -62,8 +63,8 @@ INLINE_ALWAYS void update_tile(const int V, const int N, const product *p, int c
 }
 
 /* Fewer rows than a vector has. */
-static inline void update_entries(const int N, const product *p, int rows, const scalar *l, const scalar *w,
-                                  scalar *c)
+static inline void update_entries(const int N, const product *p, int rows, const scalar *l,
+                                  const scalar *w, scalar *c)
 {
     for (int j = 0; j < N; j++)
         for (int i = 0; i < rows; i++) {
@@ -97,8 +98,8 @@ INLINE_ALWAYS void update_columns(const int N, const product *p, int i, int rows
         update_entries(N, p, left, l + i, w, c + i);
 }
 
-static void update(int hermitian, int trapezoid, int rows, int columns, int inner, const scalar *l, int ldl,
-                   const scalar *w, int ldw, int add, scalar *c, int ldc)
+static void update(int hermitian, int trapezoid, int rows, int columns, int inner, const scalar *l,
+                   int ldl, const scalar *w, int ldw, int add, scalar *c, int ldc)
 {
     const product p = {hermitian, inner, add, ldl, ldw, ldc};
     int j = 0;
@@ -125,8 +126,8 @@ typedef struct step {
     scalar inverse[TILE];
 } step;
 
-static inline void step_begin(step *s, const int N, int hermitian, int unit, int before, const scalar *t,
-                              ptrdiff_t ldt, ptrdiff_t ldx)
+static inline void step_begin(step *s, const int N, int hermitian, int unit, int before,
+                              const scalar *t, ptrdiff_t ldt, ptrdiff_t ldx)
 {
     *s = (step){hermitian, before, ldt, ldx, t, {{0}}, {0}};
     for (int a = 0; a < N; a++) {
@@ -205,8 +206,8 @@ INLINE_ALWAYS void solve_columns(const int N, const step *s, int rows, scalar *x
 }
 
 /* Columns [c, c + columns) of X, columns <= TILE, when those before are solved.  t: T(c, 0). */
-static void solve_step(int hermitian, int unit, int rows, int c, int columns, const scalar *t, int ldt,
-                       scalar *x, int ldx)
+static void solve_step(int hermitian, int unit, int rows, int c, int columns, const scalar *t,
+                       int ldt, scalar *x, int ldx)
 {
     step s;
     step_begin(&s, columns, hermitian, unit, c, t, ldt, ldx);
@@ -220,8 +221,8 @@ static void solve_step(int hermitian, int unit, int rows, int c, int columns, co
         solve_columns(1, &s, rows, x);
 }
 
-static void solve_right(int hermitian, int unit, int rows, int n, const scalar *t, int ldt, scalar *x,
-                        int ldx)
+static void solve_right(int hermitian, int unit, int rows, int n, const scalar *t, int ldt,
+                        scalar *x, int ldx)
 {
     for (int c = 0; c < n; c += TILE)
         solve_step(hermitian, unit, rows, c, n - c < TILE ? n - c : TILE, t + c, ldt, x, ldx);
@@ -232,7 +233,8 @@ static void solve_right(int hermitian, int unit, int rows, int n, const scalar *
 /* The corner of the next N columns, when those before are subtracted from it: Cholesky of its lower
  * triangle, and s->own and s->inverse from that.  Returns N or the first column whose pivot is
  * refused. */
-INLINE_ALWAYS int factorize_corner(const int N, step *s, scalar *a, ptrdiff_t lda, const real *diagonal)
+INLINE_ALWAYS int factorize_corner(const int N, step *s, scalar *a, ptrdiff_t lda,
+                                   const real *diagonal)
 {
     scalar t[TILE][TILE];
 #pragma GCC unroll 4
@@ -265,7 +267,8 @@ INLINE_ALWAYS int factorize_corner(const int N, step *s, scalar *a, ptrdiff_t ld
 
 /* Columns [j, j + N) of the trapezoid, when those before are done.  Returns N or the first column
  * whose pivot is refused. */
-INLINE_ALWAYS int cholesky_step(const int N, int m, int j, scalar *a, ptrdiff_t ld, const real *diagonal)
+INLINE_ALWAYS int cholesky_step(const int N, int m, int j, scalar *a, ptrdiff_t ld,
+                                const real *diagonal)
 {
     step s = {.hermitian = 1, .before = j, .ldt = ld, .ldx = ld, .t = a + j};
     scalar *here = a + j + j * ld;
@@ -315,8 +318,8 @@ static real divide_1x1(int rows, int judged, scalar d, const scalar *w, scalar *
 }
 
 /* [l0 l1] := [w0 w1] [a b'; b c]^-1, scaled by b against overflow, as divide_2x2 */
-static real divide_pair(int hermitian, int rows, int judged, scalar a, scalar b, scalar c, const scalar *w0,
-                        const scalar *w1, scalar *l0, scalar *l1, real most)
+static real divide_pair(int hermitian, int rows, int judged, scalar a, scalar b, scalar c,
+                        const scalar *w0, const scalar *w1, scalar *l0, scalar *l1, real most)
 {
     const scalar above = scalar_mirror(b, hermitian), ab = a / above, cb = c / b, det = ab * cb - 1;
     const scalar x_factor = 1 / (above * det), y_factor = 1 / (b * det);
@@ -350,15 +353,16 @@ static void divide(int hermitian, int rows, int judged, int columns, const scala
         if (e[c] == 0)
             largest[c] = divide_1x1(rows, judged, d[c], w0, l0, largest[c]);
         else {
-            const real most = divide_pair(hermitian, rows, judged, d[c], e[c], d[c + 1], w0, w0 + ldw, l0,
-                                          l0 + ldl, largest[c]);
+            const real most = divide_pair(hermitian, rows, judged, d[c], e[c], d[c + 1], w0,
+                                          w0 + ldw, l0, l0 + ldl, largest[c]);
             largest[c] = most;
             c++;
         }
     }
 }
 
-static void add_magnitudes(int rows, int columns, const scalar *l, int ldl, const scalar *w, int ldw, real *g)
+static void add_magnitudes(int rows, int columns, const scalar *l, int ldl, const scalar *w,
+                           int ldw, real *g)
 {
     int i = 0;
     for (; i + 2 * LANES <= rows; i += 2 * LANES) {

@@ -1,10 +1,10 @@
 /* dense/cpu/ldlt.h: pivots of LDL^T, shared by its three methods
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Rounding errors and zero.  g(i) bounds what was assembled into row i of the scaled matrix: the largest
- * entry of row i of A, plus the sum over all pivots so far of |l_ip| |(L D)_ip|.  By Cauchy and Schwarz the
- * products subtracted from entry (i, j) sum to at most sqrt(g(i) g(j)), so an entry below 8 eps of that is
- * rounding error; a column of such entries is a zero pivot. */
+ * Rounding errors and zero.  g(i) bounds what was assembled into row i of the scaled matrix: the
+ * largest entry of row i of A, plus the sum over all pivots so far of |l_ip| |(L D)_ip|.  By Cauchy
+ * and Schwarz the products subtracted from entry (i, j) sum to at most sqrt(g(i) g(j)), so an entry
+ * below 8 eps of that is rounding error; a column of such entries is a zero pivot. */
 #ifndef DENSE_CPU_LDLT_H
 #define DENSE_CPU_LDLT_H
 
@@ -18,7 +18,8 @@
  * are uncertain. */
 static inline int is_noise(real entry, real gi, real gj, real level)
 {
-    const double bound = (double)level * (sqrt((double)gi) * sqrt((double)gj)); /* gi gj may overflow */
+    /* gi gj may overflow */
+    const double bound = (double)level * (sqrt((double)gi) * sqrt((double)gj));
     return (double)entry <= bound && bound < INFINITY;
 }
 
@@ -48,22 +49,27 @@ static inline void divide_2x2(int hermitian, scalar a, scalar b, scalar c, scala
 
 /* Counts the pivot d, or the 2x2 pivot [d e'; e d2] when e != 0, of rows with magnitudes g1 and
  * g2. */
-void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1, real g2);
+void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1,
+                      real g2);
 
 /* Swaps rows and columns i < j of the lower trapezoid (m x k panel, both candidates), with index
  * and magnitude. */
-void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index, real *magnitude);
+void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index,
+                     real *magnitude);
 
 /* Threshold partial pivoting, one pivot at a time, on candidates [p, k), beside rows [p, judged)
  * [Duff, Reid 1983].  zero: the level of is_noise. work: 2 m + k scalars.  Returns the new p. */
-int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
-                         real *magnitude, real u, real zero, scalar *work, front_watch *watch, front_report *report);
+int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel,
+                         int32_t *index, scalar *d, scalar *e, real *magnitude, real u, real zero,
+                         scalar *work, front_watch *watch, front_report *report);
 
-/* When more than `leave` candidates of [p, k) are left that no stable pivot was found for: eliminates as many as must be, each
- * by the first pivot that keeps |L| <= 1/sqrt(eps), or else the candidate of largest |diagonal| beside its column's largest
- * entry, whose diagonal is raised until it does [static pivoting: Duff, Pralet 2007, section 4].  All count as perturbed, but
- * zero columns.  work: 2 m + k scalars.  Returns the new p. */
-int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave, scalar *panel, int32_t *index, scalar *d, scalar *e,
-                      real *magnitude, scalar *work, front_watch *watch, front_report *report);
+/* When more than `leave` candidates of [p, k) are left that no stable pivot was found for:
+ * eliminates as many as must be, each by the first pivot that keeps |L| <= 1/sqrt(eps), or else the
+ * candidate of largest |diagonal| beside its column's largest entry, whose diagonal is raised until
+ * it does [static pivoting: Duff, Pralet 2007, section 4].  All count as perturbed, but zero
+ * columns.  work: 2 m + k scalars.  Returns the new p. */
+int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave, scalar *panel,
+                      int32_t *index, scalar *d, scalar *e, real *magnitude, scalar *work,
+                      front_watch *watch, front_report *report);
 
 #endif

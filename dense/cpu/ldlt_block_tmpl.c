@@ -60,7 +60,8 @@ static void swap_rows(const block *s, int i, int j, int *order, real *g)
     }
     for (int c = i + 1; c < j; c++) {
         scalar *mirror = s->b + j + c * s->ld;
-        t = ci[c], ci[c] = scalar_mirror(*mirror, s->hermitian), *mirror = scalar_mirror(t, s->hermitian);
+        t = ci[c], ci[c] = scalar_mirror(*mirror, s->hermitian),
+        *mirror = scalar_mirror(t, s->hermitian);
     }
     ci[j] = scalar_mirror(ci[j], s->hermitian);
     t = ci[i], ci[i] = cj[j], cj[j] = t;
@@ -144,7 +145,8 @@ static void eliminate_2x2(block *s, int p, real *g)
     subtract(1, s, p + 2, l0, w0, l1, w1);
 }
 
-int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e, real *g)
+int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e,
+                    real *g)
 {
     block s = {hermitian, n, ldlt_block_ld(n), b, {0}};
     const int ld = s.ld;
@@ -161,10 +163,12 @@ int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scal
         if (row != column) {
             /* the largest entry is off the diagonal: a 2x2 pivot, or a diagonal entry nearly as
              * large */
-            const scalar a = b[column + column * ld], c = b[row + row * ld], off = b[row + column * ld];
+            const scalar a = b[column + column * ld], c = b[row + row * ld],
+                         off = b[row + column * ld];
             if (scalar_abs((a / off) * (c / scalar_mirror(off, hermitian)) - 1) >= (real)0.5) {
                 swap_rows(&s, p, column, order, g);
-                swap_rows(&s, p + 1, row, order, g); /* row > column >= p: not moved by the first swap */
+                swap_rows(&s, p + 1, row, order, g); /* row > column >= p: not moved by the first
+                                                        swap */
                 d[p] = b[p + p * ld];
                 e[p] = b[p + 1 + p * ld];
                 d[p + 1] = b[p + 1 + (p + 1) * ld];

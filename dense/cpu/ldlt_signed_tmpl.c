@@ -21,8 +21,8 @@ static real signed_pivot(real d, int sign, real g, front_report *report)
 }
 
 /* L11 D11 L11^T of the nb x nb triangle b, leading dimension m. */
-static void factorize_triangle(int hermitian, int nb, int m, scalar *b, const int8_t *sign, scalar *d, real *g,
-                               front_report *report)
+static void factorize_triangle(int hermitian, int nb, int m, scalar *b, const int8_t *sign,
+                               scalar *d, real *g, front_report *report)
 {
     scalar w[LDLT_BLOCK];
     for (int p = 0; p < nb; p++) {
@@ -45,8 +45,8 @@ static void factorize_triangle(int hermitian, int nb, int m, scalar *b, const in
 }
 
 /* W := A21 L11^-T,  L21 := W D^-1, and the magnitudes of the rows below. */
-static void rows_below(int hermitian, int rows, int nb, int m, const scalar *l11, scalar *l21, const scalar *d, real *g,
-                       scalar *w)
+static void rows_below(int hermitian, int rows, int nb, int m, const scalar *l11, scalar *l21,
+                       const scalar *d, real *g, scalar *w)
 {
     for (int c = 0; c < nb; c++)
         memcpy(w + (int64_t)c * rows, l21 + (int64_t)c * m, sizeof(scalar) * (size_t)rows);
@@ -62,15 +62,17 @@ static void rows_below(int hermitian, int rows, int nb, int m, const scalar *l11
     }
 }
 
-void NAME(front_ldlt_signed)(int hermitian, int m, int k, scalar *panel, const int8_t *sign, scalar *d, scalar *e,
-                             real *magnitude, scalar *work, front_watch *watch, front_report *report)
+void NAME(front_ldlt_signed)(int hermitian, int m, int k, scalar *panel, const int8_t *sign,
+                             scalar *d, scalar *e, real *magnitude, scalar *work,
+                             front_watch *watch, front_report *report)
 {
     for (int p = 0, end; p < k && !front_panel_stopped(watch, m, k); p = end) {
         end = p + LDLT_BLOCK < k ? p + LDLT_BLOCK : k;
         scalar *corner = panel + p + (int64_t)p * m;
         memset(e + p, 0, sizeof(scalar) * (size_t)(end - p));
         factorize_triangle(hermitian, end - p, m, corner, sign + p, d + p, magnitude + p, report);
-        rows_below(hermitian, m - end, end - p, m, corner, corner + (end - p), d + p, magnitude + end, work);
+        rows_below(hermitian, m - end, end - p, m, corner, corner + (end - p), d + p,
+                   magnitude + end, work);
         NAME(front_update_columns)(hermitian, m, panel, p, end, work, m - end, end, end, k, watch);
     }
     report->eliminated = k;

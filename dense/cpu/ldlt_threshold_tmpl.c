@@ -7,7 +7,8 @@
 #include "dense/cpu/ldlt.h"
 #include <string.h>
 
-void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index, real *magnitude)
+void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index,
+                     real *magnitude)
 {
     scalar t;
     for (int c = 0; c < i; c++) {
@@ -42,17 +43,20 @@ static void eigenvalues(double a, double b, double c, double *value)
     value[1] = (a / b * (c / b) - 1) * b * (b / value[0]);
 }
 
-/* Singular values of the complex symmetric [a b; b c] = b M: s0 s1 = |det M|, s0^2 + s1^2 = |M|_F^2. */
+/* Singular values of the complex symmetric [a b; b c] = b M: s0 s1 = |det M|, s0^2 + s1^2 =
+ * |M|_F^2. */
 static void singular_values(scalar a, scalar b, scalar c, double *value)
 {
-    const double off = (double)scalar_abs(b), x = (double)scalar_abs(a) / off, y = (double)scalar_abs(c) / off;
+    const double off = (double)scalar_abs(b), x = (double)scalar_abs(a) / off,
+                 y = (double)scalar_abs(c) / off;
     const double det = (double)relative_determinant(0, a, b, c), half = (x * x + y * y) / 2 + 1;
     const double larger = sqrt(half + sqrt(half > det ? (half - det) * (half + det) : 0));
     value[0] = larger * off;
     value[1] = det / larger * off;
 }
 
-void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1, real g2)
+void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1,
+                      real g2)
 {
     const int without_sign = SCALAR_COMPLEX && !hermitian, pivots = e == 0 ? 1 : 2;
     double value[2] = {without_sign ? (double)scalar_abs(d) : (double)scalar_real(d), 0};
@@ -60,7 +64,8 @@ void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, s
         if (without_sign)
             singular_values(d, e, d2, value);
         else
-            eigenvalues((double)scalar_real(d), (double)scalar_abs(e), (double)scalar_real(d2), value);
+            eigenvalues((double)scalar_real(d), (double)scalar_abs(e), (double)scalar_real(d2),
+                        value);
         report->two_by_two++;
     }
     for (int i = 0; i < pivots; i++) {
@@ -103,7 +108,8 @@ static real largest_but(int end, int p, const scalar *x, int c, int t)
     return a > b ? (a > z ? a : z) : (b > z ? b : z);
 }
 
-/* Row of the largest |x(i)|, first <= i < last, without i = c; -1 if there is none.  The first of equals. */
+/* Row of the largest |x(i)|, first <= i < last, without i = c; -1 if there is none.  The first of
+ * equals. */
 static int row_of_largest(int first, int last, const scalar *x, int c)
 {
     int row = -1;
@@ -113,7 +119,8 @@ static int row_of_largest(int first, int last, const scalar *x, int c)
     return row;
 }
 
-static int column_is_zero(int judged, int p, int c, const scalar *x, const real *magnitude, real zero)
+static int column_is_zero(int judged, int p, int c, const scalar *x, const real *magnitude,
+                          real zero)
 {
     for (int i = p; i < judged; i++)
         if (x[i] != 0 && !is_noise(scalar_abs(x[i]), magnitude[i], magnitude[c], zero))
@@ -124,8 +131,9 @@ static int column_is_zero(int judged, int p, int c, const scalar *x, const real 
 /* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner,
  * -1: zero column.  *partner, unless it is zero: the candidate in whose row its largest entry
  * stands, or -1.  x, y: workspace of m scalars each. */
-static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, const scalar *panel, const real *magnitude, real u,
-                         real zero, int *partner, scalar *x, scalar *y)
+static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, const scalar *panel,
+                         const real *magnitude, real u, real zero, int *partner, scalar *x,
+                         scalar *y)
 {
     whole_column(hermitian, m, p, c, panel, x);
     if (column_is_zero(judged, p, c, x, magnitude, zero))
@@ -141,7 +149,8 @@ static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, 
     if (!invertible(hermitian, a, b, d))
         return 0;
     /* | [x y] [a b'; b d]^-1 | <= 1 / u for the largest entries that x and y can have in a row */
-    const real xs = largest_but(judged, p, x, c, t), ys = largest_but(judged, p, y, c, t), off = scalar_abs(b);
+    const real xs = largest_but(judged, p, x, c, t), ys = largest_but(judged, p, y, c, t),
+               off = scalar_abs(b);
     const real det = relative_determinant(hermitian, a, b, d) * off;
     if (u * (scalar_abs(d) / off * xs + ys) > det || u * (xs + scalar_abs(a) / off * ys) > det)
         return 0;
@@ -150,8 +159,8 @@ static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, 
 
 /* Columns [p + pivots, k) -= L W^T for the pivots in columns p.. of the panel; w: what L D was,
  * rows [p, m), stride m.  Columns that change have not been refused any more. */
-static void update_candidates(int hermitian, int m, int k, int p, int pivots, scalar *panel, const scalar *w,
-                              real *magnitude, scalar *refused)
+static void update_candidates(int hermitian, int m, int k, int p, int pivots, scalar *panel,
+                              const scalar *w, real *magnitude, scalar *refused)
 {
     for (int q = 0; q < pivots; q++) {
         const scalar *l = panel + (int64_t)(p + q) * m, *wq = w + (int64_t)q * m;
@@ -170,8 +179,8 @@ static void update_candidates(int hermitian, int m, int k, int p, int pivots, sc
 }
 
 /* Divides the columns at p by their pivot, keeping L D in w, and updates the other candidates. */
-static void eliminate(int hermitian, int m, int k, int p, int pivots, scalar *panel, scalar *d, scalar *e, real *magnitude,
-                      scalar *w, scalar *refused)
+static void eliminate(int hermitian, int m, int k, int p, int pivots, scalar *panel, scalar *d,
+                      scalar *e, real *magnitude, scalar *w, scalar *refused)
 {
     scalar *l0 = panel + (int64_t)p * m, *l1 = l0 + m;
     const int first = p + pivots;
@@ -198,7 +207,8 @@ static void eliminate(int hermitian, int m, int k, int p, int pivots, scalar *pa
 }
 
 /* Candidate c comes to place p. */
-static void bring(int hermitian, int m, scalar *panel, int p, int c, int32_t *index, real *magnitude, scalar *refused)
+static void bring(int hermitian, int m, scalar *panel, int p, int c, int32_t *index,
+                  real *magnitude, scalar *refused)
 {
     if (c == p)
         return;
@@ -210,8 +220,9 @@ static void bring(int hermitian, int m, scalar *panel, int p, int c, int32_t *in
 
 /* Makes pivots of candidate c at place p: -1: a zero pivot, 1, or 2 with its partner t.  Returns
  * how many are eliminated. */
-static int take(int hermitian, int m, int k, int p, int c, int t, int pivots, scalar *panel, int32_t *index, scalar *d,
-                scalar *e, real *magnitude, scalar *work, scalar *refused, front_report *report)
+static int take(int hermitian, int m, int k, int p, int c, int t, int pivots, scalar *panel,
+                int32_t *index, scalar *d, scalar *e, real *magnitude, scalar *work,
+                scalar *refused, front_report *report)
 {
     bring(hermitian, m, panel, p, c, index, magnitude, refused);
     if (pivots == -1) {
@@ -225,7 +236,8 @@ static int take(int hermitian, int m, int k, int p, int c, int t, int pivots, sc
     if (pivots == 2) /* the first swap may have moved the partner */
         bring(hermitian, m, panel, p + 1, t == p ? c : t, index, magnitude, refused);
     eliminate(hermitian, m, k, p, pivots, panel, d, e, magnitude, work, refused);
-    NAME(ldlt_count)(hermitian, report, d[p], e[p], d[p + pivots - 1], magnitude[p], magnitude[p + pivots - 1]);
+    NAME(ldlt_count)(hermitian, report, d[p], e[p], d[p + pivots - 1], magnitude[p],
+                     magnitude[p + pivots - 1]);
     return pivots;
 }
 
@@ -242,11 +254,13 @@ static int next_candidate(int p, int k, int c, const scalar *refused)
     return -1;
 }
 
-int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel, int32_t *index, scalar *d, scalar *e,
-                         real *magnitude, real u, real zero, scalar *work, front_watch *watch, front_report *report)
+int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel,
+                         int32_t *index, scalar *d, scalar *e, real *magnitude, real u, real zero,
+                         scalar *work, front_watch *watch, front_report *report)
 {
     scalar *x = work, *y = work + m;         /* reused as L D once the pivot is chosen */
-    scalar *refused = work + 2 * (int64_t)m; /* nonzero: offered no pivot, and has not changed since */
+    scalar *refused = work + 2 * (int64_t)m; /* nonzero: offered no pivot, and has not changed since
+                                              */
     int first = p; /* pivots found before the round in which every candidate is asked again */
     for (int c = p; c < k; c++)
         refused[c] = 0;
@@ -265,13 +279,15 @@ int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar 
             continue;
         }
         int t = -1;
-        const int pivots = offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, u, zero, &t, x, y);
+        const int pivots =
+            offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, u, zero, &t, x, y);
         if (pivots == 0) {
             refused[c] = 1;
             next = t >= 0 && refused[t] == 0 ? t : c + 1;
             continue;
         }
-        p += take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude, work, refused, report);
+        p += take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude, work, refused,
+                  report);
         next = c < p ? p : c + 1;
     }
     return p;
@@ -284,9 +300,11 @@ static scalar direction(scalar a)
     return size > 0 ? (scalar)(a / size) : 1;
 }
 
-/* The candidate of [p, k) with the largest |diagonal| beside the largest entry of its column; that diagonal is raised to
- * `least` times the largest entry if it is less.  x: workspace of m scalars. */
-static int raise_best(int hermitian, int m, int k, int judged, int p, scalar *panel, real least, scalar *x)
+/* The candidate of [p, k) with the largest |diagonal| beside the largest entry of its column; that
+ * diagonal is raised to `least` times the largest entry if it is less.  x: workspace of m scalars.
+ */
+static int raise_best(int hermitian, int m, int k, int judged, int p, scalar *panel, real least,
+                      scalar *x)
 {
     int best = p;
     real best_ratio = -1, best_size = 0;
@@ -306,8 +324,9 @@ static int raise_best(int hermitian, int m, int k, int judged, int p, scalar *pa
     return best;
 }
 
-int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave, scalar *panel, int32_t *index, scalar *d, scalar *e,
-                      real *magnitude, scalar *work, front_watch *watch, front_report *report)
+int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave, scalar *panel,
+                      int32_t *index, scalar *d, scalar *e, real *magnitude, scalar *work,
+                      front_watch *watch, front_report *report)
 {
     const real least = (real)sqrt(EPS);
     scalar *x = work, *y = work + m, *refused = work + 2 * (int64_t)m;
@@ -317,14 +336,16 @@ int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave,
         int pivots = 0, c = p - 1, t = -1;
         while (pivots == 0 && ++c < k) {
             if (refused[c] == 0)
-                pivots = offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, least, LDLT_ZERO, &t, x, y);
+                pivots = offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, least,
+                                       LDLT_ZERO, &t, x, y);
             refused[c] = pivots == 0;
         }
         if (pivots == 0) {
             c = raise_best(hermitian, m, k, judged, p, panel, least, x);
             pivots = 1;
         }
-        const int taken = take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude, work, refused, report);
+        const int taken = take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude,
+                               work, refused, report);
         report->perturbed += pivots == -1 ? 0 : taken;
         p += taken;
     }

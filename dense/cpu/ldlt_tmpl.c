@@ -1,17 +1,18 @@
-/* dense/cpu/ldlt_tmpl.c: LDL^T of the candidates of a front by a-posteriori threshold pivoting  [Duff, Hogg,
- * Lopez 2020]
+/* dense/cpu/ldlt_tmpl.c: LDL^T of the candidates of a front by a-posteriori threshold pivoting
+ * [Duff, Hogg, Lopez 2020]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Blocks of columns are factorized with pivoting inside their diagonal block only; then |L| <= 1/u is
- * checked, the columns before the first that fails are kept, the others are put back and moved to the end of
- * the candidates:
+ * Blocks of columns are factorized with pivoting inside their diagonal block only; then |L| <= 1/u
+ * is checked, the columns before the first that fails are kept, the others are put back and moved
+ * to the end of the candidates:
  *
  *      0       p        s      s+nb        q      k
  *      | done  | failed | block | waiting  | failed |
  *
- * Blocks in which there is no pivot at all, as of rows without a diagonal whose partners are not here, stay where they are,
- * [p, s).  The failed ones are tried once more when other pivots have changed them, grouped otherwise, then one at a time by plain
- * threshold pivoting; what is left is delayed. */
+ * Blocks in which there is no pivot at all, as of rows without a diagonal whose partners are not
+ * here, stay where they are, [p, s).  The failed ones are tried once more when other pivots have
+ * changed them, grouped otherwise, then one at a time by plain threshold pivoting; what is left is
+ * delayed. */
 #include "dense/cpu/ldlt.h"
 #include "dense/cpu/blas.h"
 #include "dense/cpu/front_kernels.h"
@@ -25,15 +26,16 @@ typedef struct front {
     scalar *d, *e;
     real *magnitude, u, zero;
     front_watch *watch;
-    scalar *backup; /* m x LDLT_BLOCK: the block's columns before elimination, rows p..m-1, leading dimension
-                       m - p */
+    scalar *backup; /* m x LDLT_BLOCK: the block's columns before elimination, rows p..m-1, leading
+                       dimension m - p */
     scalar *w;      /* m x LDLT_BLOCK: L D below the block, leading dimension m - p - nb */
 } front;
 
 /* Entry (i, j) of the block that was backed up. */
 static scalar original(const front *f, int ld, int i, int j)
 {
-    return i >= j ? f->backup[i + (int64_t)j * ld] : scalar_mirror(f->backup[j + (int64_t)i * ld], f->hermitian);
+    return i >= j ? f->backup[i + (int64_t)j * ld]
+                  : scalar_mirror(f->backup[j + (int64_t)i * ld], f->hermitian);
 }
 
 /* Rows [p, p+nb) of the finished columns, and index, follow the order found in the block. */
@@ -57,7 +59,8 @@ static void permute_block_rows(front *f, int p, int nb, const int *order)
     memcpy(f->index + p, variable, sizeof(int32_t) * (size_t)nb);
 }
 
-/* Largest |L11| below the pivots of column c; complete pivoting keeps it <= 4, which may be more than 1/u. */
+/* Largest |L11| below the pivots of column c; complete pivoting keeps it <= 4, which may be more
+ * than 1/u. */
 static real largest_inside(int nb, const scalar *b, int c, int pivots)
 {
     const int ldb = ldlt_block_ld(nb);
@@ -74,7 +77,8 @@ static scalar *below(const front *f, int p, int nb)
     return f->panel + p + nb + (int64_t)p * f->m;
 }
 
-/* Below the block: W := A21 L11^-T (^-H), L21 := W D^-1.  Returns the leading pivots of which |L| <= 1/u. */
+/* Below the block: W := A21 L11^-T (^-H), L21 := W D^-1.  Returns the leading pivots of which |L|
+ * <= 1/u. */
 static int columns_below(front *f, int p, int nb, int found, const scalar *b, const int *order)
 {
     const int rows = f->m - p - nb, judged = f->judged - p - nb, ld = f->m - p;
@@ -83,7 +87,8 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
         memcpy(f->w + (int64_t)c * rows, f->backup + nb + (int64_t)order[c] * ld,
                sizeof(scalar) * (size_t)rows);
     if (SCALAR_COMPLEX && !front_kernels_pay(rows, found))
-        trsm('R', 'L', transposed(f->hermitian), 'U', rows, found, 1, b, ldlt_block_ld(nb), f->w, rows);
+        trsm('R', 'L', transposed(f->hermitian), 'U', rows, found, 1, b, ldlt_block_ld(nb), f->w,
+             rows);
     else
         f->kernels->solve_right(f->hermitian, 1, rows, found, b, ldlt_block_ld(nb), f->w, rows);
     real largest[LDLT_BLOCK];
@@ -91,7 +96,8 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
         pivots = f->e[p + c] != 0 ? 2 : 1;
         largest[c] = largest_inside(nb, b, c, pivots);
     }
-    f->kernels->divide(f->hermitian, rows, judged, found, f->w, rows, f->d + p, f->e + p, below(f, p, nb), f->m, largest);
+    f->kernels->divide(f->hermitian, rows, judged, found, f->w, rows, f->d + p, f->e + p,
+                       below(f, p, nb), f->m, largest);
     int accepted = 0;
     while (accepted < found && largest[accepted] <= limit)
         accepted += f->e[p + accepted] != 0 ? 2 : 1;
@@ -102,12 +108,14 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
  * pivots. */
 static void restore_failed(front *f, int p, int nb, int accepted, const scalar *b, const int *order)
 {
-    const int m = f->m, ld = m - p, ldb = ldlt_block_ld(nb), rows = m - p - nb, failed = nb - accepted;
+    const int m = f->m, ld = m - p, ldb = ldlt_block_ld(nb), rows = m - p - nb,
+              failed = nb - accepted;
     scalar w[LDLT_BLOCK * LDLT_BLOCK]; /* L11 D of the failed rows: failed x accepted */
     for (int c = 0; c < accepted; c++)
         for (int i = 0; i < failed; i++) {
             const scalar l = b[accepted + i + c * ldb];
-            const scalar next = f->e[p + c] != 0 ? b[accepted + i + (c + 1) * ldb] * f->e[p + c] : 0;
+            const scalar next =
+                f->e[p + c] != 0 ? b[accepted + i + (c + 1) * ldb] * f->e[p + c] : 0;
             const scalar before =
                 c > 0 && f->e[p + c - 1] != 0
                     ? b[accepted + i + (c - 1) * ldb] * scalar_mirror(f->e[p + c - 1], f->hermitian)
@@ -123,7 +131,8 @@ static void restore_failed(front *f, int p, int nb, int accepted, const scalar *
     }
     scalar *corner = f->panel + p + accepted + (int64_t)(p + accepted) * m;
     NAME(update_trapezoid)
-    (f->hermitian, failed + rows, failed, accepted, f->panel + p + accepted + (int64_t)p * m, m, w, failed, 1, corner, m);
+    (f->hermitian, failed + rows, failed, accepted, f->panel + p + accepted + (int64_t)p * m, m, w,
+     failed, 1, corner, m);
     for (int c = 0; c < accepted; c++)
         for (int i = 0; i < failed; i++)
             f->magnitude[p + accepted + i] +=
@@ -147,7 +156,8 @@ static int eliminate_block(front *f, int p, int s, int nb, front_report *report)
     int order[LDLT_BLOCK];
     memset(b, 0, sizeof(scalar) * (size_t)(nb * ldb));
     for (int c = 0; c < nb; c++) {
-        memcpy(b + c + c * ldb, f->panel + s + c + (int64_t)(s + c) * m, sizeof(scalar) * (size_t)(nb - c));
+        memcpy(b + c + c * ldb, f->panel + s + c + (int64_t)(s + c) * m,
+               sizeof(scalar) * (size_t)(nb - c));
         b[c + c * ldb] = scalar_diagonal(b[c + c * ldb], f->hermitian);
     }
     memcpy(before, f->magnitude + s, sizeof(real) * (size_t)nb);
@@ -158,7 +168,8 @@ static int eliminate_block(front *f, int p, int s, int nb, front_report *report)
     if (s > p)
         bring_block(f, p, s, nb);
     for (int c = 0; c < nb; c++)
-        memcpy(f->backup + c + (int64_t)c * ld, f->panel + p + c + (int64_t)(p + c) * m, sizeof(scalar) * (size_t)(ld - c));
+        memcpy(f->backup + c + (int64_t)c * ld, f->panel + p + c + (int64_t)(p + c) * m,
+               sizeof(scalar) * (size_t)(ld - c));
     memcpy(f->d + p, d, sizeof(scalar) * (size_t)found);
     memcpy(f->e + p, e, sizeof(scalar) * (size_t)found);
     permute_block_rows(f, p, nb, order);
@@ -169,20 +180,24 @@ static int eliminate_block(front *f, int p, int s, int nb, front_report *report)
         memcpy(column + c + 1, b + c + 1 + c * ldb, sizeof(scalar) * (size_t)(nb - c - 1));
         const int pivots = f->e[p + c] != 0 ? 2 : 1;
         NAME(ldlt_count)
-        (f->hermitian, report, f->d[p + c], f->e[p + c], f->d[p + c + pivots - 1], g[c], g[c + pivots - 1]);
+        (f->hermitian, report, f->d[p + c], f->e[p + c], f->d[p + c + pivots - 1], g[c],
+         g[c + pivots - 1]);
         if (pivots == 2) { /* the second column of the pair */
             scalar *second = column + m;
             second[c + 1] = 1;
-            memcpy(second + c + 2, b + c + 2 + (c + 1) * ldb, sizeof(scalar) * (size_t)(nb - c - 2));
+            memcpy(second + c + 2, b + c + 2 + (c + 1) * ldb,
+                   sizeof(scalar) * (size_t)(nb - c - 2));
             c++;
         }
     }
     for (int c = 0; c < nb; c++)
         f->magnitude[p + c] = c < accepted ? g[c] : before[order[c]];
-    f->kernels->add_magnitudes(m - p - nb, accepted, below(f, p, nb), m, f->w, ld - nb, f->magnitude + p + nb);
+    f->kernels->add_magnitudes(m - p - nb, accepted, below(f, p, nb), m, f->w, ld - nb,
+                               f->magnitude + p + nb);
     if (accepted < nb)
         restore_failed(f, p, nb, accepted, b, order);
-    NAME(front_update_columns)(f->hermitian, m, f->panel, p, p + accepted, f->w, ld - nb, p + nb, p + nb, f->k, f->watch);
+    NAME(front_update_columns)(f->hermitian, m, f->panel, p, p + accepted, f->w, ld - nb, p + nb,
+                               p + nb, f->k, f->watch);
     return accepted;
 }
 
@@ -191,7 +206,8 @@ static int eliminate_block(front *f, int p, int s, int nb, front_report *report)
 static int pass(front *f, int p, int most_first, front_report *report)
 {
     int s = p, q = f->k;
-    for (int most = most_first; s < q && !front_panel_stopped(f->watch, f->m, f->k); most = LDLT_BLOCK) {
+    for (int most = most_first; s < q && !front_panel_stopped(f->watch, f->m, f->k);
+         most = LDLT_BLOCK) {
         const int nb = q - s < most ? q - s : most, skipped = s - p;
         const int accepted = eliminate_block(f, p, s, nb, report), failed = nb - accepted;
         if (accepted < 0 || skipped > 0) {
@@ -201,7 +217,8 @@ static int pass(front *f, int p, int most_first, front_report *report)
         }
         const int waiting = q - p - nb;
         for (int i = 0; i < failed && i < waiting; i++)
-            NAME(ldlt_swap)(f->hermitian, f->m, f->panel, p + accepted + i, q - 1 - i, f->index, f->magnitude);
+            NAME(ldlt_swap)(f->hermitian, f->m, f->panel, p + accepted + i, q - 1 - i, f->index,
+                            f->magnitude);
         p += accepted;
         s = p;
         q -= failed;
@@ -209,20 +226,38 @@ static int pass(front *f, int p, int most_first, front_report *report)
     return p;
 }
 
-void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index, scalar *d, scalar *e, real *magnitude,
-                      real u, real zero, int most_delayed, scalar *work, front_watch *watch, front_report *report)
+void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index,
+                      scalar *d, scalar *e, real *magnitude, real u, real zero, int most_delayed,
+                      scalar *work, front_watch *watch, front_report *report)
 {
-    front f = {NAME(front_kernels_here)(), hermitian, m, k, judged, panel, index, d, e, magnitude, u, zero, watch, work, NULL};
+    front f = {NAME(front_kernels_here)(),
+               hermitian,
+               m,
+               k,
+               judged,
+               panel,
+               index,
+               d,
+               e,
+               magnitude,
+               u,
+               zero,
+               watch,
+               work,
+               NULL};
     f.w = work + front_ldlt_work(m, k) / 2;
     int p = pass(&f, 0, LDLT_BLOCK, report);
     if (p > 0 && p < k)
         p = pass(&f, p, LDLT_BLOCK / 2, report);
     if (p < k)
-        p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, u, zero, work, watch, report);
-    if (p < k - most_delayed && judged == k) /* without rows below, 1/4 is always reached, by the largest entry [Bunch,
-                                           Parlett 1971] */
-        p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, (real)0.25, 0, work, watch, report);
+        p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude, u, zero,
+                                 work, watch, report);
+    if (p < k - most_delayed && judged == k) /* without rows below, 1/4 is always reached, by the
+                                           largest entry [Bunch, Parlett 1971] */
+        p = NAME(ldlt_threshold)(hermitian, m, k, judged, p, panel, index, d, e, magnitude,
+                                 (real)0.25, 0, work, watch, report);
     if (p < k - most_delayed)
-        p = NAME(ldlt_forced)(hermitian, m, k, judged, p, most_delayed, panel, index, d, e, magnitude, work, watch, report);
+        p = NAME(ldlt_forced)(hermitian, m, k, judged, p, most_delayed, panel, index, d, e,
+                              magnitude, work, watch, report);
     report->eliminated = p;
 }

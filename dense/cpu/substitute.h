@@ -21,8 +21,10 @@
 typedef struct substitution {
     void (*forward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z);
     void (*backward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z);
-    void (*product)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y);
-    void (*product_transposed)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y);
+    void (*product)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x,
+                    scalar *y);
+    void (*product_transposed)(int rows, int columns, int ld, const scalar *a, int width,
+                               const scalar *x, scalar *y);
 } substitution;
 
 /* The kernels for this processor and this width of a row.  ahead: L does not fit the caches; the
@@ -39,7 +41,9 @@ static inline int64_t substitution_width(int64_t c)
 
 /* forward and backward with a whole panel, ld = m.  A large one is cut by size alone, into OpenMP
  * tasks. */
-void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z);
-void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z);
+void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit,
+                              const scalar *panel, int width, scalar *z);
+void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit,
+                               const scalar *panel, int width, scalar *z);
 
 #endif

@@ -49,9 +49,13 @@ static inline int strip_bytes(int width, int c)
 
 #if STRIP_MOST >= 128
 #define CALL_STRIP(bytes, f, ...) \
-    (bytes == 128 ? f##_128(__VA_ARGS__) : bytes == 64 ? f##_64(__VA_ARGS__) : bytes == 32 ? f##_32(__VA_ARGS__) : f##_16(__VA_ARGS__))
+    (bytes == 128  ? f##_128(__VA_ARGS__) \
+     : bytes == 64 ? f##_64(__VA_ARGS__) \
+     : bytes == 32 ? f##_32(__VA_ARGS__) \
+                   : f##_16(__VA_ARGS__))
 #elif STRIP_MOST >= 64
-#define CALL_STRIP(bytes, f, ...) (bytes == 64 ? f##_64(__VA_ARGS__) : bytes == 32 ? f##_32(__VA_ARGS__) : f##_16(__VA_ARGS__))
+#define CALL_STRIP(bytes, f, ...) \
+    (bytes == 64 ? f##_64(__VA_ARGS__) : bytes == 32 ? f##_32(__VA_ARGS__) : f##_16(__VA_ARGS__))
 #else
 #define CALL_STRIP(bytes, f, ...) (bytes == 32 ? f##_32(__VA_ARGS__) : f##_16(__VA_ARGS__))
 #endif
@@ -71,7 +75,8 @@ static void forward(int m, int p, int ld, int unit, const scalar *l, int width, 
         const int columns = p - j < step ? p - j : step;
         for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
             bytes = strip_bytes(width, c);
-            CALL_STRIP(bytes, forward, m - j, columns, ld, unit, l + j * ((ptrdiff_t)ld + 1), width, z + (ptrdiff_t)j * width + c);
+            CALL_STRIP(bytes, forward, m - j, columns, ld, unit, l + j * ((ptrdiff_t)ld + 1), width,
+                       z + (ptrdiff_t)j * width + c);
         }
     }
 }
@@ -83,12 +88,14 @@ static void backward(int m, int p, int ld, int unit, const scalar *l, int width,
         const int j = end > step ? end - step : 0;
         for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
             bytes = strip_bytes(width, c);
-            CALL_STRIP(bytes, backward, m - j, end - j, ld, unit, l + j * ((ptrdiff_t)ld + 1), width, z + (ptrdiff_t)j * width + c);
+            CALL_STRIP(bytes, backward, m - j, end - j, ld, unit, l + j * ((ptrdiff_t)ld + 1),
+                       width, z + (ptrdiff_t)j * width + c);
         }
     }
 }
 
-static void product(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y)
+static void product(int rows, int columns, int ld, const scalar *a, int width, const scalar *x,
+                    scalar *y)
 {
     for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
         bytes = strip_bytes(width, c);
@@ -96,7 +103,8 @@ static void product(int rows, int columns, int ld, const scalar *a, int width, c
     }
 }
 
-static void product_transposed(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y)
+static void product_transposed(int rows, int columns, int ld, const scalar *a, int width,
+                               const scalar *x, scalar *y)
 {
     for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
         bytes = strip_bytes(width, c);

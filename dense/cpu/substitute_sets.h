@@ -7,7 +7,9 @@
 #include "dense/cpu/substitute.h"
 
 /* [ahead] */
-extern const substitution NAME(single_substitution_plain)[2], NAME(single_substitution_avx2)[2], NAME(single_substitution_avx512)[2];
-extern const substitution NAME(block_substitution_plain), NAME(block_substitution_avx2), NAME(block_substitution_avx512);
+extern const substitution NAME(single_substitution_plain)[2], NAME(single_substitution_avx2)[2],
+    NAME(single_substitution_avx512)[2];
+extern const substitution NAME(block_substitution_plain), NAME(block_substitution_avx2),
+    NAME(block_substitution_avx512);
 
 #endif

@@ -19,7 +19,8 @@ typedef double sum;
 #endif
 #define LANES (VECTOR_BYTES / (int)sizeof(double))
 typedef double vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
-typedef real reals __attribute__((vector_size(LANES * sizeof(real)), aligned(sizeof(real)), may_alias));
+typedef real reals
+    __attribute__((vector_size(LANES * sizeof(real)), aligned(sizeof(real)), may_alias));
 
 /* Rows between which the columns that come next are asked for, to the second level of the
  * caches.  Processors foresee one long run of memory, not four short ones: two threads of an AMD
@@ -44,8 +45,8 @@ static inline int least(int a, int b)
 }
 
 /* y(0:rows) -= A x,  A rows x W */
-static inline void minus_columns(const int W, int rows, ptrdiff_t ld, const scalar *a, const scalar *next, const scalar *x,
-                                 scalar *restrict y)
+static inline void minus_columns(const int W, int rows, ptrdiff_t ld, const scalar *a,
+                                 const scalar *next, const scalar *x, scalar *restrict y)
 {
     const scalar *restrict a0 = a, *restrict a1 = a + (W > 1 ? ld : 0);
     const scalar *restrict a2 = a + (W > 2 ? 2 * ld : 0), *restrict a3 = a + (W > 3 ? 3 * ld : 0);
@@ -101,15 +102,16 @@ static inline sum total(const vec *v)
         turned_odd += v[1][q + 1];
     }
 #if SCALAR_COMPLEX
-    return __builtin_complex(even - turned_odd, odd + turned_even); /* glibc defines CMPLX for gcc only */
+    /* glibc defines CMPLX for gcc only */
+    return __builtin_complex(even - turned_odd, odd + turned_even);
 #else
     return (even + turned_even) + (odd + turned_odd);
 #endif
 }
 
 /* y(0:W) -= A^T x,  A rows x W */
-static inline void minus_dots(const int W, int rows, ptrdiff_t ld, const scalar *a, const scalar *next, const scalar *restrict x,
-                              scalar *y)
+static inline void minus_dots(const int W, int rows, ptrdiff_t ld, const scalar *a,
+                              const scalar *next, const scalar *restrict x, scalar *y)
 {
     vec s[4][2];
     for (int j = 0; j < W; j++)
@@ -135,18 +137,21 @@ static inline void minus_dots(const int W, int rows, ptrdiff_t ld, const scalar 
 }
 
 /* The next W of the columns of forward. */
-static inline void forward_columns(const int W, int m, ptrdiff_t ld, int unit, const scalar *l, const scalar *next, scalar *z)
+static inline void forward_columns(const int W, int m, ptrdiff_t ld, int unit, const scalar *l,
+                                   const scalar *next, scalar *z)
 {
     for (int j = 0; j < W; j++) {
         sum x = z[j];
         for (int q = 0; q < j; q++)
             x -= (sum)l[j + q * ld] * z[q];
-        z[j] = (scalar)(unit ? x : x * (1 / (sum)l[j + j * ld])); /* the quotient does not wait for x */
+        /* the quotient does not wait for x */
+        z[j] = (scalar)(unit ? x : x * (1 / (sum)l[j + j * ld]));
     }
     minus_columns(W, m - W, ld, l + W, next, z, z + W);
 }
 
-static inline void backward_columns(const int W, int m, ptrdiff_t ld, int unit, const scalar *l, const scalar *next, scalar *z)
+static inline void backward_columns(const int W, int m, ptrdiff_t ld, int unit, const scalar *l,
+                                    const scalar *next, scalar *z)
 {
     minus_dots(W, m - W, ld, l + W, next, z + W, z);
     for (int j = W - 1; j >= 0; j--) {
@@ -159,12 +164,14 @@ static inline void backward_columns(const int W, int m, ptrdiff_t ld, int unit, 
 
 /* The kernels; ahead: whether they ask for the columns that come next. */
 
-INLINE_ALWAYS void forward_by(const int ahead, int m, int p, int ld, int unit, const scalar *l, scalar *z)
+INLINE_ALWAYS void forward_by(const int ahead, int m, int p, int ld, int unit, const scalar *l,
+                              scalar *z)
 {
     const ptrdiff_t step = (ptrdiff_t)ld + 1;
     int j = 0;
     for (; j + 4 <= p; j += 4)
-        forward_columns(4, m - j, ld, unit, l + j * step, ahead && j + 4 < p ? l + (j + 4) * step : NULL, z + j);
+        forward_columns(4, m - j, ld, unit, l + j * step,
+                        ahead && j + 4 < p ? l + (j + 4) * step : NULL, z + j);
     if (p & 2) {
         forward_columns(2, m - j, ld, unit, l + j * step, NULL, z + j);
         j += 2;
@@ -173,7 +180,8 @@ INLINE_ALWAYS void forward_by(const int ahead, int m, int p, int ld, int unit, c
         forward_columns(1, m - j, ld, unit, l + j * step, NULL, z + j);
 }
 
-INLINE_ALWAYS void backward_by(const int ahead, int m, int p, int ld, int unit, const scalar *l, scalar *z)
+INLINE_ALWAYS void backward_by(const int ahead, int m, int p, int ld, int unit, const scalar *l,
+                               scalar *z)
 {
     const ptrdiff_t step = (ptrdiff_t)ld + 1;
     int j = p;
@@ -187,45 +195,54 @@ INLINE_ALWAYS void backward_by(const int ahead, int m, int p, int ld, int unit, 
     }
     while (j > 0) {
         j -= 4;
-        backward_columns(4, m - j, ld, unit, l + j * step, ahead && j > 0 ? l + (j - 4) * step : NULL, z + j);
+        backward_columns(4, m - j, ld, unit, l + j * step,
+                         ahead && j > 0 ? l + (j - 4) * step : NULL, z + j);
     }
 }
 
-INLINE_ALWAYS void product_by(const int ahead, int rows, int columns, ptrdiff_t ld, const scalar *a, const scalar *x, scalar *y)
+INLINE_ALWAYS void product_by(const int ahead, int rows, int columns, ptrdiff_t ld, const scalar *a,
+                              const scalar *x, scalar *y)
 {
     int j = 0;
     for (; j + 4 <= columns; j += 4)
-        minus_columns(4, rows, ld, a + j * ld, ahead && j + 4 < columns ? a + (j + 4) * ld : NULL, x + j, y);
+        minus_columns(4, rows, ld, a + j * ld, ahead && j + 4 < columns ? a + (j + 4) * ld : NULL,
+                      x + j, y);
     for (; j < columns; j++)
         minus_columns(1, rows, ld, a + j * ld, NULL, x + j, y);
 }
 
-INLINE_ALWAYS void product_transposed_by(const int ahead, int rows, int columns, ptrdiff_t ld, const scalar *a, const scalar *x, scalar *y)
+INLINE_ALWAYS void product_transposed_by(const int ahead, int rows, int columns, ptrdiff_t ld,
+                                         const scalar *a, const scalar *x, scalar *y)
 {
     int j = 0;
     for (; j + 4 <= columns; j += 4)
-        minus_dots(4, rows, ld, a + j * ld, ahead && j + 4 < columns ? a + (j + 4) * ld : NULL, x, y + j);
+        minus_dots(4, rows, ld, a + j * ld, ahead && j + 4 < columns ? a + (j + 4) * ld : NULL, x,
+                   y + j);
     for (; j < columns; j++)
         minus_dots(1, rows, ld, a + j * ld, NULL, x, y + j);
 }
 
 #define KERNELS(suffix, ahead) \
-    static void forward##suffix(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z) \
+    static void forward##suffix(int m, int p, int ld, int unit, const scalar *l, int width, \
+                                scalar *z) \
     { \
         (void)width; \
         forward_by(ahead, m, p, ld, unit, l, z); \
     } \
-    static void backward##suffix(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z) \
+    static void backward##suffix(int m, int p, int ld, int unit, const scalar *l, int width, \
+                                 scalar *z) \
     { \
         (void)width; \
         backward_by(ahead, m, p, ld, unit, l, z); \
     } \
-    static void product##suffix(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y) \
+    static void product##suffix(int rows, int columns, int ld, const scalar *a, int width, \
+                                const scalar *x, scalar *y) \
     { \
         (void)width; \
         product_by(ahead, rows, columns, ld, a, x, y); \
     } \
-    static void product_transposed##suffix(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y) \
+    static void product_transposed##suffix(int rows, int columns, int ld, const scalar *a, \
+                                           int width, const scalar *x, scalar *y) \
     { \
         (void)width; \
         product_transposed_by(ahead, rows, columns, ld, a, x, y); \
@@ -233,5 +250,6 @@ INLINE_ALWAYS void product_transposed_by(const int ahead, int rows, int columns,
 KERNELS(_here, 0)
 KERNELS(_ahead, 1)
 
-const substitution SET(single_substitution)[2] = {{forward_here, backward_here, product_here, product_transposed_here},
-                                                  {forward_ahead, backward_ahead, product_ahead, product_transposed_ahead}};
+const substitution SET(single_substitution)[2] = {
+    {forward_here, backward_here, product_here, product_transposed_here},
+    {forward_ahead, backward_ahead, product_ahead, product_transposed_ahead}};

@@ -8,7 +8,10 @@
 #define VECTOR_BYTES (STRIP_BYTES < SET_BYTES ? STRIP_BYTES : SET_BYTES)
 #define VECTORS (STRIP_BYTES / VECTOR_BYTES)
 /* columns of L at a time: what is kept for them fills half of the registers */
-#define BLOCK_W (REGISTERS / 2 / VECTORS / (SCALAR_COMPLEX ? 2 : 1) < 8 ? REGISTERS / 2 / VECTORS / (SCALAR_COMPLEX ? 2 : 1) : 8)
+#define BLOCK_W \
+    (REGISTERS / 2 / VECTORS / (SCALAR_COMPLEX ? 2 : 1) < 8 \
+         ? REGISTERS / 2 / VECTORS / (SCALAR_COMPLEX ? 2 : 1) \
+         : 8)
 #define LANES ((int)(VECTOR_BYTES / sizeof(real)))
 #define vec STRIP(vec)
 typedef real vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
@@ -84,7 +87,8 @@ static inline void STRIP(divide)(row *x, scalar a)
 /* The functions of W columns are inlined with W a constant, at most BLOCK_W. */
 
 /* y(0:rows) -= A x,  A rows x W */
-static inline void STRIP(minus_columns)(const int W, int rows, ptrdiff_t ld, const scalar *a, const row *x, int width, scalar *y)
+static inline void STRIP(minus_columns)(const int W, int rows, ptrdiff_t ld, const scalar *a,
+                                        const row *x, int width, scalar *y)
 {
     for (int i = 0; i < rows; i++) {
         row sum = STRIP(load)(y + (ptrdiff_t)i * width);
@@ -96,7 +100,8 @@ static inline void STRIP(minus_columns)(const int W, int rows, ptrdiff_t ld, con
 }
 
 /* y(0:W) -= A^T x,  A rows x W */
-static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, const scalar *a, int width, const scalar *x, row *y)
+static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, const scalar *a,
+                                     int width, const scalar *x, row *y)
 {
     row sum[BLOCK_W];
 #pragma GCC unroll 8
@@ -133,7 +138,8 @@ static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, const 
 }
 
 /* The next W of the columns of forward. */
-static inline void STRIP(forward_columns)(const int W, int m, ptrdiff_t ld, int unit, const scalar *l, int width, scalar *z)
+static inline void STRIP(forward_columns)(const int W, int m, ptrdiff_t ld, int unit,
+                                          const scalar *l, int width, scalar *z)
 {
     row x[BLOCK_W];
 #pragma GCC unroll 8
@@ -150,7 +156,8 @@ static inline void STRIP(forward_columns)(const int W, int m, ptrdiff_t ld, int 
     STRIP(minus_columns)(W, m - W, ld, l + W, x, width, z + (ptrdiff_t)W * width);
 }
 
-static inline void STRIP(backward_columns)(const int W, int m, ptrdiff_t ld, int unit, const scalar *l, int width, scalar *z)
+static inline void STRIP(backward_columns)(const int W, int m, ptrdiff_t ld, int unit,
+                                           const scalar *l, int width, scalar *z)
 {
     row x[BLOCK_W];
 #pragma GCC unroll 8
@@ -213,7 +220,8 @@ static void STRIP(backward)(int m, int p, int ld, int unit, const scalar *l, int
 #undef COLUMNS
 }
 
-static void STRIP(product)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y)
+static void STRIP(product)(int rows, int columns, int ld, const scalar *a, int width,
+                           const scalar *x, scalar *y)
 {
     row factor[BLOCK_W];
     int j = 0;
@@ -233,7 +241,8 @@ static void STRIP(product)(int rows, int columns, int ld, const scalar *a, int w
 #undef COLUMNS
 }
 
-static void STRIP(product_transposed)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x, scalar *y)
+static void STRIP(product_transposed)(int rows, int columns, int ld, const scalar *a, int width,
+                                      const scalar *x, scalar *y)
 {
     row sum[BLOCK_W];
     int j = 0;

@@ -18,7 +18,8 @@ const substitution *NAME(substitution_kernels)(int width, int ahead)
 {
 #ifdef HAVE_avx512
     if (here_is_avx512())
-        return width == 1 ? &NAME(single_substitution_avx512)[ahead] : &NAME(block_substitution_avx512);
+        return width == 1 ? &NAME(single_substitution_avx512)[ahead]
+                          : &NAME(block_substitution_avx512);
 #endif
 #ifdef HAVE_avx2
     if (here_is_avx2())
@@ -27,7 +28,8 @@ const substitution *NAME(substitution_kernels)(int width, int ahead)
     return width == 1 ? &NAME(single_substitution_plain)[ahead] : &NAME(block_substitution_plain);
 }
 
-void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z)
+void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit,
+                              const scalar *panel, int width, scalar *z)
 {
     if ((int64_t)m * p <= LARGE_ENTRIES) {
         kernels->forward(m, p, m, unit, panel, width, z);
@@ -46,7 +48,8 @@ void NAME(substitute_forward)(const substitution *kernels, int m, int p, int uni
     }
 }
 
-void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit, const scalar *panel, int width, scalar *z)
+void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit,
+                               const scalar *panel, int width, scalar *z)
 {
     if ((int64_t)m * p <= LARGE_ENTRIES) {
         kernels->backward(m, p, m, unit, panel, width, z);
@@ -57,8 +60,8 @@ void NAME(substitute_backward)(const substitution *kernels, int m, int p, int un
         const int tile = (TILE_ENTRIES / (rows + 1) / 4 + 1) * 4;
         for (int i = j; i < end && rows > 0; i += tile) {
 #pragma omp task firstprivate(i, end, rows, tile)
-            kernels->product_transposed(rows, least(tile, end - i), m, panel + (int64_t)i * m + end, width,
-                                        z + (int64_t)end * width, z + (int64_t)i * width);
+            kernels->product_transposed(rows, least(tile, end - i), m, panel + (int64_t)i * m + end,
+                                        width, z + (int64_t)end * width, z + (int64_t)i * width);
         }
 #pragma omp taskwait
         kernels->backward(end - j, end - j, m, unit, panel + (int64_t)j * m + j, width,

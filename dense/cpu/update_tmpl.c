@@ -19,27 +19,30 @@ const front_kernels *NAME(front_kernels_here)(void)
     return &NAME(front_kernels_plain);
 }
 
-void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
-                            const scalar *w, int ldw, scalar beta, scalar *c, int ldc)
+void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l,
+                            int ldl, const scalar *w, int ldw, scalar beta, scalar *c, int ldc)
 {
     if (inner == 0 && beta == 1)
         return;
     if (front_kernels_pay(rows, inner)) {
-        NAME(front_kernels_here)()->update(hermitian, 1, rows, columns, inner, l, ldl, w, ldw, beta != 0, c, ldc);
+        NAME(front_kernels_here)()->update(hermitian, 1, rows, columns, inner, l, ldl, w, ldw,
+                                           beta != 0, c, ldc);
         return;
     }
     const int square = columns < rows ? columns : rows;
     const char trans = transposed(hermitian);
     for (int j = 0; j < square; j += STRIP) {
         const int width = j + STRIP < columns ? STRIP : columns - j;
-        gemm('N', trans, square - j, width, inner, -1, l + j, ldl, w + j, ldw, beta, c + j + (int64_t)j * ldc,
-             ldc);
+        gemm('N', trans, square - j, width, inner, -1, l + j, ldl, w + j, ldw, beta,
+             c + j + (int64_t)j * ldc, ldc);
     }
-    gemm('N', trans, rows - square, columns, inner, -1, l + square, ldl, w, ldw, beta, c + square, ldc);
+    gemm('N', trans, rows - square, columns, inner, -1, l + square, ldl, w, ldw, beta, c + square,
+         ldc);
 }
 
-void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w, int ldw,
-                                int w_row, int from, int to, front_watch *watch)
+void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
+                                const scalar *w, int ldw, int w_row, int from, int to,
+                                front_watch *watch)
 {
     const int inner = p1 - p0;
     const scalar *l = panel + (int64_t)p0 * m;
@@ -52,9 +55,11 @@ void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int
 #pragma omp task if (front_is_large(m, inner)) firstprivate(i, j, rows, columns, w_tile, c)
             if (!front_panel_stopped(watch, m, inner)) {
                 if (i == j)
-                    NAME(update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw, 1, c, m);
+                    NAME(update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw,
+                                           1, c, m);
                 else
-                    gemm('N', transposed(hermitian), rows, columns, inner, -1, l + i, m, w_tile, ldw, 1, c, m);
+                    gemm('N', transposed(hermitian), rows, columns, inner, -1, l + i, m, w_tile,
+                         ldw, 1, c, m);
             }
         }
     }
@@ -63,8 +68,8 @@ void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int
 
 /* W := L D for rows of L, pivots [p0, p1) that split no 2x2 pivot.  W: rows x (p1 - p0), leading
  * dimension rows. */
-static void times_d(int hermitian, int rows, int p0, int p1, const scalar *l, int ldl, const scalar *d, const scalar *e,
-                    scalar *w)
+static void times_d(int hermitian, int rows, int p0, int p1, const scalar *l, int ldl,
+                    const scalar *d, const scalar *e, scalar *w)
 {
     for (int p = p0; p < p1; p++) {
         const scalar *l0 = l + (int64_t)p * ldl;
@@ -86,9 +91,9 @@ static void times_d(int hermitian, int rows, int p0, int p1, const scalar *l, in
 
 /* One tile of the contribution block:  C := -L(rows i..) (D) L(rows j..)^T (^H) over all p
  * pivots. */
-static void contribution_tile(int hermitian, int rows, int columns, int on_diagonal, int p, const scalar *li,
-                              const scalar *lj, int m, const scalar *d, const scalar *e, scalar *c, int ldc,
-                              scalar *w)
+static void contribution_tile(int hermitian, int rows, int columns, int on_diagonal, int p,
+                              const scalar *li, const scalar *lj, int m, const scalar *d,
+                              const scalar *e, scalar *c, int ldc, scalar *w)
 {
     if (!d) {
         if (on_diagonal)
@@ -104,14 +109,17 @@ static void contribution_tile(int hermitian, int rows, int columns, int on_diago
         times_d(hermitian, columns, p0, p1, lj, m, d, e, w);
         const scalar *l = li + (int64_t)p0 * m, beta = p0 > 0;
         if (on_diagonal)
-            NAME(update_trapezoid)(hermitian, rows, columns, p1 - p0, l, m, w, columns, beta, c, ldc);
+            NAME(update_trapezoid)(hermitian, rows, columns, p1 - p0, l, m, w, columns, beta, c,
+                                   ldc);
         else
-            gemm('N', transposed(hermitian), rows, columns, p1 - p0, -1, l, m, w, columns, beta, c, ldc);
+            gemm('N', transposed(hermitian), rows, columns, p1 - p0, -1, l, m, w, columns, beta, c,
+                 ldc);
     }
 }
 
-void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d, const scalar *e,
-                              scalar *cb, scalar *scratch, int64_t scratch_stride, front_watch *watch)
+void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel,
+                              const scalar *d, const scalar *e, scalar *cb, scalar *scratch,
+                              int64_t scratch_stride, front_watch *watch)
 {
     const int r = m - p, delayed = k - p;
     for (int j = 0; j < delayed; j++) /* already updated in the panel */
@@ -131,15 +139,16 @@ void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *
             scalar *c = cb + cb_column(r, j) + i;
 #pragma omp task if (front_is_large(r, p)) firstprivate(i, j, rows, columns, ldc, c)
             if (!front_panel_stopped(watch, r, p))
-                contribution_tile(hermitian, rows, columns, i == j, p, panel + p + i, panel + p + j, m, d, e, c, ldc,
+                contribution_tile(hermitian, rows, columns, i == j, p, panel + p + i, panel + p + j,
+                                  m, d, e, c, ldc,
                                   scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
         }
     }
 #pragma omp taskwait
 }
 
-void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e, scalar *work,
-                             front_watch *watch)
+void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d,
+                             const scalar *e, scalar *work, front_watch *watch)
 {
     const int rows = m - p;
     if (!d)

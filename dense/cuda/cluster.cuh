@@ -66,10 +66,11 @@ __device__ __forceinline__ void inbox_open(uint64_t *barrier)
 /* One thread: the current phase opens when `bytes` bytes were counted on it. */
 __device__ __forceinline__ void inbox_expect(uint64_t *barrier, unsigned bytes)
 {
-    asm volatile("{ .reg .b64 state;\n mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
-                     shared_address(barrier)),
-                 "r"(bytes)
-                 : "memory");
+    asm volatile(
+        "{ .reg .b64 state;\n mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
+            shared_address(barrier)),
+        "r"(bytes)
+        : "memory");
 }
 
 /* Waits for a phase, 0 for the first, then 1, 0, 1 ...  What was counted is then visible to this
@@ -88,28 +89,31 @@ __device__ __forceinline__ void inbox_wait(const uint64_t *barrier, unsigned pha
 
 /* One thread: starts the copy of `bytes` bytes (a multiple of 16, both ends aligned to 16) into
  * this block's shared memory and counts them on `barrier`. */
-__device__ __forceinline__ void inbox_copy(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+__device__ __forceinline__ void inbox_copy(void *to, const void *from, unsigned bytes,
+                                           uint64_t *barrier)
 {
     asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            shared_address(to)),
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+            "r"(shared_address(to)),
         "l"(from), "r"(bytes), "r"(shared_address(barrier))
         : "memory");
 }
 
 /* The same of what will be the first to go from the second-level cache. */
-__device__ __forceinline__ void inbox_copy_past_cache(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+__device__ __forceinline__ void inbox_copy_past_cache(void *to, const void *from, unsigned bytes,
+                                                      uint64_t *barrier)
 {
     uint64_t policy;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
-                     shared_address(to)),
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier)), "l"(policy)
                  : "memory");
 }
 
 /* Writes v to `slot` in the shared memory of block `rank` and counts it on `barrier` there. */
-template <typename T> __device__ __forceinline__ void inbox_send(T *slot, uint64_t *barrier, int rank, T v)
+template <typename T>
+__device__ __forceinline__ void inbox_send(T *slot, uint64_t *barrier, int rank, T v)
 {
     const unsigned to = remote_address(shared_address(slot), rank);
     const unsigned bar = remote_address(shared_address(barrier), rank);
@@ -117,7 +121,8 @@ template <typename T> __device__ __forceinline__ void inbox_send(T *slot, uint64
         unsigned word;
         memcpy(&word, &v, 4);
         asm volatile(
-            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to),
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                to),
             "r"(word), "r"(bar)
             : "memory");
     } else {
@@ -125,15 +130,15 @@ template <typename T> __device__ __forceinline__ void inbox_send(T *slot, uint64
         memcpy(word, &v, sizeof v);
         if constexpr (sizeof(T) == 8)
             asm volatile(
-                "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(to),
+                "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::
+                    "r"(to),
                 "l"(word[0]), "r"(bar)
                 : "memory");
         else
-            asm volatile(
-                "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::
-                    "r"(to),
-                "l"(word[0]), "l"(word[1]), "r"(bar)
-                : "memory");
+            asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], "
+                         "{%1, %2}, [%3];" ::"r"(to),
+                         "l"(word[0]), "l"(word[1]), "r"(bar)
+                         : "memory");
     }
 }
 

@@ -11,8 +11,10 @@ constexpr int ONE_CLUSTER_ORDER = 1024;
 
 /* n > 0, arguments checked, n within the form's limit.  stream: a cudaStream_t. */
 template <typename T>
-libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x, void *stream);
-template <typename T> libsolver_status trsv_launches(triangle_view<T> L, vector_view<T> x, void *stream);
+libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x,
+                                void *stream);
+template <typename T>
+libsolver_status trsv_launches(triangle_view<T> L, vector_view<T> x, void *stream);
 template <typename T>
 libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace,
                            const libsolver_trsv_options &options, void *stream);
@@ -32,9 +34,11 @@ template <typename T> prepare_sizes trsv_prepare_sizes(int64_t n);
 template <typename T> int64_t prepared_block();
 /* Fills the strips and waits for the stream; growth as in libsolver_trsv_prepared. */
 template <typename T>
-libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *stream, double *growth);
+libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *stream,
+                                     double *growth);
 template <typename T>
-libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace, void *stream);
+libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace,
+                             void *stream);
 
 /* Problem k of a batch; the three kinds of batch differ in what is NULL. */
 template <typename T> struct batch_view {
@@ -45,6 +49,7 @@ template <typename T> struct batch_view {
     T *const *xs;
     const int64_t *ns, *ldas; /* variable sizes */
 };
-template <typename T> libsolver_status trsv_batch(triangle_case c, batch_view<T> batch, void *stream);
+template <typename T>
+libsolver_status trsv_batch(triangle_case c, batch_view<T> batch, void *stream);
 
 #endif

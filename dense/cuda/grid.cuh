@@ -20,8 +20,8 @@ struct alignas(16) packet {
     unsigned long long value, epoch;
 };
 
-/* The head of a workspace; the packets follow.  ticket: epoch of the last solve << TICKET_BITS | tickets
- * taken. */
+/* The head of a workspace; the packets follow.  ticket: epoch of the last solve << TICKET_BITS |
+ * tickets taken. */
 struct alignas(128) workspace_head {
     unsigned long long ticket;
 };
@@ -45,7 +45,8 @@ __device__ __forceinline__ packet packet_load(const packet *p)
 __device__ __forceinline__ packet packet_load_if(bool wanted, const packet *p)
 {
     packet v;
-    asm volatile("{ .reg .pred w;\n .reg .b128 q;\n .reg .b64 z;\n setp.ne.s32 w, %3, 0;\n mov.b64 z, 0;\n mov.b128 q, {z, z};\n"
+    asm volatile("{ .reg .pred w;\n .reg .b128 q;\n .reg .b64 z;\n setp.ne.s32 w, %3, 0;\n mov.b64 "
+                 "z, 0;\n mov.b128 q, {z, z};\n"
                  " @w ld.relaxed.gpu.global.b128 q, [%2];\n mov.b128 {%0, %1}, q; }"
                  : "=l"(v.value), "=l"(v.epoch)
                  : "l"(p), "r"((int)wanted)
@@ -55,9 +56,10 @@ __device__ __forceinline__ packet packet_load_if(bool wanted, const packet *p)
 
 __device__ __forceinline__ void packet_store(packet *p, packet v)
 {
-    asm volatile("{ .reg .b128 q;\n mov.b128 q, {%1, %2};\n st.relaxed.gpu.global.b128 [%0], q; }" ::"l"(p),
-                 "l"(v.value), "l"(v.epoch)
-                 : "memory");
+    asm volatile(
+        "{ .reg .b128 q;\n mov.b128 q, {%1, %2};\n st.relaxed.gpu.global.b128 [%0], q; }" ::"l"(p),
+        "l"(v.value), "l"(v.epoch)
+        : "memory");
 }
 
 /* Packets for one entry: one, or two for the 16 bytes of a complex double. */
@@ -76,7 +78,8 @@ template <typename T> __device__ __forceinline__ letter<T> letter_load(const pac
 }
 
 /* The same if it is wanted, otherwise of no epoch. */
-template <typename T> __device__ __forceinline__ letter<T> letter_load_if(bool wanted, const packet *box, int i)
+template <typename T>
+__device__ __forceinline__ letter<T> letter_load_if(bool wanted, const packet *box, int i)
 {
     letter<T> l;
 #pragma unroll
@@ -86,7 +89,8 @@ template <typename T> __device__ __forceinline__ letter<T> letter_load_if(bool w
 }
 
 /* Whether the entry was written in this epoch: to wait without its value. */
-template <typename T> __device__ __forceinline__ bool letter_has_come(const packet *box, int i, unsigned long long epoch)
+template <typename T>
+__device__ __forceinline__ bool letter_has_come(const packet *box, int i, unsigned long long epoch)
 {
     unsigned long long seen;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
@@ -106,7 +110,8 @@ __device__ __forceinline__ void letter_send(packet *box, int i, T v, unsigned lo
         packet_store(box + (int64_t)i * letter<T>::COUNT + k, {word[k], epoch});
 }
 
-template <typename T> __device__ __forceinline__ bool letter_is_of(const letter<T> &l, unsigned long long epoch)
+template <typename T>
+__device__ __forceinline__ bool letter_is_of(const letter<T> &l, unsigned long long epoch)
 {
     bool all = true;
 #pragma unroll
@@ -130,7 +135,8 @@ template <typename T> __device__ __forceinline__ T letter_value(const letter<T> 
  * before.  (Readers that are far from needing it gain nothing by sleeping between looks, and
  * transposed solves lose a quarter.) */
 template <typename T>
-__device__ __forceinline__ T letter_wait(letter<T> early, const packet *box, int i, unsigned long long epoch)
+__device__ __forceinline__ T letter_wait(letter<T> early, const packet *box, int i,
+                                         unsigned long long epoch)
 {
     unsigned long long word[letter<T>::COUNT];
 #pragma unroll
@@ -156,7 +162,8 @@ __device__ __forceinline__ unsigned long long ticket_draw(workspace_head *head)
 {
     return atomicAdd(&head->ticket, 1ull);
 }
-__device__ __forceinline__ place ticket_place(workspace_head *head, unsigned long long drawn, int count)
+__device__ __forceinline__ place ticket_place(workspace_head *head, unsigned long long drawn,
+                                              int count)
 {
     const place p = {(drawn >> TICKET_BITS) + 1, (int)(drawn & ((1ull << TICKET_BITS) - 1))};
     if (p.number == count - 1)

@@ -12,10 +12,11 @@
 /* Leading dimension of a tile in shared memory: multiply_16 reads its 8 x 4 parts without bank
  * conflicts. */
 template <typename T> constexpr int TILE_LD = TILE + (sizeof(T) == 16 ? 2 : 4);
-template <typename T> constexpr int TILE_AREA = TILE *TILE_LD<T>;
+template <typename T> constexpr int TILE_AREA = TILE * TILE_LD<T>;
 
 /* D := the tile whose shares are a; no barrier. */
-template <typename T> __device__ __forceinline__ void tile_put(T *D, const T (&a)[TILE_SHARE], bool by_rows)
+template <typename T>
+__device__ __forceinline__ void tile_put(T *D, const T (&a)[TILE_SHARE], bool by_rows)
 {
 #pragma unroll
     for (int k = 0; k < TILE_SHARE; k++)
@@ -53,7 +54,8 @@ __device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, i
             a[k + TILE_SHARE / 2] = *q;
     }
     tile_put(D, a, BY_ROWS);
-    const int own = 8 * warp + lane % 8; /* the diagonal's entry own is this thread's in both maps */
+    const int own = 8 * warp + lane % 8; /* the diagonal's entry own is this thread's in both maps
+                                          */
     if (lane / 8 == warp % 4 && (L.unit || own >= count))
         D[own * (TILE_LD<T> + 1)] = from_real<T>(1);
 }
@@ -61,7 +63,8 @@ __device__ __forceinline__ void diagonal_load(T *D, const triangle_view<T> &L, i
 /* Each group of N lanes of a full warp: X := inv(D), both N x N lower, with zeros above the
  * diagonal of X; D and X may be others for each group.  Lane c of a group substitutes for column c,
  * right-looking; D is read as broadcasts. */
-template <int N, typename T> __device__ __forceinline__ void invert_small(const T *D, int ld, T *X, int ldx)
+template <int N, typename T>
+__device__ __forceinline__ void invert_small(const T *D, int ld, T *X, int ldx)
 {
     const int c = threadIdx.x % N;
     const T reciprocal = divide(from_real<T>(1), D[c * (ld + 1)]);
@@ -180,11 +183,12 @@ template <typename T> __device__ __forceinline__ void scale_64(const T *X, const
     __syncthreads();
 }
 
-/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads; `sums` is
- * scratch.  Two barriers, one at the end.  In single precision: where it overflows the answer is true, and
- * what underflows is too small to matter. */
+/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads;
+ * `sums` is scratch.  Two barriers, one at the end.  In single precision: where it overflows the
+ * answer is true, and what underflows is too small to matter. */
 template <typename T>
-__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&sums)[TILE], double limit)
+__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&sums)[TILE],
+                                               double limit)
 {
     /* 4 lanes for a row, columns 4 k + part */
     const int i = threadIdx.x / 4, part = threadIdx.x % 4;
@@ -208,7 +212,8 @@ __device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&s
 /* The same for the 8 x 8 diagonal blocks alone, row i of 64 by this thread, of two full warps; the
  * answer is that row's. */
 template <typename T>
-__device__ __forceinline__ bool growth_of_blocks_exceeds(const T *D, const T *X, int i, double limit)
+__device__ __forceinline__ bool growth_of_blocks_exceeds(const T *D, const T *X, int i,
+                                                         double limit)
 {
     const int first = i / 8 * 8;
     float s = 0, g = 0;

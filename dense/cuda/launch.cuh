@@ -48,7 +48,8 @@ libsolver_status launch(void (*kernel)(Parameters...), launch_shape shape, void 
 {
     cudaError_t error = cudaSuccess;
     if (shape.shared > 48 * 1024) /* the limit without asking */
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared);
+        error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared);
     if (error == cudaSuccess && shape.cluster > 8) /* the portable limit */
         error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (error != cudaSuccess)

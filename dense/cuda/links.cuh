@@ -43,7 +43,10 @@ template <typename T> struct grid_link {
         return s.mine.number;
     }
     __device__ __forceinline__ void ready() const {}
-    __device__ __forceinline__ glance early(int j, int i) const { return letter_load<T>(box, TILE * j + i); }
+    __device__ __forceinline__ glance early(int j, int i) const
+    {
+        return letter_load<T>(box, TILE * j + i);
+    }
     __device__ __forceinline__ T wait(glance g, int j, int i) const
     {
         return letter_wait<T>(g, box, TILE * j + i, epoch);
@@ -134,7 +137,8 @@ template <typename T> struct clusters_link {
 
     __device__ __forceinline__ int enter(const arguments &a, shared_part &s)
     {
-        const int rank = cluster_rank(), blocks = cluster_blocks(), clusters = (int)gridDim.x / blocks;
+        const int rank = cluster_rank(), blocks = cluster_blocks(),
+                  clusters = (int)gridDim.x / blocks;
         inbox = &s.inbox;
         inbox->open(rank);
         const place mine = turn_take(s.turn, a.head, clusters);

@@ -12,9 +12,11 @@
 #include "dense/cuda/scalar.cuh"
 
 /* c += A B, A 16 x 8, B 8 x 8 */
-__device__ __forceinline__ void multiply_16x8x8(double (&c)[4], const double (&a)[4], const double (&b)[2])
+__device__ __forceinline__ void multiply_16x8x8(double (&c)[4], const double (&a)[4],
+                                                const double (&b)[2])
 {
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+        "%9}, {%0, "
         "%1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
@@ -39,12 +41,14 @@ template <typename T, int N> struct product_sum {
 /* c += A [B_0 .. B_N-1]: A 16 x depth at a[i + k ld], B_t depth x 8 at b[k + (8 t + j) ld], depth a
  * multiple of 8.  All lanes call. */
 template <typename T, int N>
-__device__ __forceinline__ void multiply_16(product_sum<T, N> &c, const T *a, const T *b, int ld, int depth)
+__device__ __forceinline__ void multiply_16(product_sum<T, N> &c, const T *a, const T *b, int ld,
+                                            int depth)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
 #pragma unroll 2
     for (int k = l; k < depth; k += 8) {
-        const T x[4] = {a[g + k * ld], a[g + 8 + k * ld], a[g + (k + 4) * ld], a[g + 8 + (k + 4) * ld]};
+        const T x[4] = {a[g + k * ld], a[g + 8 + k * ld], a[g + (k + 4) * ld],
+                        a[g + 8 + (k + 4) * ld]};
 #pragma unroll
         for (int t = 0; t < N; t++) {
             const T y[2] = {b[k + (8 * t + g) * ld], b[k + 4 + (8 * t + g) * ld]};
@@ -67,7 +71,8 @@ __device__ __forceinline__ void multiply_16(product_sum<T, N> &c, const T *a, co
 
 /* to[i + j ld] := the product or its negative, 16 x 8 N */
 template <typename T, int N>
-__device__ __forceinline__ void multiply_put(T *to, int ld, const product_sum<T, N> &c, bool negative)
+__device__ __forceinline__ void multiply_put(T *to, int ld, const product_sum<T, N> &c,
+                                             bool negative)
 {
     const int lane = threadIdx.x % 32, i = lane / 4, j = 2 * (lane % 4);
 #pragma unroll

@@ -24,7 +24,10 @@ struct panel_shape {
 
     INLINE explicit panel_shape(int n) : padded((n + PANEL - 1) / PANEL * PANEL) {}
     INLINE int ld(int k) const { return padded - PANEL * k + 1; }
-    INLINE int start(int k) const { return PANEL * k * (padded + 1) - PANEL * PANEL * k * (k - 1) / 2; }
+    INLINE int start(int k) const
+    {
+        return PANEL * k * (padded + 1) - PANEL * PANEL * k * (k - 1) / 2;
+    }
     /* the place of L(i,j), i >= 16 (j div 16) */
     INLINE int at(int i, int j) const
     {
@@ -48,7 +51,8 @@ template <typename T> inline int panels_shared_bytes(int n)
 /* Starts copying L(i0:i0+n-1, i0:i0+n-1), n <= 128, into s.L; identity past n and on the diagonal
  * when unit.  Without barrier: all threads then call __pipeline_wait_prior(0) and __syncthreads. */
 template <typename T>
-__device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_view<T> &L, int i0, int n)
+__device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_view<T> &L, int i0,
+                                            int n)
 {
     const panel_shape shape(n);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -59,7 +63,8 @@ __device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_
                   to = L.transposed ? shape.padded : min(first + 32, shape.padded);
 #pragma unroll 4
         for (int other = from + warp; other < to; other += PANEL_THREADS / 32) {
-            const int i = L.transposed ? other : first + lane, j = L.transposed ? first + lane : other;
+            const int i = L.transposed ? other : first + lane,
+                      j = L.transposed ? first + lane : other;
             if (i >= shape.padded || j >= shape.padded || i < PANEL * (j / PANEL))
                 continue;
             T *to_entry = &s.L[shape.at(i, j)];
@@ -78,7 +83,8 @@ __device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_
  * returns its x.
  */
 template <typename T>
-__device__ __forceinline__ T panels_chain(panels_shared<T> &s, panel_shape shape, T y, bool substitute)
+__device__ __forceinline__ T panels_chain(panels_shared<T> &s, panel_shape shape, T y,
+                                          bool substitute)
 {
     const int i = threadIdx.x, mine = i / PANEL, l = i % PANEL, steps = shape.padded / PANEL;
     const bool active = i < shape.padded;
@@ -95,9 +101,11 @@ __device__ __forceinline__ T panels_chain(panels_shared<T> &s, panel_shape shape
             if (mine / 2 == k / 2) /* the warp of panel k; its other half goes along unchanged */
                 with_pivots(diagonal.safe, [&](auto safe) {
                     for (int c = 0; c < PANEL; c++) {
-                        const T x = shuffle(diagonal.template quotient<decltype(safe)::value>(y), c, PANEL);
+                        const T x =
+                            shuffle(diagonal.template quotient<decltype(safe)::value>(y), c, PANEL);
                         if (mine == k && active)
-                            y = choose(l > c, multiply_add(y, -x, s.L[shape.at(i, PANEL * k + c)]), y);
+                            y = choose(l > c, multiply_add(y, -x, s.L[shape.at(i, PANEL * k + c)]),
+                                       y);
                     }
                     if (mine == k && active)
                         y = diagonal.template quotient<decltype(safe)::value>(y);
@@ -154,7 +162,8 @@ __device__ __forceinline__ bool panels_distrusted(const panels_shared<T> &s, pan
  * inverse. */
 template <typename T>
 __device__ __forceinline__ void panels_solve(panels_shared<T> &s, const triangle_view<T> &L,
-                                             const vector_view<T> &x, int i0, int n, bool substitute)
+                                             const vector_view<T> &x, int i0, int n,
+                                             bool substitute)
 {
     const panel_shape shape(n);
     const int i = threadIdx.x, warp = threadIdx.x / 32;

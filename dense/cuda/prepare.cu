@@ -20,7 +20,8 @@ template <typename T> struct inverse_blocks {
 
 /* One block of threads for each diagonal tile of 64. */
 template <typename T>
-__global__ void __launch_bounds__(TILE_THREADS) invert_kernel(triangle_view<T> L, inverse_blocks<T> to)
+__global__ void __launch_bounds__(TILE_THREADS)
+    invert_kernel(triangle_view<T> L, inverse_blocks<T> to)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     T *D = reinterpret_cast<T *>(memory), *X = D + TILE_AREA<T>;
@@ -34,7 +35,8 @@ __global__ void __launch_bounds__(TILE_THREADS) invert_kernel(triangle_view<T> L
     invert_blocks(D, X);
     invert_64(D, X);
     for (int e = threadIdx.x; e < TILE * TILE; e += TILE_THREADS)
-        to.X[to.at(r, i0 % to.nb + e % TILE, i0 % to.nb + e / TILE)] = X[e % TILE + e / TILE * TILE_LD<T>];
+        to.X[to.at(r, i0 % to.nb + e % TILE, i0 % to.nb + e / TILE)] =
+            X[e % TILE + e / TILE * TILE_LD<T>];
 }
 
 /* From inverses of order `size` to 2 size: W = L21 X11, then X21 = -X22 W.  blockIdx.x: pair, .y,
@@ -53,12 +55,13 @@ __global__ void __launch_bounds__(TILE_THREADS)
     T c[4][4] = {};
     if (!second) /* X11(k,:) = 0 above the diagonal: k from j on */
         product_tile(c, operand<T>{L.at(row, first + j), L.row, L.column, L.n - row, size - j},
-                     operand<T>{blocks.X + blocks.at(r, f + j, f + j), 1, nb, size - j, TILE}, size - j,
-                     shared);
+                     operand<T>{blocks.X + blocks.at(r, f + j, f + j), 1, nb, size - j, TILE},
+                     size - j, shared);
     else /* X22(i,k) = 0 past the diagonal: k to the end of the tile */
-        product_tile(c, operand<T>{blocks.X + blocks.at(r, f + size + i, f + size), 1, nb, TILE, i + TILE},
-                     operand<T>{blocks.W + blocks.at(r, f + size, f + j), 1, nb, L.n - first - size, TILE},
-                     i + TILE, shared);
+        product_tile(
+            c, operand<T>{blocks.X + blocks.at(r, f + size + i, f + size), 1, nb, TILE, i + TILE},
+            operand<T>{blocks.W + blocks.at(r, f + size, f + j), 1, nb, L.n - first - size, TILE},
+            i + TILE, shared);
     T *to = (second ? blocks.X : blocks.W) + blocks.at(r, f + size + i, f + j);
 #pragma unroll
     for (int p = 0; p < 4; p++)
@@ -68,8 +71,9 @@ __global__ void __launch_bounds__(TILE_THREADS)
                 second ? -c[p][q] : c[p][q];
 }
 
-/* growth := max over the diagonal blocks of max_i (|L_kk||X_kk| e)_i, as the bits of a double, which order as
- * the values do; infinite when not a number.  A block of threads for each diagonal block. */
+/* growth := max over the diagonal blocks of max_i (|L_kk||X_kk| e)_i, as the bits of a double,
+ * which order as the values do; infinite when not a number.  A block of threads for each diagonal
+ * block. */
 template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)
     growth_kernel(triangle_view<T> L, inverse_blocks<T> blocks, unsigned long long *growth)
@@ -101,7 +105,8 @@ __global__ void __launch_bounds__(TILE_THREADS)
     strips_fill_kernel(triangle_view<T> L, inverse_blocks<T> blocks, T *strips)
 {
     __shared__ product_shared<T> shared;
-    const int i0 = TILE * (int)blockIdx.y, j0 = TILE * (int)blockIdx.x, r = i0 / blocks.nb, nb = blocks.nb;
+    const int i0 = TILE * (int)blockIdx.y, j0 = TILE * (int)blockIdx.x, r = i0 / blocks.nb,
+              nb = blocks.nb;
     if (j0 > i0)
         return;
     const bool inside = j0 >= r * nb;
@@ -109,13 +114,15 @@ __global__ void __launch_bounds__(TILE_THREADS)
     if (!inside) {
         const int depth = i0 - r * nb + TILE;
         product_tile(c, operand<T>{blocks.X + blocks.at(r, i0 - r * nb, 0), 1, nb, TILE, depth},
-                     operand<T>{L.at(r * nb, j0), L.row, L.column, L.n - r * nb, TILE}, depth, shared);
+                     operand<T>{L.at(r * nb, j0), L.row, L.column, L.n - r * nb, TILE}, depth,
+                     shared);
     }
 #pragma unroll
     for (int p = 0; p < 4; p++)
 #pragma unroll
         for (int q = 0; q < 4; q++) {
-            const int i = i0 + (int)threadIdx.x % 16 + 16 * p, j = j0 + (int)threadIdx.x / 16 + 16 * q;
+            const int i = i0 + (int)threadIdx.x % 16 + 16 * p,
+                      j = j0 + (int)threadIdx.x / 16 + 16 * q;
             const int strip = i / STRIP;
             if (strip >= strip_count(L.n) || j >= STRIP * (strip + 1))
                 continue;
@@ -130,11 +137,13 @@ __global__ void __launch_bounds__(TILE_THREADS)
 template <typename T> prepare_sizes trsv_prepare_sizes(int64_t n)
 {
     const int64_t nb = strip_shape<T>::BLOCK, blocks = (n + nb - 1) / nb;
-    return {strip_start(strip_count(n)) * (int64_t)sizeof(T), blocks * nb * nb * (int64_t)sizeof(T)};
+    return {strip_start(strip_count(n)) * (int64_t)sizeof(T),
+            blocks * nb * nb * (int64_t)sizeof(T)};
 }
 
 template <typename T>
-libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *stream, double *growth)
+libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *stream,
+                                     double *growth)
 {
     const prepare_sizes sizes = trsv_prepare_sizes<T>(L.n);
     char *base = static_cast<char *>(storage);
@@ -142,26 +151,29 @@ libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *st
     T *strips = reinterpret_cast<T *>(base + PREPARED_HEAD), *X = strips + sizes.strips / sizeof(T);
     const inverse_blocks<T> blocks = {X, X + sizes.inverses / sizeof(T), strip_shape<T>::BLOCK};
     const int tiles = (L.n - 1) / TILE + 1, nb = blocks.nb;
-    libsolver_status status = status_of(cudaMemsetAsync(bits, 0, sizeof *bits, (cudaStream_t)stream));
+    libsolver_status status =
+        status_of(cudaMemsetAsync(bits, 0, sizeof *bits, (cudaStream_t)stream));
     if (status == LIBSOLVER_OK)
-        status = launch(invert_kernel<T>, {tiles, TILE_THREADS, 2 * TILE_AREA<T> * (int)sizeof(T)}, stream, L,
-                        blocks);
+        status = launch(invert_kernel<T>, {tiles, TILE_THREADS, 2 * TILE_AREA<T> * (int)sizeof(T)},
+                        stream, L, blocks);
     for (int size = TILE; size < nb && size < L.n; size *= 2)
         for (int second = 0; second < 2 && status == LIBSOLVER_OK; second++) {
-            double_kernel<T><<<dim3((L.n - 1) / (2 * size) + 1, size / TILE, size / TILE), TILE_THREADS, 0,
-                               (cudaStream_t)stream>>>(L, blocks, size, second == 1);
+            double_kernel<T>
+                <<<dim3((L.n - 1) / (2 * size) + 1, size / TILE, size / TILE), TILE_THREADS, 0,
+                   (cudaStream_t)stream>>>(L, blocks, size, second == 1);
             status = status_of(cudaGetLastError());
         }
     if (status == LIBSOLVER_OK)
-        status = launch(growth_kernel<T>, {(L.n - 1) / nb + 1, TILE_THREADS}, stream, L, blocks, bits);
+        status =
+            launch(growth_kernel<T>, {(L.n - 1) / nb + 1, TILE_THREADS}, stream, L, blocks, bits);
     if (status == LIBSOLVER_OK) {
         strips_fill_kernel<T>
             <<<dim3(tiles, tiles), TILE_THREADS, 0, (cudaStream_t)stream>>>(L, blocks, strips);
         status = status_of(cudaGetLastError());
     }
     if (status == LIBSOLVER_OK)
-        status = status_of(
-            cudaMemcpyAsync(growth, bits, sizeof *growth, cudaMemcpyDeviceToHost, (cudaStream_t)stream));
+        status = status_of(cudaMemcpyAsync(growth, bits, sizeof *growth, cudaMemcpyDeviceToHost,
+                                           (cudaStream_t)stream));
     if (status == LIBSOLVER_OK)
         status = status_of(cudaStreamSynchronize((cudaStream_t)stream));
     return status;

@@ -37,7 +37,8 @@ __device__ __forceinline__ void product_tile(T (&c)[4][4], operand<T> A, operand
 #pragma unroll
         for (int m = 0; m < 4; m++) {
             const int wide = t % TILE, deep = t / TILE + 4 * m; /* 64 neighbours in memory */
-            const int narrow = t % PRODUCT_DEPTH, far = t / PRODUCT_DEPTH + 16 * m; /* 16 neighbours */
+            /* 16 neighbours */
+            const int narrow = t % PRODUCT_DEPTH, far = t / PRODUCT_DEPTH + 16 * m;
             s.a[a_down ? deep : narrow][a_down ? wide : far] =
                 a_down ? A.at(wide, k0 + deep) : A.at(far, k0 + narrow);
             s.b[b_down ? narrow : deep][b_down ? far : wide] =

@@ -9,7 +9,8 @@
  * x(r).  Everything else is done before: the diagonal block is inverted on arrival, while the block
  * would wait; further down there is time to multiply the last tile by the inverse as well,
  *
- *     x(r) = z - P x(r-1),   P = inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2) x(0:r-2)),
+ *     x(r) = z - P x(r-1),   P = inv(L(r,r)) L(r,r-1),   z = inv(L(r,r)) (b(r) - L(r, 0:r-2)
+ * x(0:r-2)),
  *
  * which leaves one product on the chain.  A tile is in registers before its x is waited for, and
  * warps wait for themselves, each for the entries that it needs. */
@@ -53,23 +54,26 @@ template <typename T> struct rows_shared {
     T x[TILE_THREADS / 32][2][8]; /* for each warp: the entries its columns meet, two buffers */
     union {
         T step[TILE_PARTS][TILE]; /* sums of inv(D) y, or a substitution's x */
-        T last[1]; /* before that, CACHE_SHARED: the last tile, TILE * TILE, each thread its own share */
+        T last[1]; /* before that, CACHE_SHARED: the last tile, TILE * TILE, each thread its own
+                      share */
     };
 };
 
-constexpr int SHARED_LIMIT = 227 * 1024; /* what a block may have on sm_90, static and dynamic together */
+constexpr int SHARED_LIMIT = 227 * 1024; /* what a block may have on sm_90, static and dynamic
+                                            together */
 
 template <typename T> constexpr int rows_shared_bytes(libsolver_trsv_cache cache)
 {
-    return (int)(cache == LIBSOLVER_CACHE_SHARED ? offsetof(rows_shared<T>, last) + sizeof(T) * TILE * TILE
-                                                 : sizeof(rows_shared<T>));
+    return (int)(cache == LIBSOLVER_CACHE_SHARED
+                     ? offsetof(rows_shared<T>, last) + sizeof(T) * TILE * TILE
+                     : sizeof(rows_shared<T>));
 }
 
 /* sum += A x(j) with this thread's share of the tile A in a */
 template <bool BY_ROWS, typename T, typename Link>
 __device__ __forceinline__ void rows_step(const Link &link, typename Link::glance (&seen)[2],
-                                          rows_shared<T> &s, T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE],
-                                          int j)
+                                          rows_shared<T> &s, T (&sum)[TILE_SUMS],
+                                          const T (&a)[TILE_SHARE], int j)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if constexpr (BY_ROWS) {
@@ -81,8 +85,8 @@ __device__ __forceinline__ void rows_step(const Link &link, typename Link::glanc
         /* the buffer written here was last read two steps ago, before the previous step's
          * __syncwarp */
         T *x = s.x[warp][j & 1];
-        x[lane % 8] =
-            link.wait(seen[0], j, tile_first_column() + lane % 8); /* all four the same: no branch */
+        /* all four the same: no branch */
+        x[lane % 8] = link.wait(seen[0], j, tile_first_column() + lane % 8);
         __syncwarp();
         tile_apply_columns(sum, a, x);
     }
@@ -127,8 +131,8 @@ template <typename T> __device__ __forceinline__ void rows_substitute(rows_share
 
 /* Row threadIdx.x of inv(D) (b - sum) in the first 64 threads; all call. */
 template <typename T>
-__device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE], bool inverted,
-                                           int r)
+__device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)[TILE_SHARE],
+                                           bool inverted, int r)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (!inverted) {
@@ -148,18 +152,19 @@ __device__ __forceinline__ T rows_diagonal(rows_shared<T> &s, const T (&inverse)
 /* Waits for x(j) and loads tile (r,j) only then: what reading ahead is compared with. */
 template <bool BY_ROWS, typename T, typename Link>
 __device__ __forceinline__ void rows_load_late(T (&tile)[TILE_SHARE], const triangle_view<T> &L,
-                                               const Link &link, const typename Link::glance &seen, int r,
-                                               int j)
+                                               const Link &link, const typename Link::glance &seen,
+                                               int r, int j)
 {
-    link.wait(seen, j, BY_ROWS ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 8);
+    link.wait(seen, j,
+              BY_ROWS ? (int)threadIdx.x % 32 : tile_first_column() + (int)threadIdx.x % 8);
     tile_load<BY_ROWS>(tile, L, TILE * r, TILE * j);
 }
 
 /* D := inv(L(r,r)) to s.X, whatever it is put to; the last tile, when it is wanted there, to s.D,
  * scaled or not.  Returns whether the inverse may be used. */
 template <bool BY_ROWS, typename T>
-__device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[TILE_SHARE], bool staged,
-                                            bool scaled)
+__device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[TILE_SHARE],
+                                            bool staged, bool scaled)
 {
     invert_64(s.D, s.X); /* whose 8 x 8 diagonal blocks stay as they were */
     if (growth_exceeds(s.D, s.X, s.growth, GROWTH_LIMIT))
@@ -177,11 +182,12 @@ __device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[T
  * says so.  Registers: two tiles and the inverse's share at most. */
 template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
 __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
-                                           const rows_options &o, const Link &link, rows_shared<T> &s, int r)
+                                           const rows_options &o, const Link &link,
+                                           rows_shared<T> &s, int r)
 {
     constexpr int TILES = AHEAD ? Link::TILES : 1;
-    constexpr bool SPACIOUS =
-        TILES > 2; /* registers for the first tiles while the diagonal block is inverted */
+    constexpr bool SPACIOUS = TILES > 2; /* registers for the first tiles while the diagonal block
+                                            is inverted */
     const int i0 = TILE * r, row = threadIdx.x % TILE;
     trace_time(o, r, TRACE_START);
 
@@ -193,7 +199,8 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
     /* the last tile goes through shared memory: to be scaled, or to turn it from rows to columns,
      * whose sums need no shuffles */
     bool staged = AHEAD && r > 0 && inverted && (BY_ROWS || scaled);
-    if (r > 0 && (staged || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
+    if (r > 0 &&
+        (staged || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
         tile_load<BY_ROWS>(last_tile, L, i0, i0 - TILE);
     if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
 #pragma unroll

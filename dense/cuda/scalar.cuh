@@ -43,7 +43,8 @@ INLINE double multiply_add(double c, double a, double b)
 {
     return fma(a, b, c);
 }
-template <typename R> INLINE complex_of<R> multiply_add(complex_of<R> c, complex_of<R> a, complex_of<R> b)
+template <typename R>
+INLINE complex_of<R> multiply_add(complex_of<R> c, complex_of<R> a, complex_of<R> b)
 {
     c.re = fma(a.re, b.re, c.re);
     c.im = fma(a.re, b.im, c.im);
@@ -80,8 +81,8 @@ template <typename T> INLINE T divide(T a, T b)
         const bool tall = (b.re < 0 ? -b.re : b.re) < (b.im < 0 ? -b.im : b.im);
         const R big = tall ? b.im : b.re, small = tall ? b.re : b.im;
         const R ratio = big == 0 ? R(0) : small / big, scale = R(1) / (big + small * ratio);
-        const T q =
-            tall ? T{a.re * ratio + a.im, a.im * ratio - a.re} : T{a.re + a.im * ratio, a.im - a.re * ratio};
+        const T q = tall ? T{a.re * ratio + a.im, a.im * ratio - a.re}
+                         : T{a.re + a.im * ratio, a.im - a.re * ratio};
         return {q.re * scale, q.im * scale};
     } else {
         return a / b;

@@ -1,15 +1,15 @@
 /* dense/cuda/strips.cuh: the prepared triangle and its solve
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * With D = blkdiag(L(k,k)) for diagonal blocks of order nb, L x = b is  x = inv(D) b - (inv(D) L - I) x.
- * Prepared are the rows of [-inv(D) L | inv(D)], 32 to a strip: a block of threads solves a strip, by
- * products alone, and hands its 32 entries on.  The chain has n / nb steps, each one product of what arrived
- * with registers and one hand-over; strips of one block row depend on no other strip of it.  Storage is that
- * of the lower triangle in blocks of 32.
+ * With D = blkdiag(L(k,k)) for diagonal blocks of order nb, L x = b is  x = inv(D) b - (inv(D) L -
+ * I) x. Prepared are the rows of [-inv(D) L | inv(D)], 32 to a strip: a block of threads solves a
+ * strip, by products alone, and hands its 32 entries on.  The chain has n / nb steps, each one
+ * product of what arrived with registers and one hand-over; strips of one block row depend on no
+ * other strip of it.  Storage is that of the lower triangle in blocks of 32.
  *
- * Strip p: 32 rows, columns 0 .. 32 (p + 1) - 1, column-major without gaps, starting at entry 512 p (p + 1).
- * Columns before the block row's first hold -inv(L(k,k)) L(k,:), the others inv(L(k,k)); rows and columns
- * past n are zero. */
+ * Strip p: 32 rows, columns 0 .. 32 (p + 1) - 1, column-major without gaps, starting at entry 512 p
+ * (p + 1). Columns before the block row's first hold -inv(L(k,k)) L(k,:), the others inv(L(k,k));
+ * rows and columns past n are zero. */
 #ifndef DENSE_CUDA_STRIPS_CUH
 #define DENSE_CUDA_STRIPS_CUH
 
@@ -24,16 +24,16 @@ constexpr int STRIP_THREADS = 32 * STRIP_WARPS;
  * at most.  A chunk is contiguous; a ring of them for each warp is filled by bulk copies, RING
  * ahead, so that nothing but x is waited for. */
 template <typename T> struct strip_shape {
-    static constexpr int BLOCK = STRIP * STRIP_WARPS;                 /* order of the inverted blocks */
-    static constexpr int CLUSTER = BLOCK / STRIP;                     /* strips of a block row */
+    static constexpr int BLOCK = STRIP * STRIP_WARPS; /* order of the inverted blocks */
+    static constexpr int CLUSTER = BLOCK / STRIP;     /* strips of a block row */
     static constexpr int COLUMNS = sizeof(T) > 8 ? STRIP / 2 : STRIP; /* of a chunk */
-    static constexpr int CHUNKS = STRIP / COLUMNS;                    /* a warp's chunks in a block column */
-    static constexpr int CHUNK = STRIP * COLUMNS;                     /* entries of a chunk */
-    static constexpr int V = 16 / (int)sizeof(T); /* rows of a column that a lane loads at once */
-    static constexpr int LANES = STRIP / V;       /* lanes for a column */
+    static constexpr int CHUNKS = STRIP / COLUMNS; /* a warp's chunks in a block column */
+    static constexpr int CHUNK = STRIP * COLUMNS;  /* entries of a chunk */
+    static constexpr int V = 16 / (int)sizeof(T);  /* rows of a column that a lane loads at once */
+    static constexpr int LANES = STRIP / V;        /* lanes for a column */
     static constexpr int LOADS = CHUNK / (32 * V);
-    static constexpr int RING =
-        3; /* 192 KB of 8 KB chunks: one block of threads an SM, all its memory in flight */
+    static constexpr int RING = 3; /* 192 KB of 8 KB chunks: one block of threads an SM, all its
+                                      memory in flight */
 };
 
 template <typename T> struct alignas(16) strip_vector {
@@ -69,7 +69,8 @@ template <typename T> struct strip_walk {
     __device__ __forceinline__ int column(int q) const
     {
         const int k = meets_b(q) ? q : q - inverse;
-        return (meets_b(q) ? first : k / S::CHUNKS * S::BLOCK) + STRIP * warp + k % S::CHUNKS * S::COLUMNS;
+        return (meets_b(q) ? first : k / S::CHUNKS * S::BLOCK) + STRIP * warp +
+               k % S::CHUNKS * S::COLUMNS;
     }
 };
 
@@ -84,8 +85,8 @@ template <typename T> struct strips_shared {
 /* The block row of this cluster, when there are several: in launch order if all are resident
  * together, else by ticket. All threads call. */
 template <typename T>
-__device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_head *head, int clusters,
-                                              bool together)
+__device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_head *head,
+                                              int clusters, bool together)
 {
     if (threadIdx.x % 32 == 0)
         for (int k = 0; k < strip_shape<T>::RING; k++)
@@ -102,8 +103,8 @@ __device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_hea
  * when n <= BLOCK), with STRIP_THREADS threads each.  box: n rounded up to STRIP letters. */
 template <typename T>
 __device__ __forceinline__ void strips_solve(const T *strips, int n, const vector_view<T> &x,
-                                             workspace_head *head, packet *box, int clusters, bool together,
-                                             strips_shared<T> &s)
+                                             workspace_head *head, packet *box, int clusters,
+                                             bool together, strips_shared<T> &s)
 {
     using S = strip_shape<T>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -155,11 +156,13 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
     for (int q = 0; q < count; q++) {
         strip_vector<T> a[S::LOADS];
         inbox_wait(&s.filled[warp][q % S::RING], q / S::RING % 2);
-        const auto *from = reinterpret_cast<const strip_vector<T> *>(s.ring[warp][q % S::RING]) + lane;
+        const auto *from =
+            reinterpret_cast<const strip_vector<T> *>(s.ring[warp][q % S::RING]) + lane;
 #pragma unroll
         for (int k = 0; k < S::LOADS; k++)
             a[k] = from[32 * k];
-        T *values = s.x[warp][q % 2]; /* last read two chunks ago, before the previous chunk's barriers */
+        T *values = s.x[warp][q % 2]; /* last read two chunks ago, before the previous chunk's
+                                         barriers */
         if (fetches)
             values[lane] = letter_wait<T>(seen, box, walk.column(q) + lane, mine.epoch);
         if (q + 1 < count)
@@ -195,14 +198,15 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
 #pragma unroll
         for (int w = 0; w < STRIP_WARPS; w++)
             part[w] = s.part[w][lane];
-        solved = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+        solved = ((part[0] + part[1]) + (part[2] + part[3])) +
+                 ((part[4] + part[5]) + (part[6] + part[7]));
         if (clusters > 1 && !idle)
             letter_send(box, STRIP * p + lane, solved, mine.epoch);
     }
     cluster_wait(); /* every strip of this block row has used its b: x may overwrite it */
     if (together && p == strip_count(n) - 1 && threadIdx.x == 0)
-        epoch_next(head, mine.epoch); /* all earlier block rows have sent to this one, all of this one have
-                                         passed the barrier */
+        epoch_next(head, mine.epoch); /* all earlier block rows have sent to this one, all of this
+                                         one have passed the barrier */
     if (warp == 0 && !idle && STRIP * p + lane < n)
         x.store(STRIP * p + lane, solved);
 }

@@ -4,13 +4,13 @@
  *
  * A thread holds 16 entries, in one of two maps, each the transpose of the other, with w its warp,
  * l its lane:
- *   by columns (columns contiguous in memory): rows l + 32 (k div 8), column 8 w + k mod 8,      k = 0..15;
- *   by rows    (rows contiguous in memory):    row 8 w + k mod 8,     columns l + 32 (k div 8).
- * Both read memory coalesced and both feed 8 accumulators, which are summed over the lanes or warps
- * only when a result is wanted (tile_reduce), however many tiles were applied before.  By columns a
- * warp meets only 8 entries of x, so that reading them from shared memory costs half the time of
- * the products.  Callers load a tile before they wait for the x that it is applied to.  No function
- * here has a barrier but tile_reduce. */
+ *   by columns (contiguous in memory): rows l + 32 (k div 8), column 8 w + k mod 8, k = 0..15;
+ *   by rows (contiguous in memory):    row 8 w + k mod 8, columns l + 32 (k div 8).
+ * Both read memory coalesced and both feed 8 accumulators, which are summed over the lanes or
+ * warps only when a result is wanted (tile_reduce), however many tiles were applied before.  By
+ * columns a warp meets only 8 entries of x, so that reading them from shared memory costs half the
+ * time of the products.  Callers load a tile before they wait for the x that it is applied to.  No
+ * function here has a barrier but tile_reduce. */
 #ifndef DENSE_CUDA_TILE_CUH
 #define DENSE_CUDA_TILE_CUH
 
@@ -31,7 +31,8 @@ __device__ __forceinline__ int tile_first_column()
 /* a := this thread's share of L(i0:i0+63, j0:j0+63), a tile below the diagonal; rows past n are
  * zero.  Two pointers walk, since an address from k costs more instructions than the products. */
 template <bool BY_ROWS, typename T>
-__device__ __forceinline__ void tile_load(T (&a)[TILE_SHARE], const triangle_view<T> &L, int i0, int j0)
+__device__ __forceinline__ void tile_load(T (&a)[TILE_SHARE], const triangle_view<T> &L, int i0,
+                                          int j0)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int i = i0 + (BY_ROWS ? 8 * warp : lane), j = j0 + (BY_ROWS ? lane : 8 * warp);
@@ -69,7 +70,8 @@ __device__ __forceinline__ void tile_copy(T (&to)[TILE_SHARE], const T (&from)[T
 
 /* sum += a x in the map by columns; x: the 8 entries for this warp's columns, in shared memory. */
 template <typename T>
-__device__ __forceinline__ void tile_apply_columns(T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE], const T *x)
+__device__ __forceinline__ void tile_apply_columns(T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE],
+                                                   const T *x)
 {
 #pragma unroll
     for (int k = 0; k < TILE_SHARE; k++)
@@ -78,7 +80,8 @@ __device__ __forceinline__ void tile_apply_columns(T (&sum)[TILE_SUMS], const T 
 
 /* sum += a x in the map by rows; x0, x1: the entries for columns l and l + 32. */
 template <typename T>
-__device__ __forceinline__ void tile_apply_rows(T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE], T x0, T x1)
+__device__ __forceinline__ void tile_apply_rows(T (&sum)[TILE_SUMS], const T (&a)[TILE_SHARE], T x0,
+                                                T x1)
 {
 #pragma unroll
     for (int k = 0; k < TILE_SHARE; k++)

@@ -22,8 +22,8 @@ constexpr int64_t SCALE_FROM = 4;
 
 static bool case_valid(triangle_case c)
 {
-    return (c.uplo == LIBSOLVER_LOWER || c.uplo == LIBSOLVER_UPPER) && c.trans >= LIBSOLVER_NO_TRANSPOSE &&
-           c.trans <= LIBSOLVER_CONJUGATE_TRANSPOSE &&
+    return (c.uplo == LIBSOLVER_LOWER || c.uplo == LIBSOLVER_UPPER) &&
+           c.trans >= LIBSOLVER_NO_TRANSPOSE && c.trans <= LIBSOLVER_CONJUGATE_TRANSPOSE &&
            (c.diag == LIBSOLVER_UNIT || c.diag == LIBSOLVER_NON_UNIT);
 }
 
@@ -55,19 +55,24 @@ extern "C" libsolver_trsv_options libsolver_trsv_default_options(void)
 extern "C" int64_t libsolver_trsv_workspace_bytes(int64_t n)
 {
     /* rows rounded up to a tile, two packets for each: enough for every type */
-    return n < 0 ? 0 : (int64_t)sizeof(workspace_head) + (n + 63) / 64 * 64 * 2 * (int64_t)sizeof(packet);
+    return n < 0
+               ? 0
+               : (int64_t)sizeof(workspace_head) + (n + 63) / 64 * 64 * 2 * (int64_t)sizeof(packet);
 }
 
-extern "C" libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes, void *stream)
+extern "C" libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes,
+                                                          void *stream)
 {
-    if (workspace == nullptr || (uintptr_t)workspace % 16 != 0 || bytes < (int64_t)sizeof(workspace_head))
+    if (workspace == nullptr || (uintptr_t)workspace % 16 != 0 ||
+        bytes < (int64_t)sizeof(workspace_head))
         return LIBSOLVER_INVALID;
     return status_of(cudaMemsetAsync(workspace, 0, (size_t)bytes, (cudaStream_t)stream));
 }
 
 template <typename T>
-static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void *workspace, int64_t bytes,
-                                     const libsolver_trsv_options &options, void *stream)
+static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void *workspace,
+                                     int64_t bytes, const libsolver_trsv_options &options,
+                                     void *stream)
 {
     switch (options.form) {
     case LIBSOLVER_TRSV_AUTO: {
@@ -90,7 +95,8 @@ static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void 
     case LIBSOLVER_TRSV_REGISTERS_B:
     case LIBSOLVER_TRSV_PANELS:
     case LIBSOLVER_TRSV_WARP:
-        return L.n <= ONE_BLOCK_ORDER ? trsv_one_block(options.form, L, x, stream) : LIBSOLVER_INVALID;
+        return L.n <= ONE_BLOCK_ORDER ? trsv_one_block(options.form, L, x, stream)
+                                      : LIBSOLVER_INVALID;
     case LIBSOLVER_TRSV_LAUNCHES:
         return trsv_launches(L, x, stream);
     case LIBSOLVER_TRSV_CLUSTER:
@@ -105,25 +111,26 @@ static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void 
 }
 
 extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo,
-                                           libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
-                                           const void *a, int64_t lda, void *x, int64_t incx, void *workspace,
-                                           int64_t workspace_bytes, const libsolver_trsv_options *options,
-                                           void *stream)
+                                           libsolver_transpose trans, libsolver_diagonal diag,
+                                           int64_t n, const void *a, int64_t lda, void *x,
+                                           int64_t incx, void *workspace, int64_t workspace_bytes,
+                                           const libsolver_trsv_options *options, void *stream)
 {
     const triangle_case c = {uplo, trans, diag};
-    const libsolver_trsv_options o = options != nullptr ? *options : libsolver_trsv_default_options();
+    const libsolver_trsv_options o =
+        options != nullptr ? *options : libsolver_trsv_default_options();
     if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, incx) ||
-        o.cache < LIBSOLVER_CACHE_AHEAD || o.cache > LIBSOLVER_CACHE_REGISTERS || o.invert_from < 0 ||
-        o.scale_from < 0 || o.form < LIBSOLVER_TRSV_AUTO || o.form > LIBSOLVER_TRSV_WARP ||
-        (n > 0 && (a == nullptr || x == nullptr)))
+        o.cache < LIBSOLVER_CACHE_AHEAD || o.cache > LIBSOLVER_CACHE_REGISTERS ||
+        o.invert_from < 0 || o.scale_from < 0 || o.form < LIBSOLVER_TRSV_AUTO ||
+        o.form > LIBSOLVER_TRSV_WARP || (n > 0 && (a == nullptr || x == nullptr)))
         return LIBSOLVER_INVALID;
     if (n == 0)
         return LIBSOLVER_OK;
     return with_type(type, [&](auto zero) {
         using T = decltype(zero);
         return trsv_by_form(view_triangle(c, n, static_cast<const T *>(a), lda),
-                            view_vector(c, n, static_cast<T *>(x), incx), workspace, workspace_bytes, o,
-                            stream);
+                            view_vector(c, n, static_cast<T *>(x), incx), workspace,
+                            workspace_bytes, o, stream);
     });
 }
 
@@ -131,11 +138,12 @@ extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storag
 static libsolver_status trsv_any_batch(libsolver_type type, triangle_case c, int64_t n, int64_t lda,
                                        int64_t incx, const void *a, void *x, int64_t stride_a,
                                        int64_t stride_x, const void *const *as, void *const *xs,
-                                       const int64_t *ns, const int64_t *ldas, int64_t batch, void *stream)
+                                       const int64_t *ns, const int64_t *ldas, int64_t batch,
+                                       void *stream)
 {
     const bool strided = as == nullptr;
-    if (!type_valid(type) || !case_valid(c) || !order_valid(n, ldas != nullptr ? n + 1 : lda, incx) ||
-        batch < 0 || batch > INT32_MAX)
+    if (!type_valid(type) || !case_valid(c) ||
+        !order_valid(n, ldas != nullptr ? n + 1 : lda, incx) || batch < 0 || batch > INT32_MAX)
         return LIBSOLVER_INVALID;
     if (n == 0 || batch == 0)
         return LIBSOLVER_OK;
@@ -160,38 +168,37 @@ static libsolver_status trsv_any_batch(libsolver_type type, triangle_case c, int
     });
 }
 
-extern "C" libsolver_status libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
-                                                           libsolver_transpose trans, libsolver_diagonal diag,
-                                                           int64_t n, const void *a, int64_t lda,
-                                                           int64_t stride_a, void *x, int64_t incx,
-                                                           int64_t stride_x, int64_t batch, void *stream)
+extern "C" libsolver_status
+libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
+                               libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
+                               const void *a, int64_t lda, int64_t stride_a, void *x, int64_t incx,
+                               int64_t stride_x, int64_t batch, void *stream)
 {
-    return trsv_any_batch(type, {uplo, trans, diag}, n, lda, incx, a, x, stride_a, stride_x, nullptr, nullptr,
-                          nullptr, nullptr, batch, stream);
+    return trsv_any_batch(type, {uplo, trans, diag}, n, lda, incx, a, x, stride_a, stride_x,
+                          nullptr, nullptr, nullptr, nullptr, batch, stream);
 }
 
-extern "C" libsolver_status libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo,
-                                                   libsolver_transpose trans, libsolver_diagonal diag,
-                                                   int64_t n, const void *const *a, int64_t lda,
-                                                   void *const *x, int64_t incx, int64_t batch, void *stream)
+extern "C" libsolver_status
+libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo, libsolver_transpose trans,
+                       libsolver_diagonal diag, int64_t n, const void *const *a, int64_t lda,
+                       void *const *x, int64_t incx, int64_t batch, void *stream)
 {
     if (a == nullptr && n > 0 && batch > 0)
         return LIBSOLVER_INVALID;
-    return trsv_any_batch(type, {uplo, trans, diag}, n, lda, incx, nullptr, nullptr, 0, 0, a, x, nullptr,
-                          nullptr, batch, stream);
+    return trsv_any_batch(type, {uplo, trans, diag}, n, lda, incx, nullptr, nullptr, 0, 0, a, x,
+                          nullptr, nullptr, batch, stream);
 }
 
-extern "C" libsolver_status libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
-                                                            libsolver_transpose trans,
-                                                            libsolver_diagonal diag, int64_t max_n,
-                                                            const int64_t *n, const void *const *a,
-                                                            const int64_t *lda, void *const *x, int64_t incx,
-                                                            int64_t batch, void *stream)
+extern "C" libsolver_status
+libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
+                                libsolver_transpose trans, libsolver_diagonal diag, int64_t max_n,
+                                const int64_t *n, const void *const *a, const int64_t *lda,
+                                void *const *x, int64_t incx, int64_t batch, void *stream)
 {
     if (max_n > 0 && batch > 0 && (a == nullptr || n == nullptr || lda == nullptr))
         return LIBSOLVER_INVALID;
-    return trsv_any_batch(type, {uplo, trans, diag}, max_n, 0, incx, nullptr, nullptr, 0, 0, a, x, n, lda,
-                          batch, stream);
+    return trsv_any_batch(type, {uplo, trans, diag}, max_n, 0, incx, nullptr, nullptr, 0, 0, a, x,
+                          n, lda, batch, stream);
 }
 
 extern "C" int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n)
@@ -207,10 +214,11 @@ extern "C" int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n)
 }
 
 extern "C" libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolver_storage uplo,
-                                                   libsolver_transpose trans, libsolver_diagonal diag,
-                                                   int64_t n, const void *a, int64_t lda, void *storage,
-                                                   int64_t storage_bytes, double growth_limit, void *stream,
-                                                   libsolver_trsv_prepared *prepared)
+                                                   libsolver_transpose trans,
+                                                   libsolver_diagonal diag, int64_t n,
+                                                   const void *a, int64_t lda, void *storage,
+                                                   int64_t storage_bytes, double growth_limit,
+                                                   void *stream, libsolver_trsv_prepared *prepared)
 {
     const triangle_case c = {uplo, trans, diag};
     if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, 1) || prepared == nullptr ||
@@ -232,17 +240,19 @@ extern "C" libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolve
     const double limit = growth_limit > 0 ? growth_limit : GROWTH_LIMIT;
     return with_type(type, [&](auto zero) {
         using T = decltype(zero);
-        const libsolver_status status = trsv_prepare_strips(
-            view_triangle(c, n, static_cast<const T *>(a), lda), storage, stream, &prepared->growth);
+        const libsolver_status status =
+            trsv_prepare_strips(view_triangle(c, n, static_cast<const T *>(a), lda), storage,
+                                stream, &prepared->growth);
         prepared->strips = static_cast<const char *>(storage) + PREPARED_HEAD;
-        prepared->block = status == LIBSOLVER_OK && prepared->growth <= limit ? prepared_block<T>() : 0;
+        prepared->block =
+            status == LIBSOLVER_OK && prepared->growth <= limit ? prepared_block<T>() : 0;
         return status;
     });
 }
 
 extern "C" libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *prepared, void *x,
-                                                 int64_t incx, void *workspace, int64_t workspace_bytes,
-                                                 void *stream)
+                                                 int64_t incx, void *workspace,
+                                                 int64_t workspace_bytes, void *stream)
 {
     const libsolver_trsv_prepared *p = prepared;
     if (p == nullptr || incx == 0 || (p->n > 0 && x == nullptr))
@@ -250,14 +260,15 @@ extern "C" libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *
     if (p->n == 0)
         return LIBSOLVER_OK;
     if (p->block == 0)
-        return libsolver_trsv(p->type, p->uplo, p->trans, p->diag, p->n, p->a, p->lda, x, incx, workspace,
-                              workspace_bytes, nullptr, stream);
+        return libsolver_trsv(p->type, p->uplo, p->trans, p->diag, p->n, p->a, p->lda, x, incx,
+                              workspace, workspace_bytes, nullptr, stream);
     if (p->n > ONE_BLOCK_ORDER && !workspace_valid(p->n, workspace, workspace_bytes))
         return LIBSOLVER_INVALID;
     return with_type(p->type, [&](auto zero) {
         using T = decltype(zero);
         return trsv_strips(static_cast<const T *>(p->strips), (int)p->n,
-                           view_vector({p->uplo, p->trans, p->diag}, p->n, static_cast<T *>(x), incx),
+                           view_vector({p->uplo, p->trans, p->diag}, p->n, static_cast<T *>(x),
+                                       incx),
                            workspace, stream);
     });
 }

@@ -5,7 +5,8 @@
 #include "dense/cuda/rows.cuh"
 #include "dense/cuda/warp.cuh"
 
-constexpr int BATCH_WARPS = 4; /* of a block of threads, where a warp or part of one solves a problem */
+constexpr int BATCH_WARPS = 4; /* of a block of threads, where a warp or part of one solves a
+                                  problem */
 
 template <typename T> struct problem {
     triangle_view<T> L;
@@ -51,7 +52,8 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
     const block_link<T> link = {p.x};
     const rows_options options = {LIBSOLVER_CACHE_AHEAD, 0, INT32_MAX, nullptr};
     for (int r = 0; TILE * r < p.L.n; r++) {
-        rows_solve<BY_ROWS, true>(p.L, p.x, options, link, *reinterpret_cast<rows_shared<T> *>(memory), r);
+        rows_solve<BY_ROWS, true>(p.L, p.x, options, link,
+                                  *reinterpret_cast<rows_shared<T> *>(memory), r);
         __syncthreads();
     }
 }
@@ -60,13 +62,15 @@ template <typename T, int W>
 static libsolver_status batch_by_warps(triangle_case c, const batch_view<T> &batch, void *stream)
 {
     constexpr int PROBLEMS = BATCH_WARPS * 32 / W;
-    return launch(
-        c.trans != LIBSOLVER_NO_TRANSPOSE ? batch_warp_kernel<true, T, W> : batch_warp_kernel<false, T, W>,
-        {(batch.count - 1) / PROBLEMS + 1, 32 * BATCH_WARPS, BATCH_WARPS * (int)sizeof(warp_shared<T, W>)},
-        stream, c, batch);
+    return launch(c.trans != LIBSOLVER_NO_TRANSPOSE ? batch_warp_kernel<true, T, W>
+                                                    : batch_warp_kernel<false, T, W>,
+                  {(batch.count - 1) / PROBLEMS + 1, 32 * BATCH_WARPS,
+                   BATCH_WARPS * (int)sizeof(warp_shared<T, W>)},
+                  stream, c, batch);
 }
 
-template <typename T> libsolver_status trsv_batch(triangle_case c, batch_view<T> batch, void *stream)
+template <typename T>
+libsolver_status trsv_batch(triangle_case c, batch_view<T> batch, void *stream)
 {
     if (batch.max_n <= 8)
         return batch_by_warps<T, 8>(c, batch, stream);
@@ -76,7 +80,8 @@ template <typename T> libsolver_status trsv_batch(triangle_case c, batch_view<T>
         return batch_by_warps<T, 32>(c, batch, stream);
     return launch(c.trans != LIBSOLVER_NO_TRANSPOSE ? batch_rows_kernel<true, T>
                                                     : batch_rows_kernel<false, T>,
-                  {batch.count, TILE_THREADS, rows_shared_bytes<T>(LIBSOLVER_CACHE_AHEAD)}, stream, c, batch);
+                  {batch.count, TILE_THREADS, rows_shared_bytes<T>(LIBSOLVER_CACHE_AHEAD)}, stream,
+                  c, batch);
 }
 
 #define INSTANCE(T) template libsolver_status trsv_batch<T>(triangle_case, batch_view<T>, void *);

@@ -15,7 +15,8 @@ __global__ void __launch_bounds__(PANEL_THREADS, 1)
 
 /* x(i0:n-1) -= L(i0:n-1, i0-128:i0-1) x(i0-128:i0-1); a block of threads for 64 rows */
 template <bool BY_ROWS, typename T>
-__global__ void __launch_bounds__(TILE_THREADS) update_kernel(triangle_view<T> L, vector_view<T> x, int i0)
+__global__ void __launch_bounds__(TILE_THREADS)
+    update_kernel(triangle_view<T> L, vector_view<T> x, int i0)
 {
     __shared__ T solved[ONE_BLOCK_ORDER];
     __shared__ T partial[TILE_PARTS][TILE];
@@ -40,12 +41,14 @@ __global__ void __launch_bounds__(TILE_THREADS) update_kernel(triangle_view<T> L
         x.store(i, x.load(i) - tile_row_sum(partial, (int)threadIdx.x));
 }
 
-template <typename T> libsolver_status trsv_launches(triangle_view<T> L, vector_view<T> x, void *stream)
+template <typename T>
+libsolver_status trsv_launches(triangle_view<T> L, vector_view<T> x, void *stream)
 {
     for (int i0 = 0; i0 < L.n;) {
         const int count = L.n - i0 < ONE_BLOCK_ORDER ? L.n - i0 : ONE_BLOCK_ORDER;
-        libsolver_status status = launch(
-            diagonal_kernel<T>, {1, PANEL_THREADS, panels_shared_bytes<T>(count)}, stream, L, x, i0, count);
+        libsolver_status status =
+            launch(diagonal_kernel<T>, {1, PANEL_THREADS, panels_shared_bytes<T>(count)}, stream, L,
+                   x, i0, count);
         i0 += count;
         if (status == LIBSOLVER_OK && i0 < L.n)
             status = launch(L.transposed ? update_kernel<true, T> : update_kernel<false, T>,
@@ -56,7 +59,8 @@ template <typename T> libsolver_status trsv_launches(triangle_view<T> L, vector_
     return LIBSOLVER_OK;
 }
 
-#define INSTANCE(T) template libsolver_status trsv_launches<T>(triangle_view<T>, vector_view<T>, void *);
+#define INSTANCE(T) \
+    template libsolver_status trsv_launches<T>(triangle_view<T>, vector_view<T>, void *);
 INSTANCE(float)
 INSTANCE(double)
 INSTANCE(complex_s)

@@ -25,53 +25,59 @@ libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes, v
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo, libsolver_transpose trans,
-                                libsolver_diagonal diag, int64_t n, const void *a, int64_t lda, void *x,
-                                int64_t incx, void *workspace, int64_t workspace_bytes,
-                                const libsolver_trsv_options *options, void *stream)
+libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo,
+                                libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
+                                const void *a, int64_t lda, void *x, int64_t incx, void *workspace,
+                                int64_t workspace_bytes, const libsolver_trsv_options *options,
+                                void *stream)
 {
-    (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)x, (void)incx;
+    (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)x,
+        (void)incx;
     (void)workspace, (void)workspace_bytes, (void)options, (void)stream;
     return LIBSOLVER_NOT_BUILT;
 }
 
 libsolver_status libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
-                                                libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
-                                                const void *a, int64_t lda, int64_t stride_a, void *x,
-                                                int64_t incx, int64_t stride_x, int64_t batch, void *stream)
+                                                libsolver_transpose trans, libsolver_diagonal diag,
+                                                int64_t n, const void *a, int64_t lda,
+                                                int64_t stride_a, void *x, int64_t incx,
+                                                int64_t stride_x, int64_t batch, void *stream)
 {
-    (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)stride_a, (void)x;
+    (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)stride_a,
+        (void)x;
     (void)incx, (void)stride_x, (void)batch, (void)stream;
     return LIBSOLVER_NOT_BUILT;
 }
 
 libsolver_status libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo,
-                                        libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
-                                        const void *const *a, int64_t lda, void *const *x, int64_t incx,
-                                        int64_t batch, void *stream)
+                                        libsolver_transpose trans, libsolver_diagonal diag,
+                                        int64_t n, const void *const *a, int64_t lda,
+                                        void *const *x, int64_t incx, int64_t batch, void *stream)
 {
-    (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)x, (void)incx,
-        (void)batch;
+    (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)x,
+        (void)incx, (void)batch;
     (void)stream;
     return LIBSOLVER_NOT_BUILT;
 }
 
 libsolver_status libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
                                                  libsolver_transpose trans, libsolver_diagonal diag,
-                                                 int64_t max_n, const int64_t *n, const void *const *a,
-                                                 const int64_t *lda, void *const *x, int64_t incx,
-                                                 int64_t batch, void *stream)
+                                                 int64_t max_n, const int64_t *n,
+                                                 const void *const *a, const int64_t *lda,
+                                                 void *const *x, int64_t incx, int64_t batch,
+                                                 void *stream)
 {
-    (void)type, (void)uplo, (void)trans, (void)diag, (void)max_n, (void)n, (void)a, (void)lda, (void)x,
-        (void)incx;
+    (void)type, (void)uplo, (void)trans, (void)diag, (void)max_n, (void)n, (void)a, (void)lda,
+        (void)x, (void)incx;
     (void)batch, (void)stream;
     return LIBSOLVER_NOT_BUILT;
 }
 
 libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolver_storage uplo,
-                                        libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
-                                        const void *a, int64_t lda, void *storage, int64_t storage_bytes,
-                                        double growth_limit, void *stream, libsolver_trsv_prepared *prepared)
+                                        libsolver_transpose trans, libsolver_diagonal diag,
+                                        int64_t n, const void *a, int64_t lda, void *storage,
+                                        int64_t storage_bytes, double growth_limit, void *stream,
+                                        libsolver_trsv_prepared *prepared)
 {
     (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)storage,
         (void)storage_bytes;
@@ -79,8 +85,9 @@ libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolver_storage u
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *prepared, void *x, int64_t incx,
-                                      void *workspace, int64_t workspace_bytes, void *stream)
+libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *prepared, void *x,
+                                      int64_t incx, void *workspace, int64_t workspace_bytes,
+                                      void *stream)
 {
     (void)prepared, (void)x, (void)incx, (void)workspace, (void)workspace_bytes, (void)stream;
     return LIBSOLVER_NOT_BUILT;

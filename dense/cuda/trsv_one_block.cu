@@ -16,7 +16,8 @@ __global__ void __launch_bounds__(PANEL_THREADS, 1)
 /* The register forms: 16 warps, 4 rows and 8 columns to a thread; entry (p, q) of the thread in
  * lane l and warp w is L(l + 32 p, column(w, q)); identity past n. */
 constexpr int REGISTER_WARPS = 16;
-constexpr int REGISTER_ROWS = ONE_BLOCK_ORDER / 32, REGISTER_COLUMNS = ONE_BLOCK_ORDER / REGISTER_WARPS;
+constexpr int REGISTER_ROWS = ONE_BLOCK_ORDER / 32,
+              REGISTER_COLUMNS = ONE_BLOCK_ORDER / REGISTER_WARPS;
 
 template <typename T>
 __device__ __forceinline__ void registers_load(T (&a)[REGISTER_ROWS][REGISTER_COLUMNS],
@@ -111,14 +112,16 @@ __global__ void __launch_bounds__(32 * REGISTER_WARPS, 1)
         x.store(i, y[i]);
 }
 
-template <typename T> __global__ void __launch_bounds__(32) warp_kernel(triangle_view<T> L, vector_view<T> x)
+template <typename T>
+__global__ void __launch_bounds__(32) warp_kernel(triangle_view<T> L, vector_view<T> x)
 {
     __shared__ warp_shared<T, 32> shared;
     trsv_warp(L, x, shared);
 }
 
 template <typename T>
-libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x, void *stream)
+libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x,
+                                void *stream)
 {
     if (form == LIBSOLVER_TRSV_REGISTERS_A)
         return launch(registers_a_kernel<T>, {1, 32 * REGISTER_WARPS}, stream, L, x);
@@ -131,8 +134,8 @@ libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, ve
 }
 
 #define INSTANCE(T) \
-    template libsolver_status trsv_one_block<T>(libsolver_trsv_form, triangle_view<T>, vector_view<T>, \
-                                                void *);
+    template libsolver_status trsv_one_block<T>(libsolver_trsv_form, triangle_view<T>, \
+                                                vector_view<T>, void *);
 INSTANCE(float)
 INSTANCE(double)
 INSTANCE(complex_s)

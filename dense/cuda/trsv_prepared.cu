@@ -10,7 +10,8 @@ constexpr int CLUSTERS_TOGETHER = 14;
 
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS, 1)
-    strips_kernel(const T *strips, int n, vector_view<T> x, workspace_head *head, int clusters, bool together)
+    strips_kernel(const T *strips, int n, vector_view<T> x, workspace_head *head, int clusters,
+                  bool together)
 {
     extern __shared__ __align__(128) unsigned char memory[];
     strips_solve(strips, n, x, head, reinterpret_cast<packet *>(head + 1), clusters, together,
@@ -23,14 +24,15 @@ template <typename T> int64_t prepared_block()
 }
 
 template <typename T>
-libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace, void *stream)
+libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace,
+                             void *stream)
 {
     using S = strip_shape<T>;
     const int count = (int)strip_count(n), cluster = count < S::CLUSTER ? count : S::CLUSTER;
     const int clusters = (count + cluster - 1) / cluster;
     auto *head = static_cast<workspace_head *>(workspace);
-    launch_shape shape = {(int64_t)clusters * cluster, STRIP_THREADS, sizeof(strips_shared<T>), cluster,
-                          true};
+    launch_shape shape = {(int64_t)clusters * cluster, STRIP_THREADS, sizeof(strips_shared<T>),
+                          cluster, true};
     libsolver_status status = LIBSOLVER_CUDA;
     if (clusters > 1 && clusters <= CLUSTERS_TOGETHER)
         status = launch(strips_kernel<T>, shape, stream, strips, n, x, head, clusters, true);

@@ -8,7 +8,8 @@
  * an SM each. */
 template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
 __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : Link::BLOCKS_PER_SM)
-    rows_kernel(triangle_view<T> L, vector_view<T> x, rows_options o, typename Link::arguments arguments)
+    rows_kernel(triangle_view<T> L, vector_view<T> x, rows_options o,
+                typename Link::arguments arguments)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ typename Link::shared_part shared;
@@ -26,19 +27,23 @@ static rows_options rows_options_of(const libsolver_trsv_options &options)
 }
 
 template <typename T, typename Link>
-static libsolver_status rows_launch(triangle_view<T> L, vector_view<T> x, typename Link::arguments arguments,
-                                    int cluster, const libsolver_trsv_options &options, void *stream)
+static libsolver_status rows_launch(triangle_view<T> L, vector_view<T> x,
+                                    typename Link::arguments arguments, int cluster,
+                                    const libsolver_trsv_options &options, void *stream)
 {
-    static_assert(rows_shared_bytes<T>(LIBSOLVER_CACHE_SHARED) + sizeof(typename Link::shared_part) <=
+    static_assert(rows_shared_bytes<T>(LIBSOLVER_CACHE_SHARED) +
+                          sizeof(typename Link::shared_part) <=
                       SHARED_LIMIT,
                   "every way to cache must fit");
     const bool ahead = options.cache == LIBSOLVER_CACHE_AHEAD;
-    const int rows = arguments.rows, blocks = cluster > 0 ? (rows + cluster - 1) / cluster * cluster : rows;
-    const launch_shape shape = {blocks, TILE_THREADS, rows_shared_bytes<T>(options.cache), cluster, false};
-    const auto kernel = L.transposed
-                            ? ahead ? rows_kernel<true, true, T, Link> : rows_kernel<true, false, T, Link>
-                        : ahead ? rows_kernel<false, true, T, Link>
-                                : rows_kernel<false, false, T, Link>;
+    const int rows = arguments.rows,
+              blocks = cluster > 0 ? (rows + cluster - 1) / cluster * cluster : rows;
+    const launch_shape shape = {blocks, TILE_THREADS, rows_shared_bytes<T>(options.cache), cluster,
+                                false};
+    const auto kernel =
+        L.transposed ? ahead ? rows_kernel<true, true, T, Link> : rows_kernel<true, false, T, Link>
+        : ahead ? rows_kernel<false, true, T, Link>
+                     : rows_kernel<false, false, T, Link>;
     return launch(kernel, shape, stream, L, x, rows_options_of(options), arguments);
 }
 
@@ -56,8 +61,8 @@ libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace
                            const libsolver_trsv_options &options, void *stream)
 {
     return rows_launch<T, grid_link<T>>(
-        L, x, {static_cast<workspace_head *>(workspace), box_of(workspace), row_count(L.n)}, 0, options,
-        stream);
+        L, x, {static_cast<workspace_head *>(workspace), box_of(workspace), row_count(L.n)}, 0,
+        options, stream);
 }
 
 template <typename T>
@@ -68,8 +73,8 @@ libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, void *worksp
     if (rows <= CLUSTER_BLOCKS)
         return rows_launch<T, cluster_link<T>>(L, x, {rows}, rows, options, stream);
     return rows_launch<T, clusters_link<T>>(
-        L, x, {static_cast<workspace_head *>(workspace), box_of(workspace), rows}, CLUSTER_BLOCKS, options,
-        stream);
+        L, x, {static_cast<workspace_head *>(workspace), box_of(workspace), rows}, CLUSTER_BLOCKS,
+        options, stream);
 }
 
 #define INSTANCE(T) \

@@ -22,7 +22,8 @@ __device__ __forceinline__ place turn_take(turn_shared &s, workspace_head *head,
             taken = ticket_take(head, clusters);
         inbox_open(&s.placed);
     }
-    __syncthreads(); /* of this block, before its threads wait on `placed`; the cluster's before it is sent to
+    __syncthreads(); /* of this block, before its threads wait on `placed`; the cluster's before it
+                      * is sent to
                       */
     if (threadIdx.x == 0)
         inbox_expect(&s.placed, sizeof(place));

@@ -4,11 +4,11 @@
  * op(A) x = b with A lower or upper and op none, transpose or conjugate transpose is one problem, L
  * y = c with L lower:
  *   - op(A) lower: L = op(A);
- *   - op(A) upper: L(i,j) = op(A)(n-1-i, n-1-j), y and c in reverse order: strides change their sign;
+ *   - op(A) upper: L(i,j) = op(A)(n-1-i, n-1-j), y and c reversed: strides change their sign;
  *   - transpose: row and column stride change places;
- *   - conjugate: conj(L) x = b is L conj(x) = conj(b), so only the vector is conjugated, at its border.
- * The kernels know strides, not cases.  What remains of a transpose is the direction in which
- * memory is contiguous. */
+ *   - conjugate: conj(L) x = b is L conj(x) = conj(b), so only the vector is conjugated.
+ * The kernels know strides, not cases.  What remains of a transpose is the direction in
+ * which memory is contiguous. */
 #ifndef DENSE_CUDA_VIEW_CUH
 #define DENSE_CUDA_VIEW_CUH
 
@@ -23,7 +23,10 @@ template <typename T> struct triangle_view {
     bool unit;
     bool transposed; /* a row, not a column, is contiguous in memory */
 
-    __device__ __forceinline__ const T *at(int i, int j) const { return entry + i * row + j * column; }
+    __device__ __forceinline__ const T *at(int i, int j) const
+    {
+        return entry + i * row + j * column;
+    }
 };
 
 /* c(i) = entry[i step], conjugated on the way in and out */
@@ -32,8 +35,14 @@ template <typename T> struct vector_view {
     int64_t step;
     bool conjugate;
 
-    __device__ __forceinline__ T load(int i) const { return conjugate_if(entry[i * step], conjugate); }
-    __device__ __forceinline__ void store(int i, T v) const { entry[i * step] = conjugate_if(v, conjugate); }
+    __device__ __forceinline__ T load(int i) const
+    {
+        return conjugate_if(entry[i * step], conjugate);
+    }
+    __device__ __forceinline__ void store(int i, T v) const
+    {
+        entry[i * step] = conjugate_if(v, conjugate);
+    }
 };
 
 /* Which of the cases above a call is; uplo, trans and diag are run-time values in every kernel. */
@@ -59,7 +68,8 @@ INLINE triangle_view<T> view_triangle(triangle_case c, int64_t n, const T *a, in
     return view;
 }
 
-template <typename T> INLINE vector_view<T> view_vector(triangle_case c, int64_t n, T *x, int64_t incx)
+template <typename T>
+INLINE vector_view<T> view_vector(triangle_case c, int64_t n, T *x, int64_t incx)
 {
     const bool transposed = c.trans != LIBSOLVER_NO_TRANSPOSE;
     const bool reversed = (c.uplo == LIBSOLVER_UPPER) != transposed;

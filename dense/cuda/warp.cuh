@@ -16,7 +16,8 @@ constexpr int WARP_ORDER = 128; /* largest order */
 /* What a warp of trsv_warp needs of shared memory; W: 8, 16 or 32.  TURNS: rows may be
  * contiguous. */
 template <typename T, int W, bool TURNS = true> struct warp_shared {
-    T turned[TURNS ? 32 / W : 1][TURNS ? W * (W + 1) : 1]; /* a block on its way from rows to columns */
+    /* a block on its way from rows to columns */
+    T turned[TURNS ? 32 / W : 1][TURNS ? W * (W + 1) : 1];
     T y[W == 32 ? WARP_ORDER : 1];
 };
 
@@ -25,13 +26,14 @@ template <typename T, int W, bool TURNS = true> struct warp_shared {
  * entries, used when rows are contiguous in memory: they are read as such and turned round
  * there. */
 template <typename T, int W>
-__device__ __forceinline__ void warp_load(T (&row)[W], const triangle_view<T> &L, int i0, int j0, T *turned)
+__device__ __forceinline__ void warp_load(T (&row)[W], const triangle_view<T> &L, int i0, int j0,
+                                          T *turned)
 {
     const int lane = threadIdx.x % W;
     const int limit = L.n, diagonal = L.unit ? 0 : 1;
     if (!L.transposed) {
-        const int i = i0 + lane,
-                  stored = i < limit ? min(W, i - j0 + diagonal) : 0; /* the first `stored` of the row */
+        /* the first `stored` of the row */
+        const int i = i0 + lane, stored = i < limit ? min(W, i - j0 + diagonal) : 0;
         const T *p = L.at(i, j0);
 #pragma unroll
         for (int j = 0; j < W; j++) {
@@ -120,7 +122,8 @@ template <typename T> struct warp_columns {
                 for (int j = 0; j < EACH; j++)
 #pragma unroll
                     for (int c = 0; c < C; c++) {
-                        const T x = shuffle(diagonal.template quotient<decltype(safe)::value>(y[c]), first + j);
+                        const T x = shuffle(diagonal.template quotient<decltype(safe)::value>(y[c]),
+                                            first + j);
                         y[c] = choose(lane > first + j, multiply_add(y[c], -x, now[j]), y[c]);
                     }
             });

@@ -76,8 +76,8 @@ static libsolver_status separate(arena *scratch, refiner *w, const nd_graph *g, 
 
 /* Coarsens to about `bottom` vertices, takes the best of `tries` separators there, refines on the
  * way back. */
-static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom, int tries,
-                                   const atomic_int *stop, nd_random *r, separation *s);
+static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom,
+                                   int tries, const atomic_int *stop, nd_random *r, separation *s);
 
 /* The best of `tries`. */
 static libsolver_status repeat(arena *scratch, refiner *w, const nd_graph *g, int tries,
@@ -96,8 +96,8 @@ static libsolver_status repeat(arena *scratch, refiner *w, const nd_graph *g, in
     return LIBSOLVER_OK;
 }
 
-static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom, int tries,
-                                   const atomic_int *stop, nd_random *r, separation *s)
+static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom,
+                                   int tries, const atomic_int *stop, nd_random *r, separation *s)
 {
     struct {
         nd_graph g;
@@ -116,14 +116,15 @@ static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g
         level[last].class_of = arena_new(scratch, n, sizeof(int32_t));
         if (!level[last].class_of)
             return LIBSOLVER_OUT_OF_MEMORY;
-        const int32_t classes = nd_cluster(scratch, &level[last].g, heaviest, r, level[last].class_of);
+        const int32_t classes =
+            nd_cluster(scratch, &level[last].g, heaviest, r, level[last].class_of);
         if (classes < 0)
             return LIBSOLVER_OUT_OF_MEMORY;
         if (classes > WORTH_A_LEVEL * n)
             break;
         level[last + 1].s.side = arena_new(scratch, classes, 1);
-        if (!level[last + 1].s.side ||
-            !nd_contract(scratch, &level[last].g, level[last].class_of, classes, &level[last + 1].g))
+        if (!level[last + 1].s.side || !nd_contract(scratch, &level[last].g, level[last].class_of,
+                                                    classes, &level[last + 1].g))
             return LIBSOLVER_OUT_OF_MEMORY;
         last++;
     }
@@ -143,8 +144,8 @@ static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g
     return LIBSOLVER_OK;
 }
 
-libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop, nd_random *r,
-                           separation *s)
+libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop,
+                           nd_random *r, separation *s)
 {
     const arena_mark mark = arena_here(scratch);
     refiner *w = nd_refiner(scratch, g->n);

@@ -29,13 +29,15 @@ static int32_t partner(const nd_graph *g, int32_t v, int32_t heaviest, const int
     const int32_t degree = (int32_t)(g->start[v + 1] - first), room = heaviest - g->weight[v];
     if (degree == 0)
         return -1;
-    int32_t best = -1,
-            begin = (int32_t)((uint64_t)(uint32_t)(turn * UINT32_C(0x9e3779b1)) * (uint32_t)degree >> 32);
+    int32_t best = -1, begin = (int32_t)((uint64_t)(uint32_t)(turn * UINT32_C(0x9e3779b1)) *
+                                             (uint32_t)degree >>
+                                         32);
     int64_t best_strength = 0, best_weight = 1;
     for (int part = 0; part < 2; part++) {
         const int32_t p0 = part == 0 ? begin : 0, p1 = part == 0 ? degree : begin;
         for (int32_t p = p0; p < p1; p++) {
-            const int32_t u = g->neighbor[first + p], w = leader[u] < 0 ? g->weight[u] : weight[leader[u]];
+            const int32_t u = g->neighbor[first + p],
+                          w = leader[u] < 0 ? g->weight[u] : weight[leader[u]];
             if (w > room)
                 continue;
             if (w == 1 && !g->strength)
@@ -53,8 +55,8 @@ static int32_t partner(const nd_graph *g, int32_t v, int32_t heaviest, const int
 
 /* Pairs what is still single, with at most FEW neighbours, with another single vertex at distance
  * two: leaves of a star and the like. */
-static void match_at_distance_two(const nd_graph *g, int32_t heaviest, int32_t *leader, unsigned char *size,
-                                  int32_t *waiting)
+static void match_at_distance_two(const nd_graph *g, int32_t heaviest, int32_t *leader,
+                                  unsigned char *size, int32_t *waiting)
 {
     for (int32_t v = 0; v < g->n; v++)
         waiting[v] = -1;
@@ -65,7 +67,8 @@ static void match_at_distance_two(const nd_graph *g, int32_t heaviest, int32_t *
             continue;
         for (int64_t p = g->start[v]; p < g->start[v + 1] || degree == 0; p++) {
             int32_t *slot = degree > 0 ? &waiting[g->neighbor[p]] : &alone;
-            if (*slot >= 0 && size[*slot] == 1 && (int64_t)g->weight[*slot] + g->weight[v] <= heaviest) {
+            if (*slot >= 0 && size[*slot] == 1 &&
+                (int64_t)g->weight[*slot] + g->weight[v] <= heaviest) {
                 leader[v] = *slot;
                 size[*slot] = 2;
                 *slot = -1;
@@ -78,7 +81,8 @@ static void match_at_distance_two(const nd_graph *g, int32_t heaviest, int32_t *
     }
 }
 
-int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_random *r, int32_t *class_of)
+int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_random *r,
+                   int32_t *class_of)
 {
     const arena_mark mark = arena_here(scratch);
     int32_t *leader = arena_new(scratch, g->n, sizeof(int32_t)), singles = 0;
@@ -88,8 +92,8 @@ int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_rando
         return -1;
     memset(leader, -1, sizeof(int32_t) * (size_t)g->n);
     for (int32_t base = 0; base < g->n; base += WINDOW) {
-        const uint32_t draw = nd_draw(r), step = draw | 1,
-                       offset = draw >> 16; /* i -> step i + offset mod WINDOW */
+        /* i -> step i + offset mod WINDOW */
+        const uint32_t draw = nd_draw(r), step = draw | 1, offset = draw >> 16;
         for (uint32_t i = 0; i < WINDOW; i++) {
             const int32_t v = base + (int32_t)((i * step + offset) % WINDOW);
             if (v >= g->n || leader[v] >= 0)
@@ -128,7 +132,8 @@ int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_rando
 }
 
 /* Members of each class: member[first[c]] .. member[first[c + 1]-1].  slot: classes + 1. */
-static void list_members(int32_t n, const int32_t *class_of, int32_t classes, int32_t *first, int32_t *member)
+static void list_members(int32_t n, const int32_t *class_of, int32_t classes, int32_t *first,
+                         int32_t *member)
 {
     memset(first, 0, sizeof(int32_t) * ((size_t)classes + 1));
     for (int32_t v = 0; v < n; v++)
@@ -149,7 +154,8 @@ static void list_members(int32_t n, const int32_t *class_of, int32_t classes, in
 typedef struct piece {
     int32_t begin, end; /* of its clusters */
     int64_t room, used; /* where its edges begin and end */
-    int64_t *place;     /* n of the coarse graph: of the edge to each cluster, before the last one that had it: none */
+    int64_t *place; /* n of the coarse graph: of the edge to each cluster, before the last one that
+                       had it: none */
 } piece;
 
 /* The edges of a piece's clusters and their weights.  first, member: list_members'. */
@@ -185,7 +191,8 @@ static void contract_piece(const nd_graph *g, const int32_t *class_of, const int
 }
 
 /* Cuts the clusters into pieces, with room for all edges of their members. */
-static void cut(const nd_graph *g, const int32_t *first, const int32_t *member, int32_t classes, int pieces, piece *w)
+static void cut(const nd_graph *g, const int32_t *first, const int32_t *member, int32_t classes,
+                int pieces, piece *w)
 {
     for (int k = 0; k < pieces; k++) {
         w[k].begin = (int32_t)((int64_t)classes * k / pieces);
@@ -205,8 +212,10 @@ static int64_t close_gaps(nd_graph *coarse, int pieces, const piece *w)
     int64_t end = w[0].used;
     for (int k = 1; k < pieces; k++) {
         const int64_t count = w[k].used - w[k].room, gap = w[k].room - end;
-        memmove(coarse->neighbor + end, coarse->neighbor + w[k].room, sizeof(int32_t) * (size_t)count);
-        memmove(coarse->strength + end, coarse->strength + w[k].room, sizeof(int32_t) * (size_t)count);
+        memmove(coarse->neighbor + end, coarse->neighbor + w[k].room,
+                sizeof(int32_t) * (size_t)count);
+        memmove(coarse->strength + end, coarse->strength + w[k].room,
+                sizeof(int32_t) * (size_t)count);
         for (int32_t c = w[k].begin; c < w[k].end; c++)
             coarse->start[c] -= gap;
         end += count;
@@ -214,7 +223,8 @@ static int64_t close_gaps(nd_graph *coarse, int pieces, const piece *w)
     return end;
 }
 
-int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int32_t classes, nd_graph *coarse)
+int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int32_t classes,
+                nd_graph *coarse)
 {
     const int64_t nnz = g->start[g->n];
     const int pieces = g->n < LEAST_IN_PIECES ? 1 : PIECES;

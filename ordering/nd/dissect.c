@@ -72,10 +72,12 @@ static size_t chunk_of(int32_t n)
 
 /* The part of p on one side, with `count` vertices and `edges` to its own and to others.  number:
  * place of each vertex of p on its side. */
-static libsolver_status take_side(const dissection *d, arena *scratch, const part *p, const separation *s,
-                                  int side, const int32_t *number, int32_t count, int64_t edges, part *out)
+static libsolver_status take_side(const dissection *d, arena *scratch, const part *p,
+                                  const separation *s, int side, const int32_t *number,
+                                  int32_t count, int64_t edges, part *out)
 {
-    *out = (part){.n = count, .depth = p->depth + 1, .seed = hash64(p->seed * 2 + (uint64_t)side + 1)};
+    *out =
+        (part){.n = count, .depth = p->depth + 1, .seed = hash64(p->seed * 2 + (uint64_t)side + 1)};
     out->offset = p->offset;
     out->vertex = arena_new(scratch, count, sizeof(int32_t));
     if (!out->vertex)
@@ -176,7 +178,8 @@ static void dissect(dissection *d, arena *scratch, const part *p)
 {
     if (atomic_load(&d->status) != LIBSOLVER_OK)
         return;
-    if (environment_cancelled(d->env) || (d->watch && d->watch->stop && atomic_load(d->watch->stop))) {
+    if (environment_cancelled(d->env) ||
+        (d->watch && d->watch->stop && atomic_load(d->watch->stop))) {
         fail(d, LIBSOLVER_CANCELLED);
         return;
     }
@@ -223,8 +226,8 @@ static libsolver_status whole(const graph *g, uint64_t seed, arena *scratch, par
     return LIBSOLVER_OK;
 }
 
-libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t seed, const nd_watch *watch,
-                                  int32_t *perm)
+libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t seed,
+                                  const nd_watch *watch, int32_t *perm)
 {
     dissection d = {.env = env, .g = g, .perm = perm, .watch = watch};
     d.leaf = g->n > LARGE ? LEAF_OF_LARGE : LEAF;
@@ -259,7 +262,7 @@ done:
 libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm)
 {
     libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(env->threads) if (env->threads > 1 && g->n > TASK_LEAST)
+#pragma omp parallel num_threads(env->threads) if (env -> threads > 1 && g->n > TASK_LEAST)
 #pragma omp single
     status = order_nd_watched(env, g, seed, NULL, perm);
     return status;

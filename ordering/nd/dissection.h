@@ -10,14 +10,15 @@ typedef struct dissection {
     environment *env;
     const graph *g;
     int32_t *perm;
-    int32_t *local; /* g->n: of a vertex in a leaf its number there, otherwise -1 */
-    int32_t leaf;   /* parts of so many vertices are not dissected */
-    int32_t task;   /* parts of more are tasks of their own */
+    int32_t *local;        /* g->n: of a vertex in a leaf its number there, otherwise -1 */
+    int32_t leaf;          /* parts of so many vertices are not dissected */
+    int32_t task;          /* parts of more are tasks of their own */
     const nd_watch *watch; /* or NULL */
     atomic_int status;
 } dissection;
 
 /* 0 for lack of memory. */
-int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int32_t own, nd_graph *g);
+int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int32_t own,
+                 nd_graph *g);
 
 #endif

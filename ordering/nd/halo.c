@@ -25,7 +25,8 @@ static int32_t number_of(numbering *h, int32_t v)
 
 /* The graph of the part's own vertices, in the order of `vertex`, and of those around it.  Edges
  * between the latter are left out. */
-int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int32_t own, nd_graph *g)
+int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int32_t own,
+                 nd_graph *g)
 {
     const graph *whole = d->g;
     int64_t inner = 0, outer = 0;
@@ -52,7 +53,8 @@ int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int
     memset(h.key, -1, sizeof(int32_t) * ((size_t)h.mask + 1));
     memset(g->start, 0, sizeof(int64_t) * ((size_t)most + 2));
     int64_t end = 0;
-    int64_t *next = g->start + 1; /* next(i): the end of row i so far, its degree at first for the halo */
+    int64_t *next = g->start + 1; /* next(i): the end of row i so far, its degree at first for the
+                                     halo */
     for (int32_t i = 0; i < own; i++) {
         const int32_t v = vertex[i];
         g->start[i] = end;

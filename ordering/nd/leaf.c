@@ -15,15 +15,15 @@ typedef struct quotient {
     int32_t n, own, total;
     int64_t *start, end, room; /* list[start[i] .. start[i] + length[i]), free from end to room */
     int32_t *list, *length, *elements;
-    int32_t *size;   /* weight of a variable with those merged into it, negative while in the new front */
+    int32_t *size;   /* weight of a variable with those merged into it, negative while in the new
+                        front */
     int32_t *degree; /* of a variable its external degree, of an element its front's weight */
     unsigned char *state;
     int32_t *head, *next, *previous; /* own variables by bucket of degree */
     int32_t buckets, shift, lowest;
     int32_t *member, *last; /* chains of merged variables */
-    int64_t *mark,
-        stamp; /* of an element: stamp + weight of its front outside the new one; of a variable, >= stamp
-                               when seen */
+    int64_t *mark, stamp;   /* of an element: stamp + weight of its front outside the new one; of a
+                               variable, >= stamp   when seen */
     int32_t *hash_head, *hash_next;
     uint32_t *hash;
 } quotient;
@@ -275,7 +275,8 @@ static int32_t eliminate(quotient *q, int32_t k, int32_t left)
     for (int32_t x = 0; x < q->length[k]; x++) {
         const int32_t i = q->list[q->start[k] + x], size = -q->size[i];
         const int32_t outside = prune_list(q, i, k);
-        if (outside == 0 && q->length[i] == 1 && i < q->own) { /* its front is k's: eliminated with it */
+        /* its front is k's: eliminated with it */
+        if (outside == 0 && q->length[i] == 1 && i < q->own) {
             q->degree[k] -= size;
             gone += size;
             append_members(q, k, i);
@@ -292,7 +293,8 @@ static int32_t eliminate(quotient *q, int32_t k, int32_t left)
             continue;
         q->size[i] = size;
         q->list[to++] = i;
-        const int64_t degree = (int64_t)q->degree[i] + q->degree[k] - size, most = (int64_t)left - size;
+        const int64_t degree = (int64_t)q->degree[i] + q->degree[k] - size,
+                      most = (int64_t)left - size;
         q->degree[i] = (int32_t)(degree < most ? degree : most);
         if (i < q->own)
             bucket_add(q, i);

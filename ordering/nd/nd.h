@@ -50,7 +50,8 @@ typedef struct separation {
 /* Vertices in clusters of neighbours joined by strong edges, none heavier than `heaviest` unless it
  * is one vertex.  class_of: n, the cluster of each, numbered by its first vertex.  Returns the
  * number of clusters, or -1 for lack of memory. */
-int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_random *r, int32_t *class_of);
+int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_random *r,
+                   int32_t *class_of);
 /* The graph whose vertices are the clusters.  0 for lack of memory. */
 int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int32_t classes,
                 nd_graph *coarse);
@@ -61,14 +62,16 @@ refiner *nd_refiner(arena *scratch, int32_t n);
 
 /* Lowers the separator's weight by moving its vertices to either side, neither heavier than
  * `heaviest` if that can be had.  Stops after `passes` or when nothing is gained. */
-void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_random *r, separation *s);
+void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_random *r,
+               separation *s);
 /* Grows LEFT from a random vertex until it weighs `until`, everything else being RIGHT or
  * SEPARATOR. */
 void nd_grow(refiner *w, const nd_graph *g, int32_t until, nd_random *r, separation *s);
 
 /* A separation of g.  OUT_OF_MEMORY; CANCELLED when *stop is no longer zero, unless stop is
  * NULL. */
-libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop, nd_random *r, separation *s);
+libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop,
+                           nd_random *r, separation *s);
 /* Nonzero when a is to be preferred to b. */
 int nd_better(const separation *a, const separation *b);
 

@@ -25,9 +25,9 @@ struct refiner {
     int32_t *pull[2]; /* n: of a vertex of the separator, weight of its neighbours in LEFT, RIGHT */
     int32_t *list, *place, listed; /* the separator's vertices, their places in the list */
     int32_t *locked, stamp;        /* locked(v) == stamp: v was moved in this pass */
-    int32_t *log,
-        logged; /* vertices in the order in which they changed, ~v where a move begins; at most 3 n, as a
-                           vertex moves once a pass and joins the separator once before and once after */
+    int32_t *log, logged; /* vertices in the order in which they changed, ~v where a move begins; at
+                             most 3 n, as a vertex moves once a pass and joins the separator once
+                             before and once after */
 };
 
 static void heap_set(heap *h, int32_t k, entry e)
@@ -217,9 +217,9 @@ static int choose_side(const refiner *w, const nd_graph *g, const separation *s,
 {
     int can[2];
     for (int to = 0; to < 2; to++)
-        can[to] =
-            w->to[to].size > 0 && (s->weight[to] + (int64_t)g->weight[w->to[to].at[0].vertex] <= heaviest ||
-                                   s->weight[to] < s->weight[1 - to]);
+        can[to] = w->to[to].size > 0 &&
+                  (s->weight[to] + (int64_t)g->weight[w->to[to].at[0].vertex] <= heaviest ||
+                   s->weight[to] < s->weight[1 - to]);
     if (!can[LEFT] || !can[RIGHT])
         return can[LEFT] ? LEFT : can[RIGHT] ? RIGHT : -1;
     /* a side that is too heavy is relieved first */
@@ -249,8 +249,9 @@ static int pass(refiner *w, const nd_graph *g, int32_t heaviest, int favoured, s
     int32_t best = s->weight[SEPARATOR], best_excess = excess(s, heaviest), keep = 0, since = 0;
     int32_t best_heavier = larger(s->weight[LEFT], s->weight[RIGHT]);
     int improved = 0;
-    const int32_t patience =
-        w->listed < PATIENCE_MOST / PATIENCE_PART ? PATIENCE_LEAST + PATIENCE_PART * w->listed : PATIENCE_MOST;
+    const int32_t patience = w->listed < PATIENCE_MOST / PATIENCE_PART
+                                 ? PATIENCE_LEAST + PATIENCE_PART * w->listed
+                                 : PATIENCE_MOST;
     while (since < patience) {
         const int to = choose_side(w, g, s, heaviest, favoured);
         if (to < 0)
@@ -260,8 +261,8 @@ static int pass(refiner *w, const nd_graph *g, int32_t heaviest, int favoured, s
         since++;
         const int32_t e = excess(s, heaviest), heavier = larger(s->weight[LEFT], s->weight[RIGHT]);
         if (e < best_excess ||
-            (e == best_excess &&
-             (s->weight[SEPARATOR] < best || (s->weight[SEPARATOR] == best && heavier < best_heavier)))) {
+            (e == best_excess && (s->weight[SEPARATOR] < best ||
+                                  (s->weight[SEPARATOR] == best && heavier < best_heavier)))) {
             improved |= e < best_excess || s->weight[SEPARATOR] < best;
             best = s->weight[SEPARATOR];
             best_excess = e;
@@ -291,7 +292,8 @@ static void unlist(refiner *w)
     w->listed = 0;
 }
 
-void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_random *r, separation *s)
+void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_random *r,
+               separation *s)
 {
     list_separator(w, g, s);
     const int parity = (int)(nd_draw(r) & 1);

@@ -33,7 +33,8 @@ static int last_run(const int32_t *up, int from, int r)
 }
 
 /* to(up(i)) += from(i) for i in [j, r), run = last_run */
-static void add_column(const int32_t *up, int j, int run, int r, const scalar *restrict from, scalar *restrict to)
+static void add_column(const int32_t *up, int j, int run, int r, const scalar *restrict from,
+                       scalar *restrict to)
 {
     for (; j < run; j++)
         to[up[j]] += from[j];
@@ -47,15 +48,16 @@ static void add_candidates(const numeric *f, const node *v, int32_t c)
 {
     const node *child = &f->node[c];
     const int32_t *up = node_up(f, c);
-    const int r = child->m - child->p, delayed = child->k - child->p, run = last_run(up, delayed, r);
+    const int r = child->m - child->p, delayed = child->k - child->p,
+              run = last_run(up, delayed, r);
     for (int j = 0; j < r; j++) {
         const int32_t tj = up[j];
         if (tj >= v->k)
             break; /* ascending behind the delayed ones, which are all candidates */
         const scalar *from = child->cb + cb_column(r, j);
         int i = j;
-        if (j < delayed) /* a delayed column stands behind the front's own columns, so these pairs may change
-                            sides */
+        if (j < delayed) /* a delayed column stands behind the front's own columns, so these pairs
+                            may change sides */
             for (; i < r; i++) {
                 const int32_t ti = up[i];
                 if (ti >= tj)
@@ -141,7 +143,8 @@ void NAME(cpu_assemble_contribution)(numeric *f, int32_t s)
             j++;
         const int run = last_run(up, j, rc);
         for (; j < rc; j++)
-            add_column(up, j, run, rc, child->cb + cb_column(rc, j), v->cb + cb_column(r, up[j] - v->p) - v->p);
+            add_column(up, j, run, rc, child->cb + cb_column(rc, j),
+                       v->cb + cb_column(r, up[j] - v->p) - v->p);
         memory_free(&plan->env->memory, child->own_cb);
         child->own_cb = NULL;
         child->cb = NULL;

@@ -1,14 +1,16 @@
-/* solver/cpu/condition_tmpl.c: condition and forward errors, by estimates of norms  [Higham 1988: LAPACK's xLACN2]
+/* solver/cpu/condition_tmpl.c: condition and forward errors, by estimates of norms  [Higham 1988:
+ * LAPACK's xLACN2]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * |A^-1 W|_inf with W = diag(w), w >= 0, is the 1-norm of B = W A^-H, which some products with B and B^H = A^-1 W tell within
- * a small factor, nearly always.  w = 1 gives the condition; w = |r| + rounding errors of r bounds what is wrong with x:
+ * |A^-1 W|_inf with W = diag(w), w >= 0, is the 1-norm of B = W A^-H, which some products with B
+ * and B^H = A^-1 W tell within a small factor, nearly always.  w = 1 gives the condition; w = |r| +
+ * rounding errors of r bounds what is wrong with x:
  *
- *      |x - A^-1 b| <= |A^-1| |r|,    r = b - A x             [Arioli, Demmel, Duff 1989, section 3]
+ *      |x - A^-1 b| <= |A^-1| |r|,    r = b - A x      [Arioli, Demmel, Duff 1989, section 3]
  *
- * Products are taken with the scaled matrix, B 2^(-j-k) = (W S 2^-j) (S A S)^-H (S 2^-k), the largest entries in both parentheses being
- * near 1, and norms and weights come from sums in long double: A^-1, W or |A| may lie beyond the range of numbers where what is
- * asked for does not. */
+ * Products are taken with the scaled matrix, B 2^(-j-k) = (W S 2^-j) (S A S)^-H (S 2^-k), the
+ * largest entries in both parentheses being near 1, and norms and weights come from sums in long
+ * double: A^-1, W or |A| may lie beyond the range of numbers where what is asked for does not. */
 #include "solver/cpu/numeric.h"
 
 /* Products with B after which a climb ends: from the first vector as in LAPACK, which takes the
@@ -134,7 +136,8 @@ static long double largest(const estimator *e, int32_t vector)
 {
     long double most = 0;
     for (int32_t i = 0; i < e->f->plan->a.n; i++) {
-        const long double size = wide_abs(e->w->x[i]) * (vector == SIGNS ? e->f->scale[i] : e->left[i]);
+        const long double size =
+            wide_abs(e->w->x[i]) * (vector == SIGNS ? e->f->scale[i] : e->left[i]);
         most = size > most ? size : most;
     }
     return most;
@@ -309,12 +312,14 @@ libsolver_status NAME(cpu_condition)(const void *numeric_, void *workspace_, dou
     const long double norm = norm_of_matrix(f, (long double *)(void *)w->krylov);
     for (int32_t i = 0; i < f->plan->a.n; i++)
         w->bound[i] = (real)ldexpl(f->scale[i], -power);
-    TRY(estimate(&(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1}, &inverse));
+    TRY(estimate(&(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1},
+                 &inverse));
     *condition = f->plan->a.n == 0 ? 1 : (double)(ldexpl(norm, 2 * power) * inverse);
     return LIBSOLVER_OK;
 }
 
-/* sum := |b - A x| and what rounding errors of this sum can be.  In the workspace: rhs is b, solution is x. */
+/* sum := |b - A x| and what rounding errors of this sum can be.  In the workspace: rhs is b,
+ * solution is x. */
 static void sum_weights(const numeric *f, workspace *w, long double *sum)
 {
     const pattern *a = &f->plan->a;
@@ -328,7 +333,8 @@ static void sum_weights(const numeric *f, workspace *w, long double *sum)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t rows[2] = {a->row[p], j};
             for (int k = 0; k < (rows[0] == j ? 1 : 2); k++) {
-                const wide entry = k == 0 ? f->value[p] : scalar_mirror(f->value[p], f->plan->hermitian);
+                const wide entry =
+                    k == 0 ? f->value[p] : scalar_mirror(f->value[p], f->plan->hermitian);
                 const wide product = entry * w->solution[rows[1 - k]];
                 w->residual[rows[k]] -= product;
                 sum[rows[k]] += wide_abs(product);
@@ -337,7 +343,8 @@ static void sum_weights(const numeric *f, workspace *w, long double *sum)
         }
     for (int32_t i = 0; i < a->n; i++) {
         const long double r = wide_abs(w->residual[i]);
-        const long double unknown = (1 + scalar_real(terms[i])) * WIDE_EPS * (SCALAR_COMPLEX ? 3 : 1) * sum[i];
+        const long double unknown =
+            (1 + scalar_real(terms[i])) * WIDE_EPS * (SCALAR_COMPLEX ? 3 : 1) * sum[i];
         sum[i] = r + EPS * r + unknown;
     }
 }
@@ -358,8 +365,9 @@ static int weights(const numeric *f, workspace *w, real *left)
     return power;
 }
 
-libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
-                                         const libsolver_vectors *x, double *forward_error)
+libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
+                                         const libsolver_vectors *b, const libsolver_vectors *x,
+                                         double *forward_error)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
@@ -382,7 +390,8 @@ libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
             continue;
         }
         const int left_power = weights(f, w, w->bound);
-        TRY(estimate(&(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1}, &error));
+        TRY(estimate(&(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1},
+                     &error));
         const long double unscaled = ldexpl(error, left_power + power);
         forward_error[column] = n == 0 ? 0 : (double)(norm > 0 ? unscaled / norm : unscaled);
     }

@@ -30,15 +30,17 @@ static int is_doubtful(const backend_report *report)
 /* The factorization in double, after which the one in single is given up: later values are not
  * tried with it.  OUT_OF_MEMORY: the object is for a factor in single again, which is to be made
  * anew, the scaling being gone. */
-static libsolver_status factorize_in_double(numeric *f, const backend_options *options, backend_report *report, message *why)
+static libsolver_status factorize_in_double(numeric *f, const backend_options *options,
+                                            backend_report *report, message *why)
 {
     const cpu_single *single = f->single;
     f->single = NULL;
     f->matching_helped = 0;
     f->last_search = (search_end){0};
     f->last_kind = (kind_memory){0};
-    const libsolver_status status =
-        NAME(cpu_take_tree)(f) ? NAME(cpu_factorize)(f, options, report, why) : LIBSOLVER_OUT_OF_MEMORY;
+    const libsolver_status status = NAME(cpu_take_tree)(f)
+                                        ? NAME(cpu_factorize)(f, options, report, why)
+                                        : LIBSOLVER_OUT_OF_MEMORY;
     if (status != LIBSOLVER_OUT_OF_MEMORY) {
         single->backend->destroy(f->factor);
         f->factor = NULL;
@@ -50,29 +52,37 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
     return status;
 }
 
-libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backend_options *options, int steps, double tolerance,
-                                   backend_report *report, message *why)
+libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backend_options *options,
+                                   int steps, double tolerance, backend_report *report,
+                                   message *why)
 {
     numeric *f = numeric_;
     /* now, rather than in a trial of later values, which then take memory without a growth */
     if (f->single && report->growths > 0 && NAME(cpu_workspace_fit)(f, workspace_) != LIBSOLVER_OK)
-        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the workspace wanted %lld more bytes", (long long)f->plan->env->memory.wanted);
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the workspace wanted %lld more bytes",
+                    (long long)f->plan->env->memory.wanted);
     if (!f->single || !is_doubtful(report) || steps == 0 || f->no_room_for_double)
         return LIBSOLVER_OK;
-    backend_refinement trial = {.solve_first = 1, .steps = trial_steps(steps, report), .tolerance = tolerance};
+    backend_refinement trial = {.solve_first = 1,
+                                .steps = trial_steps(steps, report),
+                                .tolerance = tolerance};
     const libsolver_status tried = NAME(cpu_refine_trial)(f, workspace_, TRIAL_CYCLES, &trial);
     if (tried == LIBSOLVER_CANCELLED)
         return FAIL(why, tried, "the factorization was cancelled");
     if (tried != LIBSOLVER_OK)
-        return FAIL(why, tried, "the workspace wanted %lld more bytes", (long long)f->plan->env->memory.wanted);
+        return FAIL(why, tried, "the workspace wanted %lld more bytes",
+                    (long long)f->plan->env->memory.wanted);
     if (trial.final <= tolerance)
         return LIBSOLVER_OK;
-    environment_log(f->plan->env, "backward error %.1e after %d steps with a factor in single precision: factorizing in double",
+    environment_log(f->plan->env,
+                    "backward error %.1e after %d steps with a factor in single precision: "
+                    "factorizing in double",
                     trial.final, trial.steps);
     const int64_t growths = report->growths; /* the attempts that follow count their own */
     libsolver_status status = factorize_in_double(f, options, report, why);
     if (status == LIBSOLVER_OUT_OF_MEMORY) { /* the same factor in single precision once more */
-        environment_log(f->plan->env, "no room for a factor in double: it stays in single precision");
+        environment_log(f->plan->env,
+                        "no room for a factor in double: it stays in single precision");
         f->no_room_for_double = 1;
         status = NAME(cpu_factorize)(f, options, report, why);
     }

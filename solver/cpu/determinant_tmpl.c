@@ -42,10 +42,13 @@ static extended pivot(const numeric *f, const node *v, int i)
         return root * root;
     }
     const extended d = v->d[i];
-    return v->e[i] == 0 ? d : d * v->d[i + 1] - (extended)v->e[i] * scalar_mirror(v->e[i], f->plan->hermitian);
+    return v->e[i] == 0
+               ? d
+               : d * v->d[i + 1] - (extended)v->e[i] * scalar_mirror(v->e[i], f->plan->hermitian);
 }
 
-libsolver_status NAME(cpu_determinant)(const void *numeric_, double *log_abs, double *phase_real, double *phase_imaginary)
+libsolver_status NAME(cpu_determinant)(const void *numeric_, double *log_abs, double *phase_real,
+                                       double *phase_imaginary)
 {
     const numeric *f = numeric_;
     const long double log_2 = 0.693147180559945309417232121458L;

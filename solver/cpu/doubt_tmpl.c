@@ -26,8 +26,9 @@
 #define CLEARLY 0.125
 #define MOST_PRODUCTS 8
 
-/* A row of A x is zero if it is at most this times |A||x|, the largest that each entry of x has been counting, and FLOOR times the
- * largest of all: it may have to become 0, out of rounding errors that come anew with each step.  Sums are good to about 2^-100. */
+/* A row of A x is zero if it is at most this times |A||x|, the largest that each entry of x has
+ * been counting, and FLOOR times the largest of all: it may have to become 0, out of rounding
+ * errors that come anew with each step.  Sums are good to about 2^-100. */
 #define TWICE_PRECISE 0x1p-90
 #define FLOOR 0x1p-40
 
@@ -46,7 +47,7 @@
 #define PARTS (1 + SCALAR_COMPLEX)
 
 typedef struct doubt {
-    workspace *w;                                 /* for one column; only what cpu_solve_block needs */
+    workspace *w; /* for one column; only what cpu_solve_block needs */
     double *high, *low, *residual, *residual_low; /* n PARTS each: x and A x, sums of two numbers */
     double *most, *terms;                         /* n each: largest |x| so far, |A| times it */
 } doubt;
@@ -101,7 +102,8 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
     }
     const workspace before = *f->doubt->w, *w = f->doubt->w;
     const libsolver_status status = NAME(cpu_workspace_fit_solves)(f, f->doubt->w);
-    report->growths += !is_there || before.single != w->single || before.nodes != w->nodes || before.rows != w->rows;
+    report->growths += !is_there || before.single != w->single || before.nodes != w->nodes ||
+                       before.rows != w->rows;
     return status;
 }
 
@@ -166,7 +168,8 @@ static void multiply(const numeric *f, doubt *t)
     const double least = FLOOR * norm_of(f, t->high);
     memset(t->residual, 0, 2 * sizeof(double) * PARTS * (size_t)a->n);
     for (int32_t i = 0; i < a->n; i++) {
-        const double size = size_of(t->high + (int64_t)i * PARTS), root = sqrt((double)f->largest[i]);
+        const double size = size_of(t->high + (int64_t)i * PARTS),
+                     root = sqrt((double)f->largest[i]);
         t->most[i] = fmax(t->most[i], root > 0 ? fmax(size, least / root) : size);
         t->terms[i] = 0;
     }
@@ -252,7 +255,8 @@ static libsolver_status signs_are_known(const numeric *f, int *known)
     begin(f, t);
     double norm = norm_of(f, t->high);
     *known = 0;
-    for (int step = 0, clear = 0; step < MOST_PRODUCTS && clear < 2 && norm < INFINITY && factor != 0; step++) {
+    for (int step = 0, clear = 0;
+         step < MOST_PRODUCTS && clear < 2 && norm < INFINITY && factor != 0; step++) {
         double largest = 0;
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
@@ -285,13 +289,15 @@ static void choose_vector(const numeric *f, doubt *t)
                 i++; /* a 2x2 pivot */
             else if (v->d[i] == 0) {
                 const double root = sqrt((double)f->largest[v->index[i]]);
-                t->high[(int64_t)v->index[i] * PARTS] = random_number(v->index[i]) / (root > 0 ? root : 1);
+                t->high[(int64_t)v->index[i] * PARTS] =
+                    random_number(v->index[i]) / (root > 0 ? root : 1);
             }
         }
     }
 }
 
-/* The largest entry of A x beside |A||x|, in TWICE_PRECISE.  *power: what brings the largest entry of A x near 1. */
+/* The largest entry of A x beside |A||x|, in TWICE_PRECISE.  *power: what brings the largest entry
+ * of A x near 1. */
 static double size_of_residual(const numeric *f, const doubt *t, double *power)
 {
     double most = 0, largest = 0;
@@ -318,7 +324,8 @@ static int has_tiny_entries(const numeric *f)
         const double root = sqrt((double)f->largest[j]);
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
-            const double size = (double)f->scale[i] * (double)scalar_abs(f->value[p]) * (double)f->scale[j];
+            const double size =
+                (double)f->scale[i] * (double)scalar_abs(f->value[p]) * (double)f->scale[j];
             if (f->value[p] != 0 && !plan_keeps_row(f->plan, i) && !plan_keeps_row(f->plan, j) &&
                 !(size >= LEAST_ENTRY * root * sqrt((double)f->largest[i])))
                 return 1;

@@ -9,7 +9,9 @@
 static int most_delayed(const numeric *f, int32_t s)
 {
     const int32_t above = f->plan->part.above[s];
-    return above < 0 ? 0 : f->delay_cap == INT32_MAX ? INT32_MAX : f->delay_cap / f->plan->children[above];
+    return above < 0                   ? 0
+           : f->delay_cap == INT32_MAX ? INT32_MAX
+                                       : f->delay_cap / f->plan->children[above];
 }
 
 /* Rows of the front of s that are not eliminated anywhere; they are its last. */
@@ -32,7 +34,7 @@ static void move_schur_rows(numeric *f, int32_t s, scratch *t)
     const int swaps = delayed < size ? delayed : size;
     for (int i = 0; i < swaps; i++)
         NAME(ldlt_swap)
-        (f->plan->hermitian, v->m, v->panel, own - size + i, v->k - swaps + i, t->slot, t->magnitude);
+    (f->plan->hermitian, v->m, v->panel, own - size + i, v->k - swaps + i, t->slot, t->magnitude);
 }
 
 libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t)
@@ -46,13 +48,14 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t)
         move_schur_rows(f, s, t);
     if (plan->sign)
         NAME(front_ldlt_signed)
-        (plan->hermitian, v->m, k, v->panel, plan->sign + plan->part.first[s], v->d, v->e, t->magnitude, t->work, &f->watch,
-         &t->report);
-    else {
+    (plan->hermitian, v->m, k, v->panel, plan->sign + plan->part.first[s], v->d, v->e, t->magnitude,
+     t->work, &f->watch, &t->report);
+    else
+    {
         const int most = plan->part.above[s] >= 0 && f->may_match ? INT32_MAX : most_delayed(f, s);
         NAME(front_ldlt)
-        (plan->hermitian, v->m, k, judged, v->panel, t->slot, v->d, v->e, t->magnitude, f->pivot_threshold, f->zero_level, most, t->work,
-         &f->watch, &t->report);
+        (plan->hermitian, v->m, k, judged, v->panel, t->slot, v->d, v->e, t->magnitude,
+         f->pivot_threshold, f->zero_level, most, t->work, &f->watch, &t->report);
     }
     v->p = t->report.eliminated;
     t->delayed += k - v->p;

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* The same from columns, L = U D^1/2. */
-static void fill_columns(const numeric *f, const int32_t *elimination, int64_t *pointers, int64_t *indices, scalar *values)
+static void fill_columns(const numeric *f, const int32_t *elimination, int64_t *pointers,
+                         int64_t *indices, scalar *values)
 {
     const simplicial *s = f->plan->simplicial;
     int64_t next = 0;

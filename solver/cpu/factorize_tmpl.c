@@ -12,7 +12,8 @@
 static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
 {
     const node *v = &f->node[s];
-    int32_t *inverse = slot + v->m, *variable = slot + 2 * (int64_t)v->m, *index = (int32_t *)v->index;
+    int32_t *inverse = slot + v->m, *variable = slot + 2 * (int64_t)v->m,
+            *index = (int32_t *)v->index;
     for (int i = 0; i < v->k; i++)
         inverse[slot[i]] = i;
     for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
@@ -41,7 +42,8 @@ static void record_failure(numeric *f, int32_t s, int column)
 static void count_squares(const node *v, const real *diagonal, front_report *report)
 {
     for (int i = 0; i < v->k; i++) {
-        const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]), pivot = root * root;
+        const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]),
+                     pivot = root * root;
         report->smallest = pivot < report->smallest ? pivot : report->smallest;
         report->uncertain += pivot <= report->doubt_level * (double)diagonal[i];
     }
@@ -55,7 +57,8 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
     const int is_schur_node = s == f->plan->schur_node;
     if (is_schur_node)
         v->k -= f->plan->schur_size;
-    const int done = NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s], &f->watch);
+    const int done =
+        NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s], &f->watch);
     v->p = v->k;
     if (atomic_load(&f->watch.stopped))
         return LIBSOLVER_CANCELLED;
@@ -66,7 +69,8 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
     count_squares(v, f->largest + f->plan->part.first[s], &t->report);
     if (!is_schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0, &f->watch);
+        NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0,
+                                 &f->watch);
     }
     v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
     NAME(cpu_assemble_contribution)(f, s);
@@ -92,7 +96,8 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     if (s != f->plan->schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)
-        (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
+        (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch,
+         FRONT_TASK_SCRATCH, &f->watch);
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);
@@ -109,7 +114,8 @@ static void work_on(numeric *f, int32_t s)
         return;
     libsolver_status status = front_stopped(&f->watch) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
-        status = (f->cholesky ? factorize_cholesky : factorize_ldlt)(f, s, &f->scratch[omp_get_thread_num()]);
+        status = (f->cholesky ? factorize_cholesky
+                              : factorize_ldlt)(f, s, &f->scratch[omp_get_thread_num()]);
     if (status != LIBSOLVER_OK)
         atomic_store(&f->stop, status);
 }
@@ -138,7 +144,7 @@ static void factorize_tree(numeric *f)
     const schedule *tasks = &f->plan->tasks;
     const int setting = blas_serial_begin();
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
-#pragma omp parallel num_threads(tasks->threads) if (tasks->threads > 1)
+#pragma omp parallel num_threads(tasks->threads) if (tasks -> threads > 1)
     {
         const uint64_t mode = subnormal_add_mode(NUMERIC_MODE);
 #pragma omp single
@@ -214,15 +220,16 @@ static libsolver_status finish(numeric *f, backend_report *report)
 #define GROWTH_BYTES ((int64_t)64 << 20)
 
 /* Mixed precision: scaled here, factorized in single precision. */
-static libsolver_status attempt_in_single(numeric *f, double shift, int cholesky, const backend_options *options,
-                                          backend_report *report)
+static libsolver_status attempt_in_single(numeric *f, double shift, int cholesky,
+                                          const backend_options *options, backend_report *report)
 {
     f->cholesky = cholesky;
     TRY(NAME(cpu_scale)(f, options->scaling));
     return f->single->attempt(f->factor, f->value, f->scale, shift, cholesky, options, report);
 }
 
-libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report)
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options,
+                                   backend_report *report)
 {
     if (f->single)
         return attempt_in_single(f, 0, cholesky, options, report);
@@ -236,15 +243,20 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     f->pivot_threshold = (real)options->pivot_threshold;
     f->zero_level = (real)(options->zero_level > 0 ? options->zero_level * EPS : LDLT_ZERO);
     f->may_match = options->may_match;
-    f->delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX ? (int32_t)options->delay_cap : INT32_MAX;
-    f->growth_limit = (GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES) *
-                      (options->may_match ? 1 : f->delay_cap == INT32_MAX ? 4 : 0);
+    f->delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX
+                       ? (int32_t)options->delay_cap
+                       : INT32_MAX;
+    f->growth_limit =
+        (GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES) * (options->may_match          ? 1
+                                                            : f->delay_cap == INT32_MAX ? 4
+                                                                                        : 0);
     atomic_store(&f->watch.stopped, 0);
     atomic_store(&f->failed, INT32_MAX);
     atomic_store(&f->stop, LIBSOLVER_OK);
     atomic_store(&f->grown, 0);
     for (int t = 0; t < f->threads; t++) {
-        f->scratch[t].report = (front_report){.smallest = INFINITY, .doubt_level = numeric_doubt_level(f->plan)};
+        f->scratch[t].report =
+            (front_report){.smallest = INFINITY, .doubt_level = numeric_doubt_level(f->plan)};
         f->scratch[t].delayed = 0;
     }
     factorize_tree(f);
@@ -261,7 +273,8 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
 }
 
 /* LDL^T with the signs that are expected of the pivots. */
-static libsolver_status factorize_signed(numeric *f, const backend_options *options, backend_report *report)
+static libsolver_status factorize_signed(numeric *f, const backend_options *options,
+                                         backend_report *report)
 {
     backend_options o = *options;
     o.may_match = 0;
@@ -283,11 +296,13 @@ static int64_t nonpositive_diagonal(const numeric *f)
 /* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a
  * pivot negative: with a larger diagonal, which makes a good preconditioner of a factor that could
  * not be had.  A matrix that fails with the largest is not definite. */
-static libsolver_status attempt_shifted(numeric *f, const backend_options *options, backend_report *report)
+static libsolver_status attempt_shifted(numeric *f, const backend_options *options,
+                                        backend_report *report)
 {
     static const double shifts[] = {16 * FLT_EPSILON, 256 * FLT_EPSILON};
     libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
-    environment_log(f->plan->env, "a pivot is not positive in single precision: Cholesky with a larger diagonal");
+    environment_log(f->plan->env,
+                    "a pivot is not positive in single precision: Cholesky with a larger diagonal");
     for (int k = 0; k < 2 && status == LIBSOLVER_NOT_POSITIVE_DEFINITE; k++)
         status = attempt_in_single(f, shifts[k], 1, options, report);
     report->perturbed = f->plan->a.n;
@@ -296,7 +311,8 @@ static libsolver_status attempt_shifted(numeric *f, const backend_options *optio
 
 /* Cholesky.  Where the matrix may be singular, or indefinite, as far as rounding errors let see, L
  * D L^T is to say, if it may: this is NOT_POSITIVE_DEFINITE too. */
-static libsolver_status factorize_definite(numeric *f, const backend_options *options, backend_report *report)
+static libsolver_status factorize_definite(numeric *f, const backend_options *options,
+                                           backend_report *report)
 {
     const int only = options->positive_definite > 0;
     libsolver_status status = NAME(cpu_attempt)(f, 1, options, report);
@@ -307,8 +323,10 @@ static libsolver_status factorize_definite(numeric *f, const backend_options *op
     TRY(NAME(cpu_settle_doubt)(f, report));
     if (report->uncertain == 0 || only || f->single)
         return LIBSOLVER_OK;
-    environment_log(f->plan->env, "%lld pivots of the Cholesky factor are within rounding errors: L D L^T instead",
-                    (long long)report->uncertain);
+    environment_log(
+        f->plan->env,
+        "%lld pivots of the Cholesky factor are within rounding errors: L D L^T instead",
+        (long long)report->uncertain);
     return LIBSOLVER_NOT_POSITIVE_DEFINITE;
 }
 
@@ -322,25 +340,27 @@ static libsolver_status factorize_definite(numeric *f, const backend_options *op
 static void remember_kind(numeric *f, int has_tried_cholesky, const backend_report *report)
 {
     kind_memory *k = &f->last_kind;
-    const int is_positive = report->negative + report->zero + report->uncertain + report->perturbed == 0;
+    const int is_positive =
+        report->negative + report->zero + report->uncertain + report->perturbed == 0;
     if (has_tried_cholesky && !report->cholesky)
         k->wait = k->wait == 0 ? 1 : k->wait < MOST_WAIT ? 2 * k->wait : MOST_WAIT;
     k->cholesky = report->cholesky ? k->cholesky + 1 : 0;
     k->positive_ldlt = !report->cholesky && is_positive ? k->positive_ldlt + 1 : 0;
     if (k->cholesky > k->wait)
         k->wait = 0;
-    k->begins_with_ldlt = !report->cholesky && (k->positive_ldlt == 0 || k->positive_ldlt < k->wait);
+    k->begins_with_ldlt =
+        !report->cholesky && (k->positive_ldlt == 0 || k->positive_ldlt < k->wait);
 }
 
-libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options, backend_report *report,
-                                     message *why)
+libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options,
+                                     backend_report *report, message *why)
 {
     numeric *f = numeric_;
     const environment *env = f->plan->env;
     backend_options means = *options;
     libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
-    const int begins_with_ldlt =
-        options->positive_definite == 0 || (options->positive_definite < 0 && f->last_kind.begins_with_ldlt);
+    const int begins_with_ldlt = options->positive_definite == 0 ||
+                                 (options->positive_definite < 0 && f->last_kind.begins_with_ldlt);
     int has_tried_cholesky = 0;
     *report = (backend_report){.failed_row = -1};
     if (!begins_with_ldlt) {
@@ -348,13 +368,16 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
         if (report->failed_row < 0) {
             has_tried_cholesky = 1;
             status = factorize_definite(f, options, report);
-            means.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0; /* it is likely to be singular */
+            /* it is likely to be singular */
+            means.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0;
         }
         if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
-            return FAIL(why, status, "the pivot of row %lld is not positive", (long long)report->failed_row);
+            return FAIL(why, status, "the pivot of row %lld is not positive",
+                        (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
-        status = f->plan->sign ? factorize_signed(f, options, report) : NAME(cpu_find_means)(f, &means, report);
+        status = f->plan->sign ? factorize_signed(f, options, report)
+                               : NAME(cpu_find_means)(f, &means, report);
     if (status == LIBSOLVER_OK && f->single) {
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;
@@ -365,7 +388,8 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     if (status == LIBSOLVER_OK)
         f->cycle = NAME(cpu_cycle_length)(f->plan, f->single || report->perturbed > 0);
     if (status == LIBSOLVER_OUT_OF_MEMORY)
-        return FAIL(why, status, "the factorization wanted %lld more bytes", (long long)env->memory.wanted);
+        return FAIL(why, status, "the factorization wanted %lld more bytes",
+                    (long long)env->memory.wanted);
     if (status == LIBSOLVER_CANCELLED)
         return FAIL(why, status, "the factorization was cancelled");
     return status;

@@ -14,7 +14,8 @@
  * error. */
 #define NOISE (100 * EPS)
 
-/* memory:   | V n x (length + 1) | Z n x length | H (length + 1) x length | g length + 1 | c, s length each | */
+/* memory:   | V n x (length + 1) | Z n x length | H (length + 1) x length | g length + 1 | c, s
+ * length each | */
 typedef struct space {
     scalar *v, *z, *h, *g, *c, *s;
 } space;
@@ -52,7 +53,8 @@ static void divide_by(int32_t n, scalar *x, real size)
         x[i] /= size;
 }
 
-/* V(:,j+1) and H(0:j+2, j): A z_j against the vectors before it, by modified Gram-Schmidt.  Returns |A z_j|. */
+/* V(:,j+1) and H(0:j+2, j): A z_j against the vectors before it, by modified Gram-Schmidt.  Returns
+ * |A z_j|. */
 static real orthogonalise(const fgmres *g, const space *m, int j)
 {
     const int32_t n = g->n;
@@ -79,15 +81,17 @@ static void rotate(scalar c, scalar s, scalar *x, scalar *y)
     *y = c * *y - scalar_conj(s) * x0;
 }
 
-/* Column j of H becomes one of R, and g, the right-hand side of the least squares, follows.  Returns |g(j+1)|, the norm of the
- * residual. */
+/* Column j of H becomes one of R, and g, the right-hand side of the least squares, follows. Returns
+ * |g(j+1)|, the norm of the residual. */
 static real triangularise(const space *m, int length, int j)
 {
     scalar *h = m->h + (int64_t)j * (length + 1);
     for (int k = 0; k < j; k++)
         rotate(m->c[k], m->s[k], &h[k], &h[k + 1]);
     const real a = scalar_abs(h[j]), b = scalar_abs(h[j + 1]), most = a > b ? a : b;
-    const real size = most > 0 ? most * (real)sqrt((double)((a / most) * (a / most) + (b / most) * (b / most))) : 0;
+    const real size =
+        most > 0 ? most * (real)sqrt((double)((a / most) * (a / most) + (b / most) * (b / most)))
+                 : 0;
     m->c[j] = size > 0 ? a / size : 1;
     m->s[j] = size > 0 ? (a > 0 ? h[j] / a : 1) * scalar_conj(h[j + 1]) / size : 0;
     rotate(m->c[j], m->s[j], &h[j], &h[j + 1]);

@@ -1,14 +1,16 @@
 /* solver/cpu/inverse_tmpl.c: products with (S A S)^-1 as exact as estimates of its norm need them
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A factor in the precision of A is good enough.  One in single precision is not: where A is ill-conditioned it may miss the
- * very directions that make |A^-1| large, and what is a bound for A would be one for another matrix.  FGMRES with it solves
- * S A S z = S x until the residual is small; if it stays large, nothing is known. */
+ * A factor in the precision of A is good enough.  One in single precision is not: where A is
+ * ill-conditioned it may miss the very directions that make |A^-1| large, and what is a bound for A
+ * would be one for another matrix.  FGMRES with it solves S A S z = S x until the residual is
+ * small; if it stays large, nothing is known. */
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 #include <string.h>
 
-/* Wanted part of |S x| in the residual; where the condition is 1 / EPS times this, rounding errors are as large. */
+/* Wanted part of |S x| in the residual; where the condition is 1 / EPS times this, rounding errors
+ * are as large. */
 #define ENOUGH 1e-4
 #define MOST_CYCLES 10
 
@@ -75,7 +77,8 @@ static libsolver_status solve(system *s, int *known)
     int steps = 1;
     for (int32_t i = 0; i < n; i++)
         most = scalar_abs(w->x[i]) > most ? scalar_abs(w->x[i]) : most;
-    const int power = most > 0 && isfinite(most) ? ilogb((double)most) : 0; /* squares shall neither over- nor underflow */
+    /* squares shall neither over- nor underflow */
+    const int power = most > 0 && isfinite(most) ? ilogb((double)most) : 0;
     for (int32_t i = 0; i < n; i++) {
         w->rhs[i] = times_power(w->x[i], -power);
         w->solution[i] = 0;

@@ -54,7 +54,8 @@ static void list_scratch(scratch *t, int64_t m, int64_t k, memory_part part[3])
 
 static memory_part tile_scratch_part(numeric *f)
 {
-    return (memory_part){&f->tile_scratch, (int64_t)f->threads * FRONT_TASK_SCRATCH, sizeof(scalar), 0};
+    return (memory_part){&f->tile_scratch, (int64_t)f->threads * FRONT_TASK_SCRATCH, sizeof(scalar),
+                         0};
 }
 
 /* What a layout needs. */
@@ -111,7 +112,8 @@ static libsolver_status take_room(numeric *f, const needs *r)
     for (int t = 0; t < f->threads; t++)
         TRY(NAME(cpu_scratch_reserve)(f, &f->scratch[t], r->largest_front, r->largest_front));
     const memory_part tile_scratch = tile_scratch_part(f);
-    return f->tile_scratch || memory_take(m, &tile_scratch, 1) ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    return f->tile_scratch || memory_take(m, &tile_scratch, 1) ? LIBSOLVER_OK
+                                                               : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* Whether the places that are planned will do. */

@@ -8,7 +8,8 @@
  * need not be searched for anew. */
 #include "solver/cpu/numeric.h"
 
-/* The pivot threshold when a smaller one has left pivots in doubt: |L| <= 2 keeps rounding errors as small as they can be. */
+/* The pivot threshold when a smaller one has left pivots in doubt: |L| <= 2 keeps rounding errors
+ * as small as they can be. */
 #define CAREFUL_THRESHOLD 0.5
 
 /* Most columns that are delayed to one front when they would outgrow the space for them. */
@@ -34,7 +35,9 @@ static libsolver_status attempt(numeric *f, backend_options *means, backend_repo
 {
     libsolver_status status = NAME(cpu_attempt)(f, 0, means, report);
     if (status == TOO_MANY_DELAYS && !means->may_match) {
-        environment_log(f->plan->env, "too many delayed pivots: at most %d go to a front, others are perturbed", DELAY_CAP);
+        environment_log(f->plan->env,
+                        "too many delayed pivots: at most %d go to a front, others are perturbed",
+                        DELAY_CAP);
         means->delay_cap = DELAY_CAP;
         status = NAME(cpu_attempt)(f, 0, means, report);
     }
@@ -51,13 +54,15 @@ static void use_matching(backend_options *means)
 
 static void log_doubt(const numeric *f, const backend_report *report, const char *what_now)
 {
-    environment_log(f->plan->env, "%lld zero pivots, %lld in doubt: %s", (long long)report->zero, (long long)report->uncertain, what_now);
+    environment_log(f->plan->env, "%lld zero pivots, %lld in doubt: %s", (long long)report->zero,
+                    (long long)report->uncertain, what_now);
 }
 
 /* With the other level of zero. */
 static libsolver_status try_other_zero(numeric *f, backend_options *means, backend_report *report)
 {
-    log_doubt(f, report, means->zero_level > 0 ? "fewer pivots count as zero" : "more pivots count as zero");
+    log_doubt(f, report,
+              means->zero_level > 0 ? "fewer pivots count as zero" : "more pivots count as zero");
     means->zero_level = means->zero_level > 0 ? 0 : RAISED_ZERO;
     return attempt(f, means, report);
 }
@@ -89,7 +94,8 @@ static libsolver_status try_threshold(numeric *f, backend_options *means, backen
 
 /* LDL^T, again by other means when it comes out badly.  A scaling by matching that has helped is
  * the first choice of the next factorization. */
-static libsolver_status search_means(numeric *f, const backend_options *options, backend_report *report)
+static libsolver_status search_means(numeric *f, const backend_options *options,
+                                     backend_report *report)
 {
     const int is_matched = options->may_match && f->matching_helped;
     backend_options means = *options;
@@ -98,7 +104,8 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
         use_matching(&means);
     libsolver_status status = attempt(f, &means, report);
     if (status == TOO_MANY_DELAYS) {
-        environment_log(f->plan->env, "too many delayed pivots: scaling by matching instead of equilibration");
+        environment_log(f->plan->env,
+                        "too many delayed pivots: scaling by matching instead of equilibration");
         use_matching(&means);
         helps = 1;
         status = attempt(f, &means, report);
@@ -112,17 +119,19 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
         status = try_other_zero(f, &means, report);
         attempts++;
     }
-    if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report) && means.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report) &&
+        means.pivot_threshold < CAREFUL_THRESHOLD) {
         status = try_threshold(f, &means, report);
         attempts++;
     }
-    if (status == LIBSOLVER_OK && means.zero_level > 0 && !is_settled(f, report)) { /* what it made zero is not known to be */
+    /* what it made zero is not known to be */
+    if (status == LIBSOLVER_OK && means.zero_level > 0 && !is_settled(f, report)) {
         means.zero_level = 0;
         status = attempt(f, &means, report);
     }
     f->matching_helped = helps;
-    const int is_common =
-        attempts == 1 && is_settled(f, report) && means.delay_cap == options->delay_cap && means.zero_level == 0;
+    const int is_common = attempts == 1 && is_settled(f, report) &&
+                          means.delay_cap == options->delay_cap && means.zero_level == 0;
     f->last_search = (search_end){.was_long = status == LIBSOLVER_OK && !is_common && !f->single,
                                   .last = means,
                                   .zero = report->zero,
@@ -138,7 +147,8 @@ static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_
     const search_end *before = &f->last_search;
     backend_options means = before->last;
     const libsolver_status status = attempt(f, &means, report);
-    *is_enough = status == LIBSOLVER_OK ? report->uncertain <= before->uncertain && report->perturbed <= before->perturbed &&
+    *is_enough = status == LIBSOLVER_OK ? report->uncertain <= before->uncertain &&
+                                              report->perturbed <= before->perturbed &&
                                               (report->zero == 0 || report->zero == before->zero)
                                         : status != TOO_MANY_DELAYS;
     /* without any doubt the cheaper means come first again */
@@ -147,7 +157,8 @@ static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_
     return status;
 }
 
-libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options, backend_report *report)
+libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options,
+                                      backend_report *report)
 {
     int is_enough = 0;
     if (!f->last_search.was_long)

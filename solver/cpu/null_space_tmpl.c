@@ -1,18 +1,19 @@
 /* solver/cpu/null_space_tmpl.c: singular systems: short solutions, small inconsistencies
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * With S A S = L D L^H (+ rounding errors) and E the columns of the identity that have zero pivots, N = S
- * L^-H E spans the null space of A: A N = 0, and A x = r has a solution only if N^H r = 0.
+ * With S A S = L D L^H (+ rounding errors) and E the columns of the identity that have zero pivots,
+ * N = S L^-H E spans the null space of A: A N = 0, and A x = r has a solution only if N^H r = 0.
  *
- * The solution that the factors give may be long, and rounding errors grow with it: x - N c is the shortest,
- *      N^H N c = N^H x.
+ * The solution that the factors give may be long, and rounding errors grow with it: x - N c is the
+ * shortest, N^H N c = N^H x.
  *
- * Rounding errors of A and b make N^H r differ from 0 by little, yet left in the rows of the zero pivots this
- * is the whole residual of those rows.  Of all r* with N^H r* = N^H r, which may be taken from r, the one of
- * least |W^-1 r*|, W being what the backward error divides by, is r* = W^2 N c,   N^H W^2 N c = N^H r.
+ * Rounding errors of A and b make N^H r differ from 0 by little, yet left in the rows of the zero
+ * pivots this is the whole residual of those rows.  Of all r* with N^H r* = N^H r, which may be
+ * taken from r, the one of least |W^-1 r*|, W being what the backward error divides by, is
+ * r* = W^2 N c,   N^H W^2 N c = N^H r.
  *
- * A complex symmetric A = S^-1 L D L^T S^-1 has N = S L^-T E, and N^T r = 0 is what a solution needs: with the
- * conjugates of r and r* in place of r and r*, all of the above holds.
+ * A complex symmetric A = S^-1 L D L^T S^-1 has N = S L^-T E, and N^T r = 0 is what a solution
+ * needs: with the conjugates of r and r* in place of r and r*, all of the above holds.
  *
  * Both c are found by conjugate gradients, each step a solve with L^T and one with L. */
 #include "solver/cpu/numeric.h"
@@ -121,7 +122,8 @@ libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, in
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step)
+libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual,
+                                           int64_t step)
 {
     const int32_t n = f->plan->a.n;
     real *weight = (real *)(w->singular + 3 * (int64_t)n), most = 0;

@@ -9,25 +9,27 @@
 #include "solver/cpu/single.h"
 #include "solver/matching.h"
 
-/* The front of one supernode as it came out: m rows, k candidates (its own columns and those its children
- * delayed), of which the first p are eliminated.  Rows are in elimination order, named by their number in P A
- * P^T.
+/* The front of one supernode as it came out: m rows, k candidates (its own columns and those its
+ * children delayed), of which the first p are eliminated.  Rows are in elimination order, named by
+ * their number in P A P^T.
  *
- * Where it lies:   | panel m x k | d, e: k each | index m | up m |   (d, e, index and up for LDL^T only) */
+ * Where it lies:   | panel m x k | d, e: k each | index m | up m |   (Cholesky: panel only) */
 typedef struct node {
     int32_t m, k, p;
     int32_t room; /* delayed columns that the planned space for the contribution block allows */
     scalar *panel;
     scalar *d, *e;
     const int32_t *index; /* m */
-    int32_t *up; /* m - p: places of rows p.. among the rows of the parent's front.  NULL for Cholesky: the
-                    plan's */
-    scalar *cb;  /* contribution block, until the parent has taken it */
-    real *cb_magnitude;         /* its m - p magnitudes, behind it (LDL^T) */
-    int64_t block;              /* planned place in numeric.blocks, for ... */
-    int32_t planned_m;          /* ... this many rows */
-    int64_t slot, slot_entries; /* planned place of the contribution block in numeric.slots and its size */
-    void *own_block, *own_cb; /* memory of its own, when delayed columns made the planned places too small */
+    int32_t *up;        /* m - p: places of rows p.. among the rows of the parent's front.  NULL for
+                           Cholesky: the        plan's */
+    scalar *cb;         /* contribution block, until the parent has taken it */
+    real *cb_magnitude; /* its m - p magnitudes, behind it (LDL^T) */
+    int64_t block;      /* planned place in numeric.blocks, for ... */
+    int32_t planned_m;  /* ... this many rows */
+    int64_t slot, slot_entries; /* planned place of the contribution block in numeric.slots and its
+                                   size */
+    void *own_block, *own_cb; /* memory of its own, when delayed columns made the planned places too
+                                 small */
 } node;
 
 /* Memory for one thread while it works on a front. */
@@ -50,34 +52,41 @@ typedef struct search_end {
 
 /* KIND_AUTO: what the last values came to; see remember_kind in factorize_tmpl.c. */
 typedef struct kind_memory {
-    int begins_with_ldlt; /* the next are not tried by Cholesky first */
-    int positive_ldlt, cholesky; /* factors by L D L^T with positive pivots, by Cholesky, that followed one another up to the last */
+    int begins_with_ldlt;        /* the next are not tried by Cholesky first */
+    int positive_ldlt, cholesky; /* factors by L D L^T with positive pivots, by Cholesky, that
+                                    followed one another up to the last */
     int wait; /* positive_ldlt from which Cholesky is tried again, 0 as long as it has not failed */
 } kind_memory;
 
 typedef struct numeric {
-    const cpu_plan *plan; /* of the factor that is there, or being made: ... */
+    const cpu_plan *plan;       /* of the factor that is there, or being made: ... */
     const cpu_plan *first_plan; /* ... this one, or its by_fronts */
-    const scalar *given; /* the values last set, in the caller's order; not looked at once they are factorized */
+    const scalar *given; /* the values last set, in the caller's order; not looked at once they are
+                            factorized */
     const cpu_single *single; /* mixed precision: its factor is of this kind, ... */
     void *factor;             /* ... this one; there are no fronts here then */
-    int is_inner;             /* this is such a factor: values come scaled, residuals are not wanted */
-    int no_room_for_double;   /* it was to be replaced by one in double precision, for which memory was wanting */
-    int cycle;                /* steps of a cycle of FGMRES */
-    int cholesky; /* 1: L L^T, 0: L D L^T */
-    int has_layout, layout_is_ldlt, replan; /* places are planned; ... with what L D L^T needs; it lacks room, though */
+    int is_inner; /* this is such a factor: values come scaled, residuals are not wanted */
+    int no_room_for_double; /* it was to be replaced by one in double precision, for which memory
+                               was wanting */
+    int cycle;              /* steps of a cycle of FGMRES */
+    int cholesky;           /* 1: L L^T, 0: L D L^T */
+    int has_layout, layout_is_ldlt, replan; /* places are planned; ... with what L D L^T needs; it
+                                               lacks room, though */
     int was_laid_out;                       /* they have been planned before */
-    int is_clipped; /* some row wanted a scale factor beyond what there is: zero pivots are not certain then */
-    scalar *value; /* nnz: A in the plan's order, as given */
-    real *scale;   /* n: powers of two, in the plan's order */
-    real *largest; /* n: largest entry of each row of the scaled matrix; of the diagonal only for Cholesky */
-    real *row_sum; /* n: sum of |A| in each row */
+    int is_clipped; /* some row wanted a scale factor beyond what there is: zero pivots are not
+                       certain then */
+    scalar *value;  /* nnz: A in the plan's order, as given */
+    real *scale;    /* n: powers of two, in the plan's order */
+    real *largest;  /* n: largest entry of each row of the scaled matrix; of the diagonal only for
+                       Cholesky */
+    real *row_sum;  /* n: sum of |A| in each row */
     matching *matching; /* NULL until the first scaling by matching */
     double *magnitude;  /* nnz + n, its input and output */
     int matching_helped;
     search_end last_search;
     kind_memory last_kind;
-    struct doubt *doubt; /* memory for looking closer at pivots in doubt, NULL until there are some; see doubt_tmpl.c */
+    struct doubt *doubt; /* memory for looking closer at pivots in doubt, NULL until there are some;
+                            see doubt_tmpl.c */
     node *node;
     int32_t *order; /* n: row of P A P^T that is eliminated k-th */
     char *blocks;
@@ -87,22 +96,23 @@ typedef struct numeric {
     int threads;
     scratch *scratch;      /* threads */
     scalar *tile_scratch;  /* threads x FRONT_TASK_SCRATCH */
-    scalar *columns; /* with plan->simplicial, Cholesky: its places ... */
-    real *root;      /* ... and n: D(k)^(-1/2) */
+    scalar *columns;       /* with plan->simplicial, Cholesky: its places ... */
+    real *root;            /* ... and n: D(k)^(-1/2) */
     int32_t *pending;      /* supernodes */
     int64_t *solve_slot;   /* supernodes: place of the front's rows in a workspace */
     int64_t solve_entries; /* rows in use at a time */
     int64_t entries;       /* of L, as stored */
     int64_t zero_pivots;
     real pivot_threshold, zero_level;
-    int32_t delay_cap; /* if children would delay more columns to a front they perturb pivots, or, with may_match, ... */
+    int32_t delay_cap; /* if children would delay more columns to a front they perturb pivots, or,
+                          with may_match, ... */
     int may_match;     /* ... the attempt ends with TOO_MANY_DELAYS */
     front_watch watch;
-    _Atomic int32_t failed;    /* least supernode whose pivots failed (Cholesky) */
-    _Atomic int stop;          /* a status, or TOO_MANY_DELAYS, that ends all tasks */
+    _Atomic int32_t failed;  /* least supernode whose pivots failed (Cholesky) */
+    _Atomic int stop;        /* a status, or TOO_MANY_DELAYS, that ends all tasks */
     _Atomic int64_t growths; /* blocks that nodes have of their own, or had in this factorization */
-    _Atomic int64_t grown; /* bytes of fronts that did not fit their planned place */
-    int64_t growth_limit;  /* most of them, 0: any number */
+    _Atomic int64_t grown;   /* bytes of fronts that did not fit their planned place */
+    int64_t growth_limit;    /* most of them, 0: any number */
 } numeric;
 
 /* Passed up like a status inside the backend: growth_limit was exceeded. */
@@ -122,8 +132,8 @@ static inline double numeric_doubt_level(const cpu_plan *plan)
 
 /* What a thread's mode gets beside while a factor is made: in single precision results below the
  * normal numbers become zeros.  Fill that decays away from the diagonal gets there, where each
- * operation takes a hundred times as long; beside the entries of the scaled A these numbers count for
- * nothing.  In double they are hardly met. */
+ * operation takes a hundred times as long; beside the entries of the scaled A these numbers count
+ * for nothing.  In double they are hardly met. */
 #define NUMERIC_MODE (sizeof(real) == 4 ? SUBNORMAL_FLUSH : 0)
 
 /* A power of two that brings x near 1; 1 if x is not finite or 0. */
@@ -212,15 +222,18 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t);
 
 /* factorize_tmpl.c: one factorization of the given kind.  NOT_POSITIVE_DEFINITE with
  * report->failed_row, TOO_MANY_DELAYS, OUT_OF_MEMORY, CANCELLED. */
-libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options, backend_report *report);
-libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options, backend_report *report,
-                                     message *why);
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options,
+                                   backend_report *report);
+libsolver_status NAME(cpu_factorize)(void *numeric, const backend_options *options,
+                                     backend_report *report, message *why);
 /* means_tmpl.c: LDL^T with pivoting, by the means that options allow; the same statuses but
  * TOO_MANY_DELAYS */
-libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options, backend_report *report);
+libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options,
+                                      backend_report *report);
 /* simplicial_tmpl.c: one factorization by columns, as cpu_attempt; the parts of a solve that are
  * asked for, x: c right-hand sides as in a workspace. */
-libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options, backend_report *report);
+libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options,
+                                              backend_report *report);
 void NAME(cpu_solve_simplicial)(const numeric *f, int part, int c, scalar *x);
 /* doubt_tmpl.c: whether the zero pivots of the factor are zeros, and the signs of the uncertain
  * ones are known: if so, report->uncertain becomes 0, otherwise it counts both; report->small is
@@ -228,8 +241,9 @@ void NAME(cpu_solve_simplicial)(const numeric *f, int part, int c, scalar *x);
 libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report);
 void NAME(cpu_free_doubt)(numeric *f);
 /* confirm_tmpl.c: see backend.confirm */
-libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend_options *options, int steps, double tolerance,
-                                   backend_report *report, message *why);
+libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend_options *options,
+                                   int steps, double tolerance, backend_report *report,
+                                   message *why);
 /* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
 /* What the first scaling by matching takes. */
@@ -238,23 +252,24 @@ int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan);
 /* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by
  * rows: row i at i c. */
 typedef struct workspace {
-    int64_t columns;               /* most right-hand sides at a time */
-    int64_t rows;                  /* solve_entries that `front` has room for */
-    scalar *x;                     /* n: right-hand sides, then solutions, scaled, in the plan's order */
-    scalar *front;                 /* rows: the fronts at hand, forward also those that wait */
-    int32_t *pending, nodes;       /* of so many supernodes */
-    void *vectors;                 /* what holds the vectors of refinement: */
+    int64_t columns;         /* most right-hand sides at a time */
+    int64_t rows;            /* solve_entries that `front` has room for */
+    scalar *x;               /* n: right-hand sides, then solutions, scaled, in the plan's order */
+    scalar *front;           /* rows: the fronts at hand, forward also those that wait */
+    int32_t *pending, nodes; /* of so many supernodes */
+    void *vectors;           /* what holds the vectors of refinement: */
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */
     int cycle;                     /* that `krylov` has room for */
     scalar *krylov;                /* fgmres_entries(n, cycle), for one column */
-    real *weight;                  /* n, for one column: what residuals are divided by; among `vectors` too */
-    void *single;                  /* mixed precision: the workspace of its factor */
-    double *power;                 /* in such a workspace, for each column: what it was multiplied with, ... */
-    wide *left;                    /* ... and n: what of the right-hand sides has not been solved for yet */
-    scalar *singular;              /* 4 n for one column, for a factor with zero pivots: see null_space_tmpl.c */
-    void (*elsewhere)(void *user, int c, scalar *x); /* does all parts of a solve instead of cpu_solve_block; NULL: it does */
+    real *weight;     /* n, for one column: what residuals are divided by; among `vectors` too */
+    void *single;     /* mixed precision: the workspace of its factor */
+    double *power;    /* in such a workspace, for each column: what it was multiplied with, ... */
+    wide *left;       /* ... and n: what of the right-hand sides has not been solved for yet */
+    scalar *singular; /* 4 n for one column, for a factor with zero pivots: see null_space_tmpl.c */
+    void (*elsewhere)(void *user, int c, scalar *x); /* does all parts of a solve instead of
+                                                        cpu_solve_block; NULL: it does */
     void *elsewhere_user;
 } workspace;
 
@@ -273,18 +288,18 @@ libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w);
 /* Columns [first, first + c) of the caller's block to and from rows in the plan's order.  row: the
  * caller's row for each; scale: factors in the plan's order, or NULL; threads: that share the rows
  * if there are many.  The caller's block of the other two is in elimination order. */
-void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
-                    const real *scale, int threads, scalar *to);
-void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row, int threads,
-                     const libsolver_vectors *to, int64_t first);
+void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
+                    const int32_t *row, const real *scale, int threads, scalar *to);
+void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row,
+                     int threads, const libsolver_vectors *to, int64_t first);
 void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
                                const int32_t *order, scalar *to);
 void NAME(cpu_store_eliminated)(int32_t n, int c, const scalar *from, const int32_t *order,
                                 const libsolver_vectors *to, int64_t first);
 
 /* solve_tmpl.c */
-libsolver_status NAME(cpu_solve)(const void *numeric, int part, void *workspace, const libsolver_vectors *b,
-                                 const libsolver_vectors *x);
+libsolver_status NAME(cpu_solve)(const void *numeric, int part, void *workspace,
+                                 const libsolver_vectors *b, const libsolver_vectors *x);
 /* w->x, c right-hand sides, by the parts asked for, in place. */
 void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
 /* refine_tmpl.c */
@@ -293,27 +308,31 @@ libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const li
                                   double *backward_error);
 /* The same for one right-hand side A x*, x* known, with few cycles of FGMRES; the solution stays in
  * w->best. */
-libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles, backend_refinement *refinement);
+libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles,
+                                        backend_refinement *refinement);
 /* null_space_tmpl.c, for one column; entry i of x and residual at i step; CANCELLED.  x := the
  * shortest x + null vector, nearly. */
 libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step);
-/* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter of w->singular,
- * overwritten. */
-libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step);
+/* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter
+ * of w->singular, overwritten. */
+libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual,
+                                           int64_t step);
 /* inverse_tmpl.c: w->x := (S A S)^-1 w->x, one column; mixed precision: w->rhs and w->solution are
  * overwritten.  known: 0 if that is not exact enough to estimate norms by.  CANCELLED. */
 libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known);
 /* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
-libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real, double *phase_imaginary);
+libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real,
+                                       double *phase_imaginary);
 libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition);
-libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
-                                         const libsolver_vectors *x, double *forward_error);
+libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace,
+                                         const libsolver_vectors *b, const libsolver_vectors *x,
+                                         double *forward_error);
 /* schur_tmpl.c; finish_schur_node: once the pivots of its front are eliminated, what stands behind
  * them becomes the complement.  work: as in front_update_rest. */
 void NAME(cpu_finish_schur_node)(numeric *f, scalar *work);
 libsolver_status NAME(cpu_schur_complement)(const void *numeric, const libsolver_vectors *s);
-libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace, const libsolver_vectors *b,
-                                       const libsolver_vectors *x);
+libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace,
+                                       const libsolver_vectors *b, const libsolver_vectors *x);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order);

@@ -110,7 +110,8 @@ int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
 {
     if (!far)
         return 4;
-    const int64_t n = plan->a.n, room = plan_entries(plan) / 4; /* 4 bytes of an entry, 16 of the two vectors */
+    /* 4 bytes of an entry, 16 of the two vectors */
+    const int64_t n = plan->a.n, room = plan_entries(plan) / 4;
     return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
 }
 
@@ -119,7 +120,8 @@ static void load_values(numeric *f)
 {
     const pattern *a = f->plan->given;
     const scalar *values = f->given;
-    real *sum = f->largest; /* in the caller's order, which is likely to have neighbours near each other */
+    real *sum = f->largest; /* in the caller's order, which is likely to have neighbours near each
+                               other */
     for (int32_t i = 0; i < a->n; i++)
         sum[i] = 0;
     for (int32_t j = 0; j < a->n; j++) { /* each column begins with its diagonal */
@@ -128,7 +130,8 @@ static void load_values(numeric *f)
         f->value[f->plan->place[p]] = values[p];
         for (p++; p < a->start[j + 1]; p++) {
             const int64_t q = f->plan->place[p];
-            f->value[q >= 0 ? q : -1 - q] = q >= 0 ? values[p] : scalar_mirror(values[p], f->plan->hermitian);
+            f->value[q >= 0 ? q : -1 - q] =
+                q >= 0 ? values[p] : scalar_mirror(values[p], f->plan->hermitian);
             const real size = scalar_abs(values[p]);
             own += size;
             sum[a->row[p]] += size;
@@ -181,7 +184,9 @@ int NAME(cpu_take_tree)(numeric *f)
 /* What is known of an object from the plan alone. */
 static numeric object_of(const cpu_plan *plan)
 {
-    numeric f = {.plan = plan, .first_plan = plan, .watch = {.cancelled = cancelled, .user = plan->env}};
+    numeric f = {.plan = plan,
+                 .first_plan = plan,
+                 .watch = {.cancelled = cancelled, .user = plan->env}};
     f.single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
     f.is_inner = plan->mixed && !f.single;
     f.cycle = NAME(cpu_cycle_length)(plan, f.single != NULL);
@@ -197,12 +202,14 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     if (f) {
         *f = object_of(plan);
         if (memory_take(m, part, list_values(f, part)) &&
-            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK : NAME(cpu_take_tree)(f)))
+            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK
+                       : NAME(cpu_take_tree)(f)))
             return LIBSOLVER_OK;
     }
     destroy(f);
     *out = NULL;
-    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)m->wanted);
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
+                (long long)m->wanted);
 }
 
 /* ---- What it will take ---- */
@@ -218,7 +225,9 @@ static libsolver_status foresee_tree(numeric *f, int64_t *bytes)
     f->threads = f->plan->tasks.threads;
     const int parts = list_fronts(f, part);
     int64_t layout = 0;
-    const libsolver_status status = memory_take(m, part, parts) ? NAME(cpu_foresee_layout)(f, &layout) : LIBSOLVER_OUT_OF_MEMORY;
+    const libsolver_status status = memory_take(m, part, parts)
+                                        ? NAME(cpu_foresee_layout)(f, &layout)
+                                        : LIBSOLVER_OUT_OF_MEMORY;
     memory_release(m, part, parts);
     *bytes += memory_sum(part, parts) + layout;
     return status;
@@ -232,7 +241,8 @@ libsolver_status NAME(cpu_foresee)(const cpu_plan *plan, int cholesky, int match
     f.cholesky = cholesky;
     TRY(f.single ? f.single->foresee(plan, cholesky, &factor) : foresee_tree(&f, &factor));
     *bytes = memory_counted(1, sizeof(numeric)) + memory_sum(part, list_values(&f, part)) + factor +
-             NAME(cpu_own_workspace_bytes)(&f, 1) + (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);
+             NAME(cpu_own_workspace_bytes)(&f, 1) +
+             (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);
     return LIBSOLVER_OK;
 }
 
@@ -255,9 +265,11 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
     cpu_plan *p = NULL;
     *plan = NULL;
     TRY(cpu_plan_create(problem, why, &p));
-    if (NAME(cpu_foresee)(p, problem->foresees_cholesky, problem->foresees_matching, &p->foreseen_bytes) != LIBSOLVER_OK) {
+    if (NAME(cpu_foresee)(p, problem->foresees_cholesky, problem->foresees_matching,
+                          &p->foreseen_bytes) != LIBSOLVER_OK) {
         cpu_plan_free(p);
-        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan of the factorization needs %lld more bytes",
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY,
+                    "the plan of the factorization needs %lld more bytes",
                     (long long)problem->env->memory.wanted);
     }
     *plan = p;

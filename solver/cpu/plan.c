@@ -22,7 +22,8 @@ double cpu_front_seconds(int64_t k, int64_t m)
 double cpu_ten_solves_seconds(int64_t k, int64_t m, int64_t waiting)
 {
     const double dk = (double)k, dm = (double)m, dw = (double)waiting;
-    return 1e-7 + 8e-8 * dm + 5e-11 * dk * (dm * dm - dm * dk + dk * dk / 3) + 8e-9 * dw * (dm + dw);
+    return 1e-7 + 8e-8 * dm + 5e-11 * dk * (dm * dm - dm * dk + dk * dk / 3) +
+           8e-9 * dw * (dm + dw);
 }
 
 /* Work of a factorization: flops with a constant for what is not flops. */
@@ -40,7 +41,8 @@ static int factorize_threads(const partition *part, int threads)
 {
     double seconds = 0;
     for (int32_t s = 0; s < part->supernodes && seconds < SECONDS_FOR_THREADS; s++)
-        seconds += cpu_front_seconds(part->first[s + 1] - part->first[s], part->row_start[s + 1] - part->row_start[s]);
+        seconds += cpu_front_seconds(part->first[s + 1] - part->first[s],
+                                     part->row_start[s + 1] - part->row_start[s]);
     return seconds < SECONDS_FOR_THREADS ? 1 : threads;
 }
 
@@ -54,7 +56,8 @@ static double solve_work(int64_t k, int64_t m)
  * 16.  Below, waking a thread gains little, and costs much where processors are busy.  A further
  * column takes about a seventh of the time of the first. */
 #define SOLVE_WORK_FOR_THREADS 4e5
-#define SOLVE_WORK_FOR_THREADS_OF_BLOCK 8e5 /* they gain less there: a quarter of 0.25 ms where processors are idle */
+#define SOLVE_WORK_FOR_THREADS_OF_BLOCK \
+    8e5 /* they gain less there: a quarter of 0.25 ms where processors are idle */
 #define SOLVE_WORK_OF_THREAD 2.5e5
 #define SOLVE_WORK_OF_COLUMN 0.15
 /* Trees of less are not cut: no usual number of columns is worth it. */
@@ -65,7 +68,8 @@ int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
     const double work = plan->solves.work * (1 + SOLVE_WORK_OF_COLUMN * (double)(columns - 1));
     const double worth = work / SOLVE_WORK_OF_THREAD;
     const int threads = plan->solves.threads;
-    if (threads < 2 || work < (columns > 1 ? SOLVE_WORK_FOR_THREADS_OF_BLOCK : SOLVE_WORK_FOR_THREADS))
+    if (threads < 2 ||
+        work < (columns > 1 ? SOLVE_WORK_FOR_THREADS_OF_BLOCK : SOLVE_WORK_FOR_THREADS))
         return 1;
     return worth >= threads ? threads : worth < 2 ? 2 : (int)worth;
 }
@@ -76,7 +80,8 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
 {
     const partition *part = &plan->part;
     const int32_t supernodes = part->supernodes;
-    int32_t *where = memory_new(m, part->n, sizeof(int32_t)); /* place of a row in the front at hand */
+    /* place of a row in the front at hand */
+    int32_t *where = memory_new(m, part->n, sizeof(int32_t));
     if (!where)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t s = supernodes - 1; s >= 0; s--) {
@@ -96,7 +101,8 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
         for (int64_t p = plan->a.start[part->first[s]]; p < plan->a.start[part->first[s + 1]]; p++)
             plan->local[p] = where[plan->a.row[p]];
         for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c])
-            for (int64_t p = part->row_start[c] + plan_pivots(plan, c); p < part->row_start[c + 1]; p++)
+            for (int64_t p = part->row_start[c] + plan_pivots(plan, c); p < part->row_start[c + 1];
+                 p++)
                 plan->position[p] = where[part->row[p]];
         plan->largest_front = rows > plan->largest_front ? rows : plan->largest_front;
     }
@@ -105,7 +111,8 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
 }
 
 /* Where the rows are that are not eliminated. */
-static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *problem, message *why)
+static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *problem,
+                                        message *why)
 {
     const partition *part = &plan->part;
     plan->schur_size = problem->schur_size;
@@ -120,7 +127,9 @@ static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *p
     int in_order = plan->schur_node >= 0;
     for (int32_t k = 0; k < plan->schur_size && in_order; k++)
         in_order = part->perm[plan->schur_first + k] == problem->schur_rows[k];
-    return in_order ? LIBSOLVER_OK : FAIL(why, LIBSOLVER_INTERNAL, "the rows of the Schur complement are in several supernodes");
+    return in_order ? LIBSOLVER_OK
+                    : FAIL(why, LIBSOLVER_INTERNAL,
+                           "the rows of the Schur complement are in several supernodes");
 }
 
 /* The matching that is there, so that that of the first factorization need not begin anew. */
@@ -149,10 +158,12 @@ static libsolver_status plan_columns(memory *m, cpu_plan *plan)
 }
 
 /* Relaxed supernodes, P A P^T in their order, and what belongs to fronts. */
-static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_problem *problem, message *why)
+static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_problem *problem,
+                                    message *why)
 {
     const int64_t nnz = plan->given->start[plan->given->n];
-    TRY(partition_build(m, plan->given, plan->given_forest, cpu_front_seconds, &plan->part, &plan->a, plan->place));
+    TRY(partition_build(m, plan->given, plan->given_forest, cpu_front_seconds, &plan->part,
+                        &plan->a, plan->place));
     plan->local = memory_new(m, nnz, sizeof(int32_t));
     plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
     plan->children = memory_zeroed(m, plan->part.supernodes, sizeof(int32_t));
@@ -162,8 +173,10 @@ static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_pro
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY(index_fronts(m, plan));
     TRY(find_schur_node(plan, problem, why));
-    TRY(schedule_build(m, &plan->part, factorize_work, 0, factorize_threads(&plan->part, problem->env->threads), &plan->tasks));
-    return schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads, &plan->solves);
+    TRY(schedule_build(m, &plan->part, factorize_work, 0,
+                       factorize_threads(&plan->part, problem->env->threads), &plan->tasks));
+    return schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE,
+                          problem->env->threads, &plan->solves);
 }
 
 /* The signs that are expected of pivots, in the plan's order. */
@@ -196,17 +209,20 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
     if (!plan->place || !plan->a.start || !plan->a.row)
         goto done;
     /* in mixed precision the factor shares its plan with the matrix, which keeps its order */
-    status = by_columns && !plan->mixed ? plan_columns(m, plan) : plan_fronts(m, plan, problem, why);
+    status =
+        by_columns && !plan->mixed ? plan_columns(m, plan) : plan_fronts(m, plan, problem, why);
     if (status == LIBSOLVER_OK && problem->expected_signs)
         status = keep_signs(m, plan, problem);
     if (status == LIBSOLVER_OK && problem->matched_row)
         status = keep_matching(m, plan, problem);
     if (status == LIBSOLVER_OK && by_columns)
-        status = simplicial_build(m, &plan->a, problem->forest->factor_nnz, problem->forest->factor_flops, &plan->simplicial);
+        status = simplicial_build(m, &plan->a, problem->forest->factor_nnz,
+                                  problem->forest->factor_flops, &plan->simplicial);
 done:
     if (status != LIBSOLVER_OK) {
         if (status == LIBSOLVER_OUT_OF_MEMORY)
-            FAIL(why, status, "the plan of the factorization needs %lld more bytes", (long long)m->wanted);
+            FAIL(why, status, "the plan of the factorization needs %lld more bytes",
+                 (long long)m->wanted);
         cpu_plan_free(plan);
         *out = NULL;
     }
@@ -223,7 +239,8 @@ const cpu_plan *cpu_plan_with_fronts(const cpu_plan *plan)
     const backend_problem problem = {.env = plan->env,
                                      .a = plan->given,
                                      .forest = plan->given_forest,
-                                     .symmetry = plan->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                                     .symmetry = plan->hermitian ? LIBSOLVER_HERMITIAN
+                                                                 : LIBSOLVER_SYMMETRIC,
                                      .matched_row = plan->matched_row,
                                      .matched_dual = plan->matched_dual};
     message why;

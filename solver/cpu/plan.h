@@ -13,7 +13,7 @@
 typedef struct task_range {
     int32_t first, last; /* supernodes [first, last) */
     int32_t above;       /* their parent, -1: none */
-    int32_t next;        /* the next range below the same parent, -1: none; also if there is no parent */
+    int32_t next; /* the next range below the same parent, -1: none; also if there is no parent */
 } task_range;
 
 /* The tree cut for a number of threads.  The supernodes of heavy subtrees (upper) are tasks of
@@ -33,29 +33,33 @@ typedef struct schedule {
  * a factorization first wants it. */
 typedef struct cpu_plan {
     environment *env;
-    int hermitian;  /* A = A^H, no difference for real types */
-    int mixed;      /* the factor is in single precision, the matrix in double */
-    partition part; /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] - row_start[s]; without fronts its n and
-                       perm only */
+    int hermitian;            /* A = A^H, no difference for real types */
+    int mixed;                /* the factor is in single precision, the matrix in double */
+    partition part;           /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] -
+                                 row_start[s]; without fronts its n and           perm only */
     int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */
-    int32_t *children; /* supernodes: how many */
-    int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front; pivot
-                          rows: unused */
+    int32_t *children;        /* supernodes: how many */
+    int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front;
+                          pivot rows: unused */
     pattern a;         /* lower triangle of P A P^T; each column begins with its diagonal */
-    int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a; -1 - it: its mirror image is there */
+    int64_t *place;    /* nnz: entry of the pattern that was analysed -> entry of a; -1 - it: its
+                          mirror image is there */
     int32_t *local;    /* nnz: place of the entry's row in the front of its column */
-    const pattern *given;   /* the pattern that was analysed, and ... */
+    const pattern *given;       /* the pattern that was analysed, and ... */
     const forest *given_forest; /* ... its forest, the analysis's */
-    int32_t *matched_row;   /* n: a matching of all its columns from which one of new values can start, row of each column, ... */
-    double *matched_dual;   /* n: ... and duals of rows; NULL: there is none */
-    int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ... */
-    int32_t schur_node;              /* ... and are the last of this supernode, a root; -1: there are none */
-    int8_t *sign;      /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
+    int32_t *matched_row;       /* n: a matching of all its columns from which one of new values can
+                                   start, row of each column, ... */
+    double *matched_dual;       /* n: ... and duals of rows; NULL: there is none */
+    int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ...
+                                      */
+    int32_t schur_node;     /* ... and are the last of this supernode, a root; -1: there are none */
+    int8_t *sign;           /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
     simplicial *simplicial; /* Cholesky goes by columns; NULL: by fronts */
-    struct cpu_plan *_Atomic by_fronts; /* with `simplicial`, once they are wanted: the plan that has fronts, in an order of its own */
-    schedule tasks, solves; /* of factorizations, of solves */
-    int32_t largest_front; /* max m */
-    int64_t foreseen_bytes; /* of a factor and its workspace: see cpu_foresee */
+    struct cpu_plan *_Atomic by_fronts; /* with `simplicial`, once they are wanted: the plan that
+                                           has fronts, in an order of its own */
+    schedule tasks, solves;             /* of factorizations, of solves */
+    int32_t largest_front;              /* max m */
+    int64_t foreseen_bytes;             /* of a factor and its workspace: see cpu_foresee */
 } cpu_plan;
 
 static inline int plan_has_fronts(const cpu_plan *plan)
@@ -95,8 +99,8 @@ const cpu_plan *cpu_plan_with_fronts(const cpu_plan *plan);
 
 /* cost: work of a front.  least: of the whole tree, below which one thread is faster than waking
  * others. */
-libsolver_status schedule_build(memory *m, const partition *part, front_cost cost, double least, int threads,
-                                schedule *tasks);
+libsolver_status schedule_build(memory *m, const partition *part, front_cost cost, double least,
+                                int threads, schedule *tasks);
 void schedule_free(memory *m, schedule *tasks);
 
 /* Places for blocks that live from the end of their supernode's work to the end of its parent's,
@@ -105,7 +109,7 @@ void schedule_free(memory *m, schedule *tasks);
  * where its children's are. size: entries of each block (may be 0).  offset, out: length
  * supernodes.  total, out: entries of the arenas; a block of odd depth is given an offset behind
  * the even arena, so that one array of total entries serves. */
-libsolver_status slots_plan(memory *m, const partition *part, const schedule *tasks, const int64_t *size,
-                            int64_t *offset, int64_t *total);
+libsolver_status slots_plan(memory *m, const partition *part, const schedule *tasks,
+                            const int64_t *size, int64_t *offset, int64_t *total);
 
 #endif

@@ -1,16 +1,17 @@
-/* solver/cpu/refine_tmpl.c: iterative refinement and the componentwise backward error  [Arioli, Demmel, Duff
- * 1989]
+/* solver/cpu/refine_tmpl.c: iterative refinement and the componentwise backward error  [Arioli,
+ * Demmel, Duff 1989]
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Plain refinement, x += M^-1 (b - A x) with what the factor makes of A^-1, while that gains much; then FGMRES for the columns that
- * are not good enough, which converges where the factor is far from A in a few directions only, or a little in all: in mixed
- * precision when A is ill-conditioned [Arioli, Duff 2009], with pivots that were perturbed or given another sign.
+ * Plain refinement, x += M^-1 (b - A x) with what the factor makes of A^-1, while that gains much;
+ * then FGMRES for the columns that are not good enough, which converges where the factor is far
+ * from A in a few directions only, or a little in all: in mixed precision when A is ill-conditioned
+ * [Arioli, Duff 2009], with pivots that were perturbed or given another sign.
  *
  * All vectors are unscaled, in the plan's order, and kept by rows (see workspace).
  *
- * Where rows of |A||x| + |b| are so small, or so large, that they do not fit into the precision of A with all their digits, errors
- * are measured in long double, and right-hand sides come to solves scaled by powers of two.  It takes longer, so it is done where it is
- * needed only. */
+ * Where rows of |A||x| + |b| are so small, or so large, that they do not fit into the precision of
+ * A with all their digits, errors are measured in long double, and right-hand sides come to solves
+ * scaled by powers of two.  It takes longer, so it is done where it is needed only. */
 #include "solver/cpu/fgmres.h"
 #include "solver/cpu/numeric.h"
 #include "solver/cpu/refine.h"
@@ -50,8 +51,8 @@ static long double wide_abs(wide a)
     return SCALAR_COMPLEX ? hypotl(creall(a), cimagl(a)) : fabsl(creall(a));
 }
 
-/* residual := b - A x, summed in wide: a row with many entries would otherwise be measured by the rounding
- * errors made here; bound := |A||x| + |b| */
+/* residual := b - A x, summed in wide: a row with many entries would otherwise be measured by the
+ * rounding errors made here; bound := |A||x| + |b| */
 static void residual(const group *g)
 {
     const pattern *a = &g->f->plan->a;
@@ -99,7 +100,8 @@ static long double measure_of_row(const group *g, int32_t i, int q, double norm,
 {
     const int64_t at = (int64_t)i * g->c + q;
     const double b = (double)scalar_abs(g->w->rhs[at]), bound = (double)g->w->bound[at];
-    const long double row = (long double)g->f->row_sum[i] * norm; /* may lie beyond the range of its factors */
+    /* may lie beyond the range of its factors */
+    const long double row = (long double)g->f->row_sum[i] * norm;
     *small = !(bound > 1000.0 * g->f->plan->a.n * EPS * (row + b));
     return *small ? bound - b + row : bound;
 }
@@ -109,7 +111,8 @@ static double column_error_of_extremes(const group *g, int q)
 {
     const pattern *a = &g->f->plan->a;
     const workspace *w = g->w;
-    long double *bound = (long double *)(void *)w->krylov, *row = bound + a->n, norm = 0, omega[2] = {0, 0};
+    long double *bound = (long double *)(void *)w->krylov, *row = bound + a->n, norm = 0,
+                omega[2] = {0, 0};
     for (int32_t i = 0; i < a->n; i++) {
         bound[i] = row[i] = 0;
         norm = fmaxl(norm, wide_abs(w->solution[(int64_t)i * g->c + q]));
@@ -126,7 +129,8 @@ static double column_error_of_extremes(const group *g, int q)
             }
         }
     for (int32_t i = 0; i < a->n; i++) {
-        const long double r = wide_abs(w->residual[(int64_t)i * g->c + q]), b = wide_abs(w->rhs[(int64_t)i * g->c + q]);
+        const long double r = wide_abs(w->residual[(int64_t)i * g->c + q]),
+                          b = wide_abs(w->rhs[(int64_t)i * g->c + q]);
         const int small = !(bound[i] + b > 1000.0 * a->n * EPS * (row[i] * norm + b));
         const long double measure = bound[i] + (small ? row[i] * norm : b);
         if (!(isfinite(r) && isfinite(measure)))
@@ -141,7 +145,8 @@ static double column_error_of_extremes(const group *g, int q)
 static double column_error(group *g, int q)
 {
     const double norm = column_norm(g, q);
-    const int norm_is_safe = !SCALAR_COMPLEX || norm >= LEAST_SAFE || norm == 0; /* |x_i| of a complex x_i is rounded */
+    /* |x_i| of a complex x_i is rounded */
+    const int norm_is_safe = !SCALAR_COMPLEX || norm >= LEAST_SAFE || norm == 0;
     double omega[2] = {0, 0};
     for (int32_t i = 0; i < g->f->plan->a.n; i++) {
         const wide left = g->w->residual[(int64_t)i * g->c + q];
@@ -176,8 +181,8 @@ static int measure(group *g, double tolerance, int first)
             for (int64_t i = q; i < (int64_t)n * g->c; i += g->c)
                 w->best[i] = w->solution[i];
         }
-        g->done[q] =
-            error <= tolerance || (!first && !(error <= g->least_progress * before)) || !isfinite(error);
+        g->done[q] = error <= tolerance || (!first && !(error <= g->least_progress * before)) ||
+                     !isfinite(error);
         more += !g->done[q];
     }
     return more;
@@ -192,7 +197,8 @@ static scalar shifted(wide a, int exponent)
     return result;
 }
 
-/* The same as solve, each column being scaled by a power of two on its way, so that the largest |r_i s_i| is near 1. */
+/* The same as solve, each column being scaled by a power of two on its way, so that the largest
+ * |r_i s_i| is near 1. */
 static void solve_extremes(const group *g, int of_residual)
 {
     const numeric *f = g->f;
@@ -203,20 +209,25 @@ static void solve_extremes(const group *g, int of_residual)
         most[q] = INT_MIN;
     for (int32_t i = 0; i < f->plan->a.n; i++)
         for (int q = 0; q < c; q++) {
-            const long double r = wide_abs(of_residual ? w->residual[(int64_t)i * c + q] : w->rhs[(int64_t)i * c + q]);
-            const int exponent = r > 0 && isfinite(r) ? ilogbl(r) + ilogb((double)f->scale[i]) : INT_MIN;
+            const long double r = wide_abs(of_residual ? w->residual[(int64_t)i * c + q]
+                                                       : w->rhs[(int64_t)i * c + q]);
+            const int exponent =
+                r > 0 && isfinite(r) ? ilogbl(r) + ilogb((double)f->scale[i]) : INT_MIN;
             most[q] = exponent > most[q] ? exponent : most[q];
         }
     for (int32_t i = 0; i < f->plan->a.n; i++)
         for (int q = 0; q < c; q++) {
-            const wide r = of_residual ? w->residual[(int64_t)i * c + q] : w->rhs[(int64_t)i * c + q];
-            w->x[(int64_t)i * c + q] = most[q] > INT_MIN ? shifted(r, ilogb((double)f->scale[i]) - most[q]) : (scalar)r;
+            const wide r =
+                of_residual ? w->residual[(int64_t)i * c + q] : w->rhs[(int64_t)i * c + q];
+            w->x[(int64_t)i * c + q] =
+                most[q] > INT_MIN ? shifted(r, ilogb((double)f->scale[i]) - most[q]) : (scalar)r;
         }
     NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, c);
     for (int32_t i = 0; i < f->plan->a.n; i++)
         for (int q = 0; q < c; q++)
             if (most[q] > INT_MIN)
-                w->x[(int64_t)i * c + q] = shifted(w->x[(int64_t)i * c + q], ilogb((double)f->scale[i]) + most[q]);
+                w->x[(int64_t)i * c + q] =
+                    shifted(w->x[(int64_t)i * c + q], ilogb((double)f->scale[i]) + most[q]);
 }
 
 /* w->x := A^-1 r, with r = b or r = residual */
@@ -231,9 +242,9 @@ static void solve(const group *g, int of_residual)
     }
     for (int32_t i = 0; i < f->plan->a.n; i++)
         for (int q = 0; q < c; q++)
-            w->x[(int64_t)i * c + q] =
-                (of_residual ? (scalar)w->residual[(int64_t)i * c + q] : w->rhs[(int64_t)i * c + q]) *
-                f->scale[i];
+            w->x[(int64_t)i * c + q] = (of_residual ? (scalar)w->residual[(int64_t)i * c + q]
+                                                    : w->rhs[(int64_t)i * c + q]) *
+                                       f->scale[i];
     NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, c);
     for (int32_t i = 0; i < f->plan->a.n; i++)
         for (int q = 0; q < c; q++)
@@ -302,7 +313,8 @@ static double weigh(const group *g, int q)
     for (int32_t i = 0; i < g->f->plan->a.n; i++) {
         const real measure = (real)measure_of_row(g, i, q, norm, &small);
         w->weight[i] = isfinite(measure) ? measure : 0;
-        w->krylov[i] = w->weight[i] > 0 ? (scalar)(w->residual[(int64_t)i * g->c + q] / w->weight[i]) : 0;
+        w->krylov[i] =
+            w->weight[i] > 0 ? (scalar)(w->residual[(int64_t)i * g->c + q] / w->weight[i]) : 0;
         sum += scalar_inner(w->krylov[i], w->krylov[i]);
     }
     return sqrt(sum);
@@ -313,7 +325,8 @@ static double weigh(const group *g, int q)
 static libsolver_status correct_column(group *g, int q, double tolerance)
 {
     workspace *w = g->w;
-    const fgmres cycle = {g->f->plan->a.n, g->f->cycle, w->krylov, g->f->plan->env, g, multiply, precondition};
+    const fgmres cycle = {g->f->plan->a.n, g->f->cycle, w->krylov, g->f->plan->env, g,
+                          multiply,        precondition};
     const double norm = weigh(g, q), before = g->norm[q];
     int steps = 0;
     g->norm[q] = norm;
@@ -340,7 +353,8 @@ static libsolver_status accelerate(group *g, int most, double tolerance, int *st
         g->norm[q] = INFINITY;
         g->failed[q] = 0;
     }
-    for (int open = 1, cycles = 0; open > 0 && *steps < most && cycles < g->most_cycles; ++*steps, cycles++) {
+    for (int open = 1, cycles = 0; open > 0 && *steps < most && cycles < g->most_cycles;
+         ++*steps, cycles++) {
         open = 0;
         for (int q = 0; q < g->c; q++)
             if (!g->done[q]) {
@@ -408,7 +422,8 @@ static int is_solved(const group *g, double tolerance)
  * this group. */
 static libsolver_status refine_group(group *g, int most, backend_refinement *refinement)
 {
-    int more = refinement->solve_first ? start(g, refinement->tolerance) : measure(g, refinement->tolerance, 1);
+    int more = refinement->solve_first ? start(g, refinement->tolerance)
+                                       : measure(g, refinement->tolerance, 1);
     if (refinement->solve_first && g->is_extreme && !is_solved(g, refinement->tolerance))
         more = start(g, refinement->tolerance); /* with scaled right-hand sides */
     for (int q = 0; q < g->c; q++)
@@ -423,7 +438,8 @@ static libsolver_status refine_group(group *g, int most, backend_refinement *ref
     if (g->f->zero_pivots == 0)
         TRY(accelerate(g, most, refinement->tolerance, &steps));
     refinement->steps = steps > refinement->steps ? steps : refinement->steps;
-    for (int k = 0; g->f->zero_pivots > 0 && k < 3 && k < most && reopen(g, refinement->tolerance); k++)
+    for (int k = 0; g->f->zero_pivots > 0 && k < 3 && k < most && reopen(g, refinement->tolerance);
+         k++)
         TRY(refine_singular(g, refinement->tolerance));
     for (int q = 0; q < g->c; q++)
         refinement->final = fmax(refinement->final, g->error[q]);
@@ -433,7 +449,8 @@ static libsolver_status refine_group(group *g, int most, backend_refinement *ref
 static group group_of(const numeric *f, workspace *w, int c)
 {
     const double least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS;
-    return (group){.f = f, .w = w, .c = c, .most_cycles = INT_MAX, .least_progress = least_progress};
+    return (
+        group){.f = f, .w = w, .c = c, .most_cycles = INT_MAX, .least_progress = least_progress};
 }
 
 /* Returns what refinement->steps was, the most of them, and makes ready to count. */
@@ -445,7 +462,8 @@ static int begin_count(backend_refinement *refinement)
     return most;
 }
 
-libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles, backend_refinement *refinement)
+libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles,
+                                        backend_refinement *refinement)
 {
     group g = group_of(f, w, 1);
     g.most_cycles = most_cycles;
@@ -461,9 +479,9 @@ libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most
     return refine_group(&g, most, refinement);
 }
 
-libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
-                                  const libsolver_vectors *x, backend_refinement *refinement,
-                                  double *backward_error)
+libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_,
+                                  const libsolver_vectors *b, const libsolver_vectors *x,
+                                  backend_refinement *refinement, double *backward_error)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;

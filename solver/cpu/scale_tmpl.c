@@ -36,7 +36,8 @@ static int exponent_of(double x)
  * the lower one of two. */
 static real divided_by_root(real scale, real largest)
 {
-    const int half = (exponent_of((double)largest) + 2049) / 2 - 1024; /* log2(largest) / 2 rounded up from its integer part on */
+    /* log2(largest) / 2 rounded up from its integer part on */
+    const int half = (exponent_of((double)largest) + 2049) / 2 - 1024;
     return power_of_two(exponent_of((double)scale) - half);
 }
 
@@ -56,7 +57,8 @@ static inline void maxima(numeric *f, int has_kept)
         real own = largest[j];
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
-            const real v = scale[i] * own_scale * scalar_abs(value[p]); /* in this order: one factor with the entry might underflow */
+            /* in this order: one factor with the entry might underflow */
+            const real v = scale[i] * own_scale * scalar_abs(value[p]);
             if (!(has_kept && plan_keeps_row(plan, j) && !plan_keeps_row(plan, i)))
                 largest[i] = v > largest[i] ? v : largest[i];
             if (!(has_kept && plan_keeps_row(plan, i) && !plan_keeps_row(plan, j)))
@@ -117,7 +119,8 @@ static void equilibrate_diagonal(numeric *f)
 {
     const pattern *a = &f->plan->a;
     for (int32_t j = 0; j < a->n; j++) {
-        const real entry = scalar_abs(f->value[a->start[j]]), scale = entry > 0 ? divided_by_root(1, entry) : 1;
+        const real entry = scalar_abs(f->value[a->start[j]]),
+                   scale = entry > 0 ? divided_by_root(1, entry) : 1;
         f->scale[j] = scale;
         f->largest[j] = scale * entry * scale;
     }
@@ -172,7 +175,8 @@ static int64_t magnitude_entries(const cpu_plan *plan)
 
 int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan)
 {
-    return matching_bytes(matched_pattern(plan)) + memory_counted(magnitude_entries(plan), sizeof(double));
+    return matching_bytes(matched_pattern(plan)) +
+           memory_counted(magnitude_entries(plan), sizeof(double));
 }
 
 /* Scaling by matching.  The first call takes its memory, and goes on from the matching of the
@@ -201,7 +205,8 @@ static libsolver_status scale_by_matching(numeric *f)
         f->scale[i] = power_of_two((int)fmax(-1000, fmin(1000, floor(exponent + 0.5))));
         f->is_clipped |= is_extreme(f->scale[i]);
     }
-    if (f->is_clipped) /* what is left of the matching may leave entries that overflow in single precision */
+    if (f->is_clipped) /* what is left of the matching may leave entries that overflow in single
+                          precision */
         return equilibrate(f);
     measure(f);
     return LIBSOLVER_OK;
@@ -221,7 +226,9 @@ libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
     if (scaling != BACKEND_UNSCALED)
         return equilibrate(f);
     if (!f->is_inner && !scale_all_alike(f)) {
-        environment_log(f->plan->env, "entries near the ends of the range of numbers: equilibration all the same");
+        environment_log(
+            f->plan->env,
+            "entries near the ends of the range of numbers: equilibration all the same");
         return NAME(cpu_scale)(f, BACKEND_EQUILIBRATE);
     }
     measure(f);

@@ -11,7 +11,8 @@ static void subtree_work(const partition *part, front_cost cost, double *work)
 {
     memset(work, 0, sizeof(double) * (size_t)part->supernodes);
     for (int32_t s = 0; s < part->supernodes; s++) {
-        work[s] += cost(part->first[s + 1] - part->first[s], part->row_start[s + 1] - part->row_start[s]);
+        work[s] +=
+            cost(part->first[s + 1] - part->first[s], part->row_start[s + 1] - part->row_start[s]);
         if (part->above[s] >= 0)
             work[part->above[s]] += work[s];
     }
@@ -30,8 +31,8 @@ static void link_ranges(schedule *tasks, int32_t supernodes)
     }
 }
 
-libsolver_status schedule_build(memory *m, const partition *part, front_cost cost, double least, int threads,
-                                schedule *tasks)
+libsolver_status schedule_build(memory *m, const partition *part, front_cost cost, double least,
+                                int threads, schedule *tasks)
 {
     const int32_t n = part->supernodes;
     *tasks = (schedule){0};

@@ -1,4 +1,5 @@
-/* solver/cpu/schur_tmpl.c: the Schur complement of the rows that are not eliminated, and half solves
+/* solver/cpu/schur_tmpl.c: the Schur complement of the rows that are not eliminated, and half
+ * solves
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * They are the last of the front of plan->schur_node, a root: with p pivots its panel holds
@@ -6,8 +7,8 @@
  *          p   size
  *        +----+----+
  *      p | L  |    |
- *        +----+----+        S~ = A22~ - L21 D L21^T of the scaled matrix; in what order, its index says.
- *   size | L21| S~ |
+ *        +----+----+        S~ = A22~ - L21 D L21^T of the scaled matrix, rows in the order of
+ *   size | L21| S~ |        its index
  *        +----+----+ */
 #include "dense/cpu/substitute.h"
 #include "solver/cpu/numeric.h"
@@ -15,7 +16,8 @@
 void NAME(cpu_finish_schur_node)(numeric *f, scalar *work)
 {
     node *v = &f->node[f->plan->schur_node];
-    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e, work, &f->watch);
+    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e,
+                            work, &f->watch);
     v->k = v->p;
 }
 
@@ -24,7 +26,8 @@ libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolve
     const numeric *f = numeric_;
     const cpu_plan *plan = f->plan;
     const node *v = &f->node[plan->schur_node];
-    const int64_t row_step = s->layout == LIBSOLVER_COLUMN_MAJOR ? 1 : s->ld, column_step = row_step == 1 ? s->ld : 1;
+    const int64_t row_step = s->layout == LIBSOLVER_COLUMN_MAJOR ? 1 : s->ld,
+                  column_step = row_step == 1 ? s->ld : 1;
     scalar *values = s->values;
     for (int j = v->p; j < v->m; j++) {
         const int32_t cj = v->index[j];
@@ -33,7 +36,8 @@ libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolve
             const scalar scaled = v->panel[i + (int64_t)j * v->m];
             const scalar a = scaled / f->scale[ci] / f->scale[cj]; /* powers of two */
             const int64_t r = ci - plan->schur_first, c = cj - plan->schur_first;
-            values[r * row_step + c * column_step] = i == j ? scalar_diagonal(a, plan->hermitian) : a;
+            values[r * row_step + c * column_step] =
+                i == j ? scalar_diagonal(a, plan->hermitian) : a;
             if (i != j)
                 values[c * row_step + r * column_step] = scalar_mirror(a, plan->hermitian);
         }
@@ -63,8 +67,8 @@ static void condense(const numeric *f, workspace *w, int c)
     unscale(f, c, w->x);
 }
 
-libsolver_status NAME(cpu_schur_solve)(const void *numeric_, int expand, void *workspace_, const libsolver_vectors *b,
-                                       const libsolver_vectors *x)
+libsolver_status NAME(cpu_schur_solve)(const void *numeric_, int expand, void *workspace_,
+                                       const libsolver_vectors *b, const libsolver_vectors *x)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;

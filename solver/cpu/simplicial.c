@@ -16,7 +16,8 @@ static double pairs_of(int64_t factor_nnz, double factor_flops)
 
 int simplicial_pays(const forest *f)
 {
-    return f->factor_nnz <= MOST_ENTRIES && pairs_of(f->factor_nnz, f->factor_flops) <= PAIRS_AN_ENTRY * (double)f->factor_nnz;
+    return f->factor_nnz <= MOST_ENTRIES &&
+           pairs_of(f->factor_nnz, f->factor_flops) <= PAIRS_AN_ENTRY * (double)f->factor_nnz;
 }
 
 /* Columns of P A P^T as lists, before they are put in order. */
@@ -69,7 +70,8 @@ static void find_columns(const pattern *a, lists *l, int32_t *child, int32_t *si
 }
 
 /* order := columns by height, and by their number.  height, count: n, workspace. */
-static void order_by_height(int32_t n, const int32_t *parent, int32_t *height, int32_t *count, int32_t *order)
+static void order_by_height(int32_t n, const int32_t *parent, int32_t *height, int32_t *count,
+                            int32_t *order)
 {
     memset(height, 0, sizeof(int32_t) * (size_t)n);
     memset(count, 0, sizeof(int32_t) * (size_t)n);
@@ -144,11 +146,13 @@ static void find_places(const pattern *a, int32_t *where, queue *w, simplicial *
     }
 }
 
-libsolver_status simplicial_build(memory *m, const pattern *a, int64_t factor_nnz, double factor_flops, simplicial **out)
+libsolver_status simplicial_build(memory *m, const pattern *a, int64_t factor_nnz,
+                                  double factor_flops, simplicial **out)
 {
     const int32_t n = a->n;
     const int64_t below = factor_nnz - n;
-    lists l = {memory_new(m, (int64_t)n + 1, sizeof(int32_t)), memory_new(m, below, sizeof(int32_t)), memory_new(m, n, sizeof(int32_t)),
+    lists l = {memory_new(m, (int64_t)n + 1, sizeof(int32_t)),
+               memory_new(m, below, sizeof(int32_t)), memory_new(m, n, sizeof(int32_t)),
                memory_new(m, n, sizeof(int32_t))};
     int32_t *work = memory_new(m, 4 * (int64_t)n, sizeof(int32_t));
     simplicial *s = *out = memory_zeroed(m, 1, sizeof(simplicial));

@@ -15,11 +15,12 @@
 
 typedef struct simplicial {
     int32_t n;
-    int32_t *order;  /* n: the k-th column is column order[k] of P A P^T; by height in the elimination tree, so that neighbours mostly
-                        do not wait for each other */
+    int32_t *order;  /* n: the k-th column is column order[k] of P A P^T; by height in the
+                        elimination tree, so that neighbours mostly  do not wait for each other */
     int32_t *start;  /* n + 1: column k of U below its diagonal is [start[k], start[k + 1]) */
     int32_t *row;    /* rows of P A P^T, ascending inside a column */
-    int32_t *target; /* for each column, each entry b of it and each entry a from b on: the place from which a conj(b) is subtracted */
+    int32_t *target; /* for each column, each entry b of it and each entry a from b on: the place
+                        from which a conj(b) is subtracted */
     int32_t *place;  /* places of the entries of P A P^T, the lower triangle by columns */
 } simplicial;
 
@@ -28,7 +29,8 @@ int simplicial_pays(const forest *f);
 
 /* a: lower triangle of P A P^T, each column beginning with its diagonal; factor_nnz, factor_flops:
  * of its factor, as in forest.  OUT_OF_MEMORY. */
-libsolver_status simplicial_build(memory *m, const pattern *a, int64_t factor_nnz, double factor_flops, simplicial **s);
+libsolver_status simplicial_build(memory *m, const pattern *a, int64_t factor_nnz,
+                                  double factor_flops, simplicial **s);
 void simplicial_free(memory *m, simplicial *s);
 
 #endif

@@ -14,8 +14,9 @@ typedef struct simplicial_kernels {
      * min(*smallest, D), *uncertain grows by the pivots <= doubt diagonal(row).  A pivot <= 16 eps
      * diagonal(row) is refused; returns `to`, or the number of the first column with such a
      * one.  *target: where the targets of column `from` begin, then of `to`. */
-    int32_t (*factorize)(const simplicial *s, int32_t from, int32_t to, const real *diagonal, real doubt, scalar *v,
-                         real *root, const int32_t **target, real *smallest, int32_t *uncertain);
+    int32_t (*factorize)(const simplicial *s, int32_t from, int32_t to, const real *diagonal,
+                         real doubt, scalar *v, real *root, const int32_t **target, real *smallest,
+                         int32_t *uncertain);
     /* x := L^-1 x */
     void (*forward)(const simplicial *s, const scalar *v, const real *root, int c, scalar *x);
     /* x := L^-H x */
@@ -25,6 +26,7 @@ typedef struct simplicial_kernels {
 /* The kernels for this processor. */
 const simplicial_kernels *NAME(simplicial_kernels_here)(void);
 
-extern const simplicial_kernels NAME(simplicial_kernels_plain), NAME(simplicial_kernels_avx2), NAME(simplicial_kernels_avx512);
+extern const simplicial_kernels NAME(simplicial_kernels_plain), NAME(simplicial_kernels_avx2),
+    NAME(simplicial_kernels_avx512);
 
 #endif

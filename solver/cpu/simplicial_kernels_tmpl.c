@@ -11,7 +11,8 @@
 
 /* v(target) -= l_a conj(l_b) / d for the entries a >= b of a column, l := l / d.  Returns where the
  * targets of the next one begin. */
-INLINE_ALWAYS const int32_t *eliminate(const int count, real inverse, scalar *l, const int32_t *target, scalar *v)
+INLINE_ALWAYS const int32_t *eliminate(const int count, real inverse, scalar *l,
+                                       const int32_t *target, scalar *v)
 {
     for (int b = 0; b < count; b++) {
         const scalar factor = scalar_conj(l[b]) * inverse;
@@ -23,8 +24,9 @@ INLINE_ALWAYS const int32_t *eliminate(const int count, real inverse, scalar *l,
     return target;
 }
 
-static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const real *diagonal, real doubt, scalar *v,
-                         real *root, const int32_t **targets, real *smallest, int32_t *uncertain)
+static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const real *diagonal,
+                         real doubt, scalar *v, real *root, const int32_t **targets, real *smallest,
+                         int32_t *uncertain)
 {
     const int32_t *target = *targets;
     real least = *smallest;
@@ -58,8 +60,8 @@ static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const re
 /* ---- Solves ---------------------------------------------------------------------------------- */
 
 /* x(row) -= u x(own), x(own) *= root */
-INLINE_ALWAYS void forward_column(const int W, const int count, int32_t own, const int32_t *row, const scalar *u, real root, int c,
-                                  scalar *x)
+INLINE_ALWAYS void forward_column(const int W, const int count, int32_t own, const int32_t *row,
+                                  const scalar *u, real root, int c, scalar *x)
 {
     scalar from[16];
     for (int q = 0; q < W; q++) {
@@ -75,8 +77,8 @@ INLINE_ALWAYS void forward_column(const int W, const int count, int32_t own, con
 
 /* x(own) := root x(own) - u^H x(row), the parent's row last: it is the one that may have to be
  * waited for */
-INLINE_ALWAYS void backward_column(const int W, const int count, int32_t own, const int32_t *row, const scalar *u, real root, int c,
-                                   scalar *x)
+INLINE_ALWAYS void backward_column(const int W, const int count, int32_t own, const int32_t *row,
+                                   const scalar *u, real root, int c, scalar *x)
 {
     scalar sum[16];
     for (int q = 0; q < W; q++)
@@ -91,10 +93,11 @@ INLINE_ALWAYS void backward_column(const int W, const int count, int32_t own, co
 }
 
 /* One of these for column k, a constant where this is inlined. */
-typedef void (*column_step)(const int W, const int count, int32_t own, const int32_t *row, const scalar *u, real root, int c, scalar *x);
+typedef void (*column_step)(const int W, const int count, int32_t own, const int32_t *row,
+                            const scalar *u, real root, int c, scalar *x);
 
-INLINE_ALWAYS void do_column(column_step step, const int W, const simplicial *s, int32_t k, const scalar *u, const real *root, int c,
-                             scalar *x)
+INLINE_ALWAYS void do_column(column_step step, const int W, const simplicial *s, int32_t k,
+                             const scalar *u, const real *root, int c, scalar *x)
 {
     const int32_t begin = s->start[k], own = s->order[k], *row = s->row + begin;
     const int count = s->start[k + 1] - begin;
@@ -109,22 +112,26 @@ INLINE_ALWAYS void do_column(column_step step, const int W, const simplicial *s,
         step(W, count, own, row, u, root[k], c, x);
 }
 
-INLINE_ALWAYS void forward_strip(const int W, const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
+INLINE_ALWAYS void forward_strip(const int W, const simplicial *s, const scalar *v,
+                                 const real *root, int c, scalar *x)
 {
     for (int32_t k = 0; k < s->n; k++)
         do_column(forward_column, W, s, k, v + s->n, root, c, x);
 }
 
-INLINE_ALWAYS void backward_strip(const int W, const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
+INLINE_ALWAYS void backward_strip(const int W, const simplicial *s, const scalar *v,
+                                  const real *root, int c, scalar *x)
 {
     for (int32_t k = s->n - 1; k >= 0; k--)
         do_column(backward_column, W, s, k, v + s->n, root, c, x);
 }
 
 /* A sweep by strips of 16, 4 and 1 right-hand sides. */
-typedef void (*strip_sweep)(const int W, const simplicial *s, const scalar *v, const real *root, int c, scalar *x);
+typedef void (*strip_sweep)(const int W, const simplicial *s, const scalar *v, const real *root,
+                            int c, scalar *x);
 
-INLINE_ALWAYS void by_strips(strip_sweep sweep, const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
+INLINE_ALWAYS void by_strips(strip_sweep sweep, const simplicial *s, const scalar *v,
+                             const real *root, int c, scalar *x)
 {
     int q = 0;
     for (; q + 16 <= c; q += 16)

@@ -51,14 +51,16 @@ static libsolver_status factorize_columns(numeric *f, int32_t *done, backend_rep
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
         end = s->n - end < COLUMNS_AT_A_TIME ? s->n : end + COLUMNS_AT_A_TIME;
-        *done = kernels->factorize(s, *done, end, f->largest, doubt, f->columns, f->root, &target, &smallest, &uncertain);
+        *done = kernels->factorize(s, *done, end, f->largest, doubt, f->columns, f->root, &target,
+                                   &smallest, &uncertain);
     }
     report->smallest = (double)smallest;
     report->uncertain = uncertain;
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options, backend_report *report)
+libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options,
+                                              backend_report *report)
 {
     const simplicial *s = f->plan->simplicial;
     *report = (backend_report){.failed_row = -1, .cholesky = 1, .growths = report->growths};

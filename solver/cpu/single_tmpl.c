@@ -14,8 +14,9 @@
  * collection, 8 EPS to 1e-2). */
 #define SMALL_PIVOT ((real)LDLT_ZERO)
 
-static libsolver_status attempt(void *factor, const void *value_, const void *scale_, double shift, int cholesky,
-                                const backend_options *options, backend_report *report)
+static libsolver_status attempt(void *factor, const void *value_, const void *scale_, double shift,
+                                int cholesky, const backend_options *options,
+                                backend_report *report)
 {
     numeric *f = factor;
     const pattern *a = &f->plan->a;
@@ -145,4 +146,6 @@ static void solve_block(const void *factor, int part, void *workspace_, int c, v
     } while (column_powers(f->plan->a.n, c, w->left, w->power));
 }
 
-const cpu_single NAME(cpu_single) = {&NAME(cpu_backend), attempt, finish, foresee, workspace_fit, NAME(cpu_workspace_free), solve_block};
+const cpu_single
+    NAME(cpu_single) = {&NAME(cpu_backend),       attempt,    finish, foresee, workspace_fit,
+                        NAME(cpu_workspace_free), solve_block};

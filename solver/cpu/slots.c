@@ -1,9 +1,9 @@
 /* solver/cpu/slots.c: places for contribution blocks under a schedule
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * need(q, s): entries that the subtree of s uses in arena q.  Inside a range, children come one after the
- * other, so the second may reuse everything of the first but its block; different ranges and upper supernodes
- * may run at the same time, so they lie side by side:
+ * need(q, s): entries that the subtree of s uses in arena q.  Inside a range, children come one
+ * after the other, so the second may reuse everything of the first but its block; different ranges
+ * and upper supernodes may run at the same time, so they lie side by side:
  *
  *      children in sequence    | block 1 | block 2 | ... subtree 3 ... |
  *      children at once        | ... subtree 1 ... | ... subtree 2 ... |
@@ -45,12 +45,13 @@ static void place_child(placement *p, int32_t run, const placement *child, int64
     p->used[depth & 1] += block;
 }
 
-libsolver_status slots_plan(memory *m, const partition *part, const schedule *tasks, const int64_t *size,
-                            int64_t *offset, int64_t *total)
+libsolver_status slots_plan(memory *m, const partition *part, const schedule *tasks,
+                            const int64_t *size, int64_t *offset, int64_t *total)
 {
     const int32_t n = part->supernodes;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    placement *place = memory_zeroed(m, (int64_t)n + 1, sizeof(placement)); /* the last is above all roots */
+    /* the last is above all roots */
+    placement *place = memory_zeroed(m, (int64_t)n + 1, sizeof(placement));
     int64_t(*start)[2] = memory_new(m, n, sizeof(int64_t[2]));
     int32_t *depth = memory_new(m, (int64_t)n + 1, sizeof(int32_t));
     int32_t *run_of = memory_new(m, n, sizeof(int32_t));
@@ -73,8 +74,8 @@ libsolver_status slots_plan(memory *m, const partition *part, const schedule *ta
         const int q = depth[s] & 1;
         if (size[s] > place[s].need[q])
             place[s].need[q] = size[s];
-        place_child(&place[part->above[s] < 0 ? n : part->above[s]], run_of[s], &place[s], size[s], depth[s],
-                    start[s]);
+        place_child(&place[part->above[s] < 0 ? n : part->above[s]], run_of[s], &place[s], size[s],
+                    depth[s], start[s]);
     }
     close_run(&place[n]);
     /* top-down: absolute places; start becomes absolute */

@@ -32,7 +32,8 @@ static void front_diagonal(const node *v, int hermitian, int width, scalar *z)
         scalar *x = z + (int64_t)i * width, *y = x + width;
         const scalar a = v->d[i], b = v->e[i];
         if (b != 0) {
-            const scalar d = v->d[i + 1], above = scalar_mirror(b, hermitian), ab = a / b, db = d / above;
+            const scalar d = v->d[i + 1], above = scalar_mirror(b, hermitian), ab = a / b,
+                         db = d / above;
             const scalar to_x = 1 / (b * (ab * db - 1)), to_y = 1 / (above * (ab * db - 1));
             for (int q = 0; q < width; q++) {
                 const scalar x0 = x[q];
@@ -54,7 +55,8 @@ static inline void copy_row(scalar *restrict to, const scalar *restrict from, in
 }
 
 /* The same into a row of `width`, filled up by zeros. */
-static inline void load_row(scalar *restrict to, const scalar *restrict from, int c, int width, int conjugate)
+static inline void load_row(scalar *restrict to, const scalar *restrict from, int c, int width,
+                            int conjugate)
 {
     copy_row(to, from, c, conjugate);
     for (int q = c; q < width; q++)
@@ -72,7 +74,8 @@ static inline void ask_for(const sweep *go, const node *v)
     const int64_t bytes = (int64_t)v->m * v->p * (int64_t)sizeof(scalar);
     const char *from = (const char *)v->panel;
     for (int64_t k = 0; go->ahead && k < bytes && k < BYTES_AHEAD; k += 64)
-        __builtin_prefetch(from + k, 0, 2); /* to the second level: the first one is for the front at hand */
+        __builtin_prefetch(from + k, 0, 2); /* to the second level: the first one is for the front
+                                               at hand */
 }
 
 /* c and width: those of go, constants where this is inlined for one and for 16 right-hand sides. */
@@ -92,13 +95,15 @@ static inline void load_front(const sweep *go, int32_t s, int c, int width, scal
     }
 }
 
-static inline void gather_front(const sweep *go, const node *v, int c, int width, int conjugate, scalar *z)
+static inline void gather_front(const sweep *go, const node *v, int c, int width, int conjugate,
+                                scalar *z)
 {
     for (int i = 0; i < v->m; i++)
         load_row(z + (int64_t)i * width, go->w->x + (int64_t)v->index[i] * c, c, width, conjugate);
 }
 
-static inline void store_pivots(const sweep *go, const node *v, int c, int width, int conjugate, const scalar *z)
+static inline void store_pivots(const sweep *go, const node *v, int c, int width, int conjugate,
+                                const scalar *z)
 {
     for (int i = 0; i < v->p; i++)
         copy_row(go->w->x + (int64_t)v->index[i] * c, z + (int64_t)i * width, c, conjugate);
@@ -165,7 +170,8 @@ static void forward_range(const sweep *go, const task_range *range)
 {
     for (int32_t s = range->first; s < range->last; s++)
         forward(go, s);
-    for (int32_t s = range->above; s >= 0 && was_last(&go->w->pending[s]); s = go->f->plan->part.above[s])
+    for (int32_t s = range->above; s >= 0 && was_last(&go->w->pending[s]);
+         s = go->f->plan->part.above[s])
         forward(go, s);
 }
 
@@ -285,7 +291,8 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
             diagonal_tree(f, w, c);
         return;
     }
-    const int ahead = f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD, width = (int)substitution_width(c);
+    const int ahead = f->entries * (int64_t)sizeof(scalar) > FACTOR_BYTES_FOR_AHEAD,
+              width = (int)substitution_width(c);
     const sweep go = {.f = f,
                       .w = w,
                       .part = part,
@@ -300,8 +307,8 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
         sweep_alone(&go);
 }
 
-libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace_, const libsolver_vectors *b,
-                                 const libsolver_vectors *x)
+libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace_,
+                                 const libsolver_vectors *b, const libsolver_vectors *x)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;

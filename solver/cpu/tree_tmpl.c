@@ -15,8 +15,8 @@ static void *take(memory *m, cpu_tree *tree, int64_t count, size_t size)
 
 /* Rows of P A P^T become places in the order of elimination, which pivoting and delays have
  * changed. */
-static void fill(const numeric *f, const int32_t *elimination, int32_t *first, int64_t *row_start, int32_t *row,
-                 int32_t *ld, const void **panel, const void **d, const void **e)
+static void fill(const numeric *f, const int32_t *elimination, int32_t *first, int64_t *row_start,
+                 int32_t *row, int32_t *ld, const void **panel, const void **d, const void **e)
 {
     first[0] = 0;
     row_start[0] = 0;
@@ -53,7 +53,8 @@ libsolver_status NAME(cpu_tree_view)(const void *numeric_, cpu_tree *tree)
     int32_t *user_row = take(m, tree, n, sizeof(int32_t));
     real *scale = take(m, tree, n, sizeof(real));
     int32_t *elimination = memory_new(m, n, sizeof(int32_t));
-    if (!first || !row_start || !row || !ld || !panel || !d || !e || !user_row || !scale || !elimination) {
+    if (!first || !row_start || !row || !ld || !panel || !d || !e || !user_row || !scale ||
+        !elimination) {
         memory_free(m, elimination);
         cpu_tree_free(m, tree);
         return LIBSOLVER_OUT_OF_MEMORY;
@@ -65,8 +66,20 @@ libsolver_status NAME(cpu_tree_view)(const void *numeric_, cpu_tree *tree)
     }
     fill(f, elimination, first, row_start, row, ld, panel, d, e);
     memory_free(m, elimination);
-    tree->view = (factor_tree){.type = SCALAR_TYPE, .hermitian = f->plan->hermitian, .cholesky = f->cholesky, .n = n,
-                               .nodes = nodes, .first = first, .above = f->plan->part.above, .row_start = row_start,
-                               .row = row, .ld = ld, .panel = panel, .d = d, .e = e, .user_row = user_row, .scale = scale};
+    tree->view = (factor_tree){.type = SCALAR_TYPE,
+                               .hermitian = f->plan->hermitian,
+                               .cholesky = f->cholesky,
+                               .n = n,
+                               .nodes = nodes,
+                               .first = first,
+                               .above = f->plan->part.above,
+                               .row_start = row_start,
+                               .row = row,
+                               .ld = ld,
+                               .panel = panel,
+                               .d = d,
+                               .e = e,
+                               .user_row = user_row,
+                               .scale = scale};
     return LIBSOLVER_OK;
 }

@@ -17,8 +17,9 @@ static int32_t supernodes_met(const numeric *f)
     return (f->node ? cpu_plan_with_fronts(f->first_plan) : f->plan)->part.supernodes;
 }
 
-/* The vectors of refinement lie in one block, so that the system clears few pages for those that a plain solve does not touch:
- * | solution | best | rhs | residual | bound | weight |, each aligned. */
+/* The vectors of refinement lie in one block, so that the system clears few pages for those that a
+ * plain solve does not touch: | solution | best | rhs | residual | bound | weight |, each aligned.
+ */
 static int64_t vector_bytes(const numeric *f, int64_t columns, size_t size)
 {
     return round_up(f->plan->a.n * columns * (int64_t)size, MEMORY_ALIGNMENT);
@@ -26,22 +27,26 @@ static int64_t vector_bytes(const numeric *f, int64_t columns, size_t size)
 
 static int64_t bytes_of_refinement(const numeric *f, int64_t columns)
 {
-    return 3 * vector_bytes(f, columns, sizeof(scalar)) + vector_bytes(f, columns, sizeof(wide)) + vector_bytes(f, columns, sizeof(real)) +
-           vector_bytes(f, 1, sizeof(real));
+    return 3 * vector_bytes(f, columns, sizeof(scalar)) + vector_bytes(f, columns, sizeof(wide)) +
+           vector_bytes(f, columns, sizeof(real)) + vector_bytes(f, 1, sizeof(real));
 }
 
 int64_t NAME(cpu_own_workspace_bytes)(const numeric *f, int64_t columns)
 {
     const int64_t n = f->plan->a.n;
-    int64_t bytes = memory_counted(1, sizeof(workspace)) + memory_counted(n * columns, sizeof(scalar));
+    int64_t bytes =
+        memory_counted(1, sizeof(workspace)) + memory_counted(n * columns, sizeof(scalar));
     if (f->is_inner)
-        bytes += memory_counted(columns, sizeof(double)) + memory_counted(n * columns, sizeof(wide));
+        bytes +=
+            memory_counted(columns, sizeof(double)) + memory_counted(n * columns, sizeof(wide));
     else
-        bytes += memory_counted(bytes_of_refinement(f, columns), 1) + memory_counted(fgmres_entries(n, f->cycle), sizeof(scalar));
+        bytes += memory_counted(bytes_of_refinement(f, columns), 1) +
+                 memory_counted(fgmres_entries(n, f->cycle), sizeof(scalar));
     if (f->zero_pivots > 0 && !f->is_inner)
         bytes += memory_counted(4 * n, sizeof(scalar));
     if (!f->single)
-        bytes += memory_counted(front_entries(f, columns), sizeof(scalar)) + memory_counted(supernodes_met(f), sizeof(int32_t));
+        bytes += memory_counted(front_entries(f, columns), sizeof(scalar)) +
+                 memory_counted(supernodes_met(f), sizeof(int32_t));
     return bytes;
 }
 
@@ -55,7 +60,8 @@ int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
 /* Memory for refinement. */
 static int take_refinement(const numeric *f, workspace *w)
 {
-    char *at = w->vectors = memory_new(&f->plan->env->memory, bytes_of_refinement(f, w->columns), 1);
+    char *at = w->vectors =
+        memory_new(&f->plan->env->memory, bytes_of_refinement(f, w->columns), 1);
     if (!at)
         return 0;
     const int64_t bytes = vector_bytes(f, w->columns, sizeof(scalar));
@@ -173,7 +179,8 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
 }
 
 /* Entry (i, 0) of a block, and the distances to the next row and the next column. */
-static scalar *entry(const libsolver_vectors *v, int64_t first, int64_t *row_step, int64_t *column_step)
+static scalar *entry(const libsolver_vectors *v, int64_t first, int64_t *row_step,
+                     int64_t *column_step)
 {
     const int by_columns = v->layout == LIBSOLVER_COLUMN_MAJOR;
     *row_step = by_columns ? 1 : v->ld;
@@ -192,15 +199,15 @@ static inline void load_row(int32_t i, int c, const scalar *values, int64_t dr, 
         to[(int64_t)i * c + q] = values[row[i] * dr + q * dc] * (scale ? scale[i] : 1);
 }
 
-static inline void store_row(int32_t i, int c, const scalar *from, const real *scale, const int32_t *row,
-                             scalar *values, int64_t dr, int64_t dc)
+static inline void store_row(int32_t i, int c, const scalar *from, const real *scale,
+                             const int32_t *row, scalar *values, int64_t dr, int64_t dc)
 {
     for (int q = 0; q < c; q++)
         values[row[i] * dr + q * dc] = from[(int64_t)i * c + q] * (scale ? scale[i] : 1);
 }
 
-void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
-                    const real *scale, int threads, scalar *to)
+void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
+                    const int32_t *row, const real *scale, int threads, scalar *to)
 {
     int64_t dr, dc;
     const scalar *values = entry(from, first, &dr, &dc);
@@ -217,8 +224,8 @@ void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t fir
             load_row(i, c, values, dr, dc, row, scale, to);
 }
 
-void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row, int threads,
-                     const libsolver_vectors *to, int64_t first)
+void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row,
+                     int threads, const libsolver_vectors *to, int64_t first)
 {
     int64_t dr, dc;
     scalar *values = entry(to, first, &dr, &dc);

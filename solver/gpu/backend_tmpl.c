@@ -41,7 +41,8 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
         return FAIL(why, LIBSOLVER_NOT_BUILT, "Schur complements on the GPU");
     device_plan *plan = memory_zeroed(m, 1, sizeof(device_plan));
     if (!plan)
-        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan wanted %lld more bytes", (long long)m->wanted);
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan wanted %lld more bytes",
+                    (long long)m->wanted);
     plan->env = problem->env;
     plan->may_fall_back = problem->may_fall_back;
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
@@ -60,11 +61,13 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     const cpu_plan *cpu = plan->cpu;
     CPU->predict(cpu, host_bytes, device_bytes);
     const double prepared = plan->substitutes ? 0 : DEFAULT_ENTRIES;
-    const int64_t values = (int64_t)(prepared * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
+    const int64_t values =
+        (int64_t)(prepared * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
     *host_bytes += values; /* formed here, then copied */
     /* the factor that they are formed from; A in full storage, its indices and sources twice 4
      * bytes an entry, and what comes in */
-    const int64_t factor = cpu->part.stored_nnz * (int64_t)sizeof(scalar), entries = 2 * cpu->a.start[cpu->a.n];
+    const int64_t factor = cpu->part.stored_nnz * (int64_t)sizeof(scalar),
+                  entries = 2 * cpu->a.start[cpu->a.n];
     *device_bytes = values + values / 4 + factor + entries * (8 + (int64_t)sizeof(scalar) * 3 / 2);
 }
 
@@ -99,10 +102,12 @@ static int fall_back(const device_numeric *f, libsolver_status status, message *
 /* What of a factor is the device's. */
 static libsolver_status open_device(device_numeric *f, const device_plan *plan, message *why)
 {
-    const tree_solver_options options = {.entries_factor = plan->entries_factor, .substitute = plan->substitutes};
+    const tree_solver_options options = {.entries_factor = plan->entries_factor,
+                                         .substitute = plan->substitutes};
     const cpu_plan *cpu = plan->cpu;
     TRY(tree_solver_create(f->env, &options, why, &f->solver));
-    return tree_matrix_create(f->env, f->solver, SCALAR_TYPE, cpu->hermitian, &cpu->a, cpu->part.perm, why, &f->a);
+    return tree_matrix_create(f->env, f->solver, SCALAR_TYPE, cpu->hermitian, &cpu->a,
+                              cpu->part.perm, why, &f->a);
 }
 
 static libsolver_status create(const void *plan_, message *why, void **out)
@@ -112,7 +117,8 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     device_numeric *f = memory_zeroed(&env->memory, 1, sizeof(device_numeric));
     *out = NULL;
     if (!f)
-        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes", (long long)env->memory.wanted);
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
+                    (long long)env->memory.wanted);
     f->env = env;
     f->n = ((const cpu_plan *)plan->cpu)->a.n;
     f->may_fall_back = plan->may_fall_back;
@@ -139,13 +145,15 @@ static libsolver_status pack(device_numeric *f, message *why)
     const numeric *cpu = f->cpu;
     TRY(tree_matrix_set(f->a, cpu->value, cpu->row_sum, why));
     if (NAME(cpu_tree_view)(f->cpu, &tree) != LIBSOLVER_OK)
-        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "packing the factor wanted %lld more bytes", (long long)f->env->memory.wanted);
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "packing the factor wanted %lld more bytes",
+                    (long long)f->env->memory.wanted);
     const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
     cpu_tree_free(&f->env->memory, &tree);
     return status;
 }
 
-static libsolver_status factorize(void *numeric_, const backend_options *options, backend_report *report, message *why)
+static libsolver_status factorize(void *numeric_, const backend_options *options,
+                                  backend_report *report, message *why)
 {
     device_numeric *f = numeric_;
     f->packed = 0;
@@ -165,7 +173,8 @@ static libsolver_status factorize(void *numeric_, const backend_options *options
 static int64_t workspace_bytes(const void *numeric_, int64_t columns)
 {
     const device_numeric *f = numeric_;
-    return (int64_t)sizeof(device_space) + 3 * f->n * columns * (int64_t)sizeof(scalar) + CPU->workspace_bytes(f->cpu, columns);
+    return (int64_t)sizeof(device_space) + 3 * f->n * columns * (int64_t)sizeof(scalar) +
+           CPU->workspace_bytes(f->cpu, columns);
 }
 
 /* Solves in this workspace run on the CPU from now on. */
@@ -251,17 +260,18 @@ static libsolver_status fit(const device_numeric *f, device_space *w)
 }
 
 /* Whether a call that failed on the device can be repeated on the CPU, and leaves it for good. */
-static int repeats_on_cpu(const device_numeric *f, device_space *w, libsolver_status status, const libsolver_vectors *b,
-                          const libsolver_vectors *x, message *why)
+static int repeats_on_cpu(const device_numeric *f, device_space *w, libsolver_status status,
+                          const libsolver_vectors *b, const libsolver_vectors *x, message *why)
 {
-    if (status == LIBSOLVER_OK || b->place == LIBSOLVER_DEVICE || b->values == x->values || !fall_back(f, status, why))
+    if (status == LIBSOLVER_OK || b->place == LIBSOLVER_DEVICE || b->values == x->values ||
+        !fall_back(f, status, why))
         return 0;
     leave_device(w);
     return 1;
 }
 
-static libsolver_status solve(const void *numeric_, int part, void *workspace_, const libsolver_vectors *b,
-                              const libsolver_vectors *x)
+static libsolver_status solve(const void *numeric_, int part, void *workspace_,
+                              const libsolver_vectors *b, const libsolver_vectors *x)
 {
     message why = {""};
     const device_numeric *f = numeric_;
@@ -272,13 +282,15 @@ static libsolver_status solve(const void *numeric_, int part, void *workspace_, 
     TRY(fit(f, w));
     if (part != (BACKEND_L | BACKEND_D | BACKEND_LT) || !solves_on_device(f, w))
         return on_device ? LIBSOLVER_NOT_BUILT : CPU->solve(f->cpu, part, w->cpu, b, x);
-    const libsolver_status status =
-        on_device ? tree_solve(f->solver, w->tree, NULL, b, x) : tree_solve_host(f->solver, w->tree, b, x, &why);
-    return repeats_on_cpu(f, w, status, b, x, &why) ? CPU->solve(f->cpu, part, w->cpu, b, x) : status;
+    const libsolver_status status = on_device ? tree_solve(f->solver, w->tree, NULL, b, x)
+                                              : tree_solve_host(f->solver, w->tree, b, x, &why);
+    return repeats_on_cpu(f, w, status, b, x, &why) ? CPU->solve(f->cpu, part, w->cpu, b, x)
+                                                    : status;
 }
 
-static libsolver_status trace(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
-                              int64_t capacity, libsolver_task *tasks, int64_t *count, message *why)
+static libsolver_status trace(const void *numeric_, void *workspace_, const libsolver_vectors *b,
+                              const libsolver_vectors *x, int64_t capacity, libsolver_task *tasks,
+                              int64_t *count, message *why)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
@@ -290,13 +302,16 @@ static libsolver_status trace(const void *numeric_, void *workspace_, const libs
     if (!tasks)
         return LIBSOLVER_OK;
     if (capacity < info.tasks || b->place != LIBSOLVER_DEVICE)
-        return FAIL(why, LIBSOLVER_INVALID, "a trace needs room for %lld tasks and vectors in device memory", (long long)info.tasks);
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "a trace needs room for %lld tasks and vectors in device memory",
+                    (long long)info.tasks);
     TRY(tree_workspace_fit(f->solver, w->tree, why));
     return tree_solve_traced(f->solver, w->tree, b, x, tasks, why);
 }
 
-static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
-                               backend_refinement *refinement, double *backward_error)
+static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b,
+                               const libsolver_vectors *x, backend_refinement *refinement,
+                               double *backward_error)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
@@ -311,21 +326,28 @@ static libsolver_status refine(const void *numeric_, void *workspace_, const lib
             return status;
         *refinement = asked;
     }
-    return b->place == LIBSOLVER_DEVICE ? LIBSOLVER_NOT_BUILT : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
+    return b->place == LIBSOLVER_DEVICE
+               ? LIBSOLVER_NOT_BUILT
+               : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
 }
 
-static libsolver_status solve_async(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
-                                    const backend_refinement *refinement, int remarks, double *backward_error, libsolver_status *status)
+static libsolver_status solve_async(const void *numeric_, void *workspace_,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    const backend_refinement *refinement, int remarks,
+                                    double *backward_error, libsolver_status *status)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
     TRY(fit(f, w));
-    return solves_on_device(f, w) ? NAME(gpu_solve_async)(f, w, b, x, refinement, remarks, backward_error, status) : LIBSOLVER_NOT_BUILT;
+    return solves_on_device(f, w)
+               ? NAME(gpu_solve_async)(f, w, b, x, refinement, remarks, backward_error, status)
+               : LIBSOLVER_NOT_BUILT;
 }
 
 /* ---- What the factor knows: the CPU backend's ---- */
 
-static libsolver_status determinant(const void *numeric_, double *log_abs, double *phase_real, double *phase_imaginary)
+static libsolver_status determinant(const void *numeric_, double *log_abs, double *phase_real,
+                                    double *phase_imaginary)
 {
     const device_numeric *f = numeric_;
     return CPU->determinant(f->cpu, log_abs, phase_real, phase_imaginary);
@@ -337,7 +359,8 @@ static libsolver_status condition(const void *numeric_, void *workspace_, double
     return CPU->condition(f->cpu, ((device_space *)workspace_)->cpu, estimate);
 }
 
-static libsolver_status forward_error(const void *numeric_, void *workspace_, const libsolver_vectors *b, const libsolver_vectors *x,
+static libsolver_status forward_error(const void *numeric_, void *workspace_,
+                                      const libsolver_vectors *b, const libsolver_vectors *x,
                                       double *error)
 {
     const device_numeric *f = numeric_;
@@ -353,8 +376,8 @@ static libsolver_status schur_complement(const void *numeric_, const libsolver_v
     return LIBSOLVER_NOT_BUILT;
 }
 
-static libsolver_status schur_solve(const void *numeric_, int expand, void *workspace_, const libsolver_vectors *b,
-                                    const libsolver_vectors *x)
+static libsolver_status schur_solve(const void *numeric_, int expand, void *workspace_,
+                                    const libsolver_vectors *b, const libsolver_vectors *x)
 {
     (void)expand;
     (void)workspace_;
@@ -362,8 +385,8 @@ static libsolver_status schur_solve(const void *numeric_, int expand, void *work
     return schur_complement(numeric_, x);
 }
 
-static libsolver_status export_l(const void *numeric_, int64_t *entries, int64_t *pointers, int64_t *indices, void *values,
-                                 int64_t *order)
+static libsolver_status export_l(const void *numeric_, int64_t *entries, int64_t *pointers,
+                                 int64_t *indices, void *values, int64_t *order)
 {
     const device_numeric *f = numeric_;
     return CPU->export_l(f->cpu, entries, pointers, indices, values, order);

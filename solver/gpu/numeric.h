@@ -21,19 +21,20 @@ typedef struct device_numeric {
 
 typedef struct device_space {
     int64_t columns;
-    void *cpu; /* for what runs on the host */
+    void *cpu;            /* for what runs on the host */
     tree_workspace *tree; /* NULL: solves here run on the CPU */
     tree_refiner *refiner;
-    scalar *b, *x,
-        *block; /* n columns each, on the host: blocks whose refinement goes on there, and one that is solved for */
+    scalar *b, *x, *block; /* n columns each, on the host: blocks whose refinement goes on there,
+                              and one that is solved for */
 } device_space;
 
 /* refine_tmpl.c: in a workspace that fits the factor, solving on the device */
 libsolver_status NAME(gpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error);
-libsolver_status NAME(gpu_solve_async)(const void *numeric, void *workspace, const libsolver_vectors *b,
-                                       const libsolver_vectors *x, const backend_refinement *refinement,
-                                       int remarks, double *backward_error, libsolver_status *status);
+libsolver_status NAME(gpu_solve_async)(const void *numeric, void *workspace,
+                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                       const backend_refinement *refinement, int remarks,
+                                       double *backward_error, libsolver_status *status);
 
 #endif

@@ -23,7 +23,8 @@ static void solve_block(void *user, int c, scalar *x)
     const numeric *f = r->f->cpu;
     const int32_t n = r->f->n, *row = f->plan->part.perm;
     scalar *block = r->w->block;
-    const libsolver_vectors v = {.values = block, .rows = n, .columns = c, .ld = n, .type = SCALAR_TYPE};
+    const libsolver_vectors v = {
+        .values = block, .rows = n, .columns = c, .ld = n, .type = SCALAR_TYPE};
     for (int32_t i = 0; i < n; i++)
         for (int q = 0; q < c; q++)
             block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / f->scale[i];
@@ -35,9 +36,9 @@ static void solve_block(void *user, int c, scalar *x)
 }
 
 /* The CPU backend's refinement of blocks on the host. */
-static libsolver_status refine_host(const device_numeric *f, device_space *w, const libsolver_vectors *b,
-                                    const libsolver_vectors *x, backend_refinement *refinement,
-                                    double *backward_error)
+static libsolver_status refine_host(const device_numeric *f, device_space *w,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    backend_refinement *refinement, double *backward_error)
 {
     workspace *cpu = w->cpu;
     refiner r = {.f = f, .w = w};
@@ -69,18 +70,20 @@ static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, 
 }
 
 /* The refinement of the group at hand goes on on the host, from the best solution so far. */
-static libsolver_status go_on(const device_numeric *f, device_space *w, backend_refinement *refinement,
-                              double *backward_error)
+static libsolver_status go_on(const device_numeric *f, device_space *w,
+                              backend_refinement *refinement, double *backward_error)
 {
     const libsolver_vectors *b = tree_refine_b(w->refiner), *x = tree_refine_x(w->refiner);
-    const libsolver_vectors hb = host_panel(b, w->b, b->columns), hx = host_panel(x, w->x, x->columns);
+    const libsolver_vectors hb = host_panel(b, w->b, b->columns),
+                            hx = host_panel(x, w->x, x->columns);
     TRY(tree_solver_get(f->solver, b, w->b, NULL));
     TRY(tree_solver_get(f->solver, x, w->x, NULL));
     TRY(refine_host(f, w, &hb, &hx, refinement, backward_error));
     return tree_solver_put(f->solver, w->x, x, NULL);
 }
 
-static tree_refinement plain_refinement(const device_numeric *f, const backend_refinement *refinement)
+static tree_refinement plain_refinement(const device_numeric *f,
+                                        const backend_refinement *refinement)
 {
     const int singular = ((const numeric *)f->cpu)->zero_pivots > 0;
     return (tree_refinement){.solve_first = refinement->solve_first,
@@ -90,9 +93,9 @@ static tree_refinement plain_refinement(const device_numeric *f, const backend_r
 }
 
 /* As many columns as are refined together; error: one for each. */
-static libsolver_status refine_group(const device_numeric *f, device_space *w, const libsolver_vectors *b,
-                                     const libsolver_vectors *x, backend_refinement *refinement,
-                                     double *error)
+static libsolver_status refine_group(const device_numeric *f, device_space *w,
+                                     const libsolver_vectors *b, const libsolver_vectors *x,
+                                     backend_refinement *refinement, double *error)
 {
     const int singular = ((const numeric *)f->cpu)->zero_pivots > 0;
     const int64_t columns = b->columns;
@@ -118,9 +121,9 @@ static libsolver_status refine_group(const device_numeric *f, device_space *w, c
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
-                                  const libsolver_vectors *x, backend_refinement *refinement,
-                                  double *backward_error)
+libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_,
+                                  const libsolver_vectors *b, const libsolver_vectors *x,
+                                  backend_refinement *refinement, double *backward_error)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
@@ -144,9 +147,10 @@ libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_, const 
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
-                                       const libsolver_vectors *x, const backend_refinement *refinement,
-                                       int remarks, double *backward_error, libsolver_status *status)
+libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
+                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                       const backend_refinement *refinement, int remarks,
+                                       double *backward_error, libsolver_status *status)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
@@ -156,7 +160,8 @@ libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_, c
     do {
         const int64_t columns = b->columns - first < width ? b->columns - first : width;
         const libsolver_vectors bp = panel(b, first, columns), xp = panel(x, first, columns);
-        const refine_outcome outcome = {.backward_error = backward_error ? backward_error + first : NULL,
+        const refine_outcome outcome = {.backward_error =
+                                            backward_error ? backward_error + first : NULL,
                                         .status = status,
                                         .remarks = remarks,
                                         .is_first_block = first == 0};

@@ -9,7 +9,11 @@
 #include <string.h>
 
 typedef enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 } cudaError_t;
-typedef enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice } cudaMemcpyKind;
+typedef enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice
+} cudaMemcpyKind;
 typedef void *cudaStream_t, *cudaGraph_t, *cudaGraphExec_t;
 enum { cudaStreamNonBlocking = 1, cudaStreamCaptureModeThreadLocal = 1 };
 
@@ -49,7 +53,8 @@ static inline cudaError_t cudaMemset(void *to, int byte, size_t bytes)
     memset(to, byte, bytes);
     return cudaSuccess;
 }
-static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                                          cudaMemcpyKind kind, cudaStream_t stream)
 {
     fake_wait(stream);
     return cudaMemcpy(to, from, bytes, kind);
@@ -92,7 +97,8 @@ static inline cudaError_t cudaGraphGetNodes(cudaGraph_t captured, void *nodes, s
     *count = fake_capture_length(captured);
     return cudaSuccess;
 }
-static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t captured, unsigned long long flags)
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *ready, cudaGraph_t captured,
+                                               unsigned long long flags)
 {
     (void)flags;
     *ready = captured;

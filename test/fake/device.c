@@ -47,12 +47,14 @@ int fake_grow(void **block, int64_t *held, int64_t *allocations, int64_t bytes)
 
 char *fake_entry(const libsolver_vectors *v, int64_t i, int64_t j)
 {
-    return (char *)v->values + type_bytes(v->type) * (v->layout == LIBSOLVER_ROW_MAJOR ? i * v->ld + j : i + j * v->ld);
+    return (char *)v->values +
+           type_bytes(v->type) * (v->layout == LIBSOLVER_ROW_MAJOR ? i * v->ld + j : i + j * v->ld);
 }
 
 void fake_check_block(const libsolver_vectors *v)
 {
     if (v->rows > 0 && v->columns > 0)
-        fake_insist(fake_room(fake_entry(v, v->rows - 1, v->columns - 1)) >= type_bytes(v->type) && fake_room(v->values) > 0,
+        fake_insist(fake_room(fake_entry(v, v->rows - 1, v->columns - 1)) >= type_bytes(v->type) &&
+                        fake_room(v->values) > 0,
                     "a block of vectors is not in its memory");
 }

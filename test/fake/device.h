@@ -35,6 +35,7 @@ void fake_check_block(const libsolver_vectors *v);
 
 /* device_substitution.c: one right-hand side, which is the `column`-th of those that are solved for
  * together; b, x: packed.  Returns NULL, or what is wrong. */
-const char *fake_substitution(const device_solver *s, const device_workspace *w, int64_t column, const void *b, void *x);
+const char *fake_substitution(const device_solver *s, const device_workspace *w, int64_t column,
+                              const void *b, void *x);
 
 #endif

@@ -48,7 +48,8 @@ static int64_t place_program(const device_upload *p, char *base, device_solver *
     return at;
 }
 
-libsolver_status device_solver_reserve(device_solver *s, const device_upload *p, char *sentence, int room)
+libsolver_status device_solver_reserve(device_solver *s, const device_upload *p, char *sentence,
+                                       int room)
 {
     MAY_FAIL(sentence, room);
     fake_wait(s->stream);
@@ -63,7 +64,8 @@ libsolver_status device_solver_reserve(device_solver *s, const device_upload *p,
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_solver_upload(device_solver *s, const device_upload *p, char *sentence, int room)
+libsolver_status device_solver_upload(device_solver *s, const device_upload *p, char *sentence,
+                                      int room)
 {
     MAY_FAIL(sentence, room);
     fake_wait(s->stream);
@@ -98,7 +100,8 @@ int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
     return letters_at() + columns_together(columns) * (int64_t)s->slots * type_bytes(s->type);
 }
 
-libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w, char *sentence, int room)
+libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
+                                       char *sentence, int room)
 {
     *w = (device_workspace){.device = s->device, .columns = columns_together(columns)};
     MAY_FAIL(sentence, room);
@@ -127,7 +130,8 @@ static void copy_column(const libsolver_vectors *v, int64_t j, char *packed, int
 {
     const int64_t size = type_bytes(v->type);
     for (int64_t i = 0; i < v->rows; i++)
-        memcpy(to_packed ? packed + i * size : fake_entry(v, i, j), to_packed ? fake_entry(v, i, j) : packed + i * size, (size_t)size);
+        memcpy(to_packed ? packed + i * size : fake_entry(v, i, j),
+               to_packed ? fake_entry(v, i, j) : packed + i * size, (size_t)size);
 }
 
 typedef struct solve_work {
@@ -153,7 +157,8 @@ static const char *run_program(const solve_work *k, const void *b, void *x)
                                 .lists = lists,
                                 .levels = s->by_levels ? s->levels : 0,
                                 .description = s->memory,
-                                .description_bytes = (const char *)s->head - (const char *)s->memory,
+                                .description_bytes =
+                                    (const char *)s->head - (const char *)s->memory,
                                 .list = list,
                                 .level_lists = s->level_blocks,
                                 .copy = s->copy,
@@ -161,8 +166,10 @@ static const char *run_program(const solve_work *k, const void *b, void *x)
                                 .scale = s->scale};
     for (int32_t q = 0; q < lists; q++)
         fake_insist(memcmp(s->head[q].copy, s->copy + list[q].copy,
-                      sizeof(task_copy) * (size_t)(list[q].copies < HEAD_COPIES ? list[q].copies : HEAD_COPIES)) == 0,
-               "the head of a list has other copies than the list");
+                           sizeof(task_copy) * (size_t)(list[q].copies < HEAD_COPIES
+                                                            ? list[q].copies
+                                                            : HEAD_COPIES)) == 0,
+                    "the head of a list has other copies than the list");
     const char *wrong = OF_TYPE(s->type, emulate, &p, b, x, fake.seed++, k->times);
     free(list);
     return wrong;
@@ -176,7 +183,9 @@ static void run_solve(void *arguments)
     fake_insist(b && x, "no memory");
     for (int64_t j = 0; j < k->b.columns; j++) {
         copy_column(&k->b, j, b, 1);
-        const char *wrong = k->s.substitutes ? fake_substitution(&k->s, &k->w, j % k->w.columns, b, x) : run_program(k, b, x);
+        const char *wrong = k->s.substitutes
+                                ? fake_substitution(&k->s, &k->w, j % k->w.columns, b, x)
+                                : run_program(k, b, x);
         wrong = fake.gives_up ? EMULATOR_IS_STUCK : wrong;
         fake.gives_up = 0;
         fake_insist(!wrong || !strcmp(wrong, EMULATOR_IS_STUCK), wrong);
@@ -189,22 +198,26 @@ static void run_solve(void *arguments)
     free(x);
 }
 
-libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream, const libsolver_vectors *b,
-                              const libsolver_vectors *x, task_times *times)
+libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream,
+                              const libsolver_vectors *b, const libsolver_vectors *x,
+                              task_times *times)
 {
-    if (!s->memory || b->rows != s->n || x->rows != s->n || b->columns != x->columns || b->type != s->type || x->type != s->type)
+    if (!s->memory || b->rows != s->n || x->rows != s->n || b->columns != x->columns ||
+        b->type != s->type || x->type != s->type)
         return LIBSOLVER_INVALID;
     MAY_FAIL(NULL, 0);
     const solve_work work = {*s, *w, *b, *x, times};
-    fake_insist(fake_room(w->memory) >= device_workspace_bytes(s, w->columns), "a workspace does not fit the solver");
+    fake_insist(fake_room(w->memory) >= device_workspace_bytes(s, w->columns),
+                "a workspace does not fit the solver");
     fake_check_block(b);
     fake_check_block(x);
     fake_launch(stream ? stream : s->stream, run_solve, &work, sizeof work);
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w, const libsolver_vectors *b,
-                                    const libsolver_vectors *x, int64_t tasks, task_times *times, char *sentence, int room)
+libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    int64_t tasks, task_times *times, char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
     TRY(device_solve(s, w, NULL, b, x, times));
@@ -214,7 +227,8 @@ libsolver_status device_solve_timed(const device_solver *s, const device_workspa
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream, int *gave_up, char *sentence, int room)
+libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream,
+                                    int *gave_up, char *sentence, int room)
 {
     *gave_up = 0;
     MAY_FAIL(sentence, room);
@@ -226,11 +240,13 @@ libsolver_status device_solve_check(const device_solver *s, const device_workspa
 
 /* ---- Between host and device ----------------------------------------------------------------- */
 
-libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g, char *sentence, int room)
+libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g,
+                                     char *sentence, int room)
 {
     *g = (device_staging){.device = s->device};
     MAY_FAIL(sentence, room);
-    *g = (device_staging){s->device, bytes, fake_allocate(bytes + 1, 0), fake_allocate(bytes + 1, 1)};
+    *g = (device_staging){s->device, bytes, fake_allocate(bytes + 1, 0),
+                          fake_allocate(bytes + 1, 1)};
     if (g->host && g->on_device)
         return LIBSOLVER_OK;
     device_staging_close(g);
@@ -256,7 +272,8 @@ static void run_copy(void *arguments)
     fake_copy(k->to, k->from, k->bytes);
 }
 
-libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes, char *sentence, int room)
+libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes,
+                                   char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
     const copy_work work = {g->on_device, g->host, bytes};
@@ -265,7 +282,8 @@ libsolver_status device_staging_in(const device_solver *s, const device_staging 
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes, char *sentence, int room)
+libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes,
+                                    char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
     const copy_work work = {g->host, g->on_device, bytes};
@@ -276,10 +294,12 @@ libsolver_status device_staging_out(const device_solver *s, const device_staging
 }
 
 /* The other side has the same layout and no padding. */
-static void copy_block(const device_solver *s, const libsolver_vectors *v, char *packed, int to_packed)
+static void copy_block(const device_solver *s, const libsolver_vectors *v, char *packed,
+                       int to_packed)
 {
     const int by_rows = v->layout == LIBSOLVER_ROW_MAJOR;
-    const int64_t size = type_bytes(v->type), lines = by_rows ? v->rows : v->columns, line = size * (by_rows ? v->columns : v->rows);
+    const int64_t size = type_bytes(v->type), lines = by_rows ? v->rows : v->columns,
+                  line = size * (by_rows ? v->columns : v->rows);
     fake_wait(s->stream);
     fake_check_block(v);
     for (int64_t q = 0; q < lines; q++) {
@@ -288,14 +308,16 @@ static void copy_block(const device_solver *s, const libsolver_vectors *v, char 
     }
 }
 
-libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to, char *sentence, int room)
+libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to,
+                                  char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
     copy_block(s, from, to, 1);
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_block_put(const device_solver *s, const void *from, const libsolver_vectors *to, char *sentence, int room)
+libsolver_status device_block_put(const device_solver *s, const void *from,
+                                  const libsolver_vectors *to, char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
     copy_block(s, to, (char *)from, 0);

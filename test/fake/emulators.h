@@ -15,7 +15,7 @@ typedef struct emulated_form {
     int hermitian, cholesky;
     void *values, *workspace, *sums; /* sums: 2 SQUARE reals for each strip */
     int64_t value_bytes, workspace_bytes;
-    double *growth, *square_growth;  /* of small groups, then of strips */
+    double *growth, *square_growth; /* of small groups, then of strips */
     uint64_t seed;
 } emulated_form;
 

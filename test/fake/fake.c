@@ -7,10 +7,14 @@
 #include <string.h>
 
 #define ORDINARY \
-    { \
-        .devices = 1, .blocks = 8, .multiprocessors = 4, .capacity = (int64_t)1 << 32, .half = 1 << 16, .seed = 1, .left = INT64_MAX, \
-        .failure = LIBSOLVER_CUDA \
-    }
+    {.devices = 1, \
+     .blocks = 8, \
+     .multiprocessors = 4, \
+     .capacity = (int64_t)1 << 32, \
+     .half = 1 << 16, \
+     .seed = 1, \
+     .left = INT64_MAX, \
+     .failure = LIBSOLVER_CUDA}
 
 fake_device fake = ORDINARY;
 
@@ -51,7 +55,9 @@ libsolver_status gpu_device_count(int *count)
 libsolver_status gpu_device_describe(int i, gpu_device *device)
 {
     MAY_FAIL(NULL, 0);
-    *device = (gpu_device){.compute_major = 1, .multiprocessors = fake.multiprocessors, .bytes = fake.capacity};
+    *device = (gpu_device){.compute_major = 1,
+                           .multiprocessors = fake.multiprocessors,
+                           .bytes = fake.capacity};
     snprintf(device->name, sizeof device->name, "fake device %d", i);
     return LIBSOLVER_OK;
 }
@@ -84,7 +90,8 @@ void *fake_allocate(int64_t bytes, int on_device)
     first_block = h;
     fake.bytes += bytes;
     fake.held++;
-    memset(begin_of(h), 0xff, bytes < 1 << 26 ? (size_t)bytes : 0); /* NaN; larger ones are to fill the device */
+    /* NaN; larger ones are to fill the device */
+    memset(begin_of(h), 0xff, bytes < 1 << 26 ? (size_t)bytes : 0);
     return begin_of(h);
 }
 

@@ -26,7 +26,8 @@ typedef struct fake_device {
     int64_t left;
     libsolver_status failure;
     /* what tests look at */
-    int64_t calls, bytes, held; /* calls that may fail, so far; bytes and blocks of memory in use, the host's page-locked too */
+    int64_t calls, bytes, held; /* calls that may fail, so far; bytes and blocks of memory in use,
+                                   the host's page-locked too */
     int looks;                  /* at the number of devices */
     const char *last;           /* the call that failed last */
 } fake_device;

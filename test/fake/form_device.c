@@ -9,10 +9,13 @@ static int grow_buffer(device_form *f, form_buffer *b, int64_t bytes)
     return fake_grow(&b->at, &b->bytes, &f->allocations, bytes);
 }
 
-libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill, void *user, char *sentence, int room)
+libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill,
+                                  void *user, char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
-    const int64_t bytes = (factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n)) * type_bytes(factor->type);
+    const int64_t bytes =
+        (factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n)) *
+        type_bytes(factor->type);
     fake_wait(f->stream);
     if (!f->staging)
         f->staging = fake_allocate(2 * fake.half, 0);
@@ -59,7 +62,8 @@ static int64_t place_pattern(form_pattern *p, char *base, int copies)
     return at;
 }
 
-libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *sentence, int room)
+libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *sentence,
+                                     int room)
 {
     MAY_FAIL(sentence, room);
     form_pattern measured = *pattern, there = *pattern;
@@ -70,11 +74,12 @@ libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values, double *growth, double *seconds, char *sentence,
-                                    int room)
+libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values,
+                                    double *growth, double *seconds, char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
-    const int64_t grown = pattern->smalls + pattern->strips, tiles = round_up(pattern->workspace * type_bytes(f->is.type), 256);
+    const int64_t grown = pattern->smalls + pattern->strips,
+                  tiles = round_up(pattern->workspace * type_bytes(f->is.type), 256);
     const int64_t sums = 2 * SQUARE * (int64_t)pattern->strips * type_real_bytes(f->is.type);
     fake_wait(f->stream);
     if (!grow_buffer(f, &f->workspace, tiles + sums + 256))

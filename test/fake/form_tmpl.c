@@ -36,7 +36,8 @@ static double worse(double a, double b)
 
 static scalar *in_workspace(former *t, int64_t at)
 {
-    complain(t, at < 0 || (at + AREA) * (int64_t)sizeof(scalar) > t->f->workspace_bytes, "a tile leaves the workspace");
+    complain(t, at < 0 || (at + AREA) * (int64_t)sizeof(scalar) > t->f->workspace_bytes,
+             "a tile leaves the workspace");
     return t->wrong ? t->workspace : t->workspace + at;
 }
 
@@ -55,13 +56,15 @@ static scalar *tile_x(former *t, const form_tiled *g, int32_t a, int32_t b)
     const int64_t at = g->x + AREA * form_tile(g->nb, a, b);
     if (g->top >= 0 || g->parts > 0)
         return in_workspace(t, at);
-    complain(t, at < 0 || (at + AREA) * (int64_t)sizeof(scalar) > t->f->value_bytes, "a tile leaves the values");
+    complain(t, at < 0 || (at + AREA) * (int64_t)sizeof(scalar) > t->f->value_bytes,
+             "a tile leaves the values");
     return t->wrong ? t->values : t->values + at;
 }
 
 static scalar *value_at(former *t, int64_t at)
 {
-    complain(t, at < 0 || (at + 1) * (int64_t)sizeof(scalar) > t->f->value_bytes, "an entry leaves the values");
+    complain(t, at < 0 || (at + 1) * (int64_t)sizeof(scalar) > t->f->value_bytes,
+             "an entry leaves the values");
     return t->wrong ? t->values : t->values + at;
 }
 
@@ -93,7 +96,8 @@ static void gather(former *t, const strip_work *w)
         const int32_t j = w->strip->column + c - piece->column;
         for (int32_t q = j; q < piece->rows; q++) {
             const int32_t row = t->p->map[piece->map + q];
-            tile_l(t, w->g, row / SQUARE, w->strip->number)[square_at(row % SQUARE, c)] = t->panel[piece->panel + (int64_t)j * piece->ld + q];
+            tile_l(t, w->g, row / SQUARE, w->strip->number)[square_at(row % SQUARE, c)] =
+                t->panel[piece->panel + (int64_t)j * piece->ld + q];
         }
     }
 }
@@ -124,10 +128,14 @@ static void invert(former *t, const strip_work *w)
                 continue;
             wide sum = i == c;
             for (int32_t k = c; k < i; k++)
-                sum -= (wide)tile_l(t, w->g, a + i / SQUARE, a + k / SQUARE)[square_at(i % SQUARE, k % SQUARE)] *
-                       tile_x(t, w->g, a + k / SQUARE, a + c / SQUARE)[square_at(k % SQUARE, c % SQUARE)];
+                sum -= (wide)tile_l(t, w->g, a + i / SQUARE,
+                                    a + k / SQUARE)[square_at(i % SQUARE, k % SQUARE)] *
+                       tile_x(t, w->g, a + k / SQUARE,
+                              a + c / SQUARE)[square_at(k % SQUARE, c % SQUARE)];
             tile_x(t, w->g, a + i / SQUARE, a + c / SQUARE)[square_at(i % SQUARE, c % SQUARE)] =
-                i < c ? 0 : (scalar)(sum / tile_l(t, w->g, a + i / SQUARE, a + i / SQUARE)[square_at(i % SQUARE, i % SQUARE)]);
+                i < c ? 0
+                      : (scalar)(sum / tile_l(t, w->g, a + i / SQUARE,
+                                              a + i / SQUARE)[square_at(i % SQUARE, i % SQUARE)]);
         }
 }
 
@@ -138,12 +146,16 @@ static void scale(former *t, const strip_work *w)
         pivot_row d = {0};
         if (row < w->strip->width)
             d = pivot_of(t->d, t->e, t->f->hermitian, t->p->column[w->columns + row]);
-        complain(t, row + d.neighbour < 0 || row + d.neighbour >= w->strip->width + (d.neighbour == 0) * SQUARE, "a 2x2 pivot is split");
+        complain(t,
+                 row + d.neighbour < 0 ||
+                     row + d.neighbour >= w->strip->width + (d.neighbour == 0) * SQUARE,
+                 "a 2x2 pivot is split");
         for (int32_t b = 0; b <= w->strip->number && !t->wrong; b++)
             for (int32_t c = 0; c < SQUARE; c++) {
                 const scalar *x = tile_x(t, w->g, w->strip->number, b);
                 tile_t(t, w->g, w->strip->number, b)[square_at(row, c)] =
-                    d.diagonal * x[square_at(row, c)] + (d.neighbour ? d.off * x[square_at(row + d.neighbour, c)] : 0);
+                    d.diagonal * x[square_at(row, c)] +
+                    (d.neighbour ? d.off * x[square_at(row + d.neighbour, c)] : 0);
             }
     }
 }
@@ -165,8 +177,9 @@ static void finish(former *t, const strip_work *w)
         for (int32_t row = 0; row < SQUARE; row++)
             for (int32_t c = 0; c < SQUARE; c++) {
                 const int outside = w->g->top < 0 && b == a && (row >= width || c >= width);
-                const int32_t from =
-                    w->strip->reordered && row < width ? t->p->z_row[w->columns + row] - w->strip->column : row;
+                const int32_t from = w->strip->reordered && row < width
+                                         ? t->p->z_row[w->columns + row] - w->strip->column
+                                         : row;
                 complain(t, from < 0 || from >= SQUARE, "a row comes from another strip");
                 if (!t->wrong)
                     x[square_at(row, c)] = outside ? 0 : old[square_at(from, c)];
@@ -196,9 +209,11 @@ static void sum_square(former *t, const strip_work *w)
         const int32_t row = w->strip->column + q;
         real sum = 0;
         for (int32_t b = 0; b < w->g->top_blocks && q < w->strip->width; b++) {
-            const form_top_tile *tile = &t->p->top[w->g->top + row / w->g->top_rows * w->g->top_blocks + b];
+            const form_top_tile *tile =
+                &t->p->top[w->g->top + row / w->g->top_rows * w->g->top_blocks + b];
             for (int32_t c = 0; c < tile->ld; c++)
-                sum += scalar_abs(*value_at(t, scalars_at(tile->at16) + (int64_t)(row - tile->row) * tile->ld + c));
+                sum += scalar_abs(*value_at(t, scalars_at(tile->at16) +
+                                                   (int64_t)(row - tile->row) * tile->ld + c));
         }
         t->sums[(int64_t)w->number * SQUARE + q] = sum;
     }
@@ -217,7 +232,9 @@ static void turn_square(former *t, const strip_work *w)
                             t->sums[((int64_t)w->g->first_strip + b) * SQUARE + row];
     for (int32_t c = 0; c < SQUARE; c++)
         t->turned[(int64_t)w->number * SQUARE + c] =
-            c < w->strip->width ? pivot_size(t->d, t->e, t->f->cholesky, t->p->column[w->columns + c], y[c], y[1 + c], y[2 + c]) : 0;
+            c < w->strip->width ? pivot_size(t->d, t->e, t->f->cholesky,
+                                             t->p->column[w->columns + c], y[c], y[1 + c], y[2 + c])
+                                : 0;
 }
 
 /* ---- Products -------------------------------------------------------------------------------- */
@@ -229,19 +246,23 @@ static void add_product(wide *sum, const scalar *a, const scalar *b, int turned,
         for (int32_t k = 0; k < SQUARE; k++) {
             const wide v = b[square_at(k, c)];
             for (int32_t r = 0; v != 0 && r < SQUARE; r++)
-                sum[r + c * SQUARE] += (turned ? scalar_mirror(a[square_at(k, r)], hermitian) : a[square_at(r, k)]) * v;
+                sum[r + c * SQUARE] +=
+                    (turned ? scalar_mirror(a[square_at(k, r)], hermitian) : a[square_at(r, k)]) *
+                    v;
         }
 }
 
 /* Tile (row, column) of T, X or W. */
-static void multiply_tile(former *t, const form_item *item, const form_tiled *g, int32_t row, int32_t column)
+static void multiply_tile(former *t, const form_item *item, const form_tiled *g, int32_t row,
+                          int32_t column)
 {
     wide sum[AREA] = {0};
     const int is_x = item->kind == FORM_X;
     for (int32_t c = item->from; c < item->to; c++) {
         if (is_x ? c > row : c < column) /* M is zero above its diagonal */
             continue;
-        add_product(sum, is_x ? tile_x(t, g, row, c) : tile_l(t, g, row, c), is_x ? tile_t(t, g, c, column) : tile_x(t, g, c, column), 0, 0);
+        add_product(sum, is_x ? tile_x(t, g, row, c) : tile_l(t, g, row, c),
+                    is_x ? tile_t(t, g, c, column) : tile_x(t, g, c, column), 0, 0);
     }
     scalar *to = item->kind == FORM_T ? tile_t(t, g, row, column) : tile_x(t, g, row, column);
     for (int32_t q = 0; q < AREA; q++)
@@ -253,25 +274,31 @@ static void put_square(former *t, const form_tiled *g, int32_t row, int32_t colu
 {
     const int32_t block = (int32_t)(((int64_t)(column + 1) * g->top_blocks - 1) / g->k);
     const form_top_tile *tile = &t->p->top[g->top + row / g->top_rows * g->top_blocks + block];
-    complain(t, column < tile->column || column - tile->column >= tile->ld || row < tile->row, "an entry of G is in another tile");
-    *value_at(t, scalars_at(tile->at16) + (int64_t)(row - tile->row) * tile->ld + column - tile->column) = v;
+    complain(t, column < tile->column || column - tile->column >= tile->ld || row < tile->row,
+             "an entry of G is in another tile");
+    *value_at(t, scalars_at(tile->at16) + (int64_t)(row - tile->row) * tile->ld + column -
+                     tile->column) = v;
 }
 
 /* Tile (i, j) of the lower triangle of G, to both of its places. */
-static void multiply_square(former *t, const form_item *item, const form_tiled *g, int32_t i, int32_t j)
+static void multiply_square(former *t, const form_item *item, const form_tiled *g, int32_t i,
+                            int32_t j)
 {
     wide sum[AREA] = {0};
-    const form_strip *down = &t->p->strip[g->first_strip + i], *across = &t->p->strip[g->first_strip + j];
+    const form_strip *down = &t->p->strip[g->first_strip + i],
+                     *across = &t->p->strip[g->first_strip + j];
     if (i < j)
         return;
     for (int32_t c = item->from > i ? item->from : i; c < item->to; c++)
-        add_product(sum, tile_x(t, g, c, i), t->f->cholesky ? tile_x(t, g, c, j) : tile_t(t, g, c, j), 1, t->f->hermitian);
+        add_product(sum, tile_x(t, g, c, i),
+                    t->f->cholesky ? tile_x(t, g, c, j) : tile_t(t, g, c, j), 1, t->f->hermitian);
     for (int32_t c = 0; c < across->width; c++)
         for (int32_t r = 0; r < down->width; r++) {
             const scalar v = (scalar)sum[r + c * SQUARE];
             put_square(t, g, down->column + r, across->column + c, v);
             if (i > j)
-                put_square(t, g, across->column + c, down->column + r, scalar_mirror(v, t->f->hermitian));
+                put_square(t, g, across->column + c, down->column + r,
+                           scalar_mirror(v, t->f->hermitian));
         }
 }
 
@@ -280,7 +307,9 @@ static void multiply(former *t, int32_t number, int square)
     const form_item *item = &t->p->item[number];
     const form_tiled *g = &t->p->tiled[item->group];
     complain(t, (item->kind == FORM_G) != square, "an item is of another kind than its launch");
-    complain(t, item->columns < 1 || item->columns > FORM_ITEM_COLUMNS || item->rows < 1 || item->rows > form_item_rows(SCALAR_TYPE),
+    complain(t,
+             item->columns < 1 || item->columns > FORM_ITEM_COLUMNS || item->rows < 1 ||
+                 item->rows > form_item_rows(SCALAR_TYPE),
              "an item has no warps");
     for (int32_t p = 0; p < item->rows && !t->wrong; p++)
         for (int32_t q = 0; q < item->columns; q++)
@@ -299,7 +328,9 @@ static void pack(former *t, int32_t number)
     for (int32_t row = 0; row < q->rows + (by_rows ? 0 : q->zeros); row++)
         for (int32_t column = 0; column < q->columns + (by_rows ? q->zeros : 0); column++)
             *value_at(t, q->to + (int64_t)row * q->row_step + (int64_t)column * q->column_step) =
-                row < q->rows && column < q->columns ? from[square_at(q->row + row, q->column + column)] : 0;
+                row < q->rows && column < q->columns
+                    ? from[square_at(q->row + row, q->column + column)]
+                    : 0;
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -427,7 +458,8 @@ static void small_store(former *t, const small_work *w)
     for (int32_t c = 0; c < w->k; c++)
         for (int32_t place = 0; place < w->s->ld; place++) {
             const int32_t row = place < w->k ? t->p->z_row[w->s->column_start + place] : place;
-            *value_at(t, scalars_at(w->s->at16) + place + (int64_t)c * w->s->ld) = row < w->m ? w->x[row + c * w->m] : 0;
+            *value_at(t, scalars_at(w->s->at16) + place + (int64_t)c * w->s->ld) =
+                row < w->m ? w->x[row + c * w->m] : 0;
         }
 }
 
@@ -437,14 +469,17 @@ static void small_square(former *t, const small_work *w)
     const int32_t *column = t->p->column + w->s->column_start;
     for (int32_t c = 0; c < w->k; c++)
         for (int32_t i = 0; i < w->k; i++) {
-            const pivot_row d = t->f->cholesky ? (pivot_row){.diagonal = 1} : pivot_of(t->d, t->e, t->f->hermitian, column[i]);
-            w->y[i + c * w->k] = d.diagonal * w->x[i + c * w->m] + (d.neighbour ? d.off * w->x[i + d.neighbour + c * w->m] : 0);
+            const pivot_row d = t->f->cholesky ? (pivot_row){.diagonal = 1}
+                                               : pivot_of(t->d, t->e, t->f->hermitian, column[i]);
+            w->y[i + c * w->k] = d.diagonal * w->x[i + c * w->m] +
+                                 (d.neighbour ? d.off * w->x[i + d.neighbour + c * w->m] : 0);
         }
     for (int32_t c = 0; c < w->k; c++)
         for (int32_t i = 0; i < w->s->ld; i++) {
             wide sum = 0;
             for (int32_t j = 0; j < w->k && i < w->k; j++)
-                sum += (wide)scalar_mirror(w->x[j + i * w->m], t->f->hermitian) * w->y[j + c * w->k];
+                sum +=
+                    (wide)scalar_mirror(w->x[j + i * w->m], t->f->hermitian) * w->y[j + c * w->k];
             *value_at(t, scalars_at(w->s->at16) + i + (int64_t)c * w->s->ld) = (scalar)sum;
         }
 }
@@ -455,11 +490,13 @@ static double small_square_growth(former *t, const small_work *w)
     for (int32_t i = 0; i < w->k; i++) {
         w->row[i] = 0;
         for (int32_t c = 0; c < w->k; c++)
-            w->row[i] += scalar_abs(*value_at(t, scalars_at(w->s->at16) + i + (int64_t)c * w->s->ld));
+            w->row[i] +=
+                scalar_abs(*value_at(t, scalars_at(w->s->at16) + i + (int64_t)c * w->s->ld));
     }
     small_times(w, 1);
     for (int32_t i = 0; i < w->k; i++)
-        w->row[i] = pivot_size(t->d, t->e, t->f->cholesky, column[i], i > 0 ? w->sum[i - 1] : 0, w->sum[i], i + 1 < w->k ? w->sum[i + 1] : 0);
+        w->row[i] = pivot_size(t->d, t->e, t->f->cholesky, column[i], i > 0 ? w->sum[i - 1] : 0,
+                               w->sum[i], i + 1 < w->k ? w->sum[i + 1] : 0);
     small_times(w, 0);
     return small_largest(w);
 }
@@ -469,10 +506,17 @@ static void run_small(former *t, int32_t number)
     const form_small *s = &t->p->small[number];
     const int32_t m = s->k + s->r;
     const int top = number >= t->p->smalls - t->p->small_tops;
-    small_work w = {.s = s, .k = s->k, .m = m, .l = calloc((size_t)m * (size_t)s->k, sizeof(scalar)), .x = calloc((size_t)m * (size_t)s->k, sizeof(scalar)),
-                    .y = calloc((size_t)s->k * (size_t)s->k, sizeof(scalar)), .row = calloc(2 * (size_t)s->k, sizeof(real))};
+    small_work w = {.s = s,
+                    .k = s->k,
+                    .m = m,
+                    .l = calloc((size_t)m * (size_t)s->k, sizeof(scalar)),
+                    .x = calloc((size_t)m * (size_t)s->k, sizeof(scalar)),
+                    .y = calloc((size_t)s->k * (size_t)s->k, sizeof(scalar)),
+                    .row = calloc(2 * (size_t)s->k, sizeof(real))};
     w.sum = w.row + s->k;
-    complain(t, s->k > t->p->small_columns || (top ? s->k * s->k > t->p->small_top_scalars || s->r > 0 : m * s->k > t->p->small_scalars),
+    complain(t,
+             s->k > t->p->small_columns || (top ? s->k * s->k > t->p->small_top_scalars || s->r > 0
+                                                : m * s->k > t->p->small_scalars),
              "a small group has no room");
     small_gather(t, &w);
     small_invert(&w);
@@ -496,14 +540,21 @@ static void put_pivots(former *t)
             continue;
         const pivot_row d = pivot_of(t->d, t->e, t->f->hermitian, t->p->pivot_position[q]);
         for (int64_t k = 0; k < step; k++)
-            *value_at(t, scalars_at((uint32_t)t->p->pivot_at16[q]) + k) = k == 0 ? d.diagonal : k == 1 ? d.off : 0;
+            *value_at(t, scalars_at((uint32_t)t->p->pivot_at16[q]) + k) = k == 0   ? d.diagonal
+                                                                          : k == 1 ? d.off
+                                                                                   : 0;
     }
 }
 
 const char *NAME(emulate_form)(const emulated_form *f)
 {
     random_stream r = random_seeded(f->seed);
-    former t = {.f = f, .p = &f->pattern, .panel = f->panel, .values = f->values, .workspace = f->workspace, .sums = f->sums};
+    former t = {.f = f,
+                .p = &f->pattern,
+                .panel = f->panel,
+                .values = f->values,
+                .workspace = f->workspace,
+                .sums = f->sums};
     t.d = t.panel + f->panel_scalars;
     t.e = t.d + f->pattern.n;
     t.turned = t.sums + (int64_t)SQUARE * f->pattern.strips;

@@ -18,16 +18,24 @@ static inline pivot_row pivot_of(const scalar *d, const scalar *e, int hermitian
     if (!first && !second)
         return (pivot_row){.diagonal = d[at] != 0 ? 1 / d[at] : 0};
     const int32_t c = first ? at : at - 1;
-    const wide above = scalar_mirror(e[c], hermitian), below = e[c], determinant = (wide)d[c] * d[c + 1] - above * below;
+    const wide above = scalar_mirror(e[c], hermitian), below = e[c],
+               determinant = (wide)d[c] * d[c + 1] - above * below;
     if (first)
-        return (pivot_row){.diagonal = (scalar)(d[c + 1] / determinant), .off = (scalar)(-above / determinant), .neighbour = 1};
-    return (pivot_row){.diagonal = (scalar)(d[c] / determinant), .off = (scalar)(-below / determinant), .neighbour = -1};
+        return (pivot_row){.diagonal = (scalar)(d[c + 1] / determinant),
+                           .off = (scalar)(-above / determinant),
+                           .neighbour = 1};
+    return (pivot_row){.diagonal = (scalar)(d[c] / determinant),
+                       .off = (scalar)(-below / determinant),
+                       .neighbour = -1};
 }
 
 /* Row `at` of |D| times a vector with y there and `before` and `after` beside it. */
-static inline real pivot_size(const scalar *d, const scalar *e, int cholesky, int32_t at, real before, real y, real after)
+static inline real pivot_size(const scalar *d, const scalar *e, int cholesky, int32_t at,
+                              real before, real y, real after)
 {
-    return cholesky ? y : scalar_abs(d[at]) * y + (at > 0 ? scalar_abs(e[at - 1]) * before : 0) + scalar_abs(e[at]) * after;
+    return cholesky ? y
+                    : scalar_abs(d[at]) * y + (at > 0 ? scalar_abs(e[at - 1]) * before : 0) +
+                          scalar_abs(e[at]) * after;
 }
 
 #endif

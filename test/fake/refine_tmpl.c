@@ -7,7 +7,8 @@ void NAME(emulate_matrix)(const device_matrix *a, const void *lower, const void 
 {
     scalar *value = a->value;
     for (int64_t k = 0; k < a->entries; k++)
-        value[k] = scalar_mirror(((const scalar *)lower)[a->source[k] >> 1], (int)(a->source[k] & 1));
+        value[k] =
+            scalar_mirror(((const scalar *)lower)[a->source[k] >> 1], (int)(a->source[k] & 1));
     for (int32_t i = 0; i < a->n; i++)
         ((real *)a->row_sum)[a->row_of[i]] = ((const real *)row_sum)[i];
 }
@@ -43,15 +44,17 @@ static double measure(const emulated_refinement *r, int32_t q, double norm)
         wide sum = b;
         double bound = scalar_abs(b);
         for (int64_t k = r->a.start[i]; k < r->a.start[i + 1]; k++) {
-            const scalar v = ((const scalar *)r->a.value)[k], x = *at(&r->step.x, r->a.column[k], q);
+            const scalar v = ((const scalar *)r->a.value)[k],
+                         x = *at(&r->step.x, r->a.column[k], q);
             sum -= (wide)v * x;
             bound += (double)scalar_abs(v) * scalar_abs(x);
         }
         int small;
         const scalar residual = (scalar)sum;
         ((scalar *)r->w.residual)[(int64_t)q * n + i] = residual;
-        const double error = refine_row_error(scalar_abs(residual), scalar_abs(b), bound, ((const real *)r->a.row_sum)[i], norm,
-                                              1000.0 * n * EPS, &small);
+        const double error =
+            refine_row_error(scalar_abs(residual), scalar_abs(b), bound,
+                             ((const real *)r->a.row_sum)[i], norm, 1000.0 * n * EPS, &small);
         most[small] = fmax(most[small], error);
     }
     return most[0] + most[1];
@@ -67,7 +70,8 @@ const char *NAME(emulate_refine_step)(const emulated_refinement *r)
         if (!r->step.first && state->column[q].done)
             continue;
         const double norm = advance(r, q);
-        refined_column_decide(&state->column[q], measure(r, q, norm), r->step.first, r->step.tolerance, r->step.least_progress);
+        refined_column_decide(&state->column[q], measure(r, q, norm), r->step.first,
+                              r->step.tolerance, r->step.least_progress);
     }
     state->open = state->worse = 0;
     state->failed = *r->step.failed;
@@ -94,7 +98,9 @@ static void report(const emulated_refinement *r)
     if (!out->status)
         return;
     const int bits = out->remarks | (worst <= r->step.tolerance ? 0 : LIBSOLVER_INACCURATE);
-    const int said = bits & LIBSOLVER_SINGULAR ? LIBSOLVER_SINGULAR : bits & LIBSOLVER_INACCURATE ? LIBSOLVER_INACCURATE : bits;
+    const int said = bits & LIBSOLVER_SINGULAR     ? LIBSOLVER_SINGULAR
+                     : bits & LIBSOLVER_INACCURATE ? LIBSOLVER_INACCURATE
+                                                   : bits;
     const int before = out->is_first_block ? 0 : (int)*out->status;
     *out->status = (libsolver_status)(before < 0 || before > said ? before : said);
     if (*r->step.failed) {

@@ -15,7 +15,8 @@ static int64_t place_matrix(device_matrix *a, char *base)
     return at;
 }
 
-libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern, int64_t lower_entries, const int32_t *row_of,
+libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                    int64_t lower_entries, const int32_t *row_of,
                                     libsolver_type type, char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
@@ -36,7 +37,8 @@ libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum, char *sentence, int room)
+libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
+                                   char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
     fake_wait(a->stream);
@@ -63,9 +65,11 @@ static int64_t place_refinement(const device_matrix *a, device_refinement *w, ch
     return at;
 }
 
-libsolver_status device_refinement_open(const device_matrix *a, int32_t columns, device_refinement *w, char *sentence, int room)
+libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
+                                        device_refinement *w, char *sentence, int room)
 {
-    *w = (device_refinement){.device = a->device, .columns = columns < REFINE_COLUMNS ? columns : REFINE_COLUMNS};
+    *w = (device_refinement){.device = a->device,
+                             .columns = columns < REFINE_COLUMNS ? columns : REFINE_COLUMNS};
     MAY_FAIL(sentence, room);
     w->memory = fake_allocate(place_refinement(a, w, NULL), 1);
     w->told = fake_allocate(sizeof(refine_state), 0);
@@ -88,8 +92,8 @@ void device_refinement_close(device_refinement *w)
 
 static int fits(const device_matrix *a, const device_refinement *w, const refine_step *s)
 {
-    return s->b.columns == s->x.columns && s->b.columns <= w->columns && s->b.rows == a->n && s->x.rows == a->n && s->b.type == a->type &&
-           s->x.type == a->type;
+    return s->b.columns == s->x.columns && s->b.columns <= w->columns && s->b.rows == a->n &&
+           s->x.rows == a->n && s->b.type == a->type && s->x.type == a->type;
 }
 
 static void run_step(void *arguments)
@@ -106,7 +110,8 @@ static void run_finish(void *arguments)
     fake_insist(!wrong, wrong);
 }
 
-libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w, void *stream, const refine_step *s)
+libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
+                                    void *stream, const refine_step *s)
 {
     if (!fits(a, w, s))
         return LIBSOLVER_INVALID;
@@ -119,7 +124,8 @@ libsolver_status device_refine_step(const device_matrix *a, const device_refinem
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w, void *stream, const refine_step *s,
+libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
+                                      void *stream, const refine_step *s,
                                       const refine_outcome *outcome)
 {
     if (!fits(a, w, s))
@@ -139,10 +145,12 @@ static void run_spare(void *arguments)
     const spare_work *k = arguments;
     for (int64_t j = 0; j < k->from.columns; j++)
         for (int64_t i = 0; i < k->from.rows; i++)
-            fake_copy(fake_entry(&k->to, i, j), fake_entry(&k->from, i, j), type_bytes(k->from.type));
+            fake_copy(fake_entry(&k->to, i, j), fake_entry(&k->from, i, j),
+                      type_bytes(k->from.type));
 }
 
-libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w, void *stream, const libsolver_vectors *b,
+libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
+                                     void *stream, const libsolver_vectors *b,
                                      libsolver_vectors *view)
 {
     if (b->columns > w->columns || b->rows != a->n)

@@ -21,7 +21,8 @@ static void complain(substituter *t, int condition, const char *what)
 
 static wide letter_of(substituter *t, int64_t at)
 {
-    complain(t, at < 0 || at >= t->plan->letters || !t->sent[at], "a letter is read before it is sent");
+    complain(t, at < 0 || at >= t->plan->letters || !t->sent[at],
+             "a letter is read before it is sent");
     return t->wrong ? 0 : t->letter[at];
 }
 
@@ -65,18 +66,22 @@ static wide divided(substituter *t, int32_t at)
     if (t->plan->cholesky)
         return letter_of(t, at);
     const pivot_row d = pivot_of(t->d, t->e, t->plan->hermitian, at);
-    return d.diagonal * letter_of(t, at) + (d.neighbour ? d.off * letter_of(t, at + d.neighbour) : 0);
+    return d.diagonal * letter_of(t, at) +
+           (d.neighbour ? d.off * letter_of(t, at + d.neighbour) : 0);
 }
 
 static void backward(substituter *t, const substitution_node *v, int32_t from, int32_t to)
 {
     const int32_t n = t->s->n;
-    complain(t, !t->plan->cholesky && from > 0 && t->e[v->first + from - 1] != 0, "a 2x2 pivot is split");
+    complain(t, !t->plan->cholesky && from > 0 && t->e[v->first + from - 1] != 0,
+             "a 2x2 pivot is split");
     for (int32_t i = to - 1; i >= from && !t->wrong; i--) {
         wide y = divided(t, v->first + i);
         for (int32_t j = i + 1; j < v->columns + v->rows; j++) {
-            const int32_t c = j < v->columns ? v->first + j : t->plan->row[v->row_start + j - v->columns];
-            y -= scalar_mirror((scalar)entry(t, v, j, i), t->plan->hermitian) * letter_of(t, (int64_t)n + c);
+            const int32_t c =
+                j < v->columns ? v->first + j : t->plan->row[v->row_start + j - v->columns];
+            y -= scalar_mirror((scalar)entry(t, v, j, i), t->plan->hermitian) *
+                 letter_of(t, (int64_t)n + c);
         }
         y /= entry(t, v, i, i); /* real where it matters */
         const int32_t user = t->s->user_row[v->first + i];
@@ -91,11 +96,14 @@ static void run(substituter *t, int32_t number)
 {
     const substitution_task *q = &t->plan->task[number];
     const int is_forward = number < t->plan->forward_tasks, together = q->node < 0;
-    complain(t, q->to <= q->from || (together && q->to - q->from > SUBSTITUTE_WARPS), "a task has nothing to do, or too much");
+    complain(t, q->to <= q->from || (together && q->to - q->from > SUBSTITUTE_WARPS),
+             "a task has nothing to do, or too much");
     for (int32_t i = q->from; i < q->to && !t->wrong; i++) {
         const int32_t other = q->from + q->to - 1 - i;
-        const substitution_node *v = &t->plan->node[!together ? q->node : t->plan->small[is_forward ? i : other]];
-        const int32_t from = together ? 0 : q->from, end = v->columns + (is_forward ? v->rows : 0), to = together ? end : q->to;
+        const substitution_node *v =
+            &t->plan->node[!together ? q->node : t->plan->small[is_forward ? i : other]];
+        const int32_t from = together ? 0 : q->from, end = v->columns + (is_forward ? v->rows : 0),
+                      to = together ? end : q->to;
         if (is_forward)
             forward(t, v, from, to);
         else
@@ -108,7 +116,12 @@ static void run(substituter *t, int32_t number)
 const char *NAME(emulate_substitution)(const emulated_substitution *s)
 {
     const device_substitution *plan = s->plan;
-    substituter t = {.s = s, .plan = plan, .panel = plan->factor, .b = s->b, .x = s->x, .letter = s->letter,
+    substituter t = {.s = s,
+                     .plan = plan,
+                     .panel = plan->factor,
+                     .b = s->b,
+                     .x = s->x,
+                     .letter = s->letter,
                      .sent = calloc((size_t)plan->letters + 1, 1)};
     t.d = t.panel + plan->panel_scalars;
     t.e = t.d + s->n;

@@ -54,7 +54,8 @@ static libsolver_matrix view_of(const matrix *a)
                               .indices = a->indices,
                               .values = a->values,
                               .type = SCALAR_TYPE,
-                              .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC};
+                              .symmetry =
+                                  SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC};
 }
 
 /* ---- What a factorization says --------------------------------------------------------------- */
@@ -69,7 +70,8 @@ typedef struct tally {
     long results, uncertain, singular, found, faults;
 } tally;
 
-static void judge(tally *t, const char *name, const matrix *a, const libsolver_options *o, const expectation *e)
+static void judge(tally *t, const char *name, const matrix *a, const libsolver_options *o,
+                  const expectation *e)
 {
     const libsolver_matrix view = view_of(a);
     libsolver_factor *f;
@@ -82,18 +84,21 @@ static void judge(tally *t, const char *name, const matrix *a, const libsolver_o
         return;
     }
     const libsolver_status asked = status < 0 ? status : libsolver_inertia(f, &c);
-    const int is_right = asked == LIBSOLVER_OK && c.positive == e->positive && c.negative == e->negative && c.zero == e->zero;
+    const int is_right = asked == LIBSOLVER_OK && c.positive == e->positive &&
+                         c.negative == e->negative && c.zero == e->zero;
     if (asked != LIBSOLVER_OK || (c.certain && !is_right)) {
         t->faults++;
-        printf("FAULT %s: n %d, kind %d, ordering %d, matching %d, scaling %d, mixed %d: status %d, %d/%d/%d%s, smallest pivot %.2e; "
+        printf("FAULT %s: n %d, kind %d, ordering %d, matching %d, scaling %d, mixed %d: status "
+               "%d, %d/%d/%d%s, smallest pivot %.2e; "
                "it is %d/%d/%d\n",
-               name, (int)a->n, (int)o->kind, (int)o->ordering, (int)o->matching, (int)o->scaling, (int)o->mixed, (int)status,
-               (int)c.positive, (int)c.negative, (int)c.zero, c.certain ? " certain" : "", c.smallest_pivot, e->positive, e->negative,
-               e->zero);
+               name, (int)a->n, (int)o->kind, (int)o->ordering, (int)o->matching, (int)o->scaling,
+               (int)o->mixed, (int)status, (int)c.positive, (int)c.negative, (int)c.zero,
+               c.certain ? " certain" : "", c.smallest_pivot, e->positive, e->negative, e->zero);
     }
     t->uncertain += !c.certain;
     /* Cholesky knows no zero pivots, and what perturbs pivots is asked to go on */
-    const int may_perturb = o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE || o->mixed == LIBSOLVER_ON;
+    const int may_perturb = o->kind == LIBSOLVER_KIND_SPD ||
+                            o->kind == LIBSOLVER_KIND_QUASI_DEFINITE || o->mixed == LIBSOLVER_ON;
     if (e->zero > 0 && !may_perturb) {
         t->singular++;
         t->found += status == LIBSOLVER_SINGULAR && c.zero == e->zero;
@@ -101,8 +106,8 @@ static void judge(tally *t, const char *name, const matrix *a, const libsolver_o
     libsolver_factor_free(f);
 }
 
-static const libsolver_ordering orders[] = {LIBSOLVER_ORDERING_NATURAL, LIBSOLVER_ORDERING_AMD, LIBSOLVER_ORDERING_ND,
-                                            LIBSOLVER_ORDERING_AUTO};
+static const libsolver_ordering orders[] = {LIBSOLVER_ORDERING_NATURAL, LIBSOLVER_ORDERING_AMD,
+                                            LIBSOLVER_ORDERING_ND, LIBSOLVER_ORDERING_AUTO};
 
 static libsolver_options default_options(int order)
 {
@@ -117,8 +122,9 @@ static libsolver_options default_options(int order)
 static int report(const char *what, const tally *t)
 {
     const double share = t->singular > 0 ? (double)t->found / (double)t->singular : 1;
-    printf("%s: %ld results, %ld false certificates; %.2f %% of %ld singular ones are found, %ld are uncertain\n", what, t->results,
-           t->faults, 100 * share, t->singular, t->uncertain);
+    printf("%s: %ld results, %ld false certificates; %.2f %% of %ld singular ones are found, %ld "
+           "are uncertain\n",
+           what, t->results, t->faults, 100 * share, t->singular, t->uncertain);
     return t->faults > 0 || share < 0.9;
 }
 
@@ -187,7 +193,8 @@ static int grid(dense a, random_stream *r, int x, int y, int z, int powers, int 
         for (int k = 0; k < 3; k++)
             if (at[k] < size[k] - 1)
                 join(a, i, i + step[k],
-                     ldexp(is_signed && random_below(r, 4) == 0 ? -1 : 1, powers > 0 ? random_below(r, powers) : 0));
+                     ldexp(is_signed && random_below(r, 4) == 0 ? -1 : 1,
+                           powers > 0 ? random_below(r, powers) : 0));
     }
     return x * y * z;
 }
@@ -200,8 +207,9 @@ static int saddle(dense a, random_stream *r, int n, int m, int empty, int depend
         a[i][i] = i < empty ? 0 : 1 + random_below(r, 4);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
-            a[n + i][j] = i < m - dependent ? (double)(random_below(r, 5) == 0 ? random_below(r, 7) - 3 : 0)
-                                            : a[n + i - dependent][j] + a[n + (i + 1) % (m - dependent)][j];
+            a[n + i][j] = i < m - dependent
+                              ? (double)(random_below(r, 5) == 0 ? random_below(r, 7) - 3 : 0)
+                              : a[n + i - dependent][j] + a[n + (i + 1) % (m - dependent)][j];
     for (int i = n; i < n + m; i++)
         for (int j = 0; j < n; j++)
             a[j][i] = a[i][j];
@@ -258,10 +266,30 @@ static void grade(dense a, random_stream *r, int n, int powers)
 }
 
 #define SAMPLES 24
-static const char *const sample_names[SAMPLES] = {
-    "grid",          "grid in space", "two grids",     "complete graph", "star",           "grid and a little",  "grid less a little", "weighted grid",
-    "signed grid",   "product",       "signed product", "dependent rows", "empty block",    "Hilbert 40",         "Hilbert 12",         "Cauchy",
-    "shifted path",  "steep",         "steep, tiny",    "squared grid",   "graded grid",    "graded saddle",      "zero rows",          "grid, two rows alike"};
+static const char *const sample_names[SAMPLES] = {"grid",
+                                                  "grid in space",
+                                                  "two grids",
+                                                  "complete graph",
+                                                  "star",
+                                                  "grid and a little",
+                                                  "grid less a little",
+                                                  "weighted grid",
+                                                  "signed grid",
+                                                  "product",
+                                                  "signed product",
+                                                  "dependent rows",
+                                                  "empty block",
+                                                  "Hilbert 40",
+                                                  "Hilbert 12",
+                                                  "Cauchy",
+                                                  "shifted path",
+                                                  "steep",
+                                                  "steep, tiny",
+                                                  "squared grid",
+                                                  "graded grid",
+                                                  "graded saddle",
+                                                  "zero rows",
+                                                  "grid, two rows alike"};
 
 static int make_sample(int k, random_stream *r, dense a)
 {
@@ -269,8 +297,10 @@ static int make_sample(int k, random_stream *r, dense a)
     int n = 0;
     memset(a, 0, sizeof(dense));
     switch (k) {
-    case 0: return grid(a, r, 8, 9, 1, 0, 0);
-    case 1: return grid(a, r, 4, 4, 4, 0, 0);
+    case 0:
+        return grid(a, r, 8, 9, 1, 0, 0);
+    case 1:
+        return grid(a, r, 4, 4, 4, 0, 0);
     case 2:
         n = grid(a, r, 7, 5, 1, 0, 0);
         for (int i = n; i < n + 20; i++)
@@ -290,23 +320,34 @@ static int make_sample(int k, random_stream *r, dense a)
         n = grid(a, r, 8, 8, 1, 0, 0);
         a[20][20] += k == 5 ? TINY : -TINY;
         return n;
-    case 7: return grid(a, r, 7, 8, 1, 10, 0);
-    case 8: return grid(a, r, 6, 7, 1, 3, 1);
-    case 9: return product(a, r, 40, 36, 0);
-    case 10: return product(a, r, 40, 38, 1);
-    case 11: return saddle(a, r, 40, 20, 0, 3);
-    case 12: return saddle(a, r, 30, 20, 16, 0);
-    case 13: return cauchy(a, 40, 1);
-    case 14: return cauchy(a, 12, 1);
-    case 15: return cauchy(a, 9, 0.5);
+    case 7:
+        return grid(a, r, 7, 8, 1, 10, 0);
+    case 8:
+        return grid(a, r, 6, 7, 1, 3, 1);
+    case 9:
+        return product(a, r, 40, 36, 0);
+    case 10:
+        return product(a, r, 40, 38, 1);
+    case 11:
+        return saddle(a, r, 40, 20, 0, 3);
+    case 12:
+        return saddle(a, r, 30, 20, 16, 0);
+    case 13:
+        return cauchy(a, 40, 1);
+    case 14:
+        return cauchy(a, 12, 1);
+    case 15:
+        return cauchy(a, 9, 0.5);
     case 16:
         for (int i = 0; i < 60; i++)
             join(a, i, i + 1, 1);
         for (int i = 0; i < 61; i++)
             a[i][i] += TINY;
         return 61;
-    case 17: return steep(a, 20, 0);
-    case 18: return steep(a, 20, TINY);
+    case 17:
+        return steep(a, 20, 0);
+    case 18:
+        return steep(a, 20, TINY);
     case 19:
         memset(b, 0, sizeof b);
         n = grid(b, r, 6, 6, 1, 0, 0);
@@ -323,7 +364,8 @@ static int make_sample(int k, random_stream *r, dense a)
         n = saddle(a, r, 30, 12, 0, 2);
         grade(a, r, n, 12);
         return n;
-    case 22: return grid(a, r, 6, 6, 1, 0, 0) + 4;
+    case 22:
+        return grid(a, r, 6, 6, 1, 0, 0) + 4;
     default:
         n = grid(a, r, 7, 7, 1, 0, 0);
         for (int i = 0; i < n; i++)
@@ -389,20 +431,41 @@ static matrix relabeled(dense a, int n, const int32_t *place)
  * its first KEPT rows. */
 enum { WAYS = 10, WITHOUT_ROWS = 8 };
 
-static libsolver_options options_of_way(int way, int order, const int8_t *signs, const int64_t *kept)
+static libsolver_options options_of_way(int way, int order, const int8_t *signs,
+                                        const int64_t *kept)
 {
     libsolver_options o = default_options(order);
     switch (way) {
-    case 1: o.kind = LIBSOLVER_KIND_SPD; break;
-    case 2: o.kind = LIBSOLVER_KIND_INDEFINITE; break;
-    case 3: o.kind = LIBSOLVER_KIND_INDEFINITE, o.matching = LIBSOLVER_OFF; break;
-    case 4: o.scaling = o.matching = LIBSOLVER_OFF; break;
-    case 5: o.kind = LIBSOLVER_KIND_INDEFINITE, o.matching = LIBSOLVER_ON; break;
-    case 6: o.kind = LIBSOLVER_KIND_QUASI_DEFINITE, o.expected_signs = signs; break;
-    case 7: o.mixed = sizeof(real) == 8 ? LIBSOLVER_ON : LIBSOLVER_AUTO; break;
-    case 8: o.schur_rows = kept, o.schur_size = KEPT; break;
-    case 9: o.schur_rows = kept, o.schur_size = KEPT, o.kind = LIBSOLVER_KIND_INDEFINITE, o.matching = LIBSOLVER_OFF; break;
-    default: break;
+    case 1:
+        o.kind = LIBSOLVER_KIND_SPD;
+        break;
+    case 2:
+        o.kind = LIBSOLVER_KIND_INDEFINITE;
+        break;
+    case 3:
+        o.kind = LIBSOLVER_KIND_INDEFINITE, o.matching = LIBSOLVER_OFF;
+        break;
+    case 4:
+        o.scaling = o.matching = LIBSOLVER_OFF;
+        break;
+    case 5:
+        o.kind = LIBSOLVER_KIND_INDEFINITE, o.matching = LIBSOLVER_ON;
+        break;
+    case 6:
+        o.kind = LIBSOLVER_KIND_QUASI_DEFINITE, o.expected_signs = signs;
+        break;
+    case 7:
+        o.mixed = sizeof(real) == 8 ? LIBSOLVER_ON : LIBSOLVER_AUTO;
+        break;
+    case 8:
+        o.schur_rows = kept, o.schur_size = KEPT;
+        break;
+    case 9:
+        o.schur_rows = kept, o.schur_size = KEPT, o.kind = LIBSOLVER_KIND_INDEFINITE,
+        o.matching = LIBSOLVER_OFF;
+        break;
+    default:
+        break;
     }
     return o;
 }

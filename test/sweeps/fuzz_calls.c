@@ -114,9 +114,11 @@ static void on_signal(int number)
 {
     char line[200];
     const int length =
-        snprintf(line, sizeof line, "signal %d\n  --seed %" PRIu64 " --first %" PRId64 " --sequences 1\n",
-                 number, running_seed, running_number);
-    if (length > 0 && write(1, line, (size_t)length) && write(1, running_calls, strlen(running_calls)))
+        snprintf(line, sizeof line,
+                 "signal %d\n  --seed %" PRIu64 " --first %" PRId64 " --sequences 1\n", number,
+                 running_seed, running_number);
+    if (length > 0 && write(1, line, (size_t)length) &&
+        write(1, running_calls, strlen(running_calls)))
         fsync(1);
     _exit(3);
 }
@@ -129,10 +131,11 @@ static void run_twice(fuzz_session *first, fuzz_session *second, uint64_t seed, 
     if (!first->may_fail && first->options.memory_limit == 0) {
         run_sequence(second, seed, number, first->options.threads % 3 + 1);
         for (int k = 0; k < first->calls || k < second->calls; k++)
-            if (k >= first->calls || k >= second->calls || first->digests[k] != second->digests[k]) {
+            if (k >= first->calls || k >= second->calls ||
+                first->digests[k] != second->digests[k]) {
                 session_fail(first, "other bits with another number of threads",
-                             "call %d of %d, %d and %d threads", k, first->calls, first->options.threads,
-                             second->options.threads);
+                             "call %d of %d, %d and %d threads", k, first->calls,
+                             first->options.threads, second->options.threads);
                 break;
             }
         session_free(second);
@@ -158,8 +161,8 @@ int main(int argc, char **argv)
         else if (strcmp(argv[k], "--matrices") == 0)
             session_matrices = 1;
         else {
-            fprintf(stderr,
-                    "usage: fuzz_calls [--seed S] [--sequences N] [--first K] [--verbose] [--matrices]\n");
+            fprintf(stderr, "usage: fuzz_calls [--seed S] [--sequences N] [--first K] [--verbose] "
+                            "[--matrices]\n");
             return 2;
         }
     }

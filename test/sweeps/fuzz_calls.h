@@ -23,11 +23,15 @@ void tell_options(fuzz_session *s);
 typedef libsolver_status call(fuzz_session *s, void *argument);
 libsolver_status attempt(fuzz_session *s, const char *name, call *make, void *argument,
                          void (*after)(fuzz_session *s));
-int is_limited(const fuzz_session *s,
-               libsolver_status status); /* whether it may come from the memory limit */
+/* whether it may come from the memory limit */
+int is_limited(const fuzz_session *s, libsolver_status status);
 
 /* What a workspace follows a factor in, once, at its next use. */
-enum { FIT_ZERO_PIVOTS = 1, FIT_PERTURBED = 2, FIT_DOUBLE = 4 /* after a factor in single precision */ };
+enum {
+    FIT_ZERO_PIVOTS = 1,
+    FIT_PERTURBED = 2,
+    FIT_DOUBLE = 4 /* after a factor in single precision */
+};
 unsigned fit_wanted(const fuzz_session *s);
 
 /* Factors.  begin: the first one; whether it is there. */

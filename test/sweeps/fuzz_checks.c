@@ -47,7 +47,8 @@ double factor_eps(const fuzz_session *s)
 {
     libsolver_factor_info info;
     libsolver_info(s->factor, &info);
-    return info.precision == LIBSOLVER_S || info.precision == LIBSOLVER_C ? FLT_EPSILON : DBL_EPSILON;
+    return info.precision == LIBSOLVER_S || info.precision == LIBSOLVER_C ? FLT_EPSILON
+                                                                          : DBL_EPSILON;
 }
 
 static const char *path_of(const fuzz_session *s)
@@ -80,7 +81,8 @@ static int is_clearly_definite(fuzz_session *s, double eps)
 {
     const int n = s->eliminated.n;
     double scaling[64];
-    if (!is_nonsingular(s) || !s->factored.is_hermitian || oracle_factor_signs(s->truth).negative > 0)
+    if (!is_nonsingular(s) || !s->factored.is_hermitian ||
+        oracle_factor_signs(s->truth).negative > 0)
         return 0;
     for (int i = 0; i < n; i++)
         scaling[i] = 1 / sqrt(quad_abs(s->eliminated.entry[i + i * n]));
@@ -91,15 +93,18 @@ static int is_clearly_definite(fuzz_session *s, double eps)
  * may be none then. */
 static int is_within(const fuzz_session *s, const libsolver_inertia_counts *c, double error)
 {
-    const oracle_signs t = oracle_signs_beyond(s->truth, &s->eliminated, 64 * (s->eliminated.n + 1) * error);
+    const oracle_signs t =
+        oracle_signs_beyond(s->truth, &s->eliminated, 64 * (s->eliminated.n + 1) * error);
     return c->positive >= t.positive && c->negative >= t.negative;
 }
 
 /* A sign, or a zero, that is certain and not so.  Classes for signs, for zeros that are numbers as
  * small as rounding errors, and for others.  Numbers below DOCUMENTED, which the library does not
  * tell from zeros, are counted and not held against it. */
-#define DOCUMENTED 0x1p-84 /* 2^-90 of the entries, and what scaling and the order of the matrix make of it */
-static void fail_certificate(fuzz_session *s, const libsolver_inertia_counts *c, const oracle_signs *t)
+#define DOCUMENTED \
+    0x1p-84 /* 2^-90 of the entries, and what scaling and the order of the matrix make of it */
+static void fail_certificate(fuzz_session *s, const libsolver_inertia_counts *c,
+                             const oracle_signs *t)
 {
     char class[200];
     const double eps = factor_eps(s);
@@ -116,7 +121,8 @@ static void fail_certificate(fuzz_session *s, const libsolver_inertia_counts *c,
                            : "zeros are none",
              path_of(s));
     session_fail(s, class, "%d %d %d, smallest pivot %.3g; exact %d %d %d", (int)c->positive,
-                 (int)c->negative, (int)c->zero, c->smallest_pivot, t->positive, t->negative, t->zero);
+                 (int)c->negative, (int)c->zero, c->smallest_pivot, t->positive, t->negative,
+                 t->zero);
 }
 
 /* Whether some scale factor is at its documented limit: its row may have wanted one beyond. */
@@ -134,8 +140,8 @@ static int is_scaled_to_the_limit(const fuzz_session *s)
     return is_limit;
 }
 
-static void check_counts(fuzz_session *s, libsolver_status status, const libsolver_inertia_counts *c,
-                         const libsolver_factor_info *info)
+static void check_counts(fuzz_session *s, libsolver_status status,
+                         const libsolver_inertia_counts *c, const libsolver_factor_info *info)
 {
     char class[200];
     const oracle_signs t = oracle_factor_signs(s->truth);
@@ -143,11 +149,12 @@ static void check_counts(fuzz_session *s, libsolver_status status, const libsolv
     session_counts[!t.decided ? COUNT_UNDECIDED : c->certain ? COUNT_CERTAIN : COUNT_UNCERTAIN]++;
     session_counts[COUNT_SINGULAR] += t.zero > 0;
     session_counts[COUNT_SINGULAR_FOUND] += t.zero > 0 && c->zero == t.zero;
-    if (c->positive + c->negative + c->zero != s->eliminated.n || c->positive < 0 || c->negative < 0 ||
-        c->zero < 0)
+    if (c->positive + c->negative + c->zero != s->eliminated.n || c->positive < 0 ||
+        c->negative < 0 || c->zero < 0)
         session_fail(s, "inertia does not sum to n", "%d %d %d", (int)c->positive, (int)c->negative,
                      (int)c->zero);
-    if ((c->zero > 0) != (status == LIBSOLVER_SINGULAR) || (info->perturbed > 0 && status == LIBSOLVER_OK))
+    if ((c->zero > 0) != (status == LIBSOLVER_SINGULAR) ||
+        (info->perturbed > 0 && status == LIBSOLVER_OK))
         session_fail(s, "status and counts differ", "%s, %d zero, %d perturbed",
                      libsolver_status_name(status), (int)c->zero, (int)info->perturbed);
     if (c->certain && info->perturbed > 0)
@@ -192,8 +199,10 @@ void check_factorized(fuzz_session *s, libsolver_status status)
             if (s->schur_rows[k] == info.failed_row)
                 session_fail(s, "failed_row is not eliminated", "%d", (int)info.failed_row);
         if (!is_unscaled_single(s) &&
-            is_clearly_definite(s, s->options.mixed == LIBSOLVER_ON ? FLT_EPSILON : system_eps(&s->factored)))
-            session_fail(s, "NOT_POSITIVE_DEFINITE though it is", "failed_row %d", (int)info.failed_row);
+            is_clearly_definite(s, s->options.mixed == LIBSOLVER_ON ? FLT_EPSILON
+                                                                    : system_eps(&s->factored)))
+            session_fail(s, "NOT_POSITIVE_DEFINITE though it is", "failed_row %d",
+                         (int)info.failed_row);
         if (inertia != LIBSOLVER_INVALID)
             session_fail(s, "inertia without a factor", "%s", libsolver_status_name(inertia));
         return;
@@ -216,8 +225,8 @@ static double tolerance_of(const fuzz_session *s)
     return s->options.tolerance > 0 ? s->options.tolerance : s->factored.is_single ? 5e-6 : 1e-14;
 }
 
-static oracle_error true_error(const fuzz_session *s, const fuzz_block *b, const fuzz_block *x, int column,
-                               int *is_finite)
+static oracle_error true_error(const fuzz_session *s, const fuzz_block *b, const fuzz_block *x,
+                               int column, int *is_finite)
 {
     quad_complex bv[64], xv[64];
     *is_finite = 1;
@@ -256,28 +265,33 @@ void check_solution(fuzz_session *s, libsolver_status status, const libsolver_so
         if (!is_finite && status == LIBSOLVER_OK)
             session_fail(s, "OK but not finite", "column %d", j);
         if (errors && is_finite && !is_close(s, errors[j], t))
-            session_fail(s, "backward error of a column", "%.17g reported, true %.17g to %.17g, column %d",
-                         errors[j], t.least, t.most, j);
+            session_fail(s, "backward error of a column",
+                         "%.17g reported, true %.17g to %.17g, column %d", errors[j], t.least,
+                         t.most, j);
     }
     session_tell(s, "  -> %s, backward error %.3g (true: %.3g to %.3g), %d steps",
                  libsolver_status_name(status), reported, worst.least, worst.most, info->steps);
     if (worst.most < INFINITY ? !is_close(s, reported, worst) : reported < INFINITY)
-        session_fail(s, "backward error", "%.17g reported, true %.17g to %.17g", reported, worst.least,
-                     worst.most);
+        session_fail(s, "backward error", "%.17g reported, true %.17g to %.17g", reported,
+                     worst.least, worst.most);
     if (!(info->remarks & LIBSOLVER_INACCURATE) && worst.least > tolerance * 1.03)
-        session_fail(s, "OK but above the tolerance", "%.17g, tolerance %g", worst.least, tolerance);
+        session_fail(s, "OK but above the tolerance", "%.17g, tolerance %g", worst.least,
+                     tolerance);
     if ((info->remarks & LIBSOLVER_INACCURATE) && worst.most < tolerance * 0.97)
-        session_fail(s, "INACCURATE but below the tolerance", "%.17g, tolerance %g", worst.most, tolerance);
+        session_fail(s, "INACCURATE but below the tolerance", "%.17g, tolerance %g", worst.most,
+                     tolerance);
     const int remark = info->remarks & LIBSOLVER_SINGULAR     ? LIBSOLVER_SINGULAR
                        : info->remarks & LIBSOLVER_INACCURATE ? LIBSOLVER_INACCURATE
                                                               : info->remarks;
     if (remark != (int)status)
-        session_fail(s, "status and remarks", "%s, remarks %d", libsolver_status_name(status), info->remarks);
+        session_fail(s, "status and remarks", "%s, remarks %d", libsolver_status_name(status),
+                     info->remarks);
     if ((status == LIBSOLVER_SINGULAR) != (s->status == LIBSOLVER_SINGULAR))
         session_fail(s, "SINGULAR here or there", "%s, factorize %s", libsolver_status_name(status),
                      libsolver_status_name(s->status));
-    if (status == LIBSOLVER_INACCURATE && s->status == LIBSOLVER_OK && s->options.refine_steps >= 5 &&
-        s->options.scaling != LIBSOLVER_OFF && tolerance >= (s->factored.is_single ? 5e-6 : 1e-14) &&
+    if (status == LIBSOLVER_INACCURATE && s->status == LIBSOLVER_OK &&
+        s->options.refine_steps >= 5 && s->options.scaling != LIBSOLVER_OFF &&
+        tolerance >= (s->factored.is_single ? 5e-6 : 1e-14) &&
         1e3 * s->factored.n * factor_eps(s) * true_condition(s) < 1)
         session_fail(s, "INACCURATE though well-conditioned", "%.3g, condition %.3g", reported,
                      true_condition(s));
@@ -289,17 +303,20 @@ void check_solution(fuzz_session *s, libsolver_status status, const libsolver_so
 static int is_comparable(fuzz_session *s, libsolver_status status, const char *what)
 {
     if (status != s->status)
-        session_fail(s, "status of an estimate", "%s: %s, factorize %s", what, libsolver_status_name(status),
-                     libsolver_status_name(s->status));
-    return status == LIBSOLVER_OK && 1e4 * (s->factored.n + 1) * factor_eps(s) * true_condition(s) < 1;
+        session_fail(s, "status of an estimate", "%s: %s, factorize %s", what,
+                     libsolver_status_name(status), libsolver_status_name(s->status));
+    return status == LIBSOLVER_OK &&
+           1e4 * (s->factored.n + 1) * factor_eps(s) * true_condition(s) < 1;
 }
 
-static void check_estimate(fuzz_session *s, const char *what, double estimate, double truth, double least)
+static void check_estimate(fuzz_session *s, const char *what, double estimate, double truth,
+                           double least)
 {
     session_counts[COUNT_ESTIMATES]++;
     session_counts[COUNT_LOW_ESTIMATES] += estimate < truth / 3;
     if (!(estimate >= truth / 10 - least))
-        session_fail(s, "an estimate is far too small", "%s %.6g, true %.6g", what, estimate, truth);
+        session_fail(s, "an estimate is far too small", "%s %.6g, true %.6g", what, estimate,
+                     truth);
 }
 
 void check_condition(fuzz_session *s, libsolver_status status, double condition)
@@ -320,8 +337,8 @@ void check_condition(fuzz_session *s, libsolver_status status, double condition)
 
 /* max |A^-1| (|b - A x| + rounding errors of this sum), which the estimate never exceeds but for
  * its own rounding errors. */
-static double most_forward_error(const fuzz_session *s, const long double *inverse, const quad_complex *b,
-                                 const quad_complex *x)
+static double most_forward_error(const fuzz_session *s, const long double *inverse,
+                                 const quad_complex *b, const quad_complex *x)
 {
     const int n = s->factored.n;
     const long double eps = (s->factored.is_single ? DBL_EPSILON : LDBL_EPSILON) * 4 * (n + 3);
@@ -356,8 +373,8 @@ static int is_finite_column(const fuzz_block *x, int n, int column)
     return is_finite;
 }
 
-void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_block *b, const fuzz_block *x,
-                          const double *errors)
+void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_block *b,
+                          const fuzz_block *x, const double *errors)
 {
     quad_complex v[64], bv[64], xv[64];
     const int n = s->factored.n;
@@ -390,8 +407,8 @@ void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_b
         /* in mixed precision infinite where FGMRES does not get there */
         if (norm > 0 && !(errors[j] <= 1.1 * most / norm) &&
             !(s->options.mixed == LIBSOLVER_ON && errors[j] == INFINITY))
-            session_fail(s, "forward error above its bound", "%.6g, bound %.6g, true %.6g", errors[j],
-                         most / norm, error / norm);
+            session_fail(s, "forward error above its bound", "%.6g, bound %.6g, true %.6g",
+                         errors[j], most / norm, error / norm);
     }
     free(inverse);
 }

@@ -20,8 +20,8 @@ void check_factorized(fuzz_session *s, libsolver_status status);
 void check_solution(fuzz_session *s, libsolver_status status, const libsolver_solve_info *info,
                     const fuzz_block *b, const fuzz_block *x, const double *errors);
 void check_condition(fuzz_session *s, libsolver_status status, double condition);
-void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_block *b, const fuzz_block *x,
-                          const double *errors);
+void check_forward_errors(fuzz_session *s, libsolver_status status, const fuzz_block *b,
+                          const fuzz_block *x, const double *errors);
 /* L, D, S, the parts of a solve and the determinant. */
 void check_factors(fuzz_session *s);
 /* The complement, and the solution of a system by condense and expand. */

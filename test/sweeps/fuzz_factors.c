@@ -63,16 +63,18 @@ static int read_l(fuzz_session *s, factors *f)
 {
     const int n = f->n;
     int64_t entries = -1, pointers[66], seen[64] = {0};
-    if (libsolver_get_factor_l(s->factor, &entries, NULL, NULL, NULL, NULL) != LIBSOLVER_OK || entries < 0)
+    if (libsolver_get_factor_l(s->factor, &entries, NULL, NULL, NULL, NULL) != LIBSOLVER_OK ||
+        entries < 0)
         return 0;
     int64_t *indices = fuzz_room(entries, sizeof *indices);
     void *values = fuzz_room(entries, 16);
-    const int ok =
-        libsolver_get_factor_l(s->factor, &entries, pointers, indices, values, f->order) == LIBSOLVER_OK &&
-        pointers[0] == 0 && pointers[n] == entries;
+    const int ok = libsolver_get_factor_l(s->factor, &entries, pointers, indices, values,
+                                          f->order) == LIBSOLVER_OK &&
+                   pointers[0] == 0 && pointers[n] == entries;
     int sound = ok;
     for (int j = 0; j < n && sound; j++) {
-        sound = f->order[j] >= 0 && f->order[j] < n && !seen[f->order[j]] && pointers[j] <= pointers[j + 1];
+        sound = f->order[j] >= 0 && f->order[j] < n && !seen[f->order[j]] &&
+                pointers[j] <= pointers[j + 1];
         if (sound)
             seen[f->order[j]] = 1;
         for (int64_t p = pointers[j]; p < pointers[j + 1] && sound; p++) {
@@ -85,7 +87,8 @@ static int read_l(fuzz_session *s, factors *f)
     free(indices);
     free(values);
     if (ok && !sound)
-        session_fail(s, "L is no lower triangle or its order no permutation", "%d entries", (int)entries);
+        session_fail(s, "L is no lower triangle or its order no permutation", "%d entries",
+                     (int)entries);
     return sound;
 }
 
@@ -200,11 +203,12 @@ static double check_product(fuzz_session *s, const factors *f)
             const int skipped = (f->d[i] == 0 && f->e[i] == 0) || (f->d[j] == 0 && f->e[j] == 0);
             const long double underflow = f->eps > 1e-10 ? FLT_MIN : DBL_MIN;
             const long double bound =
-                MANY * (n + 1) * (f->eps * (skipped ? most : g[i + j * n]) + underflow * (1 + most));
+                MANY * (n + 1) *
+                (f->eps * (skipped ? most : g[i + j * n]) + underflow * (1 + most));
             sum += bound;
             if (!(cabsl(r) <= bound) && !failed++)
-                session_fail(s, "L D L^T is not P S A S P^T", "entry (%d, %d): %.3Lg, bound %.3Lg", i, j,
-                             cabsl(r), bound);
+                session_fail(s, "L D L^T is not P S A S P^T", "entry (%d, %d): %.3Lg, bound %.3Lg",
+                             i, j, cabsl(r), bound);
         }
         norm = fmaxl(norm, sum);
     }
@@ -225,8 +229,8 @@ static void check_determinant(fuzz_session *s, const factors *f, double error)
                      libsolver_status_name(status), libsolver_status_name(s->status));
     if (status == LIBSOLVER_SINGULAR &&
         (got.log_abs != -INFINITY || got.phase_real != 0 || got.phase_imaginary != 0))
-        session_fail(s, "determinant of a singular matrix", "%g, phase %g %g", got.log_abs, got.phase_real,
-                     got.phase_imaginary);
+        session_fail(s, "determinant of a singular matrix", "%g, phase %g %g", got.log_abs,
+                     got.phase_real, got.phase_imaginary);
     if (status != LIBSOLVER_OK || !is_nonsingular(s))
         return;
     long double norm = 0, logs = 1;
@@ -238,9 +242,10 @@ static void check_determinant(fuzz_session *s, const factors *f, double error)
         logs += fabs(log(f->scaling[j]));
     }
     /* |log det (A + E) - log det A| <= n |A^-1 E| / (1 - |A^-1 E|) */
-    const double part = oracle_condition(s->truth, &s->eliminated, f->scaling) / (double)norm * error;
-    const double bound =
-        2 * n * part + 100 * (n + 1) * (double)logs * (s->factored.is_single ? FLT_EPSILON : DBL_EPSILON);
+    const double part =
+        oracle_condition(s->truth, &s->eliminated, f->scaling) / (double)norm * error;
+    const double bound = 2 * n * part + 100 * (n + 1) * (double)logs *
+                                            (s->factored.is_single ? FLT_EPSILON : DBL_EPSILON);
     double log_abs, re, im;
     oracle_determinant(s->truth, &log_abs, &re, &im);
     if (n == 0)
@@ -248,7 +253,8 @@ static void check_determinant(fuzz_session *s, const factors *f, double error)
     if (n * part < 0.3 && bound < 0.5 &&
         !(fabs(got.log_abs - log_abs) <= bound &&
           hypot(got.phase_real - re, got.phase_imaginary - im) <= bound))
-        session_fail(s, "determinant", "%.17g, phase %.17g %.17g; true %.17g, phase %.17g %.17g; bound %.3g",
+        session_fail(s, "determinant",
+                     "%.17g, phase %.17g %.17g; true %.17g, phase %.17g %.17g; bound %.3g",
                      got.log_abs, got.phase_real, got.phase_imaginary, log_abs, re, im, bound);
 }
 
@@ -263,7 +269,8 @@ static void times_abs_l(const factors *f, int transposed, const long double *x, 
 }
 
 /* y := |M^-1| x: column by column of the inverse */
-static void times_abs_inverse_l(const factors *f, int transposed, const long double *x, long double *y)
+static void times_abs_inverse_l(const factors *f, int transposed, const long double *x,
+                                long double *y)
 {
     const int n = f->n;
     memset(y, 0, sizeof *y * (size_t)n);
@@ -282,8 +289,8 @@ static void times_abs_inverse_l(const factors *f, int transposed, const long dou
 
 /* error := |M^-1||M| (|y| + input error part): of y = M^-1 b computed by substitution or with
  * inverted blocks */
-static void substitution_error(const factors *f, int transposed, const number *y, const long double *before,
-                               long double *error)
+static void substitution_error(const factors *f, int transposed, const number *y,
+                               const long double *before, long double *error)
 {
     long double size[64] = {0}, product[64];
     for (int i = 0; i < f->n; i++)
@@ -301,8 +308,8 @@ static void substitution_error(const factors *f, int transposed, const number *y
 }
 
 /* x of the library against y, exact up to error. */
-static void compare(fuzz_session *s, const factors *f, const char *part, const fuzz_block *x, int in_order,
-                    const number *y, const long double *error)
+static void compare(fuzz_session *s, const factors *f, const char *part, const fuzz_block *x,
+                    int in_order, const number *y, const long double *error)
 {
     long double most = 0;
     for (int k = 0; k < f->n; k++)
@@ -329,7 +336,8 @@ static void check_parts(fuzz_session *s, const factors *f, const fuzz_block *b)
     number y[64];
     long double error[64] = {0}, next[64], size[64];
     fuzz_block x = block_copy(b), all = block_copy(b);
-    const libsolver_status expected = s->status == LIBSOLVER_SINGULAR ? LIBSOLVER_SINGULAR : LIBSOLVER_OK;
+    const libsolver_status expected =
+        s->status == LIBSOLVER_SINGULAR ? LIBSOLVER_SINGULAR : LIBSOLVER_OK;
     for (int k = 0; k < n; k++) {
         y[k] = f->scaling[f->order[k]] * number_of(block_get(b, f->order[k], 0));
         error[k] = 2 * f->eps * cabsl(y[k]);
@@ -381,7 +389,8 @@ static void check_parts(fuzz_session *s, const factors *f, const fuzz_block *b)
         memcpy(error, next, sizeof error);
         compare(s, f, step == 0 ? "L" : step == 1 ? "D" : "LT", &x, step < 2, y, error);
     }
-    if (libsolver_solve_plain(s->factor, LIBSOLVER_PART_ALL, NULL, &all.vectors, &all.vectors) != expected)
+    if (libsolver_solve_plain(s->factor, LIBSOLVER_PART_ALL, NULL, &all.vectors, &all.vectors) !=
+        expected)
         session_fail(s, "status of a part", "all");
     compare(s, f, "all", &all, 0, y, error);
     session_digest(s, all.vectors.values, (size_t)all.count * scalar_bytes(all.vectors.type));

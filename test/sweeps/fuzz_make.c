@@ -27,11 +27,13 @@ libsolver_status attempt(fuzz_session *s, const char *name, call *make, void *ar
         session_tell(s, "  with %s %d made to fail: %s", cancels ? "poll" : "allocation", (int)at,
                      libsolver_status_name(status));
     if (s->cancelled > 0 && status != LIBSOLVER_CANCELLED)
-        session_fail(s, "a cancelled call did not end", "%s: %s", name, libsolver_status_name(status));
+        session_fail(s, "a cancelled call did not end", "%s: %s", name,
+                     libsolver_status_name(status));
     if (is_injected(s, status)) {
         session_counts[COUNT_INJECTED]++;
         if (!has_message(s))
-            session_fail(s, "a failure without a message", "%s: %s", name, libsolver_status_name(status));
+            session_fail(s, "a failure without a message", "%s: %s", name,
+                         libsolver_status_name(status));
         session_arm(s, -1, -1);
         if (after)
             after(s);
@@ -40,7 +42,8 @@ libsolver_status attempt(fuzz_session *s, const char *name, call *make, void *ar
     }
     session_arm(s, -1, -1);
     if (status < 0 && !has_message(s))
-        session_fail(s, "a failure without a message", "%s: %s", name, libsolver_status_name(status));
+        session_fail(s, "a failure without a message", "%s: %s", name,
+                     libsolver_status_name(status));
     session_end_call(s);
     return status;
 }
@@ -54,9 +57,12 @@ unsigned fit_wanted(const fuzz_session *s)
 {
     libsolver_factor_info info;
     libsolver_info(s->factor, &info);
-    return (s->status == LIBSOLVER_SINGULAR ? FIT_ZERO_PIVOTS : 0u) | (info.perturbed > 0 ? FIT_PERTURBED : 0u) |
-           (s->options.mixed == LIBSOLVER_ON && (info.precision == LIBSOLVER_D || info.precision == LIBSOLVER_Z) ? FIT_DOUBLE
-                                                                                                                 : 0u);
+    return (s->status == LIBSOLVER_SINGULAR ? FIT_ZERO_PIVOTS : 0u) |
+           (info.perturbed > 0 ? FIT_PERTURBED : 0u) |
+           (s->options.mixed == LIBSOLVER_ON &&
+                    (info.precision == LIBSOLVER_D || info.precision == LIBSOLVER_Z)
+                ? FIT_DOUBLE
+                : 0u);
 }
 
 /* The factor may have taken more memory for fronts since workspaces were made or used.  A call that
@@ -119,7 +125,8 @@ static int prepare(fuzz_session *s)
 {
     const int with_values = chance(s, 60);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    s->may_fail = s->may_fail && s->options.memory_limit == 0; /* without a context there is no message */
+    /* without a context there is no message */
+    s->may_fail = s->may_fail && s->options.memory_limit == 0;
     const int may_fail = s->may_fail;
     s->may_fail = 0;
     if ((status = attempt(s, "context_create", make_context, NULL, NULL)) != LIBSOLVER_OK) {
@@ -130,9 +137,11 @@ static int prepare(fuzz_session *s)
     s->may_fail = may_fail;
     session_tell(s, "analyze%s", with_values ? "" : " the pattern");
     status = attempt(s, "analyze", make_analysis, with_values ? s : NULL, NULL);
-    const int is_unbuilt = status == LIBSOLVER_NOT_BUILT && s->options.ordering == LIBSOLVER_ORDERING_METIS;
+    const int is_unbuilt =
+        status == LIBSOLVER_NOT_BUILT && s->options.ordering == LIBSOLVER_ORDERING_METIS;
     if (status != LIBSOLVER_OK && !is_limited(s, status) && !is_unbuilt)
-        session_fail(s, "analyze failed", "%s: %s", libsolver_status_name(status), session_message(s));
+        session_fail(s, "analyze failed", "%s: %s", libsolver_status_name(status),
+                     session_message(s));
     return status == LIBSOLVER_OK;
 }
 
@@ -151,7 +160,8 @@ int begin(fuzz_session *s)
         session_tell(s, "factorize");
         status = attempt(s, "factorize", make_factor, NULL, NULL);
     }
-    const int is_unbuilt = status == LIBSOLVER_NOT_BUILT && s->options.ordering == LIBSOLVER_ORDERING_METIS;
+    const int is_unbuilt =
+        status == LIBSOLVER_NOT_BUILT && s->options.ordering == LIBSOLVER_ORDERING_METIS;
     if (is_limited(s, status) || is_unbuilt)
         return 0;
     if (!s->factor) {
@@ -183,9 +193,10 @@ void solve_is_refused(fuzz_session *s)
 {
     const int n = s->given.n;
     fuzz_block b = block_random(&s->r, &s->given, n, 1);
-    const libsolver_status status = s->options.schur_size > 0
-                                        ? libsolver_schur_condense(s->factor, NULL, &b.vectors, &b.vectors)
-                                        : libsolver_solve(s->factor, &b.vectors, &b.vectors);
+    const libsolver_status status =
+        s->options.schur_size > 0
+            ? libsolver_schur_condense(s->factor, NULL, &b.vectors, &b.vectors)
+            : libsolver_solve(s->factor, &b.vectors, &b.vectors);
     if (status != LIBSOLVER_INVALID)
         session_fail(s, "a solve without a factor", "%s", libsolver_status_name(status));
     if (!session_message(s)[0])
@@ -199,7 +210,8 @@ static void draw_shift(fuzz_session *s, fuzz_block *shift)
     const int integer = chance(s, 40);
     for (int i = 0; i < s->given.n; i++) {
         const double re = integer ? below(s, 3) : size * random_real(&s->r),
-                     im = s->given.is_complex && !s->given.is_hermitian ? size * random_real(&s->r) : 0;
+                     im = s->given.is_complex && !s->given.is_hermitian ? size * random_real(&s->r)
+                                                                        : 0;
         s->shift_re[i] = system_round(&s->given, re);
         s->shift_im[i] = system_round(&s->given, im);
         block_set(shift, i, 0, re, im);
@@ -212,12 +224,13 @@ static void check_allocations(fuzz_session *s, const libsolver_factor_info *befo
 {
     libsolver_factor_info after;
     libsolver_info(s->factor, &after);
-    const int fixed = s->options.kind == LIBSOLVER_KIND_SPD ||
-                      s->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
-                      (s->options.kind == LIBSOLVER_KIND_INDEFINITE && s->options.matching == LIBSOLVER_OFF);
+    const int fixed =
+        s->options.kind == LIBSOLVER_KIND_SPD || s->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
+        (s->options.kind == LIBSOLVER_KIND_INDEFINITE && s->options.matching == LIBSOLVER_OFF);
     if (fixed && s->options.mixed != LIBSOLVER_ON && after.allocations > before->allocations &&
         after.growths == 0 && before->growths == 0)
-        session_fail(s, "refactorize allocates", "%d times", (int)(after.allocations - before->allocations));
+        session_fail(s, "refactorize allocates", "%d times",
+                     (int)(after.allocations - before->allocations));
 }
 
 /* The same values time and again: whatever they need is there the third time. */
@@ -236,13 +249,14 @@ static void repeat_refactorize(fuzz_session *s, const new_values *v, libsolver_s
     }
     libsolver_info(s->factor, &after);
     if ((status < 0) != (wanted < 0))
-        session_fail(s, "the same values have another status", "%s, before %s", libsolver_status_name(status),
-                     libsolver_status_name(wanted));
+        session_fail(s, "the same values have another status", "%s, before %s",
+                     libsolver_status_name(status), libsolver_status_name(wanted));
     if (status < 0)
         return;
     if (after.allocations > before.allocations)
-        session_fail(s, "refactorize with the same values allocates", "%d times, kind %d, %d growths",
-                     (int)(after.allocations - before.allocations), after.kind, (int)after.growths);
+        session_fail(s, "refactorize with the same values allocates",
+                     "%d times, kind %d, %d growths", (int)(after.allocations - before.allocations),
+                     after.kind, (int)after.growths);
     s->status = status; /* fewer attempts are made for values that are like the last */
     check_factorized(s, status);
 }
@@ -262,7 +276,8 @@ void do_refactorize(fuzz_session *s)
         a.pointers = a.indices = NULL;
     if (shifted)
         draw_shift(s, &shift);
-    new_values v = {old_values ? NULL : &a, shifted ? &shift.vectors : NULL, !shifted && chance(s, 60)};
+    new_values v = {old_values ? NULL : &a, shifted ? &shift.vectors : NULL,
+                    !shifted && chance(s, 60)};
     libsolver_info(s->factor, &before);
     session_tell(s, "refactorize%s: %s%s", shifted ? "_shifted" : "", what,
                  a.pointers ? "" : ", without indices");

@@ -47,7 +47,8 @@ void draw_options(fuzz_session *s)
     o->kind = (libsolver_kind)(below(s, 10) * 2 / 5);
     if (o->kind == LIBSOLVER_KIND_QUASI_DEFINITE && !chance(s, 60))
         o->kind = LIBSOLVER_KIND_AUTO;
-    if (complex_symmetric && (o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE))
+    if (complex_symmetric &&
+        (o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE))
         o->kind = LIBSOLVER_KIND_INDEFINITE;
     o->ordering = chance(s, 40) ? LIBSOLVER_ORDERING_AUTO : (libsolver_ordering)below(s, 6);
     o->matching = (libsolver_choice)(chance(s, 50) ? 0 : below(s, 3));
@@ -80,15 +81,17 @@ void tell_options(fuzz_session *s)
     static const char *const types = "dszc";
     const libsolver_options *o = &s->options;
     const libsolver_matrix *m = &s->view.matrix;
-    session_tell(s, "%s, n = %d, type %c %s; %s %s, base %d, int%d and int%d, %d entries", s->given.family,
-                 s->given.n, types[s->given.type], s->given.symmetry ? "Hermitian" : "symmetric",
+    session_tell(s, "%s, n = %d, type %c %s; %s %s, base %d, int%d and int%d, %d entries",
+                 s->given.family, s->given.n, types[s->given.type],
+                 s->given.symmetry ? "Hermitian" : "symmetric",
                  m->storage == LIBSOLVER_LOWER   ? "LOWER"
                  : m->storage == LIBSOLVER_UPPER ? "UPPER"
                                                  : "FULL",
                  m->format ? "triplets" : "compressed", m->base, m->pointer_type ? 64 : 32,
                  m->index_type ? 64 : 32, (int)s->view.entries);
     session_tell(s,
-                 "kind %s, ordering %s, matching %s, scaling %s, u = %g, purpose %d, %d steps, tolerance %g, "
+                 "kind %s, ordering %s, matching %s, scaling %s, u = %g, purpose %d, %d steps, "
+                 "tolerance %g, "
                  "mixed %s, delay_cap %d, %d Schur rows, %d "
                  "threads, limit %d",
                  kinds[o->kind], orderings[o->ordering], choices[o->matching], choices[o->scaling],

@@ -105,7 +105,8 @@ void *__wrap_realloc(void *block, size_t size)
     if (refused())
         return NULL;
     const int64_t before = size_of(block);
-    void *moved = counted(__real_realloc(block, size)); /* both blocks may be there for a moment: they count */
+    void *moved = counted(__real_realloc(block, size)); /* both blocks may be there for a moment:
+                                                           they count */
     live -= moved ? before : 0;
     return moved;
 }
@@ -150,7 +151,8 @@ static void make_folder(void)
     if (*folder)
         return;
     struct stat facts; /* in memory if there is such a place */
-    snprintf(folder, sizeof folder, "%s/fuzz_reader.XXXXXX", stat("/dev/shm", &facts) ? "." : "/dev/shm");
+    snprintf(folder, sizeof folder, "%s/fuzz_reader.XXXXXX",
+             stat("/dev/shm", &facts) ? "." : "/dev/shm");
     if (!mkdtemp(folder)) {
         perror(folder);
         exit(EXIT_FAILURE);
@@ -198,10 +200,12 @@ static int64_t line_of_refusal(const char *name, const failure *f)
 {
     const size_t length = strlen(name);
     promise(f->code == EXIT_INPUT, "not refused as wrong input", f->text);
-    promise(strncmp(f->text, name, length) == 0 && f->text[length] == ':', "no file in the refusal", f->text);
+    promise(strncmp(f->text, name, length) == 0 && f->text[length] == ':', "no file in the refusal",
+            f->text);
     char *end;
     const long long line = strtoll(f->text + length + 1, &end, 10);
-    promise(end > f->text + length + 1 && end[0] == ':' && end[1] == ' ' && strlen(end) > 8, "no line or cause", f->text);
+    promise(end > f->text + length + 1 && end[0] == ':' && end[1] == ' ' && strlen(end) > 8,
+            "no line or cause", f->text);
     for (const char *c = f->text; *c; c++)
         promise(*c >= ' ' && *c < 127, "not one line of printable characters", f->text);
     return line;
@@ -210,16 +214,20 @@ static int64_t line_of_refusal(const char *name, const failure *f)
 static void check_matrix(const triplets *a)
 {
     char place[96];
-    promise(a->n >= 0 && a->nnz >= 0 && a->nnz <= a->capacity, "sizes", "negative, or more entries than room");
+    promise(a->n >= 0 && a->nnz >= 0 && a->nnz <= a->capacity, "sizes",
+            "negative, or more entries than room");
     for (int64_t p = 0; p < a->nnz; p++) {
-        snprintf(place, sizeof place, "%d %d, entry %" PRId64 " of %" PRId64, a->rows[p], a->columns[p], p, a->nnz);
-        promise(0 <= a->columns[p] && a->columns[p] <= a->rows[p] && a->rows[p] < a->n, "outside the triangle", place);
+        snprintf(place, sizeof place, "%d %d, entry %" PRId64 " of %" PRId64, a->rows[p],
+                 a->columns[p], p, a->nnz);
+        promise(0 <= a->columns[p] && a->columns[p] <= a->rows[p] && a->rows[p] < a->n,
+                "outside the triangle", place);
         promise(p == 0 || a->columns[p - 1] < a->columns[p] ||
                     (a->columns[p - 1] == a->columns[p] && a->rows[p - 1] < a->rows[p]),
                 "out of order, or twice", place);
         for (int c = 0; c < triplets_width(a); c++)
             promise(isfinite(a->values[p * triplets_width(a) + c]), "not finite", place);
-        promise(!triplets_are_hermitian(a) || a->rows[p] != a->columns[p] || a->values[2 * p + 1] == 0,
+        promise(!triplets_are_hermitian(a) || a->rows[p] != a->columns[p] ||
+                    a->values[2 * p + 1] == 0,
                 "a Hermitian matrix with a complex diagonal", place);
     }
 }
@@ -230,12 +238,14 @@ static bool same(const triplets *a, const triplets *b)
     return a->n == b->n && a->type == b->type && a->symmetry == b->symmetry && a->nnz == b->nnz &&
            (count == 0 || (memcmp(a->rows, b->rows, count * sizeof *a->rows) == 0 &&
                            memcmp(a->columns, b->columns, count * sizeof *a->columns) == 0 &&
-                           memcmp(a->values, b->values, count * sizeof *a->values * (size_t)triplets_width(a)) == 0));
+                           memcmp(a->values, b->values,
+                                  count * sizeof *a->values * (size_t)triplets_width(a)) == 0));
 }
 
 /* Reads name; text: bytes of the text in it.  Memory of the reader is checked, that of *a is the
  * caller's. */
-static void read_checked(const char *name, size_t text, triplets *a, int64_t *duplicates, failure *f)
+static void read_checked(const char *name, size_t text, triplets *a, int64_t *duplicates,
+                         failure *f)
 {
     char shown[64];
     *f = (failure){0};
@@ -254,7 +264,8 @@ static void check_written(const triplets *a)
     failure f = {0};
     int64_t duplicates;
     const char *name = written_path[a->nnz % 2];
-    promise(mm_write_matrix(name, a, a->n % 2 ? "a comment" : NULL, &f) == 0, "not written", f.text);
+    promise(mm_write_matrix(name, a, a->n % 2 ? "a comment" : NULL, &f) == 0, "not written",
+            f.text);
     read_checked(name, 256 + 80 * (size_t)a->nnz, &again, &duplicates, &f);
     promise(f.code == 0, "not read again", f.text);
     promise(same(a, &again) && duplicates == 0, "another matrix after writing and reading", "");
@@ -273,11 +284,13 @@ static void check_failing(const char *name, int64_t k, const failure *expected)
     counting = false;
     failing = 0;
     promise(live == 0, "a leak", f.text);
-    promise(failed ? f.code == EXIT_RESOURCES : f.code == expected->code, "a failed allocation was not told", f.text);
+    promise(failed ? f.code == EXIT_RESOURCES : f.code == expected->code,
+            "a failed allocation was not told", f.text);
 }
 
 /* the same bytes compressed, and then with a bit of them the other way round */
-static void check_packed(const uint8_t *data, size_t size, uint64_t hash, const triplets *a, const failure *f)
+static void check_packed(const uint8_t *data, size_t size, uint64_t hash, const triplets *a,
+                         const failure *f)
 {
     size_t packed_size;
     triplets other;
@@ -287,13 +300,15 @@ static void check_packed(const uint8_t *data, size_t size, uint64_t hash, const 
     store(packed_path, packed, packed_size);
     read_checked(packed_path, size, &other, &duplicates, &g);
     promise(g.code == f->code, "compressed it is another result", g.code ? g.text : f->text);
-    promise(f->code ? strcmp(f->text + strlen(path), g.text + strlen(packed_path)) == 0 : same(a, &other),
+    promise(f->code ? strcmp(f->text + strlen(path), g.text + strlen(packed_path)) == 0
+                    : same(a, &other),
             "compressed it is another matrix or refusal", g.text);
     triplets_free(&other);
 
     packed[hash % packed_size] ^= (uint8_t)(1 << hash / packed_size % 8);
     store(packed_path, packed, packed_size);
-    read_checked(packed_path, 1032 * (packed_size + size), &other, &duplicates, &g); /* deflate's largest ratio */
+    /* deflate's largest ratio */
+    read_checked(packed_path, 1032 * (packed_size + size), &other, &duplicates, &g);
     if (g.code)
         line_of_refusal(packed_path, &g);
     else
@@ -313,7 +328,8 @@ static void check_vectors(size_t text, bool complex_matrix)
     failure f = {0};
     double *b;
     int64_t columns = -1;
-    const int32_t order = mm_file_open(&m, path, &f) == 0 && m.rows < MOST_VALUES ? (int32_t)m.rows : 3;
+    const int32_t order =
+        mm_file_open(&m, path, &f) == 0 && m.rows < MOST_VALUES ? (int32_t)m.rows : 3;
     const bool large = f.code == 0 && m.rows > 0 && m.columns > MOST_VALUES / m.rows;
     mm_file_close(&m);
     if (large)
@@ -337,9 +353,12 @@ static void check_vectors(size_t text, bool complex_matrix)
         promise(isfinite(b[k]), "a right-hand side that is not finite", "");
     double *again;
     int64_t columns_again;
-    promise(mm_write_vectors(written_path[0], order, columns, width, b, &f) == 0, "vectors not written", f.text);
-    promise(mm_read_vectors(written_path[0], order, type, &again, &columns_again, &f) == 0, "vectors not read again", f.text);
-    promise(columns == columns_again && memcmp(b, again, sizeof *b * (size_t)(order * columns * width)) == 0,
+    promise(mm_write_vectors(written_path[0], order, columns, width, b, &f) == 0,
+            "vectors not written", f.text);
+    promise(mm_read_vectors(written_path[0], order, type, &again, &columns_again, &f) == 0,
+            "vectors not read again", f.text);
+    promise(columns == columns_again &&
+                memcmp(b, again, sizeof *b * (size_t)(order * columns * width)) == 0,
             "other vectors after writing and reading", "");
     room_free(again);
     room_free(b);
@@ -368,7 +387,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     failure f;
     int64_t duplicates;
     read_checked(path, archive ? 1032 * size : size, &a, &duplicates, &f);
-    promise(duplicates >= 0 && (archive || f.code || a.nnz + duplicates <= line_count), "entries", "more than the file has lines");
+    promise(duplicates >= 0 && (archive || f.code || a.nnz + duplicates <= line_count), "entries",
+            "more than the file has lines");
     if (f.code) {
         const int64_t line = line_of_refusal(path, &f);
         promise(line >= 1 && (archive || line <= line_count), "no such line", f.text);
@@ -415,7 +435,9 @@ static void read_originals(const char *name)
     for (struct dirent *entry; files && (entry = readdir(files));) {
         char file_name[512];
         snprintf(file_name, sizeof file_name, "%s/%s", name, entry->d_name);
-        FILE *file = strstr(entry->d_name, ".mtx") && original_count < MOST_FILES ? fopen(file_name, "rb") : NULL;
+        FILE *file = strstr(entry->d_name, ".mtx") && original_count < MOST_FILES
+                         ? fopen(file_name, "rb")
+                         : NULL;
         if (!file)
             continue;
         text *t = &originals[original_count++];
@@ -430,11 +452,46 @@ static void read_originals(const char *name)
     }
 }
 
-static const char *const extremes[] = {
-    "0", "1", "-1", "2147483646", "2147483647", "2147483648", "4294967297", "9223372036854775807", "9223372036854775808",
-    "3037000500", "99999999999999999999999", "1e400", "1e308", "1.7976931348623157e308", "-1e-400", "4.9e-324", "nan", "inf",
-    "1.5", "0x10", "1d3", "+", "--1", "1e", ".", "%", "\t", "\r", "\v", "\n", "\n\n", "1 1", "general", "symmetric", "hermitian",
-    "complex", "pattern", "integer", "array", "coordinate"};
+static const char *const extremes[] = {"0",
+                                       "1",
+                                       "-1",
+                                       "2147483646",
+                                       "2147483647",
+                                       "2147483648",
+                                       "4294967297",
+                                       "9223372036854775807",
+                                       "9223372036854775808",
+                                       "3037000500",
+                                       "99999999999999999999999",
+                                       "1e400",
+                                       "1e308",
+                                       "1.7976931348623157e308",
+                                       "-1e-400",
+                                       "4.9e-324",
+                                       "nan",
+                                       "inf",
+                                       "1.5",
+                                       "0x10",
+                                       "1d3",
+                                       "+",
+                                       "--1",
+                                       "1e",
+                                       ".",
+                                       "%",
+                                       "\t",
+                                       "\r",
+                                       "\v",
+                                       "\n",
+                                       "\n\n",
+                                       "1 1",
+                                       "general",
+                                       "symmetric",
+                                       "hermitian",
+                                       "complex",
+                                       "pattern",
+                                       "integer",
+                                       "array",
+                                       "coordinate"};
 
 #define PICK(r, list) ((list)[random_below(r, (int32_t)(sizeof(list) / sizeof *(list)))])
 
@@ -454,21 +511,25 @@ static void make_file(random_stream *r, text *t)
     static const char *const fields[] = {"real", "integer", "complex", "pattern"};
     static const char *const symmetries[] = {"general", "symmetric", "hermitian"};
     static const char *const values[] = {"1", "2", "-3", "0", "4.5", "-1e-3", "1e308", "-0"};
-    const char *format = PICK(r, formats), *field = PICK(r, fields), *symmetry = PICK(r, symmetries);
+    const char *format = PICK(r, formats), *field = PICK(r, fields),
+               *symmetry = PICK(r, symmetries);
     const int32_t n = random_below(r, 6), mirrored = *symmetry == 'g' && random_below(r, 4) ? 1 : 0;
     const int32_t whole = *symmetry == 'g' ? n * n : n * (n + 1) / 2;
     const int32_t entries = *format == 'a' ? whole : n ? random_below(r, 12) : 0;
     char line[192];
     t->size = 0;
-    snprintf(line, sizeof line, "%%%%MatrixMarket matrix %s %s %s\n%s", format, field, symmetry, random_below(r, 3) ? "" : "% c\n");
+    snprintf(line, sizeof line, "%%%%MatrixMarket matrix %s %s %s\n%s", format, field, symmetry,
+             random_below(r, 3) ? "" : "% c\n");
     append(t, line);
-    snprintf(line, sizeof line, *format == 'a' ? "%d %d\n" : "%d %d %d\n", n, n, mirrored ? 2 * entries : entries);
+    snprintf(line, sizeof line, *format == 'a' ? "%d %d\n" : "%d %d %d\n", n, n,
+             mirrored ? 2 * entries : entries);
     append(t, line);
     for (int32_t k = 0; k < entries; k++) {
         char value[64] = "";
         int32_t i = 1 + random_below(r, n), j = 1 + random_below(r, n);
         if (*field != 'p')
-            snprintf(value, sizeof value, *field == 'c' ? " %s %s" : " %s", PICK(r, values), PICK(r, values));
+            snprintf(value, sizeof value, *field == 'c' ? " %s %s" : " %s", PICK(r, values),
+                     PICK(r, values));
         if (*format == 'a') {
             snprintf(line, sizeof line, "%s\n", value);
         } else if (mirrored) {
@@ -551,8 +612,9 @@ int main(int count, char **arguments)
             mutate(&r, &t);
         LLVMFuzzerTestOneInput(t.bytes, t.size);
     }
-    printf("fuzz_reader: %" PRId64 " files of seed %" PRId64 ", %" PRId64 " read, %" PRId64 " refused, no promise broken\n", runs, seed,
-           accepted, rejected);
+    printf("fuzz_reader: %" PRId64 " files of seed %" PRId64 ", %" PRId64 " read, %" PRId64
+           " refused, no promise broken\n",
+           runs, seed, accepted, rejected);
     return accepted < runs / 20 || rejected < runs / 20; /* of both kinds enough */
 }
 

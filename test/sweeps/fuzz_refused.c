@@ -10,15 +10,17 @@
 static void overwrite(fuzz_view *v, libsolver_type type, int64_t k, double with)
 {
     fuzz_block b = {
-        .vectors = {.values = v->values, .rows = v->entries, .columns = 1, .ld = v->entries, .type = type}};
+        .vectors = {
+            .values = v->values, .rows = v->entries, .columns = 1, .ld = v->entries, .type = type}};
     block_set(&b, k, 0, with, 0);
 }
 
 /* Options or a matrix that are at fault, before all else. */
 void do_refused_begin(fuzz_session *s)
 {
-    static const char *const faults[] = {"threads", "a tolerance", "a reserved field", "a row",
-                                         "a NaN",   "a base",      "a permutation",    "a threshold"};
+    static const char *const faults[] = {"threads",       "a tolerance", "a reserved field",
+                                         "a row",         "a NaN",       "a base",
+                                         "a permutation", "a threshold"};
     const int fault = s->view.entries > 0 ? below(s, 8) : below(s, 3);
     int64_t permutation[64] = {0};
     libsolver_options o = s->options;
@@ -87,10 +89,12 @@ void do_refused_refactorize(fuzz_session *s)
         a.pointers = a.indices = NULL;
     } else if (fault == 1) {
         if (a.index_type == LIBSOLVER_INT32)
-            ((int32_t *)s->view.indices)[0] = a.base + ((int32_t *)s->view.indices)[0] - a.base +
-                                              (((int32_t *)s->view.indices)[0] - a.base > 0 ? -1 : 1);
+            ((int32_t *)s->view.indices)[0] =
+                a.base + ((int32_t *)s->view.indices)[0] - a.base +
+                (((int32_t *)s->view.indices)[0] - a.base > 0 ? -1 : 1);
         else
-            ((int64_t *)s->view.indices)[0] += ((int64_t *)s->view.indices)[0] - a.base > 0 ? -1 : 1;
+            ((int64_t *)s->view.indices)[0] +=
+                ((int64_t *)s->view.indices)[0] - a.base > 0 ? -1 : 1;
     } else if (fault == 2)
         a.type = a.type == LIBSOLVER_D ? LIBSOLVER_S : LIBSOLVER_D;
     else if (fault == 3)
@@ -107,9 +111,12 @@ void do_refused_refactorize(fuzz_session *s)
         wanted = LIBSOLVER_NONFINITE;
         s->has_given = 1; /* the matrix itself was good */
     }
-    status = fault == 7 ? libsolver_refactorize(s->factor, NULL)
-                        : libsolver_refactorize_shifted(s->factor, &a, fault == 6 ? &shift.vectors : NULL);
-    const int left_alone = fault == 4 || fault == 6 ? status == wanted : status == wanted || status == or ;
+    status = fault == 7
+                 ? libsolver_refactorize(s->factor, NULL)
+                 : libsolver_refactorize_shifted(s->factor, &a, fault == 6 ? &shift.vectors : NULL);
+    const int left_alone =
+        fault == 4 || fault == 6 ? status == wanted : status == wanted || status == or
+        ;
     if (!left_alone)
         session_fail(s, "a wrong argument", "%s: %s", faults[fault], libsolver_status_name(status));
     if (!session_message(s)[0])
@@ -151,7 +158,8 @@ void do_refused_solve(fuzz_session *s)
     session_tell(s, "a solve with fault %d", fault);
     const libsolver_status status = libsolver_solve(s->factor, &b.vectors, &x.vectors);
     if (status != wanted && status != LIBSOLVER_INVALID)
-        session_fail(s, "a wrong argument", "solve, fault %d: %s", fault, libsolver_status_name(status));
+        session_fail(s, "a wrong argument", "solve, fault %d: %s", fault,
+                     libsolver_status_name(status));
     if (!session_message(s)[0])
         session_fail(s, "a failure without a message", "solve, fault %d", fault);
     if (libsolver_refine(s->factor, NULL, &x.vectors, &x.vectors, NULL) >= 0 && n > 0 &&

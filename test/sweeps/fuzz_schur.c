@@ -91,8 +91,10 @@ static void check_complement(fuzz_session *s, const fuzz_block *complement)
                 continue;
             const double error = quad_abs((quad_complex){got.re - e.re, got.im - e.im}) *
                                  all[s->schur_rows[i]] * all[s->schur_rows[j]];
-            if (!(error <= 1000 * (n + 1) * system_eps(&s->factored) * (1 + condition) * (most + column))) {
-                session_fail(s, "Schur complement", "entry (%d, %d): %.10g, true %.10g, condition %.3g", i, j,
+            if (!(error <=
+                  1000 * (n + 1) * system_eps(&s->factored) * (1 + condition) * (most + column))) {
+                session_fail(s, "Schur complement",
+                             "entry (%d, %d): %.10g, true %.10g, condition %.3g", i, j,
                              (double)got.re, (double)e.re, condition);
                 return;
             }
@@ -123,24 +125,29 @@ static void check_whole_solution(fuzz_session *s, const fuzz_block *complement, 
         for (int i = 0; i < s->options.schur_size; i++) {
             double sum = 0;
             for (int k = 0; k < s->options.schur_size; k++)
-                sum += quad_abs(block_get(complement, i, k)) * quad_abs(block_get(x, s->schur_rows[k], j));
+                sum += quad_abs(block_get(complement, i, k)) *
+                       quad_abs(block_get(x, s->schur_rows[k], j));
             most = fmax(most, sum);
         }
         if (!(residual <= 1e4 * n * system_eps(&s->factored) * true_condition(s) * most))
-            session_fail(s, "a solution by condense and expand", "residual %.3g, terms %.3g", residual, most);
+            session_fail(s, "a solution by condense and expand", "residual %.3g, terms %.3g",
+                         residual, most);
     }
 }
 
 void check_schur(fuzz_session *s)
 {
-    const int n = s->factored.n, size = (int)s->options.schur_size, columns = 1 + random_below(&s->r, 3);
+    const int n = s->factored.n, size = (int)s->options.schur_size,
+              columns = 1 + random_below(&s->r, 3);
     fuzz_block complement = block_random(&s->r, &s->factored, size, size),
                b = block_random(&s->r, &s->factored, n, columns);
     random_block(s, &b);
     fuzz_block x = block_copy(&b);
     const libsolver_status first = libsolver_schur_complement(s->factor, &complement.vectors);
-    const libsolver_status second = libsolver_schur_condense(s->factor, NULL, &b.vectors, &x.vectors);
-    session_digest(s, complement.vectors.values, (size_t)complement.count * scalar_bytes(s->factored.type));
+    const libsolver_status second =
+        libsolver_schur_condense(s->factor, NULL, &b.vectors, &x.vectors);
+    session_digest(s, complement.vectors.values,
+                   (size_t)complement.count * scalar_bytes(s->factored.type));
     session_digest(s, x.vectors.values, (size_t)x.count * scalar_bytes(s->factored.type));
     if (first != s->status || second != s->status)
         session_fail(s, "status of a Schur complement", "%s, condense %s, factorize %s",

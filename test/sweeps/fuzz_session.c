@@ -57,7 +57,8 @@ static void print_matrix(const fuzz_session *s)
             const int at = i + j * a->n, shifted = i == j && s->is_shifted;
             if (!a->stored[at] && !shifted)
                 continue;
-            printf("%d %d %.17g", i + 1, j + 1, system_round(a, a->re[at] + (shifted ? s->shift_re[i] : 0)));
+            printf("%d %d %.17g", i + 1, j + 1,
+                   system_round(a, a->re[at] + (shifted ? s->shift_re[i] : 0)));
             if (a->is_complex)
                 printf(" %.17g", system_round(a, a->im[at] + (shifted ? s->shift_im[i] : 0)));
             printf("\n");
@@ -74,8 +75,8 @@ void session_fail(fuzz_session *s, const char *class, const char *format, ...)
     s->failures++;
     const int is_first = classify(class, s->number);
     if (is_first || session_verbose)
-        printf("FAILED (%s): %s\n  --seed %" PRIu64 " --first %" PRId64 " --sequences 1\n%s\n", class, what,
-               s->seed, s->number, s->text);
+        printf("FAILED (%s): %s\n  --seed %" PRIu64 " --first %" PRId64 " --sequences 1\n%s\n",
+               class, what, s->seed, s->number, s->text);
     if ((is_first || session_verbose) && session_matrices)
         print_matrix(s);
     session_tell(s, "  FAILED (%s): %s", class, what);
@@ -83,8 +84,9 @@ void session_fail(fuzz_session *s, const char *class, const char *format, ...)
 
 void session_digest(fuzz_session *s, const void *bytes, size_t count)
 {
+    /* FNV-1a */
     for (size_t k = 0; k < count; k++)
-        s->digest = (s->digest ^ ((const unsigned char *)bytes)[k]) * UINT64_C(0x100000001b3); /* FNV-1a */
+        s->digest = (s->digest ^ ((const unsigned char *)bytes)[k]) * UINT64_C(0x100000001b3);
 }
 
 void session_end_call(fuzz_session *s)
@@ -178,14 +180,15 @@ int64_t session_report(int64_t sequences)
     const int64_t *c = session_counts;
     int64_t sum = 0;
     for (int k = 0; k < class_count; k++) {
-        printf("%8" PRId64 " x %s (first: sequence %" PRId64 ")\n", classes[k].count, classes[k].name,
-               classes[k].first);
+        printf("%8" PRId64 " x %s (first: sequence %" PRId64 ")\n", classes[k].count,
+               classes[k].name, classes[k].first);
         sum += classes[k].count;
     }
-    printf("%" PRId64 " sequences, %" PRId64 " factorizations, %" PRId64 " solves; inertia certain %" PRId64
-           ", uncertain %" PRId64 ", oracle undecided %" PRId64 ", zeros below eps^2 %" PRId64
-           "; singular %" PRId64 ", found so %" PRId64 "; estimates %" PRId64
-           ", more than 3 times too small %" PRId64 "; failures injected %" PRId64 "; %" PRId64 " failures\n",
+    printf("%" PRId64 " sequences, %" PRId64 " factorizations, %" PRId64
+           " solves; inertia certain %" PRId64 ", uncertain %" PRId64 ", oracle undecided %" PRId64
+           ", zeros below eps^2 %" PRId64 "; singular %" PRId64 ", found so %" PRId64
+           "; estimates %" PRId64 ", more than 3 times too small %" PRId64
+           "; failures injected %" PRId64 "; %" PRId64 " failures\n",
            sequences, c[COUNT_FACTORS], c[COUNT_SOLVES], c[COUNT_CERTAIN], c[COUNT_UNCERTAIN],
            c[COUNT_UNDECIDED], c[COUNT_SQUARES], c[COUNT_SINGULAR], c[COUNT_SINGULAR_FOUND],
            c[COUNT_ESTIMATES], c[COUNT_LOW_ESTIMATES], c[COUNT_INJECTED], sum);

@@ -35,12 +35,14 @@ typedef struct fuzz_session {
     int is_shifted;       /* ... with this added */
     double shift_re[64], shift_im[64];
     fuzz_view view;
-    int usable;              /* the factor should be, ... */
-    int was_usable;          /* ... or was once: it has a workspace */
-    libsolver_status status; /* of its making */
-    int64_t columns;         /* that its own workspace has had */
-    int has_grown[SESSION_WORKSPACES + 1];      /* the factor, since a workspace was made or last used; its own one last */
-    unsigned is_fit_for[SESSION_WORKSPACES + 1]; /* what factors were like that it was made for or used with: FIT_ bits */
+    int usable;                            /* the factor should be, ... */
+    int was_usable;                        /* ... or was once: it has a workspace */
+    libsolver_status status;               /* of its making */
+    int64_t columns;                       /* that its own workspace has had */
+    int has_grown[SESSION_WORKSPACES + 1]; /* the factor, since a workspace was made or last used;
+                                              its own one last */
+    unsigned is_fit_for[SESSION_WORKSPACES + 1]; /* what factors were like that it was made for or
+                                                    used with: FIT_ bits */
 
     /* what is true of it, when asked for */
     oracle_matrix whole, eliminated; /* with and without schur_rows */

@@ -50,15 +50,18 @@ static libsolver_status make_refine(fuzz_session *s, void *arguments)
     block_free(&p->x);
     p->x = block_copy(&p->b);
     const libsolver_status status =
-        libsolver_solve_plain(s->factor, LIBSOLVER_PART_ALL, p->workspace, &p->b.vectors, &p->x.vectors);
-    return status < 0 ? status
-                      : libsolver_refine(s->factor, p->workspace, &p->b.vectors, &p->x.vectors, p->errors);
+        libsolver_solve_plain(s->factor, LIBSOLVER_PART_ALL, p->workspace, &p->b.vectors,
+                              &p->x.vectors);
+    return status < 0
+               ? status
+               : libsolver_refine(s->factor, p->workspace, &p->b.vectors, &p->x.vectors, p->errors);
 }
 
 static libsolver_status make_forward(fuzz_session *s, void *arguments)
 {
     solve_arguments *p = arguments;
-    return libsolver_forward_error(s->factor, p->workspace, &p->b.vectors, &p->x.vectors, p->forward);
+    return libsolver_forward_error(s->factor, p->workspace, &p->b.vectors, &p->x.vectors,
+                                   p->forward);
 }
 
 static libsolver_status make_condition(fuzz_session *s, void *arguments)
@@ -109,7 +112,8 @@ void do_solve(fuzz_session *s)
         s->columns = columns > s->columns ? (columns < 32 ? columns : 32) : s->columns;
     if (status < 0) {
         if (!is_limited(s, status))
-            session_fail(s, "a solve failed", "%s: %s", libsolver_status_name(status), session_message(s));
+            session_fail(s, "a solve failed", "%s: %s", libsolver_status_name(status),
+                         session_message(s));
     } else {
         libsolver_solve_query(s->factor, p.workspace, &info);
         session_digest(s, &status, sizeof status);
@@ -134,7 +138,8 @@ void do_solve(fuzz_session *s)
 
 void do_condition(fuzz_session *s)
 {
-    const int drawn = below(s, SESSION_WORKSPACES), slot = s->workspace[drawn] ? drawn : SESSION_WORKSPACES;
+    const int drawn = below(s, SESSION_WORKSPACES),
+              slot = s->workspace[drawn] ? drawn : SESSION_WORKSPACES;
     solve_arguments p = {.workspace = s->workspace[drawn]};
     const int64_t requests = s->requests;
     session_tell(s, "condition");

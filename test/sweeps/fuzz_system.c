@@ -148,12 +148,14 @@ static void make_saddle(random_stream *r, fuzz_system *a, int first, int last)
         set(a, first + i, first + i, integers ? 1 + random_below(r, 4) : exp(8 * random_real(r)));
     for (int k = h; k < n; k++) {
         for (int t = 0; t < 3 && h > 0; t++)
-            set(a, first + k, first + random_below(r, h), integers ? integer(r, 2) : random_real(r));
+            set(a, first + k, first + random_below(r, h),
+                integers ? integer(r, 2) : random_real(r));
         if (k > h && chance(r, 10)) /* the row before once more */
             for (int j = 0; j < h; j++)
                 set(a, first + k, first + j, *at(a, first + k - 1, first + j));
         if (quasi)
-            set(a, first + k, first + k, -(integers ? 1 + random_below(r, 3) : exp(8 * random_real(r))));
+            set(a, first + k, first + k,
+                -(integers ? 1 + random_below(r, 3) : exp(8 * random_real(r))));
     }
 }
 
@@ -169,7 +171,8 @@ static void make_diagonal(random_stream *r, fuzz_system *a, int first, int last)
 {
     const int spread = 1 + random_below(r, a->is_single ? 15 : 60);
     for (int i = first; i < last; i++)
-        set(a, i, i, chance(r, 10) ? 0 : ldexp(random_real(r), random_below(r, 2 * spread) - spread));
+        set(a, i, i,
+            chance(r, 10) ? 0 : ldexp(random_real(r), random_below(r, 2 * spread) - spread));
 }
 
 /* Rows that come twice but for a few units in the last place, so that what is left of them
@@ -191,9 +194,10 @@ typedef void maker(random_stream *r, fuzz_system *a, int first, int last);
 static const struct {
     const char *name;
     maker *make;
-} families[] = {{"sparse", make_sparse},     {"Laplacian", make_laplacian},  {"definite", make_definite},
-                {"product", make_product},   {"saddle point", make_saddle},  {"Cauchy", make_cauchy},
-                {"diagonal", make_diagonal}, {"cancelling", make_cancelling}};
+} families[] = {{"sparse", make_sparse},       {"Laplacian", make_laplacian},
+                {"definite", make_definite},   {"product", make_product},
+                {"saddle point", make_saddle}, {"Cauchy", make_cauchy},
+                {"diagonal", make_diagonal},   {"cancelling", make_cancelling}};
 #define FAMILIES ((int)(sizeof families / sizeof families[0]))
 
 /* D A D with powers of two, or numbers that are rounded. */
@@ -211,7 +215,8 @@ static void scale_badly(random_stream *r, fuzz_system *a)
 /* Far up or down, where products leave the range of the type. */
 static void go_to_extremes(random_stream *r, fuzz_system *a)
 {
-    const int far = a->is_single ? 60 + random_below(r, 45) : 600 + random_below(r, 350), up = chance(r, 50);
+    const int far = a->is_single ? 60 + random_below(r, 45) : 600 + random_below(r, 350),
+              up = chance(r, 50);
     for (int k = 0; k < a->n * a->n; k++)
         a->re[k] = ldexp(a->re[k], up ? far : -far);
 }
@@ -268,7 +273,8 @@ static void shuffle(random_stream *r, fuzz_system *a)
     random_permutation(r, n, to);
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++) {
-            const int turned = to[i] < to[j], at_new = turned ? to[j] + to[i] * n : to[i] + to[j] * n;
+            const int turned = to[i] < to[j],
+                      at_new = turned ? to[j] + to[i] * n : to[i] + to[j] * n;
             a->re[at_new] = b.re[i + j * n];
             a->im[at_new] = turned && a->is_hermitian ? -b.im[i + j * n] : b.im[i + j * n];
         }
@@ -353,7 +359,8 @@ const char *system_revalue(random_stream *r, fuzz_system *a)
             else if (what == 4 && i == j)
                 *re = system_round(a, -*re), *im = system_round(a, -*im);
             else if (what == 5 && a->stored[i + j * n])
-                *re = integer(r, 3), *im = a->is_complex && !(a->is_hermitian && i == j) ? integer(r, 2) : 0;
+                *re = integer(r, 3),
+                *im = a->is_complex && !(a->is_hermitian && i == j) ? integer(r, 2) : 0;
         }
     return what == 3   ? "a power of two times the values"
            : what == 4 ? "the negative diagonal"

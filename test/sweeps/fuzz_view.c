@@ -42,8 +42,8 @@ static double leading(double v)
     return ldexp(trunc(ldexp(m, 12)), e - 12);
 }
 
-static int64_t list_entries(random_stream *r, const fuzz_system *a, libsolver_storage storage, int parts,
-                            fuzz_entry *entry)
+static int64_t list_entries(random_stream *r, const fuzz_system *a, libsolver_storage storage,
+                            int parts, fuzz_entry *entry)
 {
     int64_t k = 0;
     for (int j = 0; j < a->n; j++)
@@ -51,8 +51,10 @@ static int64_t list_entries(random_stream *r, const fuzz_system *a, libsolver_st
             if (!a->stored[i + j * a->n])
                 continue;
             for (int side = storage == LIBSOLVER_UPPER;
-                 side <= (storage != LIBSOLVER_LOWER && (i != j || storage == LIBSOLVER_UPPER)); side++) {
-                const int in_parts = random_below(r, 100) < parts, row = side ? j : i, column = side ? i : j;
+                 side <= (storage != LIBSOLVER_LOWER && (i != j || storage == LIBSOLVER_UPPER));
+                 side++) {
+                const int in_parts = random_below(r, 100) < parts, row = side ? j : i,
+                          column = side ? i : j;
                 if (in_parts) {
                     entry[k++] = (fuzz_entry){row, column, 1};
                     entry[k++] = (fuzz_entry){row, column, 2};
@@ -132,7 +134,8 @@ void view_fill(fuzz_view *v, const fuzz_system *a)
 {
     for (int64_t k = 0; k < v->entries; k++) {
         const fuzz_entry e = v->entry[k];
-        const int above = e.row < e.column, at = above ? e.column + e.row * a->n : e.row + e.column * a->n;
+        const int above = e.row < e.column,
+                  at = above ? e.column + e.row * a->n : e.row + e.column * a->n;
         double part[2] = {a->re[at], above && a->is_hermitian ? -a->im[at] : a->im[at]};
         for (int i = 0; i < 2 && e.part > 0; i++)
             part[i] = e.part == 1 ? leading(part[i]) : part[i] - leading(part[i]);
@@ -158,15 +161,17 @@ static int64_t place(const fuzz_block *b, int64_t i, int64_t j)
 fuzz_block block_random(random_stream *r, const fuzz_system *a, int64_t rows, int64_t columns)
 {
     fuzz_block b = {.is_complex = a->is_complex, .is_single = a->is_single};
-    const int by_rows = random_below(r, 3) == 0, wider = random_below(r, 2) ? 0 : random_below(r, 4);
+    const int by_rows = random_below(r, 3) == 0,
+              wider = random_below(r, 2) ? 0 : random_below(r, 4);
     const int64_t ld = (by_rows ? columns : rows) + wider;
     b.count = ld * (by_rows ? rows : columns);
-    b.vectors = (libsolver_vectors){.values = fuzz_room(b.count, scalar_bytes(a->type)),
-                                    .rows = rows,
-                                    .columns = columns,
-                                    .ld = ld,
-                                    .type = a->type,
-                                    .layout = by_rows ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR};
+    b.vectors =
+        (libsolver_vectors){.values = fuzz_room(b.count, scalar_bytes(a->type)),
+                            .rows = rows,
+                            .columns = columns,
+                            .ld = ld,
+                            .type = a->type,
+                            .layout = by_rows ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR};
     for (int64_t k = 0; k < b.count; k++)
         put(a->type, b.vectors.values, k, UNTOUCHED, UNTOUCHED);
     return b;

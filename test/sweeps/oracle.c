@@ -164,7 +164,8 @@ static void eliminate_two(elimination *x, int k)
         if (x->size[j + k * n] == 0 && x->size[j + (k + 1) * n] == 0)
             continue;
         for (int i = j; i < n; i++) {
-            const quad_complex first = difference(x->s[i + j * n], product(f->l[i + k * n], u, c), c);
+            const quad_complex first =
+                difference(x->s[i + j * n], product(f->l[i + k * n], u, c), c);
             store(x, i, j, difference(first, product(f->l[i + (k + 1) * n], v, c), c));
         }
     }
@@ -239,7 +240,8 @@ static double inverse_norm(const oracle_factor *f, int r)
     const int n = f->n;
     double sum = 0, most = 1, *x = oracle_room((size_t)r, sizeof *x),
            *l = oracle_room((size_t)r * (size_t)r, sizeof *l);
-    double *im = oracle_room((size_t)r, sizeof *im), *li = oracle_room((size_t)r * (size_t)r, sizeof *li);
+    double *im = oracle_room((size_t)r, sizeof *im),
+           *li = oracle_room((size_t)r * (size_t)r, sizeof *li);
     for (int j = 0; j < r; j++)
         for (int i = j + 1; i < r; i++) {
             l[j + i * r] = (double)f->l[i + j * n].re;
@@ -294,8 +296,9 @@ oracle_factor *oracle_factorize(const oracle_matrix *a)
 {
     const int n = a->n, square = n * n;
     oracle_factor *f = oracle_room(1, sizeof *f);
-    *f = (oracle_factor){
-        .n = n, .is_complex = a->is_complex, .is_hermitian = a->is_hermitian || !a->is_complex};
+    *f = (oracle_factor){.n = n,
+                         .is_complex = a->is_complex,
+                         .is_hermitian = a->is_hermitian || !a->is_complex};
     f->perm = oracle_room((size_t)n, sizeof *f->perm);
     f->scale = oracle_room((size_t)n, sizeof *f->scale);
     f->two = oracle_room((size_t)n, 1);
@@ -326,7 +329,8 @@ oracle_factor *oracle_factorize(const oracle_matrix *a)
         f->l[k + k * n] = (quad_complex){1, 0};
     count(f, done);
     const double inverse = inverse_norm(f, done), mu = least_pivot(f, done) / (inverse * inverse);
-    const double error = 100 * (n + 1) * QUAD_ROUNDOFF * (growth_norm(f, done) + sqrt(norm)) + sqrt(left);
+    const double error =
+        100 * (n + 1) * QUAD_ROUNDOFF * (growth_norm(f, done) + sqrt(norm)) + sqrt(left);
     f->signs.decided = done == f->rank && (done == 0 ? left == 0 : error < mu / 2);
     free(x.s);
     free(x.size);
@@ -369,12 +373,14 @@ oracle_signs oracle_signs_beyond(const oracle_factor *f, const oracle_matrix *a,
             for (int i = 0; i < n; i++) {
                 const int e = f->scale[i] + f->scale[j];
                 const quad_complex v = a->entry[i + j * n];
-                b.entry[i + j * n] = (quad_complex){shifted(v.re, e) + (i == j ? (k ? margin : -margin) : 0),
-                                                    a->is_complex ? shifted(v.im, e) : 0};
+                b.entry[i + j * n] =
+                    (quad_complex){shifted(v.re, e) + (i == j ? (k ? margin : -margin) : 0),
+                                   a->is_complex ? shifted(v.im, e) : 0};
             }
         signs[k] = oracle_inertia(&b);
         oracle_matrix_free(&b);
     }
     const int positive = signs[0].positive, negative = signs[1].negative;
-    return (oracle_signs){positive, negative, n - positive - negative, signs[0].decided && signs[1].decided};
+    return (oracle_signs){positive, negative, n - positive - negative,
+                          signs[0].decided && signs[1].decided};
 }

@@ -72,8 +72,8 @@ void oracle_scaling(const oracle_factor *f, double *s);
 typedef struct oracle_error {
     double least, most;
 } oracle_error;
-oracle_error oracle_backward_error(const oracle_matrix *a, const quad_complex *x, const quad_complex *b,
-                                   double eps);
+oracle_error oracle_backward_error(const oracle_matrix *a, const quad_complex *x,
+                                   const quad_complex *b, double eps);
 
 double quad_abs(quad_complex v); /* to double precision */
 

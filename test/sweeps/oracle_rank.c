@@ -64,8 +64,8 @@ static uint64_t image(const field *f, quad v)
     if (mantissa == 0)
         return 0;
     const uint64_t base = exponent < 0 ? f->half : residue(f, 2);
-    const uint64_t r =
-        times(f, residue(f, mantissa), power(f, base, (uint64_t)(exponent < 0 ? -exponent : exponent)));
+    const uint64_t r = times(f, residue(f, mantissa),
+                             power(f, base, (uint64_t)(exponent < 0 ? -exponent : exponent)));
     return bits >> 127 && r ? f->p - r : r;
 }
 
@@ -102,8 +102,9 @@ static int rank_of(const field *f, int n, uint64_t *a)
 
 int oracle_rank(const oracle_matrix *a)
 {
-    static const uint64_t primes[2][2] = {{UINT64_C(1979648110353563801), UINT64_C(1335319443097530577)},
-                                          {UINT64_C(1975117409722382041), UINT64_C(1159235725699626369)}};
+    static const uint64_t primes[2][2] = {
+        {UINT64_C(1979648110353563801), UINT64_C(1335319443097530577)},
+        {UINT64_C(1975117409722382041), UINT64_C(1159235725699626369)}};
     const int n = a->n;
     uint64_t *image_of = malloc(sizeof *image_of * (size_t)n * (size_t)n + 1);
     int rank = 0;

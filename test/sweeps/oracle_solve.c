@@ -71,8 +71,8 @@ void oracle_determinant(const oracle_factor *f, double *log_abs, double *re, dou
             pivot = difference(product(pivot, f->d[k + 1], c),
                                product(f->e[k], mirror(f->e[k], f->is_hermitian), c), c);
         if (f->two[k] != 2) {
-            const int e =
-                exponent_of(pivot.re) > exponent_of(pivot.im) ? exponent_of(pivot.re) : exponent_of(pivot.im);
+            const int e = exponent_of(pivot.re) > exponent_of(pivot.im) ? exponent_of(pivot.re)
+                                                                        : exponent_of(pivot.im);
             sum += log2_abs(pivot);
             angle += atan2((double)shifted(pivot.im, -e), (double)shifted(pivot.re, -e));
         }
@@ -84,7 +84,8 @@ void oracle_determinant(const oracle_factor *f, double *log_abs, double *re, dou
 }
 
 /* y := (L D L^H)^-1 y in long double, parts re and im in turn; l: L as y is, q: length n */
-static void substitute_long(const oracle_factor *f, const long double *l, long double *y, quad_complex *q)
+static void substitute_long(const oracle_factor *f, const long double *l, long double *y,
+                            quad_complex *q)
 {
     const int n = f->n;
     const long double sign = f->is_hermitian ? -1 : 1;
@@ -157,7 +158,8 @@ void oracle_inverse(const oracle_factor *f, const oracle_matrix *a, long double 
         substitute_long(f, l, y, q);
         for (int k = 0; k < n; k++)
             inverse[f->perm[k] + f->perm[column] * n] =
-                ldexpl(hypotl(y[2 * k], y[2 * k + 1]), f->scale[f->perm[k]] + f->scale[f->perm[column]]);
+                ldexpl(hypotl(y[2 * k], y[2 * k + 1]),
+                       f->scale[f->perm[k]] + f->scale[f->perm[column]]);
     }
     free(l);
     free(y);
@@ -167,7 +169,8 @@ void oracle_inverse(const oracle_factor *f, const oracle_matrix *a, long double 
 double oracle_condition(const oracle_factor *f, const oracle_matrix *a, const double *s)
 {
     const int n = f->n;
-    long double norm = 0, norm_of_inverse = 0, *inverse = oracle_room((size_t)n * (size_t)n, sizeof *inverse);
+    long double norm = 0, norm_of_inverse = 0,
+                *inverse = oracle_room((size_t)n * (size_t)n, sizeof *inverse);
     oracle_inverse(f, a, inverse);
     for (int j = 0; j < n; j++) {
         long double sum = 0, other = 0;
@@ -191,8 +194,8 @@ void oracle_scaling(const oracle_factor *f, double *s)
 
 /* ---- Backward errors ---- */
 
-oracle_error oracle_backward_error(const oracle_matrix *a, const quad_complex *x, const quad_complex *b,
-                                   double eps)
+oracle_error oracle_backward_error(const oracle_matrix *a, const quad_complex *x,
+                                   const quad_complex *b, double eps)
 {
     const int n = a->n, c = a->is_complex;
     long double norm = 0, least[2] = {0, 0}, most[2] = {0, 0};

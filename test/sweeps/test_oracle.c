@@ -16,12 +16,13 @@ static void check_signs(const oracle_matrix *a, int positive, int negative, int 
 {
     const oracle_signs s = oracle_inertia(a);
     if (!s.decided || s.positive != positive || s.negative != negative || s.zero != zero)
-        fail_msg("n = %d: %d %d %d, decided %d; expected %d %d %d", a->n, s.positive, s.negative, s.zero,
-                 s.decided, positive, negative, zero);
+        fail_msg("n = %d: %d %d %d, decided %d; expected %d %d %d", a->n, s.positive, s.negative,
+                 s.zero, s.decided, positive, negative, zero);
 }
 
 /* A = B diag(d) B^H with small integers, B unit lower triangular and its rows shuffled: exact. */
-static oracle_matrix congruent(random_stream *r, int n, int is_complex, int is_hermitian, const int *d)
+static oracle_matrix congruent(random_stream *r, int n, int is_complex, int is_hermitian,
+                               const int *d)
 {
     oracle_matrix a = oracle_matrix_new(n, is_complex, is_hermitian);
     int *b = calloc(2 * (size_t)n * (size_t)n + 1, sizeof *b);
@@ -29,14 +30,17 @@ static oracle_matrix congruent(random_stream *r, int n, int is_complex, int is_h
     random_permutation(r, n, row);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            b[2 * (i + j * n)] = i == j ? 1 : j < i && random_below(r, 3) == 0 ? random_below(r, 5) - 2 : 0;
+            b[2 * (i + j * n)] = i == j                             ? 1
+                                 : j < i && random_below(r, 3) == 0 ? random_below(r, 5) - 2
+                                                                    : 0;
             b[2 * (i + j * n) + 1] = is_complex && j < i ? random_below(r, 3) - 1 : 0;
         }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             double re = 0, im = 0;
             for (int k = 0; k < n; k++) {
-                const double x = b[2 * (i + k * n)], y = b[2 * (i + k * n) + 1], u = b[2 * (j + k * n)];
+                const double x = b[2 * (i + k * n)], y = b[2 * (i + k * n) + 1],
+                             u = b[2 * (j + k * n)];
                 const double v = is_hermitian ? -b[2 * (j + k * n) + 1] : b[2 * (j + k * n) + 1];
                 re += d[k] * (x * u - y * v);
                 im += d[k] * (x * v + y * u);
@@ -112,10 +116,11 @@ static void signs_beyond_a_margin(void **state)
     (void)state;
     oracle_matrix a = oracle_matrix_new(4, 0, 0);
     a.entry[0].re = 4, a.entry[5].re = -16;
-    a.entry[10].re = a.entry[11].re = a.entry[14].re = 1,
-    a.entry[15].re = 1 - 0x1p-20; /* about 2 and -2^-21 */
+    /* about 2 and -2^-21 */
+    a.entry[10].re = a.entry[11].re = a.entry[14].re = 1, a.entry[15].re = 1 - 0x1p-20;
     oracle_factor *f = oracle_factorize(&a);
-    const oracle_signs all = oracle_signs_beyond(f, &a, 0x1p-23), large = oracle_signs_beyond(f, &a, 0x1p-19);
+    const oracle_signs all = oracle_signs_beyond(f, &a, 0x1p-23),
+                       large = oracle_signs_beyond(f, &a, 0x1p-19);
     assert_true(all.decided && all.positive == 2 && all.negative == 2 && all.zero == 0);
     assert_true(large.decided && large.positive == 2 && large.negative == 1 && large.zero == 1);
     oracle_factor_free(f);
@@ -133,7 +138,8 @@ static void solutions_determinants_and_conditions(void **state)
     (void)state;
     random_stream r = random_seeded(2);
     for (int round = 0; round < 200; round++) {
-        const int n = 1 + random_below(&r, 20), is_complex = round % 3 > 0, is_hermitian = round % 3 == 1;
+        const int n = 1 + random_below(&r, 20), is_complex = round % 3 > 0,
+                  is_hermitian = round % 3 == 1;
         int d[64];
         double log_abs, re, im, expected = 1;
         for (int k = 0; k < n; k++) {
@@ -163,7 +169,8 @@ static void solutions_determinants_and_conditions(void **state)
         oracle_determinant(f, &log_abs, &re, &im);
         if (!(most <= 1e-30 * condition) || !(fabs(log_abs - log(fabs(expected))) < 1e-12 * n) ||
             !(fabs(re - (expected > 0 ? 1 : -1)) + fabs(im) < 1e-12))
-            fail_msg("round %d, n = %d: error %g, condition %g, determinant %g %g exp(%.17g), expected %g",
+            fail_msg("round %d, n = %d: error %g, condition %g, determinant %g %g exp(%.17g), "
+                     "expected %g",
                      round, n, most, condition, re, im, log_abs, expected);
         oracle_factor_free(f);
         oracle_matrix_free(&a);
@@ -178,12 +185,14 @@ static void a_condition_by_hand(void **state)
     a.entry[0] = (quad_complex){3, 0}, a.entry[3] = (quad_complex){2, 0};
     a.entry[1] = (quad_complex){1, -1}, a.entry[2] = (quad_complex){1, 1};
     oracle_factor *f = oracle_factorize(&a);
-    const double condition = oracle_condition(f, &a, NULL), expected = (3 + sqrt(2.)) * (3 + sqrt(2.)) / 4;
+    const double condition = oracle_condition(f, &a, NULL),
+                 expected = (3 + sqrt(2.)) * (3 + sqrt(2.)) / 4;
     const double s[2] = {2, 0.5}; /* [12 1; 1 0.5]: inverse (1/4) [0.5 -1; -1 12] */
-    const double scaled = oracle_condition(f, &a, s), expected_scaled = (12 + sqrt(2.)) * (12 + sqrt(2.)) / 4;
+    const double scaled = oracle_condition(f, &a, s),
+                 expected_scaled = (12 + sqrt(2.)) * (12 + sqrt(2.)) / 4;
     if (!(fabs(condition - expected) < 1e-12) || !(fabs(scaled - expected_scaled) < 1e-12))
-        fail_msg("condition %.17g, expected %.17g; scaled %.17g, expected %.17g", condition, expected, scaled,
-                 expected_scaled);
+        fail_msg("condition %.17g, expected %.17g; scaled %.17g, expected %.17g", condition,
+                 expected, scaled, expected_scaled);
     oracle_factor_free(f);
     oracle_matrix_free(&a);
 }
