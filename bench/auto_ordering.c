@@ -11,7 +11,7 @@
  * dissection and AUTO, and the ratios of AUTO to the better of the two: of the factorization with
  * its solves, and of the whole job. */
 #include "cli/problem.h"
-#include "solver/objects.h"
+#include "solver/phases/objects.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,21 +8,21 @@
  * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the
  * inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by
  * levels (libsolver bench --profile draws it); -t: task_cost, most_parts, direct_sources, sum_outs,
- * twice, strip_bytes (see gpu/plan.h) or largest_group; a problem named again keeps its factor:
- * tune_tree_solve.py makes use of both; -f: few solves: with the factor as it is, nothing prepared;
- * -q: with one solve's bits compared over many launches; -h: the inverses formed on the host; -r:
- * packed so many times (3): the first is planned, the others keep its plan.  Times are medians of
- * 15 means of 20 back-to-back calls, on device pointers.  error: componentwise backward error of
- * the timed solution, unrefined, the largest over the columns. */
+ * twice, strip_bytes (see gpu/plan/plan.h) or largest_group; a problem named again keeps its
+ * factor: tune_tree_solve.py makes use of both; -f: few solves: with the factor as it is, nothing
+ * prepared; -q: with one solve's bits compared over many launches; -h: the inverses formed on the
+ * host; -r: packed so many times (3): the first is planned, the others keep its plan.  Times are
+ * medians of 15 means of 20 back-to-back calls, on device pointers.  error: componentwise backward
+ * error of the timed solution, unrefined, the largest over the columns. */
 #define PREC_d /* of the factors */
 #include "bench/stream_times.h"
 #include "cli/problem.h"
 #include "cli/profile.h"
-#include "gpu/plan.h"
-#include "gpu/tree_solver.h"
-#include "solver/cpu/tree.h"
+#include "gpu/plan/plan.h"
+#include "gpu/packed/tree_solver.h"
+#include "solver/cpu/plan/tree.h"
 #include "solver/gpu/numeric.h"
-#include "solver/objects.h"
+#include "solver/phases/objects.h"
 #include <string.h>
 
 typedef struct job {

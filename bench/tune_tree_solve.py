@@ -15,15 +15,15 @@ import sys
 PROBLEMS = "lap2d:150 lap2d:500 lap3d:20 lap3d:30 lap3d:50 vec3d:12 kkt2d:60 kkt2d:150".split()
 # constant -> (how it is said, where it stands, default, values)
 GRID = {
-    "STEP, us": ("-s {}", "gpu/prepare.c", 2.5, [1.5, 2, 3, 3.5, 5]),
-    "BYTES_PER_SECOND, TB/s": ("-w {}", "gpu/prepare.c", 2, [1, 1.5, 2.5, 3, 4]),
-    "LARGEST_GROUP": ("-t largest_group={}", "gpu/prepare.c", 6000, [1000, 2000, 4000, 10000]),
-    "task_cost": ("-t task_cost={}", "gpu/plan.c", 24576, [0, 8192, 16384, 32768, 49152, 98304]),
-    "most_parts": ("-t most_parts={}", "gpu/plan.c", 4, [1, 2, 3, 6, 8]),
-    "direct_sources": ("-t direct_sources={}", "gpu/plan.c", 1, [2, 3, 4, 8]),
-    "sum_outs": ("-t sum_outs={}", "gpu/plan.c", 16, [8, 32, 64, 128]),
-    "twice": ("-t twice={}", "gpu/plan.c", 1, [0]),
-    "strip_bytes": ("-t strip_bytes={}", "gpu/plan.c", 8192, [0, 16384, 49152]),
+    "STEP, us": ("-s {}", "gpu/packed/prepare.c", 2.5, [1.5, 2, 3, 3.5, 5]),
+    "BYTES_PER_SECOND, TB/s": ("-w {}", "gpu/packed/prepare.c", 2, [1, 1.5, 2.5, 3, 4]),
+    "LARGEST_GROUP": ("-t largest_group={}", "gpu/packed/prepare.c", 6000, [1000, 2000, 4000, 10000]),
+    "task_cost": ("-t task_cost={}", "gpu/plan/plan.c", 24576, [0, 8192, 16384, 32768, 49152, 98304]),
+    "most_parts": ("-t most_parts={}", "gpu/plan/plan.c", 4, [1, 2, 3, 6, 8]),
+    "direct_sources": ("-t direct_sources={}", "gpu/plan/plan.c", 1, [2, 3, 4, 8]),
+    "sum_outs": ("-t sum_outs={}", "gpu/plan/plan.c", 16, [8, 32, 64, 128]),
+    "twice": ("-t twice={}", "gpu/plan/plan.c", 1, [0]),
+    "strip_bytes": ("-t strip_bytes={}", "gpu/plan/plan.c", 8192, [0, 16384, 49152]),
 }
 
 

@@ -4,7 +4,7 @@
 #ifndef BENCH_DENSE_BENCH_H
 #define BENCH_DENSE_BENCH_H
 
-#include "dense/cuda/view.cuh"
+#include "dense/cuda/device/view.cuh"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The words that dense/cuda/rows.cuh writes for a block row: ns, ascending. */
+/* The words that dense/cuda/trsv/rows.cuh writes for a block row: ns, ascending. */
 enum { TRACE_START, TRACE_DIAGONAL, TRACE_CAUGHT_UP, TRACE_LAST_X, TRACE_SENT, TRACE_WORDS = 8 };
 
 #ifdef __cplusplus

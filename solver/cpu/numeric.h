@@ -5,9 +5,9 @@
 
 #include "base/scalar.h"
 #include "dense/cpu/front.h"
-#include "solver/cpu/plan.h"
-#include "solver/cpu/single.h"
-#include "solver/matching.h"
+#include "solver/cpu/plan/plan.h"
+#include "solver/cpu/policy/single.h"
+#include "solver/matching/matching.h"
 
 /* The front of one supernode as it came out: m rows, k candidates (its own columns and those its
  * children delayed), of which the first p are eliminated.  Rows are in elimination order, named by

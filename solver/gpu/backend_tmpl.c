@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Analysis, factorization and what needs the factor's parts are the CPU backend's.  After each
- * factorization the factor is packed, for few solves as it is (gpu/tree_solver.h); whole solves and
- * refinement (refine_tmpl.c) run on the device. */
+ * factorization the factor is packed, for few solves as it is (gpu/packed/tree_solver.h); whole
+ * solves and refinement (refine_tmpl.c) run on the device. */
 #include "solver/gpu/backend.h"
-#include "solver/cpu/tree.h"
+#include "solver/cpu/plan/tree.h"
 #include "solver/gpu/numeric.h"
 
 /* Most entries of the prepared inverses, in entries of L. */

@@ -3,7 +3,7 @@
 #ifndef SOLVER_GPU_NUMERIC_H
 #define SOLVER_GPU_NUMERIC_H
 
-#include "gpu/tree_refine.h"
+#include "gpu/refine/tree_refine.h"
 #include "solver/cpu/backend.h"
 #include "solver/cpu/numeric.h"
 

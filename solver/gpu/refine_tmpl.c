@@ -1,11 +1,11 @@
 /* solver/gpu/refine_tmpl.c: refinement with solves and residuals on the device
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Plain refinement runs on the device (gpu/tree_refine.h), by the CPU backend's measure and stop
- * rule.  What follows there where it stalls, FGMRES or the repair of singular systems, is the CPU
- * backend's, with solves on the device. */
-#include "gpu/residual.h"
-#include "solver/cpu/refine.h"
+ * Plain refinement runs on the device (gpu/refine/tree_refine.h), by the CPU backend's measure and
+ * stop rule.  What follows there where it stalls, FGMRES or the repair of singular systems, is the
+ * CPU backend's, with solves on the device. */
+#include "gpu/refine/residual.h"
+#include "solver/cpu/solve/refine.h"
 #include "solver/gpu/numeric.h"
 #include <string.h>
 

@@ -13,8 +13,8 @@
  * nine in ten of the singular matrices have to come back as such. */
 #include "libsolver.h"
 #include "oracle.h"
-#include "test/random.h"
-#include "test/typed_scalar.h"
+#include "test/support/random.h"
+#include "test/support/typed_scalar.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

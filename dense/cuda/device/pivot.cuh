@@ -1,0 +1,36 @@
+/* dense/cuda/device/pivot.cuh: division by the diagonal on the critical path
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DENSE_CUDA_DEVICE_PIVOT_CUH
+#define DENSE_CUDA_DEVICE_PIVOT_CUH
+
+#include "dense/cuda/device/scalar.cuh"
+#include <type_traits>
+
+/* y / d again and again: by the reciprocal, unless that would overflow or lose digits. */
+template <typename T> struct pivot {
+    T d, reciprocal;
+    bool safe;
+
+    __device__ __forceinline__ explicit pivot(T d) : d(d), reciprocal(divide(from_real<T>(1), d))
+    {
+        using R = real_of<T>;
+        const R tiny = 4 * (sizeof(R) == 4 ? R(FLT_MIN) : R(DBL_MIN));
+        safe = magnitude(d) > tiny && magnitude(d) < R(1) / tiny;
+    }
+    /* ALL_SAFE: known of all lanes, so that the steps of a substitution have no branch */
+    template <bool ALL_SAFE> __device__ __forceinline__ T quotient(T y) const
+    {
+        return ALL_SAFE || safe ? multiply(y, reciprocal) : divide(y, d);
+    }
+};
+
+/* call(true_type) when every lane's pivots are safe, call(false_type) otherwise; one full warp */
+template <typename Call> __device__ __forceinline__ void with_pivots(bool safe, Call call)
+{
+    if (__all_sync(~0u, safe))
+        call(std::true_type());
+    else
+        call(std::false_type());
+}
+
+#endif

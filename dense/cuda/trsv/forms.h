@@ -1,0 +1,55 @@
+/* dense/cuda/trsv/forms.h: the ways to solve, as the public calls choose among them
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DENSE_CUDA_TRSV_FORMS_H
+#define DENSE_CUDA_TRSV_FORMS_H
+
+#include "dense/cuda/device/view.cuh"
+
+/* Largest order of the one-block forms; of what a single cluster solves, without a workspace. */
+constexpr int ONE_BLOCK_ORDER = 128;
+constexpr int ONE_CLUSTER_ORDER = 1024;
+
+/* n > 0, arguments checked, n within the form's limit.  stream: a cudaStream_t. */
+template <typename T>
+libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x,
+                                void *stream);
+template <typename T>
+libsolver_status trsv_launches(triangle_view<T> L, vector_view<T> x, void *stream);
+template <typename T>
+libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace,
+                           const libsolver_trsv_options &options, void *stream);
+template <typename T>
+libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, void *workspace,
+                              const libsolver_trsv_options &options, void *stream);
+
+/* A prepared triangle's storage: a head, the strips, then two sets of inverses that only
+ * preparation needs.
+ */
+constexpr int PREPARED_HEAD = 128;
+struct prepare_sizes {
+    int64_t strips, inverses; /* bytes */
+};
+template <typename T> prepare_sizes trsv_prepare_sizes(int64_t n);
+/* Order of the inverted diagonal blocks. */
+template <typename T> int64_t prepared_block();
+/* Fills the strips and waits for the stream; growth as in libsolver_trsv_prepared. */
+template <typename T>
+libsolver_status trsv_prepare_strips(triangle_view<T> L, void *storage, void *stream,
+                                     double *growth);
+template <typename T>
+libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace,
+                             void *stream);
+
+/* Problem k of a batch; the three kinds of batch differ in what is NULL. */
+template <typename T> struct batch_view {
+    int64_t max_n, lda, incx, stride_a, stride_x, count;
+    const T *a; /* strided */
+    T *x;
+    const T *const *as; /* pointers */
+    T *const *xs;
+    const int64_t *ns, *ldas; /* variable sizes */
+};
+template <typename T>
+libsolver_status trsv_batch(triangle_case c, batch_view<T> batch, void *stream);
+
+#endif

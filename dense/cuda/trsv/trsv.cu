@@ -1,0 +1,274 @@
+/* dense/cuda/trsv/trsv.cu: the public calls: arguments checked, the form chosen
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cuda/trsv/forms.h"
+#include "dense/cuda/device/grid.cuh"
+#include "dense/cuda/device/growth.h"
+#include "dense/cuda/device/launch.cuh"
+
+/* Crossovers of the automatic choice, bench_trsv -op NT on an H200.  WARP has the shorter start,
+ * but from 33 rows on a lane has two of them: in d it takes 2.4 us at 32 and 4.2 at 33, CLUSTER 3.4
+ * at both (s, c and z were run at 32 and 64 and agree).  CLUSTER has the shorter step; GRID fills
+ * the device better where bandwidth counts, which is later by rows and for entries of 4 or 16
+ * bytes. */
+constexpr int64_t WARP_UNTIL = 32;
+template <typename T> static int64_t cluster_until(bool by_rows)
+{
+    return sizeof(T) != 8 ? 16384 : by_rows ? 12288 : 6144;
+}
+/* The first block row waits for nobody and substitutes: that is done before an inverse would
+ * be.  Before SCALE_FROM a block has no time to scale its last tile. */
+constexpr int64_t INVERT_FROM = 1;
+constexpr int64_t SCALE_FROM = 4;
+
+static bool case_valid(triangle_case c)
+{
+    return (c.uplo == LIBSOLVER_LOWER || c.uplo == LIBSOLVER_UPPER) &&
+           c.trans >= LIBSOLVER_NO_TRANSPOSE && c.trans <= LIBSOLVER_CONJUGATE_TRANSPOSE &&
+           (c.diag == LIBSOLVER_UNIT || c.diag == LIBSOLVER_NON_UNIT);
+}
+
+/* n^2 entries must be countable, and a row an int */
+static bool order_valid(int64_t n, int64_t lda, int64_t incx)
+{
+    return n >= 0 && n <= INT32_MAX - 1024 && lda >= (n > 1 ? n : 1) && incx != 0;
+}
+
+static bool type_valid(libsolver_type type)
+{
+    return type == LIBSOLVER_S || type == LIBSOLVER_D || type == LIBSOLVER_C || type == LIBSOLVER_Z;
+}
+
+static bool workspace_valid(int64_t n, const void *workspace, int64_t bytes)
+{
+    return workspace != nullptr && (uintptr_t)workspace % 16 == 0 &&
+           bytes >= libsolver_trsv_workspace_bytes(n);
+}
+
+extern "C" libsolver_trsv_options libsolver_trsv_default_options(void)
+{
+    libsolver_trsv_options options = {};
+    options.invert_from = INVERT_FROM;
+    options.scale_from = SCALE_FROM;
+    return options;
+}
+
+extern "C" int64_t libsolver_trsv_workspace_bytes(int64_t n)
+{
+    /* rows rounded up to a tile, two packets for each: enough for every type */
+    return n < 0
+               ? 0
+               : (int64_t)sizeof(workspace_head) + (n + 63) / 64 * 64 * 2 * (int64_t)sizeof(packet);
+}
+
+extern "C" libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes,
+                                                          void *stream)
+{
+    if (workspace == nullptr || (uintptr_t)workspace % 16 != 0 ||
+        bytes < (int64_t)sizeof(workspace_head))
+        return LIBSOLVER_INVALID;
+    return status_of(cudaMemsetAsync(workspace, 0, (size_t)bytes, (cudaStream_t)stream));
+}
+
+template <typename T>
+static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void *workspace,
+                                     int64_t bytes, const libsolver_trsv_options &options,
+                                     void *stream)
+{
+    switch (options.form) {
+    case LIBSOLVER_TRSV_AUTO: {
+        libsolver_trsv_options chosen = options;
+        if (L.n > ONE_BLOCK_ORDER && !workspace_valid(L.n, workspace, bytes))
+            return LIBSOLVER_INVALID;
+        if (L.n <= cluster_until<T>(L.transposed)) {
+            chosen.form = L.n <= WARP_UNTIL ? LIBSOLVER_TRSV_WARP : LIBSOLVER_TRSV_CLUSTER;
+            chosen.scale_from = INT64_MAX; /* its steps are too short for z to be ready in time */
+            const libsolver_status status = trsv_by_form(L, x, workspace, bytes, chosen, stream);
+            /* a device may refuse a cluster of more than 8 blocks: nothing was launched then */
+            if (status == LIBSOLVER_OK || L.n <= ONE_BLOCK_ORDER)
+                return status;
+        }
+        chosen.form = LIBSOLVER_TRSV_GRID;
+        return trsv_by_form(L, x, workspace, bytes, chosen, stream);
+    }
+    case LIBSOLVER_TRSV_SHARED:
+    case LIBSOLVER_TRSV_REGISTERS_A:
+    case LIBSOLVER_TRSV_REGISTERS_B:
+    case LIBSOLVER_TRSV_PANELS:
+    case LIBSOLVER_TRSV_WARP:
+        return L.n <= ONE_BLOCK_ORDER ? trsv_one_block(options.form, L, x, stream)
+                                      : LIBSOLVER_INVALID;
+    case LIBSOLVER_TRSV_LAUNCHES:
+        return trsv_launches(L, x, stream);
+    case LIBSOLVER_TRSV_CLUSTER:
+        return L.n <= ONE_CLUSTER_ORDER || workspace_valid(L.n, workspace, bytes)
+                   ? trsv_cluster(L, x, workspace, options, stream)
+                   : LIBSOLVER_INVALID;
+    case LIBSOLVER_TRSV_GRID:
+        return workspace_valid(L.n, workspace, bytes) ? trsv_grid(L, x, workspace, options, stream)
+                                                      : LIBSOLVER_INVALID;
+    }
+    return LIBSOLVER_INVALID;
+}
+
+extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo,
+                                           libsolver_transpose trans, libsolver_diagonal diag,
+                                           int64_t n, const void *a, int64_t lda, void *x,
+                                           int64_t incx, void *workspace, int64_t workspace_bytes,
+                                           const libsolver_trsv_options *options, void *stream)
+{
+    const triangle_case c = {uplo, trans, diag};
+    const libsolver_trsv_options o =
+        options != nullptr ? *options : libsolver_trsv_default_options();
+    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, incx) ||
+        o.cache < LIBSOLVER_CACHE_AHEAD || o.cache > LIBSOLVER_CACHE_REGISTERS ||
+        o.invert_from < 0 || o.scale_from < 0 || o.form < LIBSOLVER_TRSV_AUTO ||
+        o.form > LIBSOLVER_TRSV_WARP || (n > 0 && (a == nullptr || x == nullptr)))
+        return LIBSOLVER_INVALID;
+    if (n == 0)
+        return LIBSOLVER_OK;
+    return with_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        return trsv_by_form(view_triangle(c, n, static_cast<const T *>(a), lda),
+                            view_vector(c, n, static_cast<T *>(x), incx), workspace,
+                            workspace_bytes, o, stream);
+    });
+}
+
+/* The three kinds of batch come together here, with unused members NULL or zero. */
+static libsolver_status trsv_any_batch(libsolver_type type, triangle_case c, int64_t n, int64_t lda,
+                                       int64_t incx, const void *a, void *x, int64_t stride_a,
+                                       int64_t stride_x, const void *const *as, void *const *xs,
+                                       const int64_t *ns, const int64_t *ldas, int64_t batch,
+                                       void *stream)
+{
+    const bool strided = as == nullptr;
+    if (!type_valid(type) || !case_valid(c) ||
+        !order_valid(n, ldas != nullptr ? n + 1 : lda, incx) || batch < 0 || batch > INT32_MAX)
+        return LIBSOLVER_INVALID;
+    if (n == 0 || batch == 0)
+        return LIBSOLVER_OK;
+    if (strided ? a == nullptr || x == nullptr : xs == nullptr)
+        return LIBSOLVER_INVALID;
+    return with_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        batch_view<T> view = {};
+        view.max_n = n;
+        view.lda = lda;
+        view.incx = incx;
+        view.stride_a = stride_a;
+        view.stride_x = stride_x;
+        view.count = batch;
+        view.a = static_cast<const T *>(a);
+        view.x = static_cast<T *>(x);
+        view.as = reinterpret_cast<const T *const *>(as);
+        view.xs = reinterpret_cast<T *const *>(xs);
+        view.ns = ns;
+        view.ldas = ldas;
+        return trsv_batch(c, view, stream);
+    });
+}
+
+extern "C" libsolver_status
+libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
+                               libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
+                               const void *a, int64_t lda, int64_t stride_a, void *x, int64_t incx,
+                               int64_t stride_x, int64_t batch, void *stream)
+{
+    return trsv_any_batch(type, {uplo, trans, diag}, n, lda, incx, a, x, stride_a, stride_x,
+                          nullptr, nullptr, nullptr, nullptr, batch, stream);
+}
+
+extern "C" libsolver_status
+libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo, libsolver_transpose trans,
+                       libsolver_diagonal diag, int64_t n, const void *const *a, int64_t lda,
+                       void *const *x, int64_t incx, int64_t batch, void *stream)
+{
+    if (a == nullptr && n > 0 && batch > 0)
+        return LIBSOLVER_INVALID;
+    return trsv_any_batch(type, {uplo, trans, diag}, n, lda, incx, nullptr, nullptr, 0, 0, a, x,
+                          nullptr, nullptr, batch, stream);
+}
+
+extern "C" libsolver_status
+libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
+                                libsolver_transpose trans, libsolver_diagonal diag, int64_t max_n,
+                                const int64_t *n, const void *const *a, const int64_t *lda,
+                                void *const *x, int64_t incx, int64_t batch, void *stream)
+{
+    if (max_n > 0 && batch > 0 && (a == nullptr || n == nullptr || lda == nullptr))
+        return LIBSOLVER_INVALID;
+    return trsv_any_batch(type, {uplo, trans, diag}, max_n, 0, incx, nullptr, nullptr, 0, 0, a, x,
+                          n, lda, batch, stream);
+}
+
+extern "C" int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n)
+{
+    int64_t bytes = 0;
+    if (n > 0 && n <= INT32_MAX - 1024)
+        with_type(type, [&](auto zero) {
+            const prepare_sizes sizes = trsv_prepare_sizes<decltype(zero)>(n);
+            bytes = PREPARED_HEAD + sizes.strips + 2 * sizes.inverses;
+            return LIBSOLVER_OK;
+        });
+    return bytes;
+}
+
+extern "C" libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolver_storage uplo,
+                                                   libsolver_transpose trans,
+                                                   libsolver_diagonal diag, int64_t n,
+                                                   const void *a, int64_t lda, void *storage,
+                                                   int64_t storage_bytes, double growth_limit,
+                                                   void *stream, libsolver_trsv_prepared *prepared)
+{
+    const triangle_case c = {uplo, trans, diag};
+    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, 1) || prepared == nullptr ||
+        !(growth_limit >= 0))
+        return LIBSOLVER_INVALID;
+    *prepared = libsolver_trsv_prepared{};
+    prepared->type = type;
+    prepared->uplo = uplo;
+    prepared->trans = trans;
+    prepared->diag = diag;
+    prepared->n = n;
+    prepared->lda = lda;
+    prepared->a = a;
+    if (n == 0)
+        return LIBSOLVER_OK;
+    if (a == nullptr || storage == nullptr || (uintptr_t)storage % 16 != 0 ||
+        storage_bytes < libsolver_trsv_prepare_bytes(type, n))
+        return LIBSOLVER_INVALID;
+    const double limit = growth_limit > 0 ? growth_limit : GROWTH_LIMIT;
+    return with_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        const libsolver_status status =
+            trsv_prepare_strips(view_triangle(c, n, static_cast<const T *>(a), lda), storage,
+                                stream, &prepared->growth);
+        prepared->strips = static_cast<const char *>(storage) + PREPARED_HEAD;
+        prepared->block =
+            status == LIBSOLVER_OK && prepared->growth <= limit ? prepared_block<T>() : 0;
+        return status;
+    });
+}
+
+extern "C" libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *prepared, void *x,
+                                                 int64_t incx, void *workspace,
+                                                 int64_t workspace_bytes, void *stream)
+{
+    const libsolver_trsv_prepared *p = prepared;
+    if (p == nullptr || incx == 0 || (p->n > 0 && x == nullptr))
+        return LIBSOLVER_INVALID;
+    if (p->n == 0)
+        return LIBSOLVER_OK;
+    if (p->block == 0)
+        return libsolver_trsv(p->type, p->uplo, p->trans, p->diag, p->n, p->a, p->lda, x, incx,
+                              workspace, workspace_bytes, nullptr, stream);
+    if (p->n > ONE_BLOCK_ORDER && !workspace_valid(p->n, workspace, workspace_bytes))
+        return LIBSOLVER_INVALID;
+    return with_type(p->type, [&](auto zero) {
+        using T = decltype(zero);
+        return trsv_strips(static_cast<const T *>(p->strips), (int)p->n,
+                           view_vector({p->uplo, p->trans, p->diag}, p->n, static_cast<T *>(x),
+                                       incx),
+                           workspace, stream);
+    });
+}

@@ -1,0 +1,26 @@
+/* gpu/device/devices.h: the CUDA devices of this machine
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_DEVICE_DEVICES_H
+#define GPU_DEVICE_DEVICES_H
+
+#include "libsolver_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gpu_device {
+    char name[256];
+    int compute_major, compute_minor, multiprocessors;
+    int64_t bytes;
+} gpu_device;
+
+/* How many devices there are, 0 without a driver.  NOT_BUILT, CUDA. */
+libsolver_status gpu_device_count(int *count);
+/* Device number i of them.  NOT_BUILT, CUDA. */
+libsolver_status gpu_device_describe(int i, gpu_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

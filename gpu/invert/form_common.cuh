@@ -1,0 +1,80 @@
+/* gpu/invert/form_common.cuh: what the kernels that form a program's values share
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_INVERT_FORM_COMMON_CUH
+#define GPU_INVERT_FORM_COMMON_CUH
+
+#include "dense/cuda/device/scalar.cuh"
+#include "gpu/invert/form_device.h"
+#include "gpu/device/inverse_pivot.cuh"
+
+/* See form_pattern; all on the device. */
+template <typename T> struct form_arguments {
+    const T *panel, *d, *e; /* d, e: n, by positions */
+    T *values, *workspace;
+    real_of<T> *sums, *turned;      /* SQUARE for each strip: row sums of |M|, then of |G|; of |D|
+                                       |L_K^T| |G| */
+    double *growth, *square_growth; /* of small groups, then of strips */
+    const form_piece *piece;
+    const int32_t *map, *column_piece, *column, *z_row, *pivot_at16, *pivot_position;
+    const form_small *small;
+    const form_tiled *tiled;
+    const form_strip *strip;
+    const form_top_tile *top;
+    const form_item *item;
+    const form_part *part;
+    int32_t n, smalls;
+    bool hermitian, cholesky;
+};
+
+template <typename T> __device__ __forceinline__ real_of<T> modulus(T a)
+{
+    if constexpr (scalar<T>::is_complex)
+        return hypot(a.re, a.im);
+    else
+        return fabs(a);
+}
+
+/* The greater one; a NaN stays. */
+__device__ __forceinline__ double worse(double a, double b)
+{
+    return a != a || a >= b ? a : b;
+}
+
+/* The worst of a warp's. */
+__device__ __forceinline__ double worst_of_warp(double a)
+{
+    for (int mask = 16; mask > 0; mask /= 2)
+        a = worse(a, __shfl_xor_sync(~0u, a, mask));
+    return a;
+}
+
+/* Row c of |D| times y, of which `before` and `after` are the entries next to its own. */
+template <typename T>
+__device__ __forceinline__ real_of<T> pivot_magnitude(const form_arguments<T> &a, int32_t position,
+                                                      real_of<T> before, real_of<T> y,
+                                                      real_of<T> after)
+{
+    if (a.cholesky)
+        return y;
+    const real_of<T> left = position > 0 ? modulus(a.e[position - 1]) * before : 0;
+    return modulus(a.d[position]) * y + left + modulus(a.e[position]) * after;
+}
+
+/* D^-1 of the z of all groups that keep it, by columns of groups. */
+template <typename T> __global__ void __launch_bounds__(256) form_pivots_kernel(form_arguments<T> a)
+{
+    constexpr int STEP = 2 * sizeof(T) > 16 ? 2 : 16 / (int)sizeof(T);
+    const int32_t q = (int32_t)(blockIdx.x * 256 + threadIdx.x),
+                  at16 = q < a.n ? a.pivot_at16[q] : -1;
+    if (at16 < 0)
+        return;
+    T *to = a.values + at16 * (int64_t)(16 / sizeof(T));
+    const pivot_row<T> p = inverse_pivot(a.d, a.e, a.hermitian, a.pivot_position[q]);
+    to[0] = p.diagonal;
+    to[1] = p.off;
+#pragma unroll
+    for (int k = 2; k < STEP; k++)
+        to[k] = T{};
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* gpu/invert/form_product.cuh: block scope: sums of products of tiles, by the tensor cores' double
+ * precision
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Two by two warps share an item; each has one column of tiles and half of the rows of them.  A
+ * tile comes into shared memory as it is, by one bulk copy; square_at keeps the lanes' reads apart
+ * along rows and columns, so that either operand may be turned. */
+#ifndef GPU_INVERT_FORM_PRODUCT_CUH
+#define GPU_INVERT_FORM_PRODUCT_CUH
+
+#include "dense/cuda/device/cluster.cuh"
+#include "dense/cuda/device/multiply.cuh"
+#include "gpu/invert/form_tiles.cuh"
+
+constexpr int PRODUCT_THREADS = 128, PRODUCT_STAGES = 2;
+
+template <typename T> struct form_shape {
+    static constexpr int ROWS = scalar<T>::is_complex ? 1 : 2; /* tiles of a warp */
+    static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
+    /* of a stage: those on the left come first */
+    static constexpr int LEFT = 2 * ROWS, TILES = LEFT + FORM_ITEM_COLUMNS;
+    static constexpr int TILE_BYTES = SQUARE_AREA * (int)sizeof(T);
+    static constexpr int BARRIERS = 128;
+    static constexpr int BYTES = BARRIERS + PRODUCT_STAGES * TILES * TILE_BYTES;
+    static constexpr int BLOCKS_EACH = BYTES > 113 * 1024 ? 1 : 2; /* on a multiprocessor */
+};
+
+/* What a warp sums up; of tile p entry (g + 8 v + 16 m, 8 n + 2 t + e) is [p][m][n][2 v + e], g =
+ * lane div 4, t = lane mod 4. */
+template <typename T> struct form_sum {
+    using shape = form_shape<T>;
+    double part[shape::PARTS][shape::ROWS][2][4][4] = {};
+
+    __device__ __forceinline__ T entry(int p, int m, int n, int k) const
+    {
+        using R = real_of<T>;
+        if constexpr (scalar<T>::is_complex)
+            return {(R)part[0][p][m][n][k], (R)part[1][p][m][n][k]};
+        else
+            return (R)part[0][p][m][n][k];
+    }
+};
+
+template <typename T>
+__device__ __forceinline__ void split(T v, bool conjugate, double &re, double &im)
+{
+    if constexpr (scalar<T>::is_complex) {
+        re = v.re;
+        im = conjugate ? -v.im : v.im;
+    } else {
+        re = v;
+        im = 0;
+    }
+}
+
+/* sum += A_p B of tiles p with bit p of `there`; TURNED: A_p^T, or A_p^H. */
+template <bool TURNED, typename T>
+__device__ __forceinline__ void multiply_tiles(form_sum<T> &sum, const T *left, const T *right,
+                                               unsigned there, bool conjugate)
+{
+    using shape = form_shape<T>;
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, turn = 4 * (g & 3);
+#pragma unroll
+    for (int k = 0; k < SQUARE; k += 8) {
+        double b[2][4][2];
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                split(right[(8 * n + g) * SQUARE + ((k + 4 * h + t) ^ turn)], false, b[0][n][h],
+                      b[1][n][h]);
+#pragma unroll
+        for (int p = 0; p < shape::ROWS; p++) {
+            if (!(there >> p & 1))
+                continue;
+            const T *a = left + p * SQUARE_AREA;
+#pragma unroll
+            for (int m = 0; m < 2; m++) {
+                double re[4], im[4];
+#pragma unroll
+                for (int v = 0; v < 2; v++)
+#pragma unroll
+                    for (int h = 0; h < 2; h++) {
+                        const int row = g + 8 * v + 16 * m;
+                        split(TURNED ? a[row * SQUARE + ((k + 4 * h + t) ^ turn)]
+                                     : a[(k + 4 * h + t) * SQUARE + (row ^ 4 * t)],
+                              conjugate, re[v + 2 * h], im[v + 2 * h]);
+                    }
+#pragma unroll
+                for (int n = 0; n < 4; n++) {
+                    multiply_16x8x8(sum.part[0][p][m][n], re, b[0][n]);
+                    if constexpr (scalar<T>::is_complex) {
+                        const double minus[2] = {-b[1][n][0], -b[1][n][1]};
+                        multiply_16x8x8(sum.part[1][p][m][n], re, b[1][n]);
+                        multiply_16x8x8(sum.part[0][p][m][n], im, minus);
+                        multiply_16x8x8(sum.part[1][p][m][n], im, b[0][n]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* The operands of an item: tile p of the left ones at strip c is left + form_tile(...), if it is
+ * there at all. */
+template <typename T, int KIND_G> struct form_operands {
+    using shape = form_shape<T>;
+    const form_item item;
+    const T *left, *right;
+    int nb;
+
+    __device__ __forceinline__ form_operands(const form_arguments<T> &a, const form_tiled &g,
+                                             const form_item &item)
+        : item(item), nb(g.nb)
+    {
+        left = KIND_G || item.kind == FORM_X ? tiles_x(a, g) : tiles_l(a, g);
+        right = KIND_G                ? (a.cholesky ? tiles_x(a, g) : tiles_t(a, g))
+                : item.kind == FORM_X ? tiles_t(a, g)
+                                      : tiles_x(a, g);
+    }
+    /* M is zero above its diagonal. */
+    __device__ __forceinline__ bool has_left(int p, int c) const
+    {
+        return p < item.rows &&
+               (KIND_G ? c >= item.row + p : item.kind != FORM_X || c <= item.row + p);
+    }
+    __device__ __forceinline__ bool has_right(int q, int c) const
+    {
+        return q < item.columns && (c >= item.column + q || (!KIND_G && item.kind == FORM_X));
+    }
+    __device__ __forceinline__ const T *left_at(int p, int c) const
+    {
+        return left + (KIND_G ? form_tile(nb, c, item.row + p) : form_tile(nb, item.row + p, c)) *
+                          SQUARE_AREA;
+    }
+    __device__ __forceinline__ const T *right_at(int q, int c) const
+    {
+        return right + form_tile(nb, c, item.column + q) * SQUARE_AREA;
+    }
+    /* One thread: the tiles of strip c on their way. */
+    __device__ __forceinline__ void fetch(int c, T *stage, uint64_t *full) const
+    {
+        int tiles = 0;
+        for (int p = 0; p < shape::LEFT; p++)
+            tiles += has_left(p, c);
+        for (int q = 0; q < FORM_ITEM_COLUMNS; q++)
+            tiles += has_right(q, c);
+        inbox_expect(full, (unsigned)(tiles * shape::TILE_BYTES));
+        for (int p = 0; p < shape::LEFT; p++)
+            if (has_left(p, c))
+                inbox_copy(stage + p * SQUARE_AREA, left_at(p, c), shape::TILE_BYTES, full);
+        for (int q = 0; q < FORM_ITEM_COLUMNS; q++)
+            if (has_right(q, c))
+                inbox_copy(stage + (shape::LEFT + q) * SQUARE_AREA, right_at(q, c),
+                           shape::TILE_BYTES, full);
+    }
+};
+
+/* The sum of an item; each warp ends with its tiles, and the stages are free. */
+template <int KIND_G, typename T>
+__device__ __forceinline__ void form_multiply(form_sum<T> &sum, const form_operands<T, KIND_G> &o,
+                                              char *shared, bool conjugate)
+{
+    using shape = form_shape<T>;
+    uint64_t *full = reinterpret_cast<uint64_t *>(shared);
+    T *stage = reinterpret_cast<T *>(shared + shape::BARRIERS);
+    const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS,
+              steps = o.item.to - o.item.from;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < PRODUCT_STAGES; s++)
+            inbox_open(full + s);
+        for (int s = 0; s < PRODUCT_STAGES && s < steps; s++)
+            o.fetch(o.item.from + s, stage + s * shape::TILES * SQUARE_AREA, full + s);
+    }
+    __syncthreads();
+    for (int step = 0; step < steps; step++) {
+        const int at = step % PRODUCT_STAGES, c = o.item.from + step;
+        T *here = stage + at * shape::TILES * SQUARE_AREA;
+        unsigned there = 0;
+        for (int p = 0; p < shape::ROWS; p++) /* of G no more than its lower triangle */
+            there |= (unsigned)(o.has_left(p0 + p, c) &&
+                                (!KIND_G || o.item.row + p0 + p >= o.item.column + q))
+                     << p;
+        inbox_wait(full + at, step / PRODUCT_STAGES & 1);
+        if (there && o.has_right(q, c))
+            multiply_tiles<KIND_G>(sum, here + p0 * SQUARE_AREA,
+                                   here + (shape::LEFT + q) * SQUARE_AREA, there, conjugate);
+        __syncthreads();
+        if (threadIdx.x == 0 && step + PRODUCT_STAGES < steps)
+            o.fetch(c + PRODUCT_STAGES, here, full + at);
+    }
+}
+
+/* T, X and W. */
+template <typename T>
+__global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
+    form_multiply_kernel(form_arguments<T> a, int32_t first)
+{
+    extern __shared__ __align__(128) char shared[];
+    using shape = form_shape<T>;
+    const form_item item = a.item[first + blockIdx.x];
+    const form_tiled g = a.tiled[item.group];
+    const form_operands<T, 0> o(a, g, item);
+    form_sum<T> sum;
+    form_multiply(sum, o, shared, false);
+    const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS,
+              lane = threadIdx.x % 32;
+    T *to = item.kind == FORM_T ? tiles_t(a, g) : tiles_x(a, g);
+    const bool negative = item.kind != FORM_T;
+    if (q >= item.columns)
+        return;
+#pragma unroll
+    for (int p = 0; p < shape::ROWS; p++) {
+        if (p0 + p >= item.rows)
+            continue;
+        T *tile = to + form_tile(g.nb, item.row + p0 + p, item.column + q) * SQUARE_AREA;
+#pragma unroll
+        for (int m = 0; m < 2; m++)
+#pragma unroll
+            for (int n = 0; n < 4; n++)
+#pragma unroll
+                for (int k = 0; k < 4; k++) {
+                    const T v = sum.entry(p, m, n, k);
+                    tile[square_at(lane / 4 + 8 * (k / 2) + 16 * m,
+                                   8 * n + 2 * (lane % 4) + k % 2)] = negative ? -v : v;
+                }
+    }
+}
+
+/* Rows of G among the values, a lane for each column. */
+template <typename T> struct top_column {
+    const form_top_tile *tile;
+    T *values;
+    int rows, blocks, column;
+
+    __device__ __forceinline__ top_column(const form_arguments<T> &a, const form_tiled &g,
+                                          int column)
+        : values(a.values), rows(g.top_rows), blocks(g.top_blocks), column(column)
+    {
+        /* block b begins at column k b div blocks */
+        tile = a.top + g.top + ((column + 1) * blocks - 1) / g.k;
+    }
+    __device__ __forceinline__ void put(int row, T v) const
+    {
+        const form_top_tile t = tile[row / rows * blocks];
+        values[t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld + column -
+               t.column] = v;
+    }
+};
+
+/* G = M^T D^-1 M of roots: tiles of its lower triangle, to both of their places. */
+template <typename T>
+__global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
+    form_gram_kernel(form_arguments<T> a, int32_t first)
+{
+    extern __shared__ __align__(128) char shared[];
+    using shape = form_shape<T>;
+    constexpr int LD = SQUARE + 1;
+    static_assert(PRODUCT_THREADS / 32 * SQUARE * LD <= PRODUCT_STAGES * shape::TILES * SQUARE_AREA,
+                  "a tile for each warp");
+    const form_item item = a.item[first + blockIdx.x];
+    const form_tiled g = a.tiled[item.group];
+    const form_operands<T, 1> o(a, g, item);
+    form_sum<T> sum;
+    form_multiply(sum, o, shared, a.hermitian);
+    const int warp = threadIdx.x / 32, j = item.column + warp % 2, lane = threadIdx.x % 32;
+    T *out = reinterpret_cast<T *>(shared + shape::BARRIERS) + warp * SQUARE * LD;
+#pragma unroll
+    for (int p = 0; p < shape::ROWS; p++) {
+        const int i = item.row + warp / 2 * shape::ROWS + p;
+        if (i >= item.row + item.rows || j >= item.column + item.columns || i < j)
+            continue;
+        const form_strip down = a.strip[g.first_strip + i], across = a.strip[g.first_strip + j];
+#pragma unroll
+        for (int m = 0; m < 2; m++)
+#pragma unroll
+            for (int n = 0; n < 4; n++)
+#pragma unroll
+                for (int k = 0; k < 4; k++)
+                    out[(lane / 4 + 8 * (k / 2) + 16 * m) * LD + 8 * n + 2 * (lane % 4) + k % 2] =
+                        sum.entry(p, m, n, k);
+        __syncwarp();
+        if (lane < across.width) {
+            const top_column<T> to(a, g, across.column + lane);
+            for (int row = 0; row < down.width; row++)
+                to.put(down.column + row, out[row * LD + lane]);
+        }
+        if (i > j && lane < down.width) {
+            const top_column<T> to(a, g, down.column + lane);
+            for (int row = 0; row < across.width; row++)
+                to.put(across.column + row, conjugate_if(out[lane * LD + row], a.hermitian));
+        }
+        __syncwarp();
+    }
+}
+
+#endif

@@ -1,0 +1,372 @@
+/* gpu/invert/form_tables.c: groups, pieces and tiles of which a device forms the values of a
+ * program
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/invert/form_builder.h"
+#include <stdlib.h>
+
+/* ---- Groups by how they are formed ----------------------------------------------------------- */
+
+static const plan_tile *tiles_of(const form_builder *b, int32_t i)
+{
+    return &b->plan->tile[b->first_tile[i]];
+}
+
+/* One tile has all of it. */
+static int is_whole(const form_builder *b, int32_t i)
+{
+    const plan_tile *t = tiles_of(b, i);
+    return t->kind == BY_COLUMNS && t->columns == group_columns(b->g, i) &&
+           t->rows == t->columns + group_rows(b->g, i);
+}
+
+static int rank_of(const form_builder *b, int32_t i)
+{
+    return !is_whole(b, i) ? 2 : group_is_square(b->g, i);
+}
+
+typedef struct ranked {
+    int32_t rank, columns, group;
+} ranked;
+
+static int by_rank(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->columns != y->columns)
+        return x->columns > y->columns ? -1 : 1; /* long work first */
+    return x->group < y->group ? -1 : 1;
+}
+
+static libsolver_status order_groups(form_builder *b)
+{
+    const int32_t count = b->g->count;
+    ranked *list = memory_new(b->m, count, sizeof(ranked));
+    if (!list)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t q = b->plan->tile_count - 1; q >= 0; q--)
+        b->first_tile[b->plan->tile[q].group] = q;
+    for (int32_t i = 0; i < count; i++) {
+        list[i] = (ranked){rank_of(b, i), group_columns(b->g, i), i};
+        b->smalls += list[i].rank < 2;
+        b->small_tops += list[i].rank == 1;
+    }
+    qsort(list, (size_t)count, sizeof *list, by_rank);
+    for (int32_t o = 0; o < count; o++)
+        b->order[o] = list[o].group;
+    memory_free(b->m, list);
+    return LIBSOLVER_OK;
+}
+
+/* ---- Where the rows of panels go ------------------------------------------------------------- */
+
+/* Pieces of group i; its rows are numbered `number` + 0, 1, ... for columns (NULL: as they are),
+ * and from `below` on for those below. */
+static void add_pieces(form_builder *b, int32_t i, const int32_t *number, int32_t below)
+{
+    const factor_tree *tree = b->tree;
+    const groups *g = b->g;
+    for (int32_t a = 0; a < group_rows(g, i); a++)
+        b->place[g->row[g->row_start[i] + a]] = below + a;
+    for (int32_t q = g->piece_start[i]; q < g->piece_start[i + 1]; q++) {
+        const int32_t piece = g->piece[q], s = b->p->node[piece], begin = b->p->begin[piece],
+                      first = tree->first[s];
+        const int32_t p = tree->first[s + 1] - first, columns = b->p->end[piece] - begin;
+        const int32_t rows = (int32_t)(columns + piece_rows(tree, b->p, piece));
+        const int32_t *row = tree->row + tree->row_start[s];
+        const form_piece entry = {.panel = b->panel_at[s] + begin + (int64_t)begin * tree->ld[s],
+                                  .map = b->t->map.length / (int64_t)sizeof(int32_t),
+                                  .ld = tree->ld[s],
+                                  .rows = rows,
+                                  .column = g->local[first + begin]};
+        const int32_t place = (int32_t)(b->t->pieces.length / (int64_t)sizeof entry);
+        buffer_put(&b->t->pieces, &entry, (int64_t)sizeof entry);
+        int32_t *map = buffer_grow(&b->t->map, rows * (int64_t)sizeof(int32_t));
+        for (int32_t a = 0; a < rows && map; a++) {
+            const int32_t position = begin + a < p ? first + begin + a : row[begin + a - p],
+                          local = g->local[position];
+            map[a] = g->group_of[position] != i ? b->place[position]
+                     : number                   ? number[local]
+                                                : local;
+        }
+        for (int32_t c = 0; c < columns; c++)
+            b->t->column_piece[g->column_start[i] + entry.column + c] = place;
+    }
+}
+
+/* Where D^-1 of each z goes, which stands at z_row's place. */
+static void place_pivots(form_builder *b)
+{
+    const groups *g = b->g;
+    const int64_t step16 = plan_pivot_bytes(b->plan->scalar_bytes) / 16;
+    for (int32_t i = 0; i < g->count; i++)
+        for (int32_t q = 0; q < group_columns(g, i); q++) {
+            const int64_t at = b->plan->pivots_at16[i];
+            const int32_t start = g->column_start[i];
+            b->t->pivot_at16[start + q] = at < 0 ? -1 : (int32_t)(at + q * step16);
+            b->t->pivot_position[start + q] =
+                at < 0 ? -1 : g->column[start + b->plan->z_row[start + q]];
+        }
+}
+
+static void add_small(form_builder *b, int32_t i)
+{
+    form_pattern *pattern = &b->t->pattern;
+    const int32_t k = group_columns(b->g, i), r = group_rows(b->g, i), m = k + r;
+    const plan_tile *tile = tiles_of(b, i);
+    const form_small s = {
+        .at16 = tile->at16, .k = k, .r = r, .ld = tile->ld, .column_start = b->g->column_start[i]};
+    buffer_put(&b->t->smalls, &s, (int64_t)sizeof s);
+    add_pieces(b, i, NULL, k);
+    pattern->small_columns = k > pattern->small_columns ? k : pattern->small_columns;
+    if (!group_is_square(b->g, i))
+        pattern->small_scalars = m * k > pattern->small_scalars ? m * k : pattern->small_scalars;
+    else
+        pattern->small_top_scalars =
+            k * k > pattern->small_top_scalars ? k * k : pattern->small_top_scalars;
+}
+
+/* ---- Groups in tiles ------------------------------------------------------------------------- */
+
+static int joined_after(const form_builder *b, int32_t i, int32_t c)
+{
+    return b->joined && b->joined[b->g->column[b->g->column_start[i] + c]];
+}
+
+/* Strips of columns, at the borders of plan_borders; returns their number. */
+static int32_t add_strips(form_builder *b, int32_t i, int32_t number)
+{
+    const int32_t k = group_columns(b->g, i), start = b->g->column_start[i];
+    const int top = group_is_square(b->g, i);
+    int32_t nb = 0;
+    for (int32_t c = 0; c < k; nb++) {
+        int32_t next = c + SQUARE < k ? c + SQUARE : k;
+        next -= next < k && joined_after(b, i, next - 1);
+        form_strip s = {.group = number, .number = nb, .column = c, .width = next - c};
+        for (int32_t q = c; q < next; q++) {
+            b->padded[start + q] = SQUARE * nb + q - c;
+            s.reordered |= !top && b->plan->z_row[start + q] != q;
+        }
+        buffer_put(&b->t->strips, &s, (int64_t)sizeof s);
+        c = next;
+    }
+    return nb;
+}
+
+/* Tiles of a root's G among the values. */
+static void add_top_tiles(form_builder *b, int32_t i, form_tiled *entry)
+{
+    const plan_tile *tile = tiles_of(b, i);
+    const int32_t last = b->plan->tile_count - b->first_tile[i];
+    entry->top = (int32_t)(b->t->tops.length / (int64_t)sizeof(form_top_tile));
+    entry->top_rows = tile->rows;
+    for (int32_t q = 0; q < last && tile[q].group == i; q++) {
+        const form_top_tile t = {
+            .at16 = tile[q].at16, .row = tile[q].row, .column = tile[q].column, .ld = tile[q].ld};
+        entry->top_blocks += tile[q].row == 0;
+        buffer_put(&b->t->tops, &t, (int64_t)sizeof t);
+    }
+}
+
+/* Number of the square in which row (column) q of group i is, and its place there. */
+static int32_t padded_at(const form_builder *b, int32_t i, int32_t nb, int32_t q)
+{
+    const int32_t k = group_columns(b->g, i);
+    return q < k ? b->padded[b->g->column_start[i] + q] : SQUARE * nb + q - k;
+}
+
+/* How many rows (columns) from q on, before `end`, are in the same square. */
+static int32_t run_at(const form_builder *b, int32_t i, int32_t nb, int32_t q, int32_t end)
+{
+    const int32_t square = padded_at(b, i, nb, q) / SQUARE;
+    int32_t length = 1;
+    while (q + length < end && padded_at(b, i, nb, q + length) / SQUARE == square)
+        length++;
+    return length;
+}
+
+/* Tile t of a group of middle size, by parts of squares. */
+static void add_parts_of(form_builder *b, int32_t number, int32_t nb, const plan_tile *t)
+{
+    const int by_rows = t->kind == BY_ROWS;
+    const int32_t i = t->group, row_end = t->row + t->rows, column_end = t->column + t->columns;
+    const int32_t zeros = t->ld - (by_rows ? t->columns : t->rows);
+    for (int32_t row = t->row, rows; row < row_end; row += rows) {
+        const int32_t a = padded_at(b, i, nb, row);
+        rows = run_at(b, i, nb, row, row_end);
+        for (int32_t column = t->column, columns; column < column_end; column += columns) {
+            const int32_t c = padded_at(b, i, nb, column), last = by_rows ? column : row;
+            columns = run_at(b, i, nb, column, column_end);
+            const int64_t offset = by_rows ? (int64_t)(row - t->row) * t->ld + column - t->column
+                                           : row - t->row + (int64_t)(column - t->column) * t->ld;
+            const int ends = by_rows ? last + columns == column_end : last + rows == row_end;
+            const form_part part = {.to = 16 * (int64_t)t->at16 / b->plan->scalar_bytes + offset,
+                                    .group = number,
+                                    .tile = (int32_t)form_tile(nb, a / SQUARE, c / SQUARE),
+                                    .row_step = by_rows ? t->ld : 1,
+                                    .column_step = by_rows ? 1 : t->ld,
+                                    .row = (uint8_t)(a % SQUARE),
+                                    .rows = (uint8_t)rows,
+                                    .column = (uint8_t)(c % SQUARE),
+                                    .columns = (uint8_t)columns,
+                                    .zeros = (uint8_t)(ends ? zeros : 0)};
+            buffer_put(&b->t->parts, &part, (int64_t)sizeof part);
+        }
+    }
+}
+
+static void add_parts(form_builder *b, int32_t i, int32_t number, form_tiled *entry)
+{
+    const plan_tile *tile = tiles_of(b, i), *end = b->plan->tile + b->plan->tile_count;
+    entry->part = (int32_t)(b->t->parts.length / (int64_t)sizeof(form_part));
+    for (; tile < end && tile->group == i; tile++)
+        add_parts_of(b, number, entry->nb, tile);
+    entry->parts = (int32_t)(b->t->parts.length / (int64_t)sizeof(form_part)) - entry->part;
+}
+
+static void add_tiled(form_builder *b, int32_t i)
+{
+    form_pattern *pattern = &b->t->pattern;
+    const plan_tile *tile = tiles_of(b, i);
+    const int32_t number = (int32_t)(b->t->tiled.length / (int64_t)sizeof(form_tiled));
+    form_tiled entry = {.k = group_columns(b->g, i),
+                        .column_start = b->g->column_start[i],
+                        .first_strip = pattern->strips,
+                        .top = -1};
+    entry.nb = add_strips(b, i, number);
+    pattern->strips += entry.nb;
+    if (group_is_square(b->g, i))
+        add_top_tiles(b, i, &entry);
+    else if (tile->kind != IN_SQUARE)
+        add_parts(b, i, number, &entry);
+    else
+        entry.x = 16 * (int64_t)tile->at16 / b->plan->scalar_bytes;
+    buffer_put(&b->t->tiled, &entry, (int64_t)sizeof entry);
+    add_pieces(b, i, b->padded + entry.column_start, SQUARE * entry.nb);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static libsolver_status fill(form_builder *b, int64_t limit)
+{
+    form_tables *t = b->t;
+    const int32_t count = b->g->count;
+    TRY(order_groups(b));
+    place_pivots(b);
+    for (int32_t o = 0; o < b->smalls; o++) {
+        t->of_small[o] = b->order[o];
+        add_small(b, b->order[o]);
+    }
+    for (int32_t o = b->smalls; o < count; o++) {
+        t->of_tiled[o - b->smalls] = b->order[o];
+        add_tiled(b, b->order[o]);
+    }
+    if (t->tiled.failed)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    form_add_launches(b, limit);
+    const buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips,
+                           &t->tops,   &t->items, &t->parts,  &t->launches};
+    for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
+        if (all[q]->failed)
+            return LIBSOLVER_OUT_OF_MEMORY;
+    return LIBSOLVER_OK;
+}
+
+static int32_t entries(const buffer *b, size_t size)
+{
+    return (int32_t)(b->length / (int64_t)size);
+}
+
+/* The arrays as the device is told of them. */
+static void point(form_builder *b)
+{
+    form_tables *t = b->t;
+    form_pattern *p = &t->pattern;
+    p->n = b->tree->n;
+    p->smalls = b->smalls;
+    p->small_tops = b->small_tops;
+    p->tiled_groups = b->g->count - b->smalls;
+    p->pieces = entries(&t->pieces, sizeof(form_piece));
+    p->maps = t->map.length / (int64_t)sizeof(int32_t);
+    p->top_tiles = entries(&t->tops, sizeof(form_top_tile));
+    p->items = entries(&t->items, sizeof(form_item));
+    p->parts = entries(&t->parts, sizeof(form_part));
+    p->launches = entries(&t->launches, sizeof(form_launch));
+    p->piece = (const form_piece *)t->pieces.data;
+    p->map = (const int32_t *)t->map.data;
+    p->column_piece = t->column_piece;
+    p->column = b->g->column;
+    p->z_row = b->plan->z_row;
+    p->pivot_at16 = t->pivot_at16;
+    p->pivot_position = t->pivot_position;
+    p->small = (const form_small *)t->smalls.data;
+    p->tiled = (const form_tiled *)t->tiled.data;
+    p->strip = (const form_strip *)t->strips.data;
+    p->top = (const form_top_tile *)t->tops.data;
+    p->item = (const form_item *)t->items.data;
+    p->part = (const form_part *)t->parts.data;
+    p->launch = (const form_launch *)t->launches.data;
+}
+
+libsolver_status form_tables_build(memory *m, const factor_tree *tree, const unsigned char *joined,
+                                   const pieces *p, const groups *g, const solve_plan *plan,
+                                   const int64_t *panel_at, int64_t limit, form_tables *t)
+{
+    memset(t, 0, sizeof *t);
+    form_builder b = {.m = m,
+                      .tree = tree,
+                      .joined = joined,
+                      .p = p,
+                      .g = g,
+                      .plan = plan,
+                      .panel_at = panel_at,
+                      .t = t};
+    b.first_tile = memory_zeroed(m, g->count, sizeof(int32_t));
+    b.order = memory_new(m, g->count, sizeof(int32_t));
+    b.place = memory_new(m, tree->n, sizeof(int32_t));
+    b.padded = memory_new(m, tree->n, sizeof(int32_t));
+    t->of_small = memory_new(m, g->count, sizeof(int32_t));
+    t->of_tiled = memory_new(m, g->count, sizeof(int32_t));
+    t->column_piece = memory_new(m, tree->n, sizeof(int32_t));
+    t->pivot_at16 = memory_new(m, tree->n, sizeof(int32_t));
+    t->pivot_position = memory_new(m, tree->n, sizeof(int32_t));
+    t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->tops.m = t->items.m =
+        t->parts.m = t->launches.m = m;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (b.first_tile && b.order && b.place && b.padded && t->of_small && t->of_tiled &&
+        t->column_piece && t->pivot_at16 && t->pivot_position)
+        status = fill(&b, limit);
+    memory_free(m, b.first_tile);
+    memory_free(m, b.order);
+    memory_free(m, b.place);
+    memory_free(m, b.padded);
+    if (status == LIBSOLVER_OK)
+        point(&b);
+    else
+        form_tables_free(m, t);
+    return status;
+}
+
+void form_tables_trim(memory *m, form_tables *t)
+{
+    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items, &t->parts};
+    for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
+        if (all[q]->m)
+            buffer_free(all[q]);
+    memory_free(m, t->column_piece);
+    memory_free(m, t->pivot_at16);
+    memory_free(m, t->pivot_position);
+    t->column_piece = t->pivot_at16 = t->pivot_position = NULL;
+}
+
+void form_tables_free(memory *m, form_tables *t)
+{
+    form_tables_trim(m, t);
+    buffer *all[] = {&t->tiled, &t->launches};
+    for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
+        if (all[q]->m)
+            buffer_free(all[q]);
+    memory_free(m, t->of_small);
+    memory_free(m, t->of_tiled);
+    memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,330 @@
+/* gpu/invert/form_tiles.cuh: block scope: large groups strip by strip
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_INVERT_FORM_TILES_CUH
+#define GPU_INVERT_FORM_TILES_CUH
+
+#include "dense/cuda/device/invert.cuh"
+#include "gpu/invert/form_common.cuh"
+
+constexpr int STRIP_THREADS = 256, STRIP_WARPS = STRIP_THREADS / 32;
+constexpr int SQUARE_AREA = SQUARE * SQUARE;
+constexpr int SQUARE_SHARE = SQUARE_AREA / STRIP_THREADS;
+/* Blocks that gather a strip's columns. */
+constexpr int GATHER_BLOCKS = 4;
+
+template <typename T>
+__device__ __forceinline__ T *tiles_l(const form_arguments<T> &a, const form_tiled &g)
+{
+    return a.workspace + g.l;
+}
+template <typename T>
+__device__ __forceinline__ T *tiles_t(const form_arguments<T> &a, const form_tiled &g)
+{
+    return a.workspace + g.t;
+}
+template <typename T>
+__device__ __forceinline__ T *tiles_x(const form_arguments<T> &a, const form_tiled &g)
+{
+    return (g.top >= 0 || g.parts > 0 ? a.workspace : a.values) + g.x;
+}
+
+/* Thread's entries of a tile: number threadIdx.x + 256 u in memory are all in row strip_row(), in
+ * columns warp + 8 u. */
+__device__ __forceinline__ int strip_row()
+{
+    return (threadIdx.x % 32) ^ 4 * (threadIdx.x / 32 & 3);
+}
+__device__ __forceinline__ int strip_column(int u)
+{
+    return threadIdx.x / 32 + STRIP_WARPS * u;
+}
+/* v of this row's neighbour `row`, which another lane of the warp has */
+template <typename T> __device__ __forceinline__ T of_row(T v, int row)
+{
+    return shuffle(v, row ^ 4 * (threadIdx.x / 32 & 3));
+}
+
+/* Entries of L from the panels to the tiles, which are zero; a warp for each column. */
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_gather_kernel(form_arguments<T> a, int32_t first)
+{
+    const form_strip strip = a.strip[first + blockIdx.x / GATHER_BLOCKS];
+    const int c = blockIdx.x % GATHER_BLOCKS * STRIP_WARPS + threadIdx.x / 32;
+    if (c >= strip.width)
+        return;
+    const form_tiled g = a.tiled[strip.group];
+    const form_piece piece = a.piece[a.column_piece[g.column_start + strip.column + c]];
+    const int j = strip.column + c - piece.column;
+    const T *from = a.panel + piece.panel + (int64_t)j * piece.ld;
+    const int32_t *map = a.map + piece.map;
+    T *to = tiles_l(a, g);
+#pragma unroll 4
+    for (int q = j + threadIdx.x % 32; q < piece.rows; q += 32) {
+        const int row = map[q];
+        to[form_tile(g.nb, row / SQUARE, strip.number) * SQUARE_AREA + square_at(row % SQUARE, c)] =
+            from[q];
+    }
+}
+
+/* One tile of L to its place in D, with ones on its diagonal past `width`, and where L has them
+ * unsaid; these are put down in L too. */
+template <typename T>
+__device__ __forceinline__ void square_load(T *D, T *l, bool diagonal, bool unit, int width)
+{
+#pragma unroll
+    for (int u = 0; u < SQUARE_SHARE; u++) {
+        const int row = strip_row(), column = strip_column(u);
+        const bool one = diagonal && row == column && (unit || column >= width);
+        T v = l[threadIdx.x + STRIP_THREADS * u];
+        if (one)
+            v = l[threadIdx.x + STRIP_THREADS * u] = from_real<T>(1);
+        D[row + column * TILE_LD<T>] = v;
+    }
+}
+
+template <typename T> __device__ __forceinline__ void square_fill(T *D, bool identity)
+{
+#pragma unroll
+    for (int u = 0; u < SQUARE_SHARE; u++)
+        D[strip_row() + strip_column(u) * TILE_LD<T>] =
+            from_real<T>(identity && strip_row() == strip_column(u));
+}
+
+template <typename T> __device__ __forceinline__ void square_store(const T *X, T *x)
+{
+#pragma unroll
+    for (int u = 0; u < SQUARE_SHARE; u++)
+        x[threadIdx.x + STRIP_THREADS * u] = X[strip_row() + strip_column(u) * TILE_LD<T>];
+}
+
+template <typename T> constexpr int INVERT_BYTES = 2 * TILE_AREA<T> * (int)sizeof(T);
+
+/* x := inv(l) of the diagonal block of strips a, a + 1, a even. */
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_invert_kernel(form_arguments<T> a, int32_t first)
+{
+    extern __shared__ __align__(128) char shared[];
+    static_assert(TILE == 2 * SQUARE && TILE_THREADS == STRIP_THREADS,
+                  "two strips are a tile of dense/");
+    const int32_t s = first + blockIdx.x;
+    const form_strip strip = a.strip[s];
+    const int b = strip.number;
+    if (b % 2)
+        return;
+    const form_tiled g = a.tiled[strip.group];
+    const bool two = b + 1 < g.nb;
+    T *l = tiles_l(a, g), *x = tiles_x(a, g), *D = reinterpret_cast<T *>(shared),
+      *X = D + TILE_AREA<T>;
+    T *D21 = D + SQUARE, *D12 = D + SQUARE * TILE_LD<T>, *D22 = D12 + SQUARE;
+    const int64_t at = form_tile(g.nb, b, b) * SQUARE_AREA,
+                  below = form_tile(g.nb, b + 1, b) * SQUARE_AREA;
+    square_load(D, l + at, true, !a.cholesky, strip.width);
+    square_fill(D12, false);
+    if (two) {
+        square_load(D21, l + below, false, false, 0);
+        square_load(D22, l + below + SQUARE_AREA, true, !a.cholesky, a.strip[s + 1].width);
+    } else {
+        square_fill(D21, false);
+        square_fill(D22, true);
+    }
+    tile_clear(X);
+    __syncthreads();
+    invert_blocks(D, X);
+    invert_64(D, X);
+    square_store(X, x + at);
+    if (two) {
+        square_store(X + SQUARE, x + below);
+        square_store(X + SQUARE * TILE_LD<T> + SQUARE, x + below + SQUARE_AREA);
+    }
+}
+
+/* Sums over the warps of what each thread has for strip_row(); valid in the first 32 threads, for
+ * row threadIdx.x. */
+template <typename R> __device__ __forceinline__ R strip_sum(R mine)
+{
+    __shared__ R part[STRIP_WARPS][SQUARE];
+    part[threadIdx.x / 32][strip_row()] = mine;
+    __syncthreads();
+    R sum = part[0][threadIdx.x % 32];
+#pragma unroll
+    for (int w = 1; w < STRIP_WARPS; w++)
+        sum += part[w][threadIdx.x % 32];
+    return sum;
+}
+
+/* Row sums of |M|; then its rows in their order and nothing where a strip is not filled up. */
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_finish_kernel(form_arguments<T> a, int32_t first)
+{
+    const int32_t s = first + blockIdx.x;
+    const form_strip strip = a.strip[s];
+    const form_tiled g = a.tiled[strip.group];
+    const int row = strip_row();
+    const int from = strip.reordered && row < strip.width
+                         ? a.z_row[g.column_start + strip.column + row] - strip.column
+                         : row;
+    T *x = tiles_x(a, g) + form_tile(g.nb, strip.number, 0) * SQUARE_AREA;
+    real_of<T> sum = 0;
+    for (int b = 0; b <= strip.number; b++, x += SQUARE_AREA) {
+        const bool cut = g.top < 0 && b == strip.number && strip.width < SQUARE;
+        T v[SQUARE_SHARE];
+#pragma unroll
+        for (int u = 0; u < SQUARE_SHARE; u++)
+            v[u] = x[threadIdx.x + STRIP_THREADS * u];
+#pragma unroll
+        for (int u = 0; u < SQUARE_SHARE; u++)
+            sum += modulus(v[u]);
+        if (!strip.reordered && !cut)
+            continue;
+#pragma unroll
+        for (int u = 0; u < SQUARE_SHARE; u++) {
+            const T moved = of_row(v[u], from);
+            const bool outside = cut && (row >= strip.width || strip_column(u) >= strip.width);
+            x[threadIdx.x + STRIP_THREADS * u] = outside ? T{} : moved;
+        }
+    }
+    sum = strip_sum(sum);
+    if (threadIdx.x < SQUARE)
+        a.sums[(int64_t)s * SQUARE + threadIdx.x] = sum;
+}
+
+/* x of groups of middle size to the values, a part for each warp. */
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_pack_kernel(form_arguments<T> a, int32_t first, int32_t count)
+{
+    const int32_t number = (int32_t)blockIdx.x * STRIP_WARPS + (int32_t)threadIdx.x / 32;
+    if (number >= count)
+        return;
+    const form_part q = a.part[first + number];
+    const T *from = tiles_x(a, a.tiled[q.group]) + (int64_t)q.tile * SQUARE_AREA;
+    T *to = a.values + q.to;
+    const bool by_rows = q.column_step == 1;
+    const int length = (by_rows ? q.columns : q.rows) + q.zeros,
+              lines = by_rows ? q.rows : q.columns;
+    for (int e = threadIdx.x % 32; e < length * lines; e += 32) {
+        const int along = e % length, line = e / length, row = by_rows ? line : along,
+                  column = by_rows ? along : line;
+        to[row * (int64_t)q.row_step + column * (int64_t)q.column_step] =
+            row < q.rows && column < q.columns ? from[square_at(q.row + row, q.column + column)]
+                                               : T{};
+    }
+}
+
+/* The largest row sum of |L_K| |M| in a strip; SQUARE_TOO: of |L_K| |D| |L_K^T| |G|. */
+template <typename T, bool SQUARE_TOO>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_growth_kernel(form_arguments<T> a, int32_t first)
+{
+    const int32_t s = first + blockIdx.x;
+    const form_strip strip = a.strip[s];
+    const form_tiled g = a.tiled[strip.group];
+    if (SQUARE_TOO && g.top < 0)
+        return;
+    const T *l = tiles_l(a, g) + form_tile(g.nb, strip.number, 0) * SQUARE_AREA;
+    const real_of<T> *sums = (SQUARE_TOO ? a.turned : a.sums) + (int64_t)g.first_strip * SQUARE;
+    real_of<T> product = 0;
+    for (int b = 0; b <= strip.number; b++, l += SQUARE_AREA, sums += SQUARE)
+#pragma unroll
+        for (int u = 0; u < SQUARE_SHARE; u++)
+            product += modulus(l[threadIdx.x + STRIP_THREADS * u]) * sums[strip_column(u)];
+    product = strip_sum(product);
+    const double worst = worst_of_warp((double)product);
+    if (threadIdx.x == 0)
+        (SQUARE_TOO ? a.square_growth : a.growth)[a.smalls + s] = worst;
+}
+
+/* Row sums of |G|, a warp for each row. */
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_square_sums_kernel(form_arguments<T> a, int32_t first)
+{
+    const int32_t s = first + blockIdx.x;
+    const form_strip strip = a.strip[s];
+    const form_tiled g = a.tiled[strip.group];
+    if (g.top < 0)
+        return;
+    for (int q = threadIdx.x / 32; q < SQUARE; q += STRIP_WARPS) {
+        const int row = strip.column + q;
+        real_of<T> sum = 0;
+        for (int b = 0; b < g.top_blocks && q < strip.width; b++) {
+            const form_top_tile t = a.top[g.top + row / g.top_rows * g.top_blocks + b];
+            const T *from =
+                a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
+            for (int c = threadIdx.x % 32; c < t.ld; c += 32)
+                sum += modulus(from[c]);
+        }
+        for (int mask = 16; mask > 0; mask /= 2)
+            sum += __shfl_xor_sync(~0u, sum, mask);
+        if (threadIdx.x % 32 == 0)
+            a.sums[(int64_t)s * SQUARE + q] = sum;
+    }
+}
+
+/* turned := |D| |L_K^T| times the row sums of |G|, by strips of columns. */
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_square_turned_kernel(form_arguments<T> a, int32_t first)
+{
+    __shared__ real_of<T> y[SQUARE + 2]; /* y[1 + c], zeros around */
+    const int32_t s = first + blockIdx.x;
+    const form_strip strip = a.strip[s];
+    const form_tiled g = a.tiled[strip.group];
+    if (g.top < 0)
+        return;
+    real_of<T> sum[SQUARE_SHARE] = {};
+    for (int b = strip.number; b < g.nb; b++) {
+        const T *l = tiles_l(a, g) + form_tile(g.nb, b, strip.number) * SQUARE_AREA;
+        const real_of<T> x = a.sums[((int64_t)g.first_strip + b) * SQUARE + strip_row()];
+#pragma unroll
+        for (int u = 0; u < SQUARE_SHARE; u++)
+            sum[u] += modulus(l[threadIdx.x + STRIP_THREADS * u]) * x;
+    }
+#pragma unroll
+    for (int u = 0; u < SQUARE_SHARE; u++) {
+        for (int mask = 16; mask > 0; mask /= 2)
+            sum[u] += __shfl_xor_sync(~0u, sum[u], mask);
+        if (threadIdx.x % 32 == 0)
+            y[1 + strip_column(u)] = sum[u];
+    }
+    if (threadIdx.x < 2)
+        y[threadIdx.x * (SQUARE + 1)] = 0;
+    __syncthreads();
+    const int c = threadIdx.x;
+    if (c < SQUARE)
+        a.turned[(int64_t)s * SQUARE + c] =
+            c < strip.width ? pivot_magnitude(a, a.column[g.column_start + strip.column + c], y[c],
+                                              y[1 + c], y[2 + c])
+                            : 0;
+}
+
+/* t := D^-1 M of roots. */
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS)
+    form_scale_kernel(form_arguments<T> a, int32_t first)
+{
+    const form_strip strip = a.strip[first + blockIdx.x];
+    const form_tiled g = a.tiled[strip.group];
+    if (g.top < 0)
+        return;
+    const int row = strip_row();
+    pivot_row<T> p = {};
+    if (row < strip.width)
+        p = inverse_pivot(a.d, a.e, a.hermitian, a.column[g.column_start + strip.column + row]);
+    const int64_t at = form_tile(g.nb, strip.number, 0) * SQUARE_AREA;
+    const T *x = tiles_x(a, g) + at;
+    T *t = tiles_t(a, g) + at;
+    for (int b = 0; b <= strip.number; b++, x += SQUARE_AREA, t += SQUARE_AREA)
+#pragma unroll
+        for (int u = 0; u < SQUARE_SHARE; u++) {
+            const T v = x[threadIdx.x + STRIP_THREADS * u], other = of_row(v, row + p.neighbour);
+            const T scaled = multiply(p.diagonal, v);
+            t[threadIdx.x + STRIP_THREADS * u] =
+                p.neighbour != 0 ? multiply_add(scaled, p.off, other) : scaled;
+        }
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* gpu/packed/prepare.h: from a factor to the program of its solve
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_PACKED_PREPARE_H
+#define GPU_PACKED_PREPARE_H
+
+#include "gpu/invert/form.h"
+#include "gpu/tree/tree_shape.h"
+
+typedef struct prepared_solve prepared_solve;
+
+typedef struct prepare_options {
+    int32_t blocks;                /* resident on the device */
+    double step, bytes_per_second; /* of the device, 0: an H200's */
+    double entries_factor;         /* most entries of all inverses, in entries of L; 0: no limit */
+    double growth_limit;           /* 0: FORM_GROWTH_LIMIT */
+    int64_t largest_group;         /* most columns of a group; 0: the default */
+    const plan_tuning *tuning;     /* NULL: plan_tuned */
+    /* Forms the values of the groups and program at hand elsewhere; growth: see
+     * FORM_VALUES.  at_hand->kept: groups and program are those of the call before.  NULL: on the
+     * host. */
+    libsolver_status (*form)(void *user, const prepared_solve *at_hand, double *growth,
+                             double *square_growth, message *why);
+    void *form_user;
+} prepare_options;
+
+struct prepared_solve {
+    tree_shape shape; /* of the factor; joined: its 2x2 pivots */
+    pieces cut;
+    groups grouped;
+    solve_plan plan;
+    char *values;                    /* plan.value_bytes, NULL: elsewhere */
+    double *growths;                 /* groups: of their inverses; then of their G */
+    double growth;                   /* largest of a group */
+    int64_t factor_entries, entries; /* of L as stored in the tree, and of the inverses */
+    int32_t guarded;                 /* groups that were cut finer */
+    int rounds;
+    int kept; /* the last call formed new values for the program of the one before */
+};
+
+/* Layers, groups, program and values; groups whose inverses would lose digits are cut finer, down
+ * to single pivots, which is substitution.  s: zeroed, or prepared before with the same options;
+ * then, if the tree still has the same shape and no inverse grows past the limit, only the values
+ * are formed anew.  A program that was cut finer for earlier values is kept as it is until then,
+ * and only a new one may be coarser.  OUT_OF_MEMORY, CANCELLED, INTERNAL; nothing is owned then. */
+libsolver_status prepare_solve(environment *env, const factor_tree *tree,
+                               const prepare_options *options, message *why, prepared_solve *s);
+void prepared_free(memory *m, prepared_solve *s);
+
+#endif

@@ -1,0 +1,490 @@
+/* gpu/packed/tree_solver.c: a factor packed for solves on one device
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/packed/tree_solver.h"
+#include "base/type.h"
+#include "gpu/solve/device_solver.h"
+#include "gpu/invert/former.h"
+#include "gpu/device/packed.h"
+#include "gpu/packed/prepare.h"
+#include "gpu/substitute/substitution_plan.h"
+#include "gpu/plan/trace.h"
+#include <time.h>
+
+/* Seconds that a block waits for another before a solve gives up. */
+#define PATIENCE 2
+
+struct tree_solver {
+    environment *env;
+    tree_solver_options options;
+    tree_solver_info info;
+    device_solver device;
+    former former;
+    prepared_solve prepared; /* trimmed */
+    device_upload program;   /* sizes, and nothing at hand */
+    int32_t *level_blocks;
+    plan_label *label; /* info.tasks */
+};
+
+struct tree_workspace {
+    const tree_solver *solver;
+    int64_t columns, bytes; /* as asked for, of the device's part */
+    device_workspace device;
+    device_staging staging; /* for blocks on the host; taken by the first */
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#define ROOM 160 /* of CUDA's sentences */
+
+/* sentence: CUDA's, or none. */
+static libsolver_status device_failed(libsolver_status status, const char *what,
+                                      const char *sentence, message *why)
+{
+    return status == LIBSOLVER_OK ? status
+                                  : FAIL(why, status, "%s: %s", what,
+                                         *sentence ? sentence : libsolver_status_sentence(status));
+}
+
+static libsolver_status memory_failed(const environment *env, const char *what, message *why)
+{
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what,
+                (long long)env->memory.wanted);
+}
+
+libsolver_status tree_solver_create(environment *env, const tree_solver_options *options,
+                                    message *why, tree_solver **solver)
+{
+    *solver = NULL;
+    tree_solver *s = memory_zeroed(&env->memory, 1, sizeof(tree_solver));
+    if (!s)
+        return memory_failed(env, "the solver on the device", why);
+    char sentence[ROOM] = "";
+    s->env = env;
+    s->options = *options;
+    s->device.device = env->device;
+    s->device.stream = env->stream;
+    s->device.by_levels = options->by_levels;
+    s->device.patience = options->patience > 0 ? options->patience : PATIENCE;
+    const libsolver_status status = device_solver_open(&s->device, sentence, ROOM);
+    former_open(&s->former, env, s->device.stream);
+    if (status != LIBSOLVER_OK)
+        tree_solver_free(s);
+    else
+        *solver = s;
+    return device_failed(status, "the device cannot be used", sentence, why);
+}
+
+void tree_solver_free(tree_solver *s)
+{
+    if (!s)
+        return;
+    prepared_free(&s->env->memory, &s->prepared);
+    former_close(&s->former);
+    device_solver_close(&s->device);
+    memory_free(&s->env->memory, s->level_blocks);
+    memory_free(&s->env->memory, s->label);
+    memory_free(&s->env->memory, s);
+}
+
+static list_head head_of(task_list list, const task_copy *copy)
+{
+    list_head h = {.list = list};
+    memcpy(h.copy, copy + list.copy,
+           (size_t)(list.copies < HEAD_COPIES ? list.copies : HEAD_COPIES) * sizeof(task_copy));
+    return h;
+}
+
+/* Heads of the blocks' lists, or by levels of the units' in ascending levels, with the number of
+ * units of each level. */
+static libsolver_status list_heads(tree_solver *s, const solve_plan *plan, list_head **head)
+{
+    memory *m = &s->env->memory;
+    const int by_levels = s->device.by_levels;
+    s->level_blocks = memory_zeroed(m, plan->level_count, sizeof(int32_t));
+    *head = memory_new(m, by_levels ? plan->unit_count : plan->blocks, sizeof(list_head));
+    if (!s->level_blocks || !*head)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t b = 0; b < plan->blocks && !by_levels; b++)
+        (*head)[b] = head_of(plan->block[b], plan->block_copy);
+    for (int32_t u = 0, level = -1; u < plan->unit_count && by_levels; u++) {
+        level += u == 0 || plan->unit[u].level != plan->unit[u - 1].level;
+        s->level_blocks[level]++;
+        (*head)[u] = head_of(plan->unit[u].list, plan->copy);
+    }
+    return LIBSOLVER_OK;
+}
+
+/* Room on the device for the program at hand. */
+static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const solve_plan *plan,
+                                message *why)
+{
+    char sentence[ROOM] = "";
+    s->program = (device_upload){.type = tree->type,
+                                 .n = tree->n,
+                                 .slots = plan->slots,
+                                 .levels = plan->level_count,
+                                 .value_bytes = plan->value_bytes,
+                                 .description_bytes = plan->description_bytes,
+                                 .heads = s->device.by_levels ? plan->unit_count : plan->blocks,
+                                 .copies = plan->copy_count};
+    return device_failed(device_solver_reserve(&s->device, &s->program, sentence, ROOM),
+                         "packing the factor", sentence, why);
+}
+
+/* What the device does not have yet: scale, values that were formed on the host, and a program that
+ * is new. */
+static libsolver_status upload(tree_solver *s, const factor_tree *tree, message *why)
+{
+    const solve_plan *plan = &s->prepared.plan;
+    list_head *head = NULL;
+    char sentence[ROOM] = "";
+    device_upload program = s->program;
+    program.scale = tree->scale;
+    program.values = s->prepared.values;
+    if (!s->prepared.kept) {
+        memory_free(&s->env->memory, s->level_blocks);
+        if (list_heads(s, plan, &head) != LIBSOLVER_OK) {
+            memory_free(&s->env->memory, head);
+            return memory_failed(s->env, "the program of the solve", why);
+        }
+        program.level_blocks = s->level_blocks;
+        program.description = plan->description;
+        program.head = head;
+        program.copy = s->device.by_levels ? plan->copy : plan->block_copy;
+        program.user_row = tree->user_row;
+    }
+    const libsolver_status status = device_solver_upload(&s->device, &program, sentence, ROOM);
+    memory_free(&s->env->memory, head);
+    return device_failed(status, "packing the factor", sentence, why);
+}
+
+/* A factor that is being packed; form_seconds: of forming and what it needs on the device. */
+typedef struct packing {
+    tree_solver *solver;
+    const factor_tree *tree;
+    double form_seconds;
+} packing;
+
+/* The device forms the values of the program at hand where they will be read. */
+static libsolver_status form_there(void *user, const prepared_solve *p, double *growth,
+                                   double *square_growth, message *why)
+{
+    packing *q = user;
+    tree_solver *s = q->solver;
+    const double start = seconds();
+    char sentence[ROOM] = "";
+    libsolver_status status = LIBSOLVER_OK;
+    if (!p->kept) {
+        TRY(reserve(s, q->tree, &p->plan, why));
+        status = former_plan(&s->former, p->shape.joined, &p->cut, &p->grouped, &p->plan, sentence,
+                             ROOM);
+    }
+    if (status == LIBSOLVER_OK)
+        status = former_values(&s->former, s->device.memory, growth, square_growth, sentence, ROOM);
+    q->form_seconds += seconds() - start;
+    if (environment_cancelled(s->env))
+        return LIBSOLVER_CANCELLED;
+    return device_failed(status, "forming the inverses", sentence, why);
+}
+
+static void keep_info(tree_solver *s, double plan_seconds)
+{
+    const prepared_solve *p = &s->prepared;
+    const former_info *f = &s->former.info;
+    s->info =
+        (tree_solver_info){.factors = s->info.factors + 1,
+                           .plans = s->info.plans + !p->kept,
+                           .factor_entries = p->factor_entries,
+                           .entries = p->entries,
+                           .bytes_read = p->plan.bytes_read,
+                           .device_bytes = s->device.bytes + former_bytes(&s->former),
+                           .allocations = s->device.allocations + s->former.device.allocations,
+                           .groups = p->grouped.count,
+                           .heights = p->grouped.heights,
+                           .levels = p->plan.level_count,
+                           .tasks = p->plan.task_count,
+                           .guarded = p->guarded,
+                           .growth = p->growth,
+                           .plan_seconds = plan_seconds,
+                           .load_seconds = f->load,
+                           .table_seconds = f->tables,
+                           .form_seconds = f->kernels,
+                           .former_bytes = former_bytes(&s->former)};
+}
+
+/* Labels are kept for traces; the rest of a new program is on the device now. */
+static void trim(tree_solver *s)
+{
+    memory *m = &s->env->memory;
+    if (s->prepared.kept)
+        return;
+    memory_free(m, s->label);
+    s->label = s->prepared.plan.label;
+    s->prepared.plan.label = NULL;
+    plan_trim(m, &s->prepared.plan);
+}
+
+/* Nothing is prepared. */
+static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, message *why)
+{
+    memory *m = &s->env->memory;
+    prepared_solve *p = &s->prepared; /* of which only the shape is used */
+    substitution plan = {.n = 0};
+    char sentence[ROOM] = "";
+    TRY(device_failed(former_load(&s->former, tree, sentence, ROOM),
+                      "the factor's way to the device", sentence, why));
+    const double start = seconds();
+    p->kept = tree_shape_is(&p->shape, tree);
+    if (!p->kept) {
+        tree_shape_free(m, &p->shape);
+        libsolver_status status = tree_shape_copy(m, tree, &p->shape);
+        if (status == LIBSOLVER_OK)
+            status = substitution_build(m, tree, p->shape.joined, s->former.panel_at, &plan);
+        if (status != LIBSOLVER_OK)
+            return status == LIBSOLVER_OUT_OF_MEMORY
+                       ? memory_failed(s->env, "packing the factor", why)
+                       : FAIL(why, status, "the tree of the factor");
+    }
+    const double plan_seconds = seconds() - start;
+    const libsolver_status status =
+        device_solver_substitute(&s->device, &s->former.device.is, s->former.device.factor.at,
+                                 p->kept ? NULL : &plan, tree->user_row, tree->scale, sentence,
+                                 ROOM);
+    substitution_free(m, &plan);
+    p->factor_entries = tree_entries(tree);
+    p->growth = 1;
+    keep_info(s, plan_seconds);
+    s->info.bytes_read = 2 * p->factor_entries * type_bytes(tree->type);
+    return device_failed(status, "packing the factor", sentence, why);
+}
+
+/* On the host the inverses are formed while it is planned, which then takes their time too. */
+static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *why)
+{
+    packing q = {.solver = s, .tree = tree};
+    prepare_options o = {.blocks = s->device.blocks,
+                         .entries_factor = s->options.entries_factor,
+                         .growth_limit = s->options.growth_limit,
+                         .largest_group = s->options.largest_group,
+                         .tuning = s->options.tuning,
+                         .step = s->options.step,
+                         .bytes_per_second = s->options.bytes_per_second};
+    char sentence[ROOM] = "";
+    if (!s->options.form_on_host) {
+        o.form = form_there;
+        o.form_user = &q;
+        TRY(device_failed(former_load(&s->former, tree, sentence, ROOM),
+                          "the factor's way to the device", sentence, why));
+    }
+    const double start = seconds();
+    const libsolver_status status = prepare_solve(s->env, tree, &o, why, &s->prepared);
+    const double plan_seconds = seconds() - start - q.form_seconds;
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        return memory_failed(s->env, "packing the factor", why);
+    if (status == LIBSOLVER_CANCELLED)
+        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+    TRY(status);
+    if (s->options.form_on_host && !s->prepared.kept)
+        TRY(reserve(s, tree, &s->prepared.plan, why));
+    TRY(upload(s, tree, why));
+    trim(s);
+    keep_info(s, plan_seconds);
+    return LIBSOLVER_OK;
+}
+
+libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
+{
+    const double start = seconds();
+    const libsolver_status status =
+        s->options.substitute ? pack_as_it_is(s, tree, why) : pack(s, tree, why);
+    if (status != LIBSOLVER_OK) {
+        prepared_free(&s->env->memory, &s->prepared);
+        former_drop(&s->former);
+        device_solver_drop(&s->device);
+        s->info.device_bytes = 0;
+    }
+    s->info.seconds = seconds() - start;
+    return status;
+}
+
+void tree_solver_query(const tree_solver *s, tree_solver_info *info)
+{
+    *info = s->info;
+}
+
+void *tree_solver_stream(const tree_solver *s)
+{
+    return s->device.stream;
+}
+
+const struct device_solver *tree_solver_device(const tree_solver *s)
+{
+    return &s->device;
+}
+
+const struct device_workspace *tree_workspace_device(const tree_workspace *w)
+{
+    return &w->device;
+}
+
+int64_t tree_workspace_bytes(const tree_solver *s, int64_t columns)
+{
+    return (int64_t)sizeof(tree_workspace) + device_workspace_bytes(&s->device, columns);
+}
+
+libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, message *why,
+                                       tree_workspace **workspace)
+{
+    *workspace = NULL;
+    tree_workspace *w = memory_zeroed(&s->env->memory, 1, sizeof(tree_workspace));
+    if (!w)
+        return memory_failed(s->env, "the workspace", why);
+    char sentence[ROOM] = "";
+    w->solver = s;
+    w->columns = columns;
+    w->bytes = device_workspace_bytes(&s->device, columns);
+    w->staging.device = s->device.device;
+    const libsolver_status status =
+        device_workspace_open(&s->device, columns, &w->device, sentence, ROOM);
+    if (status != LIBSOLVER_OK)
+        memory_free(&s->env->memory, w);
+    else
+        *workspace = w;
+    return device_failed(status, "the workspace on the device", sentence, why);
+}
+
+static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows,
+                              libsolver_type type, message *why)
+{
+    const int64_t scalar = type_bytes(type);
+    char sentence[ROOM] = "";
+    if (w->staging.host)
+        return LIBSOLVER_OK;
+    return device_failed(device_staging_open(&s->device, rows * w->device.columns * scalar,
+                                             &w->staging, sentence, ROOM),
+                         "page-locked memory", sentence, why);
+}
+
+libsolver_status tree_workspace_stage(const tree_solver *s, tree_workspace *w, message *why)
+{
+    return s->device.memory ? stage(s, w, s->device.n, s->device.type, why) : LIBSOLVER_OK;
+}
+
+void tree_workspace_free(tree_workspace *w)
+{
+    if (!w)
+        return;
+    device_workspace_close(&w->device);
+    device_staging_close(&w->staging);
+    memory_free(&w->solver->env->memory, w);
+}
+
+libsolver_status tree_workspace_fit(const tree_solver *s, tree_workspace *w, message *why)
+{
+    char sentence[ROOM] = "";
+    if (device_workspace_bytes(&s->device, w->columns) == w->bytes)
+        return LIBSOLVER_OK;
+    device_workspace_close(&w->device);
+    w->bytes = device_workspace_bytes(&s->device, w->columns);
+    const libsolver_status status =
+        device_workspace_open(&s->device, w->columns, &w->device, sentence, ROOM);
+    w->bytes = status == LIBSOLVER_OK ? w->bytes : -1;
+    return device_failed(status, "the workspace on the device", sentence, why);
+}
+
+libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream,
+                            const libsolver_vectors *b, const libsolver_vectors *x)
+{
+    return device_solve(&s->device, &w->device, stream, b, x, NULL);
+}
+
+libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w,
+                                 const libsolver_vectors *b, const libsolver_vectors *x,
+                                 message *why)
+{
+    const int64_t scalar = type_bytes(b->type), most = w->device.columns;
+    char sentence[ROOM] = "";
+    libsolver_status status = LIBSOLVER_OK;
+    TRY(stage(s, w, b->rows, b->type, why));
+    for (int64_t first = 0; first < b->columns && status == LIBSOLVER_OK; first += most) {
+        const int64_t columns = b->columns - first < most ? b->columns - first : most,
+                      bytes = b->rows * columns * scalar;
+        const libsolver_vectors v = {.values = w->staging.on_device,
+                                     .rows = b->rows,
+                                     .columns = columns,
+                                     .ld = b->rows,
+                                     .type = b->type,
+                                     .place = LIBSOLVER_DEVICE};
+        packed_copy(b, first, columns, w->staging.host, 1);
+        status = device_staging_in(&s->device, &w->staging, bytes, sentence, ROOM);
+        if (status == LIBSOLVER_OK)
+            status = device_solve(&s->device, &w->device, NULL, &v, &v, NULL);
+        if (status == LIBSOLVER_OK)
+            status = device_staging_out(&s->device, &w->staging, bytes, sentence, ROOM);
+        if (status == LIBSOLVER_OK)
+            packed_copy(x, first, columns, w->staging.host, 0);
+    }
+    TRY(device_failed(status, "the solve on the device", sentence, why));
+    return tree_solve_check(s, w, NULL, why);
+}
+
+libsolver_status tree_solver_get(const tree_solver *s, const libsolver_vectors *from, void *to,
+                                 message *why)
+{
+    char sentence[ROOM] = "";
+    return device_failed(device_block_get(&s->device, from, to, sentence, ROOM),
+                         "copying from the device", sentence, why);
+}
+
+libsolver_status tree_solver_put(const tree_solver *s, const void *from,
+                                 const libsolver_vectors *to, message *why)
+{
+    char sentence[ROOM] = "";
+    return device_failed(device_block_put(&s->device, from, to, sentence, ROOM),
+                         "copying to the device", sentence, why);
+}
+
+libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w,
+                                   const libsolver_vectors *b, const libsolver_vectors *x,
+                                   libsolver_task *task, message *why)
+{
+    memory *m = &s->env->memory;
+    char sentence[ROOM] = "";
+    if (s->device.by_levels)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves that go level by level are not traced");
+    if (s->options.substitute)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "solves by substitution are not traced");
+    task_times *times = memory_zeroed(m, s->info.tasks, sizeof(task_times));
+    if (!times)
+        return memory_failed(s->env, "the trace", why);
+    libsolver_status status =
+        device_failed(device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times,
+                                         sentence, ROOM),
+                      "the traced solve", sentence, why);
+    if (status == LIBSOLVER_OK)
+        status = tree_solve_check(s, w, NULL, why);
+    if (status == LIBSOLVER_OK &&
+        trace_tasks(m, s->label, times, s->info.tasks, s->info.heights, task) != LIBSOLVER_OK)
+        status = memory_failed(s->env, "the trace", why);
+    memory_free(m, times);
+    return status;
+}
+
+libsolver_status tree_solve_check(const tree_solver *s, tree_workspace *w, void *stream,
+                                  message *why)
+{
+    int gave_up = 0;
+    char sentence[ROOM] = "";
+    const libsolver_status status =
+        device_solve_check(&s->device, &w->device, stream, &gave_up, sentence, ROOM);
+    if (status == LIBSOLVER_OK && gave_up)
+        return FAIL(why, LIBSOLVER_CUDA,
+                    "a block waited %g s for another: the device did not run all of them at once",
+                    s->device.patience);
+    return device_failed(status, "the solve on the device", sentence, why);
+}

@@ -1,0 +1,328 @@
+/* gpu/refine/residual.cu: A on a device, memory of refinements, and the launches of their steps
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/refine/residual.cuh"
+#include "base/type.h"
+#include "dense/cuda/device/launch.cuh"
+#include "gpu/device/device.cuh"
+
+extern "C" {
+#include "base/message.h"
+}
+
+constexpr int WIDE_COLUMNS = 4; /* that one warp sums when there are several */
+
+static int64_t blocks_for(int64_t threads, int64_t most)
+{
+    const int64_t blocks = (threads + REFINE_THREADS - 1) / REFINE_THREADS;
+    return blocks < 1 ? 1 : blocks > most ? most : blocks;
+}
+
+/* ---- A --------------------------------------------------------------------------------------- */
+
+/* value := lower in the places of the pattern, row_sum := sums in the caller's order */
+template <typename T>
+static __global__ void spread_kernel(int64_t entries, const uint32_t *source, const T *lower,
+                                     T *value, int32_t n, const int32_t *row_of,
+                                     const real_of<T> *sums, real_of<T> *row_sum)
+{
+    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                  step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t k = first; k < entries; k += step)
+        value[k] = conjugate_if(lower[source[k] >> 1], source[k] & 1);
+    for (int64_t i = first; i < n; i += step)
+        row_sum[row_of[i]] = sums[i];
+}
+
+/* Places of the arrays, behind one another. */
+static int64_t place_matrix(device_matrix *a, char *base)
+{
+    parts all;
+    const int64_t scalar = type_bytes(a->type), real = type_real_bytes(a->type);
+    a->start = reinterpret_cast<int64_t *>(base + all.place((a->n + 1) * (int64_t)sizeof(int64_t)));
+    a->column =
+        reinterpret_cast<int32_t *>(base + all.place(a->entries * (int64_t)sizeof(int32_t)));
+    a->row_of = reinterpret_cast<int32_t *>(base + all.place(a->n * (int64_t)sizeof(int32_t)));
+    a->source =
+        reinterpret_cast<uint32_t *>(base + all.place(a->entries * (int64_t)sizeof(uint32_t)));
+    a->segment = reinterpret_cast<row_segment *>(
+        base + all.place(a->segments * (int64_t)sizeof(row_segment)));
+    a->value = base + all.place(a->entries * scalar);
+    a->row_sum = base + all.place(a->n * real);
+    a->incoming = base + all.place(a->lower_entries * scalar + a->n * real);
+    return all.bytes;
+}
+
+extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                               int64_t lower_entries, const int32_t *row_of,
+                                               libsolver_type type, char *sentence, int room)
+{
+    const current_device here(a->device);
+    const cudaStream_t stream = (cudaStream_t)a->stream;
+    int multiprocessors = 1;
+    a->type = type;
+    a->n = pattern->n;
+    a->log_width = pattern->log_width;
+    a->segments = pattern->segments;
+    a->long_rows = pattern->long_rows;
+    a->entries = pattern->start[pattern->n];
+    a->lower_entries = lower_entries;
+    a->bytes = place_matrix(a, nullptr);
+    cudaError_t error =
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, a->device);
+    if (error == cudaSuccess)
+        error = cudaMalloc(&a->memory, (size_t)a->bytes);
+    place_matrix(a, static_cast<char *>(a->memory));
+    const auto upload = [&](void *to, const void *from, int64_t bytes) {
+        if (error == cudaSuccess && bytes > 0)
+            error = cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice, stream);
+    };
+    upload(a->start, pattern->start, (a->n + 1) * (int64_t)sizeof(int64_t));
+    upload(a->column, pattern->column, a->entries * (int64_t)sizeof(int32_t));
+    upload(a->source, pattern->source, a->entries * (int64_t)sizeof(uint32_t));
+    upload(a->segment, pattern->segment, a->segments * (int64_t)sizeof(row_segment));
+    upload(a->row_of, row_of, a->n * (int64_t)sizeof(int32_t));
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    a->blocks = (int32_t)blocks_for(((int64_t)a->n << a->log_width) + 32 * (int64_t)a->segments,
+                                    4 * multiprocessors);
+    a->norm_blocks = (int32_t)blocks_for(a->n, 4 * multiprocessors);
+    if (error != cudaSuccess)
+        device_matrix_close(a);
+    return status_with(error, sentence, room);
+}
+
+extern "C" void device_matrix_close(device_matrix *a)
+{
+    const current_device here(a->device);
+    if (a->memory)
+        cudaFree(a->memory);
+    a->memory = nullptr;
+    a->bytes = 0;
+}
+
+extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void *lower,
+                                              const void *row_sum, char *sentence, int room)
+{
+    const current_device here(a->device);
+    const cudaStream_t stream = (cudaStream_t)a->stream;
+    const int64_t lower_bytes = a->lower_entries * type_bytes(a->type),
+                  sum_bytes = a->n * type_real_bytes(a->type);
+    char *sums = static_cast<char *>(a->incoming) + lower_bytes;
+    cudaError_t error = cudaSuccess;
+    if (lower_bytes > 0)
+        error = cudaMemcpyAsync(a->incoming, lower, (size_t)lower_bytes, cudaMemcpyHostToDevice,
+                                stream);
+    if (error == cudaSuccess && sum_bytes > 0)
+        error = cudaMemcpyAsync(sums, row_sum, (size_t)sum_bytes, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess)
+        TRY(with_type(a->type, [&](auto one) {
+            using T = decltype(one);
+            return launch(spread_kernel<T>,
+                          launch_shape{blocks_for(a->entries, 65535), REFINE_THREADS}, a->stream,
+                          a->entries, a->source, static_cast<const T *>(a->incoming),
+                          static_cast<T *>(a->value), a->n, a->row_of,
+                          reinterpret_cast<const real_of<T> *>(sums),
+                          static_cast<real_of<T> *>(a->row_sum));
+        }));
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return status_with(error, sentence, room);
+}
+
+/* ---- Memory of refinements ------------------------------------------------------------------- */
+
+/* Columns of a launch, rounded up to what warps take together. */
+static int64_t rounded_columns(int64_t columns)
+{
+    return columns > 1 ? (columns + WIDE_COLUMNS - 1) / WIDE_COLUMNS * WIDE_COLUMNS : 1;
+}
+
+static int64_t parts_of(libsolver_type type)
+{
+    int64_t count = 0;
+    with_type(type, [&](auto one) {
+        count = WIDE_PARTS<decltype(one)> + 1;
+        return LIBSOLVER_OK;
+    });
+    return count;
+}
+
+/* The first part, of *zeroed bytes, starts as zeros. */
+static int64_t place_refinement(const device_matrix *a, device_refinement *w, char *base,
+                                int64_t *zeroed)
+{
+    parts all;
+    const int64_t block = (int64_t)a->n * w->columns * type_bytes(a->type),
+                  columns = rounded_columns(w->columns);
+    w->state = reinterpret_cast<refine_state *>(base + all.place(sizeof(refine_state)));
+    w->arrived = reinterpret_cast<unsigned *>(
+        base + all.place((1 + columns * a->long_rows) * (int64_t)sizeof(unsigned)));
+    *zeroed = all.bytes;
+    w->norm = reinterpret_cast<double *>(
+        base + all.place(w->columns * (int64_t)a->norm_blocks * (int64_t)sizeof(double)));
+    w->omega = reinterpret_cast<double *>(
+        base + all.place(w->columns * 2 * (int64_t)a->blocks * (int64_t)sizeof(double)));
+    w->partial = reinterpret_cast<double *>(
+        base + all.place(columns * a->segments * parts_of(a->type) * (int64_t)sizeof(double)));
+    w->residual = base + all.place(block);
+    w->correction = base + all.place(block);
+    w->before = base + all.place(block);
+    w->spare = base + all.place(block);
+    return all.bytes;
+}
+
+extern "C" libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
+                                                   device_refinement *w, char *sentence, int room)
+{
+    const current_device here(a->device);
+    const cudaStream_t stream = (cudaStream_t)a->stream;
+    int64_t zeroed;
+    void *told = nullptr;
+    *w = {};
+    w->device = a->device;
+    w->columns = columns < REFINE_COLUMNS ? columns : REFINE_COLUMNS;
+    cudaError_t error = cudaMalloc(&w->memory, (size_t)place_refinement(a, w, nullptr, &zeroed));
+    place_refinement(a, w, static_cast<char *>(w->memory), &zeroed);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(w->memory, 0, (size_t)zeroed, stream);
+    if (error == cudaSuccess)
+        error =
+            cudaHostAlloc(&told, sizeof(refine_state), cudaHostAllocMapped | cudaHostAllocPortable);
+    w->told = static_cast<refine_state *>(told);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess)
+        device_refinement_close(w);
+    return status_with(error, sentence, room);
+}
+
+extern "C" void device_refinement_close(device_refinement *w)
+{
+    const current_device here(w->device);
+    if (w->memory)
+        cudaFree(w->memory);
+    if (w->told)
+        cudaFreeHost(w->told);
+    w->memory = nullptr;
+    w->told = nullptr;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+template <typename T>
+static refine_arguments<T> arguments_of(const device_matrix *a, const device_refinement *w,
+                                        const refine_step *s)
+{
+    refine_arguments<T> g = {};
+    g.start = a->start;
+    g.column = a->column;
+    g.value = static_cast<const T *>(a->value);
+    g.row_sum = static_cast<const real_of<T> *>(a->row_sum);
+    g.segment = a->segment;
+    g.segments = a->segments;
+    g.long_rows = a->long_rows;
+    g.log_width = a->log_width;
+    g.n = a->n;
+    g.columns = (int32_t)s->b.columns;
+    g.b = static_cast<const T *>(s->b.values);
+    g.x = static_cast<T *>(s->x.values);
+    g.b_row = s->b.layout == LIBSOLVER_ROW_MAJOR ? s->b.ld : 1;
+    g.b_column = s->b.layout == LIBSOLVER_ROW_MAJOR ? 1 : s->b.ld;
+    g.x_row = s->x.layout == LIBSOLVER_ROW_MAJOR ? s->x.ld : 1;
+    g.x_column = s->x.layout == LIBSOLVER_ROW_MAJOR ? 1 : s->x.ld;
+    g.residual = static_cast<T *>(w->residual);
+    g.correction = static_cast<const T *>(w->correction);
+    g.before = static_cast<T *>(w->before);
+    g.norm = w->norm;
+    g.omega = w->omega;
+    g.partial = w->partial;
+    g.arrived = w->arrived;
+    g.state = w->state;
+    g.told = s->tell ? w->told : nullptr;
+    g.failed = s->failed;
+    g.norm_blocks = a->norm_blocks;
+    g.first = s->first;
+    g.tolerance = s->tolerance;
+    g.least_progress = s->least_progress;
+    g.threshold = 1000.0 * a->n * (sizeof(real_of<T>) == 8 ? DBL_EPSILON : FLT_EPSILON);
+    return g;
+}
+
+/* A block for each part of the rows and each `width` columns. */
+template <typename T, typename... More>
+static libsolver_status launch_2d(void (*kernel)(refine_arguments<T>, More...), int32_t blocks,
+                                  int64_t columns, int width, void *stream,
+                                  const refine_arguments<T> &a, More... more)
+{
+    kernel<<<dim3((unsigned)blocks, (unsigned)((columns + width - 1) / width)), REFINE_THREADS, 0,
+             (cudaStream_t)stream>>>(a, more...);
+    return status_of(cudaGetLastError());
+}
+
+static bool fits(const device_matrix *a, const device_refinement *w, const refine_step *s)
+{
+    return s->b.columns == s->x.columns && s->b.columns <= w->columns && s->b.rows == a->n &&
+           s->x.rows == a->n && s->b.type == a->type && s->x.type == a->type;
+}
+
+extern "C" libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
+                                               void *stream, const refine_step *s)
+{
+    if (!fits(a, w, s))
+        return LIBSOLVER_INVALID;
+    if (s->b.columns == 0)
+        return LIBSOLVER_OK;
+    const current_device here(a->device);
+    void *on = stream ? stream : a->stream;
+    return with_type(a->type, [&](auto one) {
+        using T = decltype(one);
+        const refine_arguments<T> g = arguments_of<T>(a, w, s);
+        TRY(launch_2d(advance_kernel<T>, a->norm_blocks, g.columns, 1, on, g));
+        return g.columns == 1 ? launch_2d(residual_kernel<T, 1>, a->blocks, 1, 1, on, g)
+                              : launch_2d(residual_kernel<T, WIDE_COLUMNS>, a->blocks, g.columns,
+                                          WIDE_COLUMNS, on, g);
+    });
+}
+
+extern "C" libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
+                                                 void *stream, const refine_step *s,
+                                                 const refine_outcome *outcome)
+{
+    if (!fits(a, w, s))
+        return LIBSOLVER_INVALID;
+    const current_device here(a->device);
+    return with_type(a->type, [&](auto one) {
+        using T = decltype(one);
+        /* no columns have an outcome too */
+        const int64_t columns = s->b.columns > 0 ? s->b.columns : 1;
+        return launch_2d(finish_kernel<T>, a->norm_blocks, columns, 1, stream ? stream : a->stream,
+                         arguments_of<T>(a, w, s), *outcome);
+    });
+}
+
+extern "C" libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
+                                                void *stream, const libsolver_vectors *b,
+                                                libsolver_vectors *copy)
+{
+    const current_device here(a->device);
+    const bool by_rows = b->layout == LIBSOLVER_ROW_MAJOR;
+    const size_t scalar = (size_t)type_bytes(a->type),
+                 lines = (size_t)(by_rows ? b->rows : b->columns);
+    const size_t line = scalar * (size_t)(by_rows ? b->columns : b->rows);
+    if (b->columns > w->columns || b->rows != a->n)
+        return LIBSOLVER_INVALID;
+    *copy = *b;
+    copy->values = w->spare;
+    copy->ld = by_rows ? b->columns : b->rows;
+    if (line == 0 || lines == 0)
+        return LIBSOLVER_OK;
+    return status_of(cudaMemcpy2DAsync(w->spare, line, b->values, scalar * (size_t)b->ld, line,
+                                       lines, cudaMemcpyDeviceToDevice,
+                                       (cudaStream_t)(stream ? stream : a->stream)));
+}
+
+extern "C" libsolver_status device_refine_wait(const device_matrix *a, void *stream)
+{
+    const current_device here(a->device);
+    return status_of(cudaStreamSynchronize((cudaStream_t)(stream ? stream : a->stream)));
+}

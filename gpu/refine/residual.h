@@ -1,0 +1,99 @@
+/* gpu/refine/residual.h: A on a device, and a refinement's steps there: x += d, r = b - A x,
+ * backward errors, which columns go on
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every call makes its device current and what was current before again at its end.  Statuses:
+ * CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
+#ifndef GPU_REFINE_RESIDUAL_H
+#define GPU_REFINE_RESIDUAL_H
+
+#include "gpu/refine/full_matrix.h"
+#include "gpu/refine/refine_state.h"
+#include "libsolver_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* device and stream are set by the caller. */
+typedef struct device_matrix {
+    int device;
+    void *stream;
+    libsolver_type type;
+    int32_t n, log_width, segments, long_rows;
+    int32_t blocks, norm_blocks; /* of the kernels, for a group of columns */
+    int64_t entries, lower_entries, bytes;
+    void *memory; /* of all below */
+    int64_t *start;
+    int32_t *column, *row_of;
+    uint32_t *source;
+    row_segment *segment;
+    void *value, *row_sum;
+    void *incoming; /* values of the lower triangle, then row sums, as they come in */
+} device_matrix;
+
+/* error: room for a sentence on what went wrong, `room` characters.  row_of: n, as given to
+ * full_matrix_build. */
+libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                    int64_t lower_entries, const int32_t *row_of,
+                                    libsolver_type type, char *error, int room);
+/* New values: lower, of the triangle that the pattern was built from; row_sum: n reals, sums of
+ * |A|, by its rows.  Waits. */
+libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
+                                   char *error, int room);
+void device_matrix_close(device_matrix *a);
+
+/* What the refinement of up to `columns` columns writes to.  Blocks are n x columns, by columns. */
+typedef struct device_refinement {
+    int device;
+    int32_t columns;
+    void *memory;
+    void *residual, *correction, *before, *spare; /* r, d, the x before the last step, and one for
+                                                     the caller's use */
+    double *norm, *omega, *partial;
+    unsigned *arrived;   /* blocks of a launch, then segments of each row; back to 0 at its end */
+    refine_state *state; /* on the device */
+    refine_state *told;  /* on the host, page-locked: a copy that the device writes */
+} device_refinement;
+
+libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
+                                        device_refinement *w, char *error, int room);
+void device_refinement_close(device_refinement *w);
+
+typedef struct refine_step {
+    libsolver_vectors b, x; /* on the device */
+    int first; /* x is measured as it is; otherwise x += d before, in the columns that are not done
+                */
+    int tell;  /* the state goes to `told`; false where launches are captured or not waited for */
+    double tolerance, least_progress;
+    unsigned *failed; /* on the device: nonzero after a solve that gave up */
+} refine_step;
+
+/* Two launches: [x += d,] r := b - A x, backward errors, state.  A step after all columns are done
+ * changes nothing. */
+libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
+                                    void *stream, const refine_step *s);
+
+/* Where the results of a refinement go that nobody waits for, on the device, NULL: nowhere. */
+typedef struct refine_outcome {
+    double *backward_error;   /* one for each column */
+    libsolver_status *status; /* the most severe remark of `remarks` and INACCURATE, or CUDA; a
+                                 block that is not the first adds to it */
+    int remarks, is_first_block;
+} refine_outcome;
+
+/* The best x takes the place of a worse one.  One launch. */
+libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
+                                      void *stream, const refine_step *s,
+                                      const refine_outcome *outcome);
+/* spare := b, asynchronously; *copy: a view of it. */
+libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
+                                     void *stream, const libsolver_vectors *b,
+                                     libsolver_vectors *copy);
+/* Waits for the stream; then `told` is the state after the last step that told. */
+libsolver_status device_refine_wait(const device_matrix *a, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,289 @@
+/* gpu/refine/tree_refine.c: refinement on a device with a packed factor
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/refine/tree_refine.h"
+#include "base/type.h"
+#include "gpu/solve/device_solver.h"
+#include "gpu/device/packed.h"
+#include "gpu/refine/residual.h"
+
+struct tree_matrix {
+    environment *env;
+    const tree_solver *solver;
+    device_matrix device;
+};
+
+struct tree_refiner {
+    const tree_matrix *a;
+    tree_workspace *solves;
+    device_refinement device;
+    device_staging staging; /* x on its way from or to the host; taken by the first */
+    libsolver_vectors b, x; /* of the group at hand, on the device */
+};
+
+#define ROOM 160 /* of CUDA's sentences */
+
+static libsolver_status device_failed(libsolver_status status, const char *what,
+                                      const char *sentence, message *why)
+{
+    return status == LIBSOLVER_OK ? status : FAIL(why, status, "%s: %s", what, sentence);
+}
+
+static libsolver_status memory_failed(const environment *env, const char *what, message *why)
+{
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what,
+                (long long)env->memory.wanted);
+}
+
+/* ---- A --------------------------------------------------------------------------------------- */
+
+libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
+                                    libsolver_type type, int hermitian, const pattern *lower,
+                                    const int32_t *row_of, message *why, tree_matrix **out)
+{
+    *out = NULL;
+    if (lower->start[lower->n] > FULL_MATRIX_ENTRIES)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 entries or more on the GPU");
+    full_matrix full = {0};
+    char sentence[ROOM] = "";
+    tree_matrix *a = memory_zeroed(&env->memory, 1, sizeof(tree_matrix));
+    if (!a || full_matrix_build(&env->memory, lower, row_of, hermitian, &full) != LIBSOLVER_OK) {
+        memory_free(&env->memory, a);
+        return memory_failed(env, "the matrix by rows", why);
+    }
+    a->env = env;
+    a->solver = solver;
+    a->device.device = env->device;
+    a->device.stream = tree_solver_stream(solver);
+    const libsolver_status status =
+        device_matrix_open(&a->device, &full, lower->start[lower->n], row_of, type, sentence, ROOM);
+    full_matrix_free(&env->memory, &full);
+    if (status != LIBSOLVER_OK)
+        memory_free(&env->memory, a);
+    else
+        *out = a;
+    return device_failed(status, "the matrix on the device", sentence, why);
+}
+
+void tree_matrix_free(tree_matrix *a)
+{
+    if (!a)
+        return;
+    device_matrix_close(&a->device);
+    memory_free(&a->env->memory, a);
+}
+
+int64_t tree_matrix_bytes(const tree_matrix *a)
+{
+    return a->device.bytes;
+}
+
+libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void *row_sum,
+                                 message *why)
+{
+    char sentence[ROOM] = "";
+    return device_failed(device_matrix_set(&a->device, values, row_sum, sentence, ROOM),
+                         "the matrix on the device", sentence, why);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+libsolver_status tree_refiner_create(const tree_matrix *a, int64_t columns, tree_workspace *solves,
+                                     message *why, tree_refiner **out)
+{
+    *out = NULL;
+    memory *m = &a->env->memory;
+    char sentence[ROOM] = "";
+    tree_refiner *r = memory_zeroed(m, 1, sizeof(tree_refiner));
+    if (!r)
+        return memory_failed(a->env, "refinement", why);
+    r->a = a;
+    r->solves = solves;
+    r->staging.device = a->device.device;
+    const int32_t most = columns < REFINE_COLUMNS ? (int32_t)columns : REFINE_COLUMNS;
+    const libsolver_status status =
+        device_refinement_open(&a->device, most, &r->device, sentence, ROOM);
+    if (status != LIBSOLVER_OK)
+        memory_free(m, r);
+    else
+        *out = r;
+    return device_failed(status, "refinement on the device", sentence, why);
+}
+
+void tree_refiner_free(tree_refiner *r)
+{
+    if (!r)
+        return;
+    device_refinement_close(&r->device);
+    device_staging_close(&r->staging);
+    memory_free(&r->a->env->memory, r);
+}
+
+int64_t tree_refiner_columns(const tree_refiner *r)
+{
+    return r->device.columns;
+}
+
+const libsolver_vectors *tree_refine_b(const tree_refiner *r)
+{
+    return &r->b;
+}
+
+const libsolver_vectors *tree_refine_x(const tree_refiner *r)
+{
+    return &r->x;
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+/* n x columns scalars by columns on the device. */
+static libsolver_vectors device_block(const tree_refiner *r, void *values, int64_t columns)
+{
+    const device_matrix *a = &r->a->device;
+    return (libsolver_vectors){.values = values,
+                               .rows = a->n,
+                               .columns = columns,
+                               .ld = a->n,
+                               .type = a->type,
+                               .place = LIBSOLVER_DEVICE};
+}
+
+static int64_t block_bytes(const tree_refiner *r, int64_t columns)
+{
+    return r->a->device.n * columns * type_bytes(r->a->device.type);
+}
+
+/* A block on the host, through page-locked memory, to a place on the device. */
+static libsolver_status load_host(tree_refiner *r, const libsolver_vectors *from, void *to,
+                                  char *sentence)
+{
+    const device_solver *s = tree_solver_device(r->a->solver);
+    device_staging way = r->staging;
+    way.on_device = to;
+    packed_copy(from, 0, from->columns, way.host, 1);
+    return device_staging_in(s, &way, block_bytes(r, from->columns), sentence, ROOM);
+}
+
+libsolver_status tree_refine_load(tree_refiner *r, int solve_first, const libsolver_vectors *b,
+                                  const libsolver_vectors *x, message *why)
+{
+    char sentence[ROOM] = "";
+    libsolver_status status = LIBSOLVER_OK;
+    r->b = *b;
+    r->x = *x;
+    if (b->place == LIBSOLVER_DEVICE) {
+        if (b->values == x->values)
+            status = device_refine_spare(&r->a->device, &r->device, NULL, b, &r->b);
+        return device_failed(status, "the right-hand side", libsolver_status_sentence(status), why);
+    }
+    if (!r->staging.host)
+        status =
+            device_staging_open(tree_solver_device(r->a->solver), block_bytes(r, r->device.columns),
+                                &r->staging, sentence, ROOM);
+    r->b = device_block(r, r->device.spare, b->columns);
+    r->x = device_block(r, r->staging.on_device, b->columns);
+    if (status == LIBSOLVER_OK)
+        status = load_host(r, b, r->b.values, sentence);
+    if (status == LIBSOLVER_OK && !solve_first)
+        status = device_refine_wait(&r->a->device, NULL); /* x takes the same way */
+    if (status == LIBSOLVER_OK && !solve_first)
+        status = load_host(r, x, r->x.values, sentence);
+    return device_failed(status, "copying to the device", sentence, why);
+}
+
+libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, message *why)
+{
+    char sentence[ROOM] = "";
+    if (x->place == LIBSOLVER_DEVICE)
+        return LIBSOLVER_OK;
+    const libsolver_status status =
+        device_staging_out(tree_solver_device(r->a->solver), &r->staging,
+                           block_bytes(r, x->columns), sentence, ROOM);
+    if (status == LIBSOLVER_OK)
+        packed_copy(x, 0, x->columns, r->staging.host, 0);
+    return device_failed(status, "copying from the device", sentence, why);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static refine_step step_of(const tree_refiner *r, const tree_refinement *how,
+                           const libsolver_vectors *b, const libsolver_vectors *x)
+{
+    return (refine_step){.b = *b,
+                         .x = *x,
+                         .first = 1,
+                         .tolerance = how->tolerance,
+                         .least_progress = how->least_progress,
+                         .failed = device_solve_failed(tree_workspace_device(r->solves))};
+}
+
+/* The first solution and its error. */
+static libsolver_status start(const tree_refiner *r, int solve_first, refine_step *s)
+{
+    if (solve_first)
+        TRY(tree_solve(r->a->solver, r->solves, NULL, &s->b, &s->x));
+    TRY(device_refine_step(&r->a->device, &r->device, NULL, s));
+    s->first = 0;
+    return LIBSOLVER_OK;
+}
+
+/* x += A^-1 (b - A x) and its error.  A kernel that solves could look at r->device.state->open, on
+ * the device, and return if it is 0. */
+static libsolver_status correct(const tree_refiner *r, const refine_step *s)
+{
+    const libsolver_vectors residual = device_block(r, r->device.residual, s->b.columns);
+    const libsolver_vectors correction = device_block(r, r->device.correction, s->b.columns);
+    TRY(tree_solve(r->a->solver, r->solves, NULL, &residual, &correction));
+    return device_refine_step(&r->a->device, &r->device, NULL, s);
+}
+
+/* Launches a step at a time, as long as a column is open. */
+static libsolver_status run(const tree_refiner *r, int most, refine_step *s, tree_refinement *how)
+{
+    const device_matrix *a = &r->a->device;
+    const volatile refine_state *told = r->device.told;
+    TRY(start(r, how->solve_first, s));
+    TRY(device_refine_wait(a, NULL));
+    for (how->steps = 0; told->open > 0 && how->steps < most && !told->failed; how->steps++) {
+        if (environment_cancelled(r->a->env))
+            return LIBSOLVER_CANCELLED;
+        TRY(correct(r, s));
+        TRY(device_refine_wait(a, NULL));
+    }
+    if (told->worse > 0) {
+        const refine_outcome nowhere = {0};
+        TRY(device_refine_finish(a, &r->device, NULL, s, &nowhere));
+        TRY(device_refine_wait(a, NULL));
+    }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *error,
+                                 double *initial, message *why)
+{
+    refine_step s = step_of(r, how, &r->b, &r->x);
+    s.tell = 1;
+    const libsolver_status status = run(r, how->steps, &s, how);
+    if (status != LIBSOLVER_OK)
+        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+    if (r->device.told->failed)
+        return tree_solve_check(r->a->solver, r->solves, NULL, why);
+    for (int64_t q = 0; q < r->b.columns; q++) {
+        error[q] = r->device.told->column[q].error;
+        initial[q] = r->device.told->column[q].initial;
+    }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status tree_refine_launch(tree_refiner *r, const tree_refinement *how,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    const refine_outcome *outcome)
+{
+    libsolver_vectors from = *b;
+    if (b->values == x->values)
+        TRY(device_refine_spare(&r->a->device, &r->device, NULL, b, &from));
+    refine_step s = step_of(r, how, &from, x);
+    TRY(start(r, how->solve_first, &s));
+    for (int k = 0; k < how->steps && b->columns > 0; k++)
+        TRY(correct(r, &s));
+    return device_refine_finish(&r->a->device, &r->device, NULL, &s, outcome);
+}

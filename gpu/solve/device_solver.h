@@ -1,0 +1,157 @@
+/* gpu/solve/device_solver.h: programs of solves, or factors as they are, in a device's memory, and
+ * their launches; what tree_solver.c needs of CUDA
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every call makes its device current and what was current before again at its end.  Statuses:
+ * CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
+#ifndef GPU_SOLVE_DEVICE_SOLVER_H
+#define GPU_SOLVE_DEVICE_SOLVER_H
+
+#include "gpu/invert/form_device.h"
+#include "gpu/plan/program.h"
+#include "gpu/substitute/substitution.h"
+#include "libsolver_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A substitution on the device.  factor: panels, then d and e by position (L D L^T). */
+typedef struct device_substitution {
+    int hermitian, cholesky;
+    int64_t panel_scalars, letters;
+    const void *factor;
+    const substitution_node *node;
+    const int32_t *row, *source_start, *source, *small;
+    const substitution_task *task;
+    int32_t forward_tasks, tasks;
+} device_substitution;
+
+typedef struct device_solver {
+    int device, own_stream;
+    int by_levels; /* one launch a level instead of one in all */
+    void *stream;
+    int32_t multiprocessors, blocks; /* blocks that are resident together */
+    int64_t cache_bytes;             /* of the second level */
+    double patience;                 /* seconds */
+    /* what was uploaded, or will be */
+    libsolver_type type;
+    int32_t n, slots, levels;
+    const int32_t *level_blocks; /* levels, on the host, the caller's: lists of each */
+    int64_t bytes, allocations;  /* of memory, so far */
+    void *memory;                /* of the program and all below, `bytes` of them; NULL: nothing */
+    const list_head *head;
+    const task_copy *copy;
+    const void *scale;
+    const int32_t *user_row;
+    int substitutes; /* with this, instead of running a program; slots: its letters */
+    device_substitution substitution;
+} device_solver;
+
+/* A program on the host; see solve_plan.  head: one for each block, or by levels one for each
+ * unit. */
+typedef struct device_upload {
+    libsolver_type type;
+    int32_t n, slots, levels;
+    const int32_t *level_blocks;
+    const void *values, *description;
+    int64_t value_bytes, description_bytes, heads, copies;
+    const list_head *head;
+    const task_copy *copy;
+    const void *scale;       /* n reals */
+    const int32_t *user_row; /* n */
+} device_upload;
+
+typedef struct device_workspace {
+    int device;
+    int32_t columns;                                      /* most at a time */
+    void *memory, *state, *epoch, *letter, *value, *mark; /* value, mark: for several columns */
+} device_workspace;
+
+/* Blocks of vectors on their way between host and device: n x columns scalars by columns on both
+ * sides, the host's part page-locked. */
+typedef struct device_staging {
+    int device;
+    int64_t bytes;
+    void *host, *on_device;
+} device_staging;
+
+/* error: room for a sentence on what went wrong, `room` characters. */
+/* device, stream and by_levels are set */
+libsolver_status device_solver_open(device_solver *s, char *error, int room);
+void device_solver_close(device_solver *s);
+/* Memory for a program of these sizes, the same as before if that is enough; what was there is
+ * lost. */
+libsolver_status device_solver_reserve(device_solver *s, const device_upload *program, char *error,
+                                       int room);
+/* Fills it with those arrays that are not NULL; the others stay as they are.  Waits. */
+libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *error,
+                                      int room);
+void device_solver_drop(device_solver *s);
+/* Instead of a program a factor as it is, which lies on the device and stays the caller's.  plan:
+ * NULL: the one before, of which the arrays are here.  user_row: n, with a plan; scale: n
+ * reals.  Waits. */
+libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
+                                          const void *factor, const substitution *plan,
+                                          const int32_t *user_row, const void *scale, char *error,
+                                          int room);
+/* What of that is no array: the factor, and the counts of a plan. */
+static inline void device_solver_takes(device_solver *s, const form_factor *is, const void *factor,
+                                       const substitution *plan)
+{
+    device_substitution *to = &s->substitution;
+    s->substitutes = 1;
+    s->type = is->type;
+    to->hermitian = is->hermitian;
+    to->cholesky = is->cholesky;
+    to->panel_scalars = is->panel_scalars;
+    to->factor = factor;
+    if (!plan)
+        return;
+    to->letters = substitution_letters(plan);
+    to->forward_tasks = plan->forward_tasks;
+    to->tasks = plan->tasks;
+    s->n = plan->n;
+    s->slots = (int32_t)to->letters;
+}
+
+int64_t device_workspace_bytes(const device_solver *s, int64_t columns);
+libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
+                                       char *error, int room);
+void device_workspace_close(device_workspace *w);
+
+/* times: on the device, one for each task, or NULL. */
+libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream,
+                              const libsolver_vectors *b, const libsolver_vectors *x,
+                              task_times *times);
+/* One solve with its times, on the host: room for all tasks. */
+libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    int64_t tasks, task_times *times, char *error, int room);
+/* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
+libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream,
+                                    int *gave_up, char *error, int room);
+/* device_solve of panels of up to w->columns columns, where s substitutes. */
+libsolver_status device_substitute(const device_solver *s, const device_workspace *w, void *stream,
+                                   const libsolver_vectors *b, const libsolver_vectors *x);
+/* On the device: nonzero once a solve on this workspace gave up. */
+unsigned *device_solve_failed(const device_workspace *w);
+
+libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g,
+                                     char *error, int room);
+void device_staging_close(device_staging *g);
+/* Host to device, on the stream; device to host, and waits for it. */
+libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes,
+                                   char *error, int room);
+libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes,
+                                    char *error, int room);
+/* A block that lies on the device to or from a host block of its layout without padding; waits. */
+libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to,
+                                  char *error, int room);
+libsolver_status device_block_put(const device_solver *s, const void *from,
+                                  const libsolver_vectors *to, char *error, int room);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* gpu/solve/marks.cuh: thread scope: marks of published rows, looked at by those who need the rows
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_SOLVE_MARKS_CUH
+#define GPU_SOLVE_MARKS_CUH
+
+/* EACH marks of rows that a thread needs.  A row may be read once its mark was seen by look(),
+ * which acquires; poll() only tells when. */
+template <int EACH> struct row_marks {
+    int row[EACH]; /* -1: none, or it was seen */
+
+    __device__ __forceinline__ bool is_missing() const
+    {
+        bool missing = false;
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+            missing = missing || row[u] >= 0;
+        return missing;
+    }
+    __device__ __forceinline__ void look(const unsigned *mark, unsigned epoch)
+    {
+        unsigned seen[EACH];
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+            if (row[u] >= 0)
+                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                             : "=r"(seen[u])
+                             : "l"(mark + row[u])
+                             : "memory");
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+            if (row[u] >= 0 && seen[u] == epoch)
+                row[u] = -1;
+    }
+    __device__ __forceinline__ bool poll(const unsigned *mark, unsigned epoch) const
+    {
+        bool missing = false;
+#pragma unroll
+        for (int u = 0; u < EACH; u++)
+            if (row[u] >= 0) {
+                unsigned seen;
+                asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                             : "=r"(seen)
+                             : "l"(mark + row[u])
+                             : "memory");
+                missing = missing || seen != epoch;
+            }
+        return missing;
+    }
+};
+
+#endif

@@ -1,0 +1,67 @@
+/* gpu/solve/solve_arguments.cuh: host side: a solver's memory; what a launch is given of it, its
+ * workspace and the caller's blocks; panels
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_SOLVE_SOLVE_ARGUMENTS_CUH
+#define GPU_SOLVE_SOLVE_ARGUMENTS_CUH
+
+#include "dense/cuda/device/launch.cuh"
+#include "gpu/solve/device_solver.h"
+#include "gpu/solve/solver_base.cuh"
+
+/* Memory of so many bytes, the same as before if that is enough; otherwise what was there is
+ * lost. */
+static inline cudaError_t solver_memory(device_solver *s, int64_t bytes)
+{
+    if (bytes <= s->bytes)
+        return cudaSuccess;
+    device_solver_drop(s);
+    s->allocations++;
+    const cudaError_t error = cudaMalloc(&s->memory, (size_t)bytes);
+    s->bytes = error == cudaSuccess ? bytes : 0;
+    return error;
+}
+
+/* All but b, x and columns, which are a panel's, pitch and times. */
+template <typename T>
+solve_arguments<T> solve_arguments_of(const device_solver *s, const device_workspace *w,
+                                      const libsolver_vectors *b, const libsolver_vectors *x)
+{
+    solve_arguments<T> a = {};
+    a.memory = static_cast<const char *>(s->memory);
+    a.head = s->head;
+    a.copy = s->copy;
+    a.letter = static_cast<packet *>(w->letter);
+    a.value = static_cast<T *>(w->value);
+    a.mark = static_cast<unsigned *>(w->mark);
+    a.state = static_cast<solve_state *>(w->state);
+    a.epoch = static_cast<unsigned *>(w->epoch);
+    a.scale = static_cast<const real_of<T> *>(s->scale);
+    a.user_row = s->user_row;
+    a.n = s->n;
+    a.past_cache = s->bytes > s->cache_bytes;
+    a.in_place = x->values == b->values;
+    a.b_row = b->layout == LIBSOLVER_ROW_MAJOR ? b->ld : 1;
+    a.b_column = b->layout == LIBSOLVER_ROW_MAJOR ? 1 : b->ld;
+    a.x_row = x->layout == LIBSOLVER_ROW_MAJOR ? x->ld : 1;
+    a.x_column = x->layout == LIBSOLVER_ROW_MAJOR ? 1 : x->ld;
+    a.patience = (unsigned long long)(1e9 * s->patience);
+    return a;
+}
+
+/* run() for each panel, with its b, x and columns in a, until one fails. */
+template <typename T, typename Run>
+libsolver_status by_panels(solve_arguments<T> &a, const device_solver *s, const device_workspace *w,
+                           const libsolver_vectors *b, const libsolver_vectors *x, Run run)
+{
+    libsolver_status status = LIBSOLVER_OK;
+    for (int64_t first = 0; first < b->columns && s->n > 0 && status == LIBSOLVER_OK;
+         first += w->columns) {
+        a.b = static_cast<const T *>(b->values) + first * a.b_column;
+        a.x = static_cast<T *>(x->values) + first * a.x_column;
+        a.columns = (int32_t)(b->columns - first < w->columns ? b->columns - first : w->columns);
+        status = run();
+    }
+    return status;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* gpu/substitute/device_substitution.cu: solves with factors as they are: arrays in a device's
+ * memory, and launches
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/type.h"
+#include "gpu/device/device.cuh"
+#include "gpu/solve/solve_arguments.cuh"
+#include "gpu/substitute/substitute.cuh"
+
+/* Right-hand sides of a task, where there are several. */
+template <typename T>
+constexpr int COLUMNS = sizeof(T) > 8 ? SUBSTITUTE_COLUMNS / 2 : SUBSTITUTE_COLUMNS;
+
+template <typename T, int C>
+static libsolver_status run(const device_solver *s, const substitute_arguments<T> &q, void *stream)
+{
+    const int64_t tasks = (int64_t)q.tasks * ((q.a.columns + C - 1) / C),
+                  most = (int64_t)SUBSTITUTE_BLOCKS<T> * s->multiprocessors;
+    const launch_shape how = {tasks < most ? tasks : most, SUBSTITUTE_THREADS,
+                              (int)sizeof(substitute_shared<T, C>)};
+    return launch(substitute_kernel<T, C>, how, stream, q);
+}
+
+extern "C" libsolver_status device_substitute(const device_solver *s, const device_workspace *w,
+                                              void *stream, const libsolver_vectors *b,
+                                              const libsolver_vectors *x)
+{
+    const current_device here(s->device);
+    return with_type(s->type, [&](auto one) {
+        using T = decltype(one);
+        const device_substitution &from = s->substitution;
+        substitute_arguments<T> q = {};
+        q.a = solve_arguments_of<T>(s, w, b, x);
+        q.head = static_cast<workspace_head *>(w->epoch);
+        q.panel = static_cast<const T *>(from.factor);
+        q.d = q.panel + from.panel_scalars;
+        q.e = q.d + s->n;
+        q.node = from.node;
+        q.row = from.row;
+        q.source_start = from.source_start;
+        q.source = from.source;
+        q.small = from.small;
+        q.task = from.task;
+        q.letters = from.letters;
+        q.forward_tasks = from.forward_tasks;
+        q.tasks = from.tasks;
+        q.hermitian = from.hermitian;
+        q.cholesky = from.cholesky;
+        return by_panels(q.a, s, w, b, x, [&] {
+            void *on = stream ? stream : s->stream;
+            return q.a.columns == 1 ? run<T, 1>(s, q, on) : run<T, COLUMNS<T>>(s, q, on);
+        });
+    });
+}
+
+/* The plan's arrays and the places of scale and user_row, copied or only placed. */
+static void put_plan(uploader *u, const substitution *plan, const int32_t *user_row,
+                     int64_t real_bytes, device_solver *s)
+{
+    device_substitution *to = &s->substitution;
+    s->scale = u->put((const char *)nullptr, plan->n * real_bytes);
+    s->user_row = u->put(user_row, plan->n);
+    to->node = u->put(plan->node, plan->nodes);
+    to->row = u->put(plan->row, plan->rows);
+    to->source_start = u->put(plan->source_start, plan->n + plan->rows + 1);
+    to->source = u->put(plan->source, plan->source_start[plan->n + plan->rows]);
+    to->small = u->put(plan->small, plan->smalls);
+    to->task = u->put(plan->task, plan->tasks);
+}
+
+static cudaError_t upload_plan(device_solver *s, const substitution *plan, const int32_t *user_row,
+                               int64_t real_bytes)
+{
+    uploader measured, u;
+    put_plan(&measured, plan, user_row, real_bytes, s);
+    const cudaError_t error = solver_memory(s, measured.all.bytes + 256);
+    if (error != cudaSuccess)
+        return error;
+    u.base = static_cast<char *>(s->memory);
+    u.copies = true;
+    u.stream = (cudaStream_t)s->stream;
+    put_plan(&u, plan, user_row, real_bytes, s);
+    return u.error;
+}
+
+extern "C" libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
+                                                     const void *factor, const substitution *plan,
+                                                     const int32_t *user_row, const void *scale,
+                                                     char *sentence, int room)
+{
+    const current_device here(s->device);
+    const int64_t real_bytes = type_real_bytes(is->type);
+    const cudaStream_t stream = (cudaStream_t)s->stream;
+    device_solver_takes(s, is, factor, plan);
+    cudaError_t error = plan ? upload_plan(s, plan, user_row, real_bytes) : cudaSuccess;
+    if (error == cudaSuccess && s->n > 0)
+        error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes),
+                                cudaMemcpyHostToDevice, stream);
+    const cudaError_t end = cudaStreamSynchronize(stream);
+    return status_with(error == cudaSuccess ? end : error, sentence, room);
+}

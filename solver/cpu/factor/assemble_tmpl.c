@@ -1,0 +1,152 @@
+/* solver/cpu/factor/assemble_tmpl.c: the front of a supernode from entries of A and its children's
+ * contribution blocks
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The candidates of a front are its own k0 columns, then those that its children delayed; a row at
+ * place t of the planned front is at t, or, if t >= k0, behind the delayed columns. */
+#include "solver/cpu/numeric.h"
+#include <string.h>
+
+/* Scaled entries of A in the columns of s; shift: delayed columns. */
+static void assemble_matrix(const numeric *f, int32_t s, int shift)
+{
+    const cpu_plan *plan = f->plan;
+    const int32_t first = plan->part.first[s], last = plan->part.first[s + 1], k0 = last - first;
+    const node *v = &f->node[s];
+    for (int32_t j = first; j < last; j++) {
+        scalar *column = v->panel + (int64_t)(j - first) * v->m;
+        const real sj = f->scale[j];
+        for (int64_t p = plan->a.start[j]; p < plan->a.start[j + 1]; p++) {
+            const int32_t t = plan->local[p];
+            column[t < k0 ? t : t + shift] = f->value[p] * (sj * f->scale[plan->a.row[p]]);
+        }
+    }
+}
+
+/* Where the last run of consecutive places in up(from:r) begins. */
+static int last_run(const int32_t *up, int from, int r)
+{
+    int i = r - 1;
+    while (i > from && up[i - 1] + 1 == up[i])
+        i--;
+    return i;
+}
+
+/* to(up(i)) += from(i) for i in [j, r), run = last_run */
+static void add_column(const int32_t *up, int j, int run, int r, const scalar *restrict from,
+                       scalar *restrict to)
+{
+    for (; j < run; j++)
+        to[up[j]] += from[j];
+    scalar *at = to + (up[j] - j);
+    for (; j < r; j++)
+        at[j] += from[j];
+}
+
+/* Adds the columns of child c's contribution block that are candidates here. */
+static void add_candidates(const numeric *f, const node *v, int32_t c)
+{
+    const node *child = &f->node[c];
+    const int32_t *up = node_up(f, c);
+    const int r = child->m - child->p, delayed = child->k - child->p,
+              run = last_run(up, delayed, r);
+    for (int j = 0; j < r; j++) {
+        const int32_t tj = up[j];
+        if (tj >= v->k)
+            break; /* ascending behind the delayed ones, which are all candidates */
+        const scalar *from = child->cb + cb_column(r, j);
+        int i = j;
+        if (j < delayed) /* a delayed column stands behind the front's own columns, so these pairs
+                            may change sides */
+            for (; i < r; i++) {
+                const int32_t ti = up[i];
+                if (ti >= tj)
+                    v->panel[ti + (int64_t)tj * v->m] += from[i];
+                else
+                    v->panel[tj + (int64_t)ti * v->m] += scalar_mirror(from[i], f->plan->hermitian);
+            }
+        else
+            add_column(up, j, run, r, from, v->panel + (int64_t)tj * v->m);
+    }
+}
+
+/* For LDL^T: variables of the front's rows, and the children's `up` for this front. */
+static void index_rows(numeric *f, int32_t s, int shift)
+{
+    const cpu_plan *plan = f->plan;
+    node *v = &f->node[s];
+    const int32_t *planned = plan->part.row + plan->part.row_start[s];
+    const int k0 = v->k - shift, m0 = v->m - shift;
+    int32_t *index = (int32_t *)v->index;
+    memcpy(index, planned, sizeof(int32_t) * (size_t)k0);
+    memcpy(index + v->k, planned + k0, sizeof(int32_t) * (size_t)(m0 - k0));
+    int32_t next = k0; /* place of the next delayed column */
+    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c]) {
+        node *child = &f->node[c];
+        const int delayed = child->k - child->p, r = child->m - child->p;
+        const int32_t *position = plan->position + plan->part.row_start[c] + plan_pivots(plan, c);
+        for (int i = 0; i < delayed; i++) {
+            index[next] = child->index[child->p + i];
+            child->up[i] = next++;
+        }
+        for (int i = delayed; i < r; i++) {
+            const int32_t t = position[i - delayed];
+            child->up[i] = t < k0 ? t : t + shift;
+        }
+    }
+}
+
+/* magnitude := largest entries of the front's own rows of A, and what the children pass on. */
+static void assemble_magnitudes(const numeric *f, int32_t s, int shift, real *magnitude)
+{
+    const cpu_plan *plan = f->plan;
+    const node *v = &f->node[s];
+    memset(magnitude, 0, sizeof(real) * (size_t)v->m);
+    memcpy(magnitude, f->largest + plan->part.first[s], sizeof(real) * (size_t)(v->k - shift));
+    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c]) {
+        const node *child = &f->node[c];
+        for (int i = 0; i < child->m - child->p; i++)
+            magnitude[child->up[i]] += child->cb_magnitude[i];
+    }
+}
+
+libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude)
+{
+    const cpu_plan *plan = f->plan;
+    int shift = 0;
+    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c])
+        shift += f->node[c].k - f->node[c].p;
+    TRY(NAME(cpu_place_node)(f, s, plan_rows(plan, s) + shift, plan_pivots(plan, s) + shift));
+    node *v = &f->node[s];
+    memset(v->panel, 0, sizeof(scalar) * (size_t)v->m * (size_t)v->k);
+    assemble_matrix(f, s, shift);
+    if (!f->cholesky) {
+        index_rows(f, s, shift);
+        assemble_magnitudes(f, s, shift, magnitude);
+    }
+    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c])
+        add_candidates(f, v, c);
+    return LIBSOLVER_OK;
+}
+
+void NAME(cpu_assemble_contribution)(numeric *f, int32_t s)
+{
+    const cpu_plan *plan = f->plan;
+    const node *v = &f->node[s];
+    const int r = v->m - v->p;
+    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c]) {
+        node *child = &f->node[c];
+        const int32_t *up = node_up(f, c);
+        const int rc = child->m - child->p;
+        int j = 0;
+        while (j < rc && up[j] < v->k)
+            j++;
+        const int run = last_run(up, j, rc);
+        for (; j < rc; j++)
+            add_column(up, j, run, rc, child->cb + cb_column(rc, j),
+                       v->cb + cb_column(r, up[j] - v->p) - v->p);
+        memory_free(&plan->env->memory, child->own_cb);
+        child->own_cb = NULL;
+        child->cb = NULL;
+    }
+}

@@ -1,0 +1,396 @@
+/* solver/cpu/factor/factorize_tmpl.c: multifrontal Cholesky and LDL^T, OpenMP tasks over the tree
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/subnormal.h"
+#include "solver/cpu/numeric.h"
+#include "dense/cpu/blas_serial.h"
+#include "dense/cpu/ldlt.h"
+#include <omp.h>
+#include <string.h>
+
+/* Once the candidates are permuted, the children's `up` and index follow.  slot: 3 m integers, the
+ * first k of which say where each row stood before. */
+static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
+{
+    const node *v = &f->node[s];
+    int32_t *inverse = slot + v->m, *variable = slot + 2 * (int64_t)v->m,
+            *index = (int32_t *)v->index;
+    for (int i = 0; i < v->k; i++)
+        inverse[slot[i]] = i;
+    for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
+        node *child = &f->node[c];
+        for (int i = 0; i < child->m - child->p; i++)
+            if (child->up[i] < v->k)
+                child->up[i] = inverse[child->up[i]];
+    }
+    memcpy(variable, index, sizeof(int32_t) * (size_t)v->k);
+    for (int i = 0; i < v->k; i++)
+        index[i] = variable[slot[i]];
+}
+
+/* A supernode whose pivots failed; the first in elimination order counts, whichever is met
+ * first. */
+static void record_failure(numeric *f, int32_t s, int column)
+{
+    int32_t failed = atomic_load(&f->failed);
+    while (s < failed && !atomic_compare_exchange_weak(&f->failed, &failed, s))
+        ;
+    f->node[s].p = column;
+}
+
+/* Counts the pivots of a front, which were the squares of what stands in L.  diagonal: from what
+ * entries they started. */
+static void count_squares(const node *v, const real *diagonal, front_report *report)
+{
+    for (int i = 0; i < v->k; i++) {
+        const double root = (double)scalar_real(v->panel[i + (int64_t)i * v->m]),
+                     pivot = root * root;
+        report->smallest = pivot < report->smallest ? pivot : report->smallest;
+        report->uncertain += pivot <= report->doubt_level * (double)diagonal[i];
+    }
+    report->positive += v->k;
+}
+
+static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
+{
+    node *v = &f->node[s];
+    TRY(NAME(cpu_assemble)(f, s, NULL));
+    const int is_schur_node = s == f->plan->schur_node;
+    if (is_schur_node)
+        v->k -= f->plan->schur_size;
+    const int done =
+        NAME(front_cholesky)(v->m, v->k, v->panel, f->largest + f->plan->part.first[s], &f->watch);
+    v->p = v->k;
+    if (atomic_load(&f->watch.stopped))
+        return LIBSOLVER_CANCELLED;
+    if (done < v->k) {
+        record_failure(f, s, done);
+        return LIBSOLVER_OK;
+    }
+    count_squares(v, f->largest + f->plan->part.first[s], &t->report);
+    if (!is_schur_node && v->m > v->p) {
+        TRY(NAME(cpu_place_contribution)(f, s));
+        NAME(front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0,
+                                 &f->watch);
+    }
+    v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
+    NAME(cpu_assemble_contribution)(f, s);
+    if (is_schur_node)
+        NAME(cpu_finish_schur_node)(f, NULL);
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
+{
+    node *v = &f->node[s];
+    int64_t rows = plan_rows(f->plan, s), candidates = plan_pivots(f->plan, s);
+    for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
+        rows += f->node[c].k - f->node[c].p;
+        candidates += f->node[c].k - f->node[c].p;
+    }
+    if (rows > t->m || candidates > t->k) {
+        f->growths++;
+        TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
+    }
+    TRY(NAME(cpu_assemble)(f, s, t->magnitude));
+    TRY(NAME(cpu_eliminate_front)(f, s, t));
+    if (s != f->plan->schur_node && v->m > v->p) {
+        TRY(NAME(cpu_place_contribution)(f, s));
+        NAME(front_contribution)
+        (f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb, f->tile_scratch,
+         FRONT_TASK_SCRATCH, &f->watch);
+        memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
+    }
+    NAME(cpu_assemble_contribution)(f, s);
+    follow_pivots(f, s, t->slot);
+    if (s == f->plan->schur_node)
+        NAME(cpu_finish_schur_node)(f, t->work);
+    return LIBSOLVER_OK;
+}
+
+/* Supernode s by the calling thread, unless there is no more use for it. */
+static void work_on(numeric *f, int32_t s)
+{
+    if (atomic_load(&f->stop) != LIBSOLVER_OK || s > atomic_load(&f->failed))
+        return;
+    libsolver_status status = front_stopped(&f->watch) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
+    if (status == LIBSOLVER_OK)
+        status = (f->cholesky ? factorize_cholesky
+                              : factorize_ldlt)(f, s, &f->scratch[omp_get_thread_num()]);
+    if (status != LIBSOLVER_OK)
+        atomic_store(&f->stop, status);
+}
+
+/* Takes one from what s waits for; true for the caller that took the last. */
+static int was_last(numeric *f, int32_t s)
+{
+    int32_t left;
+#pragma omp atomic capture seq_cst
+    left = --f->pending[s];
+    return left == 0;
+}
+
+/* A range of supernodes, then every supernode above it of which it was the last to be waited
+ * for. */
+static void range_task(numeric *f, const task_range *range)
+{
+    for (int32_t s = range->first; s < range->last; s++)
+        work_on(f, s);
+    for (int32_t s = range->above; s >= 0 && was_last(f, s); s = f->plan->part.above[s])
+        work_on(f, s);
+}
+
+static void factorize_tree(numeric *f)
+{
+    const schedule *tasks = &f->plan->tasks;
+    const int setting = blas_serial_begin();
+    memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
+#pragma omp parallel num_threads(tasks->threads) if (tasks -> threads > 1)
+    {
+        const uint64_t mode = subnormal_add_mode(NUMERIC_MODE);
+#pragma omp single
+        for (int32_t r = 0; r < tasks->ranges; r++) {
+#pragma omp task firstprivate(r)
+            range_task(f, &tasks->range[r]);
+        }
+        subnormal_set_mode(mode); /* all tasks are done */
+    }
+    blas_serial_end(setting);
+}
+
+/* Delayed columns took more space than was planned: the solves' space follows. */
+static libsolver_status replan_solves(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    const int32_t n = f->plan->part.supernodes;
+    int64_t *size = memory_new(m, n, sizeof(int64_t));
+    if (!size)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t s = 0; s < n; s++)
+        size[s] = f->node[s].m > f->node[s].planned_m ? f->node[s].m : f->node[s].planned_m;
+    const libsolver_status status =
+        slots_plan(m, &f->plan->part, &f->plan->solves, size, f->solve_slot, &f->solve_entries);
+    memory_free(m, size);
+    return status;
+}
+
+/* Sums what the threads counted. */
+static void sum_reports(const numeric *f, backend_report *report)
+{
+    report->smallest = INFINITY;
+    for (int t = 0; t < f->threads; t++) {
+        const front_report *r = &f->scratch[t].report;
+        report->positive += r->positive;
+        report->negative += r->negative;
+        report->zero += r->zero;
+        report->uncertain += r->uncertain;
+        report->perturbed += r->perturbed;
+        report->two_by_two += r->two_by_two;
+        report->smallest = r->smallest < report->smallest ? r->smallest : report->smallest;
+        report->delayed += f->scratch[t].delayed;
+    }
+    report->cholesky = f->cholesky;
+    report->fronts = f->plan->part.supernodes;
+}
+
+/* The elimination order, and what is known once all fronts are done. */
+static libsolver_status finish(numeric *f, backend_report *report)
+{
+    sum_reports(f, report);
+    int32_t eliminated = 0;
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        node *v = &f->node[s];
+        const int64_t p = v->p, delayed = v->k - v->p;
+        report->factor_nnz += p * (p + 1) / 2 + p * (v->m - p);
+        if (delayed > v->room) {
+            v->room = (int32_t)(delayed + delayed / 4 + 1);
+            f->replan = 1;
+        }
+        for (int i = 0; i < v->p; i++)
+            f->order[eliminated++] = v->index[i];
+    }
+    f->entries = report->factor_nnz;
+    f->zero_pivots = report->zero;
+    return atomic_load(&f->growths) > 0 ? replan_solves(f) : LIBSOLVER_OK;
+}
+
+/* Growth by delayed columns up to which a factorization goes on: this many times the planned size,
+ * and bytes, where another scaling could be tried; four times as much where delays could be capped;
+ * no limit with a cap. */
+#define GROWTH_FACTOR 8
+#define GROWTH_BYTES ((int64_t)64 << 20)
+
+/* Mixed precision: scaled here, factorized in single precision. */
+static libsolver_status attempt_in_single(numeric *f, double shift, int cholesky,
+                                          const backend_options *options, backend_report *report)
+{
+    f->cholesky = cholesky;
+    TRY(NAME(cpu_scale)(f, options->scaling));
+    return f->single->attempt(f->factor, f->value, f->scale, shift, cholesky, options, report);
+}
+
+libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options,
+                                   backend_report *report)
+{
+    if (f->single)
+        return attempt_in_single(f, 0, cholesky, options, report);
+    if (cholesky && f->plan->simplicial)
+        return NAME(cpu_attempt_simplicial)(f, options, report);
+    if (!NAME(cpu_take_fronts)(f))
+        return LIBSOLVER_OUT_OF_MEMORY;
+    *report = (backend_report){.failed_row = -1, .growths = report->growths}; /* of all attempts */
+    TRY(NAME(cpu_layout)(f, cholesky, report));
+    TRY(NAME(cpu_scale)(f, options->scaling));
+    f->pivot_threshold = (real)options->pivot_threshold;
+    f->zero_level = (real)(options->zero_level > 0 ? options->zero_level * EPS : LDLT_ZERO);
+    f->may_match = options->may_match;
+    f->delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX
+                       ? (int32_t)options->delay_cap
+                       : INT32_MAX;
+    f->growth_limit =
+        (GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES) * (options->may_match          ? 1
+                                                            : f->delay_cap == INT32_MAX ? 4
+                                                                                        : 0);
+    atomic_store(&f->watch.stopped, 0);
+    atomic_store(&f->failed, INT32_MAX);
+    atomic_store(&f->stop, LIBSOLVER_OK);
+    atomic_store(&f->grown, 0);
+    for (int t = 0; t < f->threads; t++) {
+        f->scratch[t].report =
+            (front_report){.smallest = INFINITY, .doubt_level = numeric_doubt_level(f->plan)};
+        f->scratch[t].delayed = 0;
+    }
+    factorize_tree(f);
+    report->growths += atomic_load(&f->growths);
+    TRY((libsolver_status)atomic_load(&f->stop));
+    if (atomic_load(&f->watch.stopped)) /* in the very last front */
+        return LIBSOLVER_CANCELLED;
+    const int32_t failed = atomic_load(&f->failed);
+    if (failed < INT32_MAX) {
+        report->failed_row = f->plan->part.perm[f->plan->part.first[failed] + f->node[failed].p];
+        return LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    }
+    return finish(f, report);
+}
+
+/* LDL^T with the signs that are expected of the pivots. */
+static libsolver_status factorize_signed(numeric *f, const backend_options *options,
+                                         backend_report *report)
+{
+    backend_options o = *options;
+    o.may_match = 0;
+    TRY(NAME(cpu_attempt)(f, 0, &o, report));
+    return report->perturbed > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report);
+}
+
+/* Row of A with the first diagonal entry in elimination order that is eliminated and not positive,
+ * -1 if there is none. */
+static int64_t nonpositive_diagonal(const numeric *f)
+{
+    const pattern *a = &f->plan->a;
+    for (int32_t j = 0; j < a->n; j++)
+        if (!(scalar_real(f->value[a->start[j]]) > 0) && !plan_keeps_row(f->plan, j))
+            return f->plan->part.perm[j];
+    return -1;
+}
+
+/* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a
+ * pivot negative: with a larger diagonal, which makes a good preconditioner of a factor that could
+ * not be had.  A matrix that fails with the largest is not definite. */
+static libsolver_status attempt_shifted(numeric *f, const backend_options *options,
+                                        backend_report *report)
+{
+    static const double shifts[] = {16 * FLT_EPSILON, 256 * FLT_EPSILON};
+    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    environment_log(f->plan->env,
+                    "a pivot is not positive in single precision: Cholesky with a larger diagonal");
+    for (int k = 0; k < 2 && status == LIBSOLVER_NOT_POSITIVE_DEFINITE; k++)
+        status = attempt_in_single(f, shifts[k], 1, options, report);
+    report->perturbed = f->plan->a.n;
+    return status;
+}
+
+/* Cholesky.  Where the matrix may be singular, or indefinite, as far as rounding errors let see, L
+ * D L^T is to say, if it may: this is NOT_POSITIVE_DEFINITE too. */
+static libsolver_status factorize_definite(numeric *f, const backend_options *options,
+                                           backend_report *report)
+{
+    const int only = options->positive_definite > 0;
+    libsolver_status status = NAME(cpu_attempt)(f, 1, options, report);
+    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && only)
+        status = attempt_shifted(f, options, report);
+    if (status != LIBSOLVER_OK || report->perturbed > 0)
+        return status;
+    TRY(NAME(cpu_settle_doubt)(f, report));
+    if (report->uncertain == 0 || only || f->single)
+        return LIBSOLVER_OK;
+    environment_log(
+        f->plan->env,
+        "%lld pivots of the Cholesky factor are within rounding errors: L D L^T instead",
+        (long long)report->uncertain);
+    return LIBSOLVER_NOT_POSITIVE_DEFINITE;
+}
+
+/* KIND_AUTO: where the last values ended as L D L^T the next begin with it, until such a factor
+ * comes out with all pivots clearly positive: the next may be Cholesky's.  Values that are definite
+ * and indefinite by turns must not cost two factorizations each time: whenever that Cholesky fails,
+ * twice as many such factors, in a row, are waited for as before, at most MOST_WAIT.  When more
+ * than so many by Cholesky have followed one another, it has paid, and the count of failures begins
+ * anew. */
+#define MOST_WAIT 1024
+static void remember_kind(numeric *f, int has_tried_cholesky, const backend_report *report)
+{
+    kind_memory *k = &f->last_kind;
+    const int is_positive =
+        report->negative + report->zero + report->uncertain + report->perturbed == 0;
+    if (has_tried_cholesky && !report->cholesky)
+        k->wait = k->wait == 0 ? 1 : k->wait < MOST_WAIT ? 2 * k->wait : MOST_WAIT;
+    k->cholesky = report->cholesky ? k->cholesky + 1 : 0;
+    k->positive_ldlt = !report->cholesky && is_positive ? k->positive_ldlt + 1 : 0;
+    if (k->cholesky > k->wait)
+        k->wait = 0;
+    k->begins_with_ldlt =
+        !report->cholesky && (k->positive_ldlt == 0 || k->positive_ldlt < k->wait);
+}
+
+libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options,
+                                     backend_report *report, message *why)
+{
+    numeric *f = numeric_;
+    const environment *env = f->plan->env;
+    backend_options means = *options;
+    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    const int begins_with_ldlt = options->positive_definite == 0 ||
+                                 (options->positive_definite < 0 && f->last_kind.begins_with_ldlt);
+    int has_tried_cholesky = 0;
+    *report = (backend_report){.failed_row = -1};
+    if (!begins_with_ldlt) {
+        report->failed_row = nonpositive_diagonal(f);
+        if (report->failed_row < 0) {
+            has_tried_cholesky = 1;
+            status = factorize_definite(f, options, report);
+            /* it is likely to be singular */
+            means.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0;
+        }
+        if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
+            return FAIL(why, status, "the pivot of row %lld is not positive",
+                        (long long)report->failed_row);
+    }
+    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
+        status = f->plan->sign ? factorize_signed(f, options, report)
+                               : NAME(cpu_find_means)(f, &means, report);
+    if (status == LIBSOLVER_OK && f->single) {
+        f->single->finish(f->factor, f->row_sum, f->order, report);
+        f->entries = report->factor_nnz;
+        report->in_single = 1;
+    }
+    if (status == LIBSOLVER_OK && options->positive_definite < 0)
+        remember_kind(f, has_tried_cholesky, report);
+    if (status == LIBSOLVER_OK)
+        f->cycle = NAME(cpu_cycle_length)(f->plan, f->single || report->perturbed > 0);
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        return FAIL(why, status, "the factorization wanted %lld more bytes",
+                    (long long)env->memory.wanted);
+    if (status == LIBSOLVER_CANCELLED)
+        return FAIL(why, status, "the factorization was cancelled");
+    return status;
+}

@@ -1,0 +1,229 @@
+/* solver/cpu/factor/layout_tmpl.c: where fronts and contribution blocks lie
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Everything has a planned place, with room for as many delayed columns as the last factorization
+ * had (and a quarter more). A front that needs more takes memory of its own; the next factorization
+ * plans for it. */
+#include "solver/cpu/numeric.h"
+#include <string.h>
+
+static int64_t block_bytes(int cholesky, int64_t m, int64_t k)
+{
+    int64_t bytes = m * k * (int64_t)sizeof(scalar);
+    if (!cholesky)
+        bytes += 2 * k * (int64_t)sizeof(scalar) + 2 * m * (int64_t)sizeof(int32_t);
+    return round_up(bytes, MEMORY_ALIGNMENT);
+}
+
+/* Contribution block of order r and, for LDL^T, its magnitudes. */
+static int64_t slot_entries(int cholesky, int64_t r)
+{
+    return round_up(cb_entries(r) + (cholesky ? 0 : r), MEMORY_ALIGNMENT / (int64_t)sizeof(real));
+}
+
+/* Columns that children are expected to delay to s. */
+static int64_t room_below(const numeric *f, int32_t s)
+{
+    int64_t room = 0;
+    for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c])
+        room += f->node[c].room;
+    return room;
+}
+
+/* Makes *block at least `bytes` large; its contents are lost when it grows. */
+static libsolver_status reserve(memory *m, void **block, int64_t *held, int64_t bytes)
+{
+    if (bytes <= *held && *block)
+        return LIBSOLVER_OK;
+    memory_free(m, *block);
+    *held = 0;
+    *block = memory_new(m, bytes, 1);
+    if (!*block)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    *held = bytes;
+    return LIBSOLVER_OK;
+}
+
+/* Entries of a thread's scratch for L D L^T, for fronts of m rows and k candidates. */
+static void list_scratch(scratch *t, int64_t m, int64_t k, memory_part part[3])
+{
+    part[0] = (memory_part){&t->work, front_ldlt_work(m, k), sizeof(scalar), 0};
+    part[1] = (memory_part){&t->magnitude, m, sizeof(real), 0};
+    part[2] = (memory_part){&t->slot, 3 * m, sizeof(int32_t), 0};
+}
+
+static memory_part tile_scratch_part(numeric *f)
+{
+    return (memory_part){&f->tile_scratch, (int64_t)f->threads * FRONT_TASK_SCRATCH, sizeof(scalar),
+                         0};
+}
+
+/* What a layout needs. */
+typedef struct needs {
+    int64_t blocks_bytes, slots_bytes;
+    int64_t largest_front; /* rows */
+} needs;
+
+/* Places of all fronts and contribution blocks, and of what solves write to. */
+static libsolver_status place_all(numeric *f, needs *r)
+{
+    const cpu_plan *plan = f->plan;
+    memory *m = &plan->env->memory;
+    const int32_t n = plan->part.supernodes;
+    const int cholesky = f->cholesky;
+    int64_t *size = memory_new(m, n, sizeof(int64_t)), *offset = memory_new(m, n, sizeof(int64_t));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!size || !offset)
+        goto done;
+    int64_t bytes = 0, entries = 0, most_below = 0;
+    for (int32_t s = 0; s < n; s++) {
+        node *v = &f->node[s];
+        const int64_t below = cholesky ? 0 : room_below(f, s);
+        const int64_t rows = plan_rows(plan, s) + below, candidates = plan_pivots(plan, s) + below;
+        v->block = bytes;
+        v->planned_m = (int32_t)rows;
+        bytes += block_bytes(cholesky, rows, candidates);
+        size[s] = slot_entries(cholesky, rows - candidates + (cholesky ? 0 : v->room));
+        most_below = most_below > below ? most_below : below;
+    }
+    TRY_DONE(slots_plan(m, &plan->part, &plan->tasks, size, offset, &entries));
+    for (int32_t s = 0; s < n; s++) {
+        f->node[s].slot = offset[s];
+        f->node[s].slot_entries = size[s];
+    }
+    for (int32_t s = 0; s < n; s++)
+        size[s] = f->node[s].planned_m;
+    status = slots_plan(m, &plan->part, &plan->solves, size, f->solve_slot, &f->solve_entries);
+    *r = (needs){bytes, entries * (int64_t)sizeof(scalar), plan->largest_front + most_below};
+done:
+    memory_free(m, size);
+    memory_free(m, offset);
+    return status;
+}
+
+/* Takes what is not there yet. */
+static libsolver_status take_room(numeric *f, const needs *r)
+{
+    memory *m = &f->plan->env->memory;
+    TRY(reserve(m, (void **)&f->blocks, &f->blocks_bytes, r->blocks_bytes));
+    TRY(reserve(m, (void **)&f->slots, &f->slots_bytes, r->slots_bytes));
+    if (f->cholesky)
+        return LIBSOLVER_OK;
+    for (int t = 0; t < f->threads; t++)
+        TRY(NAME(cpu_scratch_reserve)(f, &f->scratch[t], r->largest_front, r->largest_front));
+    const memory_part tile_scratch = tile_scratch_part(f);
+    return f->tile_scratch || memory_take(m, &tile_scratch, 1) ? LIBSOLVER_OK
+                                                               : LIBSOLVER_OUT_OF_MEMORY;
+}
+
+/* Whether the places that are planned will do. */
+static int layout_serves(const numeric *f, int cholesky)
+{
+    return f->has_layout && (cholesky || (f->layout_is_ldlt && !f->replan));
+}
+
+libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report)
+{
+    NAME(cpu_release_own)(f);
+    f->cholesky = cholesky;
+    if (layout_serves(f, cholesky))
+        return LIBSOLVER_OK;
+    /* the first plan of a factor is no growth, unless there is a factor by columns already */
+    report->growths += f->was_laid_out || f->first_plan->simplicial;
+    f->was_laid_out = 1;
+    f->layout_is_ldlt = !cholesky;
+    f->has_layout = f->replan = 0;
+    needs r;
+    TRY(place_all(f, &r));
+    TRY(take_room(f, &r));
+    f->has_layout = 1;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_foresee_layout)(numeric *f, int64_t *bytes)
+{
+    needs r;
+    scratch t;
+    memory_part part[3];
+    const memory_part tile_scratch = tile_scratch_part(f);
+    TRY(place_all(f, &r));
+    list_scratch(&t, r.largest_front, r.largest_front, part);
+    *bytes = memory_counted(r.blocks_bytes, 1) + memory_counted(r.slots_bytes, 1) +
+             (f->cholesky ? 0 : f->threads * memory_sum(part, 3) + memory_sum(&tile_scratch, 1));
+    return LIBSOLVER_OK;
+}
+
+/* Memory of its own for a front or a contribution block.  kept: it stays for the life of the
+ * factor. */
+static libsolver_status grow(numeric *f, int64_t bytes, int kept, void **block)
+{
+    /* what is kept adds up to the same sum in whatever order; contribution blocks come and go and
+     * are looked at one by one */
+    const int64_t grown = kept ? atomic_fetch_add(&f->grown, bytes) + bytes : bytes;
+    if (f->growth_limit > 0 && grown > f->growth_limit)
+        return TOO_MANY_DELAYS;
+    f->growths++;
+    *block = memory_new(&f->plan->env->memory, bytes, 1);
+    return *block ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+}
+
+libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k)
+{
+    node *v = &f->node[s];
+    if (m > v->planned_m)
+        TRY(grow(f, block_bytes(f->cholesky, m, k), 1, &v->own_block));
+    v->m = m;
+    v->k = k;
+    v->panel = v->own_block ? v->own_block : (void *)(f->blocks + v->block);
+    if (f->cholesky) {
+        v->d = v->e = NULL;
+        v->index = f->plan->part.row + f->plan->part.row_start[s];
+        v->up = NULL;
+    } else {
+        v->d = v->panel + (int64_t)m * k;
+        v->e = v->d + k;
+        v->index = (int32_t *)(v->e + k);
+        v->up = (int32_t *)(v->e + k) + m;
+    }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_place_contribution)(numeric *f, int32_t s)
+{
+    node *v = &f->node[s];
+    const int64_t r = v->m - v->p, entries = slot_entries(f->cholesky, r);
+    if (entries > v->slot_entries)
+        TRY(grow(f, entries * (int64_t)sizeof(scalar), 0, &v->own_cb));
+    v->cb = v->own_cb ? v->own_cb : (void *)(f->slots + v->slot);
+    v->cb_magnitude = (real *)(v->cb + cb_entries(r));
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, int64_t k)
+{
+    if (m <= t->m && k <= t->k)
+        return LIBSOLVER_OK;
+    memory_part part[3];
+    list_scratch(t, m, k, part);
+    memory_release(&f->plan->env->memory, part, 3);
+    t->m = t->k = 0;
+    if (!memory_take(&f->plan->env->memory, part, 3))
+        return LIBSOLVER_OUT_OF_MEMORY;
+    t->m = m;
+    t->k = k;
+    return LIBSOLVER_OK;
+}
+
+void NAME(cpu_release_own)(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    if (atomic_load(&f->growths) == 0)
+        return;
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        node *v = &f->node[s];
+        memory_free(m, v->own_block);
+        memory_free(m, v->own_cb);
+        v->own_block = v->own_cb = NULL;
+    }
+    atomic_store(&f->growths, 0);
+}

@@ -1,0 +1,236 @@
+/* solver/cpu/factor/scale_tmpl.c: equilibration of a symmetric matrix
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Scale factors are powers of two, so S A S has the digits of A; only exponents change. */
+#include "solver/cpu/numeric.h"
+#include <limits.h>
+#include <string.h>
+
+/* Sweeps over the matrix: each halves the distance of the row maxima's exponents from 0 [Ruiz
+ * 2001]. */
+#define SWEEPS 8
+
+/* Scale factors are between 2^-this and 2^this, so that a product of two of them and an entry does
+ * not overflow. */
+#define MOST_EXPONENT(is_single) ((is_single) ? 60 : 500)
+
+static real power_of_two(int exponent)
+{
+    const int most = MOST_EXPONENT(sizeof(real) == 4);
+    exponent = exponent > most ? most : exponent < -most ? -most : exponent;
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return (real)power;
+}
+
+/* floor(log2(x)), x > 0 */
+static int exponent_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 52 ? (int)(bits >> 52) - 1023 : ilogb(x);
+}
+
+/* The power of two nearest by ratio to scale / sqrt(largest), scale a power of two, largest > 0;
+ * the lower one of two. */
+static real divided_by_root(real scale, real largest)
+{
+    /* log2(largest) / 2 rounded up from its integer part on */
+    const int half = (exponent_of((double)largest) + 2049) / 2 - 1024;
+    return power_of_two(exponent_of((double)scale) - half);
+}
+
+/* largest(i) := max_j scale(i) |a(i,j)| scale(j).  has_kept: there are rows that are not
+ * eliminated, in whose columns entries do not count for the others: what a pivot only divides makes
+ * no rounding errors in it. */
+static inline void maxima(numeric *f, int has_kept)
+{
+    const cpu_plan *plan = f->plan;
+    const pattern *a = &f->plan->a;
+    const scalar *value = f->value;
+    const real *scale = f->scale;
+    real *restrict largest = f->largest;
+    memset(largest, 0, sizeof(real) * (size_t)a->n);
+    for (int32_t j = 0; j < a->n; j++) {
+        const real own_scale = scale[j];
+        real own = largest[j];
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t i = a->row[p];
+            /* in this order: one factor with the entry might underflow */
+            const real v = scale[i] * own_scale * scalar_abs(value[p]);
+            if (!(has_kept && plan_keeps_row(plan, j) && !plan_keeps_row(plan, i)))
+                largest[i] = v > largest[i] ? v : largest[i];
+            if (!(has_kept && plan_keeps_row(plan, i) && !plan_keeps_row(plan, j)))
+                own = v > own ? v : own;
+        }
+        largest[j] = own;
+    }
+}
+
+static void row_maxima(numeric *f)
+{
+    if (f->plan->schur_size > 0)
+        maxima(f, 1);
+    else
+        maxima(f, 0);
+}
+
+/* largest(j) := |scale(j)^2 a(j,j)| */
+static void diagonal_entries(numeric *f)
+{
+    const pattern *a = &f->plan->a;
+    for (int32_t j = 0; j < a->n; j++)
+        f->largest[j] = f->scale[j] * f->scale[j] * scalar_abs(f->value[a->start[j]]);
+}
+
+/* Whether a scale factor is the least or the largest there is: it may not be what the row wants. */
+static int is_extreme(real scale)
+{
+    const real most = power_of_two(INT_MAX);
+    return scale == most || scale == 1 / most;
+}
+
+/* What the scale is to make 1. */
+static void measure(numeric *f)
+{
+    if (f->cholesky)
+        diagonal_entries(f);
+    else
+        row_maxima(f);
+}
+
+/* scale(i) /= sqrt(largest(i)), as powers of two.  Returns whether some have changed. */
+static int adjust(numeric *f)
+{
+    int changed = 0;
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        if (f->largest[i] > 0) {
+            const real scale = divided_by_root(f->scale[i], f->largest[i]);
+            changed |= scale != f->scale[i];
+            f->is_clipped |= is_extreme(scale);
+            f->scale[i] = scale;
+        }
+    return changed;
+}
+
+/* Cholesky gets a unit diagonal, which bounds every other entry. */
+static void equilibrate_diagonal(numeric *f)
+{
+    const pattern *a = &f->plan->a;
+    for (int32_t j = 0; j < a->n; j++) {
+        const real entry = scalar_abs(f->value[a->start[j]]),
+                   scale = entry > 0 ? divided_by_root(1, entry) : 1;
+        f->scale[j] = scale;
+        f->largest[j] = scale * entry * scale;
+    }
+}
+
+/* L D L^T: the largest entry becomes 1 in every row, from the scale factors there are. */
+static libsolver_status equilibrate(numeric *f)
+{
+    int changed = 1;
+    for (int sweep = 0; sweep < SWEEPS && changed; sweep++) {
+        if (environment_cancelled(f->plan->env))
+            return LIBSOLVER_CANCELLED;
+        row_maxima(f);
+        changed = adjust(f);
+    }
+    if (changed)
+        row_maxima(f);
+    return LIBSOLVER_OK;
+}
+
+/* Without scaling: 1, in mixed precision the power of two that makes the largest entry 1.  Returns
+ * whether the factor can be had so: entries of A nearer to the ends of the range, of single
+ * precision in mixed, might make pivots that have no reciprocal. */
+static int scale_all_alike(numeric *f)
+{
+    const int64_t nnz = numeric_nnz(f);
+    const double limit = ldexp(1, MOST_EXPONENT(sizeof(real) == 4 || f->single));
+    real most = 0, least = INFINITY;
+    for (int64_t p = 0; p < nnz; p++) {
+        const real size = scalar_abs(f->value[p]);
+        most = size > most ? size : most;
+        least = size < least && size > 0 ? size : least;
+    }
+    const real scale = f->single && most > 0 ? divided_by_root(1, most) : 1;
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        f->scale[i] = scale;
+    const real square = scale * scale;
+    return !(most > 0) || (square * most <= limit && square * least >= 1 / limit);
+}
+
+/* A matching in the caller's order, which goes on from that of the analysis, or in the plan's. */
+static const pattern *matched_pattern(const cpu_plan *plan)
+{
+    return plan->matched_row ? plan->given : &plan->a;
+}
+
+/* Its input and output. */
+static int64_t magnitude_entries(const cpu_plan *plan)
+{
+    return plan->a.start[plan->a.n] + plan->a.n;
+}
+
+int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan)
+{
+    return matching_bytes(matched_pattern(plan)) +
+           memory_counted(magnitude_entries(plan), sizeof(double));
+}
+
+/* Scaling by matching.  The first call takes its memory, and goes on from the matching of the
+ * analysis, in the caller's order, if that has all columns. */
+static libsolver_status scale_by_matching(numeric *f)
+{
+    const cpu_plan *plan = f->plan;
+    memory *m = &plan->env->memory;
+    const int32_t n = plan->a.n;
+    const int goes_on = plan->matched_row != NULL;
+    if (!f->matching) {
+        TRY(matching_create(m, matched_pattern(plan), &f->matching));
+        if (goes_on)
+            matching_start_from(f->matching, plan->matched_row, plan->matched_dual);
+    }
+    if (!f->magnitude && !(f->magnitude = memory_new(m, magnitude_entries(plan), sizeof(double))))
+        return LIBSOLVER_OUT_OF_MEMORY;
+    double *log2_scale = f->magnitude + numeric_nnz(f);
+    for (int64_t p = 0; p < numeric_nnz(f); p++) {
+        const int64_t q = goes_on ? plan->place[p] : p;
+        f->magnitude[p] = (double)scalar_abs(f->value[q >= 0 ? q : -1 - q]);
+    }
+    matching_scale(f->matching, f->magnitude, log2_scale);
+    for (int32_t i = 0; i < n; i++) {
+        const double exponent = log2_scale[goes_on ? plan->part.perm[i] : i];
+        f->scale[i] = power_of_two((int)fmax(-1000, fmin(1000, floor(exponent + 0.5))));
+        f->is_clipped |= is_extreme(f->scale[i]);
+    }
+    if (f->is_clipped) /* what is left of the matching may leave entries that overflow in single
+                          precision */
+        return equilibrate(f);
+    measure(f);
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
+{
+    f->is_clipped = 0;
+    if (f->cholesky && scaling != BACKEND_UNSCALED) {
+        equilibrate_diagonal(f);
+        return environment_cancelled(f->plan->env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
+    }
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        f->scale[i] = 1;
+    if (scaling == BACKEND_MATCH)
+        return scale_by_matching(f);
+    if (scaling != BACKEND_UNSCALED)
+        return equilibrate(f);
+    if (!f->is_inner && !scale_all_alike(f)) {
+        environment_log(
+            f->plan->env,
+            "entries near the ends of the range of numbers: equilibration all the same");
+        return NAME(cpu_scale)(f, BACKEND_EQUILIBRATE);
+    }
+    measure(f);
+    return LIBSOLVER_OK;
+}

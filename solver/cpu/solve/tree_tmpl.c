@@ -1,0 +1,86 @@
+/* solver/cpu/solve/tree_tmpl.c: a factor as dense blocks over a tree, for backends that solve with
+ * it
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/cpu/numeric.h"
+#include "solver/cpu/plan/tree.h"
+#include <assert.h>
+#include <string.h>
+
+static void *take(memory *m, cpu_tree *tree, int64_t count, size_t size)
+{
+    void *p = memory_new(m, count, size);
+    if (p)
+        tree->array[tree->arrays++] = p;
+    return p;
+}
+
+/* Rows of P A P^T become places in the order of elimination, which pivoting and delays have
+ * changed. */
+static void fill(const numeric *f, const int32_t *elimination, int32_t *first, int64_t *row_start,
+                 int32_t *row, int32_t *ld, const void **panel, const void **d, const void **e)
+{
+    first[0] = 0;
+    row_start[0] = 0;
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        const node *v = &f->node[s];
+        first[s + 1] = first[s] + v->p;
+        row_start[s + 1] = row_start[s] + v->m - v->p;
+        for (int i = v->p; i < v->m; i++)
+            row[row_start[s] + i - v->p] = elimination[v->index[i]];
+        ld[s] = v->m;
+        panel[s] = v->panel;
+        d[s] = v->d;
+        e[s] = v->e;
+    }
+}
+
+libsolver_status NAME(cpu_tree_view)(const void *numeric_, cpu_tree *tree)
+{
+    const numeric *f = numeric_;
+    assert(!is_simplicial(f)); /* plans for other backends have fronts */
+    memory *m = &f->plan->env->memory;
+    const int32_t n = f->plan->a.n, nodes = f->plan->part.supernodes;
+    int64_t rows = 0;
+    for (int32_t s = 0; s < nodes; s++)
+        rows += f->node[s].m - f->node[s].p;
+    memset(tree, 0, sizeof *tree);
+    int32_t *first = take(m, tree, nodes + 1, sizeof(int32_t));
+    int64_t *row_start = take(m, tree, nodes + 1, sizeof(int64_t));
+    int32_t *row = take(m, tree, rows, sizeof(int32_t));
+    int32_t *ld = take(m, tree, nodes, sizeof(int32_t));
+    const void **panel = take(m, tree, nodes, sizeof(void *));
+    const void **d = take(m, tree, nodes, sizeof(void *));
+    const void **e = take(m, tree, nodes, sizeof(void *));
+    int32_t *user_row = take(m, tree, n, sizeof(int32_t));
+    real *scale = take(m, tree, n, sizeof(real));
+    int32_t *elimination = memory_new(m, n, sizeof(int32_t));
+    if (!first || !row_start || !row || !ld || !panel || !d || !e || !user_row || !scale ||
+        !elimination) {
+        memory_free(m, elimination);
+        cpu_tree_free(m, tree);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    for (int32_t k = 0; k < n; k++) {
+        elimination[f->order[k]] = k;
+        user_row[k] = f->plan->part.perm[f->order[k]];
+        scale[f->plan->part.perm[k]] = f->scale[k];
+    }
+    fill(f, elimination, first, row_start, row, ld, panel, d, e);
+    memory_free(m, elimination);
+    tree->view = (factor_tree){.type = SCALAR_TYPE,
+                               .hermitian = f->plan->hermitian,
+                               .cholesky = f->cholesky,
+                               .n = n,
+                               .nodes = nodes,
+                               .first = first,
+                               .above = f->plan->part.above,
+                               .row_start = row_start,
+                               .row = row,
+                               .ld = ld,
+                               .panel = panel,
+                               .d = d,
+                               .e = e,
+                               .user_row = user_row,
+                               .scale = scale};
+    return LIBSOLVER_OK;
+}

@@ -1,0 +1,305 @@
+/* solver/input/input.c: from the caller's views to the lower triangle by columns
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/input/input.h"
+#include <string.h>
+
+static int64_t index_at(const void *indices, libsolver_index type, int64_t k)
+{
+    return type == LIBSOLVER_INT64 ? ((const int64_t *)indices)[k] : ((const int32_t *)indices)[k];
+}
+
+static libsolver_status check_fields(const libsolver_matrix *a, message *why)
+{
+    if (a->n < 0 || a->n >= INT32_MAX)
+        return FAIL(why, LIBSOLVER_INVALID, "the order %lld is not between 0 and 2^31 - 2",
+                    (long long)a->n);
+    if ((unsigned)a->type > LIBSOLVER_C || (unsigned)a->symmetry > LIBSOLVER_HERMITIAN ||
+        (unsigned)a->storage > LIBSOLVER_FULL || (unsigned)a->format > LIBSOLVER_TRIPLETS ||
+        (unsigned)a->pointer_type > LIBSOLVER_INT64 || (unsigned)a->index_type > LIBSOLVER_INT64 ||
+        (unsigned)a->place > LIBSOLVER_DEVICE)
+        return FAIL(why, LIBSOLVER_INVALID, "a field of the matrix view has no legal value");
+    if (a->base != 0 && a->base != 1)
+        return FAIL(why, LIBSOLVER_INVALID, "the index base %d is neither 0 nor 1", a->base);
+    if (a->place == LIBSOLVER_DEVICE)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "matrices in device memory need the GPU backend");
+    return LIBSOLVER_OK;
+}
+
+/* Number of entries, -1 if the pointers are not ascending from the base. */
+static int64_t count_entries(const libsolver_matrix *a, message *why)
+{
+    if (a->format == LIBSOLVER_TRIPLETS) {
+        if (a->nnz < 0 || (a->nnz > 0 && (!a->pointers || !a->indices))) {
+            FAIL(why, LIBSOLVER_INVALID, "%lld triplets without indices", (long long)a->nnz);
+            return -1;
+        }
+        return a->nnz;
+    }
+    if (!a->pointers) {
+        FAIL(why, LIBSOLVER_INVALID, "the matrix has no pointers");
+        return -1;
+    }
+    int64_t before = a->base;
+    for (int64_t j = 0; j <= a->n; j++) {
+        const int64_t here = index_at(a->pointers, a->pointer_type, j);
+        if (here < before || (j == 0 && here != a->base)) {
+            FAIL(why, LIBSOLVER_INVALID, "pointers[%lld] is %lld, expected %s %lld", (long long)j,
+                 (long long)here, j == 0 ? "the base" : "at least", (long long)before);
+            return -1;
+        }
+        before = here;
+    }
+    if (before > a->base && !a->indices) {
+        FAIL(why, LIBSOLVER_INVALID, "the matrix has no indices");
+        return -1;
+    }
+    return before - a->base;
+}
+
+/* Rows and columns of all entries, 0-based and checked. */
+static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32_t *row,
+                               int32_t *column, message *why)
+{
+    const int64_t first = a->base, last = a->n - 1 + a->base;
+    int64_t j = first - 1, end = 0;
+    for (int64_t e = 0; e < entries; e++) {
+        const int64_t i = index_at(a->indices, a->index_type, e);
+        if (a->format == LIBSOLVER_TRIPLETS)
+            j = index_at(a->pointers, a->pointer_type, e);
+        else
+            while (e >= end)
+                end = index_at(a->pointers, a->pointer_type, ++j - first + 1) - first;
+        if (i < first || i > last || j < first || j > last)
+            return FAIL(why, LIBSOLVER_INVALID,
+                        "entry %lld has row %lld and column %lld, outside the order %lld",
+                        (long long)e, (long long)i, (long long)j, (long long)a->n);
+        if ((a->storage == LIBSOLVER_LOWER && i < j) || (a->storage == LIBSOLVER_UPPER && i > j))
+            return FAIL(why, LIBSOLVER_INVALID,
+                        "entry %lld (row %lld, column %lld) is not in the %s triangle",
+                        (long long)e, (long long)i, (long long)j,
+                        a->storage == LIBSOLVER_LOWER ? "lower" : "upper");
+        row[e] = (int32_t)(i - first);
+        column[e] = (int32_t)(j - first);
+    }
+    return LIBSOLVER_OK;
+}
+
+static int32_t lower_row(int32_t i, int32_t j)
+{
+    return i > j ? i : j;
+}
+static int32_t lower_column(int32_t i, int32_t j)
+{
+    return i > j ? j : i;
+}
+
+/* How much of the order by column of the lower triangle, rows ascending inside, is there: 2 all, 1
+ * rows ascend, 0 nothing. */
+static int order_of_entries(int64_t entries, const int32_t *row, const int32_t *column)
+{
+    int by_row = 1, by_column = 1;
+    for (int64_t e = 1; e < entries && (by_row || by_column); e++) {
+        const int32_t i0 = lower_row(row[e - 1], column[e - 1]),
+                      j0 = lower_column(row[e - 1], column[e - 1]);
+        const int32_t i = lower_row(row[e], column[e]), j = lower_column(row[e], column[e]);
+        by_row &= i >= i0;
+        by_column &= j > j0 || (j == j0 && i >= i0);
+    }
+    return by_column ? 2 : by_row;
+}
+
+/* sorted := the entries by column of the lower triangle, rows ascending inside: two stable counting
+ * sorts.  count: n + 1 workspace, half: entries workspace, NULL when rows ascend already. */
+static void sort_entries(int32_t n, int64_t entries, const int32_t *row, const int32_t *column,
+                         int64_t *count, int64_t *half, int64_t *sorted)
+{
+    for (int by_column = !half; by_column < 2; by_column++) {
+        memset(count, 0, sizeof(int64_t) * ((size_t)n + 1));
+        for (int64_t e = 0; e < entries; e++)
+            count[1 +
+                  (by_column ? lower_column(row[e], column[e]) : lower_row(row[e], column[e]))]++;
+        for (int32_t j = 0; j < n; j++)
+            count[j + 1] += count[j];
+        for (int64_t k = 0; k < entries; k++) {
+            const int64_t e = by_column && half ? half[k] : k;
+            const int32_t key =
+                by_column ? lower_column(row[e], column[e]) : lower_row(row[e], column[e]);
+            (by_column ? sorted : half)[count[key]++] = e;
+        }
+    }
+}
+
+/* The pattern from sorted entries (sorted NULL: they came so): duplicates get one place, every
+ * column begins with its diagonal.  Without places to write to (a->row and target NULL) only the
+ * entries are counted. */
+static int64_t merge(const input *in, const int32_t *row, const int32_t *column,
+                     const int64_t *sorted, pattern *a, int64_t *target)
+{
+    int64_t next = 0, k = 0;
+    for (int32_t j = 0; j < a->n; j++) {
+        a->start[j] = next;
+        if (a->row)
+            a->row[next] = j;
+        int32_t last = j; /* row of the place at next - 1 */
+        next++;
+        for (; k < in->entries; k++) {
+            const int64_t e = sorted ? sorted[k] : k;
+            if (lower_column(row[e], column[e]) != j)
+                break;
+            const int32_t i = lower_row(row[e], column[e]);
+            if (i != last) {
+                if (a->row)
+                    a->row[next] = i;
+                last = i;
+                next++;
+            }
+            if (target)
+                target[e] = in->full && row[e] < column[e] ? -next : next - 1; /* -1 - (next - 1) */
+        }
+    }
+    a->start[a->n] = next;
+    return next;
+}
+
+static int is_identity(int64_t count, const int64_t *target)
+{
+    int64_t e = 0;
+    while (e < count && target[e] == e)
+        e++;
+    return e == count;
+}
+
+/* FULL: every place off the diagonal is met from both sides. */
+static libsolver_status check_mirrored(memory *m, const input *in, message *why)
+{
+    unsigned char *sides = memory_zeroed(m, in->a.start[in->a.n], 1);
+    if (!sides)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    libsolver_status status = LIBSOLVER_OK;
+    for (int64_t e = 0; e < in->entries; e++)
+        sides[in->target[e] < 0 ? -1 - in->target[e] : in->target[e]] |= in->target[e] < 0 ? 2 : 1;
+    for (int32_t j = 0; j < in->a.n && status == LIBSOLVER_OK; j++)
+        for (int64_t p = in->a.start[j] + 1; p < in->a.start[j + 1] && status == LIBSOLVER_OK; p++)
+            if (sides[p] != 3)
+                status = FAIL(why, LIBSOLVER_INVALID,
+                              "not symmetric: of the entries (%d, %d) and (%d, %d), 0-based, only "
+                              "one is stored",
+                              in->a.row[p], j, j, in->a.row[p]);
+    memory_free(m, sides);
+    return status;
+}
+
+#define LANES 4 /* chains of multiplications side by side, as one alone waits for each product */
+
+/* Mixes indices, less the base, into h, two at a time. */
+static void mix(const void *indices, libsolver_index type, int64_t count, int64_t base,
+                uint64_t h[LANES])
+{
+    uint64_t lane[LANES];
+    int64_t k = 0;
+    memcpy(lane, h, sizeof lane);
+    for (; k + 2 * LANES <= count; k += 2 * LANES)
+        for (int i = 0; i < LANES; i++) {
+            const uint64_t x = (uint64_t)(index_at(indices, type, k + 2 * i) - base);
+            const uint64_t y = (uint64_t)(index_at(indices, type, k + 2 * i + 1) - base);
+            lane[i] = (lane[i] ^ x ^ (y << 32 | y >> 32)) * 1099511628211u + (lane[i] >> 29);
+        }
+    for (; k < count; k++)
+        lane[0] = (lane[0] ^ (uint64_t)(index_at(indices, type, k) - base)) * 1099511628211u +
+                  (lane[0] >> 29);
+    memcpy(h, lane, sizeof lane);
+}
+
+/* A hash of the indices in their order. */
+static uint64_t fingerprint(const libsolver_matrix *a, int64_t entries)
+{
+    uint64_t h[LANES], all = (uint64_t)a->format ^ (uint64_t)a->storage << 8;
+    for (int i = 0; i < LANES; i++)
+        h[i] = 1469598103934665603u + (uint64_t)i;
+    mix(a->pointers, a->pointer_type, a->format == LIBSOLVER_TRIPLETS ? entries : a->n + 1, a->base,
+        h);
+    mix(a->indices, a->index_type, entries, a->base, h);
+    for (int i = 0; i < LANES; i++)
+        all = (all ^ h[i]) * 1099511628211u + (all >> 29);
+    return all;
+}
+
+libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why)
+{
+    memset(in, 0, sizeof *in);
+    TRY(check_fields(a, why));
+    if ((in->entries = count_entries(a, why)) < 0)
+        return LIBSOLVER_INVALID;
+    const int32_t n = in->a.n = (int32_t)a->n;
+    in->full = a->storage == LIBSOLVER_FULL;
+    in->upper = a->storage == LIBSOLVER_UPPER;
+    in->hermitian = a->symmetry == LIBSOLVER_HERMITIAN;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    int32_t *row = memory_new(m, in->entries, sizeof(int32_t)),
+            *column = memory_new(m, in->entries, sizeof(int32_t));
+    int64_t *half = NULL, *sorted = NULL;
+    in->target = memory_new(m, in->entries, sizeof(int64_t));
+    in->a.start = memory_new(m, (int64_t)n + 1, sizeof(int64_t));
+    if (!row || !column || !in->target || !in->a.start)
+        goto done;
+    TRY_DONE(expand(a, in->entries, row, column, why));
+    const int ordered = order_of_entries(in->entries, row, column);
+    status = LIBSOLVER_OUT_OF_MEMORY;
+    if (ordered < 2 && !(sorted = memory_new(m, in->entries, sizeof(int64_t))))
+        goto done;
+    if (ordered < 1 && !(half = memory_new(m, in->entries, sizeof(int64_t))))
+        goto done;
+    if (sorted)
+        sort_entries(n, in->entries, row, column, in->a.start, half, sorted);
+    const int64_t nnz = merge(in, row, column, sorted, &in->a, NULL);
+    in->a.row = memory_new(m, nnz, sizeof(int32_t));
+    if (!in->a.row) {
+        status = LIBSOLVER_OUT_OF_MEMORY;
+        goto done;
+    }
+    merge(in, row, column, sorted, &in->a, in->target);
+    in->in_order =
+        nnz == in->entries && !in->upper && !in->full && is_identity(in->entries, in->target);
+    in->fingerprint = fingerprint(a, in->entries);
+    status = in->full ? check_mirrored(m, in, why) : LIBSOLVER_OK;
+done:
+    memory_free(m, row);
+    memory_free(m, column);
+    memory_free(m, half);
+    memory_free(m, sorted);
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        FAIL(why, status, "reading the pattern wanted %lld more bytes", (long long)m->wanted);
+    if (status != LIBSOLVER_OK)
+        input_free(m, in);
+    return status;
+}
+
+void input_free(memory *m, input *in)
+{
+    memory_free(m, in->a.start);
+    memory_free(m, in->a.row);
+    memory_free(m, in->target);
+    memset(in, 0, sizeof *in);
+}
+
+libsolver_status input_matches(const input *in, const libsolver_matrix *a, message *why)
+{
+    TRY(check_fields(a, why));
+    if (a->n != in->a.n)
+        return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "the order is %lld, %d was analysed",
+                    (long long)a->n, in->a.n);
+    if (!a->pointers && !a->indices) {
+        if (a->format == LIBSOLVER_TRIPLETS && a->nnz != in->entries)
+            return FAIL(why, LIBSOLVER_PATTERN_MISMATCH,
+                        "%lld values of triplets, %lld were analysed", (long long)a->nnz,
+                        (long long)in->entries);
+        return LIBSOLVER_OK;
+    }
+    const int64_t entries = count_entries(a, why);
+    if (entries < 0)
+        return LIBSOLVER_INVALID;
+    if (entries != in->entries || fingerprint(a, entries) != in->fingerprint)
+        return FAIL(why, LIBSOLVER_PATTERN_MISMATCH,
+                    "the indices are not those that were analysed");
+    return LIBSOLVER_OK;
+}

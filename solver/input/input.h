@@ -1,0 +1,54 @@
+/* solver/input/input.h: from the caller's views to the lower triangle by columns
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOLVER_INPUT_INPUT_H
+#define SOLVER_INPUT_INPUT_H
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "ordering/ordering.h"
+
+/* A view's pattern, copied: duplicates merged, diagonal completed. */
+typedef struct input {
+    pattern a;
+    int64_t entries;      /* of the view */
+    int64_t *target;      /* entries: place in a; of a FULL view, -1 - place for entries above the
+                             diagonal */
+    int in_order;         /* the entries are those of a, one by one: target is the identity */
+    int full;             /* every entry has its mirror image, to be compared */
+    int upper;            /* entries lie above the diagonal: the mirror images of those of a */
+    int hermitian;        /* a mirror image is the conjugate; no difference for real types */
+    uint64_t fingerprint; /* of the view's indices */
+} input;
+
+/* Checks the view and reads its pattern.  INVALID, OUT_OF_MEMORY, NOT_BUILT. */
+libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why);
+void input_free(memory *m, input *in);
+
+/* Whether the view has the pattern that was read.  Without pointers and indices it is taken to
+ * have.  PATTERN_MISMATCH, INVALID. */
+libsolver_status input_matches(const input *in, const libsolver_matrix *a, message *why);
+
+/* What is done with values before the backend has them, by type: values_tmpl.c. */
+typedef struct typed_values {
+    size_t bytes; /* of a scalar */
+    /* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for
+     * FULL views, otherwise NULL.  NONFINITE, INVALID (a FULL view that is not symmetric or
+     * Hermitian, a Hermitian diagonal that is not real). */
+    libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored,
+                            message *why);
+    /* diagonal := that of sum, n scalars */
+    void (*diagonal)(const input *in, const void *sum, void *diagonal);
+    /* diagonal := its real part, n, of values as they are given */
+    void (*given_diagonal)(const input *in, const void *values, double *diagonal);
+    /* The diagonal of sum := diagonal + shift, shift NULL: 0.  NONFINITE, INVALID (Hermitian: not
+     * real); sum is as before then. */
+    libsolver_status (*shift)(const input *in, const void *diagonal, const libsolver_vectors *shift,
+                              void *sum, message *why);
+    /* magnitude := |values| */
+    void (*magnitudes)(int64_t count, const void *values, double *magnitude);
+    /* 1, or 0 and the place of an entry that is not finite */
+    int (*finite)(const libsolver_vectors *v, int64_t *row, int64_t *column);
+} typed_values;
+extern const typed_values typed_values_s, typed_values_d, typed_values_c, typed_values_z;
+
+#endif

@@ -1,0 +1,49 @@
+/* solver/order/candidate.h: orders to choose from, with what they will cost
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOLVER_ORDER_CANDIDATE_H
+#define SOLVER_ORDER_CANDIDATE_H
+
+#include "base/environment.h"
+#include "ordering/ordering.h"
+#include "solver/libsolver.h"
+#include "solver/matching/matching.h"
+
+/* An order with its elimination: of the compressed graph's vertices or, unless by_classes, of the
+ * rows. */
+typedef struct candidate {
+    elimination_tree e; /* .perm NULL: not found yet */
+    int by_classes;
+    double seconds; /* predicted, of a factorization with ten solves */
+    libsolver_ordering method;
+} candidate;
+
+/* Everything an order is chosen from. */
+typedef struct choice {
+    environment *env;
+    memory *m;
+    const graph *g;
+    graph compressed; /* .n = -1: nothing to compress */
+    int32_t *class_of;
+    int paired; /* the compressed graph is one of 2x2 pivots, whose rows are not alike */
+    const matching *matched; /* of its rows; NULL: not known */
+    int for_many_solves;     /* so many that an analysis does not count beside them */
+    candidate amd;
+} choice;
+
+/* The graph to be ordered. */
+static inline const graph *choice_graph(const choice *c)
+{
+    return c->compressed.n < 0 ? c->g : &c->compressed;
+}
+
+/* The order by one method; watch: of nested dissection, or NULL; with it, the tasks are those of
+ * the caller's team. */
+libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch,
+                                candidate *k);
+/* AMD's, once. */
+libsolver_status candidate_find_amd(choice *c);
+
+/* AMD's order or that of nested dissection, whichever has the shorter predicted time. */
+libsolver_status order_auto(choice *c, candidate *best);
+
+#endif

@@ -1,0 +1,176 @@
+/* solver/order/order_auto.c: AMD or nested dissection
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which orders are found is decided by the graph and by what they cost, never by who was first:
+ * threads only change what goes on at the same time. */
+#include "solver/order/candidate.h"
+#include "solver/cpu/plan/plan.h"
+#include <math.h>
+
+/* Nested dissection takes at most so long on one core of an AMD EPYC 9004, by `bench_ordering`: for
+ * each entry of the graph or, where vertices have many neighbours, for each vertex and less for
+ * each entry.  It is tried when a factorization by AMD's order, with ten solves, is predicted to
+ * take longer than that: ten of them then pay for it, if it gains as much as it mostly does, and
+ * lose a tenth if it does not (`bench_auto_ordering`).  For very many solves it is always tried. */
+#define ND_SECONDS_AN_EDGE 4.5e-7
+#define ND_SECONDS_A_VERTEX 6e-6
+#define ND_SECONDS_AN_EDGE_OF_MANY 2.5e-8
+
+/* Predicted times nearer to each other are equal: nested dissection is taken, whose tree has more
+ * room for threads and fewer levels for a GPU (elas_armadillo 40, AMD 55). */
+#define EQUAL 1.02
+
+/* Graphs with so many entries are dissected while AMD is at work, in vain where that shows it was
+ * not worth it. */
+#define WORTH_A_THREAD 40000
+
+/* A large graph with few neighbours everywhere is dissected first.  If its first separator is that
+ * of a body in three dimensions, of more than n^SOLID rows, AMD's order would cost at least twice
+ * as much afterwards (lap3d:40 2.7, lap3d:50 2.3) and is not looked for: it would take a fifth of
+ * the analysis. */
+#define LARGE 50000
+#define LEAST_DEGREE 5.5
+#define MOST_DEGREE 64
+#define SOLID 0.62
+
+typedef struct race {
+    choice *c;
+    candidate nd;
+    atomic_int stop; /* nested dissection is not worth it */
+    int solid;       /* AMD is not */
+    atomic_int amd_is_known;
+    atomic_int separator; /* rows of the first one, 0: not known yet */
+    libsolver_status amd_status;
+} race;
+
+static double nd_seconds(const graph *g)
+{
+    const double edges = (double)g->start[g->n];
+    return fmin(ND_SECONDS_AN_EDGE * edges,
+                ND_SECONDS_A_VERTEX * g->n + ND_SECONDS_AN_EDGE_OF_MANY * edges);
+}
+
+static int is_worth_nd(const choice *c)
+{
+    const graph *g = choice_graph(c);
+    return g->n > 0 && g->start[g->n] > 0 &&
+           (c->for_many_solves || c->amd.seconds >= nd_seconds(g));
+}
+
+static int may_be_solid(const graph *g)
+{
+    if (g->n < LARGE || (double)g->start[g->n] < LEAST_DEGREE * g->n)
+        return 0;
+    for (int32_t v = 0; v < g->n; v++)
+        if (g->start[v + 1] - g->start[v] > MOST_DEGREE)
+            return 0;
+    return 1;
+}
+
+/* Nested dissection does not win with a first separator that takes longer than all of AMD's fronts,
+ * as a front of its own. */
+static int is_hopeless(race *r)
+{
+    const int rows = atomic_load(&r->separator);
+    return atomic_load(&r->amd_is_known) && rows > 0 &&
+           cpu_ten_solves_seconds(rows, rows, 0) >= r->c->amd.seconds;
+}
+
+static void run_amd(race *r)
+{
+    r->amd_status = candidate_find_amd(r->c);
+    if (r->amd_status == LIBSOLVER_OK)
+        atomic_store(&r->amd_is_known, 1);
+    if (r->amd_status != LIBSOLVER_OK || !is_worth_nd(r->c) || is_hopeless(r))
+        atomic_store(&r->stop, 1);
+}
+
+/* The first separator is known. */
+static void separated(void *user, int32_t weight)
+{
+    race *r = user;
+    atomic_store(&r->separator, weight);
+    if (is_hopeless(r))
+        atomic_store(&r->stop, 1);
+}
+
+/* That of a graph that may be solid. */
+static void separated_first(void *user, int32_t weight)
+{
+    race *r = user;
+    r->solid = weight > pow((double)r->c->g->n, SOLID);
+    if (!r->solid) {
+        separated(r, weight);
+#pragma omp task firstprivate(r)
+        run_amd(r);
+    }
+}
+
+/* The status of a dissection that may have been stopped here. */
+static libsolver_status unless_stopped(const race *r, libsolver_status status)
+{
+    return status == LIBSOLVER_CANCELLED && atomic_load(&r->stop) &&
+                   !environment_cancelled(r->c->env)
+               ? LIBSOLVER_OK
+               : status;
+}
+
+/* Both orders at the same time, as far as they are wanted. */
+static libsolver_status find_both(race *r)
+{
+    const choice *c = r->c;
+    const int later = may_be_solid(choice_graph(c));
+    const nd_watch watch = {.stop = &r->stop,
+                            .separated = later ? separated_first : separated,
+                            .user = r};
+    libsolver_status status = LIBSOLVER_OK;
+#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
+#pragma omp single
+    {
+        if (!later) {
+#pragma omp task firstprivate(r)
+            run_amd(r);
+        }
+        status = candidate_find(c, LIBSOLVER_ORDERING_ND, &watch, &r->nd);
+#pragma omp taskwait
+    }
+    return r->amd_status != LIBSOLVER_OK ? r->amd_status : unless_stopped(r, status);
+}
+
+/* One after the other. */
+static libsolver_status find_in_turn(race *r)
+{
+    const choice *c = r->c;
+    run_amd(r);
+    TRY(r->amd_status);
+    if (atomic_load(&r->stop))
+        return LIBSOLVER_OK;
+    const nd_watch watch = {.stop = &r->stop, .separated = separated, .user = r};
+    libsolver_status status = LIBSOLVER_OK;
+#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
+#pragma omp single
+    status = candidate_find(c, LIBSOLVER_ORDERING_ND, &watch, &r->nd);
+    return unless_stopped(r, status);
+}
+
+libsolver_status order_auto(choice *c, candidate *best)
+{
+    const graph *g = choice_graph(c);
+    race r = {.c = c};
+    atomic_init(&r.stop, 0);
+    atomic_init(&r.amd_is_known, 0);
+    atomic_init(&r.separator, 0);
+    const int together =
+        g->n > 0 && !c->amd.e.perm &&
+        (may_be_solid(g) || (c->env->threads > 1 && g->start[g->n] > WORTH_A_THREAD));
+    const libsolver_status status = together ? find_both(&r) : find_in_turn(&r);
+    const int dissected = r.solid || (!atomic_load(&r.stop) && !is_hopeless(&r) &&
+                                      r.nd.seconds < EQUAL * c->amd.seconds);
+    candidate *chosen = dissected ? &r.nd : &c->amd;
+    if (status == LIBSOLVER_OK) {
+        *best = *chosen;
+        chosen->e = (elimination_tree){0};
+    }
+    elimination_free(c->m, &r.nd.e);
+    return status;
+}

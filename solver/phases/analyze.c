@@ -1,0 +1,286 @@
+/* solver/phases/analyze.c: the first phase: pattern, ordering, elimination forest, the backend's
+ * plan
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/phases/choose_backend.h"
+#include "solver/order/choose_ordering.h"
+#include "solver/cpu/backend.h"
+#include "solver/gpu/backend.h"
+#include "solver/phases/objects.h"
+#include "solver/phases/options.h"
+#include "solver/order/schur_pattern.h"
+#include <omp.h>
+#include <string.h>
+
+/* By type, in the order of libsolver_type. */
+static const struct {
+    const typed_values *values;
+    const backend *cpu, *gpu;
+} by_type[] = {
+    {&typed_values_d, &cpu_backend_d, &gpu_backend_d},
+    {&typed_values_s, &cpu_backend_s, &gpu_backend_s},
+    {&typed_values_z, &cpu_backend_z, &gpu_backend_z},
+    {&typed_values_c, &cpu_backend_c, &gpu_backend_c},
+};
+
+/* What cannot be asked of this matrix or this build. */
+static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_options *o,
+                                   message *why)
+{
+    if ((unsigned)a->type > LIBSOLVER_C)
+        return FAIL(why, LIBSOLVER_INVALID, "the matrix has no legal type");
+    if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_SPD)
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "Cholesky needs a Hermitian matrix, this one is complex symmetric");
+    if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_QUASI_DEFINITE)
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "quasi-definite matrices are Hermitian, this one is complex symmetric");
+    if (o->expected_signs && o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
+        return FAIL(why, LIBSOLVER_INVALID, "signs are expected of quasi-definite matrices alone");
+    if (o->mixed == LIBSOLVER_ON && (a->type == LIBSOLVER_S || a->type == LIBSOLVER_C))
+        return FAIL(why, LIBSOLVER_INVALID, "mixed precision needs a matrix in double precision");
+    if (o->mixed == LIBSOLVER_ON && o->schur_size > 0)
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "a Schur complement in mixed precision, where nothing could be refined");
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status check_signs(const libsolver_options *o, int64_t n, message *why)
+{
+    if (o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
+        return LIBSOLVER_OK;
+    if (!o->expected_signs && n > 0)
+        return FAIL(why, LIBSOLVER_INVALID, "a quasi-definite matrix without expected_signs");
+    for (int64_t i = 0; i < n; i++)
+        if (o->expected_signs[i] != 1 && o->expected_signs[i] != -1)
+            return FAIL(why, LIBSOLVER_INVALID, "expected_signs[%lld] is %d, neither 1 nor -1",
+                        (long long)i, o->expected_signs[i]);
+    return LIBSOLVER_OK;
+}
+
+/* Part of the rows with a zero on the diagonal from which rows are paired to 2x2 pivots when the
+ * caller leaves it open. */
+#define PAIRED_PART 0.25
+
+/* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and
+ * many rows need a 2x2 pivot or the caller wants it.  Otherwise *magnitude stays NULL. */
+static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a,
+                                        double **magnitude, message *why)
+{
+    const libsolver_options *o = &s->options;
+    const pattern *p = &s->input.a;
+    memory *m = &s->context->env.memory;
+    *magnitude = NULL;
+    if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
+        o->matching == LIBSOLVER_OFF || s->schur_size > 0)
+        return LIBSOLVER_OK;
+    const int64_t nnz = p->start[p->n];
+    void *values = memory_new(m, nnz, s->typed->bytes);
+    void *mirrored = s->input.full ? memory_new(m, nnz, s->typed->bytes) : NULL;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (values && (mirrored || !s->input.full))
+        status = s->typed->sum(&s->input, a->values, values, mirrored, why);
+    memory_free(m, mirrored);
+    if (status == LIBSOLVER_OK) {
+        *magnitude = memory_new(m, nnz, sizeof(double));
+        status = *magnitude ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    }
+    if (status == LIBSOLVER_OK)
+        s->typed->magnitudes(nnz, values, *magnitude);
+    memory_free(m, values);
+    int64_t zero = 0;
+    for (int32_t j = 0; j < p->n && status == LIBSOLVER_OK; j++)
+        zero += (*magnitude)[p->start[j]] == 0;
+    if (status != LIBSOLVER_OK || !(o->matching == LIBSOLVER_ON || zero > PAIRED_PART * p->n)) {
+        memory_free(m, *magnitude);
+        *magnitude = NULL;
+    }
+    return status;
+}
+
+/* Whether Cholesky will be tried, as far as is known: 0 if the kind is left open and the diagonal
+ * of the rows that are eliminated says no. */
+static libsolver_status foresee_cholesky(libsolver_analysis *s, const libsolver_matrix *a,
+                                         int *cholesky)
+{
+    memory *m = &s->context->env.memory;
+    const int is_open =
+        s->options.kind == LIBSOLVER_KIND_AUTO && !is_complex_symmetric(s->type, s->symmetry);
+    *cholesky = is_open || s->options.kind == LIBSOLVER_KIND_SPD;
+    if (!is_open || !a->values)
+        return LIBSOLVER_OK;
+    double *diagonal = memory_new(m, s->input.a.n, sizeof(double));
+    if (!diagonal)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    s->typed->given_diagonal(&s->input, a->values, diagonal);
+    for (int64_t k = 0; k < s->schur_size; k++)
+        diagonal[s->schur_rows[k]] = 1;
+    for (int32_t j = 0; j < s->input.a.n; j++)
+        *cholesky &= diagonal[j] > 0;
+    memory_free(m, diagonal);
+    return LIBSOLVER_OK;
+}
+
+/* Where AUTO solves, when the forest is known.  What the GPU backend does not do stays on the
+ * CPU.  The forecast is for all processors of the machine: the bits of solutions may not depend on
+ * the number of threads asked for. */
+static void choose_side(libsolver_analysis *s)
+{
+    const environment *env = &s->context->env;
+    if (s->context->backend != LIBSOLVER_BACKEND_AUTO || s->options.mixed == LIBSOLVER_ON ||
+        s->schur_size > 0)
+        return;
+    const solve_size size = {.n = s->forest.n,
+                             .factor_nnz = s->forest.factor_nnz,
+                             .levels = s->forest.levels,
+                             .scalar_bytes = (int)s->typed->bytes,
+                             .threads = omp_get_num_procs()};
+    if (choose_backend(&size, s->options.purpose, device_is_there, env->device) !=
+        LIBSOLVER_BACKEND_GPU)
+        return;
+    const solve_forecast t = forecast_solve(&size);
+    environment_log(env,
+                    "solves on the GPU: %.0f us foreseen, %.0f us on the CPU, prepared in %.0f ms",
+                    1e6 * t.gpu, 1e6 * t.cpu, 1e3 * t.preparation);
+    s->backend = by_type[s->type].gpu;
+}
+
+/* Whether nothing but the CPU backend's solves is to follow a Cholesky factorization. */
+static int may_go_by_columns(const libsolver_analysis *s)
+{
+    return s->backend == by_type[s->type].cpu && s->schur_size == 0;
+}
+
+static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
+{
+    environment *env = &s->context->env;
+    TRY(input_read(&env->memory, a, &s->input, why));
+    TRY(check_signs(&s->options, s->input.a.n, why));
+    TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
+    s->schur_size = s->options.schur_size;
+    TRY(schur_join(&env->memory, &s->input, (int32_t)s->schur_size, s->schur_rows));
+    if (environment_cancelled(env))
+        return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
+    double *magnitude = NULL;
+    matching *matched = NULL;
+    int cholesky;
+    TRY(foresee_cholesky(s, a, &cholesky));
+    TRY(read_magnitudes(s, a, &magnitude, why));
+    libsolver_status status =
+        s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows,
+                                         &s->options, &s->forest, &s->ordering, why)
+                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest,
+                                          &s->ordering, &s->seconds, &matched, why);
+    if (status != LIBSOLVER_OK)
+        goto done;
+    if (environment_cancelled(env)) {
+        status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
+        goto done;
+    }
+    choose_side(s);
+    const int is_perfect = matched && matched->size == s->input.a.n;
+    const backend_problem problem = {
+        .env = env,
+        .a = &s->input.a,
+        .forest = &s->forest,
+        .type = s->type,
+        .symmetry = s->symmetry,
+        .mixed = s->options.mixed == LIBSOLVER_ON,
+        .schur_size = (int32_t)s->schur_size,
+        .schur_rows = s->schur_rows,
+        .expected_signs = s->options.expected_signs,
+        .matched_row = is_perfect ? matched->row_of : NULL,
+        .matched_dual = is_perfect ? matched->u : NULL,
+        .foresees_cholesky = cholesky,
+        .foresees_matching = s->options.matching == LIBSOLVER_ON,
+        .may_go_by_columns = cholesky && may_go_by_columns(s),
+        .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
+        .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,
+        .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
+    };
+    status = s->backend->prepare(&problem, why, &s->plan);
+done:
+    matching_free(&env->memory, matched);
+    memory_free(&env->memory, magnitude);
+    return status;
+}
+
+libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
+                                   const libsolver_options *options, libsolver_analysis **analysis)
+{
+    if (analysis)
+        *analysis = NULL;
+    if (!context || !analysis)
+        return LIBSOLVER_INVALID;
+    message why = {""};
+    libsolver_options o;
+    libsolver_options_default(&o);
+    if (options)
+        o = *options;
+    libsolver_status status =
+        a ? options_check(&o, &why)
+          : FAIL(&why, LIBSOLVER_INVALID, "the matrix to be analysed is NULL");
+    if (status == LIBSOLVER_OK)
+        status = check_kind(a, &o, &why);
+    if (status == LIBSOLVER_OK) {
+        memory *m = &context->env.memory;
+        libsolver_analysis *s = memory_zeroed(m, 1, sizeof(libsolver_analysis));
+        status = LIBSOLVER_OUT_OF_MEMORY;
+        if (s) {
+            s->context = context;
+            s->options = o;
+            s->type = a->type;
+            s->symmetry = a->symmetry;
+            s->typed = by_type[a->type].values;
+            s->backend = context->backend == LIBSOLVER_BACKEND_GPU ? by_type[a->type].gpu
+                                                                   : by_type[a->type].cpu;
+            status = analyze(s, a, &why);
+        }
+        if (status == LIBSOLVER_OUT_OF_MEMORY && !why.text[0])
+            FAIL(&why, status, "the analysis wanted %lld more bytes", (long long)m->wanted);
+        if (status != LIBSOLVER_OK)
+            libsolver_analysis_free(s);
+        else {
+            s->options.permutation = NULL; /* the caller's arrays are not kept */
+            s->options.expected_signs = NULL;
+            s->options.schur_rows = NULL;
+            *analysis = s;
+        }
+    }
+    if (status != LIBSOLVER_OK)
+        context_message(context, &why);
+    return status;
+}
+
+void libsolver_analysis_free(libsolver_analysis *s)
+{
+    if (!s)
+        return;
+    memory *m = &s->context->env.memory;
+    if (s->plan)
+        s->backend->discard(s->plan);
+    memory_free(m, s->schur_rows);
+    forest_free(m, &s->forest);
+    input_free(m, &s->input);
+    memory_free(m, s);
+}
+
+void libsolver_analysis_query(const libsolver_analysis *s, libsolver_analysis_info *info)
+{
+    memset(info, 0, sizeof *info);
+    if (!s)
+        return;
+    info->n = s->input.a.n;
+    info->nnz = s->input.a.start[s->input.a.n];
+    info->factor_nnz = s->forest.factor_nnz;
+    info->factor_flops = s->forest.factor_flops;
+    info->supernodes = s->forest.supernodes;
+    info->levels = s->forest.levels;
+    info->ordering = s->ordering;
+    s->backend->predict(s->plan, &info->host_bytes, &info->device_bytes);
+    info->host_bytes += s->context->env.memory.in_use + factor_bytes(s);
+}
+
+void libsolver_permutation(const libsolver_analysis *s, int64_t *permutation)
+{
+    s->backend->permutation(s->plan, permutation);
+}

@@ -1,0 +1,97 @@
+/* solver/phases/context.c: where work runs, and what the caller is told
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/device/devices.h"
+#include "solver/phases/objects.h"
+#include "solver/phases/options.h"
+#include <omp.h>
+#include <string.h>
+
+/* The context itself comes from the caller's allocator, before there is a `memory` to count it. */
+static libsolver_context *allocate(const libsolver_options *o)
+{
+    memory m;
+    memory_init(&m, o->allocate, o->release, o->memory_user, 0);
+    return memory_zeroed(&m, 1, sizeof(libsolver_context));
+}
+
+/* Whether there is such a device. */
+static libsolver_status check_device(int device)
+{
+    int count = 0;
+    TRY(gpu_device_count(&count));
+    if (count == 0)
+        return LIBSOLVER_CUDA;
+    return device >= 0 && device < count ? LIBSOLVER_OK : LIBSOLVER_INVALID;
+}
+
+libsolver_status libsolver_context_create(const libsolver_options *options,
+                                          libsolver_context **context)
+{
+    if (!context)
+        return LIBSOLVER_INVALID;
+    *context = NULL;
+    libsolver_options o;
+    libsolver_options_default(&o);
+    if (options)
+        o = *options;
+    TRY(options_check(&o, NULL));
+    if (o.backend == LIBSOLVER_BACKEND_GPU)
+        TRY(check_device(o.device));
+    libsolver_context *c = allocate(&o);
+    if (!c)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    memory_init(&c->env.memory, o.allocate, o.release, o.memory_user, o.memory_limit);
+    c->env.threads = o.threads > 0 ? o.threads : omp_get_max_threads();
+    c->env.device = o.device;
+    c->env.stream = o.stream;
+    c->env.log = o.log;
+    c->env.log_user = o.log_user;
+    c->env.cancel = o.cancel;
+    c->env.cancel_user = o.cancel_user;
+    c->backend = o.backend;
+    atomic_flag_clear(&c->writing);
+    *context = c;
+    return LIBSOLVER_OK;
+}
+
+void libsolver_context_free(libsolver_context *context)
+{
+    if (!context)
+        return;
+    memory m = {.allocate = context->env.memory.allocate,
+                .release = context->env.memory.release,
+                .user = context->env.memory.user};
+    memory_free(&m, context);
+}
+
+const char *libsolver_context_message(const libsolver_context *context)
+{
+    return context ? context->last.text : "";
+}
+
+void context_message(libsolver_context *context, const message *why)
+{
+    while (atomic_flag_test_and_set(&context->writing))
+        ;
+    context->last = *why;
+    atomic_flag_clear(&context->writing);
+}
+
+libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int *count)
+{
+    if (!count || capacity < 0 || (capacity > 0 && !devices))
+        return LIBSOLVER_INVALID;
+    int found = 0;
+    const libsolver_status status = gpu_device_count(&found);
+    *count = found;
+    for (int i = 0; i < found && i < capacity && status == LIBSOLVER_OK; i++) {
+        gpu_device d;
+        TRY(gpu_device_describe(i, &d));
+        memcpy(devices[i].name, d.name, sizeof d.name);
+        devices[i].compute_major = d.compute_major;
+        devices[i].compute_minor = d.compute_minor;
+        devices[i].multiprocessors = d.multiprocessors;
+        devices[i].bytes = d.bytes;
+    }
+    return status;
+}

@@ -1,0 +1,272 @@
+/* solver/phases/factor.c: the second phase: a factor from values, again and again
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/phases/objects.h"
+#include "solver/phases/options.h"
+#include <string.h>
+
+/* What holds values as they come in. */
+#define MOST_PARTS 3
+static int list_parts(libsolver_factor *f, const libsolver_analysis *s,
+                      memory_part part[MOST_PARTS])
+{
+    const int64_t n = s->input.a.n, nnz = s->input.a.start[n];
+    part[0] = (memory_part){&f->incoming, nnz, s->typed->bytes, 0};
+    part[1] = (memory_part){&f->diagonal, n, s->typed->bytes, 0};
+    part[2] = (memory_part){&f->mirrored, nnz, s->typed->bytes, 0};
+    return s->input.full ? 3 : 2;
+}
+
+int64_t factor_bytes(const libsolver_analysis *s)
+{
+    libsolver_factor f;
+    memory_part part[MOST_PARTS];
+    return memory_counted(1, sizeof(libsolver_factor)) + memory_sum(part, list_parts(&f, s, part)) +
+           memory_counted(1, sizeof(libsolver_workspace));
+}
+
+/* Memory for values and the backend's object. */
+static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s)
+{
+    memory *m = &s->context->env.memory;
+    memory_part part[MOST_PARTS];
+    f->analysis = s;
+    if (!memory_take(m, part, list_parts(f, s, part)))
+        return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
+                    (long long)m->wanted);
+    return s->backend->create(s->plan, &f->last, &f->numeric);
+}
+
+/* incoming := A, diagonal := that of A */
+static libsolver_status read_values(libsolver_factor *f, const libsolver_matrix *a)
+{
+    const libsolver_analysis *s = f->analysis;
+    TRY(input_matches(&s->input, a, &f->last));
+    if (a->type != s->type || a->symmetry != s->symmetry)
+        return FAIL(&f->last, LIBSOLVER_PATTERN_MISMATCH,
+                    "the type or symmetry is not the one that was analysed");
+    if (!a->values && s->input.entries > 0)
+        return FAIL(&f->last, LIBSOLVER_INVALID, "the matrix has no values");
+    f->has_values = 0;
+    TRY(s->typed->sum(&s->input, a->values, f->incoming, f->mirrored, &f->last));
+    s->typed->diagonal(&s->input, f->incoming, f->diagonal);
+    f->has_values = 1;
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors *shift)
+{
+    const int64_t n = f->analysis->input.a.n;
+    if (shift->rows != n || shift->columns != 1 || (unsigned)shift->layout > LIBSOLVER_ROW_MAJOR ||
+        shift->ld < (shift->layout == LIBSOLVER_COLUMN_MAJOR ? n : 1) || (!shift->values && n > 0))
+        return FAIL(&f->last, LIBSOLVER_INVALID, "the shift is not a vector of %lld values",
+                    (long long)n);
+    if (shift->type != f->analysis->type)
+        return FAIL(&f->last, LIBSOLVER_INVALID, "the shift has not the factor's type");
+    if (shift->place != LIBSOLVER_HOST)
+        return FAIL(&f->last, LIBSOLVER_NOT_BUILT, "a shift in device memory");
+    return LIBSOLVER_OK;
+}
+
+/* incoming := A + diag(shift), a NULL: with the A given last, shift NULL: 0.  After a failure the
+ * factor is what it was, and a good A has been given. */
+static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a,
+                                   const libsolver_vectors *shift)
+{
+    const libsolver_analysis *s = f->analysis;
+    if (shift)
+        TRY(check_shift(f, shift));
+    if (a)
+        TRY(read_values(f, a));
+    else if (!f->has_values)
+        return FAIL(&f->last, LIBSOLVER_INVALID,
+                    "there are no values to be shifted: none were given, or the last were refused");
+    return s->typed->shift(&s->input, f->diagonal, shift, f->incoming, &f->last);
+}
+
+/* The factorization of incoming. */
+static libsolver_status factorize_values(libsolver_factor *f)
+{
+    const libsolver_analysis *s = f->analysis;
+    const libsolver_options *o = &s->options;
+    f->usable = 0;
+    s->backend->set_values(f->numeric, f->incoming);
+    const backend_options how = {
+        .positive_definite = o->kind == LIBSOLVER_KIND_SPD                ? 1
+                             : o->kind != LIBSOLVER_KIND_AUTO             ? 0
+                             : is_complex_symmetric(s->type, s->symmetry) ? 0
+                                                                          : -1,
+        .scaling = o->matching == LIBSOLVER_ON   ? BACKEND_MATCH
+                   : o->scaling == LIBSOLVER_OFF ? BACKEND_UNSCALED
+                                                 : BACKEND_EQUILIBRATE,
+        .may_match = o->matching == LIBSOLVER_AUTO,
+        .pivot_threshold = o->pivot_threshold,
+        .delay_cap = o->delay_cap,
+    };
+    TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
+    if (!f->workspace)
+        TRY(libsolver_workspace_create(f, 1, &f->workspace));
+    if (s->backend->confirm)
+        TRY(s->backend->confirm(f->numeric, f->workspace->memory, &how, o->refine_steps,
+                                factor_tolerance(f), &f->report, &f->last));
+    f->usable = 1;
+    if (f->report.zero > 0)
+        return FAIL(&f->last, LIBSOLVER_SINGULAR, "%lld pivots are zero",
+                    (long long)f->report.zero);
+    return f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
+}
+
+static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a,
+                                  const libsolver_vectors *shift)
+{
+    f->last.text[0] = 0;
+    f->status = new_values(f, a, shift);
+    if (f->status == LIBSOLVER_OK)
+        f->status = factorize_values(f);
+    return f->status;
+}
+
+static libsolver_status without_matrix(libsolver_factor *f)
+{
+    return f->status = FAIL(&f->last, LIBSOLVER_INVALID, "the matrix to be factorized is NULL");
+}
+
+/* An object without values or factor, NULL if it cannot be had. */
+static libsolver_factor *new_factor(libsolver_context *context, message *why)
+{
+    memory *m = &context->env.memory;
+    libsolver_factor *f = memory_zeroed(m, 1, sizeof(libsolver_factor));
+    if (!f) {
+        FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
+             (long long)m->wanted);
+        return NULL;
+    }
+    f->context = context;
+    atomic_flag_clear(&f->own_busy);
+    atomic_flag_clear(&f->writing);
+    return f;
+}
+
+libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolver_matrix *a,
+                                     libsolver_factor **factor)
+{
+    if (factor)
+        *factor = NULL;
+    if (!s || !factor)
+        return LIBSOLVER_INVALID;
+    message why = {""};
+    libsolver_factor *f = new_factor(s->context, &why);
+    if (!f) {
+        context_message(s->context, &why);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    libsolver_status status = prepare(f, s);
+    if (status == LIBSOLVER_OK)
+        status = a ? factorize(f, a, NULL) : without_matrix(f);
+    if (status < 0)
+        context_message(s->context, &f->last);
+    if (status == LIBSOLVER_INVALID || status == LIBSOLVER_PATTERN_MISMATCH ||
+        status == LIBSOLVER_OUT_OF_MEMORY)
+        libsolver_factor_free(f);
+    else
+        *factor = f;
+    return status;
+}
+
+libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsolver_matrix *a,
+                                               const libsolver_vectors *shift)
+{
+    if (!f)
+        return LIBSOLVER_INVALID;
+    if (!f->numeric)
+        return FAIL(&f->last, LIBSOLVER_INVALID, "there is no analysis: it failed");
+    return factorize(f, a, shift);
+}
+
+libsolver_status libsolver_refactorize(libsolver_factor *f, const libsolver_matrix *a)
+{
+    if (f && f->numeric && !a)
+        return without_matrix(f);
+    return libsolver_refactorize_shifted(f, a, NULL);
+}
+
+/* The context that the options ask for, or, when they are refused, one that only serves to say
+ * why. */
+static libsolver_status own_context(const libsolver_options *options, libsolver_context **context)
+{
+    const libsolver_status status = libsolver_context_create(options, context);
+    if (status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY)
+        return status;
+    libsolver_options plain;
+    message why = {""};
+    libsolver_options_default(&plain);
+    if (options->allocate && options->release) {
+        plain.allocate = options->allocate;
+        plain.release = options->release;
+        plain.memory_user = options->memory_user;
+    }
+    if (libsolver_context_create(&plain, context) != LIBSOLVER_OK)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    if (options_check(options, &why) == LIBSOLVER_OK)
+        FAIL(&why, status, "%s", libsolver_status_sentence(status));
+    context_message(*context, &why);
+    return status;
+}
+
+libsolver_status libsolver_factor_matrix(const libsolver_matrix *a,
+                                         const libsolver_options *options,
+                                         libsolver_factor **factor)
+{
+    if (factor)
+        *factor = NULL;
+    if (!factor)
+        return LIBSOLVER_INVALID;
+    libsolver_context *context = NULL;
+    libsolver_status status = own_context(options, &context);
+    libsolver_factor *f = context ? new_factor(context, NULL) : NULL;
+    if (!f) {
+        libsolver_context_free(context);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    f->own_context = context;
+    *factor = f;
+    if (status == LIBSOLVER_OK)
+        status = libsolver_analyze(context, a, options, &f->own_analysis);
+    f->status = status;
+    if (f->status != LIBSOLVER_OK) {
+        f->last = context->last;
+        return f->status;
+    }
+    f->status = prepare(f, f->own_analysis);
+    return f->status == LIBSOLVER_OK ? factorize(f, a, NULL) : f->status;
+}
+
+void libsolver_factor_free(libsolver_factor *f)
+{
+    if (!f)
+        return;
+    memory *m = &f->context->env.memory;
+    libsolver_workspace_free(f->workspace);
+    if (f->numeric)
+        f->analysis->backend->destroy(f->numeric);
+    memory_free(m, f->incoming);
+    memory_free(m, f->diagonal);
+    memory_free(m, f->mirrored);
+    libsolver_analysis_free(f->own_analysis);
+    libsolver_context *own = f->own_context;
+    memory_free(m, f);
+    libsolver_context_free(own);
+}
+
+void factor_message(const libsolver_factor *factor, const message *why)
+{
+    libsolver_factor *f = (libsolver_factor *)factor;
+    while (atomic_flag_test_and_set(&f->writing))
+        ;
+    f->last = *why;
+    atomic_flag_clear(&f->writing);
+}
+
+const char *libsolver_factor_message(const libsolver_factor *f)
+{
+    return f ? f->last.text : "";
+}

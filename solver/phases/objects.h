@@ -1,0 +1,91 @@
+/* solver/phases/objects.h: what is behind the handles of libsolver.h
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOLVER_PHASES_OBJECTS_H
+#define SOLVER_PHASES_OBJECTS_H
+
+#include "base/backend.h"
+#include "ordering/ordering.h"
+#include "solver/input/input.h"
+#include "solver/libsolver.h"
+#include <stdatomic.h>
+
+struct libsolver_context {
+    environment env;
+    libsolver_backend backend;
+    atomic_flag writing; /* held while `last` is written: several threads may use a context */
+    message last;
+};
+
+struct libsolver_analysis {
+    libsolver_context *context;
+    libsolver_options options;
+    libsolver_type type;
+    libsolver_symmetry symmetry;
+    input input;         /* pattern of A in the caller's order, and where each entry given goes */
+    int64_t schur_size;  /* rows that are not eliminated: */
+    int32_t *schur_rows; /* */
+    forest forest;       /* elimination forest and fundamental supernodes */
+    libsolver_ordering ordering; /* the one used */
+    double seconds; /* predicted by its choice, of a factorization with ten solves; 0 where there
+                       was none */
+    const typed_values *typed;
+    const backend *backend;
+    void *plan;
+};
+
+struct libsolver_workspace {
+    const libsolver_factor *factor;
+    int64_t columns;
+    void *memory; /* the backend's */
+    libsolver_solve_info info;
+    atomic_flag busy;
+};
+
+struct libsolver_factor {
+    libsolver_context *context;
+    const libsolver_analysis *analysis;
+    libsolver_context *own_context;   /* simple level: freed with the factor */
+    libsolver_analysis *own_analysis; /* */
+    void *numeric;                    /* the backend's */
+    void *incoming; /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted
+                     */
+    void *diagonal; /* n scalars: diagonal without the shift */
+    int has_values; /* these two hold the values given last, which were good */
+    void *mirrored; /* the same for the other triangle of a FULL matrix, otherwise NULL */
+    int usable;     /* numeric holds a factor of the values given last */
+    libsolver_status status;
+    backend_report report;
+    libsolver_workspace *workspace; /* the factor's own */
+    atomic_flag own_busy;           /* held by the call that uses it, which may replace it */
+    atomic_flag writing;            /* held while `last` is written: several threads may solve */
+    message last;
+};
+
+/* A D of such a matrix has no signs: there is no inertia, and no Cholesky. */
+static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry symmetry)
+{
+    return (type == LIBSOLVER_Z || type == LIBSOLVER_C) && symmetry == LIBSOLVER_SYMMETRIC;
+}
+
+/* Checks the vectors, if there are any, and gives this call alone the workspace, NULL: the factor's
+ * own one; backend_memory: the backend's.  workspace_end follows unless it fails. */
+libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w,
+                                 const libsolver_vectors *b, const libsolver_vectors *x,
+                                 void **backend_memory, message *why);
+void workspace_end(const libsolver_factor *f, libsolver_workspace *w);
+
+/* Host bytes that a factor takes beside the backend's, its own workspace included. */
+int64_t factor_bytes(const libsolver_analysis *s);
+
+/* The backward error that is wanted. */
+double factor_tolerance(const libsolver_factor *f);
+
+/* INVALID if some rows are not eliminated: for calls that need all of L. */
+libsolver_status schur_refused(const libsolver_factor *f, message *why);
+
+/* Sets the context's message. */
+void context_message(libsolver_context *context, const message *why);
+/* The same for a factor.  It may be const: its message is not part of its value. */
+void factor_message(const libsolver_factor *factor, const message *why);
+
+#endif

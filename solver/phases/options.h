@@ -1,0 +1,12 @@
+/* solver/phases/options.h: the checks of options
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SOLVER_PHASES_OPTIONS_H
+#define SOLVER_PHASES_OPTIONS_H
+
+#include "base/message.h"
+#include "solver/libsolver.h"
+
+/* INVALID if a field is out of its range. */
+libsolver_status options_check(const libsolver_options *options, message *why);
+
+#endif

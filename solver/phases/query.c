@@ -1,0 +1,95 @@
+/* solver/phases/query.c: what is known of a factor
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/phases/objects.h"
+#include <string.h>
+
+libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_counts *counts)
+{
+    if (!f || !counts || !f->usable ||
+        is_complex_symmetric(f->analysis->type, f->analysis->symmetry))
+        return LIBSOLVER_INVALID;
+    const backend_report *r = &f->report;
+    counts->positive = r->positive;
+    counts->negative = r->negative;
+    counts->zero = r->zero;
+    counts->certain = r->uncertain == 0 && r->perturbed == 0;
+    counts->smallest_pivot = r->smallest;
+    return LIBSOLVER_OK;
+}
+
+/* Where solves in the factor's own workspace run; without a factor, where they were asked for. */
+static libsolver_backend solving_backend(const libsolver_factor *f)
+{
+    int (*on_device)(const void *, const void *) =
+        f->analysis ? f->analysis->backend->solves_on_device : NULL;
+    if (f->usable && f->workspace)
+        return on_device && on_device(f->numeric, f->workspace->memory) ? LIBSOLVER_BACKEND_GPU
+                                                                        : LIBSOLVER_BACKEND_CPU;
+    return f->context->backend == LIBSOLVER_BACKEND_GPU ? LIBSOLVER_BACKEND_GPU
+                                                        : LIBSOLVER_BACKEND_CPU;
+}
+
+void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
+{
+    memset(info, 0, sizeof *info);
+    if (!f)
+        return;
+    const memory *m = &f->context->env.memory;
+    const backend_report *r = &f->report;
+    info->status = f->status;
+    info->kind = !f->usable    ? LIBSOLVER_KIND_AUTO
+                 : r->cholesky ? LIBSOLVER_KIND_SPD
+                 : f->analysis->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE
+                     ? LIBSOLVER_KIND_QUASI_DEFINITE
+                     : LIBSOLVER_KIND_INDEFINITE;
+    if (f->analysis)
+        info->precision = r->in_single
+                              ? (f->analysis->type == LIBSOLVER_D ? LIBSOLVER_S : LIBSOLVER_C)
+                              : f->analysis->type;
+    info->backend_factorize = LIBSOLVER_BACKEND_CPU;
+    info->backend_solve = solving_backend(f);
+    info->device_bytes = r->device_bytes;
+    info->threads = f->context->env.threads;
+    info->factor_nnz = r->factor_nnz;
+    info->fronts = r->fronts;
+    info->two_by_two = r->two_by_two;
+    info->delayed = r->delayed;
+    info->perturbed = r->perturbed;
+    info->growths = r->growths;
+    info->failed_row = f->status == LIBSOLVER_NOT_POSITIVE_DEFINITE ? r->failed_row : -1;
+    info->host_bytes = m->in_use;
+    info->host_bytes_peak = m->peak;
+    info->allocations = m->calls;
+}
+
+libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entries,
+                                        int64_t *pointers, int64_t *indices, void *values,
+                                        int64_t *order)
+{
+    if (!f || !entries || !f->usable || f->analysis->schur_size > 0)
+        return LIBSOLVER_INVALID;
+    const libsolver_status status =
+        f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
+    if (status == LIBSOLVER_OUT_OF_MEMORY) {
+        message why;
+        FAIL(&why, status, "reading the factor wanted %lld more bytes",
+             (long long)f->context->env.memory.wanted);
+        factor_message(f, &why);
+    }
+    return status;
+}
+
+libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal,
+                                        void *subdiagonal)
+{
+    if (!f || !f->usable || !diagonal || !subdiagonal || f->analysis->schur_size > 0)
+        return LIBSOLVER_INVALID;
+    return f->analysis->backend->export_d(f->numeric, diagonal, subdiagonal);
+}
+
+libsolver_status libsolver_get_scaling(const libsolver_factor *f, void *scaling)
+{
+    if (!f || !f->usable || !scaling)
+        return LIBSOLVER_INVALID;
+    return f->analysis->backend->export_scaling(f->numeric, scaling);
+}

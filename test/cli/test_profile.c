@@ -1,0 +1,226 @@
+/* test/cli/test_profile.c: profiles of solves from made-up traces, their JSON and their picture
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "profile.h"
+#include "random.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define US 1e-6
+
+/* Two blocks, three levels: two small tasks, a sum that waits for one of them, and a strip of the
+ * top beside a small one. */
+static const libsolver_task traced[] = {
+    {LIBSOLVER_TASK_SMALL, 0, 0, 0, 0, 1000, 0, 1 * US, 2 * US, 4 * US},
+    {LIBSOLVER_TASK_SUM, 1, 0, 0, 0, 100, 4 * US, 4 * US, 6 * US, 7 * US},
+    {LIBSOLVER_TASK_TOP, 2, 1, 0, 0, 5000, 7 * US, 8 * US, 8 * US, 10 * US},
+    {LIBSOLVER_TASK_SMALL, 0, 0, 0, 1, 3000, 1 * US, 1 * US, 1 * US, 5 * US},
+    {LIBSOLVER_TASK_SMALL, 2, 1, 0, 1, 2000, 5 * US, 5 * US, 8 * US, 9 * US},
+};
+enum { TRACED = sizeof traced / sizeof *traced };
+
+static void near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-12 * (1 + fabs(expected))))
+        fail_msg("%.17g, expected %.17g", value, expected);
+}
+
+static void rows_are_the_tasks_of_a_kind_on_a_level(void **state)
+{
+    (void)state;
+    profile p;
+    assert_true(profile_make(traced, TRACED, 1e9, &p));
+    assert_int_equal(p.rows, 4);
+    assert_int_equal(p.levels, 3);
+    assert_int_equal(p.blocks, 2);
+    assert_int_equal(p.bytes, 11100);
+    near(p.seconds, 10 * US);
+    near(p.bytes_floor, 11.1 * US);
+    near(p.chain_floor, 3 * PROFILE_STEP);
+    const profile_row *small = &p.row[0], *late = &p.row[2], *top = &p.row[3];
+    assert_int_equal(small->kind, LIBSOLVER_TASK_SMALL);
+    assert_int_equal(small->tasks, 2);
+    assert_int_equal(small->blocks, 2);
+    assert_int_equal(small->bytes, 4000);
+    near(small->begin, 0);
+    near(small->end, 5 * US);
+    near(small->staging, 0.5 * US);
+    near(small->gathering, 0.5 * US);
+    near(small->computing, 3 * US);
+    near(small->floor, 4 * US);
+    assert_int_equal(p.row[1].kind, LIBSOLVER_TASK_SUM);
+    near(p.row[1].floor, PROFILE_STEP);
+    near(p.row[1].added, 2 * US);
+    assert_int_equal(late->kind, LIBSOLVER_TASK_SMALL); /* ends before the other row of its level */
+    assert_int_equal(top->kind, LIBSOLVER_TASK_TOP);
+    near(late->added, 2 * US);
+    near(top->added, 1 * US);
+    near(p.part[PROFILE_STAGING], 2. / 20);
+    near(p.part[PROFILE_GATHERING], 6. / 20);
+    near(p.part[PROFILE_COMPUTING], 10. / 20);
+    profile_free(&p);
+}
+
+/* Whatever the trace: what rows add sums to the solve, and bins to the parts of the time. */
+static void sums_are_those_of_the_trace(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        random_stream r = random_seeded(seed);
+        const int64_t blocks = 1 + (int64_t)random_below(&r, 20),
+                      each = 1 + (int64_t)random_below(&r, 30);
+        libsolver_task *task = calloc((size_t)(blocks * each), sizeof *task);
+        int64_t tasks = 0, bytes = 0;
+        for (int64_t b = 0; b < blocks; b++) {
+            double now = 1e-6 * (double)random_below(&r, 100) * (b > 0);
+            for (int64_t k = 0; k < each; k++) {
+                libsolver_task *t = &task[tasks++];
+                *t = (libsolver_task){.kind = (libsolver_task_kind)random_below(&r, 4),
+                                      .level = (int32_t)k,
+                                      .block = (int32_t)b,
+                                      .bytes = (int64_t)random_below(&r, 30000),
+                                      .begin = now};
+                t->staged = t->begin + 1e-7 * (double)random_below(&r, 50);
+                t->gathered = t->staged + 1e-7 * (double)random_below(&r, 50);
+                now = t->end = t->gathered + 1e-7 * (double)random_below(&r, 50);
+                bytes += t->bytes;
+            }
+        }
+        profile p;
+        assert_true(profile_make(task, tasks, 1e12, &p));
+        double added = 0, of_rows = 0, of_bins = 0;
+        int64_t tasks_of_rows = 0, bytes_of_rows = 0;
+        for (int32_t k = 0; k < p.rows; k++) {
+            added += p.row[k].added;
+            tasks_of_rows += p.row[k].tasks;
+            bytes_of_rows += p.row[k].bytes;
+            of_rows += (double)p.row[k].tasks *
+                       (p.row[k].staging + p.row[k].gathering + p.row[k].computing);
+            assert_true(p.row[k].blocks <= p.blocks && p.row[k].blocks <= p.row[k].tasks);
+        }
+        double parts = 0;
+        for (int s = 0; s < PROFILE_STATES; s++) {
+            parts += p.part[s];
+            for (int b = 0; b < PROFILE_BINS; b++)
+                of_bins += p.bin[b][s] / PROFILE_BINS;
+        }
+        assert_int_equal(tasks_of_rows, tasks);
+        assert_int_equal(bytes_of_rows, bytes);
+        if (p.seconds > 0) {
+            assert_true(fabs(added - p.seconds) <= 1e-9 * p.seconds);
+            assert_true(fabs(of_rows / (p.seconds * p.blocks) - parts) <= 1e-9);
+            assert_true(fabs(of_bins - parts) <= 1e-9);
+            assert_true(parts <= 1 + 1e-9);
+        }
+        profile_free(&p);
+        free(task);
+    }
+}
+
+static void no_tasks_and_no_rate_are_no_harm(void **state)
+{
+    (void)state;
+    profile p;
+    assert_true(profile_make(NULL, 0, 1e12, &p));
+    assert_int_equal(p.rows, 0);
+    profile_free(&p);
+    assert_true(profile_make(traced, TRACED, NAN, &p));
+    assert_true(isnan(p.bytes_floor));
+    near(p.row[0].floor, PROFILE_STEP);
+    json j = {0};
+    const profile_facts facts = {
+        .name = "\"a\"", .n = 5, .factor_nnz = 9, .stream = NAN, .graph = NAN};
+    profile_json(&p, &facts, &j);
+    assert_non_null(strstr(j.text, "\"name\": \"\\u0022a\\u0022\", \"device\": null"));
+    assert_non_null(strstr(j.text, "\"floor_s\": {\"bytes\": null"));
+    json_free(&j);
+    profile_free(&p);
+}
+
+/* The text of a picture that was written to a file. */
+static char *picture_of(const profile *p, const profile_facts *facts)
+{
+    static const char path[] = "test_profile.svg";
+    failure f = {0};
+    output o;
+    assert_int_equal(output_open(&o, path, &f), 0);
+    profile_svg(p, facts, &o);
+    assert_int_equal(output_close(&o, true, &f), 0);
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1 << 20);
+    assert_true(file && text);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+    fclose(file);
+    remove(path);
+    return text;
+}
+
+static int count(const char *text, const char *word)
+{
+    int found = 0;
+    for (; (text = strstr(text, word)) != NULL; text++)
+        found++;
+    return found;
+}
+
+static void the_picture_has_a_bar_for_each_row_and_is_whole(void **state)
+{
+    (void)state;
+    profile p;
+    assert_true(profile_make(traced, TRACED, 4e12, &p));
+    const profile_facts facts = {.name = "a<b>&\"c\"\x01",
+                                 .device = "GPU",
+                                 .n = 5,
+                                 .factor_nnz = 9,
+                                 .stream = 11 * US,
+                                 .graph = 9 * US};
+    char *text = picture_of(&p, &facts);
+    assert_int_equal(strncmp(text, "<svg ", 5), 0);
+    assert_string_equal(text + strlen(text) - 7, "</svg>\n");
+    assert_non_null(strstr(text, "a&#60;b&#62;&#38;&#34;c&#34;?: one solve on GPU, n = 5"));
+    assert_non_null(strstr(text, "11.0 us on a stream, 9.0 us in a graph, 10.0 us traced"));
+    assert_int_equal(count(text, "fill=\"#d9d9d9\""), p.rows);
+    assert_int_equal(count(text, ">up 1 top<"), 1);
+    assert_int_equal(count(text, "<path"), PROFILE_STATES);
+    assert_int_equal(count(text, "nan"), 0);
+    free(text);
+    profile_free(&p);
+}
+
+static void the_json_has_an_object_for_each_row(void **state)
+{
+    (void)state;
+    profile p;
+    json j = {0};
+    const profile_facts facts = {
+        .name = "a", .device = "GPU", .n = 5, .factor_nnz = 9, .stream = 1, .graph = 1};
+    assert_true(profile_make(traced, TRACED, 4e12, &p));
+    profile_json(&p, &facts, &j);
+    assert_int_equal(count(j.text, "{\"level\": "), p.rows);
+    assert_non_null(strstr(j.text,
+                           "\"rows\": [{\"level\": 0, \"sweep\": \"forward\", \"height\": 0, "
+                           "\"kind\": \"small\", \"tasks\": 2, "
+                           "\"blocks\": 2, \"bytes\": 4000, \"begin_s\": 0, \"end_s\": 5e-06,"));
+    assert_non_null(strstr(j.text, "}}, {\"level\": 1,"));
+    assert_string_equal(j.text + j.length - 5, "}}]}\n");
+    json_free(&j);
+    profile_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_the_tasks_of_a_kind_on_a_level),
+        cmocka_unit_test(sums_are_those_of_the_trace),
+        cmocka_unit_test(no_tasks_and_no_rate_are_no_harm),
+        cmocka_unit_test(the_picture_has_a_bar_for_each_row_and_is_whole),
+        cmocka_unit_test(the_json_has_an_object_for_each_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

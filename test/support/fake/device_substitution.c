@@ -1,0 +1,62 @@
+/* test/support/fake/device_substitution.c: solves with factors as they are, on the host:
+ * gpu/substitute/device_substitution.cu
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "device.h"
+
+/* The plan's arrays, given places or copied to them; returns their bytes. */
+static int64_t place_plan(const substitution *plan, const int32_t *user_row, int64_t real_bytes,
+                          char *base, device_solver *s)
+{
+    device_substitution *to = &s->substitution;
+    const int64_t fronts = plan->n + plan->rows;
+    int64_t at = 0;
+    s->scale = fake_place(base, &at, plan->n * real_bytes);
+#define PUT(member, from, count) \
+    do { \
+        member = fake_place(base, &at, (count) * (int64_t)sizeof *(from)); \
+        if (base) \
+            fake_copy((void *)(member), from, (count) * (int64_t)sizeof *(from)); \
+    } while (0)
+    PUT(s->user_row, user_row, plan->n);
+    PUT(to->node, plan->node, plan->nodes);
+    PUT(to->row, plan->row, plan->rows);
+    PUT(to->source_start, plan->source_start, fronts + 1);
+    PUT(to->source, plan->source, plan->source_start[fronts]);
+    PUT(to->small, plan->small, plan->smalls);
+    PUT(to->task, plan->task, plan->tasks);
+#undef PUT
+    return at;
+}
+
+libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
+                                          const void *factor, const substitution *plan,
+                                          const int32_t *user_row, const void *scale,
+                                          char *sentence, int room)
+{
+    MAY_FAIL(sentence, room);
+    const int64_t real_bytes = type_real_bytes(is->type);
+    fake_wait(s->stream);
+    device_solver_takes(s, is, factor, plan);
+    if (plan && !fake_grow(&s->memory, &s->bytes, &s->allocations,
+                           place_plan(plan, user_row, real_bytes, NULL, s) + 1))
+        return fake_no_room(sentence, room);
+    if (plan)
+        place_plan(plan, user_row, real_bytes, s->memory, s);
+    fake_copy((void *)s->scale, scale, s->n * real_bytes);
+    return LIBSOLVER_OK;
+}
+
+const char *fake_substitution(const device_solver *s, const device_workspace *w, int64_t column,
+                              const void *b, void *x)
+{
+    char *letters = (char *)w->letter + column * s->slots * type_bytes(s->type);
+    const emulated_substitution e = {.plan = &s->substitution,
+                                     .scale = s->scale,
+                                     .user_row = s->user_row,
+                                     .n = s->n,
+                                     .b = b,
+                                     .x = x,
+                                     .letter = letters};
+    fake_insist(fake_room(letters) >= s->slots * type_bytes(s->type), "a workspace is too small");
+    return OF_TYPE(s->type, emulate_substitution, &e);
+}

@@ -1,0 +1,54 @@
+/* test/support/fake/emulators.h: what kernels do, on the host, of each precision
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_SUPPORT_FAKE_EMULATORS_H
+#define TEST_SUPPORT_FAKE_EMULATORS_H
+
+#include "gpu/solve/device_solver.h"
+#include "gpu/invert/form_device.h"
+#include "gpu/refine/residual.h"
+
+/* The launches that form the values of a program. */
+typedef struct emulated_form {
+    form_pattern pattern; /* all arrays are there */
+    const void *panel;    /* then d and e by position (L D L^T) */
+    int64_t panel_scalars;
+    int hermitian, cholesky;
+    void *values, *workspace, *sums; /* sums: 2 SQUARE reals for each strip */
+    int64_t value_bytes, workspace_bytes;
+    double *growth, *square_growth; /* of small groups, then of strips */
+    uint64_t seed;
+} emulated_form;
+
+/* One right-hand side by substitution; letter: a scalar for each.  b, x: by rows of A, apart. */
+typedef struct emulated_substitution {
+    const device_substitution *plan;
+    const void *scale;
+    const int32_t *user_row;
+    int32_t n;
+    const void *b;
+    void *x, *letter;
+} emulated_substitution;
+
+/* One step of a refinement, or its end. */
+typedef struct emulated_refinement {
+    device_matrix a;
+    device_refinement w;
+    refine_step step;
+    refine_outcome outcome;
+} emulated_refinement;
+
+/* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix there
+ * is nothing to be said. */
+#define EMULATORS(p) \
+    const char *emulate_form_##p(const emulated_form *f); \
+    const char *emulate_substitution_##p(const emulated_substitution *s); \
+    void emulate_matrix_##p(const device_matrix *a, const void *lower, const void *row_sum); \
+    const char *emulate_refine_step_##p(const emulated_refinement *r); \
+    const char *emulate_refine_finish_##p(const emulated_refinement *r);
+EMULATORS(s)
+EMULATORS(d)
+EMULATORS(c)
+EMULATORS(z)
+#undef EMULATORS
+
+#endif

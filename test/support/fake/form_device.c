@@ -1,0 +1,122 @@
+/* test/support/fake/form_device.c: the values of a program, on the host: gpu/invert/form_device.cu
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "device.h"
+#include "base/memory.h"
+#include <string.h>
+
+static int grow_buffer(device_form *f, form_buffer *b, int64_t bytes)
+{
+    return fake_grow(&b->at, &b->bytes, &f->allocations, bytes);
+}
+
+libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill,
+                                  void *user, char *sentence, int room)
+{
+    MAY_FAIL(sentence, room);
+    const int64_t bytes =
+        (factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n)) *
+        type_bytes(factor->type);
+    fake_wait(f->stream);
+    if (!f->staging)
+        f->staging = fake_allocate(2 * fake.half, 0);
+    if (!f->staging || !grow_buffer(f, &f->factor, bytes + 16))
+        return fake_no_room(sentence, room);
+    f->half = fake.half;
+    f->is = *factor;
+    for (int64_t from = 0, k = 0; from < bytes; from += f->half, k ^= 1) {
+        const int64_t part = bytes - from < f->half ? bytes - from : f->half;
+        char *half = (char *)f->staging + k * f->half;
+        fill(user, from, part, half);
+        fake_copy((char *)f->factor.at + from, half, part);
+    }
+    return LIBSOLVER_OK;
+}
+
+/* The pattern with its arrays at their places, which they are copied to if `copies`; returns their
+ * bytes. */
+static int64_t place_pattern(form_pattern *p, char *base, int copies)
+{
+    int64_t at = 0;
+#define PUT(member, count) \
+    do { \
+        const int64_t bytes_ = (count) * (int64_t)sizeof *p->member; \
+        void *to_ = fake_place(base, &at, bytes_); \
+        if (copies) \
+            fake_copy(to_, p->member, bytes_); \
+        p->member = to_; \
+    } while (0)
+    PUT(piece, p->pieces);
+    PUT(map, p->maps);
+    PUT(column_piece, p->n);
+    PUT(column, p->n);
+    PUT(z_row, p->n);
+    PUT(pivot_at16, p->n);
+    PUT(pivot_position, p->n);
+    PUT(small, p->smalls);
+    PUT(tiled, p->tiled_groups);
+    PUT(strip, p->strips);
+    PUT(top, p->top_tiles);
+    PUT(item, p->items);
+    PUT(part, p->parts);
+#undef PUT
+    return at;
+}
+
+libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *sentence,
+                                     int room)
+{
+    MAY_FAIL(sentence, room);
+    form_pattern measured = *pattern, there = *pattern;
+    fake_wait(f->stream);
+    if (!grow_buffer(f, &f->pattern, place_pattern(&measured, NULL, 0) + 1))
+        return fake_no_room(sentence, room);
+    place_pattern(&there, f->pattern.at, 1);
+    return LIBSOLVER_OK;
+}
+
+libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values,
+                                    double *growth, double *seconds, char *sentence, int room)
+{
+    MAY_FAIL(sentence, room);
+    const int64_t grown = pattern->smalls + pattern->strips,
+                  tiles = round_up(pattern->workspace * type_bytes(f->is.type), 256);
+    const int64_t sums = 2 * SQUARE * (int64_t)pattern->strips * type_real_bytes(f->is.type);
+    fake_wait(f->stream);
+    if (!grow_buffer(f, &f->workspace, tiles + sums + 256))
+        return fake_no_room(sentence, room);
+    memset(f->workspace.at, 0xff, (size_t)(tiles + sums)); /* what it held before does not matter */
+    emulated_form e = {.pattern = *pattern,
+                       .panel = f->factor.at,
+                       .panel_scalars = f->is.panel_scalars,
+                       .hermitian = f->is.hermitian,
+                       .cholesky = f->is.cholesky,
+                       .values = values,
+                       .value_bytes = fake_room(values),
+                       .workspace = f->workspace.at,
+                       .workspace_bytes = tiles,
+                       .sums = (char *)f->workspace.at + tiles,
+                       .growth = growth,
+                       .square_growth = growth + grown,
+                       .seed = fake.seed++};
+    place_pattern(&e.pattern, f->pattern.at, 0);
+    const char *wrong = OF_TYPE(f->is.type, emulate_form, &e);
+    fake_insist(!wrong, wrong);
+    *seconds = 1e-3;
+    return LIBSOLVER_OK;
+}
+
+void device_form_drop(device_form *f)
+{
+    form_buffer *all[] = {&f->factor, &f->pattern, &f->workspace};
+    for (int k = 0; k < 3; k++) {
+        fake_free(all[k]->at);
+        *all[k] = (form_buffer){0};
+    }
+}
+
+void device_form_close(device_form *f)
+{
+    device_form_drop(f);
+    fake_free(f->staging);
+    *f = (device_form){0};
+}

@@ -1,0 +1,568 @@
+/* test/support/fake/form_tmpl.c: forms the values of a program from its tables, launch by launch,
+ * each one's blocks in random order
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The steps are those of gpu/invert/form_device.h; the sums are plain ones. */
+#include "emulators.h"
+#include "pivot.h"
+#include "test/support/random.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define AREA (SQUARE * SQUARE)
+
+typedef struct former {
+    const emulated_form *f;
+    const form_pattern *p;
+    const scalar *panel, *d, *e;
+    scalar *values, *workspace;
+    real *sums, *turned; /* SQUARE for each strip */
+    const char *wrong;
+} former;
+
+static void complain(former *t, int condition, const char *what)
+{
+    if (condition && !t->wrong)
+        t->wrong = what;
+}
+
+/* The greater one; a NaN stays. */
+static double worse(double a, double b)
+{
+    return a != a || a >= b ? a : b;
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+static scalar *in_workspace(former *t, int64_t at)
+{
+    complain(t, at < 0 || (at + AREA) * (int64_t)sizeof(scalar) > t->f->workspace_bytes,
+             "a tile leaves the workspace");
+    return t->wrong ? t->workspace : t->workspace + at;
+}
+
+static scalar *tile_l(former *t, const form_tiled *g, int32_t a, int32_t b)
+{
+    return in_workspace(t, g->l + AREA * form_tile(g->nb, a, b));
+}
+
+static scalar *tile_t(former *t, const form_tiled *g, int32_t a, int32_t b)
+{
+    return in_workspace(t, g->t + AREA * form_tile(g->nb, a, b));
+}
+
+static scalar *tile_x(former *t, const form_tiled *g, int32_t a, int32_t b)
+{
+    const int64_t at = g->x + AREA * form_tile(g->nb, a, b);
+    if (g->top >= 0 || g->parts > 0)
+        return in_workspace(t, at);
+    complain(t, at < 0 || (at + AREA) * (int64_t)sizeof(scalar) > t->f->value_bytes,
+             "a tile leaves the values");
+    return t->wrong ? t->values : t->values + at;
+}
+
+static scalar *value_at(former *t, int64_t at)
+{
+    complain(t, at < 0 || (at + 1) * (int64_t)sizeof(scalar) > t->f->value_bytes,
+             "an entry leaves the values");
+    return t->wrong ? t->values : t->values + at;
+}
+
+static int64_t scalars_at(uint32_t at16)
+{
+    return (int64_t)at16 * (16 / (int64_t)sizeof(scalar));
+}
+
+/* ---- Strips ---------------------------------------------------------------------------------- */
+
+typedef struct strip_work {
+    const form_strip *strip;
+    const form_tiled *g;
+    int32_t number;  /* of all strips */
+    int32_t columns; /* by columns of groups: place of its first one */
+} strip_work;
+
+static strip_work strip_of(const former *t, int32_t s)
+{
+    const form_strip *strip = &t->p->strip[s];
+    const form_tiled *g = &t->p->tiled[strip->group];
+    return (strip_work){strip, g, s, g->column_start + strip->column};
+}
+
+static void gather(former *t, const strip_work *w)
+{
+    for (int32_t c = 0; c < w->strip->width; c++) {
+        const form_piece *piece = &t->p->piece[t->p->column_piece[w->columns + c]];
+        const int32_t j = w->strip->column + c - piece->column;
+        for (int32_t q = j; q < piece->rows; q++) {
+            const int32_t row = t->p->map[piece->map + q];
+            tile_l(t, w->g, row / SQUARE, w->strip->number)[square_at(row % SQUARE, c)] =
+                t->panel[piece->panel + (int64_t)j * piece->ld + q];
+        }
+    }
+}
+
+/* Ones on the diagonal past the strip's width, and where L has them unsaid. */
+static void put_ones(former *t, const strip_work *w)
+{
+    scalar *l = tile_l(t, w->g, w->strip->number, w->strip->number);
+    for (int32_t c = 0; c < SQUARE; c++)
+        if (!t->f->cholesky || c >= w->strip->width)
+            l[square_at(c, c)] = 1;
+}
+
+/* x := inv(l) of strips a and a + 1, a even. */
+static void invert(former *t, const strip_work *w)
+{
+    const int32_t a = w->strip->number, order = a + 1 < w->g->nb ? 2 * SQUARE : SQUARE;
+    if (a % 2)
+        return;
+    put_ones(t, w);
+    if (order > SQUARE) {
+        const strip_work next = strip_of(t, w->number + 1);
+        put_ones(t, &next);
+    }
+    for (int32_t c = 0; c < order; c++)
+        for (int32_t i = 0; i < order; i++) {
+            if (i / SQUARE < c / SQUARE)
+                continue;
+            wide sum = i == c;
+            for (int32_t k = c; k < i; k++)
+                sum -= (wide)tile_l(t, w->g, a + i / SQUARE,
+                                    a + k / SQUARE)[square_at(i % SQUARE, k % SQUARE)] *
+                       tile_x(t, w->g, a + k / SQUARE,
+                              a + c / SQUARE)[square_at(k % SQUARE, c % SQUARE)];
+            tile_x(t, w->g, a + i / SQUARE, a + c / SQUARE)[square_at(i % SQUARE, c % SQUARE)] =
+                i < c ? 0
+                      : (scalar)(sum / tile_l(t, w->g, a + i / SQUARE,
+                                              a + i / SQUARE)[square_at(i % SQUARE, i % SQUARE)]);
+        }
+}
+
+/* t := D^-1 M of roots */
+static void scale(former *t, const strip_work *w)
+{
+    for (int32_t row = 0; row < SQUARE && w->g->top >= 0; row++) {
+        pivot_row d = {0};
+        if (row < w->strip->width)
+            d = pivot_of(t->d, t->e, t->f->hermitian, t->p->column[w->columns + row]);
+        complain(t,
+                 row + d.neighbour < 0 ||
+                     row + d.neighbour >= w->strip->width + (d.neighbour == 0) * SQUARE,
+                 "a 2x2 pivot is split");
+        for (int32_t b = 0; b <= w->strip->number && !t->wrong; b++)
+            for (int32_t c = 0; c < SQUARE; c++) {
+                const scalar *x = tile_x(t, w->g, w->strip->number, b);
+                tile_t(t, w->g, w->strip->number, b)[square_at(row, c)] =
+                    d.diagonal * x[square_at(row, c)] +
+                    (d.neighbour ? d.off * x[square_at(row + d.neighbour, c)] : 0);
+            }
+    }
+}
+
+/* Row sums of |M|; then its rows in their order, and nothing where a strip is not filled up. */
+static void finish(former *t, const strip_work *w)
+{
+    const int32_t a = w->strip->number, width = w->strip->width;
+    for (int32_t row = 0; row < SQUARE; row++) {
+        real sum = 0;
+        for (int32_t b = 0; b <= a; b++)
+            for (int32_t c = 0; c < SQUARE; c++)
+                sum += scalar_abs(tile_x(t, w->g, a, b)[square_at(row, c)]);
+        t->sums[(int64_t)w->number * SQUARE + row] = sum;
+    }
+    for (int32_t b = 0; b <= a; b++) {
+        scalar old[AREA], *x = tile_x(t, w->g, a, b);
+        memcpy(old, x, sizeof old);
+        for (int32_t row = 0; row < SQUARE; row++)
+            for (int32_t c = 0; c < SQUARE; c++) {
+                const int outside = w->g->top < 0 && b == a && (row >= width || c >= width);
+                const int32_t from = w->strip->reordered && row < width
+                                         ? t->p->z_row[w->columns + row] - w->strip->column
+                                         : row;
+                complain(t, from < 0 || from >= SQUARE, "a row comes from another strip");
+                if (!t->wrong)
+                    x[square_at(row, c)] = outside ? 0 : old[square_at(from, c)];
+            }
+    }
+}
+
+/* The largest row sum of |L_K| times a vector. */
+static double largest_sum(former *t, const strip_work *w, const real *vector)
+{
+    double largest = 0;
+    for (int32_t row = 0; row < SQUARE; row++) {
+        real sum = 0;
+        for (int32_t b = 0; b <= w->strip->number; b++)
+            for (int32_t c = 0; c < SQUARE; c++)
+                sum += scalar_abs(tile_l(t, w->g, w->strip->number, b)[square_at(row, c)]) *
+                       vector[((int64_t)w->g->first_strip + b) * SQUARE + c];
+        largest = worse(sum, largest);
+    }
+    return largest;
+}
+
+/* sums := row sums of |G| */
+static void sum_square(former *t, const strip_work *w)
+{
+    for (int32_t q = 0; q < SQUARE && w->g->top >= 0; q++) {
+        const int32_t row = w->strip->column + q;
+        real sum = 0;
+        for (int32_t b = 0; b < w->g->top_blocks && q < w->strip->width; b++) {
+            const form_top_tile *tile =
+                &t->p->top[w->g->top + row / w->g->top_rows * w->g->top_blocks + b];
+            for (int32_t c = 0; c < tile->ld; c++)
+                sum += scalar_abs(*value_at(t, scalars_at(tile->at16) +
+                                                   (int64_t)(row - tile->row) * tile->ld + c));
+        }
+        t->sums[(int64_t)w->number * SQUARE + q] = sum;
+    }
+}
+
+/* turned := |D| |L_K^T| sums */
+static void turn_square(former *t, const strip_work *w)
+{
+    real y[SQUARE + 2] = {0};
+    if (w->g->top < 0)
+        return;
+    for (int32_t b = w->strip->number; b < w->g->nb; b++)
+        for (int32_t c = 0; c < SQUARE; c++)
+            for (int32_t row = 0; row < SQUARE; row++)
+                y[1 + c] += scalar_abs(tile_l(t, w->g, b, w->strip->number)[square_at(row, c)]) *
+                            t->sums[((int64_t)w->g->first_strip + b) * SQUARE + row];
+    for (int32_t c = 0; c < SQUARE; c++)
+        t->turned[(int64_t)w->number * SQUARE + c] =
+            c < w->strip->width ? pivot_size(t->d, t->e, t->f->cholesky,
+                                             t->p->column[w->columns + c], y[c], y[1 + c], y[2 + c])
+                                : 0;
+}
+
+/* ---- Products -------------------------------------------------------------------------------- */
+
+/* sum += A B; turned: A^T B, or A^H B */
+static void add_product(wide *sum, const scalar *a, const scalar *b, int turned, int hermitian)
+{
+    for (int32_t c = 0; c < SQUARE; c++)
+        for (int32_t k = 0; k < SQUARE; k++) {
+            const wide v = b[square_at(k, c)];
+            for (int32_t r = 0; v != 0 && r < SQUARE; r++)
+                sum[r + c * SQUARE] +=
+                    (turned ? scalar_mirror(a[square_at(k, r)], hermitian) : a[square_at(r, k)]) *
+                    v;
+        }
+}
+
+/* Tile (row, column) of T, X or W. */
+static void multiply_tile(former *t, const form_item *item, const form_tiled *g, int32_t row,
+                          int32_t column)
+{
+    wide sum[AREA] = {0};
+    const int is_x = item->kind == FORM_X;
+    for (int32_t c = item->from; c < item->to; c++) {
+        if (is_x ? c > row : c < column) /* M is zero above its diagonal */
+            continue;
+        add_product(sum, is_x ? tile_x(t, g, row, c) : tile_l(t, g, row, c),
+                    is_x ? tile_t(t, g, c, column) : tile_x(t, g, c, column), 0, 0);
+    }
+    scalar *to = item->kind == FORM_T ? tile_t(t, g, row, column) : tile_x(t, g, row, column);
+    for (int32_t q = 0; q < AREA; q++)
+        to[square_at(q % SQUARE, q / SQUARE)] = (scalar)(item->kind == FORM_T ? sum[q] : -sum[q]);
+}
+
+/* Entry (row, column) of a root's G. */
+static void put_square(former *t, const form_tiled *g, int32_t row, int32_t column, scalar v)
+{
+    const int32_t block = (int32_t)(((int64_t)(column + 1) * g->top_blocks - 1) / g->k);
+    const form_top_tile *tile = &t->p->top[g->top + row / g->top_rows * g->top_blocks + block];
+    complain(t, column < tile->column || column - tile->column >= tile->ld || row < tile->row,
+             "an entry of G is in another tile");
+    *value_at(t, scalars_at(tile->at16) + (int64_t)(row - tile->row) * tile->ld + column -
+                     tile->column) = v;
+}
+
+/* Tile (i, j) of the lower triangle of G, to both of its places. */
+static void multiply_square(former *t, const form_item *item, const form_tiled *g, int32_t i,
+                            int32_t j)
+{
+    wide sum[AREA] = {0};
+    const form_strip *down = &t->p->strip[g->first_strip + i],
+                     *across = &t->p->strip[g->first_strip + j];
+    if (i < j)
+        return;
+    for (int32_t c = item->from > i ? item->from : i; c < item->to; c++)
+        add_product(sum, tile_x(t, g, c, i),
+                    t->f->cholesky ? tile_x(t, g, c, j) : tile_t(t, g, c, j), 1, t->f->hermitian);
+    for (int32_t c = 0; c < across->width; c++)
+        for (int32_t r = 0; r < down->width; r++) {
+            const scalar v = (scalar)sum[r + c * SQUARE];
+            put_square(t, g, down->column + r, across->column + c, v);
+            if (i > j)
+                put_square(t, g, across->column + c, down->column + r,
+                           scalar_mirror(v, t->f->hermitian));
+        }
+}
+
+static void multiply(former *t, int32_t number, int square)
+{
+    const form_item *item = &t->p->item[number];
+    const form_tiled *g = &t->p->tiled[item->group];
+    complain(t, (item->kind == FORM_G) != square, "an item is of another kind than its launch");
+    complain(t,
+             item->columns < 1 || item->columns > FORM_ITEM_COLUMNS || item->rows < 1 ||
+                 item->rows > form_item_rows(SCALAR_TYPE),
+             "an item has no warps");
+    for (int32_t p = 0; p < item->rows && !t->wrong; p++)
+        for (int32_t q = 0; q < item->columns; q++)
+            if (square)
+                multiply_square(t, item, g, item->row + p, item->column + q);
+            else
+                multiply_tile(t, item, g, item->row + p, item->column + q);
+}
+
+static void pack(former *t, int32_t number)
+{
+    const form_part *q = &t->p->part[number];
+    const form_tiled *g = &t->p->tiled[q->group];
+    const int by_rows = q->column_step == 1;
+    const scalar *from = in_workspace(t, g->x + AREA * (int64_t)q->tile);
+    for (int32_t row = 0; row < q->rows + (by_rows ? 0 : q->zeros); row++)
+        for (int32_t column = 0; column < q->columns + (by_rows ? q->zeros : 0); column++)
+            *value_at(t, q->to + (int64_t)row * q->row_step + (int64_t)column * q->column_step) =
+                row < q->rows && column < q->columns
+                    ? from[square_at(q->row + row, q->column + column)]
+                    : 0;
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static void run_strip(former *t, form_step step, int32_t s)
+{
+    const strip_work w = strip_of(t, s);
+    const int32_t at = t->p->smalls + s;
+    switch (step) {
+    case FORM_GATHER:
+        gather(t, &w);
+        break;
+    case FORM_INVERT:
+        invert(t, &w);
+        break;
+    case FORM_SCALE:
+        scale(t, &w);
+        break;
+    case FORM_FINISH:
+        finish(t, &w);
+        break;
+    case FORM_GROWTH:
+        t->f->growth[at] = largest_sum(t, &w, t->sums);
+        break;
+    case FORM_SQUARE_SUMS:
+        sum_square(t, &w);
+        break;
+    case FORM_SQUARE_TURNED:
+        turn_square(t, &w);
+        break;
+    case FORM_SQUARE_GROWTH:
+        if (w.g->top >= 0)
+            t->f->square_growth[at] = largest_sum(t, &w, t->turned);
+        break;
+    default:
+        complain(t, 1, "there is no such step");
+    }
+}
+
+static void run_launch(former *t, const form_launch *l, random_stream *r)
+{
+    int32_t *order = calloc((size_t)l->count + 1, sizeof *order);
+    if (l->step == FORM_CLEAR)
+        memset(t->workspace, 0, (size_t)l->bytes);
+    random_permutation(r, l->count, order);
+    for (int32_t k = 0; k < l->count && !t->wrong; k++) {
+        const int32_t number = l->first + order[k];
+        if (l->step == FORM_MULTIPLY || l->step == FORM_GRAM)
+            multiply(t, number, l->step == FORM_GRAM);
+        else if (l->step == FORM_PACK)
+            pack(t, number);
+        else
+            run_strip(t, l->step, number);
+    }
+    free(order);
+}
+
+/* ---- Small groups ---------------------------------------------------------------------------- */
+
+/* l: [L_K; L_R], x: [M; W], both (k + r) x k; y: D^-1 M, row and sum: k. */
+typedef struct small_work {
+    const form_small *s;
+    int32_t k, m;
+    scalar *l, *x, *y;
+    real *row, *sum;
+} small_work;
+
+static void small_gather(former *t, const small_work *w)
+{
+    for (int32_t c = 0; c < w->k; c++) {
+        const form_piece *piece = &t->p->piece[t->p->column_piece[w->s->column_start + c]];
+        const int32_t j = c - piece->column;
+        for (int32_t q = j; q < piece->rows; q++) {
+            const int32_t row = t->p->map[piece->map + q];
+            complain(t, row < 0 || row >= w->m, "a row of a small group is none of its");
+            if (!t->wrong)
+                w->l[row + c * w->m] = t->panel[piece->panel + (int64_t)j * piece->ld + q];
+        }
+        w->l[c + c * w->m] = t->f->cholesky ? w->l[c + c * w->m] : 1;
+    }
+}
+
+static void small_invert(const small_work *w)
+{
+    for (int32_t c = 0; c < w->k; c++)
+        for (int32_t i = c; i < w->m; i++) {
+            wide sum = i == c;
+            for (int32_t j = c; j < (i < w->k ? i : w->k); j++)
+                sum -= (wide)w->l[i + j * w->m] * w->x[j + c * w->m];
+            w->x[i + c * w->m] = (scalar)(i < w->k ? sum / w->l[i + i * w->m] : sum);
+        }
+}
+
+/* sum := |L_K| row, or its transpose */
+static void small_times(const small_work *w, int turned)
+{
+    for (int32_t i = 0; i < w->k; i++) {
+        w->sum[i] = 0;
+        for (int32_t j = 0; j < w->k; j++)
+            w->sum[i] += scalar_abs(turned ? w->l[j + i * w->m] : w->l[i + j * w->m]) * w->row[j];
+    }
+}
+
+static double small_largest(const small_work *w)
+{
+    double largest = 0;
+    for (int32_t i = 0; i < w->k; i++)
+        largest = worse(w->sum[i], largest);
+    return largest;
+}
+
+static double small_growth(const small_work *w)
+{
+    for (int32_t i = 0; i < w->k; i++) {
+        w->row[i] = 0;
+        for (int32_t c = 0; c <= i; c++)
+            w->row[i] += scalar_abs(w->x[i + c * w->m]);
+    }
+    small_times(w, 0);
+    return small_largest(w);
+}
+
+static void small_store(former *t, const small_work *w)
+{
+    for (int32_t c = 0; c < w->k; c++)
+        for (int32_t place = 0; place < w->s->ld; place++) {
+            const int32_t row = place < w->k ? t->p->z_row[w->s->column_start + place] : place;
+            *value_at(t, scalars_at(w->s->at16) + place + (int64_t)c * w->s->ld) =
+                row < w->m ? w->x[row + c * w->m] : 0;
+        }
+}
+
+/* G := M^T D^-1 M of a root. */
+static void small_square(former *t, const small_work *w)
+{
+    const int32_t *column = t->p->column + w->s->column_start;
+    for (int32_t c = 0; c < w->k; c++)
+        for (int32_t i = 0; i < w->k; i++) {
+            const pivot_row d = t->f->cholesky ? (pivot_row){.diagonal = 1}
+                                               : pivot_of(t->d, t->e, t->f->hermitian, column[i]);
+            w->y[i + c * w->k] = d.diagonal * w->x[i + c * w->m] +
+                                 (d.neighbour ? d.off * w->x[i + d.neighbour + c * w->m] : 0);
+        }
+    for (int32_t c = 0; c < w->k; c++)
+        for (int32_t i = 0; i < w->s->ld; i++) {
+            wide sum = 0;
+            for (int32_t j = 0; j < w->k && i < w->k; j++)
+                sum +=
+                    (wide)scalar_mirror(w->x[j + i * w->m], t->f->hermitian) * w->y[j + c * w->k];
+            *value_at(t, scalars_at(w->s->at16) + i + (int64_t)c * w->s->ld) = (scalar)sum;
+        }
+}
+
+static double small_square_growth(former *t, const small_work *w)
+{
+    const int32_t *column = t->p->column + w->s->column_start;
+    for (int32_t i = 0; i < w->k; i++) {
+        w->row[i] = 0;
+        for (int32_t c = 0; c < w->k; c++)
+            w->row[i] +=
+                scalar_abs(*value_at(t, scalars_at(w->s->at16) + i + (int64_t)c * w->s->ld));
+    }
+    small_times(w, 1);
+    for (int32_t i = 0; i < w->k; i++)
+        w->row[i] = pivot_size(t->d, t->e, t->f->cholesky, column[i], i > 0 ? w->sum[i - 1] : 0,
+                               w->sum[i], i + 1 < w->k ? w->sum[i + 1] : 0);
+    small_times(w, 0);
+    return small_largest(w);
+}
+
+static void run_small(former *t, int32_t number)
+{
+    const form_small *s = &t->p->small[number];
+    const int32_t m = s->k + s->r;
+    const int top = number >= t->p->smalls - t->p->small_tops;
+    small_work w = {.s = s,
+                    .k = s->k,
+                    .m = m,
+                    .l = calloc((size_t)m * (size_t)s->k, sizeof(scalar)),
+                    .x = calloc((size_t)m * (size_t)s->k, sizeof(scalar)),
+                    .y = calloc((size_t)s->k * (size_t)s->k, sizeof(scalar)),
+                    .row = calloc(2 * (size_t)s->k, sizeof(real))};
+    w.sum = w.row + s->k;
+    complain(t,
+             s->k > t->p->small_columns || (top ? s->k * s->k > t->p->small_top_scalars || s->r > 0
+                                                : m * s->k > t->p->small_scalars),
+             "a small group has no room");
+    small_gather(t, &w);
+    small_invert(&w);
+    t->f->growth[number] = small_growth(&w);
+    if (top) {
+        small_square(t, &w);
+        t->f->square_growth[number] = small_square_growth(t, &w);
+    } else
+        small_store(t, &w);
+    free(w.l);
+    free(w.x);
+    free(w.y);
+    free(w.row);
+}
+
+static void put_pivots(former *t)
+{
+    const int64_t step = 2 * sizeof(scalar) > 16 ? 2 : 16 / (int64_t)sizeof(scalar);
+    for (int32_t q = 0; q < t->p->n; q++) {
+        if (t->p->pivot_at16[q] < 0)
+            continue;
+        const pivot_row d = pivot_of(t->d, t->e, t->f->hermitian, t->p->pivot_position[q]);
+        for (int64_t k = 0; k < step; k++)
+            *value_at(t, scalars_at((uint32_t)t->p->pivot_at16[q]) + k) = k == 0   ? d.diagonal
+                                                                          : k == 1 ? d.off
+                                                                                   : 0;
+    }
+}
+
+const char *NAME(emulate_form)(const emulated_form *f)
+{
+    random_stream r = random_seeded(f->seed);
+    former t = {.f = f,
+                .p = &f->pattern,
+                .panel = f->panel,
+                .values = f->values,
+                .workspace = f->workspace,
+                .sums = f->sums};
+    t.d = t.panel + f->panel_scalars;
+    t.e = t.d + f->pattern.n;
+    t.turned = t.sums + (int64_t)SQUARE * f->pattern.strips;
+    for (int32_t q = 0; q < t.p->launches && !t.wrong; q++)
+        run_launch(&t, &t.p->launch[q], &r);
+    for (int32_t q = 0; q < t.p->smalls && !t.wrong; q++)
+        run_small(&t, q);
+    if (!f->cholesky)
+        put_pivots(&t);
+    return t.wrong;
+}
