@@ -4,6 +4,7 @@
 #ifndef GPU_DEVICE_DEVICE_CUH
 #define GPU_DEVICE_DEVICE_CUH
 
+#include "gpu/device/device_buffer.h"
 #include "libsolver_types.h"
 #include <cstdint>
 #include <cstdio>
@@ -33,6 +34,25 @@ static inline libsolver_status status_with(cudaError_t error, char *sentence, in
     cudaGetLastError(); /* leave nothing behind for the caller's next call */
     snprintf(sentence, (size_t)room, "%s", cudaGetErrorString(error));
     return error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY : LIBSOLVER_CUDA;
+}
+
+static inline void device_buffer_free(device_buffer *b)
+{
+    cudaFree(b->at);
+    *b = {};
+}
+
+/* Room for so many bytes; what was there is lost where that takes an allocation, which is counted.
+ */
+static inline cudaError_t device_buffer_grow(device_buffer *b, int64_t bytes, int64_t *allocations)
+{
+    if (bytes <= b->bytes)
+        return cudaSuccess;
+    device_buffer_free(b);
+    ++*allocations;
+    const cudaError_t error = cudaMalloc(&b->at, (size_t)bytes);
+    b->bytes = error == cudaSuccess ? bytes : 0;
+    return error;
 }
 
 /* Parts of one allocation, one behind the other. */

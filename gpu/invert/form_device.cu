@@ -1,7 +1,6 @@
 /* gpu/invert/form_device.cu: buffers and launches by which a device forms the values of a program
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/invert/form_device.h"
-#include "base/type.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
 #include "gpu/invert/form_product.cuh"
@@ -11,99 +10,11 @@ extern "C" {
 #include "base/message.h"
 }
 
-/* Each half of the page-locked buffer through which panels go, for so many bytes: opening it takes
- * 0.4 ms a MB, the way through it 0.04, but a third more through halves of 2 MB than of 8. */
-static int64_t staging_bytes(int64_t bytes)
-{
-    const int64_t least = 2 << 20, most = 8 << 20,
-                  half = bytes / 32 < least  ? least
-                         : bytes / 32 > most ? most
-                                             : bytes / 32;
-    return ((bytes < half ? bytes : half) + 65535) / 65536 * 65536;
-}
-
-static cudaError_t grow(device_form *f, form_buffer *b, int64_t bytes)
-{
-    if (bytes <= b->bytes)
-        return cudaSuccess;
-    cudaFree(b->at);
-    b->at = nullptr;
-    b->bytes = 0;
-    f->allocations++;
-    const cudaError_t error = cudaMalloc(&b->at, (size_t)bytes);
-    b->bytes = error == cudaSuccess ? bytes : 0;
-    return error;
-}
-
-/* ---- The factor ------------------------------------------------------------------------------ */
-
-/* For so many bytes in all. */
-static cudaError_t open_staging(device_form *f, int64_t bytes)
-{
-    const int64_t half = staging_bytes(bytes);
-    cudaError_t error = cudaSuccess;
-    for (void *&event : f->staged)
-        if (!event && error == cudaSuccess) {
-            cudaEvent_t fresh;
-            error = cudaEventCreateWithFlags(&fresh, cudaEventDisableTiming);
-            event = error == cudaSuccess ? fresh : nullptr;
-        }
-    if (half <= f->half || error != cudaSuccess)
-        return error;
-    cudaFreeHost(f->staging);
-    f->staging = nullptr;
-    f->half = 0;
-    error = cudaHostAlloc(&f->staging, (size_t)(2 * half), cudaHostAllocDefault);
-    f->half = error == cudaSuccess ? half : 0;
-    return error;
-}
-
-extern "C" libsolver_status device_form_load(device_form *f, const form_factor *factor,
-                                             form_fill *fill, void *user, char *sentence, int room)
-{
-    const current_device here(f->device);
-    const cudaStream_t stream = (cudaStream_t)f->stream;
-    const int64_t scalars = factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n),
-                  bytes = scalars * type_bytes(factor->type);
-    cudaError_t error = open_staging(f, bytes);
-    if (error == cudaSuccess)
-        error = grow(f, &f->factor, bytes + 16);
-    f->is = *factor;
-    for (int64_t from = 0, k = 0; from < bytes && error == cudaSuccess; from += f->half, k ^= 1) {
-        const int64_t part = bytes - from < f->half ? bytes - from : f->half;
-        char *half = static_cast<char *>(f->staging) + k * f->half;
-        error = cudaEventSynchronize((cudaEvent_t)f->staged[k]);
-        if (error != cudaSuccess)
-            break;
-        fill(user, from, part, half);
-        error = cudaMemcpyAsync(static_cast<char *>(f->factor.at) + from, half, (size_t)part,
-                                cudaMemcpyHostToDevice, stream);
-        if (error == cudaSuccess)
-            error = cudaEventRecord((cudaEvent_t)f->staged[k], stream);
-    }
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    return status_with(error, sentence, room);
-}
-
 extern "C" void device_form_drop(device_form *f)
 {
     const current_device here(f->device);
-    for (form_buffer *b : {&f->factor, &f->pattern, &f->workspace}) {
-        cudaFree(b->at);
-        *b = {};
-    }
-}
-
-extern "C" void device_form_close(device_form *f)
-{
-    const current_device here(f->device);
-    device_form_drop(f);
-    cudaFreeHost(f->staging);
-    for (void *event : f->staged)
-        if (event)
-            cudaEventDestroy((cudaEvent_t)event);
-    *f = {};
+    device_buffer_free(&f->pattern);
+    device_buffer_free(&f->workspace);
 }
 
 /* ---- The pattern ----------------------------------------------------------------------------- */
@@ -136,7 +47,7 @@ extern "C" libsolver_status device_form_pattern(device_form *f, const form_patte
     form_arguments<double> a = {};
     uploader measured, u;
     put_pattern(&measured, p, &a);
-    cudaError_t error = grow(f, &f->pattern, measured.all.bytes + 256);
+    cudaError_t error = device_buffer_grow(&f->pattern, measured.all.bytes + 256, &f->allocations);
     if (error == cudaSuccess) {
         u.base = static_cast<char *>(f->pattern.at);
         u.copies = true;
@@ -216,7 +127,7 @@ static libsolver_status launch_all(const device_form *f, const form_pattern *p,
     for (int32_t q = 0; q < p->launches; q++)
         TRY(launch_step(f, p->launch[q], a));
     TRY(launch_small(f, p, a));
-    if (!f->is.cholesky && p->n > 0)
+    if (!a.cholesky && p->n > 0)
         TRY(launch(form_pivots_kernel<T>, {(p->n + 255) / 256, 256}, f->stream, a));
     return LIBSOLVER_OK;
 }
@@ -245,8 +156,9 @@ struct stopwatch {
 };
 
 template <typename T>
-static libsolver_status values_of(device_form *f, const form_pattern *p, void *values,
-                                  double *growth, double *seconds, char *sentence, int room)
+static libsolver_status values_of(device_form *f, const device_factor *factor,
+                                  const form_pattern *p, void *values, double *growth,
+                                  double *seconds, char *sentence, int room)
 {
     const cudaStream_t stream = (cudaStream_t)f->stream;
     const int64_t grown = p->smalls + p->strips;
@@ -259,21 +171,21 @@ static libsolver_status values_of(device_form *f, const form_pattern *p, void *v
     uploader there;
     there.base = static_cast<char *>(f->pattern.at);
     put_pattern(&there, p, &a);
-    cudaError_t error = grow(f, &f->workspace, all.bytes + 256);
+    cudaError_t error = device_buffer_grow(&f->workspace, all.bytes + 256, &f->allocations);
     if (error != cudaSuccess)
         return status_with(error, sentence, room);
     char *base = static_cast<char *>(f->workspace.at);
-    a.panel = static_cast<const T *>(f->factor.at);
-    a.d = a.panel + f->is.panel_scalars;
-    a.e = a.d + f->is.n;
+    a.panel = static_cast<const T *>(factor->values.at);
+    a.d = a.panel + factor->shape.panel_scalars;
+    a.e = a.d + factor->shape.n;
     a.values = static_cast<T *>(values);
     a.workspace = reinterpret_cast<T *>(base + tiles);
     a.sums = reinterpret_cast<real_of<T> *>(base + sums);
     a.turned = a.sums + rows;
     a.growth = reinterpret_cast<double *>(base + growths);
     a.square_growth = a.growth + grown;
-    a.hermitian = f->is.hermitian;
-    a.cholesky = f->is.cholesky;
+    a.hermitian = factor->shape.hermitian;
+    a.cholesky = factor->shape.cholesky;
     const stopwatch watch(stream);
     const libsolver_status status = launch_all(f, p, a);
     error = cudaEventRecord(watch.stop, stream);
@@ -289,12 +201,14 @@ static libsolver_status values_of(device_form *f, const form_pattern *p, void *v
                : status;
 }
 
-extern "C" libsolver_status device_form_values(device_form *f, const form_pattern *pattern,
-                                               void *values, double *growth, double *seconds,
-                                               char *sentence, int room)
+extern "C" libsolver_status device_form_values(device_form *f, const device_factor *factor,
+                                               const form_pattern *pattern, void *values,
+                                               double *growth, double *seconds, char *sentence,
+                                               int room)
 {
     const current_device here(f->device);
-    return with_type(f->is.type, [&](auto one) {
-        return values_of<decltype(one)>(f, pattern, values, growth, seconds, sentence, room);
+    return with_type(factor->shape.type, [&](auto one) {
+        return values_of<decltype(one)>(f, factor, pattern, values, growth, seconds, sentence,
+                                        room);
     });
 }

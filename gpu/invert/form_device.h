@@ -22,8 +22,8 @@
 #ifndef GPU_INVERT_FORM_DEVICE_H
 #define GPU_INVERT_FORM_DEVICE_H
 
+#include "gpu/device/device_factor.h"
 #include "gpu/plan/program.h"
-#include "libsolver_types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,37 +142,16 @@ typedef struct form_pattern {
     const form_launch *launch;
 } form_pattern;
 
-typedef struct form_buffer {
-    void *at;
-    int64_t bytes;
-} form_buffer;
-
-typedef struct form_factor {
-    libsolver_type type;
-    int hermitian, cholesky;
-    int32_t n;
-    int64_t panel_scalars;
-} form_factor;
-
 /* Zeroed but for the first two.  Buffers grow and stay until it is closed. */
 typedef struct device_form {
     int device;
     void *stream;
-    void *staging; /* page-locked, two halves of so many bytes: */
-    int64_t half;
-    void *staged[2]; /* events: the halves of staging have been read */
-    form_buffer factor, pattern, workspace;
+    device_buffer pattern, workspace;
     int64_t allocations; /* of these, so far */
-    form_factor is;
 } device_form;
-
-/* Fills `bytes` bytes from byte `from` on of: panels, then d and e by position (LDL^T). */
-typedef void form_fill(void *user, int64_t from, int64_t bytes, void *to);
 
 /* Every call makes its device current and what was current before again at its end; error: room for
  * a sentence, `room` characters.  OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT. */
-libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill,
-                                  void *user, char *error, int room);
 /* Copies the arrays of a pattern to the device, where they stay. */
 libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *error,
                                      int room);
@@ -180,11 +159,11 @@ libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern
  * allocated when it comes again for the same one.  values: the program's, on the device.  growth,
  * on the host: of each small group, then of each strip of the tiled ones; the same again of roots'
  * G, undefined for others.  Waits for the end.  seconds: of the kernels. */
-libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values,
-                                    double *growth, double *seconds, char *error, int room);
+libsolver_status device_form_values(device_form *f, const device_factor *factor,
+                                    const form_pattern *pattern, void *values, double *growth,
+                                    double *seconds, char *error, int room);
 /* Frees its memory on the device. */
 void device_form_drop(device_form *f);
-void device_form_close(device_form *f);
 
 #ifdef __cplusplus
 }

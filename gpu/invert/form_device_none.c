@@ -3,17 +3,6 @@
 #include "gpu/invert/form_device.h"
 #include <stdio.h>
 
-libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill,
-                                  void *user, char *sentence, int room)
-{
-    (void)f;
-    (void)factor;
-    (void)fill;
-    (void)user;
-    snprintf(sentence, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
-}
-
 libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *sentence,
                                      int room)
 {
@@ -23,10 +12,12 @@ libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values,
-                                    double *growth, double *seconds, char *sentence, int room)
+libsolver_status device_form_values(device_form *f, const device_factor *factor,
+                                    const form_pattern *pattern, void *values, double *growth,
+                                    double *seconds, char *sentence, int room)
 {
     (void)f;
+    (void)factor;
     (void)pattern;
     (void)values;
     (void)growth;
@@ -36,11 +27,6 @@ libsolver_status device_form_values(device_form *f, const form_pattern *pattern,
 }
 
 void device_form_drop(device_form *f)
-{
-    (void)f;
-}
-
-void device_form_close(device_form *f)
 {
     (void)f;
 }

@@ -3,7 +3,7 @@
 #include "gpu/packed/tree_solver.h"
 #include "base/type.h"
 #include "gpu/solve/device_solver.h"
-#include "gpu/invert/former.h"
+#include "gpu/invert/inverse_builder.h"
 #include "gpu/device/packed.h"
 #include "gpu/packed/prepare.h"
 #include "gpu/substitute/substitution_plan.h"
@@ -18,7 +18,8 @@ struct tree_solver {
     tree_solver_options options;
     tree_solver_info info;
     device_solver device;
-    former former;
+    device_factor factor;
+    inverse_builder inverse;
     prepared_solve prepared; /* trimmed */
     device_upload program;   /* sizes, and nothing at hand */
     int32_t *level_blocks;
@@ -71,7 +72,8 @@ libsolver_status tree_solver_create(environment *env, const tree_solver_options 
     s->device.by_levels = options->by_levels;
     s->device.patience = options->patience > 0 ? options->patience : PATIENCE;
     const libsolver_status status = device_solver_open(&s->device, sentence, ROOM);
-    former_open(&s->former, env, s->device.stream);
+    device_factor_open(&s->factor, env, s->device.stream);
+    inverse_builder_open(&s->inverse, env, s->device.stream);
     if (status != LIBSOLVER_OK)
         tree_solver_free(s);
     else
@@ -84,7 +86,8 @@ void tree_solver_free(tree_solver *s)
     if (!s)
         return;
     prepared_free(&s->env->memory, &s->prepared);
-    former_close(&s->former);
+    inverse_builder_close(&s->inverse);
+    device_factor_close(&s->factor);
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
     memory_free(&s->env->memory, s->label);
@@ -181,11 +184,12 @@ static libsolver_status form_there(void *user, const prepared_solve *p, double *
     libsolver_status status = LIBSOLVER_OK;
     if (!p->kept) {
         TRY(reserve(s, q->tree, &p->plan, why));
-        status = former_plan(&s->former, p->shape.joined, &p->cut, &p->grouped, &p->plan, sentence,
-                             ROOM);
+        status = inverse_builder_plan(&s->inverse, p->shape.joined, &p->cut, &p->grouped, &p->plan,
+                                      sentence, ROOM);
     }
     if (status == LIBSOLVER_OK)
-        status = former_values(&s->former, s->device.memory, growth, square_growth, sentence, ROOM);
+        status = inverse_builder_values(&s->inverse, s->device.memory, growth, square_growth,
+                                        sentence, ROOM);
     q->form_seconds += seconds() - start;
     if (environment_cancelled(s->env))
         return LIBSOLVER_CANCELLED;
@@ -195,26 +199,26 @@ static libsolver_status form_there(void *user, const prepared_solve *p, double *
 static void keep_info(tree_solver *s, double plan_seconds)
 {
     const prepared_solve *p = &s->prepared;
-    const former_info *f = &s->former.info;
-    s->info =
-        (tree_solver_info){.factors = s->info.factors + 1,
-                           .plans = s->info.plans + !p->kept,
-                           .factor_entries = p->factor_entries,
-                           .entries = p->entries,
-                           .bytes_read = p->plan.bytes_read,
-                           .device_bytes = s->device.bytes + former_bytes(&s->former),
-                           .allocations = s->device.allocations + s->former.device.allocations,
-                           .groups = p->grouped.count,
-                           .heights = p->grouped.heights,
-                           .levels = p->plan.level_count,
-                           .tasks = p->plan.task_count,
-                           .guarded = p->guarded,
-                           .growth = p->growth,
-                           .plan_seconds = plan_seconds,
-                           .load_seconds = f->load,
-                           .table_seconds = f->tables,
-                           .form_seconds = f->kernels,
-                           .former_bytes = former_bytes(&s->former)};
+    const int64_t inverting = s->factor.values.bytes + inverse_builder_bytes(&s->inverse);
+    s->info = (tree_solver_info){.factors = s->info.factors + 1,
+                                 .plans = s->info.plans + !p->kept,
+                                 .factor_entries = p->factor_entries,
+                                 .entries = p->entries,
+                                 .bytes_read = p->plan.bytes_read,
+                                 .device_bytes = s->device.bytes + inverting,
+                                 .allocations = s->device.allocations + s->factor.allocations +
+                                                s->inverse.device.allocations,
+                                 .groups = p->grouped.count,
+                                 .heights = p->grouped.heights,
+                                 .levels = p->plan.level_count,
+                                 .tasks = p->plan.task_count,
+                                 .guarded = p->guarded,
+                                 .growth = p->growth,
+                                 .plan_seconds = plan_seconds,
+                                 .load_seconds = s->factor.seconds,
+                                 .table_seconds = s->inverse.info.tables,
+                                 .form_seconds = s->inverse.info.kernels,
+                                 .former_bytes = inverting};
 }
 
 /* Labels are kept for traces; the rest of a new program is on the device now. */
@@ -236,7 +240,7 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
     prepared_solve *p = &s->prepared; /* of which only the shape is used */
     substitution plan = {.n = 0};
     char sentence[ROOM] = "";
-    TRY(device_failed(former_load(&s->former, tree, sentence, ROOM),
+    TRY(device_failed(device_factor_load(&s->factor, tree, sentence, ROOM),
                       "the factor's way to the device", sentence, why));
     const double start = seconds();
     p->kept = tree_shape_is(&p->shape, tree);
@@ -244,7 +248,7 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
         tree_shape_free(m, &p->shape);
         libsolver_status status = tree_shape_copy(m, tree, &p->shape);
         if (status == LIBSOLVER_OK)
-            status = substitution_build(m, tree, p->shape.joined, s->former.panel_at, &plan);
+            status = substitution_build(m, tree, p->shape.joined, s->factor.panel_at, &plan);
         if (status != LIBSOLVER_OK)
             return status == LIBSOLVER_OUT_OF_MEMORY
                        ? memory_failed(s->env, "packing the factor", why)
@@ -252,9 +256,8 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
     }
     const double plan_seconds = seconds() - start;
     const libsolver_status status =
-        device_solver_substitute(&s->device, &s->former.device.is, s->former.device.factor.at,
-                                 p->kept ? NULL : &plan, tree->user_row, tree->scale, sentence,
-                                 ROOM);
+        device_solver_substitute(&s->device, &s->factor, p->kept ? NULL : &plan, tree->user_row,
+                                 tree->scale, sentence, ROOM);
     substitution_free(m, &plan);
     p->factor_entries = tree_entries(tree);
     p->growth = 1;
@@ -278,8 +281,9 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
     if (!s->options.form_on_host) {
         o.form = form_there;
         o.form_user = &q;
-        TRY(device_failed(former_load(&s->former, tree, sentence, ROOM),
+        TRY(device_failed(device_factor_load(&s->factor, tree, sentence, ROOM),
                           "the factor's way to the device", sentence, why));
+        inverse_builder_begin(&s->inverse, &s->factor, tree);
     }
     const double start = seconds();
     const libsolver_status status = prepare_solve(s->env, tree, &o, why, &s->prepared);
@@ -304,7 +308,8 @@ libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, messa
         s->options.substitute ? pack_as_it_is(s, tree, why) : pack(s, tree, why);
     if (status != LIBSOLVER_OK) {
         prepared_free(&s->env->memory, &s->prepared);
-        former_drop(&s->former);
+        inverse_builder_drop(&s->inverse);
+        device_factor_drop(&s->factor);
         device_solver_drop(&s->device);
         s->info.device_bytes = 0;
     }

@@ -7,7 +7,7 @@
 #ifndef GPU_SOLVE_DEVICE_SOLVER_H
 #define GPU_SOLVE_DEVICE_SOLVER_H
 
-#include "gpu/invert/form_device.h"
+#include "gpu/device/device_factor.h"
 #include "gpu/plan/program.h"
 #include "gpu/substitute/substitution.h"
 #include "libsolver_types.h"
@@ -91,21 +91,20 @@ void device_solver_drop(device_solver *s);
 /* Instead of a program a factor as it is, which lies on the device and stays the caller's.  plan:
  * NULL: the one before, of which the arrays are here.  user_row: n, with a plan; scale: n
  * reals.  Waits. */
-libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
-                                          const void *factor, const substitution *plan,
-                                          const int32_t *user_row, const void *scale, char *error,
-                                          int room);
+libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
+                                          const substitution *plan, const int32_t *user_row,
+                                          const void *scale, char *error, int room);
 /* What of that is no array: the factor, and the counts of a plan. */
-static inline void device_solver_takes(device_solver *s, const form_factor *is, const void *factor,
+static inline void device_solver_takes(device_solver *s, const device_factor *factor,
                                        const substitution *plan)
 {
     device_substitution *to = &s->substitution;
     s->substitutes = 1;
-    s->type = is->type;
-    to->hermitian = is->hermitian;
-    to->cholesky = is->cholesky;
-    to->panel_scalars = is->panel_scalars;
-    to->factor = factor;
+    s->type = factor->shape.type;
+    to->hermitian = factor->shape.hermitian;
+    to->cholesky = factor->shape.cholesky;
+    to->panel_scalars = factor->shape.panel_scalars;
+    to->factor = factor->values.at;
     if (!plan)
         return;
     to->letters = substitution_letters(plan);

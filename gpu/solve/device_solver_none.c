@@ -29,12 +29,10 @@ libsolver_status device_solver_upload(device_solver *s, const device_upload *pro
     return device_solver_open(s, sentence, room);
 }
 
-libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
-                                          const void *factor, const substitution *plan,
-                                          const int32_t *user_row, const void *scale,
-                                          char *sentence, int room)
+libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
+                                          const substitution *plan, const int32_t *user_row,
+                                          const void *scale, char *sentence, int room)
 {
-    (void)is;
     (void)factor;
     (void)plan;
     (void)user_row;

@@ -82,15 +82,15 @@ static cudaError_t upload_plan(device_solver *s, const substitution *plan, const
     return u.error;
 }
 
-extern "C" libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
-                                                     const void *factor, const substitution *plan,
+extern "C" libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
+                                                     const substitution *plan,
                                                      const int32_t *user_row, const void *scale,
                                                      char *sentence, int room)
 {
     const current_device here(s->device);
-    const int64_t real_bytes = type_real_bytes(is->type);
+    const int64_t real_bytes = type_real_bytes(factor->shape.type);
     const cudaStream_t stream = (cudaStream_t)s->stream;
-    device_solver_takes(s, is, factor, plan);
+    device_solver_takes(s, factor, plan);
     cudaError_t error = plan ? upload_plan(s, plan, user_row, real_bytes) : cudaSuccess;
     if (error == cudaSuccess && s->n > 0)
         error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes),

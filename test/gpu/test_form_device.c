@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "cpu_system.h"
 #include "gpu/invert/form.h"
-#include "gpu/invert/former.h"
+#include "gpu/invert/inverse_builder.h"
 #include "gpu_test.h"
 #include "solver/cpu/plan/tree.h"
 #include "tree_shapes.h"
@@ -216,7 +216,7 @@ static void compare_growth(const formed *q, const double *growth, int seed)
 }
 
 /* What forming takes beside the values when it is to keep this limit. */
-static int64_t workspace_bytes(const formed *q, const former *f, int64_t limit)
+static int64_t workspace_bytes(const formed *q, const device_factor *f, int64_t limit)
 {
     form_tables t;
     assert_int_equal(form_tables_build(q->m, &q->tree, q->joined, &q->p, &q->g, &q->plan,
@@ -228,12 +228,12 @@ static int64_t workspace_bytes(const formed *q, const former *f, int64_t limit)
 }
 
 /* It keeps every limit that leaves room for the group that takes most. */
-static void check_workspace(const formed *q, const former *f, int seed)
+static void check_workspace(const formed *q, const inverse_builder *b, int seed)
 {
-    const int64_t of_one_group = workspace_bytes(q, f, INT64_MIN);
-    const int64_t limits[] = {of_one_group, 2 * of_one_group, f->workspace_limit};
+    const int64_t of_one_group = workspace_bytes(q, b->factor, INT64_MIN);
+    const int64_t limits[] = {of_one_group, 2 * of_one_group, b->workspace_limit};
     for (int k = 0; k < 3; k++) {
-        const int64_t bytes = workspace_bytes(q, f, limits[k]);
+        const int64_t bytes = workspace_bytes(q, b->factor, limits[k]);
         if (bytes > limits[k] && bytes > of_one_group)
             fail_msg("seed %d: workspace of %lld bytes, limit %lld, the largest group takes %lld",
                      seed, (long long)bytes, (long long)limits[k], (long long)of_one_group);
@@ -245,28 +245,31 @@ static void check_formed(const formed *q, int64_t workspace, int seed)
 {
     char sentence[ROOM] = "", *values[2];
     cudaStream_t stream;
-    former f;
+    device_factor f;
+    inverse_builder b;
     void *on_device;
     const size_t bytes = (size_t)q->plan.value_bytes + GUARD;
     double *growth = calloc(2 * (size_t)q->g.count + 1, sizeof(double));
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA(cudaMalloc(&on_device, bytes));
-    former_open(&f, q->env, stream);
+    device_factor_open(&f, q->env, stream);
+    inverse_builder_open(&b, q->env, stream);
     if (workspace > 0)
-        f.workspace_limit = workspace;
-    if (former_load(&f, &q->tree, sentence, ROOM) != LIBSOLVER_OK)
+        b.workspace_limit = workspace;
+    if (device_factor_load(&f, &q->tree, sentence, ROOM) != LIBSOLVER_OK)
         fail_msg("%s", sentence);
+    inverse_builder_begin(&b, &f, &q->tree);
     for (int time = 0; time < 2; time++) {
-        if (time == 0 &&
-            former_plan(&f, q->joined, &q->p, &q->g, &q->plan, sentence, ROOM) != LIBSOLVER_OK)
+        if (time == 0 && inverse_builder_plan(&b, q->joined, &q->p, &q->g, &q->plan, sentence,
+                                              ROOM) != LIBSOLVER_OK)
             fail_msg("%s", sentence);
         if (time == 0)
-            check_workspace(q, &f, seed);
+            check_workspace(q, &b, seed);
         values[time] = malloc(bytes);
         assert_true(values[time] && growth);
         CUDA(cudaMemset(on_device, 0xff, bytes)); /* NaN */
         CUDA(cudaDeviceSynchronize());
-        if (former_values(&f, on_device, growth, growth + q->g.count, sentence, ROOM) !=
+        if (inverse_builder_values(&b, on_device, growth, growth + q->g.count, sentence, ROOM) !=
             LIBSOLVER_OK)
             fail_msg("seed %d, type %d: %s", seed, (int)q->tree.type, sentence);
         CUDA(cudaMemcpy(values[time], on_device, bytes, cudaMemcpyDeviceToHost));
@@ -277,7 +280,8 @@ static void check_formed(const formed *q, int64_t workspace, int seed)
     assert_memory_equal(values[0], values[1], bytes);
     for (int k = 0; k < GUARD; k++)
         assert_int_equal((unsigned char)values[0][q->plan.value_bytes + k], 0xff);
-    former_close(&f);
+    inverse_builder_close(&b);
+    device_factor_close(&f);
     CUDA(cudaFree(on_device));
     CUDA(cudaStreamDestroy(stream));
     free(values[0]);
@@ -484,7 +488,8 @@ static void any_failed_allocation_is_told(void **state)
     random_stream r = random_seeded(77);
     cpu_system s;
     formed q;
-    former f;
+    device_factor f;
+    inverse_builder b;
     char sentence[ROOM];
     void *values;
     system_build_grid(&s, &r, 20, 20, INDEFINITE, NATURAL);
@@ -492,23 +497,26 @@ static void any_failed_allocation_is_told(void **state)
     plan_formed(&q, &r, 1e-7, 6000, 1);
     double *growth = calloc(2 * (size_t)q.g.count + 1, sizeof(double));
     CUDA(cudaMalloc(&values, (size_t)q.plan.value_bytes + 16));
-    former_open(&f, q.env, NULL);
+    device_factor_open(&f, q.env, NULL);
+    inverse_builder_open(&b, q.env, NULL);
     const int64_t held = s.env.memory.in_use;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int64_t left = 0;
     for (; status == LIBSOLVER_OUT_OF_MEMORY && left < 1000; left++) {
         s.ration.left = left;
-        status = former_load(&f, &q.tree, sentence, ROOM);
+        status = device_factor_load(&f, &q.tree, sentence, ROOM);
+        inverse_builder_begin(&b, &f, &q.tree);
         if (status == LIBSOLVER_OK)
-            status = former_plan(&f, q.joined, &q.p, &q.g, &q.plan, sentence, ROOM);
+            status = inverse_builder_plan(&b, q.joined, &q.p, &q.g, &q.plan, sentence, ROOM);
         if (status == LIBSOLVER_OK)
-            status = former_values(&f, values, growth, growth + q.g.count, sentence, ROOM);
+            status = inverse_builder_values(&b, values, growth, growth + q.g.count, sentence, ROOM);
         s.ration.left = INT64_MAX;
     }
     assert_int_equal(status, LIBSOLVER_OK);
     assert_true(left > 10);
     compare_growth(&q, growth, 77);
-    former_close(&f);
+    inverse_builder_close(&b);
+    device_factor_close(&f);
     assert_int_equal(s.env.memory.in_use, held);
     CUDA(cudaFree(values));
     free(growth);

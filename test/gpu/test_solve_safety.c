@@ -145,21 +145,18 @@ static int damage_sources(const substitution *plan, int32_t *source)
     return 0;
 }
 
-libsolver_status __real_device_solver_substitute(device_solver *s, const form_factor *is,
-                                                 const void *factor, const substitution *plan,
-                                                 const int32_t *user_row, const void *scale,
-                                                 char *error, int room);
-libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_factor *is,
-                                                 const void *factor, const substitution *plan,
-                                                 const int32_t *user_row, const void *scale,
-                                                 char *error, int room);
-libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_factor *is,
-                                                 const void *factor, const substitution *plan,
-                                                 const int32_t *user_row, const void *scale,
-                                                 char *error, int room)
+libsolver_status __real_device_solver_substitute(device_solver *s, const device_factor *factor,
+                                                 const substitution *plan, const int32_t *user_row,
+                                                 const void *scale, char *error, int room);
+libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_factor *factor,
+                                                 const substitution *plan, const int32_t *user_row,
+                                                 const void *scale, char *error, int room);
+libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_factor *factor,
+                                                 const substitution *plan, const int32_t *user_row,
+                                                 const void *scale, char *error, int room)
 {
     if (!damages)
-        return __real_device_solver_substitute(s, is, factor, plan, user_row, scale, error, room);
+        return __real_device_solver_substitute(s, factor, plan, user_row, scale, error, room);
     damages = 0;
     substitution other = *plan;
     const size_t bytes = sizeof(int32_t) * (size_t)plan->source_start[plan->n + plan->rows];
@@ -168,7 +165,7 @@ libsolver_status __wrap_device_solver_substitute(device_solver *s, const form_fa
     memcpy(other.source, plan->source, bytes);
     assert_true(damage_sources(plan, other.source));
     const libsolver_status status =
-        __real_device_solver_substitute(s, is, factor, &other, user_row, scale, error, room);
+        __real_device_solver_substitute(s, factor, &other, user_row, scale, error, room);
     free(other.source);
     return status;
 }

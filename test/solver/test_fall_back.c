@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include "gpu/solve/device_solver.h"
 #include "gpu/device/devices.h"
-#include "gpu/invert/former.h"
+#include "gpu/device/device_factor.h"
 #include "gpu/refine/residual.h"
 #include "systems.h"
 #include <stdio.h>
@@ -37,8 +37,10 @@ libsolver_status __wrap_device_solver_open(device_solver *s, char *error, int ro
     return opening;
 }
 
-libsolver_status __wrap_former_load(former *f, const factor_tree *tree, char *error, int room);
-libsolver_status __wrap_former_load(former *f, const factor_tree *tree, char *error, int room)
+libsolver_status __wrap_device_factor_load(device_factor *f, const factor_tree *tree, char *error,
+                                           int room);
+libsolver_status __wrap_device_factor_load(device_factor *f, const factor_tree *tree, char *error,
+                                           int room)
 {
     (void)f;
     (void)tree;

@@ -45,6 +45,17 @@ int fake_grow(void **block, int64_t *held, int64_t *allocations, int64_t bytes)
     return *block != NULL;
 }
 
+int fake_grow_buffer(device_buffer *b, int64_t *allocations, int64_t bytes)
+{
+    return fake_grow(&b->at, &b->bytes, allocations, bytes);
+}
+
+void fake_free_buffer(device_buffer *b)
+{
+    fake_free(b->at);
+    *b = (device_buffer){0};
+}
+
 char *fake_entry(const libsolver_vectors *v, int64_t i, int64_t j)
 {
     return (char *)v->values +

@@ -7,6 +7,7 @@
 #include "base/type.h"
 #include "emulators.h"
 #include "fake.h"
+#include "gpu/device/device_buffer.h"
 
 /* What must not happen ends the test. */
 void fake_insist(int condition, const char *what);
@@ -27,6 +28,8 @@ void fake_copy(void *to, const void *from, int64_t bytes);
 /* A buffer of at least so many bytes, the same as before if that is enough.  Returns 0 if there is
  * no room. */
 int fake_grow(void **block, int64_t *held, int64_t *allocations, int64_t bytes);
+int fake_grow_buffer(device_buffer *b, int64_t *allocations, int64_t bytes);
+void fake_free_buffer(device_buffer *b);
 
 /* v(i,j) */
 char *fake_entry(const libsolver_vectors *v, int64_t i, int64_t j);

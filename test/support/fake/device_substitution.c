@@ -28,15 +28,14 @@ static int64_t place_plan(const substitution *plan, const int32_t *user_row, int
     return at;
 }
 
-libsolver_status device_solver_substitute(device_solver *s, const form_factor *is,
-                                          const void *factor, const substitution *plan,
-                                          const int32_t *user_row, const void *scale,
-                                          char *sentence, int room)
+libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
+                                          const substitution *plan, const int32_t *user_row,
+                                          const void *scale, char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
-    const int64_t real_bytes = type_real_bytes(is->type);
+    const int64_t real_bytes = type_real_bytes(factor->shape.type);
     fake_wait(s->stream);
-    device_solver_takes(s, is, factor, plan);
+    device_solver_takes(s, factor, plan);
     if (plan && !fake_grow(&s->memory, &s->bytes, &s->allocations,
                            place_plan(plan, user_row, real_bytes, NULL, s) + 1))
         return fake_no_room(sentence, room);

@@ -4,34 +4,6 @@
 #include "base/memory.h"
 #include <string.h>
 
-static int grow_buffer(device_form *f, form_buffer *b, int64_t bytes)
-{
-    return fake_grow(&b->at, &b->bytes, &f->allocations, bytes);
-}
-
-libsolver_status device_form_load(device_form *f, const form_factor *factor, form_fill *fill,
-                                  void *user, char *sentence, int room)
-{
-    MAY_FAIL(sentence, room);
-    const int64_t bytes =
-        (factor->panel_scalars + (factor->cholesky ? 0 : 2 * (int64_t)factor->n)) *
-        type_bytes(factor->type);
-    fake_wait(f->stream);
-    if (!f->staging)
-        f->staging = fake_allocate(2 * fake.half, 0);
-    if (!f->staging || !grow_buffer(f, &f->factor, bytes + 16))
-        return fake_no_room(sentence, room);
-    f->half = fake.half;
-    f->is = *factor;
-    for (int64_t from = 0, k = 0; from < bytes; from += f->half, k ^= 1) {
-        const int64_t part = bytes - from < f->half ? bytes - from : f->half;
-        char *half = (char *)f->staging + k * f->half;
-        fill(user, from, part, half);
-        fake_copy((char *)f->factor.at + from, half, part);
-    }
-    return LIBSOLVER_OK;
-}
-
 /* The pattern with its arrays at their places, which they are copied to if `copies`; returns their
  * bytes. */
 static int64_t place_pattern(form_pattern *p, char *base, int copies)
@@ -68,28 +40,30 @@ libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern
     MAY_FAIL(sentence, room);
     form_pattern measured = *pattern, there = *pattern;
     fake_wait(f->stream);
-    if (!grow_buffer(f, &f->pattern, place_pattern(&measured, NULL, 0) + 1))
+    if (!fake_grow_buffer(&f->pattern, &f->allocations, place_pattern(&measured, NULL, 0) + 1))
         return fake_no_room(sentence, room);
     place_pattern(&there, f->pattern.at, 1);
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_form_values(device_form *f, const form_pattern *pattern, void *values,
-                                    double *growth, double *seconds, char *sentence, int room)
+libsolver_status device_form_values(device_form *f, const device_factor *factor,
+                                    const form_pattern *pattern, void *values, double *growth,
+                                    double *seconds, char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
     const int64_t grown = pattern->smalls + pattern->strips,
-                  tiles = round_up(pattern->workspace * type_bytes(f->is.type), 256);
-    const int64_t sums = 2 * SQUARE * (int64_t)pattern->strips * type_real_bytes(f->is.type);
+                  tiles = round_up(pattern->workspace * type_bytes(factor->shape.type), 256);
+    const int64_t sums =
+        2 * SQUARE * (int64_t)pattern->strips * type_real_bytes(factor->shape.type);
     fake_wait(f->stream);
-    if (!grow_buffer(f, &f->workspace, tiles + sums + 256))
+    if (!fake_grow_buffer(&f->workspace, &f->allocations, tiles + sums + 256))
         return fake_no_room(sentence, room);
     memset(f->workspace.at, 0xff, (size_t)(tiles + sums)); /* what it held before does not matter */
     emulated_form e = {.pattern = *pattern,
-                       .panel = f->factor.at,
-                       .panel_scalars = f->is.panel_scalars,
-                       .hermitian = f->is.hermitian,
-                       .cholesky = f->is.cholesky,
+                       .panel = factor->values.at,
+                       .panel_scalars = factor->shape.panel_scalars,
+                       .hermitian = factor->shape.hermitian,
+                       .cholesky = factor->shape.cholesky,
                        .values = values,
                        .value_bytes = fake_room(values),
                        .workspace = f->workspace.at,
@@ -99,7 +73,7 @@ libsolver_status device_form_values(device_form *f, const form_pattern *pattern,
                        .square_growth = growth + grown,
                        .seed = fake.seed++};
     place_pattern(&e.pattern, f->pattern.at, 0);
-    const char *wrong = OF_TYPE(f->is.type, emulate_form, &e);
+    const char *wrong = OF_TYPE(factor->shape.type, emulate_form, &e);
     fake_insist(!wrong, wrong);
     *seconds = 1e-3;
     return LIBSOLVER_OK;
@@ -107,16 +81,6 @@ libsolver_status device_form_values(device_form *f, const form_pattern *pattern,
 
 void device_form_drop(device_form *f)
 {
-    form_buffer *all[] = {&f->factor, &f->pattern, &f->workspace};
-    for (int k = 0; k < 3; k++) {
-        fake_free(all[k]->at);
-        *all[k] = (form_buffer){0};
-    }
-}
-
-void device_form_close(device_form *f)
-{
-    device_form_drop(f);
-    fake_free(f->staging);
-    *f = (device_form){0};
+    fake_free_buffer(&f->pattern);
+    fake_free_buffer(&f->workspace);
 }

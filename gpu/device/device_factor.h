@@ -1,0 +1,64 @@
+/* gpu/device/device_factor.h: a factor in a device's memory
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The panels of its nodes lie one after the other with the leading dimensions of the tree; behind
+ * them, for L D L^T, the n entries of D's diagonal and the n entries e(c) = D(c + 1, c), both by
+ * position.  The factor is copied from the host here; those who solve with it or invert parts of it
+ * only read it. */
+#ifndef GPU_DEVICE_DEVICE_FACTOR_H
+#define GPU_DEVICE_DEVICE_FACTOR_H
+
+#include "base/factor_tree.h"
+#include "gpu/device/device_buffer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct environment environment; /* base/environment.h, which is C alone */
+
+typedef struct device_factor_shape {
+    libsolver_type type;
+    int hermitian, cholesky;
+    int32_t n;
+    int64_t panel_scalars; /* of all panels: where the diagonal of D begins */
+} device_factor_shape;
+
+typedef struct device_factor {
+    environment *env;
+    int device;
+    void *stream;
+    device_factor_shape shape;
+    int32_t nodes;
+    int64_t *panel_at;    /* nodes + 1, on the host: scalars before the panel of node s */
+    device_buffer values; /* panels, d, e; a later factor reuses it if it is large enough */
+    int64_t allocations;  /* of values, so far */
+    double seconds;       /* that the last load took */
+    void *staging;        /* page-locked, two halves of so many bytes each: */
+    int64_t half;
+    void *staged[2]; /* events: the device has read this half */
+} device_factor;
+
+/* On env's device and this stream; nothing is allocated yet. */
+void device_factor_open(device_factor *f, environment *env, void *stream);
+void device_factor_close(device_factor *f);
+/* Copies panels and D from the host and waits for the end.  error: room for a sentence, `room`
+ * characters.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT. */
+libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, char *error,
+                                    int room);
+
+/* Writes `bytes` bytes of the values, from byte `from` on, to the host memory `to`. */
+typedef void device_factor_fill(void *user, int64_t from, int64_t bytes, void *to);
+/* What device_factor_load needs of CUDA: memory for a factor of this shape, filled half a staging
+ * buffer at a time.  The device is current only during each call, here and below. */
+libsolver_status device_factor_upload(device_factor *f, const device_factor_shape *shape,
+                                      device_factor_fill *fill, void *user, char *error, int room);
+/* Frees the values. */
+void device_factor_drop(device_factor *f);
+/* Frees values, staging and events. */
+void device_factor_release(device_factor *f);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

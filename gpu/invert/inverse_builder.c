@@ -1,0 +1,110 @@
+/* gpu/invert/inverse_builder.c: the values of a program, computed on a device from a factor there
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/invert/inverse_builder.h"
+#include <stdio.h>
+#include <time.h>
+
+/* Of the workspace on the device. */
+#define WORKSPACE_BYTES ((int64_t)1 << 30)
+
+static double seconds(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void inverse_builder_open(inverse_builder *b, environment *env, void *stream)
+{
+    *b = (inverse_builder){.env = env,
+                           .device = {.device = env->device, .stream = stream},
+                           .workspace_limit = WORKSPACE_BYTES};
+}
+
+void inverse_builder_drop(inverse_builder *b)
+{
+    device_form_drop(&b->device);
+    form_tables_free(&b->env->memory, &b->tables);
+    memory_free(&b->env->memory, b->growth);
+    b->growth = NULL;
+}
+
+void inverse_builder_close(inverse_builder *b)
+{
+    if (b->env)
+        inverse_builder_drop(b);
+    *b = (inverse_builder){0};
+}
+
+int64_t inverse_builder_bytes(const inverse_builder *b)
+{
+    return b->device.pattern.bytes + b->device.workspace.bytes;
+}
+
+void inverse_builder_begin(inverse_builder *b, const device_factor *factor, const factor_tree *tree)
+{
+    b->factor = factor;
+    b->tree = tree;
+    b->info = (inverse_info){0};
+}
+
+/* growth of groups from that of small ones and of strips; square: only of roots with G, 0 of
+ * others */
+static void collect_growth(const form_tables *t, int square, const double *part, double *growth)
+{
+    const form_pattern *p = &t->pattern;
+    if (square)
+        for (int32_t q = 0; q < p->smalls + p->tiled_groups; q++)
+            growth[q] = 0;
+    for (int32_t q = square ? p->smalls - p->small_tops : 0; q < p->smalls; q++)
+        growth[t->of_small[q]] = part[q];
+    for (int32_t q = 0; q < p->tiled_groups; q++) {
+        if (square && p->tiled[q].top < 0)
+            continue;
+        const double *of = part + p->smalls + p->tiled[q].first_strip;
+        double worst = 0;
+        for (int32_t a = 0; a < p->tiled[q].nb; a++)
+            worst = worst != worst || worst >= of[a] ? worst : of[a]; /* NaN stays */
+        growth[t->of_tiled[q]] = worst;
+    }
+}
+
+libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *joined,
+                                      const pieces *p, const groups *g, const solve_plan *plan,
+                                      char *error, int room)
+{
+    const double start = seconds();
+    memory *m = &b->env->memory;
+    form_tables *t = &b->tables;
+    form_tables_free(m, t);
+    memory_free(m, b->growth);
+    b->growth = NULL;
+    if (form_tables_build(m, b->tree, joined, p, g, plan, b->factor->panel_at, b->workspace_limit,
+                          t) == LIBSOLVER_OK)
+        b->growth =
+            memory_new(m, 2 * ((int64_t)t->pattern.smalls + t->pattern.strips), sizeof(double));
+    if (!b->growth) {
+        snprintf(error, (size_t)room, "wanted %lld more bytes", (long long)m->wanted);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    const libsolver_status status = device_form_pattern(&b->device, &t->pattern, error, room);
+    form_tables_trim(m, t);
+    b->info.tables += seconds() - start;
+    b->info.pattern_bytes = b->device.pattern.bytes;
+    return status;
+}
+
+libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
+                                        double *square_growth, char *error, int room)
+{
+    const form_tables *t = &b->tables;
+    const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;
+    double kernels = 0;
+    TRY(device_form_values(&b->device, b->factor, &t->pattern, values, b->growth, &kernels, error,
+                           room));
+    collect_growth(t, 0, b->growth, growth);
+    collect_growth(t, 1, b->growth + parts, square_growth);
+    b->info.kernels += kernels;
+    b->info.workspace_bytes = b->device.workspace.bytes;
+    return LIBSOLVER_OK;
+}

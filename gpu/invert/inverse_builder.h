@@ -1,0 +1,49 @@
+/* gpu/invert/inverse_builder.h: the values of a program, computed on a device from a factor there
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_INVERT_INVERSE_BUILDER_H
+#define GPU_INVERT_INVERSE_BUILDER_H
+
+#include "base/environment.h"
+#include "gpu/invert/form_tables.h"
+
+/* What the plans and values of the factor at hand took. */
+typedef struct inverse_info {
+    double tables, kernels;                 /* seconds: of tables on the host, of kernels */
+    int64_t pattern_bytes, workspace_bytes; /* held on the device */
+} inverse_info;
+
+typedef struct inverse_builder {
+    environment *env;
+    device_form device;
+    int64_t workspace_limit; /* bytes, exceeded where one group needs more */
+    const device_factor *factor;
+    const factor_tree *tree; /* until inverse_builder_plan */
+    form_tables tables;      /* of the plan at hand */
+    double *growth;          /* of small groups and strips, twice */
+    inverse_info info;
+} inverse_builder;
+
+/* On env's device and this stream; nothing is allocated yet. */
+void inverse_builder_open(inverse_builder *b, environment *env, void *stream);
+void inverse_builder_close(inverse_builder *b);
+/* Gives back what it holds on the device and of the plan. */
+void inverse_builder_drop(inverse_builder *b);
+
+/* The factor that is inverted next, which is only read, and its tree, which must stay until
+ * inverse_builder_plan. */
+void inverse_builder_begin(inverse_builder *b, const device_factor *factor,
+                           const factor_tree *tree);
+/* What the device has to know of groups and their program; serves this and later factors of the
+ * same shape (gpu/tree/tree_shape.h).  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here
+ * and below. */
+libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *joined,
+                                      const pieces *p, const groups *g, const solve_plan *plan,
+                                      char *error, int room);
+/* form_values (gpu/invert/form.h) for that plan with the values on the device: tiles of every
+ * group, and D^-1.  Nothing is allocated from the second time on. */
+libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
+                                        double *square_growth, char *error, int room);
+/* Held on the device. */
+int64_t inverse_builder_bytes(const inverse_builder *b);
+
+#endif
