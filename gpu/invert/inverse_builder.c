@@ -23,8 +23,8 @@ void inverse_builder_open(inverse_builder *b, environment *env, void *stream)
 
 void inverse_builder_drop(inverse_builder *b)
 {
-    device_form_drop(&b->device);
-    form_tables_free(&b->env->memory, &b->tables);
+    device_inverter_drop(&b->device);
+    invert_tables_free(&b->env->memory, &b->tables);
     memory_free(&b->env->memory, b->growth);
     b->growth = NULL;
 }
@@ -50,16 +50,16 @@ void inverse_builder_begin(inverse_builder *b, const device_factor *factor, cons
 
 /* growth of groups from that of small ones and of strips; square: only of roots with G, 0 of
  * others */
-static void collect_growth(const form_tables *t, int square, const double *part, double *growth)
+static void collect_growth(const invert_tables *t, int square, const double *part, double *growth)
 {
-    const form_pattern *p = &t->pattern;
+    const invert_pattern *p = &t->pattern;
     if (square)
         for (int32_t q = 0; q < p->smalls + p->tiled_groups; q++)
             growth[q] = 0;
-    for (int32_t q = square ? p->smalls - p->small_tops : 0; q < p->smalls; q++)
+    for (int32_t q = square ? p->smalls - p->small_roots : 0; q < p->smalls; q++)
         growth[t->of_small[q]] = part[q];
     for (int32_t q = 0; q < p->tiled_groups; q++) {
-        if (square && p->tiled[q].top < 0)
+        if (square && p->tiled[q].root < 0)
             continue;
         const double *of = part + p->smalls + p->tiled[q].first_strip;
         double worst = 0;
@@ -75,35 +75,40 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
 {
     const double start = seconds();
     memory *m = &b->env->memory;
-    form_tables *t = &b->tables;
-    form_tables_free(m, t);
+    invert_tables *t = &b->tables;
+    invert_tables_free(m, t);
     memory_free(m, b->growth);
     b->growth = NULL;
-    if (form_tables_build(m, b->tree, joined, p, g, plan, b->factor->panel_at, b->workspace_limit,
-                          t) == LIBSOLVER_OK)
+    const invert_input input = {.tree = b->tree,
+                                .joined = joined,
+                                .p = p,
+                                .g = g,
+                                .plan = plan,
+                                .panel_at = b->factor->panel_at};
+    if (invert_tables_build(m, &input, b->workspace_limit, t) == LIBSOLVER_OK)
         b->growth =
             memory_new(m, 2 * ((int64_t)t->pattern.smalls + t->pattern.strips), sizeof(double));
     if (!b->growth) {
         snprintf(error, (size_t)room, "wanted %lld more bytes", (long long)m->wanted);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
-    const libsolver_status status = device_form_pattern(&b->device, &t->pattern, error, room);
-    form_tables_trim(m, t);
+    const libsolver_status status = device_inverter_load(&b->device, &t->pattern, error, room);
+    invert_tables_trim(m, t);
     b->info.tables += seconds() - start;
     b->info.pattern_bytes = b->device.pattern.bytes;
     return status;
 }
 
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
-                                        double *square_growth, char *error, int room)
+                                        double *root_growth, char *error, int room)
 {
-    const form_tables *t = &b->tables;
+    const invert_tables *t = &b->tables;
     const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;
     double kernels = 0;
-    TRY(device_form_values(&b->device, b->factor, &t->pattern, values, b->growth, &kernels, error,
-                           room));
+    TRY(device_inverter_run(&b->device, b->factor, &t->pattern, values, b->growth, &kernels, error,
+                            room));
     collect_growth(t, 0, b->growth, growth);
-    collect_growth(t, 1, b->growth + parts, square_growth);
+    collect_growth(t, 1, b->growth + parts, root_growth);
     b->info.kernels += kernels;
     b->info.workspace_bytes = b->device.workspace.bytes;
     return LIBSOLVER_OK;

@@ -4,7 +4,7 @@
 #define GPU_INVERT_INVERSE_BUILDER_H
 
 #include "base/environment.h"
-#include "gpu/invert/form_tables.h"
+#include "gpu/invert/tables.h"
 
 /* What the plans and values of the factor at hand took. */
 typedef struct inverse_info {
@@ -14,11 +14,11 @@ typedef struct inverse_info {
 
 typedef struct inverse_builder {
     environment *env;
-    device_form device;
+    device_inverter device;
     int64_t workspace_limit; /* bytes, exceeded where one group needs more */
     const device_factor *factor;
     const factor_tree *tree; /* until inverse_builder_plan */
-    form_tables tables;      /* of the plan at hand */
+    invert_tables tables;    /* of the plan at hand */
     double *growth;          /* of small groups and strips, twice */
     inverse_info info;
 } inverse_builder;
@@ -39,10 +39,10 @@ void inverse_builder_begin(inverse_builder *b, const device_factor *factor,
 libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *joined,
                                       const pieces *p, const groups *g, const solve_plan *plan,
                                       char *error, int room);
-/* form_values (gpu/invert/form.h) for that plan with the values on the device: tiles of every
+/* invert_values (gpu/invert/invert.h) for that plan with the values on the device: tiles of every
  * group, and D^-1.  Nothing is allocated from the second time on. */
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
-                                        double *square_growth, char *error, int room);
+                                        double *root_growth, char *error, int room);
 /* Held on the device. */
 int64_t inverse_builder_bytes(const inverse_builder *b);
 

@@ -14,18 +14,22 @@
 /* Into how many a single piece is cut when its inverse is not good enough. */
 #define CUT_INTO 4
 
-static libsolver_status form_values(environment *env, const factor_tree *tree, prepared_solve *s,
-                                    double *growth, double *square)
+static libsolver_status invert_on_host(environment *env, const factor_tree *tree, prepared_solve *s,
+                                       double *growth, double *square)
 {
     switch (tree->type) {
     case LIBSOLVER_S:
-        return form_values_s(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth, square);
+        return invert_values_s(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth,
+                               square);
     case LIBSOLVER_D:
-        return form_values_d(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth, square);
+        return invert_values_d(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth,
+                               square);
     case LIBSOLVER_C:
-        return form_values_c(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth, square);
+        return invert_values_c(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth,
+                               square);
     case LIBSOLVER_Z:
-        return form_values_z(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth, square);
+        return invert_values_z(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth,
+                               square);
     }
     return LIBSOLVER_INTERNAL;
 }
@@ -40,7 +44,7 @@ static libsolver_status form(environment *env, const factor_tree *tree, const pr
     /* with what lies between groups */
     if (!s->values)
         s->values = memory_zeroed(&env->memory, s->plan.value_bytes, 1);
-    return s->values ? form_values(env, tree, s, growth, square) : LIBSOLVER_OUT_OF_MEMORY;
+    return s->values ? invert_on_host(env, tree, s, growth, square) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* Groups of the pieces at hand, their program and values. */
@@ -147,7 +151,7 @@ static libsolver_status cut_finer(environment *env, const factor_tree *tree, dou
 static libsolver_status prepare(environment *env, const factor_tree *tree, const prepare_options *o,
                                 message *why, prepared_solve *s)
 {
-    const double limit = o->growth_limit > 0 ? o->growth_limit : FORM_GROWTH_LIMIT;
+    const double limit = o->growth_limit > 0 ? o->growth_limit : INVERSE_GROWTH_LIMIT;
     s->kept = tree_shape_is(&s->shape, tree);
     TRY(s->kept ? form(env, tree, o, why, s) : begin(env, tree, o, why, s));
     if (s->kept && s->guarded > 0 && count_bad(s, limit) > 0) /* what was cut may be whole again */

@@ -3,7 +3,7 @@
 #ifndef GPU_PACKED_PREPARE_H
 #define GPU_PACKED_PREPARE_H
 
-#include "gpu/invert/form.h"
+#include "gpu/invert/invert.h"
 #include "gpu/tree/tree_shape.h"
 
 typedef struct prepared_solve prepared_solve;
@@ -12,11 +12,11 @@ typedef struct prepare_options {
     int32_t blocks;                /* resident on the device */
     double step, bytes_per_second; /* of the device, 0: an H200's */
     double entries_factor;         /* most entries of all inverses, in entries of L; 0: no limit */
-    double growth_limit;           /* 0: FORM_GROWTH_LIMIT */
+    double growth_limit;           /* 0: INVERSE_GROWTH_LIMIT */
     int64_t largest_group;         /* most columns of a group; 0: the default */
     const plan_tuning *tuning;     /* NULL: plan_tuned */
     /* Forms the values of the groups and program at hand elsewhere; growth: see
-     * FORM_VALUES.  at_hand->kept: groups and program are those of the call before.  NULL: on the
+     * INVERT_VALUES.  at_hand->kept: groups and program are those of the call before.  NULL: on the
      * host. */
     libsolver_status (*form)(void *user, const prepared_solve *at_hand, double *growth,
                              double *square_growth, message *why);

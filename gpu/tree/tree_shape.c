@@ -1,23 +1,22 @@
 /* gpu/tree/tree_shape.c: what of a factor a program of its solve depends on: all but the values
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/tree/tree_shape.h"
-#include "gpu/invert/form.h"
 #include <string.h>
 
 static void find_joined(const factor_tree *tree, unsigned char *joined)
 {
     switch (tree->type) {
     case LIBSOLVER_S:
-        form_joined_s(tree, joined);
+        tree_joined_s(tree, joined);
         break;
     case LIBSOLVER_D:
-        form_joined_d(tree, joined);
+        tree_joined_d(tree, joined);
         break;
     case LIBSOLVER_C:
-        form_joined_c(tree, joined);
+        tree_joined_c(tree, joined);
         break;
     case LIBSOLVER_Z:
-        form_joined_z(tree, joined);
+        tree_joined_z(tree, joined);
         break;
     }
 }

@@ -25,6 +25,11 @@ libsolver_status tree_shape_copy(memory *m, const factor_tree *tree, tree_shape 
  * rows), nothing is allocated. */
 int tree_shape_is(const tree_shape *shape, const factor_tree *tree);
 void tree_shape_free(memory *m, tree_shape *shape);
+/* joined(c), length n, out: nonzero where positions c and c + 1 are a 2x2 pivot. */
+void tree_joined_s(const factor_tree *tree, unsigned char *joined);
+void tree_joined_d(const factor_tree *tree, unsigned char *joined);
+void tree_joined_c(const factor_tree *tree, unsigned char *joined);
+void tree_joined_z(const factor_tree *tree, unsigned char *joined);
 /* Entries of L. */
 int64_t tree_entries(const factor_tree *tree);
 

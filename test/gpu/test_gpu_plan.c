@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "cpu_system.h"
-#include "gpu/invert/form.h"
+#include "gpu/invert/invert.h"
+#include "gpu/tree/tree_shape.h"
 #include "gpu/plan/trace.h"
 #include "solve_emulator.h"
 #include "solver/cpu/plan/tree.h"
@@ -45,8 +46,8 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
     if (!q->values || !q->growth)
         return LIBSOLVER_OUT_OF_MEMORY;
     memset(q->values, 0xff, (size_t)q->plan.value_bytes); /* NaN */
-    TRY(NAME(form_values)(&s->env, &q->tree.view, &q->p, &q->g, &q->plan, q->values, q->growth,
-                          q->growth + q->g.count));
+    TRY(NAME(invert_values)(&s->env, &q->tree.view, &q->p, &q->g, &q->plan, q->values, q->growth,
+                            q->growth + q->g.count));
     q->most_growth = 1;
     for (int32_t i = 0; i < 2 * q->g.count; i++)
         q->most_growth = fmax(q->most_growth, q->growth[i]);
@@ -72,7 +73,7 @@ static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r,
     q->joined = memory_new(q->m, s->a.n, 1);
     if (!q->joined)
         return LIBSOLVER_OUT_OF_MEMORY;
-    NAME(form_joined)(&q->tree.view, q->joined);
+    NAME(tree_joined)(&q->tree.view, q->joined);
     TRY(pieces_build(q->m, &q->tree.view, &q->p));
     for (int round = 0; round < cuts; round++) {
         int32_t *cut = memory_new(q->m, q->p.count, sizeof(int32_t));

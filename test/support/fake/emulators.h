@@ -4,20 +4,20 @@
 #define TEST_SUPPORT_FAKE_EMULATORS_H
 
 #include "gpu/solve/device_solver.h"
-#include "gpu/invert/form_device.h"
+#include "gpu/invert/device_invert.h"
 #include "gpu/refine/residual.h"
 
-/* The launches that form the values of a program. */
-typedef struct emulated_form {
-    form_pattern pattern; /* all arrays are there */
-    const void *panel;    /* then d and e by position (L D L^T) */
+/* The launches that compute the values of a program. */
+typedef struct emulated_inversion {
+    invert_pattern pattern; /* all arrays are there */
+    const void *panel;      /* then d and e by position (L D L^T) */
     int64_t panel_scalars;
     int hermitian, cholesky;
     void *values, *workspace, *sums; /* sums: 2 SQUARE reals for each strip */
     int64_t value_bytes, workspace_bytes;
-    double *growth, *square_growth; /* of small groups, then of strips */
+    double *growth, *root_growth; /* of small groups, then of strips */
     uint64_t seed;
-} emulated_form;
+} emulated_inversion;
 
 /* One right-hand side by substitution; letter: a scalar for each.  b, x: by rows of A, apart. */
 typedef struct emulated_substitution {
@@ -40,7 +40,7 @@ typedef struct emulated_refinement {
 /* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix there
  * is nothing to be said. */
 #define EMULATORS(p) \
-    const char *emulate_form_##p(const emulated_form *f); \
+    const char *emulate_inversion_##p(const emulated_inversion *f); \
     const char *emulate_substitution_##p(const emulated_substitution *s); \
     void emulate_matrix_##p(const device_matrix *a, const void *lower, const void *row_sum); \
     const char *emulate_refine_step_##p(const emulated_refinement *r); \

@@ -1,8 +1,8 @@
-/* test/support/fake/form_tmpl.c: forms the values of a program from its tables, launch by launch,
- * each one's blocks in random order
+/* test/support/fake/invert_tmpl.c: computes the values of a program from the tables of the
+ * inversion, launch by launch, the blocks of each in random order
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The steps are those of gpu/invert/form_device.h; the sums are plain ones. */
+ * The steps are those of gpu/invert/device_invert.h; the sums are plain ones. */
 #include "emulators.h"
 #include "pivot.h"
 #include "test/support/random.h"
@@ -11,16 +11,16 @@
 
 #define AREA (SQUARE * SQUARE)
 
-typedef struct former {
-    const emulated_form *f;
-    const form_pattern *p;
+typedef struct inverter {
+    const emulated_inversion *f;
+    const invert_pattern *p;
     const scalar *panel, *d, *e;
     scalar *values, *workspace;
     real *sums, *turned; /* SQUARE for each strip */
     const char *wrong;
-} former;
+} inverter;
 
-static void complain(former *t, int condition, const char *what)
+static void complain(inverter *t, int condition, const char *what)
 {
     if (condition && !t->wrong)
         t->wrong = what;
@@ -34,34 +34,34 @@ static double worse(double a, double b)
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
-static scalar *in_workspace(former *t, int64_t at)
+static scalar *in_workspace(inverter *t, int64_t at)
 {
     complain(t, at < 0 || (at + AREA) * (int64_t)sizeof(scalar) > t->f->workspace_bytes,
              "a tile leaves the workspace");
     return t->wrong ? t->workspace : t->workspace + at;
 }
 
-static scalar *tile_l(former *t, const form_tiled *g, int32_t a, int32_t b)
+static scalar *tile_l(inverter *t, const tiled_group *g, int32_t a, int32_t b)
 {
-    return in_workspace(t, g->l + AREA * form_tile(g->nb, a, b));
+    return in_workspace(t, g->l + AREA * tile_number(g->nb, a, b));
 }
 
-static scalar *tile_t(former *t, const form_tiled *g, int32_t a, int32_t b)
+static scalar *tile_t(inverter *t, const tiled_group *g, int32_t a, int32_t b)
 {
-    return in_workspace(t, g->t + AREA * form_tile(g->nb, a, b));
+    return in_workspace(t, g->t + AREA * tile_number(g->nb, a, b));
 }
 
-static scalar *tile_x(former *t, const form_tiled *g, int32_t a, int32_t b)
+static scalar *tile_x(inverter *t, const tiled_group *g, int32_t a, int32_t b)
 {
-    const int64_t at = g->x + AREA * form_tile(g->nb, a, b);
-    if (g->top >= 0 || g->parts > 0)
+    const int64_t at = g->x + AREA * tile_number(g->nb, a, b);
+    if (g->root >= 0 || g->parts > 0)
         return in_workspace(t, at);
     complain(t, at < 0 || (at + AREA) * (int64_t)sizeof(scalar) > t->f->value_bytes,
              "a tile leaves the values");
     return t->wrong ? t->values : t->values + at;
 }
 
-static scalar *value_at(former *t, int64_t at)
+static scalar *value_at(inverter *t, int64_t at)
 {
     complain(t, at < 0 || (at + 1) * (int64_t)sizeof(scalar) > t->f->value_bytes,
              "an entry leaves the values");
@@ -76,23 +76,23 @@ static int64_t scalars_at(uint32_t at16)
 /* ---- Strips ---------------------------------------------------------------------------------- */
 
 typedef struct strip_work {
-    const form_strip *strip;
-    const form_tiled *g;
+    const invert_strip *strip;
+    const tiled_group *g;
     int32_t number;  /* of all strips */
     int32_t columns; /* by columns of groups: place of its first one */
 } strip_work;
 
-static strip_work strip_of(const former *t, int32_t s)
+static strip_work strip_of(const inverter *t, int32_t s)
 {
-    const form_strip *strip = &t->p->strip[s];
-    const form_tiled *g = &t->p->tiled[strip->group];
+    const invert_strip *strip = &t->p->strip[s];
+    const tiled_group *g = &t->p->tiled[strip->group];
     return (strip_work){strip, g, s, g->column_start + strip->column};
 }
 
-static void gather(former *t, const strip_work *w)
+static void gather(inverter *t, const strip_work *w)
 {
     for (int32_t c = 0; c < w->strip->width; c++) {
-        const form_piece *piece = &t->p->piece[t->p->column_piece[w->columns + c]];
+        const invert_piece *piece = &t->p->piece[t->p->column_piece[w->columns + c]];
         const int32_t j = w->strip->column + c - piece->column;
         for (int32_t q = j; q < piece->rows; q++) {
             const int32_t row = t->p->map[piece->map + q];
@@ -103,7 +103,7 @@ static void gather(former *t, const strip_work *w)
 }
 
 /* Ones on the diagonal past the strip's width, and where L has them unsaid. */
-static void put_ones(former *t, const strip_work *w)
+static void put_ones(inverter *t, const strip_work *w)
 {
     scalar *l = tile_l(t, w->g, w->strip->number, w->strip->number);
     for (int32_t c = 0; c < SQUARE; c++)
@@ -112,7 +112,7 @@ static void put_ones(former *t, const strip_work *w)
 }
 
 /* x := inv(l) of strips a and a + 1, a even. */
-static void invert(former *t, const strip_work *w)
+static void invert(inverter *t, const strip_work *w)
 {
     const int32_t a = w->strip->number, order = a + 1 < w->g->nb ? 2 * SQUARE : SQUARE;
     if (a % 2)
@@ -140,9 +140,9 @@ static void invert(former *t, const strip_work *w)
 }
 
 /* t := D^-1 M of roots */
-static void scale(former *t, const strip_work *w)
+static void scale(inverter *t, const strip_work *w)
 {
-    for (int32_t row = 0; row < SQUARE && w->g->top >= 0; row++) {
+    for (int32_t row = 0; row < SQUARE && w->g->root >= 0; row++) {
         pivot_row d = {0};
         if (row < w->strip->width)
             d = pivot_of(t->d, t->e, t->f->hermitian, t->p->column[w->columns + row]);
@@ -161,7 +161,7 @@ static void scale(former *t, const strip_work *w)
 }
 
 /* Row sums of |M|; then its rows in their order, and nothing where a strip is not filled up. */
-static void finish(former *t, const strip_work *w)
+static void finish(inverter *t, const strip_work *w)
 {
     const int32_t a = w->strip->number, width = w->strip->width;
     for (int32_t row = 0; row < SQUARE; row++) {
@@ -176,7 +176,7 @@ static void finish(former *t, const strip_work *w)
         memcpy(old, x, sizeof old);
         for (int32_t row = 0; row < SQUARE; row++)
             for (int32_t c = 0; c < SQUARE; c++) {
-                const int outside = w->g->top < 0 && b == a && (row >= width || c >= width);
+                const int outside = w->g->root < 0 && b == a && (row >= width || c >= width);
                 const int32_t from = w->strip->reordered && row < width
                                          ? t->p->z_row[w->columns + row] - w->strip->column
                                          : row;
@@ -188,7 +188,7 @@ static void finish(former *t, const strip_work *w)
 }
 
 /* The largest row sum of |L_K| times a vector. */
-static double largest_sum(former *t, const strip_work *w, const real *vector)
+static double largest_sum(inverter *t, const strip_work *w, const real *vector)
 {
     double largest = 0;
     for (int32_t row = 0; row < SQUARE; row++) {
@@ -203,14 +203,14 @@ static double largest_sum(former *t, const strip_work *w, const real *vector)
 }
 
 /* sums := row sums of |G| */
-static void sum_square(former *t, const strip_work *w)
+static void sum_square(inverter *t, const strip_work *w)
 {
-    for (int32_t q = 0; q < SQUARE && w->g->top >= 0; q++) {
+    for (int32_t q = 0; q < SQUARE && w->g->root >= 0; q++) {
         const int32_t row = w->strip->column + q;
         real sum = 0;
-        for (int32_t b = 0; b < w->g->top_blocks && q < w->strip->width; b++) {
-            const form_top_tile *tile =
-                &t->p->top[w->g->top + row / w->g->top_rows * w->g->top_blocks + b];
+        for (int32_t b = 0; b < w->g->root_blocks && q < w->strip->width; b++) {
+            const root_tile *tile =
+                &t->p->root[w->g->root + row / w->g->root_rows * w->g->root_blocks + b];
             for (int32_t c = 0; c < tile->ld; c++)
                 sum += scalar_abs(*value_at(t, scalars_at(tile->at16) +
                                                    (int64_t)(row - tile->row) * tile->ld + c));
@@ -220,10 +220,10 @@ static void sum_square(former *t, const strip_work *w)
 }
 
 /* turned := |D| |L_K^T| sums */
-static void turn_square(former *t, const strip_work *w)
+static void turn_square(inverter *t, const strip_work *w)
 {
     real y[SQUARE + 2] = {0};
-    if (w->g->top < 0)
+    if (w->g->root < 0)
         return;
     for (int32_t b = w->strip->number; b < w->g->nb; b++)
         for (int32_t c = 0; c < SQUARE; c++)
@@ -253,27 +253,28 @@ static void add_product(wide *sum, const scalar *a, const scalar *b, int turned,
 }
 
 /* Tile (row, column) of T, X or W. */
-static void multiply_tile(former *t, const form_item *item, const form_tiled *g, int32_t row,
+static void multiply_tile(inverter *t, const product_item *item, const tiled_group *g, int32_t row,
                           int32_t column)
 {
     wide sum[AREA] = {0};
-    const int is_x = item->kind == FORM_X;
+    const int is_x = item->kind == PRODUCT_X;
     for (int32_t c = item->from; c < item->to; c++) {
         if (is_x ? c > row : c < column) /* M is zero above its diagonal */
             continue;
         add_product(sum, is_x ? tile_x(t, g, row, c) : tile_l(t, g, row, c),
                     is_x ? tile_t(t, g, c, column) : tile_x(t, g, c, column), 0, 0);
     }
-    scalar *to = item->kind == FORM_T ? tile_t(t, g, row, column) : tile_x(t, g, row, column);
+    scalar *to = item->kind == PRODUCT_T ? tile_t(t, g, row, column) : tile_x(t, g, row, column);
     for (int32_t q = 0; q < AREA; q++)
-        to[square_at(q % SQUARE, q / SQUARE)] = (scalar)(item->kind == FORM_T ? sum[q] : -sum[q]);
+        to[square_at(q % SQUARE, q / SQUARE)] =
+            (scalar)(item->kind == PRODUCT_T ? sum[q] : -sum[q]);
 }
 
 /* Entry (row, column) of a root's G. */
-static void put_square(former *t, const form_tiled *g, int32_t row, int32_t column, scalar v)
+static void put_square(inverter *t, const tiled_group *g, int32_t row, int32_t column, scalar v)
 {
-    const int32_t block = (int32_t)(((int64_t)(column + 1) * g->top_blocks - 1) / g->k);
-    const form_top_tile *tile = &t->p->top[g->top + row / g->top_rows * g->top_blocks + block];
+    const int32_t block = (int32_t)(((int64_t)(column + 1) * g->root_blocks - 1) / g->k);
+    const root_tile *tile = &t->p->root[g->root + row / g->root_rows * g->root_blocks + block];
     complain(t, column < tile->column || column - tile->column >= tile->ld || row < tile->row,
              "an entry of G is in another tile");
     *value_at(t, scalars_at(tile->at16) + (int64_t)(row - tile->row) * tile->ld + column -
@@ -281,12 +282,12 @@ static void put_square(former *t, const form_tiled *g, int32_t row, int32_t colu
 }
 
 /* Tile (i, j) of the lower triangle of G, to both of its places. */
-static void multiply_square(former *t, const form_item *item, const form_tiled *g, int32_t i,
+static void multiply_square(inverter *t, const product_item *item, const tiled_group *g, int32_t i,
                             int32_t j)
 {
     wide sum[AREA] = {0};
-    const form_strip *down = &t->p->strip[g->first_strip + i],
-                     *across = &t->p->strip[g->first_strip + j];
+    const invert_strip *down = &t->p->strip[g->first_strip + i],
+                       *across = &t->p->strip[g->first_strip + j];
     if (i < j)
         return;
     for (int32_t c = item->from > i ? item->from : i; c < item->to; c++)
@@ -302,14 +303,14 @@ static void multiply_square(former *t, const form_item *item, const form_tiled *
         }
 }
 
-static void multiply(former *t, int32_t number, int square)
+static void multiply(inverter *t, int32_t number, int square)
 {
-    const form_item *item = &t->p->item[number];
-    const form_tiled *g = &t->p->tiled[item->group];
-    complain(t, (item->kind == FORM_G) != square, "an item is of another kind than its launch");
+    const product_item *item = &t->p->item[number];
+    const tiled_group *g = &t->p->tiled[item->group];
+    complain(t, (item->kind == PRODUCT_G) != square, "an item is of another kind than its launch");
     complain(t,
-             item->columns < 1 || item->columns > FORM_ITEM_COLUMNS || item->rows < 1 ||
-                 item->rows > form_item_rows(SCALAR_TYPE),
+             item->columns < 1 || item->columns > PRODUCT_ITEM_COLUMNS || item->rows < 1 ||
+                 item->rows > product_item_rows(SCALAR_TYPE),
              "an item has no warps");
     for (int32_t p = 0; p < item->rows && !t->wrong; p++)
         for (int32_t q = 0; q < item->columns; q++)
@@ -319,10 +320,10 @@ static void multiply(former *t, int32_t number, int square)
                 multiply_tile(t, item, g, item->row + p, item->column + q);
 }
 
-static void pack(former *t, int32_t number)
+static void pack(inverter *t, int32_t number)
 {
-    const form_part *q = &t->p->part[number];
-    const form_tiled *g = &t->p->tiled[q->group];
+    const invert_part *q = &t->p->part[number];
+    const tiled_group *g = &t->p->tiled[q->group];
     const int by_rows = q->column_step == 1;
     const scalar *from = in_workspace(t, g->x + AREA * (int64_t)q->tile);
     for (int32_t row = 0; row < q->rows + (by_rows ? 0 : q->zeros); row++)
@@ -335,52 +336,52 @@ static void pack(former *t, int32_t number)
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static void run_strip(former *t, form_step step, int32_t s)
+static void run_strip(inverter *t, invert_step step, int32_t s)
 {
     const strip_work w = strip_of(t, s);
     const int32_t at = t->p->smalls + s;
     switch (step) {
-    case FORM_GATHER:
+    case INVERT_GATHER:
         gather(t, &w);
         break;
-    case FORM_INVERT:
+    case INVERT_DIAGONAL:
         invert(t, &w);
         break;
-    case FORM_SCALE:
+    case INVERT_SCALE:
         scale(t, &w);
         break;
-    case FORM_FINISH:
+    case INVERT_FINISH:
         finish(t, &w);
         break;
-    case FORM_GROWTH:
+    case INVERT_GROWTH:
         t->f->growth[at] = largest_sum(t, &w, t->sums);
         break;
-    case FORM_SQUARE_SUMS:
+    case INVERT_ROOT_SUMS:
         sum_square(t, &w);
         break;
-    case FORM_SQUARE_TURNED:
+    case INVERT_ROOT_TRANSPOSED:
         turn_square(t, &w);
         break;
-    case FORM_SQUARE_GROWTH:
-        if (w.g->top >= 0)
-            t->f->square_growth[at] = largest_sum(t, &w, t->turned);
+    case INVERT_ROOT_GROWTH:
+        if (w.g->root >= 0)
+            t->f->root_growth[at] = largest_sum(t, &w, t->turned);
         break;
     default:
         complain(t, 1, "there is no such step");
     }
 }
 
-static void run_launch(former *t, const form_launch *l, random_stream *r)
+static void run_launch(inverter *t, const invert_launch *l, random_stream *r)
 {
     int32_t *order = calloc((size_t)l->count + 1, sizeof *order);
-    if (l->step == FORM_CLEAR)
+    if (l->step == INVERT_CLEAR)
         memset(t->workspace, 0, (size_t)l->bytes);
     random_permutation(r, l->count, order);
     for (int32_t k = 0; k < l->count && !t->wrong; k++) {
         const int32_t number = l->first + order[k];
-        if (l->step == FORM_MULTIPLY || l->step == FORM_GRAM)
-            multiply(t, number, l->step == FORM_GRAM);
-        else if (l->step == FORM_PACK)
+        if (l->step == INVERT_MULTIPLY || l->step == INVERT_GRAM)
+            multiply(t, number, l->step == INVERT_GRAM);
+        else if (l->step == INVERT_PACK)
             pack(t, number);
         else
             run_strip(t, l->step, number);
@@ -392,16 +393,16 @@ static void run_launch(former *t, const form_launch *l, random_stream *r)
 
 /* l: [L_K; L_R], x: [M; W], both (k + r) x k; y: D^-1 M, row and sum: k. */
 typedef struct small_work {
-    const form_small *s;
+    const small_group *s;
     int32_t k, m;
     scalar *l, *x, *y;
     real *row, *sum;
 } small_work;
 
-static void small_gather(former *t, const small_work *w)
+static void small_gather(inverter *t, const small_work *w)
 {
     for (int32_t c = 0; c < w->k; c++) {
-        const form_piece *piece = &t->p->piece[t->p->column_piece[w->s->column_start + c]];
+        const invert_piece *piece = &t->p->piece[t->p->column_piece[w->s->column_start + c]];
         const int32_t j = c - piece->column;
         for (int32_t q = j; q < piece->rows; q++) {
             const int32_t row = t->p->map[piece->map + q];
@@ -453,7 +454,7 @@ static double small_growth(const small_work *w)
     return small_largest(w);
 }
 
-static void small_store(former *t, const small_work *w)
+static void small_store(inverter *t, const small_work *w)
 {
     for (int32_t c = 0; c < w->k; c++)
         for (int32_t place = 0; place < w->s->ld; place++) {
@@ -464,7 +465,7 @@ static void small_store(former *t, const small_work *w)
 }
 
 /* G := M^T D^-1 M of a root. */
-static void small_square(former *t, const small_work *w)
+static void small_root(inverter *t, const small_work *w)
 {
     const int32_t *column = t->p->column + w->s->column_start;
     for (int32_t c = 0; c < w->k; c++)
@@ -484,7 +485,7 @@ static void small_square(former *t, const small_work *w)
         }
 }
 
-static double small_square_growth(former *t, const small_work *w)
+static double small_root_growth(inverter *t, const small_work *w)
 {
     const int32_t *column = t->p->column + w->s->column_start;
     for (int32_t i = 0; i < w->k; i++) {
@@ -501,11 +502,11 @@ static double small_square_growth(former *t, const small_work *w)
     return small_largest(w);
 }
 
-static void run_small(former *t, int32_t number)
+static void run_small(inverter *t, int32_t number)
 {
-    const form_small *s = &t->p->small[number];
+    const small_group *s = &t->p->small[number];
     const int32_t m = s->k + s->r;
-    const int top = number >= t->p->smalls - t->p->small_tops;
+    const int root = number >= t->p->smalls - t->p->small_roots;
     small_work w = {.s = s,
                     .k = s->k,
                     .m = m,
@@ -515,15 +516,16 @@ static void run_small(former *t, int32_t number)
                     .row = calloc(2 * (size_t)s->k, sizeof(real))};
     w.sum = w.row + s->k;
     complain(t,
-             s->k > t->p->small_columns || (top ? s->k * s->k > t->p->small_top_scalars || s->r > 0
-                                                : m * s->k > t->p->small_scalars),
+             s->k > t->p->small_columns ||
+                 (root ? s->k * s->k > t->p->small_root_scalars || s->r > 0
+                       : m * s->k > t->p->small_scalars),
              "a small group has no room");
     small_gather(t, &w);
     small_invert(&w);
     t->f->growth[number] = small_growth(&w);
-    if (top) {
-        small_square(t, &w);
-        t->f->square_growth[number] = small_square_growth(t, &w);
+    if (root) {
+        small_root(t, &w);
+        t->f->root_growth[number] = small_root_growth(t, &w);
     } else
         small_store(t, &w);
     free(w.l);
@@ -532,7 +534,7 @@ static void run_small(former *t, int32_t number)
     free(w.row);
 }
 
-static void put_pivots(former *t)
+static void put_pivots(inverter *t)
 {
     const int64_t step = 2 * sizeof(scalar) > 16 ? 2 : 16 / (int64_t)sizeof(scalar);
     for (int32_t q = 0; q < t->p->n; q++) {
@@ -546,15 +548,15 @@ static void put_pivots(former *t)
     }
 }
 
-const char *NAME(emulate_form)(const emulated_form *f)
+const char *NAME(emulate_inversion)(const emulated_inversion *f)
 {
     random_stream r = random_seeded(f->seed);
-    former t = {.f = f,
-                .p = &f->pattern,
-                .panel = f->panel,
-                .values = f->values,
-                .workspace = f->workspace,
-                .sums = f->sums};
+    inverter t = {.f = f,
+                  .p = &f->pattern,
+                  .panel = f->panel,
+                  .values = f->values,
+                  .workspace = f->workspace,
+                  .sums = f->sums};
     t.d = t.panel + f->panel_scalars;
     t.e = t.d + f->pattern.n;
     t.turned = t.sums + (int64_t)SQUARE * f->pattern.strips;

@@ -1,34 +1,34 @@
-/* gpu/invert/form_product.cuh: block scope: sums of products of tiles, by the tensor cores' double
+/* gpu/invert/product.cuh: block scope: sums of products of tiles, by the tensor cores' double
  * precision
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Two by two warps share an item; each has one column of tiles and half of the rows of them.  A
  * tile comes into shared memory as it is, by one bulk copy; square_at keeps the lanes' reads apart
- * along rows and columns, so that either operand may be turned. */
-#ifndef GPU_INVERT_FORM_PRODUCT_CUH
-#define GPU_INVERT_FORM_PRODUCT_CUH
+ * along rows and columns, so that either operand may be transposed. */
+#ifndef GPU_INVERT_PRODUCT_CUH
+#define GPU_INVERT_PRODUCT_CUH
 
 #include "dense/cuda/device/cluster.cuh"
 #include "dense/cuda/device/multiply.cuh"
-#include "gpu/invert/form_tiles.cuh"
+#include "gpu/invert/tiles.cuh"
 
 constexpr int PRODUCT_THREADS = 128, PRODUCT_STAGES = 2;
 
-template <typename T> struct form_shape {
+template <typename T> struct product_shape {
     static constexpr int ROWS = scalar<T>::is_complex ? 1 : 2; /* tiles of a warp */
     static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
     /* of a stage: those on the left come first */
-    static constexpr int LEFT = 2 * ROWS, TILES = LEFT + FORM_ITEM_COLUMNS;
+    static constexpr int LEFT = 2 * ROWS, TILES = LEFT + PRODUCT_ITEM_COLUMNS;
     static constexpr int TILE_BYTES = SQUARE_AREA * (int)sizeof(T);
     static constexpr int BARRIERS = 128;
     static constexpr int BYTES = BARRIERS + PRODUCT_STAGES * TILES * TILE_BYTES;
     static constexpr int BLOCKS_EACH = BYTES > 113 * 1024 ? 1 : 2; /* on a multiprocessor */
 };
 
-/* What a warp sums up; of tile p entry (g + 8 v + 16 m, 8 n + 2 t + e) is [p][m][n][2 v + e], g =
+/* The sums of a warp: of tile p entry (g + 8 v + 16 m, 8 n + 2 t + e) is [p][m][n][2 v + e], g =
  * lane div 4, t = lane mod 4. */
-template <typename T> struct form_sum {
-    using shape = form_shape<T>;
+template <typename T> struct item_sum {
+    using shape = product_shape<T>;
     double part[shape::PARTS][shape::ROWS][2][4][4] = {};
 
     __device__ __forceinline__ T entry(int p, int m, int n, int k) const
@@ -55,10 +55,10 @@ __device__ __forceinline__ void split(T v, bool conjugate, double &re, double &i
 
 /* sum += A_p B of tiles p with bit p of `there`; TURNED: A_p^T, or A_p^H. */
 template <bool TURNED, typename T>
-__device__ __forceinline__ void multiply_tiles(form_sum<T> &sum, const T *left, const T *right,
+__device__ __forceinline__ void multiply_tiles(item_sum<T> &sum, const T *left, const T *right,
                                                unsigned there, bool conjugate)
 {
-    using shape = form_shape<T>;
+    using shape = product_shape<T>;
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, turn = 4 * (g & 3);
 #pragma unroll
     for (int k = 0; k < SQUARE; k += 8) {
@@ -101,41 +101,42 @@ __device__ __forceinline__ void multiply_tiles(form_sum<T> &sum, const T *left, 
     }
 }
 
-/* The operands of an item: tile p of the left ones at strip c is left + form_tile(...), if it is
- * there at all. */
-template <typename T, int KIND_G> struct form_operands {
-    using shape = form_shape<T>;
-    const form_item item;
+/* The operands of an item: of the left one the tiles (row + p, c) for T, X21 and W, (c, row + p)
+ * for G; of the right one (c, column + q).  Tiles that are zero are not read. */
+template <typename T, int KIND_G> struct product_operands {
+    using shape = product_shape<T>;
+    const product_item item;
     const T *left, *right;
     int nb;
 
-    __device__ __forceinline__ form_operands(const form_arguments<T> &a, const form_tiled &g,
-                                             const form_item &item)
+    __device__ __forceinline__ product_operands(const invert_arguments<T> &a, const tiled_group &g,
+                                                const product_item &item)
         : item(item), nb(g.nb)
     {
-        left = KIND_G || item.kind == FORM_X ? tiles_x(a, g) : tiles_l(a, g);
-        right = KIND_G                ? (a.cholesky ? tiles_x(a, g) : tiles_t(a, g))
-                : item.kind == FORM_X ? tiles_t(a, g)
-                                      : tiles_x(a, g);
+        left = KIND_G || item.kind == PRODUCT_X ? tiles_x(a, g) : tiles_l(a, g);
+        right = KIND_G                   ? (a.cholesky ? tiles_x(a, g) : tiles_t(a, g))
+                : item.kind == PRODUCT_X ? tiles_t(a, g)
+                                         : tiles_x(a, g);
     }
     /* M is zero above its diagonal. */
     __device__ __forceinline__ bool has_left(int p, int c) const
     {
         return p < item.rows &&
-               (KIND_G ? c >= item.row + p : item.kind != FORM_X || c <= item.row + p);
+               (KIND_G ? c >= item.row + p : item.kind != PRODUCT_X || c <= item.row + p);
     }
     __device__ __forceinline__ bool has_right(int q, int c) const
     {
-        return q < item.columns && (c >= item.column + q || (!KIND_G && item.kind == FORM_X));
+        return q < item.columns && (c >= item.column + q || (!KIND_G && item.kind == PRODUCT_X));
     }
     __device__ __forceinline__ const T *left_at(int p, int c) const
     {
-        return left + (KIND_G ? form_tile(nb, c, item.row + p) : form_tile(nb, item.row + p, c)) *
-                          SQUARE_AREA;
+        return left +
+               (KIND_G ? tile_number(nb, c, item.row + p) : tile_number(nb, item.row + p, c)) *
+                   SQUARE_AREA;
     }
     __device__ __forceinline__ const T *right_at(int q, int c) const
     {
-        return right + form_tile(nb, c, item.column + q) * SQUARE_AREA;
+        return right + tile_number(nb, c, item.column + q) * SQUARE_AREA;
     }
     /* One thread: the tiles of strip c on their way. */
     __device__ __forceinline__ void fetch(int c, T *stage, uint64_t *full) const
@@ -143,13 +144,13 @@ template <typename T, int KIND_G> struct form_operands {
         int tiles = 0;
         for (int p = 0; p < shape::LEFT; p++)
             tiles += has_left(p, c);
-        for (int q = 0; q < FORM_ITEM_COLUMNS; q++)
+        for (int q = 0; q < PRODUCT_ITEM_COLUMNS; q++)
             tiles += has_right(q, c);
         inbox_expect(full, (unsigned)(tiles * shape::TILE_BYTES));
         for (int p = 0; p < shape::LEFT; p++)
             if (has_left(p, c))
                 inbox_copy(stage + p * SQUARE_AREA, left_at(p, c), shape::TILE_BYTES, full);
-        for (int q = 0; q < FORM_ITEM_COLUMNS; q++)
+        for (int q = 0; q < PRODUCT_ITEM_COLUMNS; q++)
             if (has_right(q, c))
                 inbox_copy(stage + (shape::LEFT + q) * SQUARE_AREA, right_at(q, c),
                            shape::TILE_BYTES, full);
@@ -158,10 +159,11 @@ template <typename T, int KIND_G> struct form_operands {
 
 /* The sum of an item; each warp ends with its tiles, and the stages are free. */
 template <int KIND_G, typename T>
-__device__ __forceinline__ void form_multiply(form_sum<T> &sum, const form_operands<T, KIND_G> &o,
-                                              char *shared, bool conjugate)
+__device__ __forceinline__ void product_multiply(item_sum<T> &sum,
+                                                 const product_operands<T, KIND_G> &o, char *shared,
+                                                 bool conjugate)
 {
-    using shape = form_shape<T>;
+    using shape = product_shape<T>;
     uint64_t *full = reinterpret_cast<uint64_t *>(shared);
     T *stage = reinterpret_cast<T *>(shared + shape::BARRIERS);
     const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS,
@@ -193,27 +195,27 @@ __device__ __forceinline__ void form_multiply(form_sum<T> &sum, const form_opera
 
 /* T, X and W. */
 template <typename T>
-__global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
-    form_multiply_kernel(form_arguments<T> a, int32_t first)
+__global__ void __launch_bounds__(PRODUCT_THREADS, product_shape<T>::BLOCKS_EACH)
+    invert_multiply_kernel(invert_arguments<T> a, int32_t first)
 {
     extern __shared__ __align__(128) char shared[];
-    using shape = form_shape<T>;
-    const form_item item = a.item[first + blockIdx.x];
-    const form_tiled g = a.tiled[item.group];
-    const form_operands<T, 0> o(a, g, item);
-    form_sum<T> sum;
-    form_multiply(sum, o, shared, false);
+    using shape = product_shape<T>;
+    const product_item item = a.item[first + blockIdx.x];
+    const tiled_group g = a.tiled[item.group];
+    const product_operands<T, 0> o(a, g, item);
+    item_sum<T> sum;
+    product_multiply(sum, o, shared, false);
     const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS,
               lane = threadIdx.x % 32;
-    T *to = item.kind == FORM_T ? tiles_t(a, g) : tiles_x(a, g);
-    const bool negative = item.kind != FORM_T;
+    T *to = item.kind == PRODUCT_T ? tiles_t(a, g) : tiles_x(a, g);
+    const bool negative = item.kind != PRODUCT_T;
     if (q >= item.columns)
         return;
 #pragma unroll
     for (int p = 0; p < shape::ROWS; p++) {
         if (p0 + p >= item.rows)
             continue;
-        T *tile = to + form_tile(g.nb, item.row + p0 + p, item.column + q) * SQUARE_AREA;
+        T *tile = to + tile_number(g.nb, item.row + p0 + p, item.column + q) * SQUARE_AREA;
 #pragma unroll
         for (int m = 0; m < 2; m++)
 #pragma unroll
@@ -227,22 +229,22 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
     }
 }
 
-/* Rows of G among the values, a lane for each column. */
-template <typename T> struct top_column {
-    const form_top_tile *tile;
+/* One column of G in the values. */
+template <typename T> struct root_column {
+    const root_tile *tile;
     T *values;
     int rows, blocks, column;
 
-    __device__ __forceinline__ top_column(const form_arguments<T> &a, const form_tiled &g,
-                                          int column)
-        : values(a.values), rows(g.top_rows), blocks(g.top_blocks), column(column)
+    __device__ __forceinline__ root_column(const invert_arguments<T> &a, const tiled_group &g,
+                                           int column)
+        : values(a.values), rows(g.root_rows), blocks(g.root_blocks), column(column)
     {
         /* block b begins at column k b div blocks */
-        tile = a.top + g.top + ((column + 1) * blocks - 1) / g.k;
+        tile = a.root + g.root + ((column + 1) * blocks - 1) / g.k;
     }
     __device__ __forceinline__ void put(int row, T v) const
     {
-        const form_top_tile t = tile[row / rows * blocks];
+        const root_tile t = tile[row / rows * blocks];
         values[t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld + column -
                t.column] = v;
     }
@@ -250,19 +252,19 @@ template <typename T> struct top_column {
 
 /* G = M^T D^-1 M of roots: tiles of its lower triangle, to both of their places. */
 template <typename T>
-__global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
-    form_gram_kernel(form_arguments<T> a, int32_t first)
+__global__ void __launch_bounds__(PRODUCT_THREADS, product_shape<T>::BLOCKS_EACH)
+    invert_gram_kernel(invert_arguments<T> a, int32_t first)
 {
     extern __shared__ __align__(128) char shared[];
-    using shape = form_shape<T>;
+    using shape = product_shape<T>;
     constexpr int LD = SQUARE + 1;
     static_assert(PRODUCT_THREADS / 32 * SQUARE * LD <= PRODUCT_STAGES * shape::TILES * SQUARE_AREA,
                   "a tile for each warp");
-    const form_item item = a.item[first + blockIdx.x];
-    const form_tiled g = a.tiled[item.group];
-    const form_operands<T, 1> o(a, g, item);
-    form_sum<T> sum;
-    form_multiply(sum, o, shared, a.hermitian);
+    const product_item item = a.item[first + blockIdx.x];
+    const tiled_group g = a.tiled[item.group];
+    const product_operands<T, 1> o(a, g, item);
+    item_sum<T> sum;
+    product_multiply(sum, o, shared, a.hermitian);
     const int warp = threadIdx.x / 32, j = item.column + warp % 2, lane = threadIdx.x % 32;
     T *out = reinterpret_cast<T *>(shared + shape::BARRIERS) + warp * SQUARE * LD;
 #pragma unroll
@@ -270,7 +272,7 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
         const int i = item.row + warp / 2 * shape::ROWS + p;
         if (i >= item.row + item.rows || j >= item.column + item.columns || i < j)
             continue;
-        const form_strip down = a.strip[g.first_strip + i], across = a.strip[g.first_strip + j];
+        const invert_strip down = a.strip[g.first_strip + i], across = a.strip[g.first_strip + j];
 #pragma unroll
         for (int m = 0; m < 2; m++)
 #pragma unroll
@@ -281,12 +283,12 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, form_shape<T>::BLOCKS_EACH)
                         sum.entry(p, m, n, k);
         __syncwarp();
         if (lane < across.width) {
-            const top_column<T> to(a, g, across.column + lane);
+            const root_column<T> to(a, g, across.column + lane);
             for (int row = 0; row < down.width; row++)
                 to.put(down.column + row, out[row * LD + lane]);
         }
         if (i > j && lane < down.width) {
-            const top_column<T> to(a, g, down.column + lane);
+            const root_column<T> to(a, g, down.column + lane);
             for (int row = 0; row < across.width; row++)
                 to.put(across.column + row, conjugate_if(out[lane * LD + row], a.hermitian));
         }

@@ -1,25 +1,26 @@
-/* gpu/invert/form_tables.c: groups, pieces and tiles of which a device forms the values of a
- * program
+/* gpu/invert/tables.c: tables of the groups, pieces and tiles that a device inverts
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "gpu/invert/form_builder.h"
+#include "gpu/invert/tables_builder.h"
 #include <stdlib.h>
 
-/* ---- Groups by how they are formed ----------------------------------------------------------- */
+/* ---- Groups by how they are inverted --------------------------------------------------------- */
 
-static const plan_tile *tiles_of(const form_builder *b, int32_t i)
+/* The first tile of group i in the program; the others follow. */
+static const plan_tile *tiles_of(const tables_builder *b, int32_t i)
 {
     return &b->plan->tile[b->first_tile[i]];
 }
 
-/* One tile has all of it. */
-static int is_whole(const form_builder *b, int32_t i)
+/* One tile of the program has all of the group. */
+static int is_whole(const tables_builder *b, int32_t i)
 {
     const plan_tile *t = tiles_of(b, i);
     return t->kind == BY_COLUMNS && t->columns == group_columns(b->g, i) &&
            t->rows == t->columns + group_rows(b->g, i);
 }
 
-static int rank_of(const form_builder *b, int32_t i)
+/* 0: small, 1: small root whose G is stored, 2: in tiles. */
+static int rank_of(const tables_builder *b, int32_t i)
 {
     return !is_whole(b, i) ? 2 : group_is_square(b->g, i);
 }
@@ -34,11 +35,11 @@ static int by_rank(const void *a, const void *b)
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     if (x->columns != y->columns)
-        return x->columns > y->columns ? -1 : 1; /* long work first */
+        return x->columns > y->columns ? -1 : 1; /* the longest work first */
     return x->group < y->group ? -1 : 1;
 }
 
-static libsolver_status order_groups(form_builder *b)
+static libsolver_status order_groups(tables_builder *b)
 {
     const int32_t count = b->g->count;
     ranked *list = memory_new(b->m, count, sizeof(ranked));
@@ -49,7 +50,7 @@ static libsolver_status order_groups(form_builder *b)
     for (int32_t i = 0; i < count; i++) {
         list[i] = (ranked){rank_of(b, i), group_columns(b->g, i), i};
         b->smalls += list[i].rank < 2;
-        b->small_tops += list[i].rank == 1;
+        b->small_roots += list[i].rank == 1;
     }
     qsort(list, (size_t)count, sizeof *list, by_rank);
     for (int32_t o = 0; o < count; o++)
@@ -60,9 +61,9 @@ static libsolver_status order_groups(form_builder *b)
 
 /* ---- Where the rows of panels go ------------------------------------------------------------- */
 
-/* Pieces of group i; its rows are numbered `number` + 0, 1, ... for columns (NULL: as they are),
- * and from `below` on for those below. */
-static void add_pieces(form_builder *b, int32_t i, const int32_t *number, int32_t below)
+/* Pieces of group i, with the numbers that their rows get in l: number[c] for the row of column c
+ * (NULL: c), below + a for the a-th row below. */
+static void add_pieces(tables_builder *b, int32_t i, const int32_t *number, int32_t below)
 {
     const factor_tree *tree = b->tree;
     const groups *g = b->g;
@@ -74,11 +75,11 @@ static void add_pieces(form_builder *b, int32_t i, const int32_t *number, int32_
         const int32_t p = tree->first[s + 1] - first, columns = b->p->end[piece] - begin;
         const int32_t rows = (int32_t)(columns + piece_rows(tree, b->p, piece));
         const int32_t *row = tree->row + tree->row_start[s];
-        const form_piece entry = {.panel = b->panel_at[s] + begin + (int64_t)begin * tree->ld[s],
-                                  .map = b->t->map.length / (int64_t)sizeof(int32_t),
-                                  .ld = tree->ld[s],
-                                  .rows = rows,
-                                  .column = g->local[first + begin]};
+        const invert_piece entry = {.panel = b->panel_at[s] + begin + (int64_t)begin * tree->ld[s],
+                                    .map = b->t->map.length / (int64_t)sizeof(int32_t),
+                                    .ld = tree->ld[s],
+                                    .rows = rows,
+                                    .column = g->local[first + begin]};
         const int32_t place = (int32_t)(b->t->pieces.length / (int64_t)sizeof entry);
         buffer_put(&b->t->pieces, &entry, (int64_t)sizeof entry);
         int32_t *map = buffer_grow(&b->t->map, rows * (int64_t)sizeof(int32_t));
@@ -94,8 +95,8 @@ static void add_pieces(form_builder *b, int32_t i, const int32_t *number, int32_
     }
 }
 
-/* Where D^-1 of each z goes, which stands at z_row's place. */
-static void place_pivots(form_builder *b)
+/* Where the row of D^-1 for each entry of z goes; entry q of z belongs to column z_row[q]. */
+static void place_pivots(tables_builder *b)
 {
     const groups *g = b->g;
     const int64_t step16 = plan_pivot_bytes(b->plan->scalar_bytes) / 16;
@@ -109,12 +110,12 @@ static void place_pivots(form_builder *b)
         }
 }
 
-static void add_small(form_builder *b, int32_t i)
+static void add_small(tables_builder *b, int32_t i)
 {
-    form_pattern *pattern = &b->t->pattern;
+    invert_pattern *pattern = &b->t->pattern;
     const int32_t k = group_columns(b->g, i), r = group_rows(b->g, i), m = k + r;
     const plan_tile *tile = tiles_of(b, i);
-    const form_small s = {
+    const small_group s = {
         .at16 = tile->at16, .k = k, .r = r, .ld = tile->ld, .column_start = b->g->column_start[i]};
     buffer_put(&b->t->smalls, &s, (int64_t)sizeof s);
     add_pieces(b, i, NULL, k);
@@ -122,30 +123,30 @@ static void add_small(form_builder *b, int32_t i)
     if (!group_is_square(b->g, i))
         pattern->small_scalars = m * k > pattern->small_scalars ? m * k : pattern->small_scalars;
     else
-        pattern->small_top_scalars =
-            k * k > pattern->small_top_scalars ? k * k : pattern->small_top_scalars;
+        pattern->small_root_scalars =
+            k * k > pattern->small_root_scalars ? k * k : pattern->small_root_scalars;
 }
 
 /* ---- Groups in tiles ------------------------------------------------------------------------- */
 
-static int joined_after(const form_builder *b, int32_t i, int32_t c)
+static int joined_after(const tables_builder *b, int32_t i, int32_t c)
 {
     return b->joined && b->joined[b->g->column[b->g->column_start[i] + c]];
 }
 
-/* Strips of columns, at the borders of plan_borders; returns their number. */
-static int32_t add_strips(form_builder *b, int32_t i, int32_t number)
+/* Cuts the columns at the borders that plan_borders chooses; returns the number of strips. */
+static int32_t add_strips(tables_builder *b, int32_t i, int32_t number)
 {
     const int32_t k = group_columns(b->g, i), start = b->g->column_start[i];
-    const int top = group_is_square(b->g, i);
+    const int root = group_is_square(b->g, i);
     int32_t nb = 0;
     for (int32_t c = 0; c < k; nb++) {
         int32_t next = c + SQUARE < k ? c + SQUARE : k;
         next -= next < k && joined_after(b, i, next - 1);
-        form_strip s = {.group = number, .number = nb, .column = c, .width = next - c};
+        invert_strip s = {.group = number, .number = nb, .column = c, .width = next - c};
         for (int32_t q = c; q < next; q++) {
             b->padded[start + q] = SQUARE * nb + q - c;
-            s.reordered |= !top && b->plan->z_row[start + q] != q;
+            s.reordered |= !root && b->plan->z_row[start + q] != q;
         }
         buffer_put(&b->t->strips, &s, (int64_t)sizeof s);
         c = next;
@@ -153,30 +154,30 @@ static int32_t add_strips(form_builder *b, int32_t i, int32_t number)
     return nb;
 }
 
-/* Tiles of a root's G among the values. */
-static void add_top_tiles(form_builder *b, int32_t i, form_tiled *entry)
+/* Tiles of a root's G in the values. */
+static void add_root_tiles(tables_builder *b, int32_t i, tiled_group *entry)
 {
     const plan_tile *tile = tiles_of(b, i);
     const int32_t last = b->plan->tile_count - b->first_tile[i];
-    entry->top = (int32_t)(b->t->tops.length / (int64_t)sizeof(form_top_tile));
-    entry->top_rows = tile->rows;
+    entry->root = (int32_t)(b->t->roots.length / (int64_t)sizeof(root_tile));
+    entry->root_rows = tile->rows;
     for (int32_t q = 0; q < last && tile[q].group == i; q++) {
-        const form_top_tile t = {
+        const root_tile t = {
             .at16 = tile[q].at16, .row = tile[q].row, .column = tile[q].column, .ld = tile[q].ld};
-        entry->top_blocks += tile[q].row == 0;
-        buffer_put(&b->t->tops, &t, (int64_t)sizeof t);
+        entry->root_blocks += tile[q].row == 0;
+        buffer_put(&b->t->roots, &t, (int64_t)sizeof t);
     }
 }
 
-/* Number of the square in which row (column) q of group i is, and its place there. */
-static int32_t padded_at(const form_builder *b, int32_t i, int32_t nb, int32_t q)
+/* Padded row (column) of row (column) q of group i. */
+static int32_t padded_at(const tables_builder *b, int32_t i, int32_t nb, int32_t q)
 {
     const int32_t k = group_columns(b->g, i);
     return q < k ? b->padded[b->g->column_start[i] + q] : SQUARE * nb + q - k;
 }
 
-/* How many rows (columns) from q on, before `end`, are in the same square. */
-static int32_t run_at(const form_builder *b, int32_t i, int32_t nb, int32_t q, int32_t end)
+/* How many rows (columns) from q on, before `end`, lie in one tile of l. */
+static int32_t run_at(const tables_builder *b, int32_t i, int32_t nb, int32_t q, int32_t end)
 {
     const int32_t square = padded_at(b, i, nb, q) / SQUARE;
     int32_t length = 1;
@@ -185,8 +186,8 @@ static int32_t run_at(const form_builder *b, int32_t i, int32_t nb, int32_t q, i
     return length;
 }
 
-/* Tile t of a group of middle size, by parts of squares. */
-static void add_parts_of(form_builder *b, int32_t number, int32_t nb, const plan_tile *t)
+/* Tile t of a group of middle size, cut where the tiles of x are cut. */
+static void add_parts_of(tables_builder *b, int32_t number, int32_t nb, const plan_tile *t)
 {
     const int by_rows = t->kind == BY_ROWS;
     const int32_t i = t->group, row_end = t->row + t->rows, column_end = t->column + t->columns;
@@ -200,43 +201,43 @@ static void add_parts_of(form_builder *b, int32_t number, int32_t nb, const plan
             const int64_t offset = by_rows ? (int64_t)(row - t->row) * t->ld + column - t->column
                                            : row - t->row + (int64_t)(column - t->column) * t->ld;
             const int ends = by_rows ? last + columns == column_end : last + rows == row_end;
-            const form_part part = {.to = 16 * (int64_t)t->at16 / b->plan->scalar_bytes + offset,
-                                    .group = number,
-                                    .tile = (int32_t)form_tile(nb, a / SQUARE, c / SQUARE),
-                                    .row_step = by_rows ? t->ld : 1,
-                                    .column_step = by_rows ? 1 : t->ld,
-                                    .row = (uint8_t)(a % SQUARE),
-                                    .rows = (uint8_t)rows,
-                                    .column = (uint8_t)(c % SQUARE),
-                                    .columns = (uint8_t)columns,
-                                    .zeros = (uint8_t)(ends ? zeros : 0)};
+            const invert_part part = {.to = 16 * (int64_t)t->at16 / b->plan->scalar_bytes + offset,
+                                      .group = number,
+                                      .tile = (int32_t)tile_number(nb, a / SQUARE, c / SQUARE),
+                                      .row_step = by_rows ? t->ld : 1,
+                                      .column_step = by_rows ? 1 : t->ld,
+                                      .row = (uint8_t)(a % SQUARE),
+                                      .rows = (uint8_t)rows,
+                                      .column = (uint8_t)(c % SQUARE),
+                                      .columns = (uint8_t)columns,
+                                      .zeros = (uint8_t)(ends ? zeros : 0)};
             buffer_put(&b->t->parts, &part, (int64_t)sizeof part);
         }
     }
 }
 
-static void add_parts(form_builder *b, int32_t i, int32_t number, form_tiled *entry)
+static void add_parts(tables_builder *b, int32_t i, int32_t number, tiled_group *entry)
 {
     const plan_tile *tile = tiles_of(b, i), *end = b->plan->tile + b->plan->tile_count;
-    entry->part = (int32_t)(b->t->parts.length / (int64_t)sizeof(form_part));
+    entry->part = (int32_t)(b->t->parts.length / (int64_t)sizeof(invert_part));
     for (; tile < end && tile->group == i; tile++)
         add_parts_of(b, number, entry->nb, tile);
-    entry->parts = (int32_t)(b->t->parts.length / (int64_t)sizeof(form_part)) - entry->part;
+    entry->parts = (int32_t)(b->t->parts.length / (int64_t)sizeof(invert_part)) - entry->part;
 }
 
-static void add_tiled(form_builder *b, int32_t i)
+static void add_tiled(tables_builder *b, int32_t i)
 {
-    form_pattern *pattern = &b->t->pattern;
+    invert_pattern *pattern = &b->t->pattern;
     const plan_tile *tile = tiles_of(b, i);
-    const int32_t number = (int32_t)(b->t->tiled.length / (int64_t)sizeof(form_tiled));
-    form_tiled entry = {.k = group_columns(b->g, i),
-                        .column_start = b->g->column_start[i],
-                        .first_strip = pattern->strips,
-                        .top = -1};
+    const int32_t number = (int32_t)(b->t->tiled.length / (int64_t)sizeof(tiled_group));
+    tiled_group entry = {.k = group_columns(b->g, i),
+                         .column_start = b->g->column_start[i],
+                         .first_strip = pattern->strips,
+                         .root = -1};
     entry.nb = add_strips(b, i, number);
     pattern->strips += entry.nb;
     if (group_is_square(b->g, i))
-        add_top_tiles(b, i, &entry);
+        add_root_tiles(b, i, &entry);
     else if (tile->kind != IN_SQUARE)
         add_parts(b, i, number, &entry);
     else
@@ -247,9 +248,9 @@ static void add_tiled(form_builder *b, int32_t i)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static libsolver_status fill(form_builder *b, int64_t limit)
+static libsolver_status fill(tables_builder *b, int64_t limit)
 {
-    form_tables *t = b->t;
+    invert_tables *t = b->t;
     const int32_t count = b->g->count;
     TRY(order_groups(b));
     place_pivots(b);
@@ -263,9 +264,9 @@ static libsolver_status fill(form_builder *b, int64_t limit)
     }
     if (t->tiled.failed)
         return LIBSOLVER_OUT_OF_MEMORY;
-    form_add_launches(b, limit);
+    tables_add_launches(b, limit);
     const buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips,
-                           &t->tops,   &t->items, &t->parts,  &t->launches};
+                           &t->roots,  &t->items, &t->parts,  &t->launches};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->failed)
             return LIBSOLVER_OUT_OF_MEMORY;
@@ -277,60 +278,61 @@ static int32_t entries(const buffer *b, size_t size)
     return (int32_t)(b->length / (int64_t)size);
 }
 
-/* The arrays as the device is told of them. */
-static void point(form_builder *b)
+/* Points the pattern to the arrays. */
+static void point(tables_builder *b)
 {
-    form_tables *t = b->t;
-    form_pattern *p = &t->pattern;
+    invert_tables *t = b->t;
+    invert_pattern *p = &t->pattern;
     p->n = b->tree->n;
     p->smalls = b->smalls;
-    p->small_tops = b->small_tops;
+    p->small_roots = b->small_roots;
     p->tiled_groups = b->g->count - b->smalls;
-    p->pieces = entries(&t->pieces, sizeof(form_piece));
+    p->pieces = entries(&t->pieces, sizeof(invert_piece));
     p->maps = t->map.length / (int64_t)sizeof(int32_t);
-    p->top_tiles = entries(&t->tops, sizeof(form_top_tile));
-    p->items = entries(&t->items, sizeof(form_item));
-    p->parts = entries(&t->parts, sizeof(form_part));
-    p->launches = entries(&t->launches, sizeof(form_launch));
-    p->piece = (const form_piece *)t->pieces.data;
+    p->root_tiles = entries(&t->roots, sizeof(root_tile));
+    p->items = entries(&t->items, sizeof(product_item));
+    p->parts = entries(&t->parts, sizeof(invert_part));
+    p->launches = entries(&t->launches, sizeof(invert_launch));
+    p->piece = (const invert_piece *)t->pieces.data;
     p->map = (const int32_t *)t->map.data;
     p->column_piece = t->column_piece;
     p->column = b->g->column;
     p->z_row = b->plan->z_row;
     p->pivot_at16 = t->pivot_at16;
     p->pivot_position = t->pivot_position;
-    p->small = (const form_small *)t->smalls.data;
-    p->tiled = (const form_tiled *)t->tiled.data;
-    p->strip = (const form_strip *)t->strips.data;
-    p->top = (const form_top_tile *)t->tops.data;
-    p->item = (const form_item *)t->items.data;
-    p->part = (const form_part *)t->parts.data;
-    p->launch = (const form_launch *)t->launches.data;
+    p->small = (const small_group *)t->smalls.data;
+    p->tiled = (const tiled_group *)t->tiled.data;
+    p->strip = (const invert_strip *)t->strips.data;
+    p->root = (const root_tile *)t->roots.data;
+    p->item = (const product_item *)t->items.data;
+    p->part = (const invert_part *)t->parts.data;
+    p->launch = (const invert_launch *)t->launches.data;
 }
 
-libsolver_status form_tables_build(memory *m, const factor_tree *tree, const unsigned char *joined,
-                                   const pieces *p, const groups *g, const solve_plan *plan,
-                                   const int64_t *panel_at, int64_t limit, form_tables *t)
+libsolver_status invert_tables_build(memory *m, const invert_input *input, int64_t limit,
+                                     invert_tables *t)
 {
     memset(t, 0, sizeof *t);
-    form_builder b = {.m = m,
-                      .tree = tree,
-                      .joined = joined,
-                      .p = p,
-                      .g = g,
-                      .plan = plan,
-                      .panel_at = panel_at,
-                      .t = t};
+    const groups *g = input->g;
+    const int32_t n = input->tree->n;
+    tables_builder b = {.m = m,
+                        .tree = input->tree,
+                        .joined = input->joined,
+                        .p = input->p,
+                        .g = g,
+                        .plan = input->plan,
+                        .panel_at = input->panel_at,
+                        .t = t};
     b.first_tile = memory_zeroed(m, g->count, sizeof(int32_t));
     b.order = memory_new(m, g->count, sizeof(int32_t));
-    b.place = memory_new(m, tree->n, sizeof(int32_t));
-    b.padded = memory_new(m, tree->n, sizeof(int32_t));
+    b.place = memory_new(m, n, sizeof(int32_t));
+    b.padded = memory_new(m, n, sizeof(int32_t));
     t->of_small = memory_new(m, g->count, sizeof(int32_t));
     t->of_tiled = memory_new(m, g->count, sizeof(int32_t));
-    t->column_piece = memory_new(m, tree->n, sizeof(int32_t));
-    t->pivot_at16 = memory_new(m, tree->n, sizeof(int32_t));
-    t->pivot_position = memory_new(m, tree->n, sizeof(int32_t));
-    t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->tops.m = t->items.m =
+    t->column_piece = memory_new(m, n, sizeof(int32_t));
+    t->pivot_at16 = memory_new(m, n, sizeof(int32_t));
+    t->pivot_position = memory_new(m, n, sizeof(int32_t));
+    t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->roots.m = t->items.m =
         t->parts.m = t->launches.m = m;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (b.first_tile && b.order && b.place && b.padded && t->of_small && t->of_tiled &&
@@ -343,13 +345,13 @@ libsolver_status form_tables_build(memory *m, const factor_tree *tree, const uns
     if (status == LIBSOLVER_OK)
         point(&b);
     else
-        form_tables_free(m, t);
+        invert_tables_free(m, t);
     return status;
 }
 
-void form_tables_trim(memory *m, form_tables *t)
+void invert_tables_trim(memory *m, invert_tables *t)
 {
-    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->tops, &t->items, &t->parts};
+    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->roots, &t->items, &t->parts};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->m)
             buffer_free(all[q]);
@@ -359,9 +361,9 @@ void form_tables_trim(memory *m, form_tables *t)
     t->column_piece = t->pivot_at16 = t->pivot_position = NULL;
 }
 
-void form_tables_free(memory *m, form_tables *t)
+void invert_tables_free(memory *m, invert_tables *t)
 {
-    form_tables_trim(m, t);
+    invert_tables_trim(m, t);
     buffer *all[] = {&t->tiled, &t->launches};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->m)

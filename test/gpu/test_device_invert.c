@@ -1,14 +1,15 @@
-/* test/gpu/test_form_device.c: values of programs formed on a device, against those of the host
+/* test/gpu/test_device_invert.c: inverses computed on a device, against those of the host
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: test_form_device [small]      small: sizes and repeats for compute-sanitizer */
+ * usage: test_device_invert [small]      small: sizes and repeats for compute-sanitizer */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include "cpu_system.h"
-#include "gpu/invert/form.h"
+#include "gpu/invert/invert.h"
+#include "gpu/tree/tree_shape.h"
 #include "gpu/invert/inverse_builder.h"
 #include "gpu_test.h"
 #include "solver/cpu/plan/tree.h"
@@ -22,7 +23,7 @@ static int small;
 #define GUARD 4096 /* bytes behind the values that must stay */
 
 /* A factor with the groups and program of its solve, and the values that the host gives it. */
-typedef struct formed {
+typedef struct inverted {
     memory *m;
     environment *env;
     cpu_tree cpu;
@@ -33,29 +34,29 @@ typedef struct formed {
     solve_plan plan;
     char *values;
     double *growth; /* groups: of M; then of G */
-} formed;
+} inverted;
 
-static libsolver_status form_on_host(const formed *q)
+static libsolver_status invert_on_host(const inverted *q)
 {
     switch (q->tree.type) {
     case LIBSOLVER_S:
-        return form_values_s(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
-                             q->growth + q->g.count);
+        return invert_values_s(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
+                               q->growth + q->g.count);
     case LIBSOLVER_D:
-        return form_values_d(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
-                             q->growth + q->g.count);
+        return invert_values_d(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
+                               q->growth + q->g.count);
     case LIBSOLVER_C:
-        return form_values_c(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
-                             q->growth + q->g.count);
+        return invert_values_c(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
+                               q->growth + q->g.count);
     case LIBSOLVER_Z:
-        return form_values_z(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
-                             q->growth + q->g.count);
+        return invert_values_z(q->env, &q->tree, &q->p, &q->g, &q->plan, q->values, q->growth,
+                               q->growth + q->g.count);
     }
     return LIBSOLVER_INTERNAL;
 }
 
 /* Groups and program of q's tree, some pieces cut. */
-static void plan_formed(formed *q, random_stream *r, double step, int64_t largest, int cuts)
+static void plan_inverted(inverted *q, random_stream *r, double step, int64_t largest, int cuts)
 {
     static const int32_t blocks[] = {1, 7, 132, 264};
     const layer_costs costs = {
@@ -85,10 +86,10 @@ static void plan_formed(formed *q, random_stream *r, double step, int64_t larges
     q->values = memory_zeroed(q->m, q->plan.value_bytes, 1);
     q->growth = memory_zeroed(q->m, 2 * q->g.count, sizeof(double));
     assert_true(q->values && q->growth);
-    assert_int_equal(form_on_host(q), LIBSOLVER_OK);
+    assert_int_equal(invert_on_host(q), LIBSOLVER_OK);
 }
 
-static void begin_formed(formed *q, cpu_system *s)
+static void begin_inverted(inverted *q, cpu_system *s)
 {
     memset(q, 0, sizeof *q);
     q->m = &s->env.memory;
@@ -97,10 +98,10 @@ static void begin_formed(formed *q, cpu_system *s)
     q->tree = q->cpu.view;
     q->joined = memory_zeroed(q->m, s->a.n, 1);
     assert_non_null(q->joined);
-    form_joined_d(&q->tree, q->joined);
+    tree_joined_d(&q->tree, q->joined);
 }
 
-static void end_formed(formed *q)
+static void end_inverted(inverted *q)
 {
     cpu_tree_free(q->m, &q->cpu);
     pieces_free(q->m, &q->p);
@@ -113,28 +114,28 @@ static void end_formed(formed *q)
 
 /* ---- Comparisons ----------------------------------------------------------------------------- */
 
-static int is_double(const formed *q)
+static int is_double(const inverted *q)
 {
     return q->tree.type == LIBSOLVER_D || q->tree.type == LIBSOLVER_Z;
 }
 
-static double word_at(const formed *q, const char *values, int64_t word)
+static double word_at(const inverted *q, const char *values, int64_t word)
 {
     return is_double(q) ? ((const double *)values)[word] : (double)((const float *)values)[word];
 }
 
-static int64_t word_bytes(const formed *q)
+static int64_t word_bytes(const inverted *q)
 {
     return is_double(q) ? 8 : 4;
 }
 
-static double eps_of(const formed *q)
+static double eps_of(const inverted *q)
 {
     return is_double(q) ? EPS : FLT_EPSILON;
 }
 
 /* Words of a tile that a solve reads, or that fill it up to its leading dimension. */
-static int64_t tile_words(const formed *q, const plan_tile *t)
+static int64_t tile_words(const inverted *q, const plan_tile *t)
 {
     const int64_t entries = t->kind == IN_SQUARE
                                 ? SQUARE * SQUARE
@@ -143,7 +144,7 @@ static int64_t tile_words(const formed *q, const plan_tile *t)
 }
 
 /* largest(i), groups: magnitude of an entry of its tiles */
-static double *largest_entries(const formed *q)
+static double *largest_entries(const inverted *q)
 {
     double *largest = calloc((size_t)q->g.count + 1, sizeof(double));
     assert_non_null(largest);
@@ -157,7 +158,7 @@ static double *largest_entries(const formed *q)
     return largest;
 }
 
-static void compare_tiles(const formed *q, const char *values, int seed)
+static void compare_tiles(const inverted *q, const char *values, int seed)
 {
     double *largest = largest_entries(q);
     for (int32_t t = 0; t < q->plan.tile_count; t++) {
@@ -180,7 +181,7 @@ static void compare_tiles(const formed *q, const char *values, int seed)
     free(largest);
 }
 
-static void compare_pivots(const formed *q, const char *values, int seed)
+static void compare_pivots(const inverted *q, const char *values, int seed)
 {
     for (int32_t i = 0; i < q->g.count; i++) {
         if (q->plan.pivots_at16[i] < 0)
@@ -201,7 +202,7 @@ static void compare_pivots(const formed *q, const char *values, int seed)
     }
 }
 
-static void compare_growth(const formed *q, const double *growth, int seed)
+static void compare_growth(const inverted *q, const double *growth, int seed)
 {
     for (int32_t i = 0; i < q->g.count; i++)
         for (int square = 0; square < 2; square++) {
@@ -215,20 +216,24 @@ static void compare_growth(const formed *q, const double *growth, int seed)
         }
 }
 
-/* What forming takes beside the values when it is to keep this limit. */
-static int64_t workspace_bytes(const formed *q, const device_factor *f, int64_t limit)
+/* Workspace that the inversion takes under this limit. */
+static int64_t workspace_bytes(const inverted *q, const device_factor *f, int64_t limit)
 {
-    form_tables t;
-    assert_int_equal(form_tables_build(q->m, &q->tree, q->joined, &q->p, &q->g, &q->plan,
-                                       f->panel_at, limit, &t),
-                     LIBSOLVER_OK);
+    invert_tables t;
+    const invert_input input = {.tree = &q->tree,
+                                .joined = q->joined,
+                                .p = &q->p,
+                                .g = &q->g,
+                                .plan = &q->plan,
+                                .panel_at = f->panel_at};
+    assert_int_equal(invert_tables_build(q->m, &input, limit, &t), LIBSOLVER_OK);
     const int64_t bytes = t.pattern.workspace * q->plan.scalar_bytes;
-    form_tables_free(q->m, &t);
+    invert_tables_free(q->m, &t);
     return bytes;
 }
 
 /* It keeps every limit that leaves room for the group that takes most. */
-static void check_workspace(const formed *q, const inverse_builder *b, int seed)
+static void check_workspace(const inverted *q, const inverse_builder *b, int seed)
 {
     const int64_t of_one_group = workspace_bytes(q, b->factor, INT64_MIN);
     const int64_t limits[] = {of_one_group, 2 * of_one_group, b->workspace_limit};
@@ -241,7 +246,7 @@ static void check_workspace(const formed *q, const inverse_builder *b, int seed)
 }
 
 /* The device's values are the host's, the same bits twice, and nothing is written behind them. */
-static void check_formed(const formed *q, int64_t workspace, int seed)
+static void check_inverted(const inverted *q, int64_t workspace, int seed)
 {
     char sentence[ROOM] = "", *values[2];
     cudaStream_t stream;
@@ -295,16 +300,16 @@ static void check_system(pattern a, double *values, int kind, random_stream *r, 
                          int64_t largest, int cuts, int64_t workspace, int seed)
 {
     cpu_system s;
-    formed q;
+    inverted q;
     assert_int_equal(system_build(&s, a, values, kind, 1 + seed % 2, INT64_MAX), LIBSOLVER_OK);
-    begin_formed(&q, &s);
-    plan_formed(&q, r, step, largest, cuts);
-    check_formed(&q, workspace, seed);
-    end_formed(&q);
+    begin_inverted(&q, &s);
+    plan_inverted(&q, r, step, largest, cuts);
+    check_inverted(&q, workspace, seed);
+    end_inverted(&q);
     system_free(&s);
 }
 
-static void random_systems_are_formed(void **state)
+static void random_systems_are_inverted(void **state)
 {
     static const double steps[] = {1e-9, 1e-7, 1e-6, 1e-5, 1e-3};
     (void)state;
@@ -320,7 +325,7 @@ static void random_systems_are_formed(void **state)
 
 /* Trees with several children of different height, of several roots, with delays and zero
  * pivots. */
-static void branching_trees_are_formed(void **state)
+static void branching_trees_are_inverted(void **state)
 {
     static const double steps[] = {1e-9, 1e-8, 1e-7, 1e-6};
     (void)state;
@@ -329,14 +334,14 @@ static void branching_trees_are_formed(void **state)
         random_stream r = random_seeded(40000 + (uint64_t)seed);
         branching_system b;
         cpu_system s;
-        formed q;
+        inverted q;
         branching_build(&b, &s, &r);
-        begin_formed(&q, &s);
+        begin_inverted(&q, &s);
         note_tree(&seen, &b, &q.tree);
-        plan_formed(&q, &r, steps[seed % 4], seed % 5 == 4 ? 30 : 6000, seed % 3 == 2);
+        plan_inverted(&q, &r, steps[seed % 4], seed % 5 == 4 ? 30 : 6000, seed % 3 == 2);
         note_groups(&seen, &q.g);
-        check_formed(&q, seed % 6 == 5 ? 1 << 16 : 0, seed);
-        end_formed(&q);
+        check_inverted(&q, seed % 6 == 5 ? 1 << 16 : 0, seed);
+        end_inverted(&q);
         branching_free(&b);
     }
     check_shapes(&seen, 1);
@@ -361,7 +366,7 @@ static pattern large_shape(int shape)
 }
 
 /* In few layers, some and many. */
-static void large_shapes_are_formed(void **state)
+static void large_shapes_are_inverted(void **state)
 {
     static const double steps[] = {1e-4, 1e-6, 1e-8};
     (void)state;
@@ -383,7 +388,7 @@ typedef struct imitation {
     const void **panel, **d, **e;
 } imitation;
 
-static void put_word(const formed *q, void *to, int64_t word, double v)
+static void put_word(const inverted *q, void *to, int64_t word, double v)
 {
     if (is_double(q))
         ((double *)to)[word] = v;
@@ -391,7 +396,7 @@ static void put_word(const formed *q, void *to, int64_t word, double v)
         ((float *)to)[word] = (float)v;
 }
 
-static imitation imitate(formed *q, random_stream *r, libsolver_type type, int hermitian,
+static imitation imitate(inverted *q, random_stream *r, libsolver_type type, int hermitian,
                          int cholesky)
 {
     const factor_tree *from = &q->cpu.view;
@@ -451,7 +456,7 @@ static void imitation_free(imitation *x)
     free(x->e);
 }
 
-static void all_types_are_formed(void **state)
+static void all_types_are_inverted(void **state)
 {
     static const libsolver_type types[] = {LIBSOLVER_S, LIBSOLVER_D, LIBSOLVER_C, LIBSOLVER_Z};
     (void)state;
@@ -463,19 +468,19 @@ static void all_types_are_formed(void **state)
         pattern a = seed / 16 % 2 ? problem_complete(small ? 70 : 333)
                                   : problem_grid(small ? 14 : 24 + seed % 7, small ? 14 : 25, 1);
         cpu_system s;
-        formed q;
+        inverted q;
         double *values = random_values(&r, &a, INDEFINITE);
         assert_int_equal(system_build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
-        begin_formed(&q, &s);
+        begin_inverted(&q, &s);
         imitation x = imitate(&q, &r, type, hermitian, cholesky);
-        plan_formed(&q, &r,
-                    seed % 3 == 0   ? 1e-4
-                    : seed % 3 == 1 ? 1e-7
-                                    : 1e-8,
-                    6000, seed / 16 == 2);
-        check_formed(&q, 0, 9000 + seed);
+        plan_inverted(&q, &r,
+                      seed % 3 == 0   ? 1e-4
+                      : seed % 3 == 1 ? 1e-7
+                                      : 1e-8,
+                      6000, seed / 16 == 2);
+        check_inverted(&q, 0, 9000 + seed);
         imitation_free(&x);
-        end_formed(&q);
+        end_inverted(&q);
         system_free(&s);
     }
 }
@@ -487,14 +492,14 @@ static void any_failed_allocation_is_told(void **state)
     (void)state;
     random_stream r = random_seeded(77);
     cpu_system s;
-    formed q;
+    inverted q;
     device_factor f;
     inverse_builder b;
     char sentence[ROOM];
     void *values;
     system_build_grid(&s, &r, 20, 20, INDEFINITE, NATURAL);
-    begin_formed(&q, &s);
-    plan_formed(&q, &r, 1e-7, 6000, 1);
+    begin_inverted(&q, &s);
+    plan_inverted(&q, &r, 1e-7, 6000, 1);
     double *growth = calloc(2 * (size_t)q.g.count + 1, sizeof(double));
     CUDA(cudaMalloc(&values, (size_t)q.plan.value_bytes + 16));
     device_factor_open(&f, q.env, NULL);
@@ -520,7 +525,7 @@ static void any_failed_allocation_is_told(void **state)
     assert_int_equal(s.env.memory.in_use, held);
     CUDA(cudaFree(values));
     free(growth);
-    end_formed(&q);
+    end_inverted(&q);
     system_free(&s);
 }
 
@@ -529,10 +534,10 @@ int main(int argc, char **argv)
     if (!device_is_here(argc, argv, &small))
         return without_a_gpu();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_systems_are_formed),
-        cmocka_unit_test(branching_trees_are_formed),
-        cmocka_unit_test(large_shapes_are_formed),
-        cmocka_unit_test(all_types_are_formed),
+        cmocka_unit_test(random_systems_are_inverted),
+        cmocka_unit_test(branching_trees_are_inverted),
+        cmocka_unit_test(large_shapes_are_inverted),
+        cmocka_unit_test(all_types_are_inverted),
         cmocka_unit_test(any_failed_allocation_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
-/* gpu/invert/form_tiles.cuh: block scope: large groups strip by strip
+/* gpu/invert/tiles.cuh: block scope: inverses of large groups strip by strip
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GPU_INVERT_FORM_TILES_CUH
-#define GPU_INVERT_FORM_TILES_CUH
+#ifndef GPU_INVERT_TILES_CUH
+#define GPU_INVERT_TILES_CUH
 
 #include "dense/cuda/device/invert.cuh"
-#include "gpu/invert/form_common.cuh"
+#include "gpu/invert/arguments.cuh"
 
 constexpr int STRIP_THREADS = 256, STRIP_WARPS = STRIP_THREADS / 32;
 constexpr int SQUARE_AREA = SQUARE * SQUARE;
@@ -13,19 +13,19 @@ constexpr int SQUARE_SHARE = SQUARE_AREA / STRIP_THREADS;
 constexpr int GATHER_BLOCKS = 4;
 
 template <typename T>
-__device__ __forceinline__ T *tiles_l(const form_arguments<T> &a, const form_tiled &g)
+__device__ __forceinline__ T *tiles_l(const invert_arguments<T> &a, const tiled_group &g)
 {
     return a.workspace + g.l;
 }
 template <typename T>
-__device__ __forceinline__ T *tiles_t(const form_arguments<T> &a, const form_tiled &g)
+__device__ __forceinline__ T *tiles_t(const invert_arguments<T> &a, const tiled_group &g)
 {
     return a.workspace + g.t;
 }
 template <typename T>
-__device__ __forceinline__ T *tiles_x(const form_arguments<T> &a, const form_tiled &g)
+__device__ __forceinline__ T *tiles_x(const invert_arguments<T> &a, const tiled_group &g)
 {
-    return (g.top >= 0 || g.parts > 0 ? a.workspace : a.values) + g.x;
+    return (g.root >= 0 || g.parts > 0 ? a.workspace : a.values) + g.x;
 }
 
 /* Thread's entries of a tile: number threadIdx.x + 256 u in memory are all in row strip_row(), in
@@ -38,7 +38,7 @@ __device__ __forceinline__ int strip_column(int u)
 {
     return threadIdx.x / 32 + STRIP_WARPS * u;
 }
-/* v of this row's neighbour `row`, which another lane of the warp has */
+/* v of row `row` of the same column, which another lane of the warp has */
 template <typename T> __device__ __forceinline__ T of_row(T v, int row)
 {
     return shuffle(v, row ^ 4 * (threadIdx.x / 32 & 3));
@@ -47,14 +47,14 @@ template <typename T> __device__ __forceinline__ T of_row(T v, int row)
 /* Entries of L from the panels to the tiles, which are zero; a warp for each column. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS)
-    form_gather_kernel(form_arguments<T> a, int32_t first)
+    invert_gather_kernel(invert_arguments<T> a, int32_t first)
 {
-    const form_strip strip = a.strip[first + blockIdx.x / GATHER_BLOCKS];
+    const invert_strip strip = a.strip[first + blockIdx.x / GATHER_BLOCKS];
     const int c = blockIdx.x % GATHER_BLOCKS * STRIP_WARPS + threadIdx.x / 32;
     if (c >= strip.width)
         return;
-    const form_tiled g = a.tiled[strip.group];
-    const form_piece piece = a.piece[a.column_piece[g.column_start + strip.column + c]];
+    const tiled_group g = a.tiled[strip.group];
+    const invert_piece piece = a.piece[a.column_piece[g.column_start + strip.column + c]];
     const int j = strip.column + c - piece.column;
     const T *from = a.panel + piece.panel + (int64_t)j * piece.ld;
     const int32_t *map = a.map + piece.map;
@@ -62,13 +62,13 @@ __global__ void __launch_bounds__(STRIP_THREADS)
 #pragma unroll 4
     for (int q = j + threadIdx.x % 32; q < piece.rows; q += 32) {
         const int row = map[q];
-        to[form_tile(g.nb, row / SQUARE, strip.number) * SQUARE_AREA + square_at(row % SQUARE, c)] =
-            from[q];
+        to[tile_number(g.nb, row / SQUARE, strip.number) * SQUARE_AREA +
+           square_at(row % SQUARE, c)] = from[q];
     }
 }
 
-/* One tile of L to its place in D, with ones on its diagonal past `width`, and where L has them
- * unsaid; these are put down in L too. */
+/* Copies a tile of L to D, with ones on the diagonal past `width`, and on all of it where L is unit
+ * triangular and its diagonal not stored; these ones are written to L too. */
 template <typename T>
 __device__ __forceinline__ void square_load(T *D, T *l, bool diagonal, bool unit, int width)
 {
@@ -98,28 +98,28 @@ template <typename T> __device__ __forceinline__ void square_store(const T *X, T
         x[threadIdx.x + STRIP_THREADS * u] = X[strip_row() + strip_column(u) * TILE_LD<T>];
 }
 
-template <typename T> constexpr int INVERT_BYTES = 2 * TILE_AREA<T> * (int)sizeof(T);
+template <typename T> constexpr int DIAGONAL_BYTES = 2 * TILE_AREA<T> * (int)sizeof(T);
 
 /* x := inv(l) of the diagonal block of strips a, a + 1, a even. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS)
-    form_invert_kernel(form_arguments<T> a, int32_t first)
+    invert_diagonal_kernel(invert_arguments<T> a, int32_t first)
 {
     extern __shared__ __align__(128) char shared[];
     static_assert(TILE == 2 * SQUARE && TILE_THREADS == STRIP_THREADS,
                   "two strips are a tile of dense/");
     const int32_t s = first + blockIdx.x;
-    const form_strip strip = a.strip[s];
+    const invert_strip strip = a.strip[s];
     const int b = strip.number;
     if (b % 2)
         return;
-    const form_tiled g = a.tiled[strip.group];
+    const tiled_group g = a.tiled[strip.group];
     const bool two = b + 1 < g.nb;
     T *l = tiles_l(a, g), *x = tiles_x(a, g), *D = reinterpret_cast<T *>(shared),
       *X = D + TILE_AREA<T>;
     T *D21 = D + SQUARE, *D12 = D + SQUARE * TILE_LD<T>, *D22 = D12 + SQUARE;
-    const int64_t at = form_tile(g.nb, b, b) * SQUARE_AREA,
-                  below = form_tile(g.nb, b + 1, b) * SQUARE_AREA;
+    const int64_t at = tile_number(g.nb, b, b) * SQUARE_AREA,
+                  below = tile_number(g.nb, b + 1, b) * SQUARE_AREA;
     square_load(D, l + at, true, !a.cholesky, strip.width);
     square_fill(D12, false);
     if (two) {
@@ -154,22 +154,23 @@ template <typename R> __device__ __forceinline__ R strip_sum(R mine)
     return sum;
 }
 
-/* Row sums of |M|; then its rows in their order and nothing where a strip is not filled up. */
+/* Row sums of |M|; then its rows in the order of the values, and zeros past the width of a strip.
+ */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS)
-    form_finish_kernel(form_arguments<T> a, int32_t first)
+    invert_finish_kernel(invert_arguments<T> a, int32_t first)
 {
     const int32_t s = first + blockIdx.x;
-    const form_strip strip = a.strip[s];
-    const form_tiled g = a.tiled[strip.group];
+    const invert_strip strip = a.strip[s];
+    const tiled_group g = a.tiled[strip.group];
     const int row = strip_row();
     const int from = strip.reordered && row < strip.width
                          ? a.z_row[g.column_start + strip.column + row] - strip.column
                          : row;
-    T *x = tiles_x(a, g) + form_tile(g.nb, strip.number, 0) * SQUARE_AREA;
+    T *x = tiles_x(a, g) + tile_number(g.nb, strip.number, 0) * SQUARE_AREA;
     real_of<T> sum = 0;
     for (int b = 0; b <= strip.number; b++, x += SQUARE_AREA) {
-        const bool cut = g.top < 0 && b == strip.number && strip.width < SQUARE;
+        const bool cut = g.root < 0 && b == strip.number && strip.width < SQUARE;
         T v[SQUARE_SHARE];
 #pragma unroll
         for (int u = 0; u < SQUARE_SHARE; u++)
@@ -191,15 +192,15 @@ __global__ void __launch_bounds__(STRIP_THREADS)
         a.sums[(int64_t)s * SQUARE + threadIdx.x] = sum;
 }
 
-/* x of groups of middle size to the values, a part for each warp. */
+/* x of groups of middle size from the workspace to the values, a part for each warp. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS)
-    form_pack_kernel(form_arguments<T> a, int32_t first, int32_t count)
+    invert_pack_kernel(invert_arguments<T> a, int32_t first, int32_t count)
 {
     const int32_t number = (int32_t)blockIdx.x * STRIP_WARPS + (int32_t)threadIdx.x / 32;
     if (number >= count)
         return;
-    const form_part q = a.part[first + number];
+    const invert_part q = a.part[first + number];
     const T *from = tiles_x(a, a.tiled[q.group]) + (int64_t)q.tile * SQUARE_AREA;
     T *to = a.values + q.to;
     const bool by_rows = q.column_step == 1;
@@ -214,18 +215,18 @@ __global__ void __launch_bounds__(STRIP_THREADS)
     }
 }
 
-/* The largest row sum of |L_K| |M| in a strip; SQUARE_TOO: of |L_K| |D| |L_K^T| |G|. */
-template <typename T, bool SQUARE_TOO>
+/* The largest row sum of |L_K| |M| in a strip; OF_ROOT: of |L_K| |D| |L_K^T| |G|. */
+template <typename T, bool OF_ROOT>
 __global__ void __launch_bounds__(STRIP_THREADS)
-    form_growth_kernel(form_arguments<T> a, int32_t first)
+    invert_growth_kernel(invert_arguments<T> a, int32_t first)
 {
     const int32_t s = first + blockIdx.x;
-    const form_strip strip = a.strip[s];
-    const form_tiled g = a.tiled[strip.group];
-    if (SQUARE_TOO && g.top < 0)
+    const invert_strip strip = a.strip[s];
+    const tiled_group g = a.tiled[strip.group];
+    if (OF_ROOT && g.root < 0)
         return;
-    const T *l = tiles_l(a, g) + form_tile(g.nb, strip.number, 0) * SQUARE_AREA;
-    const real_of<T> *sums = (SQUARE_TOO ? a.turned : a.sums) + (int64_t)g.first_strip * SQUARE;
+    const T *l = tiles_l(a, g) + tile_number(g.nb, strip.number, 0) * SQUARE_AREA;
+    const real_of<T> *sums = (OF_ROOT ? a.turned : a.sums) + (int64_t)g.first_strip * SQUARE;
     real_of<T> product = 0;
     for (int b = 0; b <= strip.number; b++, l += SQUARE_AREA, sums += SQUARE)
 #pragma unroll
@@ -234,24 +235,24 @@ __global__ void __launch_bounds__(STRIP_THREADS)
     product = strip_sum(product);
     const double worst = worst_of_warp((double)product);
     if (threadIdx.x == 0)
-        (SQUARE_TOO ? a.square_growth : a.growth)[a.smalls + s] = worst;
+        (OF_ROOT ? a.root_growth : a.growth)[a.smalls + s] = worst;
 }
 
 /* Row sums of |G|, a warp for each row. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS)
-    form_square_sums_kernel(form_arguments<T> a, int32_t first)
+    invert_root_sums_kernel(invert_arguments<T> a, int32_t first)
 {
     const int32_t s = first + blockIdx.x;
-    const form_strip strip = a.strip[s];
-    const form_tiled g = a.tiled[strip.group];
-    if (g.top < 0)
+    const invert_strip strip = a.strip[s];
+    const tiled_group g = a.tiled[strip.group];
+    if (g.root < 0)
         return;
     for (int q = threadIdx.x / 32; q < SQUARE; q += STRIP_WARPS) {
         const int row = strip.column + q;
         real_of<T> sum = 0;
-        for (int b = 0; b < g.top_blocks && q < strip.width; b++) {
-            const form_top_tile t = a.top[g.top + row / g.top_rows * g.top_blocks + b];
+        for (int b = 0; b < g.root_blocks && q < strip.width; b++) {
+            const root_tile t = a.root[g.root + row / g.root_rows * g.root_blocks + b];
             const T *from =
                 a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
             for (int c = threadIdx.x % 32; c < t.ld; c += 32)
@@ -267,17 +268,17 @@ __global__ void __launch_bounds__(STRIP_THREADS)
 /* turned := |D| |L_K^T| times the row sums of |G|, by strips of columns. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS)
-    form_square_turned_kernel(form_arguments<T> a, int32_t first)
+    invert_root_transposed_kernel(invert_arguments<T> a, int32_t first)
 {
     __shared__ real_of<T> y[SQUARE + 2]; /* y[1 + c], zeros around */
     const int32_t s = first + blockIdx.x;
-    const form_strip strip = a.strip[s];
-    const form_tiled g = a.tiled[strip.group];
-    if (g.top < 0)
+    const invert_strip strip = a.strip[s];
+    const tiled_group g = a.tiled[strip.group];
+    if (g.root < 0)
         return;
     real_of<T> sum[SQUARE_SHARE] = {};
     for (int b = strip.number; b < g.nb; b++) {
-        const T *l = tiles_l(a, g) + form_tile(g.nb, b, strip.number) * SQUARE_AREA;
+        const T *l = tiles_l(a, g) + tile_number(g.nb, b, strip.number) * SQUARE_AREA;
         const real_of<T> x = a.sums[((int64_t)g.first_strip + b) * SQUARE + strip_row()];
 #pragma unroll
         for (int u = 0; u < SQUARE_SHARE; u++)
@@ -304,17 +305,17 @@ __global__ void __launch_bounds__(STRIP_THREADS)
 /* t := D^-1 M of roots. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS)
-    form_scale_kernel(form_arguments<T> a, int32_t first)
+    invert_scale_kernel(invert_arguments<T> a, int32_t first)
 {
-    const form_strip strip = a.strip[first + blockIdx.x];
-    const form_tiled g = a.tiled[strip.group];
-    if (g.top < 0)
+    const invert_strip strip = a.strip[first + blockIdx.x];
+    const tiled_group g = a.tiled[strip.group];
+    if (g.root < 0)
         return;
     const int row = strip_row();
     pivot_row<T> p = {};
     if (row < strip.width)
         p = inverse_pivot(a.d, a.e, a.hermitian, a.column[g.column_start + strip.column + row]);
-    const int64_t at = form_tile(g.nb, strip.number, 0) * SQUARE_AREA;
+    const int64_t at = tile_number(g.nb, strip.number, 0) * SQUARE_AREA;
     const T *x = tiles_x(a, g) + at;
     T *t = tiles_t(a, g) + at;
     for (int b = 0; b <= strip.number; b++, x += SQUARE_AREA, t += SQUARE_AREA)

@@ -1,6 +1,6 @@
-/* gpu/invert/form_tmpl.c: the dense inverses of the groups, on the host
+/* gpu/invert/invert_tmpl.c: the inverses of the groups, computed on the host
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "gpu/invert/form.h"
+#include "gpu/invert/invert.h"
 #include "base/scalar.h"
 #include "dense/cpu/blas.h"
 #include "dense/cpu/blas_serial.h"
@@ -35,13 +35,6 @@ static void inverse_pivot(const factor_tree *tree, int32_t s, int32_t j, scalar 
         divide_2x2(tree->hermitian, d[j - 1], e[j - 1], d[j], off, diagonal);
     } else if (d[j] != 0)
         *diagonal = 1 / d[j];
-}
-
-void NAME(form_joined)(const factor_tree *tree, unsigned char *joined)
-{
-    for (int32_t s = 0; s < tree->nodes; s++)
-        for (int32_t c = tree->first[s]; c < tree->first[s + 1]; c++)
-            joined[c] = !tree->cholesky && ((const scalar *)tree->e[s])[c - tree->first[s]] != 0;
 }
 
 /* l := [L_K; L_R], zero above the diagonal. */
@@ -116,7 +109,7 @@ static real pivot_magnitude(const factor_tree *tree, int32_t s, int32_t j, real 
 }
 
 /* The largest row sum of |L_K| |D| |L_K^T| |G|.  l: L_K; sum: 2 k. */
-static double square_growth(const group_work *t, const scalar *l)
+static double root_growth(const group_work *t, const scalar *l)
 {
     const int32_t k = t->k;
     const groups *g = t->g;
@@ -211,9 +204,9 @@ static void store_pivots(const group_work *t, const solve_plan *plan, char *valu
     }
 }
 
-static libsolver_status form_group(environment *env, group_work *t, const solve_plan *plan,
-                                   const plan_tile *tile, int32_t tiles, char *values,
-                                   double *growth, double *in_square)
+static libsolver_status invert_group(environment *env, group_work *t, const solve_plan *plan,
+                                     const plan_tile *tile, int32_t tiles, char *values,
+                                     double *growth, double *of_root)
 {
     const int64_t m = t->k + t->r, k = t->k;
     t->l = memory_new(&env->memory, m * k, sizeof(scalar));
@@ -225,11 +218,11 @@ static libsolver_status form_group(environment *env, group_work *t, const solve_
     if (t->l && t->w && t->sum && (!is_square || t->square)) {
         gather(t);
         *growth = invert(t);
-        *in_square = 0;
+        *of_root = 0;
         if (is_square) {
             square(t);
             gather(t); /* L_K again */
-            *in_square = square_growth(t, t->l);
+            *of_root = root_growth(t, t->l);
         }
         for (int32_t q = 0; q < tiles; q++)
             store_tile(&tile[q], (int32_t)m, is_square ? t->square : t->w, t->k,
@@ -244,9 +237,9 @@ static libsolver_status form_group(environment *env, group_work *t, const solve_
     return status;
 }
 
-libsolver_status NAME(form_values)(environment *env, const factor_tree *tree, const pieces *p,
-                                   const groups *g, const solve_plan *plan, char *values,
-                                   double *growth, double *square_growths)
+libsolver_status NAME(invert_values)(environment *env, const factor_tree *tree, const pieces *p,
+                                     const groups *g, const solve_plan *plan, char *values,
+                                     double *growth, double *root_growths)
 {
     memory *m = &env->memory;
     const int threads = env->threads;
@@ -278,8 +271,8 @@ libsolver_status NAME(form_values)(environment *env, const factor_tree *tree, co
                    plan->tile[first_tile[i] + tiles].group == i)
                 tiles++;
             const libsolver_status status =
-                form_group(env, &t, plan, plan->tile + first_tile[i], tiles, values, &growth[i],
-                           &square_growths[i]);
+                invert_group(env, &t, plan, plan->tile + first_tile[i], tiles, values, &growth[i],
+                             &root_growths[i]);
             if (status != LIBSOLVER_OK)
                 failed = status;
         }

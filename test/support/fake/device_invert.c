@@ -1,4 +1,5 @@
-/* test/support/fake/form_device.c: the values of a program, on the host: gpu/invert/form_device.cu
+/* test/support/fake/device_invert.c: the values of a program, on the host:
+ * gpu/invert/device_invert.cu
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
 #include "base/memory.h"
@@ -6,7 +7,7 @@
 
 /* The pattern with its arrays at their places, which they are copied to if `copies`; returns their
  * bytes. */
-static int64_t place_pattern(form_pattern *p, char *base, int copies)
+static int64_t place_pattern(invert_pattern *p, char *base, int copies)
 {
     int64_t at = 0;
 #define PUT(member, count) \
@@ -27,18 +28,18 @@ static int64_t place_pattern(form_pattern *p, char *base, int copies)
     PUT(small, p->smalls);
     PUT(tiled, p->tiled_groups);
     PUT(strip, p->strips);
-    PUT(top, p->top_tiles);
+    PUT(root, p->root_tiles);
     PUT(item, p->items);
     PUT(part, p->parts);
 #undef PUT
     return at;
 }
 
-libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern, char *sentence,
-                                     int room)
+libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *pattern,
+                                      char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
-    form_pattern measured = *pattern, there = *pattern;
+    invert_pattern measured = *pattern, there = *pattern;
     fake_wait(f->stream);
     if (!fake_grow_buffer(&f->pattern, &f->allocations, place_pattern(&measured, NULL, 0) + 1))
         return fake_no_room(sentence, room);
@@ -46,9 +47,9 @@ libsolver_status device_form_pattern(device_form *f, const form_pattern *pattern
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_form_values(device_form *f, const device_factor *factor,
-                                    const form_pattern *pattern, void *values, double *growth,
-                                    double *seconds, char *sentence, int room)
+libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
+                                     const invert_pattern *pattern, void *values, double *growth,
+                                     double *seconds, char *sentence, int room)
 {
     MAY_FAIL(sentence, room);
     const int64_t grown = pattern->smalls + pattern->strips,
@@ -59,27 +60,27 @@ libsolver_status device_form_values(device_form *f, const device_factor *factor,
     if (!fake_grow_buffer(&f->workspace, &f->allocations, tiles + sums + 256))
         return fake_no_room(sentence, room);
     memset(f->workspace.at, 0xff, (size_t)(tiles + sums)); /* what it held before does not matter */
-    emulated_form e = {.pattern = *pattern,
-                       .panel = factor->values.at,
-                       .panel_scalars = factor->shape.panel_scalars,
-                       .hermitian = factor->shape.hermitian,
-                       .cholesky = factor->shape.cholesky,
-                       .values = values,
-                       .value_bytes = fake_room(values),
-                       .workspace = f->workspace.at,
-                       .workspace_bytes = tiles,
-                       .sums = (char *)f->workspace.at + tiles,
-                       .growth = growth,
-                       .square_growth = growth + grown,
-                       .seed = fake.seed++};
+    emulated_inversion e = {.pattern = *pattern,
+                            .panel = factor->values.at,
+                            .panel_scalars = factor->shape.panel_scalars,
+                            .hermitian = factor->shape.hermitian,
+                            .cholesky = factor->shape.cholesky,
+                            .values = values,
+                            .value_bytes = fake_room(values),
+                            .workspace = f->workspace.at,
+                            .workspace_bytes = tiles,
+                            .sums = (char *)f->workspace.at + tiles,
+                            .growth = growth,
+                            .root_growth = growth + grown,
+                            .seed = fake.seed++};
     place_pattern(&e.pattern, f->pattern.at, 0);
-    const char *wrong = OF_TYPE(factor->shape.type, emulate_form, &e);
+    const char *wrong = OF_TYPE(factor->shape.type, emulate_inversion, &e);
     fake_insist(!wrong, wrong);
     *seconds = 1e-3;
     return LIBSOLVER_OK;
 }
 
-void device_form_drop(device_form *f)
+void device_inverter_drop(device_inverter *f)
 {
     fake_free_buffer(&f->pattern);
     fake_free_buffer(&f->workspace);

@@ -1,27 +1,27 @@
-/* gpu/invert/form_common.cuh: what the kernels that form a program's values share
+/* gpu/invert/arguments.cuh: what the kernels of the inversion share
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GPU_INVERT_FORM_COMMON_CUH
-#define GPU_INVERT_FORM_COMMON_CUH
+#ifndef GPU_INVERT_ARGUMENTS_CUH
+#define GPU_INVERT_ARGUMENTS_CUH
 
 #include "dense/cuda/device/scalar.cuh"
-#include "gpu/invert/form_device.h"
+#include "gpu/invert/device_invert.h"
 #include "gpu/device/inverse_pivot.cuh"
 
-/* See form_pattern; all on the device. */
-template <typename T> struct form_arguments {
+/* The arrays of invert_pattern and what they are applied to, all on the device. */
+template <typename T> struct invert_arguments {
     const T *panel, *d, *e; /* d, e: n, by positions */
     T *values, *workspace;
-    real_of<T> *sums, *turned;      /* SQUARE for each strip: row sums of |M|, then of |G|; of |D|
-                                       |L_K^T| |G| */
-    double *growth, *square_growth; /* of small groups, then of strips */
-    const form_piece *piece;
+    real_of<T> *sums, *turned;    /* SQUARE for each strip: row sums of |M|, then of |G|; of |D|
+                                     |L_K^T| |G| */
+    double *growth, *root_growth; /* of small groups, then of strips */
+    const invert_piece *piece;
     const int32_t *map, *column_piece, *column, *z_row, *pivot_at16, *pivot_position;
-    const form_small *small;
-    const form_tiled *tiled;
-    const form_strip *strip;
-    const form_top_tile *top;
-    const form_item *item;
-    const form_part *part;
+    const small_group *small;
+    const tiled_group *tiled;
+    const invert_strip *strip;
+    const root_tile *root;
+    const product_item *item;
+    const invert_part *part;
     int32_t n, smalls;
     bool hermitian, cholesky;
 };
@@ -40,7 +40,7 @@ __device__ __forceinline__ double worse(double a, double b)
     return a != a || a >= b ? a : b;
 }
 
-/* The worst of a warp's. */
+/* The greatest of a warp's values; a NaN stays. */
 __device__ __forceinline__ double worst_of_warp(double a)
 {
     for (int mask = 16; mask > 0; mask /= 2)
@@ -48,11 +48,11 @@ __device__ __forceinline__ double worst_of_warp(double a)
     return a;
 }
 
-/* Row c of |D| times y, of which `before` and `after` are the entries next to its own. */
+/* Row `position` of |D| y, where y has the entry `y` there and `before` and `after` beside it. */
 template <typename T>
-__device__ __forceinline__ real_of<T> pivot_magnitude(const form_arguments<T> &a, int32_t position,
-                                                      real_of<T> before, real_of<T> y,
-                                                      real_of<T> after)
+__device__ __forceinline__ real_of<T> pivot_magnitude(const invert_arguments<T> &a,
+                                                      int32_t position, real_of<T> before,
+                                                      real_of<T> y, real_of<T> after)
 {
     if (a.cholesky)
         return y;
@@ -60,8 +60,9 @@ __device__ __forceinline__ real_of<T> pivot_magnitude(const form_arguments<T> &a
     return modulus(a.d[position]) * y + left + modulus(a.e[position]) * after;
 }
 
-/* D^-1 of the z of all groups that keep it, by columns of groups. */
-template <typename T> __global__ void __launch_bounds__(256) form_pivots_kernel(form_arguments<T> a)
+/* The rows of D^-1 that the values keep, a thread for each column of the groups. */
+template <typename T>
+__global__ void __launch_bounds__(256) invert_pivots_kernel(invert_arguments<T> a)
 {
     constexpr int STEP = 2 * sizeof(T) > 16 ? 2 : 16 / (int)sizeof(T);
     const int32_t q = (int32_t)(blockIdx.x * 256 + threadIdx.x),

@@ -1,16 +1,16 @@
-/* gpu/invert/form_device.cu: buffers and launches by which a device forms the values of a program
+/* gpu/invert/device_invert.cu: buffers and launches of the inversion on a device
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "gpu/invert/form_device.h"
+#include "gpu/invert/device_invert.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
-#include "gpu/invert/form_product.cuh"
-#include "gpu/invert/form_small.cuh"
+#include "gpu/invert/product.cuh"
+#include "gpu/invert/small.cuh"
 
 extern "C" {
 #include "base/message.h"
 }
 
-extern "C" void device_form_drop(device_form *f)
+extern "C" void device_inverter_drop(device_inverter *f)
 {
     const current_device here(f->device);
     device_buffer_free(&f->pattern);
@@ -20,7 +20,7 @@ extern "C" void device_form_drop(device_form *f)
 /* ---- The pattern ----------------------------------------------------------------------------- */
 
 template <typename T>
-static void put_pattern(uploader *u, const form_pattern *p, form_arguments<T> *a)
+static void put_pattern(uploader *u, const invert_pattern *p, invert_arguments<T> *a)
 {
     a->piece = u->put(p->piece, p->pieces);
     a->map = u->put(p->map, p->maps);
@@ -32,19 +32,19 @@ static void put_pattern(uploader *u, const form_pattern *p, form_arguments<T> *a
     a->small = u->put(p->small, p->smalls);
     a->tiled = u->put(p->tiled, p->tiled_groups);
     a->strip = u->put(p->strip, p->strips);
-    a->top = u->put(p->top, p->top_tiles);
+    a->root = u->put(p->root, p->root_tiles);
     a->item = u->put(p->item, p->items);
     a->part = u->put(p->part, p->parts);
     a->n = p->n;
     a->smalls = p->smalls;
 }
 
-/* The places depend on counts alone, not on the type. */
-extern "C" libsolver_status device_form_pattern(device_form *f, const form_pattern *p,
-                                                char *sentence, int room)
+/* The places of the arrays depend on the counts only, not on the type of the scalars. */
+extern "C" libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *p,
+                                                 char *sentence, int room)
 {
     const current_device here(f->device);
-    form_arguments<double> a = {};
+    invert_arguments<double> a = {};
     uploader measured, u;
     put_pattern(&measured, p, &a);
     cudaError_t error = device_buffer_grow(&f->pattern, measured.all.bytes + 256, &f->allocations);
@@ -61,78 +61,79 @@ extern "C" libsolver_status device_form_pattern(device_form *f, const form_patte
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 template <typename T>
-static libsolver_status launch_small(const device_form *f, const form_pattern *p,
-                                     const form_arguments<T> &a)
+static libsolver_status launch_small(const device_inverter *f, const invert_pattern *p,
+                                     const invert_arguments<T> &a)
 {
-    const int32_t below = p->smalls - p->small_tops;
+    const int32_t below = p->smalls - p->small_roots;
     if (below > 0)
-        TRY(launch(form_small_kernel<T, false>,
+        TRY(launch(invert_small_kernel<T, false>,
                    {below, SMALL_THREADS,
                     small_shape<T>::bytes(p->small_scalars, p->small_columns)},
                    f->stream, a, 0));
-    if (p->small_tops > 0)
-        TRY(launch(form_small_kernel<T, true>,
-                   {p->small_tops, SMALL_THREADS,
-                    small_shape<T>::bytes(3 * p->small_top_scalars, p->small_columns)},
+    if (p->small_roots > 0)
+        TRY(launch(invert_small_kernel<T, true>,
+                   {p->small_roots, SMALL_THREADS,
+                    small_shape<T>::bytes(3 * p->small_root_scalars, p->small_columns)},
                    f->stream, a, below));
     return LIBSOLVER_OK;
 }
 
 template <typename T>
-static libsolver_status launch_step(const device_form *f, const form_launch &l,
-                                    const form_arguments<T> &a)
+static libsolver_status launch_step(const device_inverter *f, const invert_launch &l,
+                                    const invert_arguments<T> &a)
 {
-    using shape = form_shape<T>;
+    using shape = product_shape<T>;
     switch (l.step) {
-    case FORM_CLEAR:
+    case INVERT_CLEAR:
         return status_of(cudaMemsetAsync(a.workspace, 0, (size_t)l.bytes, (cudaStream_t)f->stream));
-    case FORM_GATHER:
-        return launch(form_gather_kernel<T>, {(int64_t)l.count * GATHER_BLOCKS, STRIP_THREADS},
+    case INVERT_GATHER:
+        return launch(invert_gather_kernel<T>, {(int64_t)l.count * GATHER_BLOCKS, STRIP_THREADS},
                       f->stream, a, l.first);
-    case FORM_INVERT:
-        return launch(form_invert_kernel<T>, {l.count, STRIP_THREADS, INVERT_BYTES<T>}, f->stream,
-                      a, l.first);
-    case FORM_MULTIPLY:
-        return launch(form_multiply_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES}, f->stream,
-                      a, l.first);
-    case FORM_SCALE:
-        return launch(form_scale_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
-    case FORM_FINISH:
-        return launch(form_finish_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
-    case FORM_PACK:
-        return launch(form_pack_kernel<T>,
+    case INVERT_DIAGONAL:
+        return launch(invert_diagonal_kernel<T>, {l.count, STRIP_THREADS, DIAGONAL_BYTES<T>},
+                      f->stream, a, l.first);
+    case INVERT_MULTIPLY:
+        return launch(invert_multiply_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES},
+                      f->stream, a, l.first);
+    case INVERT_SCALE:
+        return launch(invert_scale_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+    case INVERT_FINISH:
+        return launch(invert_finish_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+    case INVERT_PACK:
+        return launch(invert_pack_kernel<T>,
                       {(l.count + STRIP_WARPS - 1) / STRIP_WARPS, STRIP_THREADS}, f->stream, a,
                       l.first, l.count);
-    case FORM_GROWTH:
-        return launch(form_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a,
+    case INVERT_GROWTH:
+        return launch(invert_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a,
                       l.first);
-    case FORM_GRAM:
-        return launch(form_gram_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES}, f->stream, a,
+    case INVERT_GRAM:
+        return launch(invert_gram_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES}, f->stream, a,
                       l.first);
-    case FORM_SQUARE_SUMS:
-        return launch(form_square_sums_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
-    case FORM_SQUARE_TURNED:
-        return launch(form_square_turned_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
+    case INVERT_ROOT_SUMS:
+        return launch(invert_root_sums_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+    case INVERT_ROOT_TRANSPOSED:
+        return launch(invert_root_transposed_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
                       l.first);
-    case FORM_SQUARE_GROWTH:
-        return launch(form_growth_kernel<T, true>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+    case INVERT_ROOT_GROWTH:
+        return launch(invert_growth_kernel<T, true>, {l.count, STRIP_THREADS}, f->stream, a,
+                      l.first);
     }
     return LIBSOLVER_INTERNAL;
 }
 
 template <typename T>
-static libsolver_status launch_all(const device_form *f, const form_pattern *p,
-                                   const form_arguments<T> &a)
+static libsolver_status launch_all(const device_inverter *f, const invert_pattern *p,
+                                   const invert_arguments<T> &a)
 {
     for (int32_t q = 0; q < p->launches; q++)
         TRY(launch_step(f, p->launch[q], a));
     TRY(launch_small(f, p, a));
     if (!a.cholesky && p->n > 0)
-        TRY(launch(form_pivots_kernel<T>, {(p->n + 255) / 256, 256}, f->stream, a));
+        TRY(launch(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, f->stream, a));
     return LIBSOLVER_OK;
 }
 
-/* Events around the kernels. */
+/* Measures the kernels of a stream by events. */
 struct stopwatch {
     cudaEvent_t start = nullptr, stop = nullptr;
     cudaStream_t stream;
@@ -147,7 +148,7 @@ struct stopwatch {
         cudaEventDestroy(start);
         cudaEventDestroy(stop);
     }
-    /* after the stream was waited for */
+    /* once the stream has been waited for */
     double seconds() const
     {
         float ms = 0;
@@ -156,8 +157,8 @@ struct stopwatch {
 };
 
 template <typename T>
-static libsolver_status values_of(device_form *f, const device_factor *factor,
-                                  const form_pattern *p, void *values, double *growth,
+static libsolver_status values_of(device_inverter *f, const device_factor *factor,
+                                  const invert_pattern *p, void *values, double *growth,
                                   double *seconds, char *sentence, int room)
 {
     const cudaStream_t stream = (cudaStream_t)f->stream;
@@ -167,7 +168,7 @@ static libsolver_status values_of(device_form *f, const device_factor *factor,
                   tiles = all.place(p->workspace * (int64_t)sizeof(T)),
                   sums = all.place(2 * rows * (int64_t)sizeof(real_of<T>)),
                   growths = all.place(2 * grown * (int64_t)sizeof(double));
-    form_arguments<T> a = {};
+    invert_arguments<T> a = {};
     uploader there;
     there.base = static_cast<char *>(f->pattern.at);
     put_pattern(&there, p, &a);
@@ -183,7 +184,7 @@ static libsolver_status values_of(device_form *f, const device_factor *factor,
     a.sums = reinterpret_cast<real_of<T> *>(base + sums);
     a.turned = a.sums + rows;
     a.growth = reinterpret_cast<double *>(base + growths);
-    a.square_growth = a.growth + grown;
+    a.root_growth = a.growth + grown;
     a.hermitian = factor->shape.hermitian;
     a.cholesky = factor->shape.cholesky;
     const stopwatch watch(stream);
@@ -201,10 +202,10 @@ static libsolver_status values_of(device_form *f, const device_factor *factor,
                : status;
 }
 
-extern "C" libsolver_status device_form_values(device_form *f, const device_factor *factor,
-                                               const form_pattern *pattern, void *values,
-                                               double *growth, double *seconds, char *sentence,
-                                               int room)
+extern "C" libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
+                                                const invert_pattern *pattern, void *values,
+                                                double *growth, double *seconds, char *sentence,
+                                                int room)
 {
     const current_device here(f->device);
     return with_type(factor->shape.type, [&](auto one) {

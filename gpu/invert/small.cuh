@@ -1,13 +1,14 @@
-/* gpu/invert/form_small.cuh: block scope: groups that fit in shared memory
+/* gpu/invert/small.cuh: block scope: inverses of groups that fit in shared memory
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GPU_INVERT_FORM_SMALL_CUH
-#define GPU_INVERT_FORM_SMALL_CUH
+#ifndef GPU_INVERT_SMALL_CUH
+#define GPU_INVERT_SMALL_CUH
 
-#include "gpu/invert/form_common.cuh"
+#include "gpu/invert/arguments.cuh"
 
 constexpr int SMALL_THREADS = 128, SMALL_WARPS = SMALL_THREADS / 32;
-constexpr int SMALL_SHARE = 8;  /* rows of a lane: plan_layout.c gives small groups at most 240 */
-constexpr int SMALL_PIVOTS = 3; /* 32s of columns: at most 74 in single precision */
+constexpr int SMALL_SHARE = 8;  /* rows of a lane: gpu/plan/layout.c gives small groups at most 240
+                                 */
+constexpr int SMALL_PIVOTS = 3; /* blocks of 32 columns: a small group has at most 74 */
 /* Columns that a warp has in its registers. */
 template <typename T> constexpr int SMALL_COLUMNS = sizeof(T) == 16 ? 2 : 4;
 
@@ -26,13 +27,13 @@ template <typename T> struct small_parts {
     real_of<T> *diagonal, *sum, *part;
     int *place;
 
-    __device__ __forceinline__ small_parts(char *shared, const form_small &s, bool top)
+    __device__ __forceinline__ small_parts(char *shared, const small_group &s, bool root)
     {
         const int area = s.k * (s.k + s.r);
         l = reinterpret_cast<T *>(shared);
         m = l + area;
         y = m + area;
-        reciprocal = top ? y + area : m;
+        reciprocal = root ? y + area : m;
         diagonal = reinterpret_cast<real_of<T> *>(reciprocal + s.k);
         sum = diagonal + s.k;
         part = sum + s.k;
@@ -43,15 +44,15 @@ template <typename T> struct small_parts {
 /* l := [L_K; L_R] but for its diagonal, which is zero there.  Barriers at both ends of the
  * copies. */
 template <typename T>
-__device__ __forceinline__ void small_gather(const form_arguments<T> &a, const form_small &s,
-                                             const small_parts<T> &p, bool top)
+__device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const small_group &s,
+                                             const small_parts<T> &p, bool root)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, m = s.k + s.r;
     for (int q = threadIdx.x; q < m * s.k; q += SMALL_THREADS)
         p.l[q] = T{};
     __syncthreads();
     for (int c = warp; c < s.k; c += SMALL_WARPS) {
-        const form_piece piece = a.piece[a.column_piece[s.column_start + c]];
+        const invert_piece piece = a.piece[a.column_piece[s.column_start + c]];
         const int j = c - piece.column;
         const T *from = a.panel + piece.panel + (int64_t)j * piece.ld;
         const int32_t *map = a.map + piece.map;
@@ -62,7 +63,7 @@ __device__ __forceinline__ void small_gather(const form_arguments<T> &a, const f
             const T d = a.cholesky ? from[j] : from_real<T>(1);
             p.reciprocal[c] = divide(from_real<T>(1), d);
             p.diagonal[c] = modulus(d);
-            p.place[top ? c : a.z_row[s.column_start + c]] = c;
+            p.place[root ? c : a.z_row[s.column_start + c]] = c;
         }
     }
     __syncthreads();
@@ -71,7 +72,7 @@ __device__ __forceinline__ void small_gather(const form_arguments<T> &a, const f
 /* Columns c0, c0 + 1, ... of [M; W] = inv([L_K 0; L_R I]): column by column of L, x := inv x from x
  * = unit vectors. */
 template <typename T>
-__device__ __forceinline__ void small_columns(const form_small &s, const small_parts<T> &p, int c0,
+__device__ __forceinline__ void small_columns(const small_group &s, const small_parts<T> &p, int c0,
                                               T (&x)[SMALL_COLUMNS<T>][SMALL_SHARE])
 {
     const int lane = threadIdx.x % 32, m = s.k + s.r;
@@ -106,7 +107,7 @@ __device__ __forceinline__ void small_columns(const form_small &s, const small_p
 
 /* Column c of the tile, rows of M in their order and zeros after the last. */
 template <typename T>
-__device__ __forceinline__ void small_store(const form_arguments<T> &a, const form_small &s,
+__device__ __forceinline__ void small_store(const invert_arguments<T> &a, const small_group &s,
                                             const small_parts<T> &p, int c,
                                             const T (&x)[SMALL_SHARE])
 {
@@ -120,7 +121,7 @@ __device__ __forceinline__ void small_store(const form_arguments<T> &a, const fo
     }
 }
 
-/* The worst of a block's, valid in thread 0.  Two barriers. */
+/* The greatest of a block's values, a NaN stays; valid in thread 0.  Two barriers. */
 __device__ __forceinline__ double worst_of_block(double mine)
 {
     __shared__ double of_warp[SMALL_WARPS];
@@ -136,7 +137,7 @@ __device__ __forceinline__ double worst_of_block(double mine)
 
 /* The largest row sum of |L_K| |M|, valid in thread 0. */
 template <typename T>
-__device__ __forceinline__ double small_growth(const form_small &s, const small_parts<T> &p)
+__device__ __forceinline__ double small_growth(const small_group &s, const small_parts<T> &p)
 {
     using R = real_of<T>;
     const int m = s.k + s.r;
@@ -160,8 +161,8 @@ __device__ __forceinline__ double small_growth(const form_small &s, const small_
 
 /* G := M^T D^-1 M of a root.  Ends with a barrier. */
 template <typename T>
-__device__ __forceinline__ void small_square(const form_arguments<T> &a, const form_small &s,
-                                             const small_parts<T> &p)
+__device__ __forceinline__ void small_root(const invert_arguments<T> &a, const small_group &s,
+                                           const small_parts<T> &p)
 {
     const int k = s.k;
     for (int q = threadIdx.x; q < k * k; q += SMALL_THREADS) {
@@ -190,8 +191,8 @@ __device__ __forceinline__ void small_square(const form_arguments<T> &a, const f
 
 /* The largest row sum of |L_K| |D| |L_K^T| |G|, valid in thread 0. */
 template <typename T>
-__device__ __forceinline__ double small_square_growth(const form_arguments<T> &a,
-                                                      const form_small &s, const small_parts<T> &p)
+__device__ __forceinline__ double small_root_growth(const invert_arguments<T> &a,
+                                                    const small_group &s, const small_parts<T> &p)
 {
     using R = real_of<T>;
     const int k = s.k, c = threadIdx.x;
@@ -223,16 +224,16 @@ __device__ __forceinline__ double small_square_growth(const form_arguments<T> &a
     return worst_of_block((double)product);
 }
 
-/* One block a group, from `first` on.  TOP: roots with G. */
-template <typename T, bool TOP>
+/* One block a group, from `first` on.  ROOT: roots whose G is stored. */
+template <typename T, bool ROOT>
 __global__ void __launch_bounds__(SMALL_THREADS)
-    form_small_kernel(form_arguments<T> a, int32_t first)
+    invert_small_kernel(invert_arguments<T> a, int32_t first)
 {
     extern __shared__ __align__(128) char shared[];
-    const form_small s = a.small[first + blockIdx.x];
-    const small_parts<T> p(shared, s, TOP);
+    const small_group s = a.small[first + blockIdx.x];
+    const small_parts<T> p(shared, s, ROOT);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    small_gather(a, s, p, TOP);
+    small_gather(a, s, p, ROOT);
     real_of<T> sum[SMALL_PIVOTS] = {};
     for (int c0 = warp * SMALL_COLUMNS<T>; c0 < s.k; c0 += SMALL_WARPS * SMALL_COLUMNS<T>) {
         T x[SMALL_COLUMNS<T>][SMALL_SHARE];
@@ -244,10 +245,10 @@ __global__ void __launch_bounds__(SMALL_THREADS)
 #pragma unroll
             for (int q = 0; q < SMALL_PIVOTS; q++) {
                 sum[q] += modulus(x[n][q]);
-                if (TOP && 32 * q + lane < s.k)
+                if (ROOT && 32 * q + lane < s.k)
                     p.m[32 * q + lane + (c0 + n) * s.k] = x[n][q];
             }
-            if (!TOP)
+            if (!ROOT)
                 small_store(a, s, p, c0 + n, x[n]);
         }
     }
@@ -258,11 +259,11 @@ __global__ void __launch_bounds__(SMALL_THREADS)
     const double growth = small_growth(s, p);
     if (threadIdx.x == 0)
         a.growth[first + blockIdx.x] = growth;
-    if (TOP) {
-        small_square(a, s, p);
-        const double square_growth = small_square_growth(a, s, p);
+    if (ROOT) {
+        small_root(a, s, p);
+        const double root_growth = small_root_growth(a, s, p);
         if (threadIdx.x == 0)
-            a.square_growth[first + blockIdx.x] = square_growth;
+            a.root_growth[first + blockIdx.x] = root_growth;
     }
 }
 

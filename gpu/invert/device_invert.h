@@ -1,0 +1,177 @@
+/* gpu/invert/device_invert.h: the inverses of the groups, computed on a device: the tables that
+ * describe the work, and the calls that do it
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The factor is read where it lies on the device (gpu/device/device_factor.h).  A small group is
+ * inverted by one block of threads in its shared memory.  A large group, or a large root whose G is
+ * stored, is worked on in tiles of SQUARE x SQUARE entries in the layout square_at, in which solves
+ * read large groups.  Its columns are cut into strips of at most SQUARE columns, so that a 2x2
+ * pivot lies in one strip; its rows are cut at the same places, and below the pivots after every
+ * SQUARE rows.  Where a strip has fewer than SQUARE columns its tiles are filled up with zeros:
+ * "padded" row SQUARE a + q is row q of strip a.
+ *
+ *     l: tiles of [L_K; L_R], copied from the panels
+ *     t: tiles of partial sums, and at the end D^-1 M of a root
+ *     x: tiles of [M; W], in the values of the program; in the workspace for a root, of which only
+ *        G is stored, and for a group of middle size, whose tiles in the values are no squares
+ *
+ * Diagonal blocks of two strips are inverted in shared memory; then diagonal blocks of twice the
+ * size, again and again, by
+ *     T = L21 X11,   X21 = -X22 T,
+ * with all groups in each launch; then W = -L_R M, and G = M^T D^-1 M of roots.  Every sum has a
+ * fixed order. */
+#ifndef GPU_INVERT_DEVICE_INVERT_H
+#define GPU_INVERT_DEVICE_INVERT_H
+
+#include "gpu/device/device_factor.h"
+#include "gpu/plan/program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Adjacent columns of a group, from its column `column` on, that lie in one panel. */
+typedef struct invert_piece {
+    int64_t panel; /* scalars from the first panel to the diagonal entry of the first column */
+    int64_t map;   /* map[map + q], q < rows: row in the group of the q-th entry from there on */
+    int32_t ld, rows, column, reserved;
+} invert_piece;
+
+/* A group that is inverted in shared memory: k columns, r rows below. */
+typedef struct small_group {
+    uint32_t at16; /* place of its tile in the values, in 16 bytes; here and below */
+    int32_t k, r, ld, column_start, reserved;
+} small_group;
+
+/* A group that is inverted in tiles. */
+typedef struct tiled_group {
+    int64_t l, t, x; /* scalars from the begin of the workspace; x from that of the values where it
+                        lies there */
+    int32_t nb, k, column_start, first_strip;
+    int32_t root;                   /* first of G's tiles in `root`; -1: G is not stored */
+    int32_t root_rows, root_blocks; /* rows of such a tile, tiles side by side */
+    int32_t part, parts, reserved;  /* where x goes from the workspace; only for a group of middle
+                                       size */
+} tiled_group;
+
+/* Rows [row, row + rows) and columns [column, column + columns) of a tile of x, whose entry (i, j)
+ * goes to scalar to + i row_step + j column_step of the values, followed by `zeros` more rows (or
+ * columns) of zeros in the direction of step 1. */
+typedef struct invert_part {
+    int64_t to;
+    int32_t group, tile, row_step, column_step;
+    uint8_t row, rows, column, columns, zeros, reserved[3];
+} invert_part;
+
+/* Strip `number` of a group: its columns [column, column + width). */
+typedef struct invert_strip {
+    int32_t group, number, column, width;
+    int32_t reordered; /* its rows of M are stored in the order z_row */
+} invert_strip;
+
+/* A tile of a root's G in the values, stored by rows. */
+typedef struct root_tile {
+    uint32_t at16;
+    int32_t row, column, ld;
+} root_tile;
+
+/* The tiles (row + p, column + q), p < rows, q < columns, of T, X21, W or G, each a sum of products
+ * of tiles over the strips [from, to). */
+enum { PRODUCT_T, PRODUCT_X, PRODUCT_W, PRODUCT_G };
+typedef struct product_item {
+    int32_t group, kind, row, rows, column, columns, from, to;
+} product_item;
+enum { PRODUCT_ITEM_COLUMNS = 2 };
+/* Most rows of an item: complex sums need twice the registers. */
+static inline int product_item_rows(libsolver_type type)
+{
+    return type == LIBSOLVER_S || type == LIBSOLVER_D ? 4 : 2;
+}
+
+/* One launch, over strips, items or parts [first, first + count); INVERT_CLEAR: over `bytes` bytes
+ * of the workspace. */
+typedef enum invert_step {
+    INVERT_CLEAR,     /* l := 0 */
+    INVERT_GATHER,    /* l := [L_K; L_R], by strips */
+    INVERT_DIAGONAL,  /* diagonal blocks of two strips, by strips */
+    INVERT_MULTIPLY,  /* T, X, W by items */
+    INVERT_SCALE,     /* t := D^-1 M of roots, by strips */
+    INVERT_FINISH,    /* row sums of |M|; rows of M in the order of the values; by strips */
+    INVERT_PACK,      /* x of groups of middle size from the workspace to the values, by parts */
+    INVERT_GROWTH,    /* row sums of |L_K| |M|, by strips */
+    INVERT_GRAM,      /* G, by items */
+    INVERT_ROOT_SUMS, /* of roots: row sums of |G|, by strips, and here: */
+    INVERT_ROOT_TRANSPOSED, /* of |D| |L_K^T| |G| */
+    INVERT_ROOT_GROWTH      /* of |L_K| |D| |L_K^T| |G| */
+} invert_step;
+typedef struct invert_launch {
+    invert_step step;
+    int32_t first, count;
+    int64_t bytes;
+} invert_launch;
+
+/* Number of tile (a, b) among the tiles of a group with nb strips. */
+#ifdef __cplusplus
+constexpr /* so that device code may call it */
+#endif
+    static inline int64_t
+    tile_number(int32_t nb, int32_t a, int32_t b)
+{
+    return a < nb ? (int64_t)a * (a + 1) / 2 + b
+                  : (int64_t)nb * (nb + 1) / 2 + (int64_t)(a - nb) * nb + b;
+}
+
+/* All tables of a program, on the host; small_roots: the last of the small groups are roots whose
+ * G is stored. */
+typedef struct invert_pattern {
+    int32_t n, pieces, smalls, tiled_groups, strips, root_tiles, items, parts, launches;
+    int32_t small_roots;
+    int64_t maps;
+    int64_t workspace;                         /* scalars */
+    int32_t small_scalars, small_root_scalars; /* largest k (k + r), and k^2 of a small root */
+    int32_t small_columns;                     /* largest k of a small group */
+    const invert_piece *piece;
+    const int32_t *map;
+    /* length n, indexed by the columns of all groups, group by group: */
+    const int32_t *column_piece;   /* piece that the column is in */
+    const int32_t *column;         /* its position */
+    const int32_t *z_row;          /* see solve_plan */
+    const int32_t *pivot_at16;     /* where the row of D^-1 for this entry of z goes, -1: nowhere */
+    const int32_t *pivot_position; /* position of that row */
+    const small_group *small;
+    const tiled_group *tiled;
+    const invert_strip *strip;
+    const root_tile *root;
+    const product_item *item;
+    const invert_part *part;
+    const invert_launch *launch;
+} invert_pattern;
+
+/* Zeroed but for device and stream.  Buffers are used again by the next pattern and factor. */
+typedef struct device_inverter {
+    int device;
+    void *stream;
+    device_buffer pattern, workspace;
+    int64_t allocations; /* of these, so far */
+} device_inverter;
+
+/* Copies the arrays of a pattern to the device, where they stay.  Like the other calls it leaves
+ * the current device as it was.  error: room for a sentence, `room` characters.
+ * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
+libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *pattern,
+                                      char *error, int room);
+/* Runs all launches and waits for their end.  pattern: the one that was loaded last, of which only
+ * the counts and `launch` are read here.  values: the program's, on the device.  growth, on the
+ * host: of each small group, then of each strip of the tiled groups; then the same of the roots' G,
+ * undefined elsewhere.  seconds: of the kernels.  Nothing is allocated from the second call for a
+ * pattern on. */
+libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
+                                     const invert_pattern *pattern, void *values, double *growth,
+                                     double *seconds, char *error, int room);
+/* Frees the memory on the device. */
+void device_inverter_drop(device_inverter *f);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
