@@ -78,6 +78,7 @@ typedef struct backend_refinement {
     double initial, final; /* out: largest backward error over the columns, before and after */
 } backend_refinement;
 
+/* Every function that returns a status and takes a message sets it where it fails. */
 typedef struct backend {
     const char *name;
     int takes_device_vectors; /* solves, of all parts at once, and refinement take blocks in device
@@ -104,10 +105,11 @@ typedef struct backend {
                                 int steps, double tolerance, backend_report *report, message *why);
     /* Solves.  Workspaces hold `columns` right-hand sides; wider blocks go in panels. */
     int64_t (*workspace_bytes)(const void *numeric, int64_t columns);
-    libsolver_status (*workspace_create)(const void *numeric, int64_t columns, void **workspace);
+    libsolver_status (*workspace_create)(const void *numeric, int64_t columns, void **workspace,
+                                         message *why);
     void (*workspace_destroy)(const void *numeric, void *workspace);
     libsolver_status (*solve)(const void *numeric, int part, void *workspace,
-                              const libsolver_vectors *b, const libsolver_vectors *x);
+                              const libsolver_vectors *b, const libsolver_vectors *x, message *why);
     /* Whether solves in this workspace run on a device.  NULL: they never do. */
     int (*solves_on_device)(const void *numeric, const void *workspace);
     /* See libsolver_solve_traced.  NULL: solves cannot be traced. */
@@ -116,29 +118,33 @@ typedef struct backend {
                               int64_t *count, message *why);
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
-                               double *backward_error);
+                               double *backward_error, message *why);
     /* See libsolver_solve_async; in device memory: backward_error, NULL or columns, and status,
      * NULL or one.  remarks: bits that the factor adds.  NULL: it cannot be had */
     libsolver_status (*solve_async)(const void *numeric, void *workspace,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     const backend_refinement *refinement, int remarks,
-                                    double *backward_error, libsolver_status *status);
+                                    double *backward_error, libsolver_status *status, message *why);
     /* See libsolver_determinant, _condition and _forward_error. */
     libsolver_status (*determinant)(const void *numeric, double *log_abs, double *phase_real,
-                                    double *phase_imaginary);
-    libsolver_status (*condition)(const void *numeric, void *workspace, double *condition);
+                                    double *phase_imaginary, message *why);
+    libsolver_status (*condition)(const void *numeric, void *workspace, double *condition,
+                                  message *why);
     libsolver_status (*forward_error)(const void *numeric, void *workspace,
                                       const libsolver_vectors *b, const libsolver_vectors *x,
-                                      double *forward_error);
+                                      double *forward_error, message *why);
     /* See libsolver_schur_complement, _condense (expand: 0) and _expand (b is x). */
-    libsolver_status (*schur_complement)(const void *numeric, const libsolver_vectors *s);
+    libsolver_status (*schur_complement)(const void *numeric, const libsolver_vectors *s,
+                                         message *why);
     libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace,
-                                    const libsolver_vectors *b, const libsolver_vectors *x);
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    message *why);
     /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
     libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
-                                 int64_t *indices, void *values, int64_t *order);
-    libsolver_status (*export_d)(const void *numeric, void *diagonal, void *subdiagonal);
-    libsolver_status (*export_scaling)(const void *numeric, void *scaling);
+                                 int64_t *indices, void *values, int64_t *order, message *why);
+    libsolver_status (*export_d)(const void *numeric, void *diagonal, void *subdiagonal,
+                                 message *why);
+    libsolver_status (*export_scaling)(const void *numeric, void *scaling, message *why);
 } backend;
 
 #endif

@@ -25,7 +25,10 @@ struct tree_refiner {
 static libsolver_status device_failed(libsolver_status status, const char *what,
                                       const char *sentence, message *why)
 {
-    return status == LIBSOLVER_OK ? status : FAIL(why, status, "%s: %s", what, sentence);
+    return status == LIBSOLVER_OK
+               ? status
+               : FAIL(why, status, "%s: %s", what,
+                      sentence[0] ? sentence : libsolver_status_sentence(status));
 }
 
 static libsolver_status memory_failed(const environment *env, const char *what, message *why)

@@ -208,26 +208,29 @@ static libsolver_status open_space(const device_numeric *f, device_space *w, mes
     return tree_refiner_create(f->a, w->columns, w->tree, why, &w->refiner);
 }
 
-static libsolver_status workspace_create(const void *numeric_, int64_t columns, void **out)
+static libsolver_status workspace_create(const void *numeric_, int64_t columns, void **out,
+                                         message *why)
 {
     const device_numeric *f = numeric_;
-    device_space *w = memory_zeroed(&f->env->memory, 1, sizeof(device_space));
+    memory *m = &f->env->memory;
+    device_space *w = memory_zeroed(m, 1, sizeof(device_space));
     *out = NULL;
     if (!w)
-        return LIBSOLVER_OUT_OF_MEMORY;
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the workspace wanted %lld more bytes",
+                    (long long)m->wanted);
     w->columns = columns;
-    w->b = memory_new(&f->env->memory, f->n * columns, sizeof(scalar));
-    w->x = memory_new(&f->env->memory, f->n * columns, sizeof(scalar));
-    w->block = memory_new(&f->env->memory, f->n * columns, sizeof(scalar));
+    w->b = memory_new(m, f->n * columns, sizeof(scalar));
+    w->x = memory_new(m, f->n * columns, sizeof(scalar));
+    w->block = memory_new(m, f->n * columns, sizeof(scalar));
     if (!w->b || !w->x || !w->block) {
         workspace_destroy(f, w);
-        return LIBSOLVER_OUT_OF_MEMORY;
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the workspace wanted %lld more bytes",
+                    (long long)m->wanted);
     }
-    message why = {""};
-    libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu);
+    libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu, why);
     if (status == LIBSOLVER_OK && (f->packed || !f->may_fall_back)) {
-        status = open_space(f, w, &why);
-        if (status != LIBSOLVER_OK && fall_back(f, status, &why)) {
+        status = open_space(f, w, why);
+        if (status != LIBSOLVER_OK && fall_back(f, status, why)) {
             leave_device(w);
             status = LIBSOLVER_OK;
         }
@@ -247,13 +250,12 @@ static int solves_on_device(const void *numeric_, const void *workspace_)
 }
 
 /* Makes the workspace follow the factor. */
-static libsolver_status fit(const device_numeric *f, device_space *w)
+static libsolver_status fit(const device_numeric *f, device_space *w, message *why)
 {
-    message why = {""};
     if (!solves_on_device(f, w))
         return LIBSOLVER_OK;
-    const libsolver_status status = tree_workspace_fit(f->solver, w->tree, &why);
-    if (status == LIBSOLVER_OK || !fall_back(f, status, &why))
+    const libsolver_status status = tree_workspace_fit(f->solver, w->tree, why);
+    if (status == LIBSOLVER_OK || !fall_back(f, status, why))
         return status;
     leave_device(w);
     return LIBSOLVER_OK;
@@ -270,22 +272,49 @@ static int repeats_on_cpu(const device_numeric *f, device_space *w, libsolver_st
     return 1;
 }
 
-static libsolver_status solve(const void *numeric_, int part, void *workspace_,
-                              const libsolver_vectors *b, const libsolver_vectors *x)
+/* Gives a failure without a sentence of its own that of its status. */
+static libsolver_status explained(libsolver_status status, message *why)
 {
-    message why = {""};
+    if (status != LIBSOLVER_OK && !why->text[0])
+        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+    return status;
+}
+
+#define WHOLE_SOLVE (BACKEND_L | BACKEND_D | BACKEND_LT)
+
+static libsolver_status check_places(const libsolver_vectors *b, const libsolver_vectors *x,
+                                     message *why)
+{
+    if (b->place == x->place)
+        return LIBSOLVER_OK;
+    return FAIL(why, LIBSOLVER_INVALID, "b and x do not lie in the same memory");
+}
+
+/* Of vectors in device memory, which solves on the CPU cannot read. */
+static libsolver_status needs_device(int part, message *why)
+{
+    if (part != WHOLE_SOLVE)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "a half solve of vectors in device memory");
+    return FAIL(why, LIBSOLVER_NOT_BUILT,
+                "vectors in device memory: solves with this factor run on the CPU");
+}
+
+static libsolver_status solve(const void *numeric_, int part, void *workspace_,
+                              const libsolver_vectors *b, const libsolver_vectors *x, message *why)
+{
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
     const int on_device = b->place == LIBSOLVER_DEVICE;
-    if (on_device != (x->place == LIBSOLVER_DEVICE))
-        return LIBSOLVER_INVALID;
-    TRY(fit(f, w));
-    if (part != (BACKEND_L | BACKEND_D | BACKEND_LT) || !solves_on_device(f, w))
-        return on_device ? LIBSOLVER_NOT_BUILT : CPU->solve(f->cpu, part, w->cpu, b, x);
-    const libsolver_status status = on_device ? tree_solve(f->solver, w->tree, NULL, b, x)
-                                              : tree_solve_host(f->solver, w->tree, b, x, &why);
-    return repeats_on_cpu(f, w, status, b, x, &why) ? CPU->solve(f->cpu, part, w->cpu, b, x)
-                                                    : status;
+    TRY(check_places(b, x, why));
+    TRY(fit(f, w, why));
+    if (part != WHOLE_SOLVE || !solves_on_device(f, w))
+        return on_device ? needs_device(part, why) : CPU->solve(f->cpu, part, w->cpu, b, x, why);
+    const libsolver_status status =
+        explained(on_device ? tree_solve(f->solver, w->tree, NULL, b, x)
+                            : tree_solve_host(f->solver, w->tree, b, x, why),
+                  why);
+    return repeats_on_cpu(f, w, status, b, x, why) ? CPU->solve(f->cpu, part, w->cpu, b, x, why)
+                                                   : status;
 }
 
 static libsolver_status trace(const void *numeric_, void *workspace_, const libsolver_vectors *b,
@@ -311,97 +340,100 @@ static libsolver_status trace(const void *numeric_, void *workspace_, const libs
 
 static libsolver_status refine(const void *numeric_, void *workspace_, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
-                               double *backward_error)
+                               double *backward_error, message *why)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
-    message why = {"the refinement failed"};
     const backend_refinement asked = *refinement;
-    if (b->place != x->place)
-        return LIBSOLVER_INVALID;
-    TRY(fit(f, w));
+    TRY(check_places(b, x, why));
+    TRY(fit(f, w, why));
     if (solves_on_device(f, w)) {
-        const libsolver_status status = NAME(gpu_refine)(f, w, b, x, refinement, backward_error);
-        if (!repeats_on_cpu(f, w, status, b, x, &why))
+        const libsolver_status status =
+            explained(NAME(gpu_refine)(f, w, b, x, refinement, backward_error, why), why);
+        if (!repeats_on_cpu(f, w, status, b, x, why))
             return status;
         *refinement = asked;
     }
     return b->place == LIBSOLVER_DEVICE
-               ? LIBSOLVER_NOT_BUILT
-               : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
+               ? needs_device(WHOLE_SOLVE, why)
+               : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);
 }
 
 static libsolver_status solve_async(const void *numeric_, void *workspace_,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     const backend_refinement *refinement, int remarks,
-                                    double *backward_error, libsolver_status *status)
+                                    double *backward_error, libsolver_status *status, message *why)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
-    TRY(fit(f, w));
+    TRY(fit(f, w, why));
     return solves_on_device(f, w)
-               ? NAME(gpu_solve_async)(f, w, b, x, refinement, remarks, backward_error, status)
-               : LIBSOLVER_NOT_BUILT;
+               ? NAME(gpu_solve_async)(f, w, b, x, refinement, remarks, backward_error, status, why)
+               : needs_device(WHOLE_SOLVE, why);
 }
 
 /* ---- What the factor knows: the CPU backend's ---- */
 
 static libsolver_status determinant(const void *numeric_, double *log_abs, double *phase_real,
-                                    double *phase_imaginary)
+                                    double *phase_imaginary, message *why)
 {
     const device_numeric *f = numeric_;
-    return CPU->determinant(f->cpu, log_abs, phase_real, phase_imaginary);
+    return CPU->determinant(f->cpu, log_abs, phase_real, phase_imaginary, why);
 }
 
-static libsolver_status condition(const void *numeric_, void *workspace_, double *estimate)
+static libsolver_status condition(const void *numeric_, void *workspace_, double *estimate,
+                                  message *why)
 {
     const device_numeric *f = numeric_;
-    return CPU->condition(f->cpu, ((device_space *)workspace_)->cpu, estimate);
+    return CPU->condition(f->cpu, ((device_space *)workspace_)->cpu, estimate, why);
 }
 
 static libsolver_status forward_error(const void *numeric_, void *workspace_,
                                       const libsolver_vectors *b, const libsolver_vectors *x,
-                                      double *error)
+                                      double *error, message *why)
 {
     const device_numeric *f = numeric_;
     if (b->place == LIBSOLVER_DEVICE || x->place == LIBSOLVER_DEVICE)
-        return LIBSOLVER_NOT_BUILT;
-    return CPU->forward_error(f->cpu, ((device_space *)workspace_)->cpu, b, x, error);
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "forward errors of vectors in device memory");
+    return CPU->forward_error(f->cpu, ((device_space *)workspace_)->cpu, b, x, error, why);
 }
 
-static libsolver_status schur_complement(const void *numeric_, const libsolver_vectors *s)
+static libsolver_status schur_complement(const void *numeric_, const libsolver_vectors *s,
+                                         message *why)
 {
     (void)numeric_;
     (void)s;
-    return LIBSOLVER_NOT_BUILT;
+    return FAIL(why, LIBSOLVER_NOT_BUILT, "Schur complements on the GPU");
 }
 
 static libsolver_status schur_solve(const void *numeric_, int expand, void *workspace_,
-                                    const libsolver_vectors *b, const libsolver_vectors *x)
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    message *why)
 {
     (void)expand;
     (void)workspace_;
     (void)b;
-    return schur_complement(numeric_, x);
+    return schur_complement(numeric_, x, why);
 }
 
 static libsolver_status export_l(const void *numeric_, int64_t *entries, int64_t *pointers,
-                                 int64_t *indices, void *values, int64_t *order)
+                                 int64_t *indices, void *values, int64_t *order, message *why)
 {
     const device_numeric *f = numeric_;
-    return CPU->export_l(f->cpu, entries, pointers, indices, values, order);
+    return CPU->export_l(f->cpu, entries, pointers, indices, values, order, why);
 }
 
-static libsolver_status export_d(const void *numeric_, void *diagonal, void *subdiagonal)
+static libsolver_status export_d(const void *numeric_, void *diagonal, void *subdiagonal,
+                                 message *why)
 {
     const device_numeric *f = numeric_;
-    return CPU->export_d(f->cpu, diagonal, subdiagonal);
+    return CPU->export_d(f->cpu, diagonal, subdiagonal, why);
 }
 
-static libsolver_status export_scaling(const void *numeric_, void *scaling)
+static libsolver_status export_scaling(const void *numeric_, void *scaling, message *why)
 {
     const device_numeric *f = numeric_;
-    return CPU->export_scaling(f->cpu, scaling);
+    return CPU->export_scaling(f->cpu, scaling, why);
 }
 
 const backend NAME(gpu_backend) = {

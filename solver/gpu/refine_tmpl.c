@@ -13,7 +13,8 @@
 typedef struct refiner {
     const device_numeric *f;
     device_space *w;
-    libsolver_status status; /* of the first solve that failed */
+    libsolver_status status; /* of the first solve that failed, ... */
+    message *why;            /* ... and why */
 } refiner;
 
 /* x, c right-hand sides by rows in the plan's order and scaled, in place; see cpu_solve_block. */
@@ -29,7 +30,7 @@ static void solve_block(void *user, int c, scalar *x)
         for (int q = 0; q < c; q++)
             block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / f->scale[i];
     if (r->status == LIBSOLVER_OK)
-        r->status = tree_solve_host(r->f->solver, r->w->tree, &v, &v, NULL);
+        r->status = tree_solve_host(r->f->solver, r->w->tree, &v, &v, r->why);
     for (int32_t i = 0; i < n; i++)
         for (int q = 0; q < c; q++)
             x[(int64_t)i * c + q] = block[row[i] + (int64_t)q * n] / f->scale[i];
@@ -38,13 +39,15 @@ static void solve_block(void *user, int c, scalar *x)
 /* The CPU backend's refinement of blocks on the host. */
 static libsolver_status refine_host(const device_numeric *f, device_space *w,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
-                                    backend_refinement *refinement, double *backward_error)
+                                    backend_refinement *refinement, double *backward_error,
+                                    message *why)
 {
     workspace *cpu = w->cpu;
-    refiner r = {.f = f, .w = w};
+    refiner r = {.f = f, .w = w, .why = why};
     cpu->elsewhere = solve_block;
     cpu->elsewhere_user = &r;
-    const libsolver_status status = CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error);
+    const libsolver_status status =
+        CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);
     cpu->elsewhere = NULL;
     return status == LIBSOLVER_OK ? r.status : status;
 }
@@ -71,15 +74,15 @@ static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, 
 
 /* The refinement of the group at hand goes on on the host, from the best solution so far. */
 static libsolver_status go_on(const device_numeric *f, device_space *w,
-                              backend_refinement *refinement, double *backward_error)
+                              backend_refinement *refinement, double *backward_error, message *why)
 {
     const libsolver_vectors *b = tree_refine_b(w->refiner), *x = tree_refine_x(w->refiner);
     const libsolver_vectors hb = host_panel(b, w->b, b->columns),
                             hx = host_panel(x, w->x, x->columns);
-    TRY(tree_solver_get(f->solver, b, w->b, NULL));
-    TRY(tree_solver_get(f->solver, x, w->x, NULL));
-    TRY(refine_host(f, w, &hb, &hx, refinement, backward_error));
-    return tree_solver_put(f->solver, w->x, x, NULL);
+    TRY(tree_solver_get(f->solver, b, w->b, why));
+    TRY(tree_solver_get(f->solver, x, w->x, why));
+    TRY(refine_host(f, w, &hb, &hx, refinement, backward_error, why));
+    return tree_solver_put(f->solver, w->x, x, why);
 }
 
 static tree_refinement plain_refinement(const device_numeric *f,
@@ -95,23 +98,23 @@ static tree_refinement plain_refinement(const device_numeric *f,
 /* As many columns as are refined together; error: one for each. */
 static libsolver_status refine_group(const device_numeric *f, device_space *w,
                                      const libsolver_vectors *b, const libsolver_vectors *x,
-                                     backend_refinement *refinement, double *error)
+                                     backend_refinement *refinement, double *error, message *why)
 {
     const int singular = ((const numeric *)f->cpu)->zero_pivots > 0;
     const int64_t columns = b->columns;
     double initial[REFINE_COLUMNS];
     tree_refinement plain = plain_refinement(f, refinement);
-    TRY(tree_refine_load(w->refiner, plain.solve_first, b, x, NULL));
-    TRY(tree_refine_run(w->refiner, &plain, error, initial, NULL));
+    TRY(tree_refine_load(w->refiner, plain.solve_first, b, x, why));
+    TRY(tree_refine_run(w->refiner, &plain, error, initial, why));
     int more = singular ? refinement->steps : refinement->steps - plain.steps, open = 0;
     for (int64_t q = 0; q < columns; q++)
         open += error[q] > refinement->tolerance && isfinite(error[q]);
     backend_refinement rest = {.stalled = 1, .steps = more, .tolerance = refinement->tolerance};
     if (open > 0 && more > 0)
-        TRY(go_on(f, w, &rest, error));
+        TRY(go_on(f, w, &rest, error, why));
     else
         rest.steps = 0;
-    TRY(tree_refine_store(w->refiner, x, NULL));
+    TRY(tree_refine_store(w->refiner, x, why));
     refinement->steps = plain.steps + rest.steps;
     refinement->initial = refinement->final = 0;
     for (int64_t q = 0; q < columns; q++) {
@@ -123,7 +126,8 @@ static libsolver_status refine_group(const device_numeric *f, device_space *w,
 
 libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_,
                                   const libsolver_vectors *b, const libsolver_vectors *x,
-                                  backend_refinement *refinement, double *backward_error)
+                                  backend_refinement *refinement, double *backward_error,
+                                  message *why)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
@@ -134,7 +138,7 @@ libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_,
         const libsolver_vectors bp = panel(b, first, columns), xp = panel(x, first, columns);
         backend_refinement here = *refinement;
         double error[REFINE_COLUMNS];
-        TRY(refine_group(f, w, &bp, &xp, &here, error));
+        TRY(refine_group(f, w, &bp, &xp, &here, error, why));
         if (backward_error)
             memcpy(backward_error + first, error, sizeof(double) * (size_t)columns);
         worst.steps = here.steps > worst.steps ? here.steps : worst.steps;
@@ -150,7 +154,8 @@ libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_,
 libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
                                        const libsolver_vectors *b, const libsolver_vectors *x,
                                        const backend_refinement *refinement, int remarks,
-                                       double *backward_error, libsolver_status *status)
+                                       double *backward_error, libsolver_status *status,
+                                       message *why)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
@@ -165,7 +170,10 @@ libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
                                         .status = status,
                                         .remarks = remarks,
                                         .is_first_block = first == 0};
-        TRY(tree_refine_launch(w->refiner, &plain, &bp, &xp, &outcome));
+        const libsolver_status launched =
+            tree_refine_launch(w->refiner, &plain, &bp, &xp, &outcome);
+        if (launched != LIBSOLVER_OK)
+            return FAIL(why, launched, "%s", libsolver_status_sentence(launched));
         first += width;
     } while (first < b->columns);
     return LIBSOLVER_OK;

@@ -37,7 +37,7 @@ libsolver_status libsolver_determinant(const libsolver_factor *f,
     if (status == LIBSOLVER_OK)
         status = f->analysis->backend->determinant(f->numeric, &determinant->log_abs,
                                                    &determinant->phase_real,
-                                                   &determinant->phase_imaginary);
+                                                   &determinant->phase_imaginary, &why);
     return told(f, status, &why);
 }
 
@@ -56,7 +56,7 @@ libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_worksp
         if (f->report.zero > 0)
             *condition = INFINITY;
         else
-            status = f->analysis->backend->condition(f->numeric, own, condition);
+            status = f->analysis->backend->condition(f->numeric, own, condition, &why);
         workspace_end(f, workspace);
     }
     return told(f, status, &why);
@@ -77,7 +77,8 @@ libsolver_status libsolver_forward_error(const libsolver_factor *f, libsolver_wo
         for (int64_t j = 0; j < b->columns && f->report.zero > 0; j++)
             forward_error[j] = INFINITY;
         if (f->report.zero == 0)
-            status = f->analysis->backend->forward_error(f->numeric, own, b, x, forward_error);
+            status =
+                f->analysis->backend->forward_error(f->numeric, own, b, x, forward_error, &why);
         workspace_end(f, workspace);
     }
     return told(f, status, &why);

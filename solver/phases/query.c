@@ -68,14 +68,11 @@ libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entr
 {
     if (!f || !entries || !f->usable || f->analysis->schur_size > 0)
         return LIBSOLVER_INVALID;
+    message why = {""};
     const libsolver_status status =
-        f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order);
-    if (status == LIBSOLVER_OUT_OF_MEMORY) {
-        message why;
-        FAIL(&why, status, "reading the factor wanted %lld more bytes",
-             (long long)f->context->env.memory.wanted);
+        f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order, &why);
+    if (status != LIBSOLVER_OK)
         factor_message(f, &why);
-    }
     return status;
 }
 
@@ -84,12 +81,12 @@ libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagona
 {
     if (!f || !f->usable || !diagonal || !subdiagonal || f->analysis->schur_size > 0)
         return LIBSOLVER_INVALID;
-    return f->analysis->backend->export_d(f->numeric, diagonal, subdiagonal);
+    return f->analysis->backend->export_d(f->numeric, diagonal, subdiagonal, NULL);
 }
 
 libsolver_status libsolver_get_scaling(const libsolver_factor *f, void *scaling)
 {
     if (!f || !f->usable || !scaling)
         return LIBSOLVER_INVALID;
-    return f->analysis->backend->export_scaling(f->numeric, scaling);
+    return f->analysis->backend->export_scaling(f->numeric, scaling, NULL);
 }

@@ -44,7 +44,7 @@ static libsolver_status complement(const libsolver_factor *f, const libsolver_ve
                     (long long)size, (long long)size);
     if (s->place != LIBSOLVER_HOST)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "a Schur complement in device memory");
-    return f->analysis->backend->schur_complement(f->numeric, s);
+    return f->analysis->backend->schur_complement(f->numeric, s, why);
 }
 
 libsolver_status libsolver_schur_complement(const libsolver_factor *f, const libsolver_vectors *s)
@@ -64,7 +64,7 @@ static libsolver_status half_solve(const libsolver_factor *f, libsolver_workspac
     TRY(check(f, why));
     TRY(workspace_begin(f, w, b, x, &own, why));
     const libsolver_status status =
-        f->analysis->backend->schur_solve(f->numeric, expand, own, b, x);
+        f->analysis->backend->schur_solve(f->numeric, expand, own, b, x, why);
     workspace_end(f, w);
     return status;
 }

@@ -17,21 +17,21 @@ static libsolver_status create_workspace(const libsolver_factor *f, int64_t colu
     if (columns < 1 || columns > INT32_MAX)
         return FAIL(why, LIBSOLVER_INVALID, "a workspace for %lld columns", (long long)columns);
     memory *m = &f->context->env.memory;
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     libsolver_workspace *w = memory_zeroed(m, 1, sizeof(libsolver_workspace));
-    if (w) {
-        w->factor = f;
-        w->columns = columns;
-        w->info.backward_error = w->info.backward_error_initial = NAN;
-        atomic_flag_clear(&w->busy);
-        status = f->analysis->backend->workspace_create(f->numeric, columns, &w->memory);
-    }
-    if (status != LIBSOLVER_OK) {
+    if (!w)
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the workspace wanted %lld more bytes",
+                    (long long)m->wanted);
+    w->factor = f;
+    w->columns = columns;
+    w->info.backward_error = w->info.backward_error_initial = NAN;
+    atomic_flag_clear(&w->busy);
+    const libsolver_status status =
+        f->analysis->backend->workspace_create(f->numeric, columns, &w->memory, why);
+    if (status != LIBSOLVER_OK)
         memory_free(m, w);
-        return FAIL(why, status, "the workspace wanted %lld more bytes", (long long)m->wanted);
-    }
-    *workspace = w;
-    return LIBSOLVER_OK;
+    else
+        *workspace = w;
+    return status;
 }
 
 libsolver_status libsolver_workspace_create(const libsolver_factor *f, int64_t columns,
@@ -133,15 +133,6 @@ static void give_back(const libsolver_factor *f, libsolver_workspace *w)
     atomic_flag_clear(busy(f, w));
 }
 
-/* What the backend could not do. */
-static libsolver_status failed(const libsolver_factor *f, libsolver_status status, message *why)
-{
-    if (status == LIBSOLVER_OUT_OF_MEMORY)
-        return FAIL(why, status, "the workspace wanted %lld more bytes",
-                    (long long)f->context->env.memory.wanted);
-    return FAIL(why, status, "%s", libsolver_status_sentence(status));
-}
-
 double factor_tolerance(const libsolver_factor *f)
 {
     const libsolver_options *o = &f->analysis->options;
@@ -168,9 +159,9 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
     w->info.backward_error = w->info.backward_error_initial = NAN;
     w->info.remarks = 0;
     const libsolver_status status =
-        f->analysis->backend->refine(f->numeric, w->memory, b, x, &r, backward_error);
+        f->analysis->backend->refine(f->numeric, w->memory, b, x, &r, backward_error, why);
     if (status != LIBSOLVER_OK)
-        return failed(f, status, why);
+        return status;
     w->info.backward_error = r.final;
     w->info.backward_error_initial = r.initial;
     w->info.steps = r.steps;
@@ -235,10 +226,11 @@ static libsolver_status solve_plain(const libsolver_factor *f, libsolver_part pa
     TRY(check(f, w, b, x, why));
     TRY(take(f, w, why));
     const libsolver_status status =
-        f->analysis->backend->solve(f->numeric, parts[part], (w ? w : f->workspace)->memory, b, x);
+        f->analysis->backend->solve(f->numeric, parts[part], (w ? w : f->workspace)->memory, b, x,
+                                    why);
     give_back(f, w);
     if (status != LIBSOLVER_OK)
-        return failed(f, status, why);
+        return status;
     return f->report.zero > 0 ? LIBSOLVER_SINGULAR : LIBSOLVER_OK;
 }
 
@@ -304,10 +296,10 @@ static libsolver_status solve_async(const libsolver_factor *f, libsolver_workspa
     libsolver_workspace *used = w ? w : f->workspace;
     used->info.backward_error = used->info.backward_error_initial = NAN;
     used->info.steps = used->info.remarks = 0;
-    const libsolver_status launched =
-        on->solve_async(f->numeric, used->memory, b, x, &r, remarks_of(f), backward_error, status);
+    const libsolver_status launched = on->solve_async(f->numeric, used->memory, b, x, &r,
+                                                      remarks_of(f), backward_error, status, why);
     give_back(f, w);
-    return launched == LIBSOLVER_OK ? launched : failed(f, launched, why);
+    return launched;
 }
 
 libsolver_status libsolver_solve_async(const libsolver_factor *f, libsolver_workspace *workspace,

@@ -192,7 +192,7 @@ static void sizes_are_told_before_they_are_taken(void **state)
     int64_t order[90], before = s.env.memory.in_use, calls = s.env.memory.calls;
     const int64_t bytes = cpu->workspace_bytes(s.numeric, 7);
     void *w = NULL;
-    assert_int_equal(cpu->workspace_create(s.numeric, 7, &w), LIBSOLVER_OK);
+    assert_int_equal(cpu->workspace_create(s.numeric, 7, &w, &s.why), LIBSOLVER_OK);
     calls = s.env.memory.calls - calls;
     assert_in_range(s.env.memory.in_use - before, bytes, bytes + 2 * MEMORY_ALIGNMENT * calls);
     cpu->workspace_destroy(s.numeric, w);
@@ -236,7 +236,7 @@ static void each_failed_allocation_is_reported(void **state)
                 if (status == LIBSOLVER_OK)
                     status = cpu->factorize(s.numeric, &options, &s.report, &s.why);
                 if (status == LIBSOLVER_OK)
-                    status = cpu->workspace_create(s.numeric, 3, &w);
+                    status = cpu->workspace_create(s.numeric, 3, &w, &s.why);
                 assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY);
                 if (s.numeric) {
                     s.ration.left = INT64_MAX;
@@ -244,11 +244,13 @@ static void each_failed_allocation_is_reported(void **state)
                     assert_int_equal(cpu->factorize(s.numeric, &options, &s.report, &s.why),
                                      LIBSOLVER_OK);
                     if (!w)
-                        assert_int_equal(cpu->workspace_create(s.numeric, 3, &w), LIBSOLVER_OK);
+                        assert_int_equal(cpu->workspace_create(s.numeric, 3, &w, &s.why),
+                                         LIBSOLVER_OK);
                     backend_refinement refinement = {.solve_first = 1,
                                                      .steps = 5,
                                                      .tolerance = 1e-14};
-                    assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL),
+                    assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL,
+                                                 &s.why),
                                      LIBSOLVER_OK);
                     assert_true(s.report.zero > 0 || refinement.final <= 1e-14);
                 }
@@ -279,7 +281,7 @@ static void a_cancelled_run_can_be_repeated(void **state)
     assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX),
                      LIBSOLVER_OK);
     void *w = NULL;
-    assert_int_equal(cpu->workspace_create(s.numeric, 1, &w), LIBSOLVER_OK);
+    assert_int_equal(cpu->workspace_create(s.numeric, 1, &w, &s.why), LIBSOLVER_OK);
     block b = random_block(&r, a.n, 3, 1), x = random_block(&r, a.n, 3, 0);
     int left = 0, cancelled = 0;
     s.env.cancel = cancel_after;
@@ -290,9 +292,9 @@ static void a_cancelled_run_can_be_repeated(void **state)
         left = start;
         libsolver_status status = system_factorize(&s, SPD, 0);
         if (status == LIBSOLVER_OK)
-            status = cpu->solve(s.numeric, 7, w, &b.v, &x.v);
+            status = cpu->solve(s.numeric, 7, w, &b.v, &x.v, &s.why);
         if (status == LIBSOLVER_OK)
-            status = cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL);
+            status = cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL, &s.why);
         assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_CANCELLED);
         done = status == LIBSOLVER_OK;
         cancelled += !done;

@@ -88,7 +88,7 @@ static libsolver_status cycle(system_ *s, int length, double enough, int *steps)
     memcpy(s->memory, s->r, sizeof(scalar) * (size_t)s->n);
     s->steps = s->asked = 0;
     const fgmres g = {s->n, length, s->memory, &s->env, s, multiply, precondition};
-    return NAME(fgmres_cycle)(&g, enough, steps);
+    return NAME(fgmres_cycle)(&g, enough, steps, NULL);
 }
 
 static long double norm_of(int32_t n, const exact *x)

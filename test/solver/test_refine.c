@@ -51,7 +51,7 @@ static void the_backward_error_is_that_of_its_definition(void **state)
         assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX),
                          LIBSOLVER_OK);
         void *w = NULL;
-        assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 80), &w),
+        assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 80), &w, &s.why),
                          LIBSOLVER_OK);
         block b = random_block(&r, n, columns, 1), x = random_block(&r, n, columns, 1);
         double *row = calloc((size_t)n + 1, sizeof(double));
@@ -78,7 +78,8 @@ static void the_backward_error_is_that_of_its_definition(void **state)
         free(row);
         double *before = copy_of(x.values, x.size), *errors = nan_array(columns), largest = 0;
         backend_refinement refinement = {.solve_first = 0, .steps = 0, .tolerance = 1e-14};
-        assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors), LIBSOLVER_OK);
+        assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors, &s.why),
+                         LIBSOLVER_OK);
         assert_memory_equal(x.values, before, (size_t)x.size * sizeof(double));
         assert_int_equal(refinement.steps, 0);
         for (int64_t j = 0; j < columns; j++) {
@@ -91,7 +92,7 @@ static void the_backward_error_is_that_of_its_definition(void **state)
         assert_true(refinement.initial == largest && refinement.final == largest);
         if (n > 0) {
             *block_at(&x, 0, 0) = NAN;
-            assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors),
+            assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors, &s.why),
                              LIBSOLVER_OK);
             assert_true(errors[0] == INFINITY && refinement.final == INFINITY);
         }
@@ -116,7 +117,7 @@ static void a_small_row_is_measured_against_the_norms(void **state)
     cpu_system s;
     assert_int_equal(system_build(&s, a, values, SPD, 1, INT64_MAX), LIBSOLVER_OK);
     void *w = NULL;
-    assert_int_equal(cpu->workspace_create(s.numeric, 1, &w), LIBSOLVER_OK);
+    assert_int_equal(cpu->workspace_create(s.numeric, 1, &w, &s.why), LIBSOLVER_OK);
     static const double beta[] = {1e-20, 1500 * EPS, 1999 * EPS, 2001 * EPS, 1};
     for (int i = 0; i < 5; i++) {
         double x[] = {1, 0}, b[] = {1, beta[i]}, error = -1;
@@ -125,7 +126,8 @@ static void a_small_row_is_measured_against_the_norms(void **state)
         libsolver_vectors vb = vx;
         vb.values = b;
         backend_refinement refinement = {.solve_first = 0, .steps = 0, .tolerance = 1e-14};
-        assert_int_equal(cpu->refine(s.numeric, w, &vb, &vx, &refinement, &error), LIBSOLVER_OK);
+        assert_int_equal(cpu->refine(s.numeric, w, &vb, &vx, &refinement, &error, &s.why),
+                         LIBSOLVER_OK);
         assert_true(error == (i < 3 ? beta[i] : 1));
     }
     cpu->workspace_destroy(s.numeric, w);
@@ -156,12 +158,13 @@ static void refinement_goes_on_while_it_gains_and_keeps_the_best(void **state)
             assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX),
                              LIBSOLVER_OK);
             void *w = NULL;
-            assert_int_equal(cpu->workspace_create(s.numeric, by_panels ? 2 : 5, &w), LIBSOLVER_OK);
+            assert_int_equal(cpu->workspace_create(s.numeric, by_panels ? 2 : 5, &w, &s.why),
+                             LIBSOLVER_OK);
             block b = random_block(&r, a.n, 5, 1), x = random_block(&r, a.n, 5, 0),
                   first = random_block(&r, a.n, 5, 0);
             for (int32_t q = 0; q < a.n; q++)
                 *block_at(&b, q, 3) = 0; /* a column that is done before the others */
-            assert_int_equal(cpu->solve(s.numeric, 7, w, &b.v, &first.v), LIBSOLVER_OK);
+            assert_int_equal(cpu->solve(s.numeric, 7, w, &b.v, &first.v, &s.why), LIBSOLVER_OK);
             for (int64_t p = 0; p < a.start[a.n]; p++)
                 s.values[p] *= known[i].c;
             cpu->set_values(s.numeric, s.values);
@@ -169,7 +172,7 @@ static void refinement_goes_on_while_it_gains_and_keeps_the_best(void **state)
                                              .steps = known[i].limit,
                                              .tolerance = 1e-15};
             double errors[5], initial = 0, final = 0;
-            assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors),
+            assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, errors, &s.why),
                              LIBSOLVER_OK);
             for (int64_t j = 0; j < 5; j++) {
                 const double before = backward_error(&s, &b, &first, j),

@@ -86,14 +86,14 @@ static void half_solves_are_those_with_l_d_and_lt(void **state)
                          LIBSOLVER_OK);
         assert_true(s.report.delayed > 0 || !delays);
         void *w = NULL;
-        assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 12), &w),
+        assert_int_equal(cpu->workspace_create(s.numeric, 1 + random_below(&r, 12), &w, &s.why),
                          LIBSOLVER_OK);
         block b = random_block(&r, n, columns, 1), y = random_block(&r, n, columns, 0);
         block z = random_block(&r, n, columns, 0), x = random_block(&r, n, columns, 0);
         double *b_before = copy_of(b.values, b.size);
-        assert_int_equal(cpu->solve(s.numeric, BACKEND_L, w, &b.v, &y.v), LIBSOLVER_OK);
-        assert_int_equal(cpu->solve(s.numeric, BACKEND_D, w, &y.v, &z.v), LIBSOLVER_OK);
-        assert_int_equal(cpu->solve(s.numeric, BACKEND_LT, w, &z.v, &x.v), LIBSOLVER_OK);
+        assert_int_equal(cpu->solve(s.numeric, BACKEND_L, w, &b.v, &y.v, &s.why), LIBSOLVER_OK);
+        assert_int_equal(cpu->solve(s.numeric, BACKEND_D, w, &y.v, &z.v, &s.why), LIBSOLVER_OK);
+        assert_int_equal(cpu->solve(s.numeric, BACKEND_LT, w, &z.v, &x.v, &s.why), LIBSOLVER_OK);
         assert_memory_equal(b.values, b_before, (size_t)b.size * sizeof(double));
         check_padding(&y);
         check_padding(&z);
@@ -104,9 +104,10 @@ static void half_solves_are_those_with_l_d_and_lt(void **state)
         /* all at once, and in place, do the same operations */
         block whole = random_block(&r, n, columns, 0);
         assert_int_equal(cpu->solve(s.numeric, BACKEND_L | BACKEND_D | BACKEND_LT, w, &b.v,
-                                    &whole.v),
+                                    &whole.v, &s.why),
                          LIBSOLVER_OK);
-        assert_int_equal(cpu->solve(s.numeric, BACKEND_L | BACKEND_D | BACKEND_LT, w, &b.v, &b.v),
+        assert_int_equal(cpu->solve(s.numeric, BACKEND_L | BACKEND_D | BACKEND_LT, w, &b.v, &b.v,
+                                    &s.why),
                          LIBSOLVER_OK);
         for (int64_t j = 0; j < columns; j++)
             for (int32_t i = 0; i < n; i++) {
@@ -143,15 +144,16 @@ static void the_same_bits_for_any_threads(void **state)
                                           INT64_MAX),
                              LIBSOLVER_OK);
             void *w = NULL;
-            assert_int_equal(cpu->workspace_create(s.numeric, 8, &w), LIBSOLVER_OK);
+            assert_int_equal(cpu->workspace_create(s.numeric, 8, &w, &s.why), LIBSOLVER_OK);
             block b = random_block(&r, a.n, 9, 1);
-            assert_int_equal(cpu->solve(s.numeric, 7, w, &b.v, &b.v), LIBSOLVER_OK);
+            assert_int_equal(cpu->solve(s.numeric, 7, w, &b.v, &b.v, &s.why), LIBSOLVER_OK);
             assert_int_equal(omp_get_max_threads(), run == 0 ? 1 : 5);
-            assert_int_equal(cpu->export_l(s.numeric, &entries, NULL, NULL, NULL, NULL),
+            assert_int_equal(cpu->export_l(s.numeric, &entries, NULL, NULL, NULL, NULL, &s.why),
                              LIBSOLVER_OK);
             double *now = nan_array(entries);
             int64_t *pointers = calloc((size_t)a.n + 1, 8), *indices = calloc((size_t)entries, 8);
-            assert_int_equal(cpu->export_l(s.numeric, &entries, pointers, indices, now, NULL),
+            assert_int_equal(cpu->export_l(s.numeric, &entries, pointers, indices, now, NULL,
+                                           &s.why),
                              LIBSOLVER_OK);
             free(pointers);
             free(indices);
@@ -189,13 +191,13 @@ static void the_usual_number_of_threads_does_not_matter(void **state)
         assert_int_equal(system_build(&s, a, random_values(&r, &a, SPD), SPD, 1, INT64_MAX),
                          LIBSOLVER_OK);
         void *w = NULL;
-        assert_int_equal(cpu->workspace_create(s.numeric, 64, &w), LIBSOLVER_OK);
+        assert_int_equal(cpu->workspace_create(s.numeric, 64, &w, &s.why), LIBSOLVER_OK);
         double *x = nan_array(1200 * 64);
         for (int i = 0; i < 1200 * 64; i++)
             x[i] = random_real(&r);
         const libsolver_vectors v = {
             x, 1200, 64, 1200, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
-        assert_int_equal(cpu->solve(s.numeric, 7, w, &v, &v), LIBSOLVER_OK);
+        assert_int_equal(cpu->solve(s.numeric, 7, w, &v, &v, &s.why), LIBSOLVER_OK);
         if (run == 0)
             first = x;
         else {
@@ -218,7 +220,7 @@ static void a_workspace_follows_its_factor(void **state)
     cpu_system s;
     assert_int_equal(system_build(&s, a, values, INDEFINITE, 1, INT64_MAX), LIBSOLVER_OK);
     void *w = NULL;
-    assert_int_equal(cpu->workspace_create(s.numeric, 50, &w), LIBSOLVER_OK);
+    assert_int_equal(cpu->workspace_create(s.numeric, 50, &w, &s.why), LIBSOLVER_OK);
     const int64_t before = s.env.memory.in_use;
     s.values = waiting; /* fronts become taller */
     assert_int_equal(system_factorize(&s, INDEFINITE, 0), LIBSOLVER_OK);
@@ -227,7 +229,8 @@ static void a_workspace_follows_its_factor(void **state)
     assert_true(grown > before);
     block b = random_block(&r, a.n, 50, 1), x = random_block(&r, a.n, 50, 0);
     backend_refinement refinement = {.solve_first = 1, .steps = 5, .tolerance = 1e-14};
-    assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL), LIBSOLVER_OK);
+    assert_int_equal(cpu->refine(s.numeric, w, &b.v, &x.v, &refinement, NULL, &s.why),
+                     LIBSOLVER_OK);
     assert_true(refinement.final <= 1e-14);
     assert_true(s.env.memory.in_use > grown);
     free(b.values);

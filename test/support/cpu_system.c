@@ -253,10 +253,11 @@ exported system_export(const cpu_system *s, int kind)
                   .order = calloc((size_t)n + 1, 8)};
     int64_t entries = -1, *pointers = calloc((size_t)n + 1, 8), *place = calloc((size_t)n + 1, 8);
     assert_true(f.l && f.a && f.order && pointers && place);
-    assert_int_equal(cpu->export_l(s->numeric, &entries, NULL, NULL, NULL, f.order), LIBSOLVER_OK);
+    assert_int_equal(cpu->export_l(s->numeric, &entries, NULL, NULL, NULL, f.order, NULL),
+                     LIBSOLVER_OK);
     int64_t *indices = calloc((size_t)entries + 1, 8), wanted = entries;
     scalar *values = nan_scalars(entries);
-    assert_int_equal(cpu->export_l(s->numeric, &entries, pointers, indices, values, NULL),
+    assert_int_equal(cpu->export_l(s->numeric, &entries, pointers, indices, values, NULL, NULL),
                      LIBSOLVER_OK);
     assert_int_equal(entries, wanted);
     assert_int_equal(pointers[n], entries);
@@ -268,8 +269,8 @@ exported system_export(const cpu_system *s, int kind)
             f.l[indices[p] + (int64_t)j * n] = values[p];
         }
     }
-    assert_int_equal(cpu->export_d(s->numeric, f.d, f.e), LIBSOLVER_OK);
-    assert_int_equal(cpu->export_scaling(s->numeric, f.scale), LIBSOLVER_OK);
+    assert_int_equal(cpu->export_d(s->numeric, f.d, f.e, NULL), LIBSOLVER_OK);
+    assert_int_equal(cpu->export_scaling(s->numeric, f.scale, NULL), LIBSOLVER_OK);
     for (int32_t k = 0; k < n; k++)
         place[k] = -1;
     for (int32_t k = 0; k < n; k++) {

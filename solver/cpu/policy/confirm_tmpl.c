@@ -58,20 +58,18 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
 {
     numeric *f = numeric_;
     /* now, rather than in a trial of later values, which then take memory without a growth */
-    if (f->single && report->growths > 0 && NAME(cpu_workspace_fit)(f, workspace_) != LIBSOLVER_OK)
-        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the workspace wanted %lld more bytes",
-                    (long long)f->plan->env->memory.wanted);
+    if (f->single && report->growths > 0)
+        TRY(NAME(cpu_workspace_fit)(f, workspace_, why));
     if (!f->single || !is_doubtful(report) || steps == 0 || f->no_room_for_double)
         return LIBSOLVER_OK;
     backend_refinement trial = {.solve_first = 1,
                                 .steps = trial_steps(steps, report),
                                 .tolerance = tolerance};
-    const libsolver_status tried = NAME(cpu_refine_trial)(f, workspace_, TRIAL_CYCLES, &trial);
+    const libsolver_status tried = NAME(cpu_refine_trial)(f, workspace_, TRIAL_CYCLES, &trial, why);
     if (tried == LIBSOLVER_CANCELLED)
         return FAIL(why, tried, "the factorization was cancelled");
     if (tried != LIBSOLVER_OK)
-        return FAIL(why, tried, "the workspace wanted %lld more bytes",
-                    (long long)f->plan->env->memory.wanted);
+        return tried;
     if (trial.final <= tolerance)
         return LIBSOLVER_OK;
     environment_log(f->plan->env,
@@ -84,6 +82,7 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
         environment_log(f->plan->env,
                         "no room for a factor in double: it stays in single precision");
         f->no_room_for_double = 1;
+        why->text[0] = 0;
         status = NAME(cpu_factorize)(f, options, report, why);
     }
     report->growths += growths;

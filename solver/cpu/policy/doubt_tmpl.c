@@ -101,7 +101,7 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
         return LIBSOLVER_OUT_OF_MEMORY;
     }
     const workspace before = *f->doubt->w, *w = f->doubt->w;
-    const libsolver_status status = NAME(cpu_workspace_fit_solves)(f, f->doubt->w);
+    const libsolver_status status = NAME(cpu_workspace_fit_solves)(f, f->doubt->w, NULL);
     report->growths += !is_there || before.single != w->single || before.nodes != w->nodes ||
                        before.rows != w->rows;
     return status;

@@ -66,9 +66,9 @@ static libsolver_status foresee(const cpu_plan *plan, int cholesky, int64_t *byt
     return NAME(cpu_foresee)(plan, cholesky, 0, bytes);
 }
 
-static libsolver_status workspace_fit(const void *factor, void *workspace_)
+static libsolver_status workspace_fit(const void *factor, void *workspace_, message *why)
 {
-    return NAME(cpu_workspace_fit)(factor, workspace_);
+    return NAME(cpu_workspace_fit)(factor, workspace_, why);
 }
 
 /* Entries of a right-hand side that are smaller than its largest by more than this are solved for

@@ -45,6 +45,7 @@ typedef struct estimator {
     int is_careful;   /* entries of products are exact however small they are beside others */
     double norm;      /* the largest so far, of ... */
     int32_t vector;   /* ... B times this */
+    message *why;
 } estimator;
 
 static long double wide_abs(wide a)
@@ -153,13 +154,13 @@ static libsolver_status refine(estimator *e, int32_t vector)
     for (int step = 0; step < MOST_STEPS; step++) {
         int known = 1;
         if (environment_cancelled(e->f->plan->env))
-            return LIBSOLVER_CANCELLED;
+            return FAIL(e->why, LIBSOLVER_CANCELLED, "the estimate was cancelled");
         for (int32_t i = 0; i < n; i++)
             w->residual[i] = w->x[i];
         right_side(e, vector);
         const int is_good = residual_part(e->f, w) <= GOOD_RESIDUAL;
         if (!is_good)
-            TRY(NAME(cpu_times_inverse)(e->f, w, &known));
+            TRY(NAME(cpu_times_inverse)(e->f, w, &known, e->why));
         const long double change = is_good || !known ? 0 : largest(e, vector);
         for (int32_t i = 0; i < n; i++)
             w->x[i] = (scalar)(w->residual[i] + (change > 0 ? w->x[i] : 0));
@@ -173,7 +174,7 @@ static libsolver_status refine(estimator *e, int32_t vector)
 static libsolver_status product(estimator *e, int32_t vector)
 {
     right_side(e, vector);
-    TRY(NAME(cpu_times_inverse)(e->f, e->w, &e->known));
+    TRY(NAME(cpu_times_inverse)(e->f, e->w, &e->known, e->why));
     return e->is_careful ? refine(e, vector) : LIBSOLVER_OK;
 }
 
@@ -231,7 +232,7 @@ static libsolver_status climb(estimator *e, int32_t vector, int most_products)
     for (int k = 1; k < most_products && e->known; k++) {
         int32_t row;
         if (environment_cancelled(e->f->plan->env))
-            return LIBSOLVER_CANCELLED;
+            return FAIL(e->why, LIBSOLVER_CANCELLED, "the estimate was cancelled");
         TRY(times_adjoint(e, &row));
         if (e->vector >= 0 && scalar_abs(e->w->x[row]) == scalar_abs(e->w->x[e->vector]))
             break;
@@ -302,18 +303,20 @@ static int scale_power(const numeric *f)
     return exponent_of(most);
 }
 
-libsolver_status NAME(cpu_condition)(const void *numeric_, void *workspace_, double *condition)
+libsolver_status NAME(cpu_condition)(const void *numeric_, void *workspace_, double *condition,
+                                     message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
     const int power = scale_power(f);
     double inverse;
-    TRY(NAME(cpu_workspace_fit)(f, w));
+    TRY(NAME(cpu_workspace_fit)(f, w, why));
     const long double norm = norm_of_matrix(f, (long double *)(void *)w->krylov);
     for (int32_t i = 0; i < f->plan->a.n; i++)
         w->bound[i] = (real)ldexpl(f->scale[i], -power);
-    TRY(estimate(&(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1},
-                 &inverse));
+    TRY(estimate(
+        &(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1, .why = why},
+        &inverse));
     *condition = f->plan->a.n == 0 ? 1 : (double)(ldexpl(norm, 2 * power) * inverse);
     return LIBSOLVER_OK;
 }
@@ -367,18 +370,18 @@ static int weights(const numeric *f, workspace *w, real *left)
 
 libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
                                          const libsolver_vectors *b, const libsolver_vectors *x,
-                                         double *forward_error)
+                                         double *forward_error, message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n;
     const int power = scale_power(f);
-    TRY(NAME(cpu_workspace_fit)(f, w));
+    TRY(NAME(cpu_workspace_fit)(f, w, why));
     for (int64_t column = 0; column < b->columns; column++) {
         double error;
         long double norm = 0;
         if (environment_cancelled(f->plan->env))
-            return LIBSOLVER_CANCELLED;
+            return FAIL(why, LIBSOLVER_CANCELLED, "the estimate was cancelled");
         NAME(cpu_load)(n, 1, b, column, f->plan->part.perm, NULL, 1, w->rhs);
         NAME(cpu_load)(n, 1, x, column, f->plan->part.perm, NULL, 1, w->solution);
         for (int32_t i = 0; i < n; i++) {
@@ -390,8 +393,9 @@ libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
             continue;
         }
         const int left_power = weights(f, w, w->bound);
-        TRY(estimate(&(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1},
-                     &error));
+        TRY(estimate(
+            &(estimator){.f = f, .w = w, .left = w->bound, .power = power, .known = 1, .why = why},
+            &error));
         const long double unscaled = ldexpl(error, left_power + power);
         forward_error[column] = n == 0 ? 0 : (double)(norm > 0 ? unscaled / norm : unscaled);
     }

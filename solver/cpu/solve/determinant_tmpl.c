@@ -48,12 +48,12 @@ static extended pivot(const numeric *f, const node *v, int i)
 }
 
 libsolver_status NAME(cpu_determinant)(const void *numeric_, double *log_abs, double *phase_real,
-                                       double *phase_imaginary)
+                                       double *phase_imaginary, message *why)
 {
     const numeric *f = numeric_;
     const long double log_2 = 0.693147180559945309417232121458L;
     if (f->single) { /* of the scaled matrix */
-        TRY(f->single->backend->determinant(f->factor, log_abs, phase_real, phase_imaginary));
+        TRY(f->single->backend->determinant(f->factor, log_abs, phase_real, phase_imaginary, why));
         *log_abs += (double)(log_2 * (long double)scaling_exponent(f));
         return LIBSOLVER_OK;
     }

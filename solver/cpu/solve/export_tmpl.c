@@ -54,12 +54,13 @@ static void widen(void *array, int64_t count)
 }
 
 libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int64_t *pointers,
-                                    int64_t *indices, void *values, int64_t *order)
+                                    int64_t *indices, void *values, int64_t *order, message *why)
 {
     const numeric *f = numeric_;
     const int32_t n = f->plan->a.n;
     if (f->single) {
-        TRY(f->single->backend->export_l(f->factor, entries, pointers, indices, values, order));
+        TRY(f->single->backend->export_l(f->factor, entries, pointers, indices, values, order,
+                                         why));
         if (pointers && indices && values)
             widen(values, *entries);
         return LIBSOLVER_OK;
@@ -73,7 +74,8 @@ libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int6
     memory *m = &f->plan->env->memory;
     int32_t *elimination = memory_new(m, n, sizeof(int32_t));
     if (!elimination)
-        return LIBSOLVER_OUT_OF_MEMORY;
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "reading the factor wanted %lld more bytes",
+                    (long long)m->wanted);
     for (int32_t k = 0; k < n; k++)
         elimination[f->order[k]] = k;
     (is_simplicial(f) ? fill_columns : fill)(f, elimination, pointers, indices, values);
@@ -81,13 +83,14 @@ libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int6
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_export_d)(const void *numeric_, void *diagonal, void *subdiagonal)
+libsolver_status NAME(cpu_export_d)(const void *numeric_, void *diagonal, void *subdiagonal,
+                                    message *why)
 {
     const numeric *f = numeric_;
     scalar *d = diagonal, *e = subdiagonal;
     int64_t k = 0;
     if (f->single) {
-        TRY(f->single->backend->export_d(f->factor, diagonal, subdiagonal));
+        TRY(f->single->backend->export_d(f->factor, diagonal, subdiagonal, why));
         widen(diagonal, f->plan->a.n);
         widen(subdiagonal, f->plan->a.n);
         return LIBSOLVER_OK;
@@ -106,8 +109,9 @@ libsolver_status NAME(cpu_export_d)(const void *numeric_, void *diagonal, void *
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_export_scaling)(const void *numeric_, void *scaling)
+libsolver_status NAME(cpu_export_scaling)(const void *numeric_, void *scaling, message *why)
 {
+    (void)why; /* nothing fails */
     const numeric *f = numeric_;
     real *s = scaling;
     for (int32_t i = 0; i < f->plan->a.n; i++)

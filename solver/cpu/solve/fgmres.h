@@ -26,6 +26,6 @@ static inline int64_t fgmres_entries(int64_t n, int64_t length)
  * preconditioner gave.  It ends after `length` steps, when the norm is at most `enough`, or when
  * the space grows no more.  r: the right-hand side, as the first n entries of memory, where d comes
  * to stand.  steps: the dimension of the space; 0: d = 0.  CANCELLED. */
-libsolver_status NAME(fgmres_cycle)(const fgmres *g, double enough, int *steps);
+libsolver_status NAME(fgmres_cycle)(const fgmres *g, double enough, int *steps, message *why);
 
 #endif

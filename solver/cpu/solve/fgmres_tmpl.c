@@ -115,7 +115,7 @@ static void combine(const fgmres *g, const space *m, int steps)
             m->v[i] += m->g[j] * m->z[(int64_t)j * g->n + i];
 }
 
-libsolver_status NAME(fgmres_cycle)(const fgmres *g, double enough, int *steps)
+libsolver_status NAME(fgmres_cycle)(const fgmres *g, double enough, int *steps, message *why)
 {
     const space m = divide(g);
     const int64_t n = g->n;
@@ -127,7 +127,7 @@ libsolver_status NAME(fgmres_cycle)(const fgmres *g, double enough, int *steps)
     }
     while (j < g->length && isfinite(left) && left > 0 && left > enough) {
         if (environment_cancelled(g->env))
-            return LIBSOLVER_CANCELLED;
+            return FAIL(why, LIBSOLVER_CANCELLED, "an iteration of FGMRES was cancelled");
         g->precondition(g->user, m.v + j * n, m.z + j * n);
         g->multiply(g->user, m.z + j * n, m.v + (j + 1) * n);
         const scalar *h = m.h + (int64_t)j * (g->length + 1), before = m.g[j];

@@ -67,7 +67,7 @@ static scalar times_power(scalar a, int exponent)
 }
 
 /* x := (S A S)^-1 x */
-static libsolver_status solve(system *s, int *known)
+static libsolver_status solve(system *s, int *known, message *why)
 {
     const numeric *f = s->f;
     workspace *w = s->w;
@@ -89,7 +89,7 @@ static libsolver_status solve(system *s, int *known)
     const double enough = ENOUGH * left;
     memcpy(w->krylov, w->rhs, sizeof(scalar) * (size_t)n);
     for (int k = 0; k < MOST_CYCLES && left > enough && steps > 0; k++) {
-        TRY(NAME(fgmres_cycle)(&cycle, enough / 2, &steps));
+        TRY(NAME(fgmres_cycle)(&cycle, enough / 2, &steps, why));
         for (int32_t i = 0; i < n; i++)
             w->solution[i] += w->krylov[i];
         left = residual(s);
@@ -100,10 +100,10 @@ static libsolver_status solve(system *s, int *known)
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known)
+libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known, message *why)
 {
     if (f->single)
-        return solve(&(system){f, w}, known);
+        return solve(&(system){f, w}, known, why);
     NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D | BACKEND_LT, w, 1);
     return LIBSOLVER_OK;
 }

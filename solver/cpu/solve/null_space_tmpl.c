@@ -75,7 +75,7 @@ static double own_part(const numeric *f, const real *weight, int32_t i)
 
 /* w->x := W^2 N c with N^H W^2 N c = N^H w->x, by preconditioned conjugate
  * gradients.  CANCELLED. */
-static libsolver_status project(const numeric *f, workspace *w, const real *weight)
+static libsolver_status project(const numeric *f, workspace *w, const real *weight, message *why)
 {
     const int32_t n = f->plan->a.n;
     scalar *c = w->singular, *r = c + n, *p = r + n;
@@ -90,7 +90,7 @@ static libsolver_status project(const numeric *f, workspace *w, const real *weig
     enough = REDUCTION * REDUCTION * rz;
     for (int k = 0; k < MOST_STEPS && rz > enough; k++) {
         if (environment_cancelled(f->plan->env))
-            return LIBSOLVER_CANCELLED;
+            return FAIL(why, LIBSOLVER_CANCELLED, "the refinement was cancelled");
         times(f, w, p, weight);
         times_adjoint(f, w);
         double pq = 0, next = 0;
@@ -112,18 +112,19 @@ static libsolver_status project(const numeric *f, workspace *w, const real *weig
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step)
+libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step,
+                                   message *why)
 {
     for (int32_t i = 0; i < f->plan->a.n; i++)
         w->x[i] = x[i * step];
-    TRY(project(f, w, NULL));
+    TRY(project(f, w, NULL, why));
     for (int32_t i = 0; i < f->plan->a.n; i++)
         x[i * step] -= w->x[i];
     return LIBSOLVER_OK;
 }
 
 libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual,
-                                           int64_t step)
+                                           int64_t step, message *why)
 {
     const int32_t n = f->plan->a.n;
     real *weight = (real *)(w->singular + 3 * (int64_t)n), most = 0;
@@ -134,7 +135,7 @@ libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide 
         w->x[i] = (scalar)residual[i * step];
     }
     conjugate_if_symmetric(f, w->x);
-    TRY(project(f, w, weight));
+    TRY(project(f, w, weight, why));
     conjugate_if_symmetric(f, w->x);
     for (int32_t i = 0; i < n; i++)
         residual[i * step] -= w->x[i];

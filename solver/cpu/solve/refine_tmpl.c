@@ -44,6 +44,7 @@ typedef struct group {
     double norm[GROUP];        /* FGMRES: of the weighted residual before the last cycle */
     int failed[GROUP];         /* FGMRES: cycles without progress */
     unsigned char done[GROUP]; /* converged or stagnated */
+    message *why;
 } group;
 
 static long double wide_abs(wide a)
@@ -334,7 +335,7 @@ static libsolver_status correct_column(group *g, int q, double tolerance)
     g->done[q] = g->failed[q] == FAILED_CYCLES;
     if (g->done[q])
         return LIBSOLVER_OK;
-    TRY(NAME(fgmres_cycle)(&cycle, ENOUGH * tolerance, &steps));
+    TRY(NAME(fgmres_cycle)(&cycle, ENOUGH * tolerance, &steps, g->why));
     for (int32_t i = 0; i < cycle.n; i++)
         w->solution[(int64_t)i * g->c + q] += w->krylov[i];
     return LIBSOLVER_OK;
@@ -379,7 +380,7 @@ static libsolver_status refine_singular(group *g, double tolerance)
     memcpy(w->solution, w->best, bytes);
     for (int q = 0; q < c; q++)
         if (!g->done[q])
-            TRY(NAME(cpu_shorten)(g->f, w, w->solution + q, c));
+            TRY(NAME(cpu_shorten)(g->f, w, w->solution + q, c, g->why));
     measure(g, tolerance, 0);
     if (!reopen(g, tolerance))
         return LIBSOLVER_OK;
@@ -393,7 +394,7 @@ static libsolver_status refine_singular(group *g, double tolerance)
             const real measure = (real)measure_of_row(g, i, q, norm, &small);
             weight[i] = isfinite(measure) ? measure : 0;
         }
-        TRY(NAME(cpu_make_consistent)(g->f, w, w->residual + q, c));
+        TRY(NAME(cpu_make_consistent)(g->f, w, w->residual + q, c, g->why));
     }
     step(g);
     measure(g, tolerance, 0);
@@ -431,7 +432,7 @@ static libsolver_status refine_group(group *g, int most, backend_refinement *ref
     int steps = 0;
     for (; more > 0 && steps < most && !refinement->stalled; steps++) {
         if (environment_cancelled(g->f->plan->env))
-            return LIBSOLVER_CANCELLED;
+            return FAIL(g->why, LIBSOLVER_CANCELLED, "the refinement was cancelled");
         step(g);
         more = measure(g, refinement->tolerance, 0);
     }
@@ -446,11 +447,15 @@ static libsolver_status refine_group(group *g, int most, backend_refinement *ref
     return LIBSOLVER_OK;
 }
 
-static group group_of(const numeric *f, workspace *w, int c)
+static group group_of(const numeric *f, workspace *w, int c, message *why)
 {
     const double least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS;
-    return (
-        group){.f = f, .w = w, .c = c, .most_cycles = INT_MAX, .least_progress = least_progress};
+    return (group){.f = f,
+                   .w = w,
+                   .c = c,
+                   .most_cycles = INT_MAX,
+                   .least_progress = least_progress,
+                   .why = why};
 }
 
 /* Returns what refinement->steps was, the most of them, and makes ready to count. */
@@ -463,12 +468,12 @@ static int begin_count(backend_refinement *refinement)
 }
 
 libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles,
-                                        backend_refinement *refinement)
+                                        backend_refinement *refinement, message *why)
 {
-    group g = group_of(f, w, 1);
+    group g = group_of(f, w, 1, why);
     g.most_cycles = most_cycles;
     const int most = begin_count(refinement);
-    TRY(NAME(cpu_workspace_fit)(f, w));
+    TRY(NAME(cpu_workspace_fit)(f, w, why));
     for (int32_t i = 0; i < f->plan->a.n; i++) {
         w->solution[i] = (scalar)(1 + 0.1 * (i % 7));
         w->rhs[i] = 0;
@@ -481,16 +486,18 @@ libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most
 
 libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_,
                                   const libsolver_vectors *b, const libsolver_vectors *x,
-                                  backend_refinement *refinement, double *backward_error)
+                                  backend_refinement *refinement, double *backward_error,
+                                  message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
     const int64_t width = w->columns < GROUP ? w->columns : GROUP;
     const int most = begin_count(refinement);
-    TRY(NAME(cpu_workspace_fit)(f, w));
+    TRY(NAME(cpu_workspace_fit)(f, w, why));
     for (int64_t first = 0; first < b->columns; first += width) {
-        group g = group_of(f, w, (int)(b->columns - first < width ? b->columns - first : width));
+        group g =
+            group_of(f, w, (int)(b->columns - first < width ? b->columns - first : width), why);
         const int threads = numeric_solve_threads(f, g.c);
         NAME(cpu_load)(n, g.c, b, first, row, NULL, threads, w->rhs);
         if (!refinement->solve_first)

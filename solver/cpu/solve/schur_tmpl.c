@@ -21,8 +21,10 @@ void NAME(cpu_finish_schur_node)(numeric *f, scalar *work)
     v->k = v->p;
 }
 
-libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolver_vectors *s)
+libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolver_vectors *s,
+                                            message *why)
 {
+    (void)why; /* nothing fails */
     const numeric *f = numeric_;
     const cpu_plan *plan = f->plan;
     const node *v = &f->node[plan->schur_node];
@@ -68,16 +70,17 @@ static void condense(const numeric *f, workspace *w, int c)
 }
 
 libsolver_status NAME(cpu_schur_solve)(const void *numeric_, int expand, void *workspace_,
-                                       const libsolver_vectors *b, const libsolver_vectors *x)
+                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                       message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
-    TRY(NAME(cpu_workspace_fit)(f, w));
+    TRY(NAME(cpu_workspace_fit)(f, w, why));
     for (int64_t first = 0; first < b->columns; first += w->columns) {
         const int c = (int)(b->columns - first < w->columns ? b->columns - first : w->columns);
         if (environment_cancelled(f->plan->env))
-            return LIBSOLVER_CANCELLED;
+            return FAIL(why, LIBSOLVER_CANCELLED, "the solve was cancelled");
         NAME(cpu_load)(n, c, b, first, row, expand ? NULL : f->scale, 1, w->x);
         if (expand) {
             unscale(f, c, w->x);

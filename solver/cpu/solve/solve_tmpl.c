@@ -309,17 +309,18 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
 }
 
 libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace_,
-                                 const libsolver_vectors *b, const libsolver_vectors *x)
+                                 const libsolver_vectors *b, const libsolver_vectors *x,
+                                 message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
     const int32_t n = f->plan->a.n, *row = f->plan->part.perm;
-    TRY(NAME(cpu_workspace_fit)(f, w));
+    TRY(NAME(cpu_workspace_fit)(f, w, why));
     for (int64_t first = 0; first < b->columns; first += w->columns) {
         const int c = (int)(b->columns - first < w->columns ? b->columns - first : w->columns);
         const int threads = numeric_solve_threads(f, c);
         if (environment_cancelled(f->plan->env))
-            return LIBSOLVER_CANCELLED;
+            return FAIL(why, LIBSOLVER_CANCELLED, "the solve was cancelled");
         if (part & BACKEND_L)
             NAME(cpu_load)(n, c, b, first, row, f->scale, threads, w->x);
         else

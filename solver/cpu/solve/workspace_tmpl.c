@@ -83,22 +83,29 @@ static int take_conversion(const numeric *f, workspace *w)
     return w->power && w->left;
 }
 
-libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t columns, void **out)
+static libsolver_status no_room(memory *m, message *why)
+{
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the workspace wanted %lld more bytes",
+                (long long)m->wanted);
+}
+
+libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t columns, void **out,
+                                            message *why)
 {
     const numeric *f = numeric_;
     memory *m = &f->plan->env->memory;
     workspace *w = *out = memory_zeroed(m, 1, sizeof(workspace));
     if (!w)
-        return LIBSOLVER_OUT_OF_MEMORY;
+        return no_room(m, why);
     w->columns = columns;
     w->x = memory_new(m, f->plan->a.n * columns, sizeof(scalar));
-    if (!w->x || !(f->is_inner ? take_conversion(f, w) : take_refinement(f, w)) ||
-        NAME(cpu_workspace_fit)(f, w) != LIBSOLVER_OK) {
+    const int complete = w->x && (f->is_inner ? take_conversion(f, w) : take_refinement(f, w));
+    const libsolver_status status = complete ? NAME(cpu_workspace_fit)(f, w, why) : no_room(m, why);
+    if (status != LIBSOLVER_OK) {
         NAME(cpu_workspace_free)(m, w);
         *out = NULL;
-        return LIBSOLVER_OUT_OF_MEMORY;
     }
-    return LIBSOLVER_OK;
+    return status;
 }
 
 void NAME(cpu_workspace_free)(memory *m, void *workspace_)
@@ -126,22 +133,22 @@ void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
 }
 
 /* Mixed precision: the workspace of the factor in single, as long as there is one. */
-static libsolver_status fit_single(const numeric *f, workspace *w)
+static libsolver_status fit_single(const numeric *f, workspace *w, message *why)
 {
     if (f->single && !w->single)
-        return f->single->backend->workspace_create(f->factor, w->columns, &w->single);
+        return f->single->backend->workspace_create(f->factor, w->columns, &w->single, why);
     if (f->single)
-        return f->single->workspace_fit(f->factor, w->single);
+        return f->single->workspace_fit(f->factor, w->single, why);
     single_for(SCALAR_TYPE)->workspace_free(&f->plan->env->memory, w->single);
     w->single = NULL;
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w)
+libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w, message *why)
 {
     memory *m = &f->plan->env->memory;
     if (f->single || w->single)
-        TRY(fit_single(f, w));
+        TRY(fit_single(f, w, why));
     if (f->single)
         return LIBSOLVER_OK;
     if (!w->pending || w->nodes < supernodes_met(f)) {
@@ -149,17 +156,17 @@ libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w)
         w->nodes = supernodes_met(f);
         w->pending = memory_new(m, w->nodes, sizeof(int32_t));
         if (!w->pending)
-            return LIBSOLVER_OUT_OF_MEMORY;
+            return no_room(m, why);
     }
     if (!w->front || w->rows < f->solve_entries) {
         memory_free(m, w->front);
         w->front = memory_new(m, front_entries(f, w->columns), sizeof(scalar));
         w->rows = f->solve_entries;
     }
-    return w->front ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    return w->front ? LIBSOLVER_OK : no_room(m, why);
 }
 
-libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
+libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w, message *why)
 {
     memory *m = &f->plan->env->memory;
     if (w->cycle < f->cycle && !f->is_inner) {
@@ -167,13 +174,13 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w)
         w->krylov = memory_new(m, fgmres_entries(f->plan->a.n, f->cycle), sizeof(scalar));
         w->cycle = w->krylov ? f->cycle : 0;
         if (!w->krylov)
-            return LIBSOLVER_OUT_OF_MEMORY;
+            return no_room(m, why);
     }
-    TRY(NAME(cpu_workspace_fit_solves)(f, w));
+    TRY(NAME(cpu_workspace_fit_solves)(f, w, why));
     if (!w->singular && f->zero_pivots > 0 && !f->is_inner && !f->single) {
         w->singular = memory_new(m, 4 * (int64_t)f->plan->a.n, sizeof(scalar));
         if (!w->singular)
-            return LIBSOLVER_OUT_OF_MEMORY;
+            return no_room(m, why);
     }
     return LIBSOLVER_OK;
 }
