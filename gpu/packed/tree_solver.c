@@ -129,7 +129,7 @@ static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const s
     char sentence[ROOM] = "";
     s->program = (device_upload){.type = tree->type,
                                  .n = tree->n,
-                                 .slots = plan->slots,
+                                 .slots = plan->packets,
                                  .levels = plan->level_count,
                                  .value_bytes = plan->value_bytes,
                                  .description_bytes = plan->description_bytes,

@@ -20,7 +20,7 @@ static int32_t strips_below(const planner *p, int32_t i)
 /* Tile (a, b) of group i with nb strips of columns. */
 static const plan_tile *tile_at(const planner *p, int32_t i, int32_t nb, int32_t a, int32_t b)
 {
-    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
+    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->at.first_tile[i];
     return tile + (a < nb ? (int64_t)a * (a + 1) / 2 + b
                           : (int64_t)nb * (nb + 1) / 2 + (int64_t)(a - nb) * nb + b);
 }
@@ -40,30 +40,21 @@ static int32_t tiles_in_task(const planner *p)
 static int32_t parts_of(const planner *p, int32_t i, int32_t tiles)
 {
     const int32_t most = tiles_in_task(p);
-    const int64_t chain = p->target[p->g->height[i]] / (most * square_bytes(p));
+    const int64_t chain = p->at.target[p->g->height[i]] / (most * square_bytes(p));
     const int64_t each = most * (chain > 1 ? chain : 1);
     const int64_t parts = (tiles + each - 1) / each;
     return (int32_t)(parts > p->tuning->most_parts ? p->tuning->most_parts : parts);
 }
 
-int64_t plan_copy_pivots(planner *p, draft *d, int32_t i, int32_t row, int32_t outs)
-{
-    if (p->plan->pivots_at16[i] < 0 || row >= group_columns(p->g, i))
-        return 0;
-    const int64_t bytes = plan_pivot_bytes(p->plan->scalar_bytes);
-    return draft_copy(d, (uint32_t)(p->plan->pivots_at16[i] + row * bytes / 16), outs * bytes) -
-           row * bytes;
-}
-
 /* z (forward) or x of columns [column, column + outs) as the sums of `parts` packets each, which
- * start at `slot` and are outs apart. */
+ * start at `packet` and are outs apart. */
 static void sum_parts(planner *p, int32_t i, int forward, int32_t column, int32_t outs,
-                      int32_t slot, int32_t parts)
+                      int32_t packet, int32_t parts)
 {
-    draft *d = &p->sum;
+    draft *d = &p->w.sum;
     const int64_t pivots = forward ? plan_copy_pivots(p, d, i, column, outs) : 0;
     for (int32_t o = 0; o < outs; o++) {
-        const value_place at = {.slot = slot + o, .stride = outs, .count = parts};
+        const value_place at = {.packet = packet + o, .stride = outs, .count = parts};
         const int32_t in = plan_input_at(d, &at);
         task_out *out = draft_out(d);
         out->add = (int16_t)in;
@@ -85,10 +76,10 @@ static void add_tile_inputs(planner *p, draft *d, int32_t i, int forward, const 
         draft_input(d, plan_source(p, tile->column + c), plan_source_count(p, tile->column + c));
     for (int32_t c = 0; c < inputs && !forward; c++)
         if (tile->row < k) {
-            const int32_t code = plan_slot_code(p->z_slot[i] + tile->row + c);
+            const int32_t code = plan_packet_code(p->at.z_packet[i] + tile->row + c);
             draft_input(d, &code, 1);
         } else
-            plan_input_at(d, &p->x_at[p->g->row[below + c]]);
+            plan_input_at(d, &p->at.x_at[p->g->row[below + c]]);
     for (int32_t c = inputs; c < SQUARE; c++)
         draft_input(d, &nothing, 1);
 }
@@ -98,9 +89,9 @@ static const value_place *strip_place(const planner *p, int32_t i, int forward, 
 {
     const int32_t k = group_columns(p->g, i);
     if (forward && row >= k)
-        return &p->w_at[p->g->row_start[i] + row - k];
-    return forward ? &p->z_parts[p->g->column_start[i] + row]
-                   : &p->x_at[p->g->column[p->g->column_start[i] + row]];
+        return &p->at.w_at[p->g->row_start[i] + row - k];
+    return forward ? &p->at.z_parts[p->g->column_start[i] + row]
+                   : &p->at.x_at[p->g->column[p->g->column_start[i] + row]];
 }
 
 /* The outs of a strip's last task.  part: number of the unit among those that share the strip. */
@@ -113,7 +104,7 @@ static void strip_outs(planner *p, draft *d, int32_t i, int forward, int32_t row
     for (int32_t o = 0; o < outs; o++) {
         task_out *out = draft_out(d);
         if (at->count > 1 || (forward && row >= k))
-            out->dst = at->slot + part * at->stride + o;
+            out->dst = at->packet + part * at->stride + o;
         else if (forward)
             plan_pivot_out(p, i, row + o, pivots, out);
         else
@@ -147,7 +138,7 @@ static draft_need tile_need(const planner *p, int32_t i, int forward, const plan
         need.sources += forward ? plan_source_count(p, tile->column + c)
                         : tile->row + c < k
                             ? 1
-                            : p->x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]].count;
+                            : p->at.x_at[p->g->row[p->g->row_start[i] + tile->row + c - k]].count;
     return need;
 }
 
@@ -169,7 +160,7 @@ static draft_need outs_need(const planner *p, int32_t i, int forward, int32_t ro
 static void write_chain(planner *p, int32_t i, int forward, int32_t nb, int32_t a, int32_t from,
                         int32_t to, int32_t part)
 {
-    draft *d = forward ? &p->ahead : &p->back;
+    draft *d = forward ? &p->w.forward : &p->w.backward;
     const int32_t most = tiles_in_task(p);
     const plan_tile *tile = forward ? tile_at(p, i, nb, a, from) : tile_at(p, i, nb, from, a);
     const int32_t outs = forward ? tile->rows : tile->columns,
@@ -216,17 +207,17 @@ static void write_strip(planner *p, int32_t i, int forward, int32_t nb, int32_t 
         write_chain(p, i, forward, nb, a, from + (int32_t)((int64_t)(to - from) * part / at.count),
                     from + (int32_t)((int64_t)(to - from) * (part + 1) / at.count), part);
     if (at.count > 1 && !(forward && row >= group_columns(p->g, i)))
-        sum_parts(p, i, forward, row, outs, at.slot, at.count);
+        sum_parts(p, i, forward, row, outs, at.packet, at.count);
 }
 
 /* Packets for `parts` parts of `outs` values at place[0], place[1], ... */
 static void number_parts(planner *p, value_place *place, const int32_t *index, int32_t outs,
                          int32_t parts)
 {
-    const int32_t slot = plan_new_slots(p, (int64_t)parts * outs);
+    const int32_t packet = plan_new_packets(p, (int64_t)parts * outs);
     for (int32_t o = 0; o < outs; o++)
         place[index ? index[o] : o] =
-            (value_place){.slot = slot + o, .stride = outs, .count = parts};
+            (value_place){.packet = packet + o, .stride = outs, .count = parts};
 }
 
 void plan_number_large(planner *p, int32_t i)
@@ -238,15 +229,15 @@ void plan_number_large(planner *p, int32_t i)
         const int32_t columns = border[a + 1] - border[a], at = g->column_start[i] + border[a];
         const int32_t forward = parts_of(p, i, a + 1), backward = parts_of(p, i, nb - a + below);
         if (forward > 1)
-            number_parts(p, p->z_parts + at, NULL, columns, forward);
+            number_parts(p, p->at.z_parts + at, NULL, columns, forward);
         else
             for (int32_t c = 0; c < columns; c++)
-                p->z_parts[at + c] = (value_place){.count = 1};
+                p->at.z_parts[at + c] = (value_place){.count = 1};
         if (backward > 1)
-            number_parts(p, p->x_at, g->column + at, columns, backward);
+            number_parts(p, p->at.x_at, g->column + at, columns, backward);
     }
     for (int32_t a = 0; a < r; a += SQUARE)
-        number_parts(p, p->w_at + g->row_start[i] + a, NULL, r - a < SQUARE ? r - a : SQUARE,
+        number_parts(p, p->at.w_at + g->row_start[i] + a, NULL, r - a < SQUARE ? r - a : SQUARE,
                      parts_of(p, i, nb));
 }
 
@@ -255,7 +246,7 @@ void plan_number_large(planner *p, int32_t i)
 static int few_sources(const planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i);
-    const int64_t each = (p->target[p->g->height[i]] <= SHORT_BYTES ? SHORT_DIRECT : 1) *
+    const int64_t each = (p->at.target[p->g->height[i]] <= SHORT_BYTES ? SHORT_DIRECT : 1) *
                          (int64_t)p->tuning->direct_sources;
     int32_t rows;
     return plan_sources_of(p, 0, k, &rows) <= each * k;
@@ -264,14 +255,14 @@ static int few_sources(const planner *p, int32_t i)
 int32_t plan_large_strips(const planner *p, int32_t i, int32_t *tasks)
 {
     const int32_t nb = plan_borders(p, i);
-    *tasks = p->tiles_of[i] / (nb + strips_below(p, i)) / tiles_in_task(p) + 1;
+    *tasks = p->at.tiles_of[i] / (nb + strips_below(p, i)) / tiles_in_task(p) + 1;
     return 2 * nb + strips_below(p, i);
 }
 
 libsolver_status plan_large(planner *p, int32_t i, int32_t from, int32_t to)
 {
     const int32_t nb = plan_borders(p, i), strips = nb + strips_below(p, i);
-    TRY(plan_sources(p, i));
+    TRY(plan_find_sources(p, i));
     if (!few_sources(p, i))
         plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));
     for (int32_t a = from; a < to && a < strips; a++)

@@ -111,7 +111,7 @@ static void add_need(const planner *p, int32_t i, const plan_tile *t, int32_t co
 /* Products and outs of a block; `in`: of f. */
 static void forward_block(planner *p, int32_t i, const plan_tile *t, int32_t in, int64_t pivots)
 {
-    draft *d = &p->ahead;
+    draft *d = &p->w.forward;
     const int32_t k = group_columns(p->g, i);
     const int64_t at = draft_copy(d, t->at16, plan_tile_bytes(t, p->plan->scalar_bytes));
     if (t->row < k && d->outs % 2)
@@ -131,12 +131,12 @@ static void forward_block(planner *p, int32_t i, const plan_tile *t, int32_t in,
 static void forward_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end,
                            int32_t columns)
 {
-    const int32_t in = p->ahead.inputs, k = group_columns(p->g, i),
+    const int32_t in = p->w.forward.inputs, k = group_columns(p->g, i),
                   last = end[-1].row + end[-1].rows;
     const int64_t pivots =
-        plan_copy_pivots(p, &p->ahead, i, t->row, (last < k ? last : k) - t->row);
+        plan_copy_pivots(p, &p->w.forward, i, t->row, (last < k ? last : k) - t->row);
     for (int32_t c = 0; c < columns; c++)
-        draft_input(&p->ahead, plan_source(p, c), plan_source_count(p, c));
+        draft_input(&p->w.forward, plan_source(p, c), plan_source_count(p, c));
     for (; t < end; t++)
         forward_block(p, i, t, in, pivots);
 }
@@ -147,7 +147,7 @@ static void forward_blocks(planner *p, int32_t i, const plan_tile *t, const plan
 static void backward_blocks(planner *p, int32_t i, const plan_tile *t, const plan_tile *end,
                             int parts)
 {
-    draft *d = &p->back;
+    draft *d = &p->w.backward;
     const int32_t in = d->inputs - t->row;
     plan_backward_inputs(p, d, i, t->row, group_columns(p->g, i) + group_rows(p->g, i), parts);
     for (; t < end; t++) {
@@ -175,7 +175,7 @@ static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_t
 {
     const int forward = plan_is_forward(t);
     const int32_t height = p->g->height[i], m = group_columns(p->g, i) + group_rows(p->g, i);
-    draft *d = forward ? &p->ahead : &p->back;
+    draft *d = forward ? &p->w.forward : &p->w.backward;
     while (t < end) {
         draft_need need = {0};
         const plan_tile *next = t;
@@ -185,7 +185,7 @@ static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_t
             need.inputs = m - t->row;
             parts = plan_in_parts(p, i, t->row, &need.sources);
         }
-        for (; next < end && (next == t || d->tile_bytes + need.tile_bytes < p->target[height]);
+        for (; next < end && (next == t || d->tile_bytes + need.tile_bytes < p->at.target[height]);
              next++) {
             draft_need with = need;
             if (forward)
@@ -214,8 +214,8 @@ static void share_blocks(planner *p, int32_t i, const plan_tile *t, const plan_t
 
 void plan_middle(planner *p, int32_t i)
 {
-    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i],
-                    *end = tile + p->tiles_of[i], *middle = tile;
+    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->at.first_tile[i],
+                    *end = tile + p->at.tiles_of[i], *middle = tile;
     int32_t rows;
     if (plan_sources_of(p, 0, group_columns(p->g, i), &rows) > DIRECT_SOURCES)
         plan_publish(p, 0, group_columns(p->g, i), plan_forward_level(p, i, LEVEL_PUBLISH));

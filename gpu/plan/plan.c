@@ -10,110 +10,61 @@ const plan_tuning plan_tuned = {.task_cost = 24576,
                                 .twice = 1,
                                 .strip_bytes = 8192};
 
-static libsolver_task_kind kind_of(const draft *d)
-{
-    if (d->flags & TASK_TILES)
-        return LIBSOLVER_TASK_LARGE;
-    if (d->slots == 0)
-        return LIBSOLVER_TASK_SUM;
-    return d->flags & TASK_WIDE ? LIBSOLVER_TASK_TOP : LIBSOLVER_TASK_SMALL;
-}
-
-void plan_task(planner *p, draft *d, int flags)
-{
-    d->flags |= flags;
-    p->unit_kind = kind_of(d);
-    const int64_t bytes = draft_finish(d, 0, &p->descriptions, &p->copies);
-    p->bytes_read += bytes;
-    p->unit_cost += bytes + p->tuning->task_cost;
-    p->unit.tasks++;
-    p->tasks++;
-    draft_start(d);
-}
-
-void plan_unit_end(planner *p, int level)
-{
-    if (p->unit.tasks == 0)
-        return;
-    const int32_t end = (int32_t)(p->copies.length / (int64_t)sizeof(task_copy));
-    p->unit.copies = end - p->unit.copy;
-    const plan_unit u = {.level = level,
-                         .order = (int32_t)(p->units.length / (int64_t)sizeof(plan_unit)),
-                         .list = p->unit,
-                         .kind = p->unit_kind,
-                         .cost = p->unit_cost};
-    buffer_put(&p->units, &u, (int64_t)sizeof u);
-    p->unit = (task_list){.copy = end};
-    p->unit_cost = 0;
-}
-
-void plan_pivot_out(const planner *p, int32_t i, int32_t q, int64_t pivots, task_out *out)
-{
-    out->dst = p->z_slot[i] + q;
-    if (p->tree->cholesky)
-        return;
-    const int32_t c = p->plan->z_row[p->g->column_start[i] + q];
-    out->flags = OUT_D;
-    out->row =
-        (int32_t)((pivots + q * plan_pivot_bytes(p->plan->scalar_bytes)) / p->plan->scalar_bytes);
-    if (plan_joined(p, i, c) || (c > 0 && plan_joined(p, i, c - 1)))
-        out->flags |= OUT_PAIR;
-}
-
 /* Groups by height, children of groups, bytes of heights. */
 static void list_groups(planner *p)
 {
     const groups *g = p->g;
     for (int32_t i = 0; i < g->count; i++) {
         const int32_t length = group_columns(g, i) + group_rows(g, i);
-        p->height_start[g->height[i] + 1]++;
-        p->target[g->height[i]] += group_entries(g, i) * p->plan->scalar_bytes;
+        p->at.height_start[g->height[i] + 1]++;
+        p->at.target[g->height[i]] += group_entries(g, i) * p->plan->scalar_bytes;
         if (g->above[i] >= 0)
-            p->child_start[g->above[i] + 1]++;
-        p->longest = length > p->longest ? length : p->longest;
+            p->at.child_start[g->above[i] + 1]++;
+        p->at.longest = length > p->at.longest ? length : p->at.longest;
     }
     for (int32_t h = 0; h < g->heights; h++) {
-        p->height_start[h + 1] += p->height_start[h];
-        p->target[h] /= p->plan->blocks;
+        p->at.height_start[h + 1] += p->at.height_start[h];
+        p->at.target[h] /= p->plan->blocks;
     }
     for (int32_t i = 0; i < g->count; i++)
-        p->child_start[i + 1] += p->child_start[i];
+        p->at.child_start[i + 1] += p->at.child_start[i];
     for (int32_t i = 0; i < g->count; i++) {
-        p->order[p->height_start[g->height[i]]++] = i;
+        p->at.order[p->at.height_start[g->height[i]]++] = i;
         if (g->above[i] >= 0)
-            p->child[p->child_start[g->above[i]]++] = i;
+            p->at.child[p->at.child_start[g->above[i]]++] = i;
     }
     for (int32_t h = g->heights; h > 0; h--)
-        p->height_start[h] = p->height_start[h - 1];
+        p->at.height_start[h] = p->at.height_start[h - 1];
     for (int32_t i = g->count; i > 0; i--)
-        p->child_start[i] = p->child_start[i - 1];
-    p->height_start[0] = p->child_start[0] = 0;
+        p->at.child_start[i] = p->at.child_start[i - 1];
+    p->at.height_start[0] = p->at.child_start[0] = 0;
 }
 
 static libsolver_status planner_create(planner *p)
 {
     memory *m = p->m;
     const int32_t count = p->g->count;
-    p->order = memory_new(m, count, sizeof(int32_t));
-    p->height_start = memory_zeroed(m, p->g->heights + 1, sizeof(int32_t));
-    p->target = memory_zeroed(m, p->g->heights, sizeof(int64_t));
-    p->form = memory_new(m, count, sizeof(group_form));
-    p->first_tile = memory_new(m, count, sizeof(int32_t));
-    p->tiles_of = memory_new(m, count, sizeof(int32_t));
-    p->value_at16 = memory_new(m, count, sizeof(uint32_t));
-    p->value_bytes = memory_new(m, count, sizeof(int64_t));
-    p->z_slot = memory_new(m, count, sizeof(int32_t));
-    p->w_at = memory_new(m, p->g->row_start[count], sizeof(value_place));
-    p->x_at = memory_new(m, p->tree->n, sizeof(value_place));
-    p->z_parts = memory_new(m, p->tree->n, sizeof(value_place));
-    p->child_start = memory_zeroed(m, count + 1, sizeof(int32_t));
-    p->child = memory_new(m, count, sizeof(int32_t));
+    p->at.order = memory_new(m, count, sizeof(int32_t));
+    p->at.height_start = memory_zeroed(m, p->g->heights + 1, sizeof(int32_t));
+    p->at.target = memory_zeroed(m, p->g->heights, sizeof(int64_t));
+    p->at.layout = memory_new(m, count, sizeof(group_layout));
+    p->at.first_tile = memory_new(m, count, sizeof(int32_t));
+    p->at.tiles_of = memory_new(m, count, sizeof(int32_t));
+    p->at.value_at16 = memory_new(m, count, sizeof(uint32_t));
+    p->at.value_bytes = memory_new(m, count, sizeof(int64_t));
+    p->at.z_packet = memory_new(m, count, sizeof(int32_t));
+    p->at.w_at = memory_new(m, p->g->row_start[count], sizeof(value_place));
+    p->at.x_at = memory_new(m, p->tree->n, sizeof(value_place));
+    p->at.z_parts = memory_new(m, p->tree->n, sizeof(value_place));
+    p->at.child_start = memory_zeroed(m, count + 1, sizeof(int32_t));
+    p->at.child = memory_new(m, count, sizeof(int32_t));
     p->border = memory_new(m, p->tree->n / (SQUARE - 1) + 3, sizeof(int32_t));
     p->plan->pivots_at16 = memory_new(m, count, sizeof(int64_t));
     p->plan->z_row = memory_new(m, p->tree->n, sizeof(int32_t));
-    if (!p->order || !p->height_start || !p->target || !p->form || !p->first_tile || !p->tiles_of ||
-        !p->value_at16 || !p->value_bytes || !p->z_slot || !p->w_at || !p->x_at || !p->z_parts ||
-        !p->child_start || !p->child || !p->border || !p->plan->pivots_at16 || !p->plan->z_row)
+    if (!p->at.order || !p->at.height_start || !p->at.target || !p->at.layout ||
+        !p->at.first_tile || !p->at.tiles_of || !p->at.value_at16 || !p->at.value_bytes ||
+        !p->at.z_packet || !p->at.w_at || !p->at.x_at || !p->at.z_parts || !p->at.child_start ||
+        !p->at.child || !p->border || !p->plan->pivots_at16 || !p->plan->z_row)
         return LIBSOLVER_OUT_OF_MEMORY;
     list_groups(p);
     p->tiles.m = m;
@@ -124,47 +75,47 @@ static libsolver_status planner_create(planner *p)
 static void planner_free(planner *p)
 {
     memory *m = p->m;
-    memory_free(m, p->order);
-    memory_free(m, p->height_start);
-    memory_free(m, p->target);
-    memory_free(m, p->form);
-    memory_free(m, p->first_tile);
-    memory_free(m, p->tiles_of);
-    memory_free(m, p->value_at16);
-    memory_free(m, p->value_bytes);
-    memory_free(m, p->z_slot);
-    memory_free(m, p->w_at);
-    memory_free(m, p->x_at);
-    memory_free(m, p->z_parts);
-    memory_free(m, p->child_start);
-    memory_free(m, p->child);
+    memory_free(m, p->at.order);
+    memory_free(m, p->at.height_start);
+    memory_free(m, p->at.target);
+    memory_free(m, p->at.layout);
+    memory_free(m, p->at.first_tile);
+    memory_free(m, p->at.tiles_of);
+    memory_free(m, p->at.value_at16);
+    memory_free(m, p->at.value_bytes);
+    memory_free(m, p->at.z_packet);
+    memory_free(m, p->at.w_at);
+    memory_free(m, p->at.x_at);
+    memory_free(m, p->at.z_parts);
+    memory_free(m, p->at.child_start);
+    memory_free(m, p->at.child);
     memory_free(m, p->border);
     memory_free(m, p);
 }
 
 /* Packets of x by position, of z and what goes up from every group, and of the parts of large
  * ones. */
-static libsolver_status number_slots(planner *p, message *why)
+static libsolver_status number_packets(planner *p, message *why)
 {
     const groups *g = p->g;
-    int64_t slots = p->tree->n;
+    int64_t packets = p->tree->n;
     for (int32_t i = 0; i < g->count; i++)
-        slots +=
-            group_columns(g, i) + group_rows(g, i) * (int64_t)(p->form[i] == FORM_LARGE ? 8 : 1);
-    if (slots > INT32_MAX / 4)
+        packets += group_columns(g, i) +
+                   group_rows(g, i) * (int64_t)(p->at.layout[i] == LAYOUT_SQUARES ? 8 : 1);
+    if (packets > INT32_MAX / 4)
         return FAIL(why, LIBSOLVER_INTERNAL, "the solve passes on more than %lld values",
-                    (long long)slots);
-    p->slots = p->tree->n;
+                    (long long)packets);
+    p->packets = p->tree->n;
     for (int32_t q = 0; q < p->tree->n; q++)
-        p->x_at[q] = (value_place){.slot = q, .count = 1};
+        p->at.x_at[q] = (value_place){.packet = q, .count = 1};
     for (int32_t i = 0; i < g->count; i++) {
         if (!group_is_square(g, i))
-            p->z_slot[i] = plan_new_slots(p, group_columns(g, i));
-        if (p->form[i] == FORM_LARGE)
+            p->at.z_packet[i] = plan_new_packets(p, group_columns(g, i));
+        if (p->at.layout[i] == LAYOUT_SQUARES)
             plan_number_large(p, i);
         else
             for (int64_t q = g->row_start[i]; q < g->row_start[i + 1]; q++)
-                p->w_at[q] = (value_place){.slot = plan_new_slots(p, 1), .count = 1};
+                p->at.w_at[q] = (value_place){.packet = plan_new_packets(p, 1), .count = 1};
     }
     return LIBSOLVER_OK;
 }
@@ -213,9 +164,9 @@ libsolver_status plan_build(environment *env, const factor_tree *tree, const gro
     p->conjugate = tree->hermitian;
     libsolver_status status = planner_create(p);
     if (status == LIBSOLVER_OK)
-        status = plan_layout(p, why);
+        status = plan_lay_out(p, why);
     if (status == LIBSOLVER_OK)
-        status = number_slots(p, why);
+        status = number_packets(p, why);
     if (status == LIBSOLVER_OK)
         status = plan_write(p, env->threads);
     plan->tile = (plan_tile *)p->tiles.data;

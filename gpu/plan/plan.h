@@ -39,7 +39,7 @@ typedef struct plan_label {
 typedef struct solve_plan {
     int64_t scalar_bytes;
     int32_t blocks;       /* that the tasks are laid out for */
-    int32_t slots;        /* packets; the first n are x by position */
+    int32_t packets;      /* the first n are x by position */
     int64_t value_bytes;  /* tiles and D^-1, before the descriptions in the program's memory */
     int64_t *pivots_at16; /* groups: D^-1 of its rows z in the values, -1: none */
     int32_t *z_row; /* n, by columns of the groups: which of its columns is z number ...: the two of

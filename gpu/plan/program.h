@@ -17,9 +17,9 @@
 
 #include <stdint.h>
 
-/* Where a source of `in` is: code = index << 1 | kind, SOURCE_SLOT: a packet, SOURCE_B: a row of
+/* Where a source of `in` is: code = index << 1 | kind, SOURCE_PACKET: a packet, SOURCE_B: a row of
  * the user's b, which is scaled; SOURCE_ZERO: nowhere. */
-enum { SOURCE_SLOT = 0, SOURCE_B = 1, SOURCE_ZERO = -1 };
+enum { SOURCE_PACKET = 0, SOURCE_B = 1, SOURCE_ZERO = -1 };
 
 /* TASK_TILES: the task's products are those of square tiles, not of slots: backward of their
  * transpose (TASK_CONJUGATE: conjugated).  TASK_WIDE: a slot is for a warp, otherwise for 8

@@ -23,7 +23,7 @@
 /* Outs of a strip of so many products: as many as give every block of the device its share. */
 static int32_t outs_of(const planner *p, int32_t i, int32_t inner)
 {
-    const int64_t s = p->plan->scalar_bytes, target = p->target[p->g->height[i]];
+    const int64_t s = p->plan->scalar_bytes, target = p->at.target[p->g->height[i]];
     const int64_t share = target > STRIP_BYTES ? target : STRIP_BYTES;
     const int64_t wanted = (share + inner * s - 1) / (inner * s);
     return wanted > STRIP_ROWS ? STRIP_ROWS : (int32_t)wanted;
@@ -104,8 +104,8 @@ static const plan_tile *strip_end(const plan_tile *t, const plan_tile *end)
 
 static const plan_tile *tiles_of(const planner *p, int32_t i, const plan_tile **end)
 {
-    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->first_tile[i];
-    *end = tile + p->tiles_of[i];
+    const plan_tile *tile = (const plan_tile *)p->tiles.data + p->at.first_tile[i];
+    *end = tile + p->at.tiles_of[i];
     return tile;
 }
 
@@ -115,13 +115,13 @@ int32_t plan_strips_of(const planner *p, int32_t i, int32_t *tasks)
     int32_t strips = 0;
     for (; t < end; t = strip_end(t, end))
         strips++;
-    *tasks = p->tiles_of[i] / strips + 1;
+    *tasks = p->at.tiles_of[i] / strips + 1;
     return strips;
 }
 
 static void add_inputs(planner *p, int32_t i, const plan_tile *t)
 {
-    draft *d = &p->ahead;
+    draft *d = &p->w.forward;
     for (int32_t c = t->column; c < t->column + t->columns && plan_is_forward(t); c++)
         draft_input(d, plan_source(p, c), plan_source_count(p, c));
     if (!plan_is_forward(t))
@@ -132,7 +132,7 @@ static void add_inputs(planner *p, int32_t i, const plan_tile *t)
 /* The outs of a strip's last task. */
 static void strip_outs(planner *p, int32_t i, const plan_tile *t)
 {
-    draft *d = &p->ahead;
+    draft *d = &p->w.forward;
     const int32_t k = group_columns(p->g, i), outs = plan_is_forward(t) ? t->rows : t->columns,
                   first = plan_is_forward(t) ? t->row : t->column;
     const int publishes = plan_is_forward(t) && !group_is_square(p->g, i);
@@ -150,7 +150,7 @@ static void strip_outs(planner *p, int32_t i, const plan_tile *t)
 
 static void write_strip(planner *p, int32_t i, const plan_tile *t, const plan_tile *end)
 {
-    draft *d = &p->ahead;
+    draft *d = &p->w.forward;
     const int forward = plan_is_forward(t);
     const int32_t outs = forward ? t->rows : t->columns;
     for (int first = 1; t < end; t++, first = 0) {
@@ -174,7 +174,7 @@ libsolver_status plan_strips(planner *p, int32_t i, int32_t from, int32_t to)
     const plan_tile *end, *t = tiles_of(p, i, &end), *next;
     int32_t rows;
     const int32_t k = group_columns(p->g, i);
-    TRY(plan_sources(p, i));
+    TRY(plan_find_sources(p, i));
     if (strip_end(t, end) < end &&
         plan_sources_of(p, 0, k, &rows) > (group_is_square(p->g, i) ? k : DIRECT_SOURCES))
         plan_publish(p, 0, k, plan_forward_level(p, i, LEVEL_PUBLISH));

@@ -19,21 +19,21 @@
  * of a task of a strip. */
 #define GROUP_BYTES 64
 #define ROW_BYTES 48
-#define TASK_BYTES 2560
+#define STRIP_TASK_BYTES 2560
 /* Of descriptions: less is not worth another thread. */
 #define THREAD_BYTES ((int64_t)1 << 20)
 
 /* Where a section begins in the program. */
 typedef struct section_place {
     int64_t description, copy, unit;
-    int32_t slot;
+    int32_t packet;
 } section_place;
 
 typedef struct section {
     int32_t group, from, to; /* strips; -1: places in the order of groups */
     int32_t writer; /* the section that writes the sums of the group's sources: the first of the
                        group */
-    int32_t slots, tasks;
+    int32_t packets, tasks;
     int64_t expected, bytes_read; /* expected: of descriptions */
     section_place place;
     buffer descriptions; /* unless they are in place */
@@ -56,13 +56,13 @@ static void add_group(const planner *p, int32_t i, buffer *sections)
 {
     int32_t tasks;
     const int32_t first = (int32_t)(sections->length / (int64_t)sizeof(section));
-    const int32_t strips =
-        p->form[i] == FORM_STRIPS ? plan_strips_of(p, i, &tasks) : plan_large_strips(p, i, &tasks);
+    const int32_t strips = p->at.layout[i] == LAYOUT_STRIPS ? plan_strips_of(p, i, &tasks)
+                                                            : plan_large_strips(p, i, &tasks);
     const int32_t parts = (int32_t)((int64_t)strips * tasks / SECTION_TASKS) + 1;
     for (int32_t part = 0; part < parts; part++) {
         const section s = {.group = i,
                            .writer = first,
-                           .expected = (int64_t)strips * tasks * TASK_BYTES / parts,
+                           .expected = (int64_t)strips * tasks * STRIP_TASK_BYTES / parts,
                            .from = (int32_t)((int64_t)strips * part / parts),
                            .to = (int32_t)((int64_t)strips * (part + 1) / parts)};
         buffer_put(sections, &s, (int64_t)sizeof s);
@@ -73,91 +73,115 @@ static void list_sections(const planner *p, buffer *sections)
 {
     const groups *g = p->g;
     for (int32_t h = 0; h < g->heights; h++) {
-        const int32_t end = p->height_start[h + 1];
-        for (int32_t o = p->height_start[h]; o < end; o += SECTION_GROUPS) {
+        const int32_t end = p->at.height_start[h + 1];
+        for (int32_t o = p->at.height_start[h]; o < end; o += SECTION_GROUPS) {
             section s = {.group = -1,
                          .writer = (int32_t)(sections->length / (int64_t)sizeof(section)),
                          .from = o,
                          .to = end - o < SECTION_GROUPS ? end : o + SECTION_GROUPS};
             for (int32_t q = s.from; q < s.to; q++)
-                if (plan_shares_tasks(p, p->order[q]))
+                if (plan_shares_tasks(p, p->at.order[q]))
                     s.expected +=
-                        GROUP_BYTES + ROW_BYTES * ((int64_t)group_columns(g, p->order[q]) +
-                                                   group_rows(g, p->order[q]));
+                        GROUP_BYTES + ROW_BYTES * ((int64_t)group_columns(g, p->at.order[q]) +
+                                                   group_rows(g, p->at.order[q]));
             buffer_put(sections, &s, (int64_t)sizeof s);
         }
-        for (int32_t o = p->height_start[h]; o < end; o++)
-            if (!plan_shares_tasks(p, p->order[o]))
-                add_group(p, p->order[o], sections);
+        for (int32_t o = p->at.height_start[h]; o < end; o++)
+            if (!plan_shares_tasks(p, p->at.order[o]))
+                add_group(p, p->at.order[o], sections);
     }
 }
 
 /* A thread's own copy of the planner. */
-static planner *hand_of(const planner *all)
+static planner *planner_for_thread(const planner *all)
 {
     memory *m = all->m;
     planner *p = memory_new(m, 1, sizeof(planner));
     if (!p)
         return NULL;
     *p = *all;
-    p->mark = memory_new(m, p->tree->n, sizeof(int32_t));
+    p->in.mark = memory_new(m, p->tree->n, sizeof(int32_t));
     p->border = memory_new(m, p->tree->n / (SQUARE - 1) + 3, sizeof(int32_t));
-    p->source_start = memory_new(m, 2 * p->longest, sizeof(int32_t));
-    draft_start(&p->ahead);
-    draft_start(&p->back);
-    draft_start(&p->sum);
-    p->descriptions.m = m;
+    p->in.start = memory_new(m, 2 * p->at.longest, sizeof(int32_t));
+    draft_start(&p->w.forward);
+    draft_start(&p->w.backward);
+    draft_start(&p->w.sum);
+    p->w.descriptions.m = m;
     return p;
 }
 
-static void hand_free(planner *p)
+static void planner_for_thread_free(planner *p)
 {
     if (!p)
         return;
     memory *m = p->m;
-    memory_free(m, p->mark);
+    memory_free(m, p->in.mark);
     memory_free(m, p->border);
-    memory_free(m, p->source_start);
-    memory_free(m, p->source);
-    buffer_free(&p->descriptions);
+    memory_free(m, p->in.start);
+    memory_free(m, p->in.source);
+    buffer_free(&p->w.descriptions);
     memory_free(m, p);
 }
 
-static libsolver_status write_section(planner *p, int32_t first_slot, int32_t number, section *s)
+/* Tasks of the groups that share them among order[from], ..., order[to - 1], which are of one
+ * level. */
+static libsolver_status write_shared(planner *p, int32_t from, int32_t to)
+{
+    const int32_t height = from < to ? p->g->height[p->at.order[from]] : 0;
+    for (int32_t o = from; o < to; o++) {
+        const int32_t i = p->at.order[o];
+        if (!plan_shares_tasks(p, i))
+            continue;
+        TRY(plan_find_sources(p, i));
+        if (p->at.layout[i] == LAYOUT_BLOCKS)
+            plan_middle(p, i);
+        else
+            plan_small(p, i);
+        if (p->w.forward.tile_bytes >= p->at.target[height])
+            plan_end_shared(p, 1, height);
+        if (p->w.backward.tile_bytes >= p->at.target[height])
+            plan_end_shared(p, 0, height);
+    }
+    plan_end_shared(p, 1, height);
+    plan_end_shared(p, 0, height);
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status write_section(planner *p, int32_t first_packet, int32_t number, section *s)
 {
     libsolver_status status;
-    p->copies = p->units = (buffer){.m = p->m};
-    p->descriptions.length = 0;
-    p->unit = (task_list){0};
-    p->slots = first_slot;
-    p->bytes_read = p->tasks = 0;
-    p->dry = s->writer != number;
+    p->w.copies = p->w.units = (buffer){.m = p->m};
+    p->w.descriptions.length = 0;
+    p->w.unit = (task_list){0};
+    p->packets = first_packet;
+    p->w.bytes_read = p->w.tasks = 0;
+    p->w.sums_counted_only = s->writer != number;
     if (s->group < 0)
-        status = plan_small_groups(p, s->from, s->to);
-    else if (p->form[s->group] == FORM_STRIPS)
+        status = write_shared(p, s->from, s->to);
+    else if (p->at.layout[s->group] == LAYOUT_STRIPS)
         status = plan_strips(p, s->group, s->from, s->to);
     else
         status = plan_large(p, s->group, s->from, s->to);
-    s->slots = p->dry ? 0 : p->slots - first_slot;
-    s->tasks = p->tasks;
-    s->bytes_read = p->bytes_read;
-    s->copies = p->copies;
-    s->units = p->units;
-    return p->descriptions.failed || s->copies.failed || s->units.failed ? LIBSOLVER_OUT_OF_MEMORY
-                                                                         : status;
+    s->packets = p->w.sums_counted_only ? 0 : p->packets - first_packet;
+    s->tasks = p->w.tasks;
+    s->bytes_read = p->w.bytes_read;
+    s->copies = p->w.copies;
+    s->units = p->w.units;
+    return p->w.descriptions.failed || s->copies.failed || s->units.failed ? LIBSOLVER_OUT_OF_MEMORY
+                                                                           : status;
 }
 
 /* ---- Putting them together ------------------------------------------------------------------- */
 
 /* Moves the packets of a task from `first` on. */
-static void move_slots(task_head *h, int32_t first, int32_t by)
+static void move_packets(task_head *h, int32_t first, int32_t by)
 {
     int32_t *code = (int32_t *)(h + 1);
     task_out *out = (task_out *)((char *)h + h->out_at);
     const uint16_t *start = (const uint16_t *)((const char *)h + h->start_at);
     const int32_t sources = h->start_at ? start[h->inputs] : h->inputs;
     for (int32_t q = 0; q < sources; q++)
-        if (code[q] >= 0 && (code[q] & 1) == SOURCE_SLOT && code[q] >> 1 >= first)
+        if (code[q] >= 0 && (code[q] & 1) == SOURCE_PACKET && code[q] >> 1 >= first)
             code[q] += by * 2;
     for (int32_t o = 0; o < h->outs; o++)
         if (out[o].dst >= first)
@@ -170,19 +194,19 @@ static void take_place(assembly *all, section *s, int64_t descriptions)
     all->end.description += descriptions;
     all->end.copy += s->copies.length / (int64_t)sizeof(task_copy);
     all->end.unit += s->units.length / (int64_t)sizeof(plan_unit);
-    all->end.slot += s->slots;
+    all->end.packet += s->packets;
 }
 
 /* To their place, if there is room, with the packets of sums as they are numbered in all of the
  * program. */
 static void place_descriptions(const assembly *all, section *s, buffer *descriptions)
 {
-    const int32_t moved = all->section[s->writer].place.slot;
+    const int32_t moved = all->section[s->writer].place.packet;
     for (const task_copy *c = (task_copy *)s->copies.data;
          moved > 0 && c < (task_copy *)(s->copies.data + s->copies.length); c++)
         if (c->task_bytes > 0) /* of a description */
-            move_slots((task_head *)(descriptions->data + 16 * (int64_t)c->from16), all->p->slots,
-                       moved);
+            move_packets((task_head *)(descriptions->data + 16 * (int64_t)c->from16),
+                         all->p->packets, moved);
     if (s->place.description + descriptions->length > all->room) {
         s->descriptions = *descriptions;
         *descriptions = (buffer){.m = descriptions->m};
@@ -196,22 +220,22 @@ static libsolver_status write_sections(assembly *all, int threads)
     _Atomic int failed = LIBSOLVER_OK;
 #pragma omp parallel num_threads(threads)
     {
-        planner *p = hand_of(all->p);
-        if (!p || !p->mark || !p->border || !p->source_start)
+        planner *p = planner_for_thread(all->p);
+        if (!p || !p->in.mark || !p->border || !p->in.start)
             failed = LIBSOLVER_OUT_OF_MEMORY;
 #pragma omp for schedule(dynamic, 1) ordered nowait
         for (int32_t q = 0; q < all->count; q++) {
             section *s = &all->section[q];
             const libsolver_status status =
-                failed ? LIBSOLVER_CANCELLED : write_section(p, all->p->slots, q, s);
+                failed ? LIBSOLVER_CANCELLED : write_section(p, all->p->packets, q, s);
             if (status != LIBSOLVER_OK && !failed)
                 failed = status;
 #pragma omp ordered
-            take_place(all, s, status == LIBSOLVER_OK ? p->descriptions.length : 0);
+            take_place(all, s, status == LIBSOLVER_OK ? p->w.descriptions.length : 0);
             if (status == LIBSOLVER_OK)
-                place_descriptions(all, s, &p->descriptions);
+                place_descriptions(all, s, &p->w.descriptions);
         }
-        hand_free(p);
+        planner_for_thread_free(p);
     }
     return (libsolver_status)failed;
 }
@@ -309,6 +333,6 @@ libsolver_status plan_write(planner *p, int threads)
     buffer_free(&sections);
     p->plan->description = all.description;
     p->plan->description_bytes = all.end.description;
-    p->plan->slots = p->slots + all.end.slot;
+    p->plan->packets = p->packets + all.end.packet;
     return status;
 }

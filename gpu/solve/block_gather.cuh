@@ -43,7 +43,7 @@ template <typename T, int TILES> struct block_gatherer : block_gather_group<T, T
 #pragma unroll
             for (int u = 0; u < MARKS; u++) {
                 const int at = k + u * THREADS, code = at < sources ? v.code(at) : SOURCE_ZERO;
-                m.row[u] = code >= 0 && (code & 1) == SOURCE_SLOT ? code >> 1 : -1;
+                m.row[u] = code >= 0 && (code & 1) == SOURCE_PACKET ? code >> 1 : -1;
             }
             wait_by_one_lane(
                 *this, [&] { m.look(this->a.mark, this->epoch); }, [&] { return m.is_missing(); },
@@ -57,7 +57,7 @@ template <typename T, int TILES> struct block_gatherer : block_gather_group<T, T
         part p = {};
         if (code < 0)
             return p;
-        if ((code & 1) == SOURCE_SLOT) {
+        if ((code & 1) == SOURCE_PACKET) {
             const T *row = this->a.value + (int64_t)((unsigned)code >> 1) * this->a.pitch;
 #pragma unroll
             for (int n = 0; n < TILES; n++)

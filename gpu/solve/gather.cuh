@@ -19,7 +19,7 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
 
     __device__ __forceinline__ static bool is_letter(int code)
     {
-        return (code & (int)0x80000001) == SOURCE_SLOT;
+        return (code & (int)0x80000001) == SOURCE_PACKET;
     }
 
     /* EACH sources of a thread, of which only letters are left that have not come. */
@@ -88,7 +88,7 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
         real_of<T> scale[EACH];
 #pragma unroll
         for (int u = 0; u < EACH; u++) {
-            code[u] = k + u * THREADS < sources ? v.code(k + u * THREADS) : SOURCE_SLOT;
+            code[u] = k + u * THREADS < sources ? v.code(k + u * THREADS) : SOURCE_PACKET;
             const int row = is_letter(code[u]) || code[u] < 0 ? 0 : code[u] >> 1;
             value[u] = this->a.b[row * this->a.b_row];
             scale[u] = this->a.scale[row];

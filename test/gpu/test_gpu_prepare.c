@@ -72,7 +72,7 @@ static void check_as_new(cpu_system *s, double growth_limit, const prepared_solv
     assert_int_equal(p->plan.value_bytes, q.plan.value_bytes);
     assert_int_equal(p->plan.description_bytes, q.plan.description_bytes);
     assert_int_equal(p->plan.copy_count, q.plan.copy_count);
-    assert_int_equal(p->plan.slots, q.plan.slots);
+    assert_int_equal(p->plan.packets, q.plan.packets);
     assert_memory_equal(p->values, q.values, (size_t)q.plan.value_bytes);
     assert_memory_equal(p->plan.description, q.plan.description, (size_t)q.plan.description_bytes);
     assert_memory_equal(p->plan.block_copy, q.plan.block_copy,

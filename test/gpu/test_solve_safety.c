@@ -102,7 +102,7 @@ static int damage(const device_upload *program, char *description)
             if (code[k] >= 0 && (code[k] & 1) == SOURCE_B)
                 for (int32_t q = 0; q < program->n; q++)
                     if (program->user_row[q] == code[k] >> 1) {
-                        code[k] = q << 1 | SOURCE_SLOT;
+                        code[k] = q << 1 | SOURCE_PACKET;
                         return 1;
                     }
     }

@@ -72,7 +72,7 @@ static int ready(const machine *e, const task_head *h)
     const int32_t *code = (const int32_t *)(h + 1);
     const int sources = h->start_at ? starts(e, h)[h->inputs] : h->inputs;
     for (int k = 0; k < sources; k++)
-        if (code[k] >= 0 && (code[k] & 1) == SOURCE_SLOT && !e->written[(uint32_t)code[k] >> 1])
+        if (code[k] >= 0 && (code[k] & 1) == SOURCE_PACKET && !e->written[(uint32_t)code[k] >> 1])
             return 0;
     return 1;
 }
@@ -306,7 +306,7 @@ static emulated_program program_of(const solve_plan *plan, const factor_tree *tr
                                    const char *values)
 {
     return (emulated_program){.n = tree->n,
-                              .slots = plan->slots,
+                              .slots = plan->packets,
                               .values = values,
                               .description = plan->description,
                               .value_bytes = plan->value_bytes,
