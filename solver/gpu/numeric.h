@@ -5,7 +5,7 @@
 
 #include "gpu/refine/tree_refine.h"
 #include "solver/cpu/backend.h"
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 
 #define CPU (&NAME(cpu_backend))
 

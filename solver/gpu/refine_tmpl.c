@@ -44,11 +44,11 @@ static libsolver_status refine_host(const device_numeric *f, device_space *w,
 {
     workspace *cpu = w->cpu;
     refiner r = {.f = f, .w = w, .why = why};
-    cpu->elsewhere = solve_block;
-    cpu->elsewhere_user = &r;
+    cpu->solve_override = solve_block;
+    cpu->override_user = &r;
     const libsolver_status status =
         CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);
-    cpu->elsewhere = NULL;
+    cpu->solve_override = NULL;
     return status == LIBSOLVER_OK ? r.status : status;
 }
 

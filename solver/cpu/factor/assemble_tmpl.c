@@ -4,7 +4,7 @@
  *
  * The candidates of a front are its own k0 columns, then those that its children delayed; a row at
  * place t of the planned front is at t, or, if t >= k0, behind the delayed columns. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/factor/numeric.h"
 #include <string.h>
 
 /* Scaled entries of A in the columns of s; shift: delayed columns. */

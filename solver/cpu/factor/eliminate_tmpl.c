@@ -1,7 +1,7 @@
 /* solver/cpu/factor/eliminate_tmpl.c: LDL^T of one assembled front: which rows decide, which
  * columns may wait for the parent
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/factor/numeric.h"
 #include "dense/cpu/ldlt.h"
 
 /* Most columns that s may delay: its part of what its parent takes from its children.  It is known
@@ -9,9 +9,9 @@
 static int most_delayed(const numeric *f, int32_t s)
 {
     const int32_t above = f->plan->part.above[s];
-    return above < 0                   ? 0
-           : f->delay_cap == INT32_MAX ? INT32_MAX
-                                       : f->delay_cap / f->plan->children[above];
+    return above < 0                           ? 0
+           : f->attempt.delay_cap == INT32_MAX ? INT32_MAX
+                                               : f->attempt.delay_cap / f->plan->children[above];
 }
 
 /* Rows of the front of s that are not eliminated anywhere; they are its last. */
@@ -52,14 +52,23 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t)
      t->work, &f->watch, &t->report);
     else
     {
-        const int most = plan->part.above[s] >= 0 && f->may_match ? INT32_MAX : most_delayed(f, s);
+        const int most =
+            plan->part.above[s] >= 0 && f->attempt.may_match ? INT32_MAX : most_delayed(f, s);
         NAME(front_ldlt)
         (plan->hermitian, v->m, k, judged, v->panel, t->slot, v->d, v->e, t->magnitude,
-         f->pivot_threshold, f->zero_level, most, t->work, &f->watch, &t->report);
+         f->attempt.pivot_threshold, f->attempt.zero_level, most, t->work, &f->watch, &t->report);
     }
     v->p = t->report.eliminated;
     t->delayed += k - v->p;
     if (atomic_load(&f->watch.stopped))
         return LIBSOLVER_CANCELLED;
     return k - v->p > most_delayed(f, s) ? TOO_MANY_DELAYS : LIBSOLVER_OK;
+}
+
+void NAME(cpu_finish_schur_node)(numeric *f, scalar *work)
+{
+    node *v = &f->node[f->plan->schur_node];
+    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e,
+                            work, &f->watch);
+    v->k = v->p;
 }

@@ -1,7 +1,7 @@
 /* solver/cpu/factor/factorize_tmpl.c: multifrontal Cholesky and LDL^T, OpenMP tasks over the tree
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/subnormal.h"
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/factor/numeric.h"
 #include "dense/cpu/blas_serial.h"
 #include "dense/cpu/ldlt.h"
 #include <omp.h>
@@ -31,8 +31,8 @@ static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
  * first. */
 static void record_failure(numeric *f, int32_t s, int column)
 {
-    int32_t failed = atomic_load(&f->failed);
-    while (s < failed && !atomic_compare_exchange_weak(&f->failed, &failed, s))
+    int32_t failed = atomic_load(&f->attempt.failed);
+    while (s < failed && !atomic_compare_exchange_weak(&f->attempt.failed, &failed, s))
         ;
     f->node[s].p = column;
 }
@@ -88,7 +88,7 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
         candidates += f->node[c].k - f->node[c].p;
     }
     if (rows > t->m || candidates > t->k) {
-        f->growths++;
+        f->attempt.growths++;
         TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
     }
     TRY(NAME(cpu_assemble)(f, s, t->magnitude));
@@ -110,14 +110,14 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
 /* Supernode s by the calling thread, unless there is no more use for it. */
 static void work_on(numeric *f, int32_t s)
 {
-    if (atomic_load(&f->stop) != LIBSOLVER_OK || s > atomic_load(&f->failed))
+    if (atomic_load(&f->attempt.stop) != LIBSOLVER_OK || s > atomic_load(&f->attempt.failed))
         return;
     libsolver_status status = front_stopped(&f->watch) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     if (status == LIBSOLVER_OK)
         status = (f->cholesky ? factorize_cholesky
                               : factorize_ldlt)(f, s, &f->scratch[omp_get_thread_num()]);
     if (status != LIBSOLVER_OK)
-        atomic_store(&f->stop, status);
+        atomic_store(&f->attempt.stop, status);
 }
 
 /* Takes one from what s waits for; true for the caller that took the last. */
@@ -203,14 +203,14 @@ static libsolver_status finish(numeric *f, backend_report *report)
         report->factor_nnz += p * (p + 1) / 2 + p * (v->m - p);
         if (delayed > v->room) {
             v->room = (int32_t)(delayed + delayed / 4 + 1);
-            f->replan = 1;
+            f->layout.lacks_room = 1;
         }
         for (int i = 0; i < v->p; i++)
             f->order[eliminated++] = v->index[i];
     }
     f->entries = report->factor_nnz;
     f->zero_pivots = report->zero;
-    return atomic_load(&f->growths) > 0 ? replan_solves(f) : LIBSOLVER_OK;
+    return atomic_load(&f->attempt.growths) > 0 ? replan_solves(f) : LIBSOLVER_OK;
 }
 
 /* Growth by delayed columns up to which a factorization goes on: this many times the planned size,
@@ -219,9 +219,8 @@ static libsolver_status finish(numeric *f, backend_report *report)
 #define GROWTH_FACTOR 8
 #define GROWTH_BYTES ((int64_t)64 << 20)
 
-/* Mixed precision: scaled here, factorized in single precision. */
-static libsolver_status attempt_in_single(numeric *f, double shift, int cholesky,
-                                          const backend_options *options, backend_report *report)
+libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int cholesky,
+                                             const backend_options *options, backend_report *report)
 {
     f->cholesky = cholesky;
     TRY(NAME(cpu_scale)(f, options->scaling));
@@ -232,7 +231,7 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
                                    backend_report *report)
 {
     if (f->single)
-        return attempt_in_single(f, 0, cholesky, options, report);
+        return NAME(cpu_attempt_in_single)(f, 0, cholesky, options, report);
     if (cholesky && f->plan->simplicial)
         return NAME(cpu_attempt_simplicial)(f, options, report);
     if (!NAME(cpu_take_fronts)(f))
@@ -240,157 +239,34 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     *report = (backend_report){.failed_row = -1, .growths = report->growths}; /* of all attempts */
     TRY(NAME(cpu_layout)(f, cholesky, report));
     TRY(NAME(cpu_scale)(f, options->scaling));
-    f->pivot_threshold = (real)options->pivot_threshold;
-    f->zero_level = (real)(options->zero_level > 0 ? options->zero_level * EPS : LDLT_ZERO);
-    f->may_match = options->may_match;
-    f->delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX
-                       ? (int32_t)options->delay_cap
-                       : INT32_MAX;
-    f->growth_limit =
-        (GROWTH_FACTOR * f->blocks_bytes + GROWTH_BYTES) * (options->may_match          ? 1
-                                                            : f->delay_cap == INT32_MAX ? 4
-                                                                                        : 0);
+    f->attempt.pivot_threshold = (real)options->pivot_threshold;
+    f->attempt.zero_level = (real)(options->zero_level > 0 ? options->zero_level * EPS : LDLT_ZERO);
+    f->attempt.may_match = options->may_match;
+    f->attempt.delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX
+                               ? (int32_t)options->delay_cap
+                               : INT32_MAX;
+    f->attempt.growth_limit = (GROWTH_FACTOR * f->layout.blocks_bytes + GROWTH_BYTES) *
+                              (options->may_match                  ? 1
+                               : f->attempt.delay_cap == INT32_MAX ? 4
+                                                                   : 0);
     atomic_store(&f->watch.stopped, 0);
-    atomic_store(&f->failed, INT32_MAX);
-    atomic_store(&f->stop, LIBSOLVER_OK);
-    atomic_store(&f->grown, 0);
+    atomic_store(&f->attempt.failed, INT32_MAX);
+    atomic_store(&f->attempt.stop, LIBSOLVER_OK);
+    atomic_store(&f->attempt.grown, 0);
     for (int t = 0; t < f->threads; t++) {
         f->scratch[t].report =
             (front_report){.smallest = INFINITY, .doubt_level = numeric_doubt_level(f->plan)};
         f->scratch[t].delayed = 0;
     }
     factorize_tree(f);
-    report->growths += atomic_load(&f->growths);
-    TRY((libsolver_status)atomic_load(&f->stop));
+    report->growths += atomic_load(&f->attempt.growths);
+    TRY((libsolver_status)atomic_load(&f->attempt.stop));
     if (atomic_load(&f->watch.stopped)) /* in the very last front */
         return LIBSOLVER_CANCELLED;
-    const int32_t failed = atomic_load(&f->failed);
+    const int32_t failed = atomic_load(&f->attempt.failed);
     if (failed < INT32_MAX) {
         report->failed_row = f->plan->part.perm[f->plan->part.first[failed] + f->node[failed].p];
         return LIBSOLVER_NOT_POSITIVE_DEFINITE;
     }
     return finish(f, report);
-}
-
-/* LDL^T with the signs that are expected of the pivots. */
-static libsolver_status factorize_signed(numeric *f, const backend_options *options,
-                                         backend_report *report)
-{
-    backend_options o = *options;
-    o.may_match = 0;
-    TRY(NAME(cpu_attempt)(f, 0, &o, report));
-    return report->perturbed > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report);
-}
-
-/* Row of A with the first diagonal entry in elimination order that is eliminated and not positive,
- * -1 if there is none. */
-static int64_t nonpositive_diagonal(const numeric *f)
-{
-    const pattern *a = &f->plan->a;
-    for (int32_t j = 0; j < a->n; j++)
-        if (!(scalar_real(f->value[a->start[j]]) > 0) && !plan_keeps_row(f->plan, j))
-            return f->plan->part.perm[j];
-    return -1;
-}
-
-/* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a
- * pivot negative: with a larger diagonal, which makes a good preconditioner of a factor that could
- * not be had.  A matrix that fails with the largest is not definite. */
-static libsolver_status attempt_shifted(numeric *f, const backend_options *options,
-                                        backend_report *report)
-{
-    static const double shifts[] = {16 * FLT_EPSILON, 256 * FLT_EPSILON};
-    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
-    environment_log(f->plan->env,
-                    "a pivot is not positive in single precision: Cholesky with a larger diagonal");
-    for (int k = 0; k < 2 && status == LIBSOLVER_NOT_POSITIVE_DEFINITE; k++)
-        status = attempt_in_single(f, shifts[k], 1, options, report);
-    report->perturbed = f->plan->a.n;
-    return status;
-}
-
-/* Cholesky.  Where the matrix may be singular, or indefinite, as far as rounding errors let see, L
- * D L^T is to say, if it may: this is NOT_POSITIVE_DEFINITE too. */
-static libsolver_status factorize_definite(numeric *f, const backend_options *options,
-                                           backend_report *report)
-{
-    const int only = options->positive_definite > 0;
-    libsolver_status status = NAME(cpu_attempt)(f, 1, options, report);
-    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && f->single && only)
-        status = attempt_shifted(f, options, report);
-    if (status != LIBSOLVER_OK || report->perturbed > 0)
-        return status;
-    TRY(NAME(cpu_settle_doubt)(f, report));
-    if (report->uncertain == 0 || only || f->single)
-        return LIBSOLVER_OK;
-    environment_log(
-        f->plan->env,
-        "%lld pivots of the Cholesky factor are within rounding errors: L D L^T instead",
-        (long long)report->uncertain);
-    return LIBSOLVER_NOT_POSITIVE_DEFINITE;
-}
-
-/* KIND_AUTO: where the last values ended as L D L^T the next begin with it, until such a factor
- * comes out with all pivots clearly positive: the next may be Cholesky's.  Values that are definite
- * and indefinite by turns must not cost two factorizations each time: whenever that Cholesky fails,
- * twice as many such factors, in a row, are waited for as before, at most MOST_WAIT.  When more
- * than so many by Cholesky have followed one another, it has paid, and the count of failures begins
- * anew. */
-#define MOST_WAIT 1024
-static void remember_kind(numeric *f, int has_tried_cholesky, const backend_report *report)
-{
-    kind_memory *k = &f->last_kind;
-    const int is_positive =
-        report->negative + report->zero + report->uncertain + report->perturbed == 0;
-    if (has_tried_cholesky && !report->cholesky)
-        k->wait = k->wait == 0 ? 1 : k->wait < MOST_WAIT ? 2 * k->wait : MOST_WAIT;
-    k->cholesky = report->cholesky ? k->cholesky + 1 : 0;
-    k->positive_ldlt = !report->cholesky && is_positive ? k->positive_ldlt + 1 : 0;
-    if (k->cholesky > k->wait)
-        k->wait = 0;
-    k->begins_with_ldlt =
-        !report->cholesky && (k->positive_ldlt == 0 || k->positive_ldlt < k->wait);
-}
-
-libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options,
-                                     backend_report *report, message *why)
-{
-    numeric *f = numeric_;
-    const environment *env = f->plan->env;
-    backend_options means = *options;
-    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
-    const int begins_with_ldlt = options->positive_definite == 0 ||
-                                 (options->positive_definite < 0 && f->last_kind.begins_with_ldlt);
-    int has_tried_cholesky = 0;
-    *report = (backend_report){.failed_row = -1};
-    if (!begins_with_ldlt) {
-        report->failed_row = nonpositive_diagonal(f);
-        if (report->failed_row < 0) {
-            has_tried_cholesky = 1;
-            status = factorize_definite(f, options, report);
-            /* it is likely to be singular */
-            means.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0;
-        }
-        if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
-            return FAIL(why, status, "the pivot of row %lld is not positive",
-                        (long long)report->failed_row);
-    }
-    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
-        status = f->plan->sign ? factorize_signed(f, options, report)
-                               : NAME(cpu_find_means)(f, &means, report);
-    if (status == LIBSOLVER_OK && f->single) {
-        f->single->finish(f->factor, f->row_sum, f->order, report);
-        f->entries = report->factor_nnz;
-        report->in_single = 1;
-    }
-    if (status == LIBSOLVER_OK && options->positive_definite < 0)
-        remember_kind(f, has_tried_cholesky, report);
-    if (status == LIBSOLVER_OK)
-        f->cycle = NAME(cpu_cycle_length)(f->plan, f->single || report->perturbed > 0);
-    if (status == LIBSOLVER_OUT_OF_MEMORY)
-        return FAIL(why, status, "the factorization wanted %lld more bytes",
-                    (long long)env->memory.wanted);
-    if (status == LIBSOLVER_CANCELLED)
-        return FAIL(why, status, "the factorization was cancelled");
-    return status;
 }

@@ -4,7 +4,7 @@
  * Everything has a planned place, with room for as many delayed columns as the last factorization
  * had (and a quarter more). A front that needs more takes memory of its own; the next factorization
  * plans for it. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/factor/numeric.h"
 #include <string.h>
 
 static int64_t block_bytes(int cholesky, int64_t m, int64_t k)
@@ -105,8 +105,8 @@ done:
 static libsolver_status take_room(numeric *f, const needs *r)
 {
     memory *m = &f->plan->env->memory;
-    TRY(reserve(m, (void **)&f->blocks, &f->blocks_bytes, r->blocks_bytes));
-    TRY(reserve(m, (void **)&f->slots, &f->slots_bytes, r->slots_bytes));
+    TRY(reserve(m, (void **)&f->layout.blocks, &f->layout.blocks_bytes, r->blocks_bytes));
+    TRY(reserve(m, (void **)&f->layout.slots, &f->layout.slots_bytes, r->slots_bytes));
     if (f->cholesky)
         return LIBSOLVER_OK;
     for (int t = 0; t < f->threads; t++)
@@ -119,7 +119,7 @@ static libsolver_status take_room(numeric *f, const needs *r)
 /* Whether the places that are planned will do. */
 static int layout_serves(const numeric *f, int cholesky)
 {
-    return f->has_layout && (cholesky || (f->layout_is_ldlt && !f->replan));
+    return f->layout.is_planned && (cholesky || (f->layout.is_ldlt && !f->layout.lacks_room));
 }
 
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report)
@@ -129,14 +129,14 @@ libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *repo
     if (layout_serves(f, cholesky))
         return LIBSOLVER_OK;
     /* the first plan of a factor is no growth, unless there is a factor by columns already */
-    report->growths += f->was_laid_out || f->first_plan->simplicial;
-    f->was_laid_out = 1;
-    f->layout_is_ldlt = !cholesky;
-    f->has_layout = f->replan = 0;
+    report->growths += f->layout.was_planned || f->first_plan->simplicial;
+    f->layout.was_planned = 1;
+    f->layout.is_ldlt = !cholesky;
+    f->layout.is_planned = f->layout.lacks_room = 0;
     needs r;
     TRY(place_all(f, &r));
     TRY(take_room(f, &r));
-    f->has_layout = 1;
+    f->layout.is_planned = 1;
     return LIBSOLVER_OK;
 }
 
@@ -159,10 +159,10 @@ static libsolver_status grow(numeric *f, int64_t bytes, int kept, void **block)
 {
     /* what is kept adds up to the same sum in whatever order; contribution blocks come and go and
      * are looked at one by one */
-    const int64_t grown = kept ? atomic_fetch_add(&f->grown, bytes) + bytes : bytes;
-    if (f->growth_limit > 0 && grown > f->growth_limit)
+    const int64_t grown = kept ? atomic_fetch_add(&f->attempt.grown, bytes) + bytes : bytes;
+    if (f->attempt.growth_limit > 0 && grown > f->attempt.growth_limit)
         return TOO_MANY_DELAYS;
-    f->growths++;
+    f->attempt.growths++;
     *block = memory_new(&f->plan->env->memory, bytes, 1);
     return *block ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
 }
@@ -174,7 +174,7 @@ libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k)
         TRY(grow(f, block_bytes(f->cholesky, m, k), 1, &v->own_block));
     v->m = m;
     v->k = k;
-    v->panel = v->own_block ? v->own_block : (void *)(f->blocks + v->block);
+    v->panel = v->own_block ? v->own_block : (void *)(f->layout.blocks + v->block);
     if (f->cholesky) {
         v->d = v->e = NULL;
         v->index = f->plan->part.row + f->plan->part.row_start[s];
@@ -194,7 +194,7 @@ libsolver_status NAME(cpu_place_contribution)(numeric *f, int32_t s)
     const int64_t r = v->m - v->p, entries = slot_entries(f->cholesky, r);
     if (entries > v->slot_entries)
         TRY(grow(f, entries * (int64_t)sizeof(scalar), 0, &v->own_cb));
-    v->cb = v->own_cb ? v->own_cb : (void *)(f->slots + v->slot);
+    v->cb = v->own_cb ? v->own_cb : (void *)(f->layout.slots + v->slot);
     v->cb_magnitude = (real *)(v->cb + cb_entries(r));
     return LIBSOLVER_OK;
 }
@@ -217,7 +217,7 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
 void NAME(cpu_release_own)(numeric *f)
 {
     memory *m = &f->plan->env->memory;
-    if (atomic_load(&f->growths) == 0)
+    if (atomic_load(&f->attempt.growths) == 0)
         return;
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         node *v = &f->node[s];
@@ -225,5 +225,5 @@ void NAME(cpu_release_own)(numeric *f)
         memory_free(m, v->own_cb);
         v->own_block = v->own_cb = NULL;
     }
-    atomic_store(&f->growths, 0);
+    atomic_store(&f->attempt.growths, 0);
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Scale factors are powers of two, so S A S has the digits of A; only exponents change. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/factor/numeric.h"
 #include <limits.h>
 #include <string.h>
 

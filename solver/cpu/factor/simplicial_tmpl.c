@@ -4,7 +4,7 @@
  * By one thread: where columns are so short, there is not enough to do for others. */
 #include "dense/cpu/sets.h"
 #include "base/subnormal.h"
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/factor/numeric.h"
 #include "solver/cpu/factor/simplicial_kernels.h"
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * Where single precision cannot tell A from a singular matrix, and what was done to its pivots
  * changed it in many directions, refinement may take longer than a factorization in double, or
  * never get there.  A system with a known solution is tried. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/policy/policy.h"
 
 /* Most steps of the trial with perturbed pivots, which make the factor that of another matrix, and
  * most cycles of FGMRES in any.  Where it takes more, a solve takes 3 to 100 times as long as with
@@ -35,9 +35,9 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
 {
     const cpu_single *single = f->single;
     f->single = NULL;
-    f->matching_helped = 0;
-    f->last_search = (search_end){0};
-    f->last_kind = (kind_memory){0};
+    f->history.matching_helped = 0;
+    f->history.last_search = (search_end){0};
+    f->history.last_kind = (kind_memory){0};
     const libsolver_status status = NAME(cpu_take_tree)(f)
                                         ? NAME(cpu_factorize)(f, options, report, why)
                                         : LIBSOLVER_OUT_OF_MEMORY;
@@ -60,7 +60,7 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
     /* now, rather than in a trial of later values, which then take memory without a growth */
     if (f->single && report->growths > 0)
         TRY(NAME(cpu_workspace_fit)(f, workspace_, why));
-    if (!f->single || !is_doubtful(report) || steps == 0 || f->no_room_for_double)
+    if (!f->single || !is_doubtful(report) || steps == 0 || f->history.no_room_for_double)
         return LIBSOLVER_OK;
     backend_refinement trial = {.solve_first = 1,
                                 .steps = trial_steps(steps, report),
@@ -81,7 +81,7 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
     if (status == LIBSOLVER_OUT_OF_MEMORY) { /* the same factor in single precision once more */
         environment_log(f->plan->env,
                         "no room for a factor in double: it stays in single precision");
-        f->no_room_for_double = 1;
+        f->history.no_room_for_double = 1;
         why->text[0] = 0;
         status = NAME(cpu_factorize)(f, options, report, why);
     }

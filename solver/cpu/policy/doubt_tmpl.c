@@ -17,7 +17,7 @@
  * Oishi 2005, algorithm 5.3]: then A x is S x_W in the rows W.  If all of it is zero to that
  * precision, then so is S, a random vector being in the null space of no other. */
 #include "base/hash.h"
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/policy/policy.h"
 #include <string.h>
 
 /* Refinement is to multiply errors by no more than ENOUGH in the end.  It is not watched any longer

@@ -3,10 +3,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Compiled for s and c only, where wide is the double precision of the matrix. */
-#include "solver/cpu/policy/single.h"
+#include "solver/cpu/policy/policy.h"
 #include "dense/cpu/ldlt.h"
-#include "solver/cpu/backend.h"
-#include "solver/cpu/numeric.h"
 #include <string.h>
 
 /* A pivot that is zero up to rounding becomes this times the largest entry of its row, the border
@@ -14,9 +12,9 @@
  * collection, 8 EPS to 1e-2). */
 #define SMALL_PIVOT ((real)LDLT_ZERO)
 
-static libsolver_status attempt(void *factor, const void *value_, const void *scale_, double shift,
-                                int cholesky, const backend_options *options,
-                                backend_report *report)
+libsolver_status NAME(cpu_single_attempt)(void *factor, const void *value_, const void *scale_,
+                                          double shift, int cholesky,
+                                          const backend_options *options, backend_report *report)
 {
     numeric *f = factor;
     const pattern *a = &f->plan->a;
@@ -43,7 +41,8 @@ static void replace_zero(const numeric *f, node *v, int i, backend_report *repor
     report->smallest = fmin(report->smallest, (double)scalar_real(v->d[i]));
 }
 
-static void finish(void *factor, const void *row_sum_, int32_t *order, backend_report *report)
+void NAME(cpu_single_finish)(void *factor, const void *row_sum_, int32_t *order,
+                             backend_report *report)
 {
     numeric *f = factor;
     const double *row_sum = row_sum_;
@@ -61,12 +60,7 @@ static void finish(void *factor, const void *row_sum_, int32_t *order, backend_r
         order[k] = f->order[k];
 }
 
-static libsolver_status foresee(const cpu_plan *plan, int cholesky, int64_t *bytes)
-{
-    return NAME(cpu_foresee)(plan, cholesky, 0, bytes);
-}
-
-static libsolver_status workspace_fit(const void *factor, void *workspace_, message *why)
+libsolver_status NAME(cpu_single_workspace_fit)(const void *factor, void *workspace_, message *why)
 {
     return NAME(cpu_workspace_fit)(factor, workspace_, why);
 }
@@ -125,7 +119,7 @@ static void solve_large(const numeric *f, int part, workspace *w, int c, wide *x
         sum[k] += w->power[k % c] > 0 ? w->x[k] / w->power[k % c] : 0;
 }
 
-static void solve_block(const void *factor, int part, void *workspace_, int c, void *x_)
+void NAME(cpu_single_solve_block)(const void *factor, int part, void *workspace_, int c, void *x_)
 {
     const numeric *f = factor;
     workspace *w = workspace_;
@@ -145,7 +139,3 @@ static void solve_block(const void *factor, int part, void *workspace_, int c, v
         solve_large(f, part, w, c, w->left, x);
     } while (column_powers(f->plan->a.n, c, w->left, w->power));
 }
-
-const cpu_single
-    NAME(cpu_single) = {&NAME(cpu_backend),       attempt,    finish, foresee, workspace_fit,
-                        NAME(cpu_workspace_free), solve_block};

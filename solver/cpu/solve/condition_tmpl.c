@@ -11,7 +11,7 @@
  * Products are taken with the scaled matrix, B 2^(-j-k) = (W S 2^-j) (S A S)^-H (S 2^-k), the
  * largest entries in both parentheses being near 1, and norms and weights come from sums in long
  * double: A^-1, W or |A| may lie beyond the range of numbers where what is asked for does not. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 
 /* Products with B after which a climb ends: from the first vector as in LAPACK, which takes the
  * product with the second one as a check.  Going on from there too leaves far fewer matrices whose

@@ -4,7 +4,7 @@
  * det A = det D / prod s(i)^2, and prod L(i,i)^2 / prod s(i)^2 for Cholesky.  The product is kept
  * as mantissa 2^exponent, the powers of two s(i) go into the exponent: no over- or underflow, one
  * rounding a pivot. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 
 typedef long double _Complex extended;
 

@@ -1,6 +1,6 @@
 /* solver/cpu/solve/export_tmpl.c: L, D and the scaling as the caller may read them
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 #include <string.h>
 
 /* The same from columns, L = U D^1/2. */

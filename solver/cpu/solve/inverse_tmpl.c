@@ -7,7 +7,7 @@
  * would be one for another matrix.  FGMRES with it solves S A S z = S x until the residual is
  * small; if it stays large, nothing is known. */
 #include "solver/cpu/solve/fgmres.h"
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 #include <string.h>
 
 /* Wanted part of |S x| in the residual; where the condition is 1 / EPS times this, rounding errors

@@ -16,7 +16,7 @@
  * needs: with the conjugates of r and r* in place of r and r*, all of the above holds.
  *
  * Both c are found by conjugate gradients, each step a solve with L^T and one with L. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 
 /* Conjugate gradients stop when the residual has fallen to this part, or after so many steps:
  * neither needs to be optimal. */

@@ -13,7 +13,7 @@
  * A with all their digits, errors are measured in long double, and right-hand sides come to solves
  * scaled by powers of two.  It takes longer, so it is done where it is needed only. */
 #include "solver/cpu/solve/fgmres.h"
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 #include "solver/cpu/solve/refine.h"
 #include <limits.h>
 #include <string.h>

@@ -11,15 +11,7 @@
  *   size | L21| S~ |        its index
  *        +----+----+ */
 #include "dense/cpu/substitute.h"
-#include "solver/cpu/numeric.h"
-
-void NAME(cpu_finish_schur_node)(numeric *f, scalar *work)
-{
-    node *v = &f->node[f->plan->schur_node];
-    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e,
-                            work, &f->watch);
-    v->k = v->p;
-}
+#include "solver/cpu/solve/workspace.h"
 
 libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolver_vectors *s,
                                             message *why)

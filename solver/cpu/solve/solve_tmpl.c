@@ -6,7 +6,7 @@
  * run of memory; in fronts a row has the width that kernels want, filled up by zeros.  Forward,
  * every front adds what its children pass up, solves for its pivots and passes its other rows up;
  * the order of all sums is that of the tree, whatever the threads do. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 #include "dense/cpu/substitute.h"
 #include <string.h>
 
@@ -275,8 +275,8 @@ static void diagonal_tree(const numeric *f, workspace *w, int c)
 
 void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
 {
-    if (w->elsewhere && part == (BACKEND_L | BACKEND_D | BACKEND_LT)) {
-        w->elsewhere(w->elsewhere_user, c, w->x);
+    if (w->solve_override && part == (BACKEND_L | BACKEND_D | BACKEND_LT)) {
+        w->solve_override(w->override_user, c, w->x);
         return;
     }
     if (f->single) {

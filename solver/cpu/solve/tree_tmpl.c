@@ -1,7 +1,7 @@
 /* solver/cpu/solve/tree_tmpl.c: a factor as dense blocks over a tree, for backends that solve with
  * it
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 #include "solver/cpu/plan/tree.h"
 #include <assert.h>
 #include <string.h>

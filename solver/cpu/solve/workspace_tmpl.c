@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/substitute.h"
 #include "solver/cpu/solve/fgmres.h"
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/solve/workspace.h"
 
 /* Entries of what a factor writes to while it solves. */
 static int64_t front_entries(const numeric *f, int64_t columns)
@@ -114,7 +114,7 @@ void NAME(cpu_workspace_free)(memory *m, void *workspace_)
     if (!w)
         return;
     if (w->single)
-        single_for(SCALAR_TYPE)->workspace_free(m, w->single);
+        w->single_calls->workspace_free(m, w->single);
     memory_free(m, w->x);
     memory_free(m, w->front);
     memory_free(m, w->pending);
@@ -135,11 +135,13 @@ void NAME(cpu_workspace_destroy)(const void *numeric_, void *workspace_)
 /* Mixed precision: the workspace of the factor in single, as long as there is one. */
 static libsolver_status fit_single(const numeric *f, workspace *w, message *why)
 {
+    if (f->single)
+        w->single_calls = f->single;
     if (f->single && !w->single)
         return f->single->backend->workspace_create(f->factor, w->columns, &w->single, why);
     if (f->single)
         return f->single->workspace_fit(f->factor, w->single, why);
-    single_for(SCALAR_TYPE)->workspace_free(&f->plan->env->memory, w->single);
+    w->single_calls->workspace_free(&f->plan->env->memory, w->single);
     w->single = NULL;
     return LIBSOLVER_OK;
 }

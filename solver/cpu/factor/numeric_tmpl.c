@@ -1,7 +1,6 @@
-/* solver/cpu/numeric_tmpl.c: a factorization's memory and values, and the CPU backend's table
+/* solver/cpu/factor/numeric_tmpl.c: a factorization's memory and values
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/cpu/backend.h"
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/factor/numeric.h"
 
 /* ---- What an object takes ---- */
 
@@ -50,8 +49,8 @@ void NAME(cpu_release_tree)(numeric *f)
         memory_free(m, f->scratch[t].slot);
     }
     memory_free(m, f->node);
-    memory_free(m, f->blocks);
-    memory_free(m, f->slots);
+    memory_free(m, f->layout.blocks);
+    memory_free(m, f->layout.slots);
     memory_free(m, f->scratch);
     memory_free(m, f->tile_scratch);
     memory_free(m, f->pending);
@@ -59,40 +58,15 @@ void NAME(cpu_release_tree)(numeric *f)
     memory_free(m, f->columns);
     memory_free(m, f->root);
     f->node = NULL;
-    f->blocks = NULL;
-    f->slots = f->tile_scratch = NULL;
+    f->layout.blocks = NULL;
+    f->layout.slots = f->tile_scratch = NULL;
     f->scratch = NULL;
     f->pending = NULL;
     f->solve_slot = NULL;
     f->columns = NULL;
     f->root = NULL;
-    f->has_layout = f->replan = 0;
-    f->blocks_bytes = f->slots_bytes = f->solve_entries = 0;
-}
-
-static void destroy(void *numeric_)
-{
-    numeric *f = numeric_;
-    if (!f)
-        return;
-    memory *m = &f->plan->env->memory;
-    if (f->factor)
-        f->single->backend->destroy(f->factor);
-    NAME(cpu_release_tree)(f);
-    NAME(cpu_free_doubt)(f);
-    memory_free(m, f->value);
-    memory_free(m, f->scale);
-    memory_free(m, f->largest);
-    memory_free(m, f->row_sum);
-    matching_free(m, f->matching);
-    memory_free(m, f->magnitude);
-    memory_free(m, f->order);
-    memory_free(m, f);
-}
-
-static int cancelled(const void *env)
-{
-    return environment_cancelled(env);
+    f->layout.is_planned = f->layout.lacks_room = 0;
+    f->layout.blocks_bytes = f->layout.slots_bytes = f->solve_entries = 0;
 }
 
 /* Of L, with padding, as planned. */
@@ -142,10 +116,10 @@ static void load_values(numeric *f)
         f->row_sum[k] = sum[f->plan->part.perm[k]];
 }
 
-static void set_values(void *numeric_, const void *values)
+void NAME(cpu_set_values)(void *numeric_, const void *values)
 {
     numeric *f = numeric_;
-    if (f->plan != f->first_plan && !f->last_kind.begins_with_ldlt) {
+    if (f->plan != f->first_plan && !f->history.last_kind.begins_with_ldlt) {
         NAME(cpu_release_own)(f);
         f->plan = f->first_plan;
     }
@@ -181,41 +155,31 @@ int NAME(cpu_take_tree)(numeric *f)
     return memory_take(&f->plan->env->memory, part, list_columns(f, part));
 }
 
-/* What is known of an object from the plan alone. */
-static numeric object_of(const cpu_plan *plan)
+int NAME(cpu_take_values)(numeric *f)
 {
-    numeric f = {.plan = plan,
-                 .first_plan = plan,
-                 .watch = {.cancelled = cancelled, .user = plan->env}};
-    f.single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
-    f.is_inner = plan->mixed && !f.single;
-    f.cycle = NAME(cpu_cycle_length)(plan, f.single != NULL);
-    return f;
-}
-
-static libsolver_status create(const void *plan_, message *why, void **out)
-{
-    const cpu_plan *plan = plan_;
-    memory *m = &plan->env->memory;
     memory_part part[MOST_PARTS];
-    numeric *f = *out = memory_new(m, 1, sizeof(numeric));
-    if (f) {
-        *f = object_of(plan);
-        if (memory_take(m, part, list_values(f, part)) &&
-            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK
-                       : NAME(cpu_take_tree)(f)))
-            return LIBSOLVER_OK;
-    }
-    destroy(f);
-    *out = NULL;
-    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
-                (long long)m->wanted);
+    return memory_take(&f->plan->env->memory, part, list_values(f, part));
 }
 
-/* ---- What it will take ---- */
+int64_t NAME(cpu_values_bytes)(numeric *f)
+{
+    memory_part part[MOST_PARTS];
+    return memory_sum(part, list_values(f, part));
+}
 
-/* What cpu_take_tree and a first cpu_attempt take; f is given solve_entries. */
-static libsolver_status foresee_tree(numeric *f, int64_t *bytes)
+void NAME(cpu_release_values)(numeric *f)
+{
+    memory *m = &f->plan->env->memory;
+    memory_free(m, f->value);
+    memory_free(m, f->scale);
+    memory_free(m, f->largest);
+    memory_free(m, f->row_sum);
+    memory_free(m, f->order);
+    matching_free(m, f->matching);
+    memory_free(m, f->magnitude);
+}
+
+libsolver_status NAME(cpu_foresee_tree)(numeric *f, int64_t *bytes)
 {
     memory *m = &f->plan->env->memory;
     memory_part part[MOST_PARTS];
@@ -232,77 +196,3 @@ static libsolver_status foresee_tree(numeric *f, int64_t *bytes)
     *bytes += memory_sum(part, parts) + layout;
     return status;
 }
-
-libsolver_status NAME(cpu_foresee)(const cpu_plan *plan, int cholesky, int matches, int64_t *bytes)
-{
-    numeric f = object_of(plan);
-    memory_part part[MOST_PARTS];
-    int64_t factor;
-    f.cholesky = cholesky;
-    TRY(f.single ? f.single->foresee(plan, cholesky, &factor) : foresee_tree(&f, &factor));
-    *bytes = memory_counted(1, sizeof(numeric)) + memory_sum(part, list_values(&f, part)) + factor +
-             NAME(cpu_own_workspace_bytes)(&f, 1) +
-             (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);
-    return LIBSOLVER_OK;
-}
-
-static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
-{
-    const cpu_plan *plan = plan_;
-    *host_bytes = plan->foreseen_bytes;
-    *device_bytes = 0;
-}
-
-static void permutation(const void *plan_, int64_t *permutation)
-{
-    const cpu_plan *plan = plan_;
-    for (int32_t k = 0; k < plan->a.n; k++)
-        permutation[k] = plan->part.perm[plan->simplicial ? plan->simplicial->order[k] : k];
-}
-
-static libsolver_status prepare(const backend_problem *problem, message *why, void **plan)
-{
-    cpu_plan *p = NULL;
-    *plan = NULL;
-    TRY(cpu_plan_create(problem, why, &p));
-    if (NAME(cpu_foresee)(p, problem->foresees_cholesky, problem->foresees_matching,
-                          &p->foreseen_bytes) != LIBSOLVER_OK) {
-        cpu_plan_free(p);
-        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY,
-                    "the plan of the factorization needs %lld more bytes",
-                    (long long)problem->env->memory.wanted);
-    }
-    *plan = p;
-    return LIBSOLVER_OK;
-}
-
-static void discard(void *plan)
-{
-    cpu_plan_free(plan);
-}
-
-const backend NAME(cpu_backend) = {
-    .name = "cpu",
-    .prepare = prepare,
-    .discard = discard,
-    .predict = predict,
-    .permutation = permutation,
-    .create = create,
-    .destroy = destroy,
-    .set_values = set_values,
-    .factorize = NAME(cpu_factorize),
-    .confirm = NAME(cpu_confirm),
-    .workspace_bytes = NAME(cpu_workspace_bytes),
-    .workspace_create = NAME(cpu_workspace_create),
-    .workspace_destroy = NAME(cpu_workspace_destroy),
-    .solve = NAME(cpu_solve),
-    .refine = NAME(cpu_refine),
-    .determinant = NAME(cpu_determinant),
-    .condition = NAME(cpu_condition),
-    .forward_error = NAME(cpu_forward_error),
-    .schur_complement = NAME(cpu_schur_complement),
-    .schur_solve = NAME(cpu_schur_solve),
-    .export_l = NAME(cpu_export_l),
-    .export_d = NAME(cpu_export_d),
-    .export_scaling = NAME(cpu_export_scaling),
-};

@@ -1,12 +1,12 @@
-/* solver/cpu/policy/single.h: mixed precision: a factor in single precision inside a numeric object
+/* solver/cpu/factor/single.h: mixed precision: a factor in single precision inside a numeric object
  * in double
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The object in double precision keeps A, chooses scaling and pivoting and computes residuals; S A
  * S, rounded, is factorized and solved with by an object of its own, of type s or c, made from the
  * same plan and reached through this table. */
-#ifndef SOLVER_CPU_POLICY_SINGLE_H
-#define SOLVER_CPU_POLICY_SINGLE_H
+#ifndef SOLVER_CPU_FACTOR_SINGLE_H
+#define SOLVER_CPU_FACTOR_SINGLE_H
 
 #include "base/backend.h"
 
@@ -23,7 +23,7 @@ typedef struct cpu_single {
      * A: but for empty rows of A (row_sum 0), zero pivots are replaced by small ones, and counted
      * as perturbed.  order: see numeric. */
     void (*finish)(void *factor, const void *row_sum, int32_t *order, backend_report *report);
-    /* see cpu_foresee */
+    /* What such a factor takes, as backend.predict; OUT_OF_MEMORY. */
     libsolver_status (*foresee)(const struct cpu_plan *plan, int cholesky, int64_t *bytes);
     libsolver_status (*workspace_fit)(const void *factor, void *workspace, message *why);
     void (*workspace_free)(memory *m, void *workspace); /* also when the factor is gone */

@@ -1,12 +1,12 @@
-/* solver/cpu/policy/means_tmpl.c: LDL^T by the scaling, threshold and level of zero that leave
- * least in doubt
+/* solver/cpu/policy/ldlt_policy_tmpl.c: LDL^T by the scaling, threshold and level of zero that
+ * leave least in doubt
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Where the first attempt leaves the signs of pivots in doubt, or zero pivots of which it is not
  * known that they are zeros, others may tell: with a higher level of what counts as zero, with
  * scaling by matching, with a larger threshold.  What they came to is kept, so that the next values
  * need not be searched for anew. */
-#include "solver/cpu/numeric.h"
+#include "solver/cpu/policy/policy.h"
 
 /* The pivot threshold when a smaller one has left pivots in doubt: |L| <= 2 keeps rounding errors
  * as small as they can be. */
@@ -97,7 +97,7 @@ static libsolver_status try_threshold(numeric *f, backend_options *means, backen
 static libsolver_status search_means(numeric *f, const backend_options *options,
                                      backend_report *report)
 {
-    const int is_matched = options->may_match && f->matching_helped;
+    const int is_matched = options->may_match && f->history.matching_helped;
     backend_options means = *options;
     int helps = is_matched, attempts = 1;
     if (is_matched)
@@ -129,14 +129,15 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
         means.zero_level = 0;
         status = attempt(f, &means, report);
     }
-    f->matching_helped = helps;
+    f->history.matching_helped = helps;
     const int is_common = attempts == 1 && is_settled(f, report) &&
                           means.delay_cap == options->delay_cap && means.zero_level == 0;
-    f->last_search = (search_end){.was_long = status == LIBSOLVER_OK && !is_common && !f->single,
-                                  .last = means,
-                                  .zero = report->zero,
-                                  .uncertain = report->uncertain,
-                                  .perturbed = report->perturbed};
+    f->history.last_search =
+        (search_end){.was_long = status == LIBSOLVER_OK && !is_common && !f->single,
+                     .last = means,
+                     .zero = report->zero,
+                     .uncertain = report->uncertain,
+                     .perturbed = report->perturbed};
     return status;
 }
 
@@ -144,7 +145,7 @@ static libsolver_status search_means(numeric *f, const backend_options *options,
  * doubt than then. */
 static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_enough)
 {
-    const search_end *before = &f->last_search;
+    const search_end *before = &f->history.last_search;
     backend_options means = before->last;
     const libsolver_status status = attempt(f, &means, report);
     *is_enough = status == LIBSOLVER_OK ? report->uncertain <= before->uncertain &&
@@ -153,15 +154,15 @@ static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_
                                         : status != TOO_MANY_DELAYS;
     /* without any doubt the cheaper means come first again */
     if (status == LIBSOLVER_OK && *is_enough && report->uncertain == 0 && report->zero == 0)
-        f->last_search.was_long = 0;
+        f->history.last_search.was_long = 0;
     return status;
 }
 
-libsolver_status NAME(cpu_find_means)(numeric *f, const backend_options *options,
-                                      backend_report *report)
+libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backend_options *options,
+                                                        backend_report *report)
 {
     int is_enough = 0;
-    if (!f->last_search.was_long)
+    if (!f->history.last_search.was_long)
         return search_means(f, options, report);
     const libsolver_status status = repeat_last(f, report, &is_enough);
     if (is_enough)

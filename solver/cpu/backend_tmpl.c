@@ -1,0 +1,146 @@
+/* solver/cpu/backend_tmpl.c: the CPU backend's table: its objects made, foreseen and freed
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/cpu/backend.h"
+#include "solver/cpu/policy/policy.h"
+
+static void destroy(void *numeric_)
+{
+    numeric *f = numeric_;
+    if (!f)
+        return;
+    memory *m = &f->plan->env->memory;
+    if (f->factor)
+        f->single->backend->destroy(f->factor);
+    NAME(cpu_release_tree)(f);
+    NAME(cpu_free_doubt)(f);
+    NAME(cpu_release_values)(f);
+    memory_free(m, f);
+}
+
+static int cancelled(const void *env)
+{
+    return environment_cancelled(env);
+}
+
+/* What is known of an object from the plan alone. */
+static numeric object_of(const cpu_plan *plan)
+{
+    numeric f = {.plan = plan,
+                 .first_plan = plan,
+                 .watch = {.cancelled = cancelled, .user = plan->env}};
+    f.single = plan->mixed ? single_for(SCALAR_TYPE) : NULL;
+    f.is_inner = plan->mixed && !f.single;
+    f.cycle = NAME(cpu_cycle_length)(plan, f.single != NULL);
+    return f;
+}
+
+static libsolver_status create(const void *plan_, message *why, void **out)
+{
+    const cpu_plan *plan = plan_;
+    memory *m = &plan->env->memory;
+    numeric *f = *out = memory_new(m, 1, sizeof(numeric));
+    if (f) {
+        *f = object_of(plan);
+        if (NAME(cpu_take_values)(f) &&
+            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK
+                       : NAME(cpu_take_tree)(f)))
+            return LIBSOLVER_OK;
+    }
+    destroy(f);
+    *out = NULL;
+    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
+                (long long)m->wanted);
+}
+/* Bytes that a factor of this kind and its workspace for one column take until a first solve is
+ * done, if no pivot is delayed, perturbed or zero.  matches: it is scaled by matching.
+ * OUT_OF_MEMORY. */
+static libsolver_status foresee(const cpu_plan *plan, int cholesky, int matches, int64_t *bytes)
+{
+    numeric f = object_of(plan);
+    int64_t factor;
+    f.cholesky = cholesky;
+    TRY(f.single ? f.single->foresee(plan, cholesky, &factor)
+                 : NAME(cpu_foresee_tree)(&f, &factor));
+    *bytes = memory_counted(1, sizeof(numeric)) + NAME(cpu_values_bytes)(&f) + factor +
+             NAME(cpu_own_workspace_bytes)(&f, 1) +
+             (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);
+    return LIBSOLVER_OK;
+}
+
+static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
+{
+    const cpu_plan *plan = plan_;
+    *host_bytes = plan->foreseen_bytes;
+    *device_bytes = 0;
+}
+
+static void permutation(const void *plan_, int64_t *permutation)
+{
+    const cpu_plan *plan = plan_;
+    for (int32_t k = 0; k < plan->a.n; k++)
+        permutation[k] = plan->part.perm[plan->simplicial ? plan->simplicial->order[k] : k];
+}
+
+static libsolver_status prepare(const backend_problem *problem, message *why, void **plan)
+{
+    cpu_plan *p = NULL;
+    *plan = NULL;
+    TRY(cpu_plan_create(problem, why, &p));
+    if (foresee(p, problem->foresees_cholesky, problem->foresees_matching, &p->foreseen_bytes) !=
+        LIBSOLVER_OK) {
+        cpu_plan_free(p);
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY,
+                    "the plan of the factorization needs %lld more bytes",
+                    (long long)problem->env->memory.wanted);
+    }
+    *plan = p;
+    return LIBSOLVER_OK;
+}
+
+static void discard(void *plan)
+{
+    cpu_plan_free(plan);
+}
+
+const backend NAME(cpu_backend) = {
+    .name = "cpu",
+    .prepare = prepare,
+    .discard = discard,
+    .predict = predict,
+    .permutation = permutation,
+    .create = create,
+    .destroy = destroy,
+    .set_values = NAME(cpu_set_values),
+    .factorize = NAME(cpu_factorize),
+    .confirm = NAME(cpu_confirm),
+    .workspace_bytes = NAME(cpu_workspace_bytes),
+    .workspace_create = NAME(cpu_workspace_create),
+    .workspace_destroy = NAME(cpu_workspace_destroy),
+    .solve = NAME(cpu_solve),
+    .refine = NAME(cpu_refine),
+    .determinant = NAME(cpu_determinant),
+    .condition = NAME(cpu_condition),
+    .forward_error = NAME(cpu_forward_error),
+    .schur_complement = NAME(cpu_schur_complement),
+    .schur_solve = NAME(cpu_schur_solve),
+    .export_l = NAME(cpu_export_l),
+    .export_d = NAME(cpu_export_d),
+    .export_scaling = NAME(cpu_export_scaling),
+};
+
+#if defined(PREC_s) || defined(PREC_c)
+static libsolver_status foresee_single(const cpu_plan *plan, int cholesky, int64_t *bytes)
+{
+    return foresee(plan, cholesky, 0, bytes);
+}
+
+const cpu_single NAME(cpu_single) = {
+    .backend = &NAME(cpu_backend),
+    .attempt = NAME(cpu_single_attempt),
+    .finish = NAME(cpu_single_finish),
+    .foresee = foresee_single,
+    .workspace_fit = NAME(cpu_single_workspace_fit),
+    .workspace_free = NAME(cpu_workspace_free),
+    .solve_block = NAME(cpu_single_solve_block),
+};
+#endif
