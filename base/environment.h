@@ -22,6 +22,11 @@ typedef struct environment {
 __attribute__((format(printf, 2, 3)))
 #endif
 void environment_log(const environment *e, const char *format, ...);
+/* OUT_OF_MEMORY with a sentence: `object`, "the workspace", wanted as many bytes as the memory was
+ * last asked for in vain. */
+#define NO_MEMORY(environment, object, why) \
+    FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", object, \
+         (long long)(environment)->memory.wanted)
 /* Nonzero when the caller asked to stop. */
 int environment_cancelled(const environment *e);
 

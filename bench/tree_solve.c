@@ -40,7 +40,7 @@ typedef struct job {
 static void solve_once(const void *job_)
 {
     const job *j = job_;
-    must(tree_solve(j->solver, j->workspace, j->stream, &j->b, &j->x) == LIBSOLVER_OK,
+    must(tree_solve(j->solver, j->workspace, j->stream, &j->b, &j->x, NULL) == LIBSOLVER_OK,
          "a solve could not be launched");
 }
 

@@ -5,7 +5,7 @@
 #define GPU_DEVICE_DEVICE_CUH
 
 #include "gpu/device/device_buffer.h"
-#include "libsolver_types.h"
+#include "gpu/device/device_failure.h"
 #include <cstdint>
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -36,6 +36,60 @@ static inline libsolver_status status_with(cudaError_t error, char *sentence, in
     return error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY : LIBSOLVER_CUDA;
 }
 
+/* The status of a CUDA call; if it failed, the message names the step and ends with CUDA's
+ * sentence. CUDA_STATUS: of calls that may need memory, OUT_OF_DEVICE_MEMORY where they get none.
+ * LAUNCH_STATUS: of launches, and of what is put on a stream with them, always CUDA. */
+#define CUDA_STATUS(error, step, why) \
+    cuda_status(error, LIBSOLVER_OUT_OF_DEVICE_MEMORY, step, why, __FILE__, __LINE__)
+#define LAUNCH_STATUS(error, step, why) \
+    cuda_status(error, LIBSOLVER_CUDA, step, why, __FILE__, __LINE__)
+
+static inline libsolver_status cuda_status(cudaError_t error, libsolver_status without_memory,
+                                           const char *step, message *why, const char *file,
+                                           int line)
+{
+    if (error == cudaSuccess)
+        return LIBSOLVER_OK;
+    cudaGetLastError(); /* leave nothing behind for the caller's next call */
+    return message_set(why, error == cudaErrorMemoryAllocation ? without_memory : LIBSOLVER_CUDA,
+                       file, line, "%s failed: %s", step, cudaGetErrorString(error));
+}
+
+/* Memory of the current device for this object; *at is NULL if that fails. */
+static inline libsolver_status device_allocate(void **at, int64_t bytes, const char *object,
+                                               message *why)
+{
+    const cudaError_t error = cudaMalloc(at, (size_t)bytes);
+    size_t free_bytes = 0, all = 0;
+    if (error == cudaSuccess)
+        return LIBSOLVER_OK;
+    *at = nullptr;
+    cudaGetLastError();
+    if (error == cudaErrorMemoryAllocation && cudaMemGetInfo(&free_bytes, &all) == cudaSuccess)
+        return NO_DEVICE_MEMORY(why, object, bytes, free_bytes);
+    cudaGetLastError();
+    return FAIL(why,
+                error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY
+                                                   : LIBSOLVER_CUDA,
+                "%s wanted %lld bytes of device memory: %s", object, (long long)bytes,
+                cudaGetErrorString(error));
+}
+
+/* Page-locked memory of the host, likewise; flags: of cudaHostAlloc. */
+static inline libsolver_status page_locked_allocate(void **at, int64_t bytes, unsigned flags,
+                                                    const char *object, message *why)
+{
+    const cudaError_t error = cudaHostAlloc(at, (size_t)bytes, flags);
+    if (error == cudaSuccess)
+        return LIBSOLVER_OK;
+    *at = nullptr;
+    cudaGetLastError();
+    return NO_PAGE_LOCKED_MEMORY(why,
+                                 error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY
+                                                                    : LIBSOLVER_CUDA,
+                                 object, bytes, cudaGetErrorString(error));
+}
+
 static inline void device_buffer_free(device_buffer *b)
 {
     cudaFree(b->at);
@@ -53,6 +107,20 @@ static inline cudaError_t device_buffer_grow(device_buffer *b, int64_t bytes, in
     const cudaError_t error = cudaMalloc(&b->at, (size_t)bytes);
     b->bytes = error == cudaSuccess ? bytes : 0;
     return error;
+}
+
+/* The same with a sentence on the object that the room is for. */
+static inline libsolver_status device_buffer_reserve(device_buffer *b, int64_t bytes,
+                                                     int64_t *allocations, const char *object,
+                                                     message *why)
+{
+    if (bytes <= b->bytes)
+        return LIBSOLVER_OK;
+    device_buffer_free(b);
+    ++*allocations;
+    TRY(device_allocate(&b->at, bytes, object, why));
+    b->bytes = bytes;
+    return LIBSOLVER_OK;
 }
 
 /* Parts of one allocation, one behind the other. */

@@ -3,7 +3,6 @@
 #include "gpu/device/device_factor.h"
 #include "base/environment.h"
 #include "base/type.h"
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -107,21 +106,18 @@ static libsolver_status place_panels(device_factor *f, const factor_tree *tree)
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, char *error,
-                                    int room)
+libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, message *why)
 {
     const double start = seconds();
-    if (place_panels(f, tree) != LIBSOLVER_OK) {
-        snprintf(error, (size_t)room, "wanted %lld more bytes", (long long)f->env->memory.wanted);
-        return LIBSOLVER_OUT_OF_MEMORY;
-    }
+    if (place_panels(f, tree) != LIBSOLVER_OK)
+        return NO_MEMORY(f->env, "copying the factor to the device", why);
     factor_bytes bytes = {.factor = f, .tree = tree};
     const device_factor_shape shape = {.type = tree->type,
                                        .hermitian = tree->hermitian,
                                        .cholesky = tree->cholesky,
                                        .n = tree->n,
                                        .panel_scalars = f->panel_at[tree->nodes]};
-    const libsolver_status status = device_factor_upload(f, &shape, fill, &bytes, error, room);
+    const libsolver_status status = device_factor_upload(f, &shape, fill, &bytes, why);
     f->seconds = seconds() - start;
     return status;
 }

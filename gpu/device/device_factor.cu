@@ -16,53 +16,58 @@ static int64_t staging_bytes(int64_t bytes)
     return ((bytes < half ? bytes : half) + 65535) / 65536 * 65536;
 }
 
-static cudaError_t open_staging(device_factor *f, int64_t factor_bytes)
+static libsolver_status open_staging(device_factor *f, int64_t factor_bytes, message *why)
 {
     const int64_t half = staging_bytes(factor_bytes);
-    cudaError_t error = cudaSuccess;
     for (void *&event : f->staged)
-        if (!event && error == cudaSuccess) {
+        if (!event) {
             cudaEvent_t fresh;
-            error = cudaEventCreateWithFlags(&fresh, cudaEventDisableTiming);
-            event = error == cudaSuccess ? fresh : nullptr;
+            TRY(CUDA_STATUS(cudaEventCreateWithFlags(&fresh, cudaEventDisableTiming),
+                            "creating an event", why));
+            event = fresh;
         }
-    if (half <= f->half || error != cudaSuccess)
-        return error;
+    if (half <= f->half)
+        return LIBSOLVER_OK;
     cudaFreeHost(f->staging);
     f->staging = nullptr;
     f->half = 0;
-    error = cudaHostAlloc(&f->staging, (size_t)(2 * half), cudaHostAllocDefault);
-    f->half = error == cudaSuccess ? half : 0;
-    return error;
+    TRY(page_locked_allocate(&f->staging, 2 * half, cudaHostAllocDefault,
+                             "copying the factor to the device", why));
+    f->half = half;
+    return LIBSOLVER_OK;
+}
+
+/* The k-th part of the way: through this half of the staging buffer. */
+static cudaError_t send_part(const device_factor *f, int64_t from, int64_t part, int k,
+                             device_factor_fill *fill, void *user)
+{
+    const cudaStream_t stream = (cudaStream_t)f->stream;
+    char *half = static_cast<char *>(f->staging) + k * f->half;
+    cudaError_t error = cudaEventSynchronize((cudaEvent_t)f->staged[k]);
+    if (error != cudaSuccess)
+        return error;
+    fill(user, from, part, half);
+    error = cudaMemcpyAsync(static_cast<char *>(f->values.at) + from, half, (size_t)part,
+                            cudaMemcpyHostToDevice, stream);
+    return error == cudaSuccess ? cudaEventRecord((cudaEvent_t)f->staged[k], stream) : error;
 }
 
 extern "C" libsolver_status device_factor_upload(device_factor *f, const device_factor_shape *shape,
-                                                 device_factor_fill *fill, void *user,
-                                                 char *sentence, int room)
+                                                 device_factor_fill *fill, void *user, message *why)
 {
     const current_device here(f->device);
-    const cudaStream_t stream = (cudaStream_t)f->stream;
     const int64_t scalars = shape->panel_scalars + (shape->cholesky ? 0 : 2 * (int64_t)shape->n),
                   bytes = scalars * type_bytes(shape->type);
-    cudaError_t error = open_staging(f, bytes);
-    if (error == cudaSuccess)
-        error = device_buffer_grow(&f->values, bytes + 16, &f->allocations);
+    cudaError_t error = cudaSuccess;
     f->shape = *shape;
-    for (int64_t from = 0, k = 0; from < bytes && error == cudaSuccess; from += f->half, k ^= 1) {
-        const int64_t part = bytes - from < f->half ? bytes - from : f->half;
-        char *half = static_cast<char *>(f->staging) + k * f->half;
-        error = cudaEventSynchronize((cudaEvent_t)f->staged[k]);
-        if (error != cudaSuccess)
-            break;
-        fill(user, from, part, half);
-        error = cudaMemcpyAsync(static_cast<char *>(f->values.at) + from, half, (size_t)part,
-                                cudaMemcpyHostToDevice, stream);
-        if (error == cudaSuccess)
-            error = cudaEventRecord((cudaEvent_t)f->staged[k], stream);
-    }
+    TRY(open_staging(f, bytes, why));
+    TRY(device_buffer_reserve(&f->values, bytes + 16, &f->allocations, "the factor", why));
+    int k = 0; /* half of the staging buffer */
+    for (int64_t from = 0; from < bytes && error == cudaSuccess; from += f->half, k ^= 1)
+        error = send_part(f, from, bytes - from < f->half ? bytes - from : f->half, k, fill, user);
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    return status_with(error, sentence, room);
+        error = cudaStreamSynchronize((cudaStream_t)f->stream);
+    return CUDA_STATUS(error, "copying the factor to the device", why);
 }
 
 extern "C" void device_factor_drop(device_factor *f)

@@ -10,6 +10,7 @@
 
 #include "base/factor_tree.h"
 #include "gpu/device/device_buffer.h"
+#include "gpu/device/device_failure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,17 +43,16 @@ typedef struct device_factor {
 /* On env's device and this stream; nothing is allocated yet. */
 void device_factor_open(device_factor *f, environment *env, void *stream);
 void device_factor_close(device_factor *f);
-/* Copies panels and D from the host and waits for the end.  error: room for a sentence, `room`
- * characters.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT. */
-libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, char *error,
-                                    int room);
+/* Copies panels and D from the host and waits for the end.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY,
+ * CUDA, NOT_BUILT. */
+libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, message *why);
 
 /* Writes `bytes` bytes of the values, from byte `from` on, to the host memory `to`. */
 typedef void device_factor_fill(void *user, int64_t from, int64_t bytes, void *to);
 /* What device_factor_load needs of CUDA: memory for a factor of this shape, filled half a staging
  * buffer at a time.  The device is current only during each call, here and below. */
 libsolver_status device_factor_upload(device_factor *f, const device_factor_shape *shape,
-                                      device_factor_fill *fill, void *user, char *error, int room);
+                                      device_factor_fill *fill, void *user, message *why);
 /* Frees the values. */
 void device_factor_drop(device_factor *f);
 /* Frees values, staging and events. */

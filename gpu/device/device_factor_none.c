@@ -1,17 +1,15 @@
 /* gpu/device/device_factor_none.c: a factor in a device's memory, in a build without CUDA
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device/device_factor.h"
-#include <stdio.h>
 
 libsolver_status device_factor_upload(device_factor *f, const device_factor_shape *shape,
-                                      device_factor_fill *fill, void *user, char *error, int room)
+                                      device_factor_fill *fill, void *user, message *why)
 {
     (void)f;
     (void)shape;
     (void)fill;
     (void)user;
-    snprintf(error, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 void device_factor_drop(device_factor *f)

@@ -1,26 +1,27 @@
 /* gpu/device/devices.cu: the CUDA devices of this machine
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device/devices.h"
+#include "gpu/device/device.cuh"
 #include <cstring>
-#include <cuda_runtime.h>
 
-extern "C" libsolver_status gpu_device_count(int *count)
+extern "C" libsolver_status gpu_device_count(int *count, message *why)
 {
     *count = 0;
     const cudaError_t error = cudaGetDeviceCount(count);
     if (error == cudaSuccess)
         return LIBSOLVER_OK;
-    cudaGetLastError(); /* leave no error behind for the caller's next call */
     *count = 0;
-    return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? LIBSOLVER_OK
-                                                                              : LIBSOLVER_CUDA;
+    if (error != cudaErrorNoDevice && error != cudaErrorInsufficientDriver)
+        return LAUNCH_STATUS(error, "counting the devices", why);
+    cudaGetLastError(); /* leave no error behind for the caller's next call */
+    return LIBSOLVER_OK;
 }
 
-extern "C" libsolver_status gpu_device_describe(int i, gpu_device *device)
+extern "C" libsolver_status gpu_device_describe(int i, gpu_device *device, message *why)
 {
     cudaDeviceProp properties;
-    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess)
-        return LIBSOLVER_CUDA;
+    TRY(LAUNCH_STATUS(cudaGetDeviceProperties(&properties, i), "asking for a device's properties",
+                      why));
     static_assert(sizeof device->name == sizeof properties.name, "room for CUDA's device name");
     memcpy(device->name, properties.name, sizeof device->name);
     device->compute_major = properties.major;

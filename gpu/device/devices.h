@@ -3,7 +3,7 @@
 #ifndef GPU_DEVICE_DEVICES_H
 #define GPU_DEVICE_DEVICES_H
 
-#include "libsolver_types.h"
+#include "gpu/device/device_failure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,9 +16,9 @@ typedef struct gpu_device {
 } gpu_device;
 
 /* How many devices there are, 0 without a driver.  NOT_BUILT, CUDA. */
-libsolver_status gpu_device_count(int *count);
+libsolver_status gpu_device_count(int *count, message *why);
 /* Device number i of them.  NOT_BUILT, CUDA. */
-libsolver_status gpu_device_describe(int i, gpu_device *device);
+libsolver_status gpu_device_describe(int i, gpu_device *device, message *why);
 
 #ifdef __cplusplus
 }

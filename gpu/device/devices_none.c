@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device/devices.h"
 
-libsolver_status gpu_device_count(int *count)
+libsolver_status gpu_device_count(int *count, message *why)
 {
     *count = 0;
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
-libsolver_status gpu_device_describe(int i, gpu_device *device)
+libsolver_status gpu_device_describe(int i, gpu_device *device, message *why)
 {
     (void)i;
     (void)device;
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }

@@ -40,45 +40,27 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-#define ROOM 160 /* of CUDA's sentences */
-
-/* sentence: CUDA's, or none. */
-static libsolver_status device_failed(libsolver_status status, const char *what,
-                                      const char *sentence, message *why)
-{
-    return status == LIBSOLVER_OK ? status
-                                  : FAIL(why, status, "%s: %s", what,
-                                         *sentence ? sentence : libsolver_status_sentence(status));
-}
-
-static libsolver_status memory_failed(const environment *env, const char *what, message *why)
-{
-    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what,
-                (long long)env->memory.wanted);
-}
-
 libsolver_status tree_solver_create(environment *env, const tree_solver_options *options,
                                     message *why, tree_solver **solver)
 {
     *solver = NULL;
     tree_solver *s = memory_zeroed(&env->memory, 1, sizeof(tree_solver));
     if (!s)
-        return memory_failed(env, "the solver on the device", why);
-    char sentence[ROOM] = "";
+        return NO_MEMORY(env, "the solver on the device", why);
     s->env = env;
     s->options = *options;
     s->device.device = env->device;
     s->device.stream = env->stream;
     s->device.by_levels = options->by_levels;
     s->device.patience = options->patience > 0 ? options->patience : PATIENCE;
-    const libsolver_status status = device_solver_open(&s->device, sentence, ROOM);
+    const libsolver_status status = device_solver_open(&s->device, why);
     device_factor_open(&s->factor, env, s->device.stream);
     inverse_builder_open(&s->inverse, env, s->device.stream);
     if (status != LIBSOLVER_OK)
         tree_solver_free(s);
     else
         *solver = s;
-    return device_failed(status, "the device cannot be used", sentence, why);
+    return status;
 }
 
 void tree_solver_free(tree_solver *s)
@@ -126,7 +108,6 @@ static libsolver_status list_heads(tree_solver *s, const solve_plan *plan, list_
 static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const solve_plan *plan,
                                 message *why)
 {
-    char sentence[ROOM] = "";
     s->program = (device_upload){.type = tree->type,
                                  .n = tree->n,
                                  .slots = plan->packets,
@@ -135,8 +116,7 @@ static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const s
                                  .description_bytes = plan->description_bytes,
                                  .heads = s->device.by_levels ? plan->unit_count : plan->blocks,
                                  .copies = plan->copy_count};
-    return device_failed(device_solver_reserve(&s->device, &s->program, sentence, ROOM),
-                         "packing the factor", sentence, why);
+    return device_solver_reserve(&s->device, &s->program, why);
 }
 
 /* What the device does not have yet: scale, values that were formed on the host, and a program that
@@ -145,7 +125,6 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, message 
 {
     const solve_plan *plan = &s->prepared.plan;
     list_head *head = NULL;
-    char sentence[ROOM] = "";
     device_upload program = s->program;
     program.scale = tree->scale;
     program.values = s->prepared.values;
@@ -153,7 +132,7 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, message 
         memory_free(&s->env->memory, s->level_blocks);
         if (list_heads(s, plan, &head) != LIBSOLVER_OK) {
             memory_free(&s->env->memory, head);
-            return memory_failed(s->env, "the program of the solve", why);
+            return NO_MEMORY(s->env, "the program of the solve", why);
         }
         program.level_blocks = s->level_blocks;
         program.description = plan->description;
@@ -161,10 +140,12 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, message 
         program.copy = s->device.by_levels ? plan->copy : plan->block_copy;
         program.user_row = tree->user_row;
     }
-    const libsolver_status status = device_solver_upload(&s->device, &program, sentence, ROOM);
+    const libsolver_status status = device_solver_upload(&s->device, &program, why);
     memory_free(&s->env->memory, head);
-    return device_failed(status, "packing the factor", sentence, why);
+    return status;
 }
+
+#define ROOM 160 /* of a sentence */
 
 /* A factor that is being packed; form_seconds: of forming and what it needs on the device. */
 typedef struct packing {
@@ -193,7 +174,9 @@ static libsolver_status form_there(void *user, const prepared_solve *p, double *
     q->form_seconds += seconds() - start;
     if (environment_cancelled(s->env))
         return LIBSOLVER_CANCELLED;
-    return device_failed(status, "forming the inverses", sentence, why);
+    return status == LIBSOLVER_OK
+               ? status
+               : STEP_FAILED(why, status, "inverting parts of the factor", sentence);
 }
 
 static void keep_info(tree_solver *s, double plan_seconds)
@@ -239,9 +222,7 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
     memory *m = &s->env->memory;
     prepared_solve *p = &s->prepared; /* of which only the shape is used */
     substitution plan = {.n = 0};
-    char sentence[ROOM] = "";
-    TRY(device_failed(device_factor_load(&s->factor, tree, sentence, ROOM),
-                      "the factor's way to the device", sentence, why));
+    TRY(device_factor_load(&s->factor, tree, why));
     const double start = seconds();
     p->kept = tree_shape_is(&p->shape, tree);
     if (!p->kept) {
@@ -250,20 +231,19 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
         if (status == LIBSOLVER_OK)
             status = substitution_build(m, tree, p->shape.joined, s->factor.panel_at, &plan);
         if (status != LIBSOLVER_OK)
-            return status == LIBSOLVER_OUT_OF_MEMORY
-                       ? memory_failed(s->env, "packing the factor", why)
-                       : FAIL(why, status, "the tree of the factor");
+            return status == LIBSOLVER_OUT_OF_MEMORY ? NO_MEMORY(s->env, "packing the factor", why)
+                                                     : FAIL(why, status, "the tree of the factor");
     }
     const double plan_seconds = seconds() - start;
     const libsolver_status status =
         device_solver_substitute(&s->device, &s->factor, p->kept ? NULL : &plan, tree->user_row,
-                                 tree->scale, sentence, ROOM);
+                                 tree->scale, why);
     substitution_free(m, &plan);
     p->factor_entries = tree_entries(tree);
     p->growth = 1;
     keep_info(s, plan_seconds);
     s->info.bytes_read = 2 * p->factor_entries * type_bytes(tree->type);
-    return device_failed(status, "packing the factor", sentence, why);
+    return status;
 }
 
 /* On the host the inverses are formed while it is planned, which then takes their time too. */
@@ -277,19 +257,17 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
                          .tuning = s->options.tuning,
                          .step = s->options.step,
                          .bytes_per_second = s->options.bytes_per_second};
-    char sentence[ROOM] = "";
     if (!s->options.form_on_host) {
         o.form = form_there;
         o.form_user = &q;
-        TRY(device_failed(device_factor_load(&s->factor, tree, sentence, ROOM),
-                          "the factor's way to the device", sentence, why));
+        TRY(device_factor_load(&s->factor, tree, why));
         inverse_builder_begin(&s->inverse, &s->factor, tree);
     }
     const double start = seconds();
     const libsolver_status status = prepare_solve(s->env, tree, &o, why, &s->prepared);
     const double plan_seconds = seconds() - start - q.form_seconds;
     if (status == LIBSOLVER_OUT_OF_MEMORY)
-        return memory_failed(s->env, "packing the factor", why);
+        return NO_MEMORY(s->env, "packing the factor", why);
     if (status == LIBSOLVER_CANCELLED)
         return FAIL(why, status, "%s", libsolver_status_sentence(status));
     TRY(status);
@@ -348,31 +326,26 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, me
     *workspace = NULL;
     tree_workspace *w = memory_zeroed(&s->env->memory, 1, sizeof(tree_workspace));
     if (!w)
-        return memory_failed(s->env, "the workspace", why);
-    char sentence[ROOM] = "";
+        return NO_MEMORY(s->env, "the workspace", why);
     w->solver = s;
     w->columns = columns;
     w->bytes = device_workspace_bytes(&s->device, columns);
     w->staging.device = s->device.device;
-    const libsolver_status status =
-        device_workspace_open(&s->device, columns, &w->device, sentence, ROOM);
+    const libsolver_status status = device_workspace_open(&s->device, columns, &w->device, why);
     if (status != LIBSOLVER_OK)
         memory_free(&s->env->memory, w);
     else
         *workspace = w;
-    return device_failed(status, "the workspace on the device", sentence, why);
+    return status;
 }
 
 static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows,
                               libsolver_type type, message *why)
 {
     const int64_t scalar = type_bytes(type);
-    char sentence[ROOM] = "";
     if (w->staging.host)
         return LIBSOLVER_OK;
-    return device_failed(device_staging_open(&s->device, rows * w->device.columns * scalar,
-                                             &w->staging, sentence, ROOM),
-                         "page-locked memory", sentence, why);
+    return device_staging_open(&s->device, rows * w->device.columns * scalar, &w->staging, why);
 }
 
 libsolver_status tree_workspace_stage(const tree_solver *s, tree_workspace *w, message *why)
@@ -391,21 +364,19 @@ void tree_workspace_free(tree_workspace *w)
 
 libsolver_status tree_workspace_fit(const tree_solver *s, tree_workspace *w, message *why)
 {
-    char sentence[ROOM] = "";
     if (device_workspace_bytes(&s->device, w->columns) == w->bytes)
         return LIBSOLVER_OK;
     device_workspace_close(&w->device);
     w->bytes = device_workspace_bytes(&s->device, w->columns);
-    const libsolver_status status =
-        device_workspace_open(&s->device, w->columns, &w->device, sentence, ROOM);
+    const libsolver_status status = device_workspace_open(&s->device, w->columns, &w->device, why);
     w->bytes = status == LIBSOLVER_OK ? w->bytes : -1;
-    return device_failed(status, "the workspace on the device", sentence, why);
+    return status;
 }
 
 libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream,
-                            const libsolver_vectors *b, const libsolver_vectors *x)
+                            const libsolver_vectors *b, const libsolver_vectors *x, message *why)
 {
-    return device_solve(&s->device, &w->device, stream, b, x, NULL);
+    return device_solve(&s->device, &w->device, stream, b, x, NULL, why);
 }
 
 libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w,
@@ -413,7 +384,6 @@ libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w,
                                  message *why)
 {
     const int64_t scalar = type_bytes(b->type), most = w->device.columns;
-    char sentence[ROOM] = "";
     libsolver_status status = LIBSOLVER_OK;
     TRY(stage(s, w, b->rows, b->type, why));
     for (int64_t first = 0; first < b->columns && status == LIBSOLVER_OK; first += most) {
@@ -426,32 +396,28 @@ libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w,
                                      .type = b->type,
                                      .place = LIBSOLVER_DEVICE};
         packed_copy(b, first, columns, w->staging.host, 1);
-        status = device_staging_in(&s->device, &w->staging, bytes, sentence, ROOM);
+        status = device_staging_in(&s->device, &w->staging, bytes, why);
         if (status == LIBSOLVER_OK)
-            status = device_solve(&s->device, &w->device, NULL, &v, &v, NULL);
+            status = device_solve(&s->device, &w->device, NULL, &v, &v, NULL, why);
         if (status == LIBSOLVER_OK)
-            status = device_staging_out(&s->device, &w->staging, bytes, sentence, ROOM);
+            status = device_staging_out(&s->device, &w->staging, bytes, why);
         if (status == LIBSOLVER_OK)
             packed_copy(x, first, columns, w->staging.host, 0);
     }
-    TRY(device_failed(status, "the solve on the device", sentence, why));
+    TRY(status);
     return tree_solve_check(s, w, NULL, why);
 }
 
 libsolver_status tree_solver_get(const tree_solver *s, const libsolver_vectors *from, void *to,
                                  message *why)
 {
-    char sentence[ROOM] = "";
-    return device_failed(device_block_get(&s->device, from, to, sentence, ROOM),
-                         "copying from the device", sentence, why);
+    return device_block_get(&s->device, from, to, why);
 }
 
 libsolver_status tree_solver_put(const tree_solver *s, const void *from,
                                  const libsolver_vectors *to, message *why)
 {
-    char sentence[ROOM] = "";
-    return device_failed(device_block_put(&s->device, from, to, sentence, ROOM),
-                         "copying to the device", sentence, why);
+    return device_block_put(&s->device, from, to, why);
 }
 
 libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w,
@@ -459,23 +425,20 @@ libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w,
                                    libsolver_task *task, message *why)
 {
     memory *m = &s->env->memory;
-    char sentence[ROOM] = "";
     if (s->device.by_levels)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "solves that go level by level are not traced");
     if (s->options.substitute)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "solves by substitution are not traced");
     task_times *times = memory_zeroed(m, s->info.tasks, sizeof(task_times));
     if (!times)
-        return memory_failed(s->env, "the trace", why);
+        return NO_MEMORY(s->env, "the trace", why);
     libsolver_status status =
-        device_failed(device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times,
-                                         sentence, ROOM),
-                      "the traced solve", sentence, why);
+        device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, why);
     if (status == LIBSOLVER_OK)
         status = tree_solve_check(s, w, NULL, why);
     if (status == LIBSOLVER_OK &&
         trace_tasks(m, s->label, times, s->info.tasks, s->info.heights, task) != LIBSOLVER_OK)
-        status = memory_failed(s->env, "the trace", why);
+        status = NO_MEMORY(s->env, "the trace", why);
     memory_free(m, times);
     return status;
 }
@@ -484,12 +447,10 @@ libsolver_status tree_solve_check(const tree_solver *s, tree_workspace *w, void 
                                   message *why)
 {
     int gave_up = 0;
-    char sentence[ROOM] = "";
-    const libsolver_status status =
-        device_solve_check(&s->device, &w->device, stream, &gave_up, sentence, ROOM);
-    if (status == LIBSOLVER_OK && gave_up)
-        return FAIL(why, LIBSOLVER_CUDA,
-                    "a block waited %g s for another: the device did not run all of them at once",
-                    s->device.patience);
-    return device_failed(status, "the solve on the device", sentence, why);
+    TRY(device_solve_check(&s->device, &w->device, stream, &gave_up, why));
+    return gave_up ? FAIL(why, LIBSOLVER_CUDA,
+                          "a block waited %g s for another: the device did not run all of them at "
+                          "once",
+                          s->device.patience)
+                   : LIBSOLVER_OK;
 }

@@ -86,7 +86,7 @@ void tree_workspace_free(tree_workspace *workspace);
  * solver's): nothing is allocated, and no more than one kernel is launched for each panel, so that
  * it can be captured.  INVALID, CUDA. */
 libsolver_status tree_solve(const tree_solver *solver, tree_workspace *workspace, void *stream,
-                            const libsolver_vectors *b, const libsolver_vectors *x);
+                            const libsolver_vectors *b, const libsolver_vectors *x, message *why);
 /* The same for blocks on the host, through page-locked memory of the workspace: one copy in, one
  * out.  Waits; the status is tree_solve_check's. */
 libsolver_status tree_solve_host(const tree_solver *solver, tree_workspace *workspace,

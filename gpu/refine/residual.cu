@@ -5,10 +5,6 @@
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
 
-extern "C" {
-#include "base/message.h"
-}
-
 constexpr int WIDE_COLUMNS = 4; /* that one warp sums when there are several */
 
 static int64_t blocks_for(int64_t threads, int64_t most)
@@ -54,7 +50,7 @@ static int64_t place_matrix(device_matrix *a, char *base)
 
 extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
                                                int64_t lower_entries, const int32_t *row_of,
-                                               libsolver_type type, char *sentence, int room)
+                                               libsolver_type type, message *why)
 {
     const current_device here(a->device);
     const cudaStream_t stream = (cudaStream_t)a->stream;
@@ -66,12 +62,14 @@ extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matr
     a->long_rows = pattern->long_rows;
     a->entries = pattern->start[pattern->n];
     a->lower_entries = lower_entries;
-    a->bytes = place_matrix(a, nullptr);
-    cudaError_t error =
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, a->device);
-    if (error == cudaSuccess)
-        error = cudaMalloc(&a->memory, (size_t)a->bytes);
+    const int64_t bytes = place_matrix(a, nullptr);
+    TRY(CUDA_STATUS(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                           a->device),
+                    "asking for the device's properties", why));
+    TRY(device_allocate(&a->memory, bytes, "the matrix by rows", why));
+    a->bytes = bytes;
     place_matrix(a, static_cast<char *>(a->memory));
+    cudaError_t error = cudaSuccess;
     const auto upload = [&](void *to, const void *from, int64_t bytes) {
         if (error == cudaSuccess && bytes > 0)
             error = cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice, stream);
@@ -88,7 +86,7 @@ extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matr
     a->norm_blocks = (int32_t)blocks_for(a->n, 4 * multiprocessors);
     if (error != cudaSuccess)
         device_matrix_close(a);
-    return status_with(error, sentence, room);
+    return CUDA_STATUS(error, "copying the matrix to the device", why);
 }
 
 extern "C" void device_matrix_close(device_matrix *a)
@@ -101,7 +99,7 @@ extern "C" void device_matrix_close(device_matrix *a)
 }
 
 extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void *lower,
-                                              const void *row_sum, char *sentence, int room)
+                                              const void *row_sum, message *why)
 {
     const current_device here(a->device);
     const cudaStream_t stream = (cudaStream_t)a->stream;
@@ -117,16 +115,18 @@ extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void
     if (error == cudaSuccess)
         TRY(with_type(a->type, [&](auto one) {
             using T = decltype(one);
-            return launch(spread_kernel<T>,
-                          launch_shape{blocks_for(a->entries, 65535), REFINE_THREADS}, a->stream,
-                          a->entries, a->source, static_cast<const T *>(a->incoming),
-                          static_cast<T *>(a->value), a->n, a->row_of,
-                          reinterpret_cast<const real_of<T> *>(sums),
-                          static_cast<real_of<T> *>(a->row_sum));
+            return LAUNCH_STATUS(
+                launch_kernel(spread_kernel<T>,
+                              launch_shape{blocks_for(a->entries, 65535), REFINE_THREADS},
+                              a->stream, a->entries, a->source, static_cast<const T *>(a->incoming),
+                              static_cast<T *>(a->value), a->n, a->row_of,
+                              reinterpret_cast<const real_of<T> *>(sums),
+                              static_cast<real_of<T> *>(a->row_sum)),
+                "launching the kernel that spreads the values of the matrix", why);
         }));
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
-    return status_with(error, sentence, room);
+    return CUDA_STATUS(error, "copying the values of the matrix to the device", why);
 }
 
 /* ---- Memory of refinements ------------------------------------------------------------------- */
@@ -171,8 +171,10 @@ static int64_t place_refinement(const device_matrix *a, device_refinement *w, ch
     return all.bytes;
 }
 
+#define CLEARING "clearing the workspace of refinement"
+
 extern "C" libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
-                                                   device_refinement *w, char *sentence, int room)
+                                                   device_refinement *w, message *why)
 {
     const current_device here(a->device);
     const cudaStream_t stream = (cudaStream_t)a->stream;
@@ -181,19 +183,21 @@ extern "C" libsolver_status device_refinement_open(const device_matrix *a, int32
     *w = {};
     w->device = a->device;
     w->columns = columns < REFINE_COLUMNS ? columns : REFINE_COLUMNS;
-    cudaError_t error = cudaMalloc(&w->memory, (size_t)place_refinement(a, w, nullptr, &zeroed));
+    TRY(device_allocate(&w->memory, place_refinement(a, w, nullptr, &zeroed),
+                        "the workspace of refinement", why));
     place_refinement(a, w, static_cast<char *>(w->memory), &zeroed);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(w->memory, 0, (size_t)zeroed, stream);
-    if (error == cudaSuccess)
-        error =
-            cudaHostAlloc(&told, sizeof(refine_state), cudaHostAllocMapped | cudaHostAllocPortable);
+    libsolver_status status =
+        CUDA_STATUS(cudaMemsetAsync(w->memory, 0, (size_t)zeroed, stream), CLEARING, why);
+    if (status == LIBSOLVER_OK)
+        status = page_locked_allocate(&told, sizeof(refine_state),
+                                      cudaHostAllocMapped | cudaHostAllocPortable,
+                                      "the state of refinement", why);
     w->told = static_cast<refine_state *>(told);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    if (error != cudaSuccess)
+    if (status == LIBSOLVER_OK)
+        status = CUDA_STATUS(cudaStreamSynchronize(stream), CLEARING, why);
+    if (status != LIBSOLVER_OK)
         device_refinement_close(w);
-    return status_with(error, sentence, room);
+    return status;
 }
 
 extern "C" void device_refinement_close(device_refinement *w)
@@ -250,26 +254,19 @@ static refine_arguments<T> arguments_of(const device_matrix *a, const device_ref
 
 /* A block for each part of the rows and each `width` columns. */
 template <typename T, typename... More>
-static libsolver_status launch_2d(void (*kernel)(refine_arguments<T>, More...), int32_t blocks,
-                                  int64_t columns, int width, void *stream,
-                                  const refine_arguments<T> &a, More... more)
+static cudaError_t launch_2d(void (*kernel)(refine_arguments<T>, More...), int32_t blocks,
+                             int64_t columns, int width, void *stream, const refine_arguments<T> &a,
+                             More... more)
 {
     kernel<<<dim3((unsigned)blocks, (unsigned)((columns + width - 1) / width)), REFINE_THREADS, 0,
              (cudaStream_t)stream>>>(a, more...);
-    return status_of(cudaGetLastError());
-}
-
-static bool fits(const device_matrix *a, const device_refinement *w, const refine_step *s)
-{
-    return s->b.columns == s->x.columns && s->b.columns <= w->columns && s->b.rows == a->n &&
-           s->x.rows == a->n && s->b.type == a->type && s->x.type == a->type;
+    return cudaGetLastError();
 }
 
 extern "C" libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
-                                               void *stream, const refine_step *s)
+                                               void *stream, const refine_step *s, message *why)
 {
-    if (!fits(a, w, s))
-        return LIBSOLVER_INVALID;
+    TRY(device_refine_fits(a, w, &s->b, &s->x, why));
     if (s->b.columns == 0)
         return LIBSOLVER_OK;
     const current_device here(a->device);
@@ -277,52 +274,56 @@ extern "C" libsolver_status device_refine_step(const device_matrix *a, const dev
     return with_type(a->type, [&](auto one) {
         using T = decltype(one);
         const refine_arguments<T> g = arguments_of<T>(a, w, s);
-        TRY(launch_2d(advance_kernel<T>, a->norm_blocks, g.columns, 1, on, g));
-        return g.columns == 1 ? launch_2d(residual_kernel<T, 1>, a->blocks, 1, 1, on, g)
-                              : launch_2d(residual_kernel<T, WIDE_COLUMNS>, a->blocks, g.columns,
-                                          WIDE_COLUMNS, on, g);
+        cudaError_t error = launch_2d(advance_kernel<T>, a->norm_blocks, g.columns, 1, on, g);
+        if (error == cudaSuccess)
+            error = g.columns == 1 ? launch_2d(residual_kernel<T, 1>, a->blocks, 1, 1, on, g)
+                                   : launch_2d(residual_kernel<T, WIDE_COLUMNS>, a->blocks,
+                                               g.columns, WIDE_COLUMNS, on, g);
+        return LAUNCH_STATUS(error, "launching a step of refinement", why);
     });
 }
 
 extern "C" libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
                                                  void *stream, const refine_step *s,
-                                                 const refine_outcome *outcome)
+                                                 const refine_outcome *outcome, message *why)
 {
-    if (!fits(a, w, s))
-        return LIBSOLVER_INVALID;
+    TRY(device_refine_fits(a, w, &s->b, &s->x, why));
     const current_device here(a->device);
     return with_type(a->type, [&](auto one) {
         using T = decltype(one);
         /* no columns have an outcome too */
         const int64_t columns = s->b.columns > 0 ? s->b.columns : 1;
-        return launch_2d(finish_kernel<T>, a->norm_blocks, columns, 1, stream ? stream : a->stream,
-                         arguments_of<T>(a, w, s), *outcome);
+        return LAUNCH_STATUS(launch_2d(finish_kernel<T>, a->norm_blocks, columns, 1,
+                                       stream ? stream : a->stream, arguments_of<T>(a, w, s),
+                                       *outcome),
+                             "launching the end of refinement", why);
     });
 }
 
 extern "C" libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
                                                 void *stream, const libsolver_vectors *b,
-                                                libsolver_vectors *copy)
+                                                libsolver_vectors *copy, message *why)
 {
     const current_device here(a->device);
     const bool by_rows = b->layout == LIBSOLVER_ROW_MAJOR;
     const size_t scalar = (size_t)type_bytes(a->type),
                  lines = (size_t)(by_rows ? b->rows : b->columns);
     const size_t line = scalar * (size_t)(by_rows ? b->columns : b->rows);
-    if (b->columns > w->columns || b->rows != a->n)
-        return LIBSOLVER_INVALID;
+    TRY(device_refine_fits(a, w, b, b, why));
     *copy = *b;
     copy->values = w->spare;
     copy->ld = by_rows ? b->columns : b->rows;
     if (line == 0 || lines == 0)
         return LIBSOLVER_OK;
-    return status_of(cudaMemcpy2DAsync(w->spare, line, b->values, scalar * (size_t)b->ld, line,
-                                       lines, cudaMemcpyDeviceToDevice,
-                                       (cudaStream_t)(stream ? stream : a->stream)));
+    return LAUNCH_STATUS(cudaMemcpy2DAsync(w->spare, line, b->values, scalar * (size_t)b->ld, line,
+                                           lines, cudaMemcpyDeviceToDevice,
+                                           (cudaStream_t)(stream ? stream : a->stream)),
+                         "copying the right-hand side on the device", why);
 }
 
-extern "C" libsolver_status device_refine_wait(const device_matrix *a, void *stream)
+extern "C" libsolver_status device_refine_wait(const device_matrix *a, void *stream, message *why)
 {
     const current_device here(a->device);
-    return status_of(cudaStreamSynchronize((cudaStream_t)(stream ? stream : a->stream)));
+    return LAUNCH_STATUS(cudaStreamSynchronize((cudaStream_t)(stream ? stream : a->stream)),
+                         "refinement on the device", why);
 }

@@ -7,6 +7,7 @@
 #ifndef GPU_REFINE_RESIDUAL_H
 #define GPU_REFINE_RESIDUAL_H
 
+#include "gpu/device/device_failure.h"
 #include "gpu/refine/full_matrix.h"
 #include "gpu/refine/refine_state.h"
 #include "libsolver_types.h"
@@ -32,15 +33,14 @@ typedef struct device_matrix {
     void *incoming; /* values of the lower triangle, then row sums, as they come in */
 } device_matrix;
 
-/* error: room for a sentence on what went wrong, `room` characters.  row_of: n, as given to
- * full_matrix_build. */
+/* row_of: n, as given to full_matrix_build. */
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
                                     int64_t lower_entries, const int32_t *row_of,
-                                    libsolver_type type, char *error, int room);
+                                    libsolver_type type, message *why);
 /* New values: lower, of the triangle that the pattern was built from; row_sum: n reals, sums of
  * |A|, by its rows.  Waits. */
 libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                   char *error, int room);
+                                   message *why);
 void device_matrix_close(device_matrix *a);
 
 /* What the refinement of up to `columns` columns writes to.  Blocks are n x columns, by columns. */
@@ -57,7 +57,7 @@ typedef struct device_refinement {
 } device_refinement;
 
 libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
-                                        device_refinement *w, char *error, int room);
+                                        device_refinement *w, message *why);
 void device_refinement_close(device_refinement *w);
 
 typedef struct refine_step {
@@ -69,10 +69,24 @@ typedef struct refine_step {
     unsigned *failed; /* on the device: nonzero after a solve that gave up */
 } refine_step;
 
+/* Whether such vectors can be refined in w.  INVALID. */
+static inline libsolver_status device_refine_fits(const device_matrix *a,
+                                                  const device_refinement *w,
+                                                  const libsolver_vectors *b,
+                                                  const libsolver_vectors *x, message *why)
+{
+    if (b->columns == x->columns && b->columns <= w->columns && b->rows == a->n &&
+        x->rows == a->n && b->type == a->type && x->type == a->type)
+        return LIBSOLVER_OK;
+    return FAIL(why, LIBSOLVER_INVALID,
+                "the right-hand side, the solution and the matrix on the device differ in size or "
+                "type, or there are more columns than the workspace of refinement has");
+}
+
 /* Two launches: [x += d,] r := b - A x, backward errors, state.  A step after all columns are done
  * changes nothing. */
 libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
-                                    void *stream, const refine_step *s);
+                                    void *stream, const refine_step *s, message *why);
 
 /* Where the results of a refinement go that nobody waits for, on the device, NULL: nowhere. */
 typedef struct refine_outcome {
@@ -85,13 +99,13 @@ typedef struct refine_outcome {
 /* The best x takes the place of a worse one.  One launch. */
 libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
                                       void *stream, const refine_step *s,
-                                      const refine_outcome *outcome);
+                                      const refine_outcome *outcome, message *why);
 /* spare := b, asynchronously; *copy: a view of it. */
 libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
                                      void *stream, const libsolver_vectors *b,
-                                     libsolver_vectors *copy);
+                                     libsolver_vectors *copy, message *why);
 /* Waits for the stream; then `told` is the state after the last step that told. */
-libsolver_status device_refine_wait(const device_matrix *a, void *stream);
+libsolver_status device_refine_wait(const device_matrix *a, void *stream, message *why);
 
 #ifdef __cplusplus
 }

@@ -1,29 +1,26 @@
 /* gpu/refine/residual_none.c: refinement on a device, in a build without CUDA
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/refine/residual.h"
-#include <stdio.h>
 
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
                                     int64_t lower_entries, const int32_t *row_of,
-                                    libsolver_type type, char *sentence, int room)
+                                    libsolver_type type, message *why)
 {
     (void)a;
     (void)pattern;
     (void)lower_entries;
     (void)row_of;
     (void)type;
-    snprintf(sentence, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                   char *sentence, int room)
+                                   message *why)
 {
     (void)a;
     (void)lower;
     (void)row_sum;
-    snprintf(sentence, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 void device_matrix_close(device_matrix *a)
@@ -32,11 +29,11 @@ void device_matrix_close(device_matrix *a)
 }
 
 libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
-                                        device_refinement *w, char *sentence, int room)
+                                        device_refinement *w, message *why)
 {
     (void)columns;
     (void)w;
-    return device_matrix_set(a, NULL, NULL, sentence, room);
+    return device_matrix_set(a, NULL, NULL, why);
 }
 
 void device_refinement_close(device_refinement *w)
@@ -45,33 +42,33 @@ void device_refinement_close(device_refinement *w)
 }
 
 libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
-                                    void *stream, const refine_step *s)
+                                    void *stream, const refine_step *s, message *why)
 {
     (void)a;
     (void)w;
     (void)stream;
     (void)s;
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
                                       void *stream, const refine_step *s,
-                                      const refine_outcome *outcome)
+                                      const refine_outcome *outcome, message *why)
 {
     (void)outcome;
-    return device_refine_step(a, w, stream, s);
+    return device_refine_step(a, w, stream, s, why);
 }
 
 libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
                                      void *stream, const libsolver_vectors *b,
-                                     libsolver_vectors *copy)
+                                     libsolver_vectors *copy, message *why)
 {
     (void)b;
     (void)copy;
-    return device_refine_step(a, w, stream, NULL);
+    return device_refine_step(a, w, stream, NULL, why);
 }
 
-libsolver_status device_refine_wait(const device_matrix *a, void *stream)
+libsolver_status device_refine_wait(const device_matrix *a, void *stream, message *why)
 {
-    return device_refine_step(a, NULL, stream, NULL);
+    return device_refine_step(a, NULL, stream, NULL, why);
 }

@@ -20,23 +20,6 @@ struct tree_refiner {
     libsolver_vectors b, x; /* of the group at hand, on the device */
 };
 
-#define ROOM 160 /* of CUDA's sentences */
-
-static libsolver_status device_failed(libsolver_status status, const char *what,
-                                      const char *sentence, message *why)
-{
-    return status == LIBSOLVER_OK
-               ? status
-               : FAIL(why, status, "%s: %s", what,
-                      sentence[0] ? sentence : libsolver_status_sentence(status));
-}
-
-static libsolver_status memory_failed(const environment *env, const char *what, message *why)
-{
-    return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", what,
-                (long long)env->memory.wanted);
-}
-
 /* ---- A --------------------------------------------------------------------------------------- */
 
 libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
@@ -47,24 +30,23 @@ libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
     if (lower->start[lower->n] > FULL_MATRIX_ENTRIES)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 entries or more on the GPU");
     full_matrix full = {0};
-    char sentence[ROOM] = "";
     tree_matrix *a = memory_zeroed(&env->memory, 1, sizeof(tree_matrix));
     if (!a || full_matrix_build(&env->memory, lower, row_of, hermitian, &full) != LIBSOLVER_OK) {
         memory_free(&env->memory, a);
-        return memory_failed(env, "the matrix by rows", why);
+        return NO_MEMORY(env, "the matrix by rows", why);
     }
     a->env = env;
     a->solver = solver;
     a->device.device = env->device;
     a->device.stream = tree_solver_stream(solver);
     const libsolver_status status =
-        device_matrix_open(&a->device, &full, lower->start[lower->n], row_of, type, sentence, ROOM);
+        device_matrix_open(&a->device, &full, lower->start[lower->n], row_of, type, why);
     full_matrix_free(&env->memory, &full);
     if (status != LIBSOLVER_OK)
         memory_free(&env->memory, a);
     else
         *out = a;
-    return device_failed(status, "the matrix on the device", sentence, why);
+    return status;
 }
 
 void tree_matrix_free(tree_matrix *a)
@@ -83,9 +65,7 @@ int64_t tree_matrix_bytes(const tree_matrix *a)
 libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void *row_sum,
                                  message *why)
 {
-    char sentence[ROOM] = "";
-    return device_failed(device_matrix_set(&a->device, values, row_sum, sentence, ROOM),
-                         "the matrix on the device", sentence, why);
+    return device_matrix_set(&a->device, values, row_sum, why);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -95,21 +75,19 @@ libsolver_status tree_refiner_create(const tree_matrix *a, int64_t columns, tree
 {
     *out = NULL;
     memory *m = &a->env->memory;
-    char sentence[ROOM] = "";
     tree_refiner *r = memory_zeroed(m, 1, sizeof(tree_refiner));
     if (!r)
-        return memory_failed(a->env, "refinement", why);
+        return NO_MEMORY(a->env, "refinement", why);
     r->a = a;
     r->solves = solves;
     r->staging.device = a->device.device;
     const int32_t most = columns < REFINE_COLUMNS ? (int32_t)columns : REFINE_COLUMNS;
-    const libsolver_status status =
-        device_refinement_open(&a->device, most, &r->device, sentence, ROOM);
+    const libsolver_status status = device_refinement_open(&a->device, most, &r->device, why);
     if (status != LIBSOLVER_OK)
         memory_free(m, r);
     else
         *out = r;
-    return device_failed(status, "refinement on the device", sentence, why);
+    return status;
 }
 
 void tree_refiner_free(tree_refiner *r)
@@ -157,53 +135,44 @@ static int64_t block_bytes(const tree_refiner *r, int64_t columns)
 
 /* A block on the host, through page-locked memory, to a place on the device. */
 static libsolver_status load_host(tree_refiner *r, const libsolver_vectors *from, void *to,
-                                  char *sentence)
+                                  message *why)
 {
     const device_solver *s = tree_solver_device(r->a->solver);
     device_staging way = r->staging;
     way.on_device = to;
     packed_copy(from, 0, from->columns, way.host, 1);
-    return device_staging_in(s, &way, block_bytes(r, from->columns), sentence, ROOM);
+    return device_staging_in(s, &way, block_bytes(r, from->columns), why);
 }
 
 libsolver_status tree_refine_load(tree_refiner *r, int solve_first, const libsolver_vectors *b,
                                   const libsolver_vectors *x, message *why)
 {
-    char sentence[ROOM] = "";
-    libsolver_status status = LIBSOLVER_OK;
+    const device_solver *solver = tree_solver_device(r->a->solver);
     r->b = *b;
     r->x = *x;
-    if (b->place == LIBSOLVER_DEVICE) {
-        if (b->values == x->values)
-            status = device_refine_spare(&r->a->device, &r->device, NULL, b, &r->b);
-        return device_failed(status, "the right-hand side", libsolver_status_sentence(status), why);
-    }
+    if (b->place == LIBSOLVER_DEVICE)
+        return b->values == x->values
+                   ? device_refine_spare(&r->a->device, &r->device, NULL, b, &r->b, why)
+                   : LIBSOLVER_OK;
     if (!r->staging.host)
-        status =
-            device_staging_open(tree_solver_device(r->a->solver), block_bytes(r, r->device.columns),
-                                &r->staging, sentence, ROOM);
+        TRY(device_staging_open(solver, block_bytes(r, r->device.columns), &r->staging, why));
     r->b = device_block(r, r->device.spare, b->columns);
     r->x = device_block(r, r->staging.on_device, b->columns);
-    if (status == LIBSOLVER_OK)
-        status = load_host(r, b, r->b.values, sentence);
-    if (status == LIBSOLVER_OK && !solve_first)
-        status = device_refine_wait(&r->a->device, NULL); /* x takes the same way */
-    if (status == LIBSOLVER_OK && !solve_first)
-        status = load_host(r, x, r->x.values, sentence);
-    return device_failed(status, "copying to the device", sentence, why);
+    TRY(load_host(r, b, r->b.values, why));
+    if (solve_first)
+        return LIBSOLVER_OK;
+    TRY(device_refine_wait(&r->a->device, NULL, why)); /* x takes the same way */
+    return load_host(r, x, r->x.values, why);
 }
 
 libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, message *why)
 {
-    char sentence[ROOM] = "";
     if (x->place == LIBSOLVER_DEVICE)
         return LIBSOLVER_OK;
-    const libsolver_status status =
-        device_staging_out(tree_solver_device(r->a->solver), &r->staging,
-                           block_bytes(r, x->columns), sentence, ROOM);
-    if (status == LIBSOLVER_OK)
-        packed_copy(x, 0, x->columns, r->staging.host, 0);
-    return device_failed(status, "copying from the device", sentence, why);
+    TRY(device_staging_out(tree_solver_device(r->a->solver), &r->staging,
+                           block_bytes(r, x->columns), why));
+    packed_copy(x, 0, x->columns, r->staging.host, 0);
+    return LIBSOLVER_OK;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -220,42 +189,44 @@ static refine_step step_of(const tree_refiner *r, const tree_refinement *how,
 }
 
 /* The first solution and its error. */
-static libsolver_status start(const tree_refiner *r, int solve_first, refine_step *s)
+static libsolver_status start(const tree_refiner *r, int solve_first, refine_step *s, message *why)
 {
     if (solve_first)
-        TRY(tree_solve(r->a->solver, r->solves, NULL, &s->b, &s->x));
-    TRY(device_refine_step(&r->a->device, &r->device, NULL, s));
+        TRY(tree_solve(r->a->solver, r->solves, NULL, &s->b, &s->x, why));
+    TRY(device_refine_step(&r->a->device, &r->device, NULL, s, why));
     s->first = 0;
     return LIBSOLVER_OK;
 }
 
 /* x += A^-1 (b - A x) and its error.  A kernel that solves could look at r->device.state->open, on
  * the device, and return if it is 0. */
-static libsolver_status correct(const tree_refiner *r, const refine_step *s)
+static libsolver_status correct(const tree_refiner *r, const refine_step *s, message *why)
 {
     const libsolver_vectors residual = device_block(r, r->device.residual, s->b.columns);
     const libsolver_vectors correction = device_block(r, r->device.correction, s->b.columns);
-    TRY(tree_solve(r->a->solver, r->solves, NULL, &residual, &correction));
-    return device_refine_step(&r->a->device, &r->device, NULL, s);
+    TRY(tree_solve(r->a->solver, r->solves, NULL, &residual, &correction, why));
+    return device_refine_step(&r->a->device, &r->device, NULL, s, why);
 }
 
 /* Launches a step at a time, as long as a column is open. */
-static libsolver_status run(const tree_refiner *r, int most, refine_step *s, tree_refinement *how)
+static libsolver_status run(const tree_refiner *r, int most, refine_step *s, tree_refinement *how,
+                            message *why)
 {
     const device_matrix *a = &r->a->device;
     const volatile refine_state *told = r->device.told;
-    TRY(start(r, how->solve_first, s));
-    TRY(device_refine_wait(a, NULL));
+    TRY(start(r, how->solve_first, s, why));
+    TRY(device_refine_wait(a, NULL, why));
     for (how->steps = 0; told->open > 0 && how->steps < most && !told->failed; how->steps++) {
         if (environment_cancelled(r->a->env))
-            return LIBSOLVER_CANCELLED;
-        TRY(correct(r, s));
-        TRY(device_refine_wait(a, NULL));
+            return FAIL(why, LIBSOLVER_CANCELLED, "%s",
+                        libsolver_status_sentence(LIBSOLVER_CANCELLED));
+        TRY(correct(r, s, why));
+        TRY(device_refine_wait(a, NULL, why));
     }
     if (told->worse > 0) {
         const refine_outcome nowhere = {0};
-        TRY(device_refine_finish(a, &r->device, NULL, s, &nowhere));
-        TRY(device_refine_wait(a, NULL));
+        TRY(device_refine_finish(a, &r->device, NULL, s, &nowhere, why));
+        TRY(device_refine_wait(a, NULL, why));
     }
     return LIBSOLVER_OK;
 }
@@ -265,9 +236,7 @@ libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *
 {
     refine_step s = step_of(r, how, &r->b, &r->x);
     s.tell = 1;
-    const libsolver_status status = run(r, how->steps, &s, how);
-    if (status != LIBSOLVER_OK)
-        return FAIL(why, status, "%s", libsolver_status_sentence(status));
+    TRY(run(r, how->steps, &s, how, why));
     if (r->device.told->failed)
         return tree_solve_check(r->a->solver, r->solves, NULL, why);
     for (int64_t q = 0; q < r->b.columns; q++) {
@@ -279,14 +248,14 @@ libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *
 
 libsolver_status tree_refine_launch(tree_refiner *r, const tree_refinement *how,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
-                                    const refine_outcome *outcome)
+                                    const refine_outcome *outcome, message *why)
 {
     libsolver_vectors from = *b;
     if (b->values == x->values)
-        TRY(device_refine_spare(&r->a->device, &r->device, NULL, b, &from));
+        TRY(device_refine_spare(&r->a->device, &r->device, NULL, b, &from, why));
     refine_step s = step_of(r, how, &from, x);
-    TRY(start(r, how->solve_first, &s));
+    TRY(start(r, how->solve_first, &s, why));
     for (int k = 0; k < how->steps && b->columns > 0; k++)
-        TRY(correct(r, &s));
-    return device_refine_finish(&r->a->device, &r->device, NULL, &s, outcome);
+        TRY(correct(r, &s, why));
+    return device_refine_finish(&r->a->device, &r->device, NULL, &s, outcome, why);
 }

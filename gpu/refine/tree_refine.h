@@ -61,7 +61,7 @@ const libsolver_vectors *tree_refine_x(const tree_refiner *r);
 struct refine_outcome;
 libsolver_status tree_refine_launch(tree_refiner *r, const tree_refinement *how,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
-                                    const struct refine_outcome *outcome);
+                                    const struct refine_outcome *outcome, message *why);
 
 #ifdef __cplusplus
 }

@@ -7,10 +7,6 @@
 #include "gpu/solve/solve_arguments.cuh"
 #include "gpu/solve/tree_solve.cuh"
 
-extern "C" {
-#include "base/message.h"
-}
-
 /* Shared memory that one of two blocks on a multiprocessor can have, less what the system takes. */
 constexpr int BLOCKS_EACH = 2;
 constexpr int BLOCK_SHARED = 227 * 1024 / BLOCKS_EACH - 1024;
@@ -19,6 +15,8 @@ template <typename SOLVER> constexpr int ring_bytes()
 {
     return (BLOCK_SHARED - solve_bytes<SOLVER>(0)) / 128 * 128;
 }
+
+#define LAUNCHING "launching the solve"
 
 /* ---- Instances of the kernel, by type and columns -------------------------------------------- */
 
@@ -31,7 +29,7 @@ template <typename T> static int32_t block_columns(int64_t columns)
 
 template <typename SOLVER, typename T>
 static libsolver_status run(const device_solver *s, solve_arguments<T> a, const device_workspace *w,
-                            cudaStream_t stream)
+                            cudaStream_t stream, message *why)
 {
     constexpr int most =
         TASK_BYTES + TASK_INPUTS * SOLVER::INPUT_BYTES + TASK_SOURCES * SOLVER::SOURCE_BYTES;
@@ -42,38 +40,41 @@ static libsolver_status run(const device_solver *s, solve_arguments<T> a, const 
     const auto kernel =
         a.times ? tree_solve_kernel<SOLVER, true> : tree_solve_kernel<SOLVER, false>;
     if (!s->by_levels)
-        return launch(kernel, how, stream, a);
+        return LAUNCH_STATUS(launch_kernel(kernel, how, stream, a), LAUNCHING, why);
     a.epoch = nullptr;
-    TRY(launch(next_level_epoch, launch_shape{1, 1}, stream, static_cast<solve_state *>(w->state)));
+    TRY(LAUNCH_STATUS(launch_kernel(next_level_epoch, launch_shape{1, 1}, stream,
+                                    static_cast<solve_state *>(w->state)),
+                      LAUNCHING, why));
     for (int32_t level = 0; level < s->levels; level++) {
         how.blocks = s->level_blocks[level];
-        TRY(launch(kernel, how, stream, a));
+        TRY(LAUNCH_STATUS(launch_kernel(kernel, how, stream, a), LAUNCHING, why));
         a.head += how.blocks;
     }
     if (a.in_place)
-        TRY(launch(store_x_kernel<SOLVER>, launch_shape{(a.n + 255) / 256, 256}, stream, a));
+        TRY(LAUNCH_STATUS(launch_kernel(store_x_kernel<SOLVER>,
+                                        launch_shape{(a.n + 255) / 256, 256}, stream, a),
+                          LAUNCHING, why));
     return LIBSOLVER_OK;
 }
 
 template <typename T>
 static libsolver_status run_columns(const device_solver *s, const solve_arguments<T> &a,
-                                    const device_workspace *w, cudaStream_t stream)
+                                    const device_workspace *w, cudaStream_t stream, message *why)
 {
     if (a.columns == 1)
-        return run<column_solver<T>>(s, a, w, stream);
-    return a.columns <= block_solver<T, 1>::COLUMNS ? run<block_solver<T, 1>>(s, a, w, stream)
-                                                    : run<block_solver<T, 2>>(s, a, w, stream);
+        return run<column_solver<T>>(s, a, w, stream, why);
+    return a.columns <= block_solver<T, 1>::COLUMNS ? run<block_solver<T, 1>>(s, a, w, stream, why)
+                                                    : run<block_solver<T, 2>>(s, a, w, stream, why);
 }
 
 extern "C" libsolver_status device_solve(const device_solver *s, const device_workspace *w,
                                          void *stream, const libsolver_vectors *b,
-                                         const libsolver_vectors *x, task_times *times)
+                                         const libsolver_vectors *x, task_times *times,
+                                         message *why)
 {
-    if (!s->memory || b->rows != s->n || x->rows != s->n || b->columns != x->columns ||
-        b->type != s->type || x->type != s->type)
-        return LIBSOLVER_INVALID;
+    TRY(device_solve_fits(s, b, x, why));
     if (s->substitutes)
-        return device_substitute(s, w, stream, b, x);
+        return device_substitute(s, w, stream, b, x, why);
     const current_device here(s->device);
     return with_type(s->type, [&](auto one) {
         using T = decltype(one);
@@ -81,7 +82,8 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
         a.times = times;
         a.pitch = block_columns<T>(w->columns);
         return by_panels(a, s, w, b, x, [&] {
-            return run_columns(s, a, w, stream ? (cudaStream_t)stream : (cudaStream_t)s->stream);
+            return run_columns(s, a, w, stream ? (cudaStream_t)stream : (cudaStream_t)s->stream,
+                               why);
         });
     });
 }
@@ -105,7 +107,7 @@ static cudaError_t count_blocks(int multiprocessors, int32_t *blocks)
     return error;
 }
 
-extern "C" libsolver_status device_solver_open(device_solver *s, char *sentence, int room)
+extern "C" libsolver_status device_solver_open(device_solver *s, message *why)
 {
     const current_device here(s->device);
     int multiprocessors = 0, cooperative = 0, cache_bytes = 0;
@@ -129,7 +131,13 @@ extern "C" libsolver_status device_solver_open(device_solver *s, char *sentence,
         s->by_levels = 1;
     if (s->blocks < 1)
         s->blocks = 1;
-    return status_with(error, sentence, room);
+    if (error == cudaSuccess)
+        return LIBSOLVER_OK;
+    cudaGetLastError();
+    return FAIL(why,
+                error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY
+                                                   : LIBSOLVER_CUDA,
+                "device %d cannot be used: %s", s->device, cudaGetErrorString(error));
 }
 
 extern "C" void device_solver_drop(device_solver *s)
@@ -166,11 +174,11 @@ struct program_layout {
 };
 
 extern "C" libsolver_status device_solver_reserve(device_solver *s, const device_upload *p,
-                                                  char *sentence, int room)
+                                                  message *why)
 {
     const current_device here(s->device);
     const program_layout to(*p);
-    const cudaError_t error = solver_memory(s, to.all.bytes > 0 ? to.all.bytes : 256);
+    TRY(solver_memory(s, to.all.bytes > 0 ? to.all.bytes : 256, "the program of the solve", why));
     char *base = static_cast<char *>(s->memory);
     s->head = reinterpret_cast<list_head *>(base + to.at[1]);
     s->copy = reinterpret_cast<task_copy *>(base + to.at[2]);
@@ -181,11 +189,11 @@ extern "C" libsolver_status device_solver_reserve(device_solver *s, const device
     s->slots = p->slots;
     s->levels = p->levels;
     s->substitutes = 0;
-    return status_with(error, sentence, room);
+    return LIBSOLVER_OK;
 }
 
 extern "C" libsolver_status device_solver_upload(device_solver *s, const device_upload *p,
-                                                 char *sentence, int room)
+                                                 message *why)
 {
     const current_device here(s->device);
     const program_layout to(*p);
@@ -206,7 +214,7 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
         error = cudaStreamSynchronize(stream);
     if (p->level_blocks)
         s->level_blocks = p->level_blocks;
-    return status_with(error, sentence, room);
+    return CUDA_STATUS(error, "copying the program of the solve to the device", why);
 }
 
 /* ---- Workspaces ------------------------------------------------------------------------------ */
@@ -251,16 +259,17 @@ extern "C" int64_t device_workspace_bytes(const device_solver *s, int64_t column
 }
 
 extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_t columns,
-                                                  device_workspace *w, char *sentence, int room)
+                                                  device_workspace *w, message *why)
 {
     const current_device here(s->device);
     const workspace_layout layout(s, columns);
     *w = {};
     w->device = s->device;
     w->columns = layout.columns;
-    cudaError_t error = cudaMalloc(&w->memory, (size_t)layout.all.bytes);
-    if (error == cudaSuccess) /* published by launch 0, which there is none of */
-        error = cudaMemsetAsync(w->memory, 0, (size_t)layout.all.bytes, (cudaStream_t)s->stream);
+    TRY(device_allocate(&w->memory, layout.all.bytes, "the workspace of the solve", why));
+    /* epoch 0 is never used, so that zeroed packets are invalid */
+    cudaError_t error =
+        cudaMemsetAsync(w->memory, 0, (size_t)layout.all.bytes, (cudaStream_t)s->stream);
     if (error == cudaSuccess) /* solves may come on other streams */
         error = cudaStreamSynchronize((cudaStream_t)s->stream);
     char *base = static_cast<char *>(w->memory);
@@ -271,7 +280,7 @@ extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_
     w->mark = base + layout.mark;
     if (error != cudaSuccess)
         device_workspace_close(w);
-    return status_with(error, sentence, room);
+    return CUDA_STATUS(error, "clearing the workspace of the solve", why);
 }
 
 extern "C" void device_workspace_close(device_workspace *w)
@@ -285,29 +294,29 @@ extern "C" void device_workspace_close(device_workspace *w)
 extern "C" libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w,
                                                const libsolver_vectors *b,
                                                const libsolver_vectors *x, int64_t tasks,
-                                               task_times *times, char *sentence, int room)
+                                               task_times *times, message *why)
 {
     const current_device here(s->device);
     const size_t bytes = (size_t)(tasks + 1) * sizeof(task_times);
     void *on_device = nullptr;
     const cudaStream_t stream = (cudaStream_t)s->stream;
-    cudaError_t error = cudaMalloc(&on_device, bytes);
+    TRY(device_allocate(&on_device, (int64_t)bytes, "the trace", why));
+    cudaError_t error = cudaMemsetAsync(on_device, 0, bytes, stream);
     libsolver_status status = LIBSOLVER_OK;
     if (error == cudaSuccess)
-        error = cudaMemsetAsync(on_device, 0, bytes, stream);
-    if (error == cudaSuccess)
-        status = device_solve(s, w, stream, b, x, static_cast<task_times *>(on_device));
+        status = device_solve(s, w, stream, b, x, static_cast<task_times *>(on_device), why);
     if (error == cudaSuccess && status == LIBSOLVER_OK)
         error = cudaMemcpyAsync(times, on_device, (size_t)tasks * sizeof(task_times),
                                 cudaMemcpyDeviceToHost, stream);
     const cudaError_t end = cudaStreamSynchronize(stream);
     cudaFree(on_device);
-    return status != LIBSOLVER_OK ? status
-                                  : status_with(error != cudaSuccess ? error : end, sentence, room);
+    return status != LIBSOLVER_OK
+               ? status
+               : CUDA_STATUS(error != cudaSuccess ? error : end, "the traced solve", why);
 }
 
 extern "C" libsolver_status device_solve_check(const device_solver *s, const device_workspace *w,
-                                               void *stream, int *gave_up, char *sentence, int room)
+                                               void *stream, int *gave_up, message *why)
 {
     const current_device here(s->device);
     const cudaStream_t on = (cudaStream_t)(stream ? stream : s->stream);
@@ -318,7 +327,7 @@ extern "C" libsolver_status device_solve_check(const device_solver *s, const dev
     if (error == cudaSuccess && failed)
         error = cudaMemsetAsync(word, 0, sizeof failed, on);
     *gave_up = failed != 0;
-    return status_with(error, sentence, room);
+    return CUDA_STATUS(error, "the solve on the device", why);
 }
 
 extern "C" unsigned *device_solve_failed(const device_workspace *w)
@@ -329,18 +338,18 @@ extern "C" unsigned *device_solve_failed(const device_workspace *w)
 /* ---- Between host and device ----------------------------------------------------------------- */
 
 extern "C" libsolver_status device_staging_open(const device_solver *s, int64_t bytes,
-                                                device_staging *g, char *sentence, int room)
+                                                device_staging *g, message *why)
 {
     const current_device here(s->device);
     *g = {};
     g->device = s->device;
     g->bytes = bytes > 0 ? bytes : 16;
-    cudaError_t error = cudaMalloc(&g->on_device, (size_t)g->bytes);
-    if (error == cudaSuccess)
-        error = cudaMallocHost(&g->host, (size_t)g->bytes);
-    if (error != cudaSuccess)
+    TRY(device_allocate(&g->on_device, g->bytes, "the buffer for vectors of the host", why));
+    const libsolver_status status = page_locked_allocate(&g->host, g->bytes, cudaHostAllocDefault,
+                                                         "copying vectors to the device", why);
+    if (status != LIBSOLVER_OK)
         device_staging_close(g);
-    return status_with(error, sentence, room);
+    return status;
 }
 
 extern "C" void device_staging_close(device_staging *g)
@@ -354,23 +363,23 @@ extern "C" void device_staging_close(device_staging *g)
 }
 
 extern "C" libsolver_status device_staging_in(const device_solver *s, const device_staging *g,
-                                              int64_t bytes, char *sentence, int room)
+                                              int64_t bytes, message *why)
 {
     const current_device here(s->device);
-    return status_with(cudaMemcpyAsync(g->on_device, g->host, (size_t)bytes, cudaMemcpyHostToDevice,
+    return CUDA_STATUS(cudaMemcpyAsync(g->on_device, g->host, (size_t)bytes, cudaMemcpyHostToDevice,
                                        (cudaStream_t)s->stream),
-                       sentence, room);
+                       "copying vectors to the device", why);
 }
 
 extern "C" libsolver_status device_staging_out(const device_solver *s, const device_staging *g,
-                                               int64_t bytes, char *sentence, int room)
+                                               int64_t bytes, message *why)
 {
     const current_device here(s->device);
     cudaError_t error = cudaMemcpyAsync(g->host, g->on_device, (size_t)bytes,
                                         cudaMemcpyDeviceToHost, (cudaStream_t)s->stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize((cudaStream_t)s->stream);
-    return status_with(error, sentence, room);
+    return CUDA_STATUS(error, "copying vectors from the device", why);
 }
 
 /* One call copies a block of either layout, whose other side has no padding and the same layout. */
@@ -393,15 +402,16 @@ static cudaError_t copy_block(const device_solver *s, const libsolver_vectors *v
 }
 
 extern "C" libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from,
-                                             void *to, char *sentence, int room)
+                                             void *to, message *why)
 {
     const current_device here(s->device);
-    return status_with(copy_block(s, from, to, true), sentence, room);
+    return CUDA_STATUS(copy_block(s, from, to, true), "copying vectors from the device", why);
 }
 
 extern "C" libsolver_status device_block_put(const device_solver *s, const void *from,
-                                             const libsolver_vectors *to, char *sentence, int room)
+                                             const libsolver_vectors *to, message *why)
 {
     const current_device here(s->device);
-    return status_with(copy_block(s, to, const_cast<void *>(from), false), sentence, room);
+    return CUDA_STATUS(copy_block(s, to, const_cast<void *>(from), false),
+                       "copying vectors to the device", why);
 }

@@ -76,24 +76,22 @@ typedef struct device_staging {
     void *host, *on_device;
 } device_staging;
 
-/* error: room for a sentence on what went wrong, `room` characters. */
 /* device, stream and by_levels are set */
-libsolver_status device_solver_open(device_solver *s, char *error, int room);
+libsolver_status device_solver_open(device_solver *s, message *why);
 void device_solver_close(device_solver *s);
 /* Memory for a program of these sizes, the same as before if that is enough; what was there is
  * lost. */
-libsolver_status device_solver_reserve(device_solver *s, const device_upload *program, char *error,
-                                       int room);
+libsolver_status device_solver_reserve(device_solver *s, const device_upload *program,
+                                       message *why);
 /* Fills it with those arrays that are not NULL; the others stay as they are.  Waits. */
-libsolver_status device_solver_upload(device_solver *s, const device_upload *program, char *error,
-                                      int room);
+libsolver_status device_solver_upload(device_solver *s, const device_upload *program, message *why);
 void device_solver_drop(device_solver *s);
 /* Instead of a program a factor as it is, which lies on the device and stays the caller's.  plan:
  * NULL: the one before, of which the arrays are here.  user_row: n, with a plan; scale: n
  * reals.  Waits. */
 libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
                                           const substitution *plan, const int32_t *user_row,
-                                          const void *scale, char *error, int room);
+                                          const void *scale, message *why);
 /* What of that is no array: the factor, and the counts of a plan. */
 static inline void device_solver_takes(device_solver *s, const device_factor *factor,
                                        const substitution *plan)
@@ -116,39 +114,54 @@ static inline void device_solver_takes(device_solver *s, const device_factor *fa
 
 int64_t device_workspace_bytes(const device_solver *s, int64_t columns);
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
-                                       char *error, int room);
+                                       message *why);
 void device_workspace_close(device_workspace *w);
+
+/* Whether such vectors can be solved with what was uploaded.  INVALID. */
+static inline libsolver_status device_solve_fits(const device_solver *s, const libsolver_vectors *b,
+                                                 const libsolver_vectors *x, message *why)
+{
+    if (!s->memory)
+        return FAIL(why, LIBSOLVER_INVALID, "no factor is on the device");
+    if (b->rows != s->n || x->rows != s->n || b->columns != x->columns || b->type != s->type ||
+        x->type != s->type)
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "the right-hand side, the solution and the factor on the device differ in size "
+                    "or type");
+    return LIBSOLVER_OK;
+}
 
 /* times: on the device, one for each task, or NULL. */
 libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream,
                               const libsolver_vectors *b, const libsolver_vectors *x,
-                              task_times *times);
+                              task_times *times, message *why);
 /* One solve with its times, on the host: room for all tasks. */
 libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
-                                    int64_t tasks, task_times *times, char *error, int room);
+                                    int64_t tasks, task_times *times, message *why);
 /* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream,
-                                    int *gave_up, char *error, int room);
+                                    int *gave_up, message *why);
 /* device_solve of panels of up to w->columns columns, where s substitutes. */
 libsolver_status device_substitute(const device_solver *s, const device_workspace *w, void *stream,
-                                   const libsolver_vectors *b, const libsolver_vectors *x);
+                                   const libsolver_vectors *b, const libsolver_vectors *x,
+                                   message *why);
 /* On the device: nonzero once a solve on this workspace gave up. */
 unsigned *device_solve_failed(const device_workspace *w);
 
 libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g,
-                                     char *error, int room);
+                                     message *why);
 void device_staging_close(device_staging *g);
 /* Host to device, on the stream; device to host, and waits for it. */
 libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes,
-                                   char *error, int room);
+                                   message *why);
 libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes,
-                                    char *error, int room);
+                                    message *why);
 /* A block that lies on the device to or from a host block of its layout without padding; waits. */
 libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to,
-                                  char *error, int room);
+                                  message *why);
 libsolver_status device_block_put(const device_solver *s, const void *from,
-                                  const libsolver_vectors *to, char *error, int room);
+                                  const libsolver_vectors *to, message *why);
 
 #ifdef __cplusplus
 }

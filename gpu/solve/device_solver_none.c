@@ -1,13 +1,11 @@
 /* gpu/solve/device_solver_none.c: solves on a device, in a build without CUDA
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/solve/device_solver.h"
-#include <stdio.h>
 
-libsolver_status device_solver_open(device_solver *s, char *sentence, int room)
+libsolver_status device_solver_open(device_solver *s, message *why)
 {
     (void)s;
-    snprintf(sentence, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 void device_solver_close(device_solver *s)
@@ -15,29 +13,27 @@ void device_solver_close(device_solver *s)
     (void)s;
 }
 
-libsolver_status device_solver_reserve(device_solver *s, const device_upload *program,
-                                       char *sentence, int room)
+libsolver_status device_solver_reserve(device_solver *s, const device_upload *program, message *why)
 {
     (void)program;
-    return device_solver_open(s, sentence, room);
+    return device_solver_open(s, why);
 }
 
-libsolver_status device_solver_upload(device_solver *s, const device_upload *program,
-                                      char *sentence, int room)
+libsolver_status device_solver_upload(device_solver *s, const device_upload *program, message *why)
 {
     (void)program;
-    return device_solver_open(s, sentence, room);
+    return device_solver_open(s, why);
 }
 
 libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
                                           const substitution *plan, const int32_t *user_row,
-                                          const void *scale, char *sentence, int room)
+                                          const void *scale, message *why)
 {
     (void)factor;
     (void)plan;
     (void)user_row;
     (void)scale;
-    return device_solver_open(s, sentence, room);
+    return device_solver_open(s, why);
 }
 
 void device_solver_drop(device_solver *s)
@@ -53,13 +49,12 @@ int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
 }
 
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
-                                       char *sentence, int room)
+                                       message *why)
 {
     (void)s;
     (void)columns;
     (void)w;
-    snprintf(sentence, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 void device_workspace_close(device_workspace *w)
@@ -69,7 +64,7 @@ void device_workspace_close(device_workspace *w)
 
 libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream,
                               const libsolver_vectors *b, const libsolver_vectors *x,
-                              task_times *times)
+                              task_times *times, message *why)
 {
     (void)s;
     (void)w;
@@ -77,28 +72,25 @@ libsolver_status device_solve(const device_solver *s, const device_workspace *w,
     (void)b;
     (void)x;
     (void)times;
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
-                                    int64_t tasks, task_times *times, char *sentence, int room)
+                                    int64_t tasks, task_times *times, message *why)
 {
     (void)tasks;
-    (void)sentence;
-    (void)room;
-    return device_solve(s, w, NULL, b, x, times);
+    return device_solve(s, w, NULL, b, x, times, why);
 }
 
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream,
-                                    int *gave_up, char *sentence, int room)
+                                    int *gave_up, message *why)
 {
     (void)w;
     (void)stream;
     *gave_up = 0;
     (void)s;
-    snprintf(sentence, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 unsigned *device_solve_failed(const device_workspace *w)
@@ -108,13 +100,12 @@ unsigned *device_solve_failed(const device_workspace *w)
 }
 
 libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g,
-                                     char *sentence, int room)
+                                     message *why)
 {
     (void)s;
     (void)bytes;
     (void)g;
-    snprintf(sentence, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 void device_staging_close(device_staging *g)
@@ -123,33 +114,32 @@ void device_staging_close(device_staging *g)
 }
 
 libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes,
-                                   char *sentence, int room)
+                                   message *why)
 {
     (void)g;
     (void)bytes;
     (void)s;
-    snprintf(sentence, (size_t)room, "built without CUDA");
-    return LIBSOLVER_NOT_BUILT;
+    return BUILT_WITHOUT_CUDA(why);
 }
 
 libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes,
-                                    char *sentence, int room)
+                                    message *why)
 {
-    return device_staging_in(s, g, bytes, sentence, room);
+    return device_staging_in(s, g, bytes, why);
 }
 
 libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to,
-                                  char *sentence, int room)
+                                  message *why)
 {
     (void)from;
     (void)to;
-    return device_staging_in(s, NULL, 0, sentence, room);
+    return device_staging_in(s, NULL, 0, why);
 }
 
 libsolver_status device_block_put(const device_solver *s, const void *from,
-                                  const libsolver_vectors *to, char *sentence, int room)
+                                  const libsolver_vectors *to, message *why)
 {
     (void)from;
     (void)to;
-    return device_staging_in(s, NULL, 0, sentence, room);
+    return device_staging_in(s, NULL, 0, why);
 }

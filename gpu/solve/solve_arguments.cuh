@@ -5,20 +5,22 @@
 #define GPU_SOLVE_SOLVE_ARGUMENTS_CUH
 
 #include "dense/cuda/device/launch.cuh"
+#include "gpu/device/device.cuh"
 #include "gpu/solve/device_solver.h"
 #include "gpu/solve/solver_base.cuh"
 
 /* Memory of so many bytes, the same as before if that is enough; otherwise what was there is
  * lost. */
-static inline cudaError_t solver_memory(device_solver *s, int64_t bytes)
+static inline libsolver_status solver_memory(device_solver *s, int64_t bytes, const char *object,
+                                             message *why)
 {
     if (bytes <= s->bytes)
-        return cudaSuccess;
+        return LIBSOLVER_OK;
     device_solver_drop(s);
     s->allocations++;
-    const cudaError_t error = cudaMalloc(&s->memory, (size_t)bytes);
-    s->bytes = error == cudaSuccess ? bytes : 0;
-    return error;
+    TRY(device_allocate(&s->memory, bytes, object, why));
+    s->bytes = bytes;
+    return LIBSOLVER_OK;
 }
 
 /* All but b, x and columns, which are a panel's, pitch and times. */

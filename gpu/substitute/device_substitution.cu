@@ -11,18 +11,20 @@ template <typename T>
 constexpr int COLUMNS = sizeof(T) > 8 ? SUBSTITUTE_COLUMNS / 2 : SUBSTITUTE_COLUMNS;
 
 template <typename T, int C>
-static libsolver_status run(const device_solver *s, const substitute_arguments<T> &q, void *stream)
+static libsolver_status run(const device_solver *s, const substitute_arguments<T> &q, void *stream,
+                            message *why)
 {
     const int64_t tasks = (int64_t)q.tasks * ((q.a.columns + C - 1) / C),
                   most = (int64_t)SUBSTITUTE_BLOCKS<T> * s->multiprocessors;
     const launch_shape how = {tasks < most ? tasks : most, SUBSTITUTE_THREADS,
                               (int)sizeof(substitute_shared<T, C>)};
-    return launch(substitute_kernel<T, C>, how, stream, q);
+    return LAUNCH_STATUS(launch_kernel(substitute_kernel<T, C>, how, stream, q),
+                         "launching the solve", why);
 }
 
 extern "C" libsolver_status device_substitute(const device_solver *s, const device_workspace *w,
                                               void *stream, const libsolver_vectors *b,
-                                              const libsolver_vectors *x)
+                                              const libsolver_vectors *x, message *why)
 {
     const current_device here(s->device);
     return with_type(s->type, [&](auto one) {
@@ -47,7 +49,7 @@ extern "C" libsolver_status device_substitute(const device_solver *s, const devi
         q.cholesky = from.cholesky;
         return by_panels(q.a, s, w, b, x, [&] {
             void *on = stream ? stream : s->stream;
-            return q.a.columns == 1 ? run<T, 1>(s, q, on) : run<T, COLUMNS<T>>(s, q, on);
+            return q.a.columns == 1 ? run<T, 1>(s, q, on, why) : run<T, COLUMNS<T>>(s, q, on, why);
         });
     });
 }
@@ -67,34 +69,37 @@ static void put_plan(uploader *u, const substitution *plan, const int32_t *user_
     to->task = u->put(plan->task, plan->tasks);
 }
 
-static cudaError_t upload_plan(device_solver *s, const substitution *plan, const int32_t *user_row,
-                               int64_t real_bytes)
+#define COPYING "copying the plan of the substitution to the device"
+
+static libsolver_status upload_plan(device_solver *s, const substitution *plan,
+                                    const int32_t *user_row, int64_t real_bytes, message *why)
 {
     uploader measured, u;
     put_plan(&measured, plan, user_row, real_bytes, s);
-    const cudaError_t error = solver_memory(s, measured.all.bytes + 256);
-    if (error != cudaSuccess)
-        return error;
+    TRY(solver_memory(s, measured.all.bytes + 256, "the plan of the substitution", why));
     u.base = static_cast<char *>(s->memory);
     u.copies = true;
     u.stream = (cudaStream_t)s->stream;
     put_plan(&u, plan, user_row, real_bytes, s);
-    return u.error;
+    return CUDA_STATUS(u.error, COPYING, why);
 }
 
 extern "C" libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
                                                      const substitution *plan,
                                                      const int32_t *user_row, const void *scale,
-                                                     char *sentence, int room)
+                                                     message *why)
 {
     const current_device here(s->device);
     const int64_t real_bytes = type_real_bytes(factor->shape.type);
     const cudaStream_t stream = (cudaStream_t)s->stream;
     device_solver_takes(s, factor, plan);
-    cudaError_t error = plan ? upload_plan(s, plan, user_row, real_bytes) : cudaSuccess;
-    if (error == cudaSuccess && s->n > 0)
+    const libsolver_status status =
+        plan ? upload_plan(s, plan, user_row, real_bytes, why) : LIBSOLVER_OK;
+    cudaError_t error = cudaSuccess;
+    if (status == LIBSOLVER_OK && s->n > 0)
         error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes),
                                 cudaMemcpyHostToDevice, stream);
     const cudaError_t end = cudaStreamSynchronize(stream);
-    return status_with(error == cudaSuccess ? end : error, sentence, room);
+    return status != LIBSOLVER_OK ? status
+                                  : CUDA_STATUS(error == cudaSuccess ? end : error, COPYING, why);
 }

@@ -272,14 +272,6 @@ static int repeats_on_cpu(const device_numeric *f, device_space *w, libsolver_st
     return 1;
 }
 
-/* Gives a failure without a sentence of its own that of its status. */
-static libsolver_status explained(libsolver_status status, message *why)
-{
-    if (status != LIBSOLVER_OK && !why->text[0])
-        return FAIL(why, status, "%s", libsolver_status_sentence(status));
-    return status;
-}
-
 #define WHOLE_SOLVE (BACKEND_L | BACKEND_D | BACKEND_LT)
 
 static libsolver_status check_places(const libsolver_vectors *b, const libsolver_vectors *x,
@@ -309,10 +301,8 @@ static libsolver_status solve(const void *numeric_, int part, void *workspace_,
     TRY(fit(f, w, why));
     if (part != WHOLE_SOLVE || !solves_on_device(f, w))
         return on_device ? needs_device(part, why) : CPU->solve(f->cpu, part, w->cpu, b, x, why);
-    const libsolver_status status =
-        explained(on_device ? tree_solve(f->solver, w->tree, NULL, b, x)
-                            : tree_solve_host(f->solver, w->tree, b, x, why),
-                  why);
+    const libsolver_status status = on_device ? tree_solve(f->solver, w->tree, NULL, b, x, why)
+                                              : tree_solve_host(f->solver, w->tree, b, x, why);
     return repeats_on_cpu(f, w, status, b, x, why) ? CPU->solve(f->cpu, part, w->cpu, b, x, why)
                                                    : status;
 }
@@ -349,7 +339,7 @@ static libsolver_status refine(const void *numeric_, void *workspace_, const lib
     TRY(fit(f, w, why));
     if (solves_on_device(f, w)) {
         const libsolver_status status =
-            explained(NAME(gpu_refine)(f, w, b, x, refinement, backward_error, why), why);
+            NAME(gpu_refine)(f, w, b, x, refinement, backward_error, why);
         if (!repeats_on_cpu(f, w, status, b, x, why))
             return status;
         *refinement = asked;

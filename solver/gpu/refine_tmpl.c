@@ -170,10 +170,7 @@ libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
                                         .status = status,
                                         .remarks = remarks,
                                         .is_first_block = first == 0};
-        const libsolver_status launched =
-            tree_refine_launch(w->refiner, &plain, &bp, &xp, &outcome);
-        if (launched != LIBSOLVER_OK)
-            return FAIL(why, launched, "%s", libsolver_status_sentence(launched));
+        TRY(tree_refine_launch(w->refiner, &plain, &bp, &xp, &outcome, why));
         first += width;
     } while (first < b->columns);
     return LIBSOLVER_OK;

@@ -78,5 +78,5 @@ libsolver_backend choose_backend(const solve_size *size, libsolver_purpose purpo
 int device_is_there(int device)
 {
     int count = 0;
-    return gpu_device_count(&count) == LIBSOLVER_OK && device >= 0 && device < count;
+    return gpu_device_count(&count, NULL) == LIBSOLVER_OK && device >= 0 && device < count;
 }

@@ -18,7 +18,7 @@ static libsolver_context *allocate(const libsolver_options *o)
 static libsolver_status check_device(int device)
 {
     int count = 0;
-    TRY(gpu_device_count(&count));
+    TRY(gpu_device_count(&count, NULL));
     if (count == 0)
         return LIBSOLVER_CUDA;
     return device >= 0 && device < count ? LIBSOLVER_OK : LIBSOLVER_INVALID;
@@ -82,11 +82,11 @@ libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int 
     if (!count || capacity < 0 || (capacity > 0 && !devices))
         return LIBSOLVER_INVALID;
     int found = 0;
-    const libsolver_status status = gpu_device_count(&found);
+    const libsolver_status status = gpu_device_count(&found, NULL);
     *count = found;
     for (int i = 0; i < found && i < capacity && status == LIBSOLVER_OK; i++) {
         gpu_device d;
-        TRY(gpu_device_describe(i, &d));
+        TRY(gpu_device_describe(i, &d, NULL));
         memcpy(devices[i].name, d.name, sizeof d.name);
         devices[i].compute_major = d.compute_major;
         devices[i].compute_minor = d.compute_minor;

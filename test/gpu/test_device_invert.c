@@ -261,7 +261,7 @@ static void check_inverted(const inverted *q, int64_t workspace, int seed)
     inverse_builder_open(&b, q->env, stream);
     if (workspace > 0)
         b.workspace_limit = workspace;
-    if (device_factor_load(&f, &q->tree, sentence, ROOM) != LIBSOLVER_OK)
+    if (device_factor_load(&f, &q->tree, NULL) != LIBSOLVER_OK)
         fail_msg("%s", sentence);
     inverse_builder_begin(&b, &f, &q->tree);
     for (int time = 0; time < 2; time++) {
@@ -509,7 +509,7 @@ static void any_failed_allocation_is_told(void **state)
     int64_t left = 0;
     for (; status == LIBSOLVER_OUT_OF_MEMORY && left < 1000; left++) {
         s.ration.left = left;
-        status = device_factor_load(&f, &q.tree, sentence, ROOM);
+        status = device_factor_load(&f, &q.tree, NULL);
         inverse_builder_begin(&b, &f, &q.tree);
         if (status == LIBSOLVER_OK)
             status = inverse_builder_plan(&b, q.joined, &q.p, &q.g, &q.plan, sentence, ROOM);

@@ -110,14 +110,14 @@ static int damage(const device_upload *program, char *description)
 }
 
 libsolver_status __real_device_solver_upload(device_solver *s, const device_upload *program,
-                                             char *error, int room);
+                                             message *why);
 libsolver_status __wrap_device_solver_upload(device_solver *s, const device_upload *program,
-                                             char *error, int room);
+                                             message *why);
 libsolver_status __wrap_device_solver_upload(device_solver *s, const device_upload *program,
-                                             char *error, int room)
+                                             message *why)
 {
     if (!damages)
-        return __real_device_solver_upload(s, program, error, room);
+        return __real_device_solver_upload(s, program, why);
     damages = 0;
     device_upload other = *program;
     char *description = malloc((size_t)program->description_bytes + 1);
@@ -125,7 +125,7 @@ libsolver_status __wrap_device_solver_upload(device_solver *s, const device_uplo
     memcpy(description, program->description, (size_t)program->description_bytes);
     assert_true(damage(program, description));
     other.description = description;
-    const libsolver_status status = __real_device_solver_upload(s, &other, error, room);
+    const libsolver_status status = __real_device_solver_upload(s, &other, why);
     free(description);
     return status;
 }
@@ -147,16 +147,16 @@ static int damage_sources(const substitution *plan, int32_t *source)
 
 libsolver_status __real_device_solver_substitute(device_solver *s, const device_factor *factor,
                                                  const substitution *plan, const int32_t *user_row,
-                                                 const void *scale, char *error, int room);
+                                                 const void *scale, message *why);
 libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_factor *factor,
                                                  const substitution *plan, const int32_t *user_row,
-                                                 const void *scale, char *error, int room);
+                                                 const void *scale, message *why);
 libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_factor *factor,
                                                  const substitution *plan, const int32_t *user_row,
-                                                 const void *scale, char *error, int room)
+                                                 const void *scale, message *why)
 {
     if (!damages)
-        return __real_device_solver_substitute(s, factor, plan, user_row, scale, error, room);
+        return __real_device_solver_substitute(s, factor, plan, user_row, scale, why);
     damages = 0;
     substitution other = *plan;
     const size_t bytes = sizeof(int32_t) * (size_t)plan->source_start[plan->n + plan->rows];
@@ -165,7 +165,7 @@ libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_
     memcpy(other.source, plan->source, bytes);
     assert_true(damage_sources(plan, other.source));
     const libsolver_status status =
-        __real_device_solver_substitute(s, factor, &other, user_row, scale, error, room);
+        __real_device_solver_substitute(s, factor, &other, user_row, scale, why);
     free(other.source);
     return status;
 }
@@ -175,13 +175,13 @@ libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_
 static int are_stale;
 
 libsolver_status __real_device_workspace_open(const device_solver *s, int64_t columns,
-                                              device_workspace *w, char *error, int room);
+                                              device_workspace *w, message *why);
 libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t columns,
-                                              device_workspace *w, char *error, int room);
+                                              device_workspace *w, message *why);
 libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t columns,
-                                              device_workspace *w, char *error, int room)
+                                              device_workspace *w, message *why)
 {
-    const libsolver_status status = __real_device_workspace_open(s, columns, w, error, room);
+    const libsolver_status status = __real_device_workspace_open(s, columns, w, why);
     if (status != LIBSOLVER_OK || !are_stale)
         return status;
     const int64_t bytes =
@@ -226,7 +226,7 @@ static double *solution_of(packed *p, tree_workspace *w, int64_t columns)
     CUDA(cudaMalloc(&v.values, bytes));
     CUDA(cudaMemcpy(b.values, x, bytes, cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize()); /* for other streams too */
-    assert_int_equal(tree_solve(p->solver, w, NULL, &b, &v), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p->solver, w, NULL, &b, &v, NULL), LIBSOLVER_OK);
     if (tree_solve_check(p->solver, w, NULL, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     CUDA(cudaMemcpy(x, v.values, bytes, cudaMemcpyDeviceToHost));
@@ -250,7 +250,7 @@ static void check_wait_in_vain(int substitute)
     CUDA(cudaMemset(v.values, 0, bytes));
     for (int round = 0; round < 3; round++) {
         message why = {""};
-        assert_int_equal(tree_solve(bad.solver, bad.workspace, NULL, &v, &v), LIBSOLVER_OK);
+        assert_int_equal(tree_solve(bad.solver, bad.workspace, NULL, &v, &v, NULL), LIBSOLVER_OK);
         assert_int_equal(tree_solve_check(bad.solver, bad.workspace, NULL, &why), LIBSOLVER_CUDA);
         assert_non_null(strstr(why.text, "waited 0.1 s"));
         assert_int_equal(tree_solve_check(bad.solver, bad.workspace, NULL, &why),
@@ -293,10 +293,10 @@ static void check_allocations(int substitute)
     cudaGraph_t captured;
     cudaGraphExec_t ready;
     assert_int_equal(tree_workspace_stage(p.solver, p.workspace, &why), LIBSOLVER_OK);
-    assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx, NULL), LIBSOLVER_OK);
     check(&p);
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx, NULL), LIBSOLVER_OK);
     CUDA(cudaStreamEndCapture(stream, &captured));
     CUDA(cudaGraphInstantiate(&ready, captured, 0));
     CUDA(cudaGraphLaunch(ready, stream));
@@ -309,7 +309,7 @@ static void check_allocations(int substitute)
         else if (k % 2)
             CUDA(cudaGraphLaunch(ready, stream));
         else
-            assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
+            assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx, NULL), LIBSOLVER_OK);
         if (k % 100 == 0)
             check(&p);
     }

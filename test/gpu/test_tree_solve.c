@@ -57,14 +57,14 @@ static void check_solves_of(packed *p, random_stream *r, block b, int solvable, 
     tree_solver_query(p->solver, &info);
     block x = random_block(r, n, columns, 0);
     libsolver_vectors db = to_device(&b), dx = to_device(&x);
-    assert_int_equal(tree_solve(p->solver, p->workspace, NULL, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p->solver, p->workspace, NULL, &db, &dx, NULL), LIBSOLVER_OK);
     check(p);
     from_device(&dx, &x);
     check_padding(&x);
     for (int64_t j = 0; j < columns && solvable; j++)
         check_column(&p->s, &b, &x, j, 100 * (n + 10) * info.growth, seed);
     /* in place */
-    assert_int_equal(tree_solve(p->solver, p->workspace, NULL, &db, &db), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p->solver, p->workspace, NULL, &db, &db, NULL), LIBSOLVER_OK);
     check(p);
     block in_place = {.v = b.v, .size = b.size, .values = nan_scalars(b.size)};
     from_device(&db, &in_place);
@@ -83,7 +83,7 @@ static void check_solves_of(packed *p, random_stream *r, block b, int solvable, 
     assert_int_equal(tree_workspace_create(p->solver, columns, &why, &second), LIBSOLVER_OK);
     CUDA(cudaMemcpy(db.values, b.values, (size_t)b.size * sizeof(scalar), cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize()); /* for other streams too */
-    assert_int_equal(tree_solve(p->solver, second, stream, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p->solver, second, stream, &db, &dx, NULL), LIBSOLVER_OK);
     assert_int_equal(tree_solve_check(p->solver, second, stream, &why), LIBSOLVER_OK);
     block other = {.v = x.v, .size = x.size, .values = nan_scalars(x.size)};
     from_device(&dx, &other);
@@ -245,9 +245,9 @@ static void the_guard_looks_at_every_factor(void **state)
     cudaStream_t stream = tree_solver_stream(p.solver);
     cudaGraph_t captured;
     cudaGraphExec_t ready;
-    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx, NULL), LIBSOLVER_OK);
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx, NULL), LIBSOLVER_OK);
     CUDA(cudaStreamEndCapture(stream, &captured));
     CUDA(cudaGraphInstantiate(&ready, captured, 0));
     for (int time = 0; time < 4; time++) {
@@ -292,13 +292,13 @@ static void check_under_load(int substitute)
     const size_t junk_bytes = (size_t)256 << 20;
     CUDA(cudaStreamCreateWithFlags(&load, cudaStreamNonBlocking));
     CUDA(cudaMalloc(&junk, 2 * junk_bytes));
-    assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx, NULL), LIBSOLVER_OK);
     check(&p);
     from_device(&dx, &x);
     cudaGraph_t captured;
     cudaGraphExec_t ready;
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx), LIBSOLVER_OK);
+    assert_int_equal(tree_solve(p.solver, p.workspace, stream, &db, &dx, NULL), LIBSOLVER_OK);
     CUDA(cudaStreamEndCapture(stream, &captured));
     size_t nodes = 0;
     CUDA(cudaGraphGetNodes(captured, NULL, &nodes));
@@ -312,7 +312,7 @@ static void check_under_load(int substitute)
         if (l % 2)
             CUDA(cudaGraphLaunch(ready, stream));
         else
-            assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
+            assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx, NULL), LIBSOLVER_OK);
         if (l % (launches / looks) == 0) {
             check(&p);
             from_device(&dx, &again);
@@ -360,7 +360,7 @@ static void any_value_travels(void **state)
         memcpy(block_at(&b, 5, 0), sizeof(real) == 8 ? (const void *)&bits[k] : &few_bits[k],
                sizeof(real));
         libsolver_vectors db = to_device(&b), dx = to_device(&x);
-        assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx), LIBSOLVER_OK);
+        assert_int_equal(tree_solve(p.solver, p.workspace, NULL, &db, &dx, NULL), LIBSOLVER_OK);
         check(&p);
         block out = {.v = x.v, .size = x.size, .values = nan_scalars(x.size)};
         from_device(&dx, &out);

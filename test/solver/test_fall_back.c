@@ -21,50 +21,47 @@
 static int devices, looks;
 static libsolver_status opening, loading;
 
-libsolver_status __wrap_gpu_device_count(int *count);
-libsolver_status __wrap_gpu_device_count(int *count)
+libsolver_status __wrap_gpu_device_count(int *count, message *why);
+libsolver_status __wrap_gpu_device_count(int *count, message *why)
 {
+    (void)why;
     *count = devices;
     looks++;
     return LIBSOLVER_OK;
 }
 
-libsolver_status __wrap_device_solver_open(device_solver *s, char *error, int room);
-libsolver_status __wrap_device_solver_open(device_solver *s, char *error, int room)
+libsolver_status __wrap_device_solver_open(device_solver *s, message *why);
+libsolver_status __wrap_device_solver_open(device_solver *s, message *why)
 {
     s->blocks = 8;
-    snprintf(error, (size_t)room, "it does not open");
-    return opening;
+    return opening == LIBSOLVER_OK ? opening : FAIL(why, opening, "it does not open");
 }
 
-libsolver_status __wrap_device_factor_load(device_factor *f, const factor_tree *tree, char *error,
-                                           int room);
-libsolver_status __wrap_device_factor_load(device_factor *f, const factor_tree *tree, char *error,
-                                           int room)
+libsolver_status __wrap_device_factor_load(device_factor *f, const factor_tree *tree, message *why);
+libsolver_status __wrap_device_factor_load(device_factor *f, const factor_tree *tree, message *why)
 {
     (void)f;
     (void)tree;
-    snprintf(error, (size_t)room, "there is no room");
-    return loading;
+    return loading == LIBSOLVER_OK ? loading : FAIL(why, loading, "there is no room");
 }
 
 libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern,
                                            int64_t lower_entries, const int32_t *row_of,
-                                           libsolver_type type, char *error, int room);
+                                           libsolver_type type, message *why);
 libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern,
                                            int64_t lower_entries, const int32_t *row_of,
-                                           libsolver_type type, char *error, int room)
+                                           libsolver_type type, message *why)
 {
-    (void)a, (void)pattern, (void)lower_entries, (void)row_of, (void)type, (void)error, (void)room;
+    (void)a, (void)pattern, (void)lower_entries, (void)row_of, (void)type, (void)why;
     return LIBSOLVER_OK;
 }
 
 libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower,
-                                          const void *row_sum, char *error, int room);
+                                          const void *row_sum, message *why);
 libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower,
-                                          const void *row_sum, char *error, int room)
+                                          const void *row_sum, message *why)
 {
-    (void)a, (void)lower, (void)row_sum, (void)error, (void)room;
+    (void)a, (void)lower, (void)row_sum, (void)why;
     return LIBSOLVER_OK;
 }
 

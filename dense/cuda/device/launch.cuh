@@ -43,8 +43,8 @@ struct launch_shape {
 /* kernel<<<...>>>.  The attributes are set at every launch, which costs a look-up and keeps no
  * state. */
 template <typename... Parameters, typename... Arguments>
-libsolver_status launch(void (*kernel)(Parameters...), launch_shape shape, void *stream,
-                        Arguments... arguments)
+cudaError_t launch_kernel(void (*kernel)(Parameters...), launch_shape shape, void *stream,
+                          Arguments... arguments)
 {
     cudaError_t error = cudaSuccess;
     if (shape.shared > 48 * 1024) /* the limit without asking */
@@ -53,7 +53,7 @@ libsolver_status launch(void (*kernel)(Parameters...), launch_shape shape, void 
     if (error == cudaSuccess && shape.cluster > 8) /* the portable limit */
         error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (error != cudaSuccess)
-        return status_of(error);
+        return error;
     cudaLaunchAttribute attribute[2] = {};
     unsigned count = 0;
     if (shape.cluster > 0) {
@@ -74,7 +74,15 @@ libsolver_status launch(void (*kernel)(Parameters...), launch_shape shape, void 
     config.stream = (cudaStream_t)stream;
     config.attrs = attribute;
     config.numAttrs = count;
-    return status_of(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+    return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+
+/* The same, without CUDA's reason. */
+template <typename... Parameters, typename... Arguments>
+libsolver_status launch(void (*kernel)(Parameters...), launch_shape shape, void *stream,
+                        Arguments... arguments)
+{
+    return status_of(launch_kernel(kernel, shape, stream, arguments...));
 }
 
 #endif

@@ -21,6 +21,11 @@ libsolver_status fake_no_room(char *sentence, int room)
     return LIBSOLVER_OUT_OF_DEVICE_MEMORY;
 }
 
+libsolver_status fake_no_memory(const char *object, int64_t bytes, message *why)
+{
+    return NO_DEVICE_MEMORY(why, object, bytes, fake.capacity - fake.bytes);
+}
+
 void *fake_place(char *base, int64_t *at, int64_t bytes)
 {
     char *here = base ? base + *at : NULL;

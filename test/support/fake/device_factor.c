@@ -5,17 +5,16 @@
 #include "device.h"
 
 libsolver_status device_factor_upload(device_factor *f, const device_factor_shape *shape,
-                                      device_factor_fill *fill, void *user, char *sentence,
-                                      int room)
+                                      device_factor_fill *fill, void *user, message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying the factor to the device", why);
     const int64_t scalars = shape->panel_scalars + (shape->cholesky ? 0 : 2 * (int64_t)shape->n),
                   bytes = scalars * type_bytes(shape->type);
     fake_wait(f->stream);
     if (!f->staging)
         f->staging = fake_allocate(2 * fake.half, 0);
     if (!f->staging || !fake_grow_buffer(&f->values, &f->allocations, bytes + 16))
-        return fake_no_room(sentence, room);
+        return fake_no_memory("the factor", bytes + 16, why);
     f->half = fake.half;
     f->shape = *shape;
     for (int64_t from = 0, k = 0; from < bytes; from += f->half, k ^= 1) {

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-libsolver_status device_solver_open(device_solver *s, char *sentence, int room)
+libsolver_status device_solver_open(device_solver *s, message *why)
 {
-    MAY_FAIL(sentence, room);
-    if (s->device < 0 || s->device >= fake.devices) {
-        snprintf(sentence, (size_t)room, "there is no such device");
-        return LIBSOLVER_CUDA;
-    }
+    if (fake_fails(__func__))
+        return FAIL(why, fake.failure, "device %d cannot be used: %s failed on demand", s->device,
+                    __func__);
+    if (s->device < 0 || s->device >= fake.devices)
+        return FAIL(why, LIBSOLVER_CUDA, "device %d cannot be used: there is no such device",
+                    s->device);
     s->multiprocessors = fake.multiprocessors;
     s->blocks = fake.blocks;
     s->by_levels |= fake.by_levels;
@@ -48,13 +49,13 @@ static int64_t place_program(const device_upload *p, char *base, device_solver *
     return at;
 }
 
-libsolver_status device_solver_reserve(device_solver *s, const device_upload *p, char *sentence,
-                                       int room)
+libsolver_status device_solver_reserve(device_solver *s, const device_upload *p, message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("taking memory for the program of the solve", why);
+    const int64_t bytes = place_program(p, NULL, s) + 1;
     fake_wait(s->stream);
-    if (!fake_grow(&s->memory, &s->bytes, &s->allocations, place_program(p, NULL, s) + 1))
-        return fake_no_room(sentence, room);
+    if (!fake_grow(&s->memory, &s->bytes, &s->allocations, bytes))
+        return fake_no_memory("the program of the solve", bytes, why);
     place_program(p, s->memory, s);
     s->type = p->type;
     s->n = p->n;
@@ -64,10 +65,9 @@ libsolver_status device_solver_reserve(device_solver *s, const device_upload *p,
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_solver_upload(device_solver *s, const device_upload *p, char *sentence,
-                                      int room)
+libsolver_status device_solver_upload(device_solver *s, const device_upload *p, message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying the program of the solve to the device", why);
     fake_wait(s->stream);
     fake_copy(s->memory, p->values, p->value_bytes);
     fake_copy((char *)s->memory + p->value_bytes, p->description, p->description_bytes);
@@ -101,14 +101,15 @@ int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
 }
 
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
-                                       char *sentence, int room)
+                                       message *why)
 {
     *w = (device_workspace){.device = s->device, .columns = columns_together(columns)};
-    MAY_FAIL(sentence, room);
-    w->memory = fake_allocate(device_workspace_bytes(s, columns), 1);
+    MAY_FAIL_IN("clearing the workspace of the solve", why);
+    const int64_t bytes = device_workspace_bytes(s, columns);
+    w->memory = fake_allocate(bytes, 1);
     if (!w->memory)
-        return fake_no_room(sentence, room);
-    memset(w->memory, 0, (size_t)device_workspace_bytes(s, columns));
+        return fake_no_memory("the workspace of the solve", bytes, why);
+    memset(w->memory, 0, (size_t)bytes);
     w->state = w->memory;
     w->letter = (char *)w->memory + letters_at();
     return LIBSOLVER_OK;
@@ -200,12 +201,10 @@ static void run_solve(void *arguments)
 
 libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream,
                               const libsolver_vectors *b, const libsolver_vectors *x,
-                              task_times *times)
+                              task_times *times, message *why)
 {
-    if (!s->memory || b->rows != s->n || x->rows != s->n || b->columns != x->columns ||
-        b->type != s->type || x->type != s->type)
-        return LIBSOLVER_INVALID;
-    MAY_FAIL(NULL, 0);
+    TRY(device_solve_fits(s, b, x, why));
+    MAY_FAIL_IN("launching the solve", why);
     const solve_work work = {*s, *w, *b, *x, times};
     fake_insist(fake_room(w->memory) >= device_workspace_bytes(s, w->columns),
                 "a workspace does not fit the solver");
@@ -217,10 +216,10 @@ libsolver_status device_solve(const device_solver *s, const device_workspace *w,
 
 libsolver_status device_solve_timed(const device_solver *s, const device_workspace *w,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
-                                    int64_t tasks, task_times *times, char *sentence, int room)
+                                    int64_t tasks, task_times *times, message *why)
 {
-    MAY_FAIL(sentence, room);
-    TRY(device_solve(s, w, NULL, b, x, times));
+    MAY_FAIL_IN("the traced solve", why);
+    TRY(device_solve(s, w, NULL, b, x, times, why));
     fake_wait(s->stream);
     for (int64_t t = 0; t < tasks; t++)
         fake_insist(times[t].come > 0, "a task was not run");
@@ -228,10 +227,10 @@ libsolver_status device_solve_timed(const device_solver *s, const device_workspa
 }
 
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream,
-                                    int *gave_up, char *sentence, int room)
+                                    int *gave_up, message *why)
 {
     *gave_up = 0;
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("the solve on the device", why);
     fake_wait(stream ? stream : s->stream);
     *gave_up = *device_solve_failed(w) != 0;
     *device_solve_failed(w) = 0;
@@ -241,16 +240,16 @@ libsolver_status device_solve_check(const device_solver *s, const device_workspa
 /* ---- Between host and device ----------------------------------------------------------------- */
 
 libsolver_status device_staging_open(const device_solver *s, int64_t bytes, device_staging *g,
-                                     char *sentence, int room)
+                                     message *why)
 {
     *g = (device_staging){.device = s->device};
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("taking memory for copies of vectors", why);
     *g = (device_staging){s->device, bytes, fake_allocate(bytes + 1, 0),
                           fake_allocate(bytes + 1, 1)};
     if (g->host && g->on_device)
         return LIBSOLVER_OK;
     device_staging_close(g);
-    return fake_no_room(sentence, room);
+    return fake_no_memory("the buffer for vectors of the host", bytes, why);
 }
 
 void device_staging_close(device_staging *g)
@@ -273,9 +272,9 @@ static void run_copy(void *arguments)
 }
 
 libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes,
-                                   char *sentence, int room)
+                                   message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying vectors to the device", why);
     const copy_work work = {g->on_device, g->host, bytes};
     fake_insist(fake_room(g->on_device) >= bytes, "what comes in has no room");
     fake_launch(s->stream, run_copy, &work, sizeof work);
@@ -283,9 +282,9 @@ libsolver_status device_staging_in(const device_solver *s, const device_staging 
 }
 
 libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes,
-                                    char *sentence, int room)
+                                    message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying vectors from the device", why);
     const copy_work work = {g->host, g->on_device, bytes};
     fake_insist(fake_room(g->on_device) >= bytes, "more comes out than there is");
     fake_launch(s->stream, run_copy, &work, sizeof work);
@@ -309,17 +308,17 @@ static void copy_block(const device_solver *s, const libsolver_vectors *v, char 
 }
 
 libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to,
-                                  char *sentence, int room)
+                                  message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying vectors from the device", why);
     copy_block(s, from, to, 1);
     return LIBSOLVER_OK;
 }
 
 libsolver_status device_block_put(const device_solver *s, const void *from,
-                                  const libsolver_vectors *to, char *sentence, int room)
+                                  const libsolver_vectors *to, message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying vectors to the device", why);
     copy_block(s, to, (char *)from, 0);
     return LIBSOLVER_OK;
 }

@@ -30,15 +30,15 @@ static int64_t place_plan(const substitution *plan, const int32_t *user_row, int
 
 libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
                                           const substitution *plan, const int32_t *user_row,
-                                          const void *scale, char *sentence, int room)
+                                          const void *scale, message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying the plan of the substitution to the device", why);
     const int64_t real_bytes = type_real_bytes(factor->shape.type);
     fake_wait(s->stream);
     device_solver_takes(s, factor, plan);
-    if (plan && !fake_grow(&s->memory, &s->bytes, &s->allocations,
-                           place_plan(plan, user_row, real_bytes, NULL, s) + 1))
-        return fake_no_room(sentence, room);
+    const int64_t bytes = plan ? place_plan(plan, user_row, real_bytes, NULL, s) + 1 : 0;
+    if (!fake_grow(&s->memory, &s->bytes, &s->allocations, bytes))
+        return fake_no_memory("the plan of the substitution", bytes, why);
     if (plan)
         place_plan(plan, user_row, real_bytes, s->memory, s);
     fake_copy((void *)s->scale, scale, s->n * real_bytes);

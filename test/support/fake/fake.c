@@ -45,16 +45,25 @@ libsolver_status fake_failed(char *sentence, int room)
     return fake.failure;
 }
 
-libsolver_status gpu_device_count(int *count)
+libsolver_status fake_step_failed(const char *step, message *why)
+{
+    char sentence[80];
+    snprintf(sentence, sizeof sentence, "%s failed on demand", fake.last);
+    return STEP_FAILED(why, fake.failure, step, sentence);
+}
+
+libsolver_status gpu_device_count(int *count, message *why)
 {
     fake.looks++;
     *count = fake.counts_fail ? 0 : fake.devices;
-    return fake.counts_fail ? LIBSOLVER_CUDA : LIBSOLVER_OK;
+    return fake.counts_fail
+               ? STEP_FAILED(why, LIBSOLVER_CUDA, "counting the devices", "it fails on demand")
+               : LIBSOLVER_OK;
 }
 
-libsolver_status gpu_device_describe(int i, gpu_device *device)
+libsolver_status gpu_device_describe(int i, gpu_device *device, message *why)
 {
-    MAY_FAIL(NULL, 0);
+    MAY_FAIL_IN("asking for a device's properties", why);
     *device = (gpu_device){.compute_major = 1,
                            .multiprocessors = fake.multiprocessors,
                            .bytes = fake.capacity};

@@ -10,7 +10,7 @@
 #ifndef TEST_SUPPORT_FAKE_FAKE_H
 #define TEST_SUPPORT_FAKE_FAKE_H
 
-#include "libsolver_types.h"
+#include "gpu/device/device_failure.h"
 #include <stddef.h>
 
 typedef struct fake_device {
@@ -41,6 +41,13 @@ void fake_reset(void);
 int fake_fails(const char *call);
 /* The status of that, with a sentence. */
 libsolver_status fake_failed(char *sentence, int room);
+/* step: as gpu/device/device_failure.h has it. */
+libsolver_status fake_step_failed(const char *step, message *why);
+#define MAY_FAIL_IN(step, why) \
+    do { \
+        if (fake_fails(__func__)) \
+            return fake_step_failed(step, why); \
+    } while (0)
 #define MAY_FAIL(sentence, room) \
     do { \
         if (fake_fails(__func__)) \

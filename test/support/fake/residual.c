@@ -18,9 +18,9 @@ static int64_t place_matrix(device_matrix *a, char *base)
 
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
                                     int64_t lower_entries, const int32_t *row_of,
-                                    libsolver_type type, char *sentence, int room)
+                                    libsolver_type type, message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying the matrix to the device", why);
     a->type = type;
     a->n = pattern->n;
     a->entries = pattern->start[pattern->n];
@@ -29,7 +29,7 @@ libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern
     a->memory = fake_allocate(bytes, 1);
     a->bytes = a->memory ? bytes : 0;
     if (!a->memory)
-        return fake_no_room(sentence, room);
+        return fake_no_memory("the matrix by rows", bytes, why);
     place_matrix(a, a->memory);
     fake_copy(a->start, pattern->start, (a->n + 1) * (int64_t)sizeof(int64_t));
     fake_copy(a->column, pattern->column, a->entries * (int64_t)sizeof(int32_t));
@@ -39,9 +39,9 @@ libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern
 }
 
 libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                   char *sentence, int room)
+                                   message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL_IN("copying the values of the matrix to the device", why);
     fake_wait(a->stream);
     OF_TYPE(a->type, emulate_matrix, a, lower, row_sum);
     return LIBSOLVER_OK;
@@ -67,16 +67,17 @@ static int64_t place_refinement(const device_matrix *a, device_refinement *w, ch
 }
 
 libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
-                                        device_refinement *w, char *sentence, int room)
+                                        device_refinement *w, message *why)
 {
     *w = (device_refinement){.device = a->device,
                              .columns = columns < REFINE_COLUMNS ? columns : REFINE_COLUMNS};
-    MAY_FAIL(sentence, room);
-    w->memory = fake_allocate(place_refinement(a, w, NULL), 1);
+    MAY_FAIL_IN("clearing the workspace of refinement", why);
+    const int64_t bytes = place_refinement(a, w, NULL);
+    w->memory = fake_allocate(bytes, 1);
     w->told = fake_allocate(sizeof(refine_state), 0);
     if (!w->memory || !w->told) {
         device_refinement_close(w);
-        return fake_no_room(sentence, room);
+        return fake_no_memory("the workspace of refinement", bytes, why);
     }
     place_refinement(a, w, w->memory);
     memset(w->state, 0, sizeof(refine_state));
@@ -89,12 +90,6 @@ void device_refinement_close(device_refinement *w)
     fake_free(w->told);
     w->memory = NULL;
     w->told = NULL;
-}
-
-static int fits(const device_matrix *a, const device_refinement *w, const refine_step *s)
-{
-    return s->b.columns == s->x.columns && s->b.columns <= w->columns && s->b.rows == a->n &&
-           s->x.rows == a->n && s->b.type == a->type && s->x.type == a->type;
 }
 
 static void run_step(void *arguments)
@@ -112,11 +107,10 @@ static void run_finish(void *arguments)
 }
 
 libsolver_status device_refine_step(const device_matrix *a, const device_refinement *w,
-                                    void *stream, const refine_step *s)
+                                    void *stream, const refine_step *s, message *why)
 {
-    if (!fits(a, w, s))
-        return LIBSOLVER_INVALID;
-    MAY_FAIL(NULL, 0);
+    TRY(device_refine_fits(a, w, &s->b, &s->x, why));
+    MAY_FAIL_IN("launching a step of refinement", why);
     fake_check_block(&s->b);
     fake_check_block(&s->x);
     const emulated_refinement work = {.a = *a, .w = *w, .step = *s};
@@ -127,11 +121,10 @@ libsolver_status device_refine_step(const device_matrix *a, const device_refinem
 
 libsolver_status device_refine_finish(const device_matrix *a, const device_refinement *w,
                                       void *stream, const refine_step *s,
-                                      const refine_outcome *outcome)
+                                      const refine_outcome *outcome, message *why)
 {
-    if (!fits(a, w, s))
-        return LIBSOLVER_INVALID;
-    MAY_FAIL(NULL, 0);
+    TRY(device_refine_fits(a, w, &s->b, &s->x, why));
+    MAY_FAIL_IN("launching the end of refinement", why);
     const emulated_refinement work = {*a, *w, *s, *outcome};
     fake_launch(stream ? stream : a->stream, run_finish, &work, sizeof work);
     return LIBSOLVER_OK;
@@ -152,11 +145,10 @@ static void run_spare(void *arguments)
 
 libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
                                      void *stream, const libsolver_vectors *b,
-                                     libsolver_vectors *view)
+                                     libsolver_vectors *view, message *why)
 {
-    if (b->columns > w->columns || b->rows != a->n)
-        return LIBSOLVER_INVALID;
-    MAY_FAIL(NULL, 0);
+    TRY(device_refine_fits(a, w, b, b, why));
+    MAY_FAIL_IN("copying the right-hand side on the device", why);
     fake_check_block(b);
     *view = *b;
     view->values = w->spare;
@@ -166,9 +158,9 @@ libsolver_status device_refine_spare(const device_matrix *a, const device_refine
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_refine_wait(const device_matrix *a, void *stream)
+libsolver_status device_refine_wait(const device_matrix *a, void *stream, message *why)
 {
-    MAY_FAIL(NULL, 0);
+    MAY_FAIL_IN("refinement on the device", why);
     fake_wait(stream ? stream : a->stream);
     return LIBSOLVER_OK;
 }
