@@ -219,7 +219,7 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
 
 /* ---- Workspaces ------------------------------------------------------------------------------ */
 
-/* Right-hand sides that a substitution has letters for: its tasks take one or several. */
+/* Right-hand sides that a substitution has packets for: its tasks take one or several. */
 static int64_t substituted_columns(int32_t columns)
 {
     return columns > 1
@@ -231,7 +231,7 @@ static int64_t substituted_columns(int32_t columns)
 struct workspace_layout {
     int32_t columns;
     parts all;
-    int64_t state, epoch, letter, value, mark;
+    int64_t state, epoch, packets, value, mark;
 
     workspace_layout(const device_solver *s, int64_t wanted)
     {
@@ -244,8 +244,8 @@ struct workspace_layout {
             state = all.place(sizeof(solve_state));
             epoch = all.place(s->substitutes ? (int64_t)sizeof(workspace_head)
                                              : s->blocks * (int64_t)sizeof(unsigned));
-            letter = all.place((s->substitutes ? substituted_columns(columns) : 1) * s->slots *
-                               (int64_t)sizeof(::letter<T>));
+            packets = all.place((s->substitutes ? substituted_columns(columns) : 1) * s->slots *
+                                (int64_t)sizeof(::packet<T>));
             value = all.place(several * block_columns<T>(columns) * (int64_t)sizeof(T));
             mark = all.place(several * (int64_t)sizeof(unsigned));
             return LIBSOLVER_OK;
@@ -275,7 +275,7 @@ extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_
     char *base = static_cast<char *>(w->memory);
     w->state = base + layout.state;
     w->epoch = base + layout.epoch;
-    w->letter = base + layout.letter;
+    w->packets = base + layout.packets;
     w->value = base + layout.value;
     w->mark = base + layout.mark;
     if (error != cudaSuccess)

@@ -19,7 +19,7 @@ extern "C" {
 /* A substitution on the device.  factor: panels, then d and e by position (L D L^T). */
 typedef struct device_substitution {
     int hermitian, cholesky;
-    int64_t panel_scalars, letters;
+    int64_t panel_scalars, packets;
     const void *factor;
     const substitution_node *node;
     const int32_t *row, *source_start, *source, *small;
@@ -44,7 +44,7 @@ typedef struct device_solver {
     const task_copy *copy;
     const void *scale;
     const int32_t *user_row;
-    int substitutes; /* with this, instead of running a program; slots: its letters */
+    int substitutes; /* with this, instead of running a program; slots: its packets */
     device_substitution substitution;
 } device_solver;
 
@@ -64,8 +64,8 @@ typedef struct device_upload {
 
 typedef struct device_workspace {
     int device;
-    int32_t columns;                                      /* most at a time */
-    void *memory, *state, *epoch, *letter, *value, *mark; /* value, mark: for several columns */
+    int32_t columns;                                       /* most at a time */
+    void *memory, *state, *epoch, *packets, *value, *mark; /* value, mark: for several columns */
 } device_workspace;
 
 /* Blocks of vectors on their way between host and device: n x columns scalars by columns on both
@@ -105,11 +105,11 @@ static inline void device_solver_takes(device_solver *s, const device_factor *fa
     to->factor = factor->values.at;
     if (!plan)
         return;
-    to->letters = substitution_letters(plan);
+    to->packets = substitution_packets(plan);
     to->forward_tasks = plan->forward_tasks;
     to->tasks = plan->tasks;
     s->n = plan->n;
-    s->slots = (int32_t)to->letters;
+    s->slots = (int32_t)to->packets;
 }
 
 int64_t device_workspace_bytes(const device_solver *s, int64_t columns);

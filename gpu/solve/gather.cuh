@@ -15,34 +15,34 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
      * (bench_tree_solve; 2: 2 %, 4: 5 %, 6: 15 % slower on lap3d:50; since copies are aligned 4 are
      * as good), and two groups 4 to 5 % faster than one of all warps: a task's inputs take 1 to 2
      * us to come. */
-    static constexpr int EACH = letter<T>::COUNT == 1 ? 3 : 2;
+    static constexpr int EACH = packet<T>::COUNT == 1 ? 3 : 2;
 
-    __device__ __forceinline__ static bool is_letter(int code)
+    __device__ __forceinline__ static bool is_packet(int code)
     {
         return (code & (int)0x80000001) == SOURCE_PACKET;
     }
 
-    /* EACH sources of a thread, of which only letters are left that have not come. */
+    /* EACH sources of a thread, of which only packets are left that have not come. */
     struct inbound {
         int code[EACH];
         T *to; /* of the first; the others are THREADS apart */
 
-        /* All letters are asked for before one is looked at; those of threads that want none would
+        /* All packets are asked for before one is looked at; those of threads that want none would
          * all be the same one, of which the cache gives no more than one a cycle. */
-        __device__ __forceinline__ void look(const packet *box, unsigned epoch)
+        __device__ __forceinline__ void look(const packet_word *packets, unsigned epoch)
         {
-            letter<T> mail[EACH];
+            packet<T> seen[EACH];
 #pragma unroll
             for (int u = 0; u < EACH; u++)
-                mail[u] = letter_load_if<T>(code[u] >= 0, box, code[u] >> 1);
+                seen[u] = packet_load_if<T>(code[u] >= 0, packets, code[u] >> 1);
 #pragma unroll
             for (int u = 0; u < EACH; u++)
-                if (code[u] >= 0 && letter_is_of(mail[u], epoch)) {
-                    to[u * THREADS] = letter_value(mail[u]);
+                if (code[u] >= 0 && packet_valid(seen[u], epoch)) {
+                    to[u * THREADS] = packet_value(seen[u]);
                     code[u] = SOURCE_ZERO;
                 }
         }
-        /* Some letter that has not come, -1: none. */
+        /* Some packet that has not come, -1: none. */
         __device__ __forceinline__ int missing() const
         {
             int most = code[0];
@@ -65,7 +65,7 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
             for (int u = 0; u < EACH; u++) {
                 const int at = k + u * THREADS;
                 q.code[u] = at < sources ? v.code(at) : SOURCE_ZERO;
-                if (at < sources && !is_letter(q.code[u])) {
+                if (at < sources && !is_packet(q.code[u])) {
                     q.code[u] = SOURCE_ZERO;
                     others = true;
                 }
@@ -73,12 +73,12 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
             if (__any_sync(~0u, others))
                 receive_others(v, k, sources, to);
             wait_by_one_lane(
-                *this, [&] { q.look(this->a.letter, this->epoch); },
+                *this, [&] { q.look(this->a.packets, this->epoch); },
                 [&] { return q.missing() >= 0; },
-                [&] { return letter_has_come<T>(this->a.letter, q.missing(), this->epoch); });
+                [&] { return packet_arrived<T>(this->a.packets, q.missing(), this->epoch); });
         }
     }
-    /* to[k] := those of the sources k, k + THREADS, ..., EACH of them, that are no letters; all are
+    /* to[k] := those of the sources k, k + THREADS, ..., EACH of them, that are no packets; all are
      * asked for before one is stored. */
     __device__ __forceinline__ void receive_others(const task_view<T> &v, int k, int sources,
                                                    T *to) const
@@ -89,13 +89,13 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
 #pragma unroll
         for (int u = 0; u < EACH; u++) {
             code[u] = k + u * THREADS < sources ? v.code(k + u * THREADS) : SOURCE_PACKET;
-            const int row = is_letter(code[u]) || code[u] < 0 ? 0 : code[u] >> 1;
+            const int row = is_packet(code[u]) || code[u] < 0 ? 0 : code[u] >> 1;
             value[u] = this->a.b[row * this->a.b_row];
             scale[u] = this->a.scale[row];
         }
 #pragma unroll
         for (int u = 0; u < EACH; u++)
-            if (!is_letter(code[u]))
+            if (!is_packet(code[u]))
                 to[k + u * THREADS] = code[u] >= 0 ? scaled(value[u], scale[u]) : T{};
     }
 

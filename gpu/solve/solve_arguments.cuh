@@ -32,7 +32,7 @@ solve_arguments<T> solve_arguments_of(const device_solver *s, const device_works
     a.memory = static_cast<const char *>(s->memory);
     a.head = s->head;
     a.copy = s->copy;
-    a.letter = static_cast<packet *>(w->letter);
+    a.packets = static_cast<packet_word *>(w->packets);
     a.value = static_cast<T *>(w->value);
     a.mark = static_cast<unsigned *>(w->mark);
     a.state = static_cast<solve_state *>(w->state);

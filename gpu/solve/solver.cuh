@@ -38,7 +38,7 @@ template <typename T> struct column_solver : solver_base<T> {
     /* Entry i of what was published, for column j, which is 0. */
     __device__ __forceinline__ static T published(const solve_arguments<T> &a, int i, int)
     {
-        return letter_value(letter_load<T>(a.letter, i));
+        return packet_value(packet_load<T>(a.packets, i));
     }
     /* The warp that copies: this task is done. */
     __device__ __forceinline__ static void task_done(const solve_arguments<T> &, const char *,
@@ -230,7 +230,7 @@ template <typename T> struct column_solver : solver_base<T> {
         }
         this->apply_pivots(v, q, h.whole, h.mate, value);
         if (h.whole && q.dst >= 0)
-            letter_send(this->a.letter, q.dst, value[0], this->epoch);
+            packet_send(this->a.packets, q.dst, value[0], this->epoch);
         if (h.whole && this->is_stored(v, q))
             this->store(q.row, 0, value[0], h.scale);
     }

@@ -18,7 +18,7 @@ template <typename T> struct solve_arguments {
     const char *memory;    /* values, then descriptions */
     const list_head *head; /* one for each block */
     const task_copy *copy;
-    packet *letter; /* one right-hand side: what is published, a letter each */
+    packet_word *packets; /* one right-hand side: what is published, a packet each */
     T *value; /* several: `pitch` scalars each, and the number of the launch that wrote them */
     unsigned *mark;
     solve_state *state;

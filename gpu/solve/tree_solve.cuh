@@ -5,7 +5,7 @@
  * memory, as far ahead as there is room, whatever the others wait for; some warps gather the inputs
  * of the tasks that have come, others multiply, and publish (SOLVER).  What is published carries
  * the number of the launch, so that nothing is cleared or mistaken for a value of another launch:
- * of one right-hand side each value, in letters (dense/cuda/device/grid.cuh) that need no fence; of
+ * of one right-hand side each value, in packets (dense/cuda/device/grid.cuh) that need no fence; of
  * several each row of values, marked behind a fence.  All sums have a fixed order. */
 #ifndef GPU_SOLVE_TREE_SOLVE_CUH
 #define GPU_SOLVE_TREE_SOLVE_CUH

@@ -42,7 +42,7 @@ extern "C" libsolver_status device_substitute(const device_solver *s, const devi
         q.source = from.source;
         q.small = from.small;
         q.task = from.task;
-        q.letters = from.letters;
+        q.packets = from.packets;
         q.forward_tasks = from.forward_tasks;
         q.tasks = from.tasks;
         q.hermitian = from.hermitian;

@@ -20,8 +20,8 @@ static_assert(SUBSTITUTE_THREADS == TILE_THREADS && SUBSTITUTE_ROWS == TILE &&
                   SUBSTITUTE_SMALL <= 32,
               "tasks are tiles wide");
 
-/* See substitution; all on the device.  a.letter: C `letters` for each C right-hand sides, those of
- * a row side by side. */
+/* See substitution; all on the device.  a.packets: C `packets` for each C right-hand sides, those
+ * of a row side by side. */
 template <typename T> struct substitute_arguments {
     solve_arguments<T> a;
     workspace_head *head;
@@ -29,7 +29,7 @@ template <typename T> struct substitute_arguments {
     const substitution_node *node;
     const int32_t *row, *source_start, *source, *small;
     const substitution_task *task;
-    int64_t letters;
+    int64_t packets;
     int32_t forward_tasks, tasks;
     bool hermitian, cholesky;
 };
@@ -47,21 +47,21 @@ template <typename T, int C> union substitute_shared {
     T front[SUBSTITUTE_WARPS][C][SUBSTITUTE_SMALL_FRONT];
 };
 
-/* Letters that a thread waits for. */
+/* Packets that a thread waits for. */
 template <typename T, int EACH> struct awaited {
     int at[EACH]; /* -1: none, or it has come */
     T value[EACH];
 
-    __device__ __forceinline__ void look(const packet *box, unsigned epoch)
+    __device__ __forceinline__ void look(const packet_word *packets, unsigned epoch)
     {
-        letter<T> mail[EACH];
+        packet<T> seen[EACH];
 #pragma unroll
         for (int u = 0; u < EACH; u++)
-            mail[u] = letter_load_if<T>(at[u] >= 0, box, at[u]);
+            seen[u] = packet_load_if<T>(at[u] >= 0, packets, at[u]);
 #pragma unroll
         for (int u = 0; u < EACH; u++)
-            if (at[u] >= 0 && letter_is_of(mail[u], epoch)) {
-                value[u] = letter_value(mail[u]);
+            if (at[u] >= 0 && packet_valid(seen[u], epoch)) {
+                value[u] = packet_value(seen[u]);
                 at[u] = -1;
             }
     }
@@ -81,21 +81,21 @@ template <typename T, int C> struct substituter : solver_base<T> {
     static constexpr int SOURCES = C == 1 ? 4 : 2; /* of a row that are on their way together */
     const substitute_arguments<T> &q;
     substitute_shared<T, C> &shared;
-    packet *box; /* of these right-hand sides: */
+    packet_word *packets; /* of these right-hand sides: */
     int first_column, columns;
 
     __device__ __forceinline__ substituter(const substitute_arguments<T> &q,
                                            substitute_shared<T, C> &shared, unsigned epoch,
                                            int number)
         : solver_base<T>{q.a, epoch}, q(q), shared(shared),
-          box(q.a.letter + number * q.letters * (C * letter<T>::COUNT)), first_column(number * C),
-          columns(min(q.a.columns - number * C, C))
+          packets(q.a.packets + number * q.packets * (C * packet<T>::COUNT)),
+          first_column(number * C), columns(min(q.a.columns - number * C, C))
     {
     }
 
     /* ---- Values, by all lanes of a warp ---- */
 
-    /* value(u, c): letter at[u] of right-hand side c, zero where at[u] < 0. */
+    /* value(u, c): packet at[u] of right-hand side c, zero where at[u] < 0. */
     template <int EACH>
     __device__ __forceinline__ void receive(const int (&at)[EACH], T (&value)[EACH][C]) const
     {
@@ -106,8 +106,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
             for (int c = 0; c < C; c++)
                 w.at[u * C + c] = at[u] >= 0 && c < columns ? at[u] * C + c : -1;
         wait_by_one_lane(
-            *this, [&] { w.look(box, this->epoch); }, [&] { return w.missing() >= 0; },
-            [&] { return letter_has_come<T>(box, w.missing(), this->epoch); });
+            *this, [&] { w.look(packets, this->epoch); }, [&] { return w.missing() >= 0; },
+            [&] { return packet_arrived<T>(packets, w.missing(), this->epoch); });
 #pragma unroll
         for (int u = 0; u < EACH; u++)
 #pragma unroll
@@ -131,7 +131,7 @@ template <typename T, int C> struct substituter : solver_base<T> {
 #pragma unroll
         for (int c = 0; c < C; c++)
             if (c < columns)
-                letter_send(box, at * C + c, v[c], this->epoch);
+                packet_send(packets, at * C + c, v[c], this->epoch);
     }
 
     /* sum := row i of the front of v: b, and what children passed up. */
@@ -184,8 +184,8 @@ template <typename T, int C> struct substituter : solver_base<T> {
         for (int c = 0; c < C; c++)
             y[c] = multiply_add(multiply(p.diagonal, z[0][c]), p.off, z[1][c]);
     }
-    /* Letter of x of row i of the front. */
-    __device__ __forceinline__ int x_letter(const substitution_node &v, int i) const
+    /* Packet of x of row i of the front. */
+    __device__ __forceinline__ int x_packet(const substitution_node &v, int i) const
     {
         return this->a.n + (i < v.columns ? v.first + i : q.row[v.row_start + i - v.columns]);
     }
@@ -342,7 +342,7 @@ template <typename T, int C> struct substituter : solver_base<T> {
                 load(next, L + i - TILE, v.ld, TILE, pivots);
             T x[C] = {};
             if (thread < TILE) {
-                receive(i + thread < behind ? x_letter(v, to + i + thread) : -1, x);
+                receive(i + thread < behind ? x_packet(v, to + i + thread) : -1, x);
 #pragma unroll
                 for (int c = 0; c < C; c++)
                     x[c] = conjugate_if(x[c], q.hermitian);
@@ -415,7 +415,7 @@ template <typename T, int C> struct substituter : solver_base<T> {
         warp_columns<T> first(turned_round);
         divide_pivot(v, lane < k, lane, y);
         for (int i = lane; i - lane < v.rows; i += 32) {
-            receive(i < v.rows ? x_letter(v, k + i) : -1, value);
+            receive(i < v.rows ? x_packet(v, k + i) : -1, value);
             for (int c = 0; c < C && i < v.rows; c++)
                 x[c][i] = conjugate_if(value[c], q.hermitian);
         }

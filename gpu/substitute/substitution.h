@@ -10,8 +10,8 @@
  *
  * where a node is small, it is part of a task of several, a warp each.  Tasks are taken in their
  * order, in which each comes behind those whose values it reads: forward tasks, then backward
- * ones.  A value is published once a launch, in a letter: z of position c in letter c, its x in
- * letter n + c, and what goes up from row number q of all nodes in letter 2 n + q. */
+ * ones.  A value is published once a launch, in a packet: z of position c in packet c, its x in
+ * packet n + c, and what goes up from row number q of all nodes in packet 2 n + q. */
 #ifndef GPU_SUBSTITUTE_SUBSTITUTION_H
 #define GPU_SUBSTITUTE_SUBSTITUTION_H
 
@@ -52,8 +52,8 @@ typedef struct substitution {
     substitution_task *task;
 } substitution;
 
-/* Letters of one right-hand side. */
-static inline int64_t substitution_letters(const substitution *s)
+/* Packets of one right-hand side. */
+static inline int64_t substitution_packets(const substitution *s)
 {
     return 2 * (int64_t)s->n + s->rows;
 }

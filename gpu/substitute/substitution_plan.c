@@ -224,7 +224,7 @@ libsolver_status substitution_build(memory *m, const factor_tree *tree, const un
 {
     const int64_t rows = tree->row_start[tree->nodes];
     *s = (substitution){.n = tree->n, .nodes = tree->nodes, .rows = rows, .row = tree->row};
-    if (substitution_letters(s) > INT32_MAX / SUBSTITUTE_COLUMNS)
+    if (substitution_packets(s) > INT32_MAX / SUBSTITUTE_COLUMNS)
         return LIBSOLVER_INTERNAL;
     s->node = memory_new(m, tree->nodes, sizeof(substitution_node));
     s->source_start = memory_zeroed(m, tree->n + rows + 1, sizeof(int32_t));

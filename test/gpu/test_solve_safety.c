@@ -4,7 +4,7 @@
  *
  * It is linked with --wrap of CUDA's allocators, which are counted here and whose blocks are
  * filled, of device_solver_upload and device_solver_substitute, whose programs and plans are
- * damaged, and of device_workspace_open, whose workspaces are given letters of other launches.
+ * damaged, and of device_workspace_open, whose workspaces are given packets of other launches.
  *
  * usage: test_solve_safety [small]      small: repeats for compute-sanitizer */
 #include <setjmp.h>
@@ -185,7 +185,7 @@ libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t co
     if (status != LIBSOLVER_OK || !are_stale)
         return status;
     const int64_t bytes =
-        (char *)w->memory + device_workspace_bytes(s, columns) - (char *)w->letter;
+        (char *)w->memory + device_workspace_bytes(s, columns) - (char *)w->packets;
     uint64_t *word = malloc((size_t)bytes + 1);
     random_stream r = random_seeded(9);
     assert_non_null(word);
@@ -194,7 +194,7 @@ libsolver_status __wrap_device_workspace_open(const device_solver *s, int64_t co
         /* no number of the first launches */
         word[k + 1] = 0x40000000u | (random_next(&r) & 0x3fffffffu);
     }
-    CUDA(cudaMemcpy(w->letter, word, (size_t)bytes, cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(w->packets, word, (size_t)bytes, cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize());
     free(word);
     return status;
@@ -374,7 +374,7 @@ static void what_memory_held_before_does_not_matter(void **state)
     }
 }
 
-static void letters_of_other_launches_are_not_read(void **state)
+static void packets_of_other_launches_are_not_read(void **state)
 {
     (void)state;
     for (int way = 0; way < 3; way++) {
@@ -406,7 +406,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_wait_in_vain_ends_and_is_told),
         cmocka_unit_test(solves_and_replays_allocate_nothing),
         cmocka_unit_test(what_memory_held_before_does_not_matter),
-        cmocka_unit_test(letters_of_other_launches_are_not_read),
+        cmocka_unit_test(packets_of_other_launches_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void check_answer(const trial *t, const scalar *b, int solvable, int seed
     const device_substitution plan = {.hermitian = f->hermitian,
                                       .cholesky = f->cholesky,
                                       .panel_scalars = t->panel_at[f->nodes],
-                                      .letters = substitution_letters(p),
+                                      .packets = substitution_packets(p),
                                       .factor = t->factor,
                                       .node = p->node,
                                       .row = p->row,
@@ -89,14 +89,14 @@ static void check_answer(const trial *t, const scalar *b, int solvable, int seed
                                       .task = p->task,
                                       .forward_tasks = p->forward_tasks,
                                       .tasks = p->tasks};
-    scalar *x = nan_scalars(n), *letter = nan_scalars(plan.letters);
+    scalar *x = nan_scalars(n), *published = nan_scalars(plan.packets);
     const emulated_substitution e = {.plan = &plan,
                                      .scale = f->scale,
                                      .user_row = f->user_row,
                                      .n = n,
                                      .b = b,
                                      .x = x,
-                                     .letter = letter};
+                                     .published = published};
     const char *wrong = NAME(emulate_substitution)(&e);
     if (wrong)
         fail_msg("seed %d: %s", seed, wrong);
@@ -104,7 +104,7 @@ static void check_answer(const trial *t, const scalar *b, int solvable, int seed
     if (solvable && !(error <= allowed))
         fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed", seed, n, error, allowed);
     free(x);
-    free(letter);
+    free(published);
 }
 
 static void check_solve(cpu_system *s, random_stream *r, int seed)

@@ -111,11 +111,11 @@ __device__ __forceinline__ void inbox_copy_past_cache(void *to, const void *from
                  : "memory");
 }
 
-/* Writes v to `slot` in the shared memory of block `rank` and counts it on `barrier` there. */
+/* Writes v to `at` in the shared memory of block `rank` and counts it on `barrier` there. */
 template <typename T>
-__device__ __forceinline__ void inbox_send(T *slot, uint64_t *barrier, int rank, T v)
+__device__ __forceinline__ void inbox_send(T *at, uint64_t *barrier, int rank, T v)
 {
-    const unsigned to = remote_address(shared_address(slot), rank);
+    const unsigned to = remote_address(shared_address(at), rank);
     const unsigned bar = remote_address(shared_address(barrier), rank);
     if constexpr (sizeof(T) == 4) {
         unsigned word;

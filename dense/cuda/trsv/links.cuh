@@ -23,14 +23,14 @@ template <typename T> struct grid_link {
     static constexpr int TILES = 2;
     struct arguments {
         workspace_head *head;
-        packet *box;
+        packet_word *packets;
         int rows;
     };
-    using glance = letter<T>;
+    using glance = packet<T>;
     struct shared_part {
         place mine;
     };
-    packet *box;
+    packet_word *packets;
     unsigned long long epoch;
 
     __device__ __forceinline__ int enter(const arguments &a, shared_part &s)
@@ -38,24 +38,24 @@ template <typename T> struct grid_link {
         if (threadIdx.x == 0)
             s.mine = ticket_take(a.head, gridDim.x);
         __syncthreads();
-        box = a.box;
+        packets = a.packets;
         epoch = s.mine.epoch;
         return s.mine.number;
     }
     __device__ __forceinline__ void ready() const {}
     __device__ __forceinline__ glance early(int j, int i) const
     {
-        return letter_load<T>(box, TILE * j + i);
+        return packet_load<T>(packets, TILE * j + i);
     }
     __device__ __forceinline__ T wait(glance g, int j, int i) const
     {
-        return letter_wait<T>(g, box, TILE * j + i, epoch);
+        return packet_wait<T>(g, packets, TILE * j + i, epoch);
     }
     __device__ __forceinline__ bool shared(int) const { return false; }
     __device__ __forceinline__ const T *arrived(int) const { return nullptr; }
     __device__ __forceinline__ void send(int r, int i, T v) const
     {
-        letter_send(box, TILE * r + i, v, epoch);
+        packet_send(packets, TILE * r + i, v, epoch);
     }
 };
 
@@ -121,16 +121,16 @@ template <typename T> struct clusters_link {
     static constexpr int TILES = sizeof(T) > 8 ? 2 : 3;
     struct arguments {
         workspace_head *head;
-        packet *box;
+        packet_word *packets;
         int rows;
     };
-    using glance = letter<T>;
+    using glance = packet<T>;
     struct shared_part {
         cluster_inbox<T> inbox;
         turn_shared turn;
     };
     cluster_inbox<T> *inbox;
-    packet *box;
+    packet_word *packets;
     unsigned long long epoch;
     int first, count; /* this cluster's first row and number of rows */
     bool last;        /* cluster */
@@ -142,7 +142,7 @@ template <typename T> struct clusters_link {
         inbox = &s.inbox;
         inbox->open(rank);
         const place mine = turn_take(s.turn, a.head, clusters);
-        box = a.box;
+        packets = a.packets;
         epoch = mine.epoch;
         first = mine.number * blocks;
         count = min(blocks, a.rows - first);
@@ -152,12 +152,12 @@ template <typename T> struct clusters_link {
     __device__ __forceinline__ void ready() const {}
     __device__ __forceinline__ glance early(int j, int i) const
     {
-        return j < first ? letter_load<T>(box, TILE * j + i) : glance{};
+        return j < first ? packet_load<T>(packets, TILE * j + i) : glance{};
     }
     __device__ __forceinline__ T wait(glance g, int j, int i) const
     {
         if (j < first)
-            return letter_wait<T>(g, box, TILE * j + i, epoch);
+            return packet_wait<T>(g, packets, TILE * j + i, epoch);
         return arrived(j)[i];
     }
     __device__ __forceinline__ bool shared(int j) const { return j >= first; }
@@ -166,7 +166,7 @@ template <typename T> struct clusters_link {
     {
         inbox->send(r - first, count, i, v);
         if (!last)
-            letter_send(box, TILE * r + i, v, epoch);
+            packet_send(packets, TILE * r + i, v, epoch);
     }
 };
 

@@ -100,11 +100,11 @@ __device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_hea
 }
 
 /* x := inv(L) x for a block row, by the CLUSTER blocks of a cluster (as many as there are strips
- * when n <= BLOCK), with STRIP_THREADS threads each.  box: n rounded up to STRIP letters. */
+ * when n <= BLOCK), with STRIP_THREADS threads each.  packets: n rounded up to STRIP packets. */
 template <typename T>
 __device__ __forceinline__ void strips_solve(const T *strips, int n, const vector_view<T> &x,
-                                             workspace_head *head, packet *box, int clusters,
-                                             bool together, strips_shared<T> &s)
+                                             workspace_head *head, packet_word *packets,
+                                             int clusters, bool together, strips_shared<T> &s)
 {
     using S = strip_shape<T>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -121,20 +121,20 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
         inbox_copy(s.ring[warp][q % S::RING], walk.entry + (int64_t)walk.column(q) * STRIP,
                    S::CHUNK * sizeof(T), barrier);
     };
-    /* the entry that this lane fetches for its warp, as a letter: one of b has arrived already */
+    /* the entry that this lane fetches for its warp, as a packet: one of b has arrived already */
     const auto look = [&](int q) {
-        letter<T> l = {};
+        packet<T> l = {};
         const int i = walk.column(q) + lane;
         if (!fetches)
             return l;
         if (!walk.meets_b(q))
-            return letter_load<T>(box, i);
+            return packet_load<T>(packets, i);
         const T b = i < n ? x.load(i) : T{};
-        unsigned long long word[letter<T>::COUNT] = {};
+        unsigned long long word[packet<T>::COUNT] = {};
         memcpy(word, &b, sizeof b);
 #pragma unroll
-        for (int k = 0; k < letter<T>::COUNT; k++)
-            l.part[k] = {word[k], mine.epoch};
+        for (int k = 0; k < packet<T>::COUNT; k++)
+            l.word[k] = {word[k], mine.epoch};
         return l;
     };
 
@@ -148,7 +148,7 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
         mine.epoch = s.turn.mine.epoch;
     }
     T sum[2][S::V] = {};
-    letter<T> seen = {};
+    packet<T> seen = {};
     if (count > 0)
         seen = look(0);
     if (count == 0 || walk.inverse == 0)
@@ -164,7 +164,7 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
         T *values = s.x[warp][q % 2]; /* last read two chunks ago, before the previous chunk's
                                          barriers */
         if (fetches)
-            values[lane] = letter_wait<T>(seen, box, walk.column(q) + lane, mine.epoch);
+            values[lane] = packet_wait<T>(seen, packets, walk.column(q) + lane, mine.epoch);
         if (q + 1 < count)
             seen = look(q + 1);
         __syncwarp();
@@ -201,7 +201,7 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
         solved = ((part[0] + part[1]) + (part[2] + part[3])) +
                  ((part[4] + part[5]) + (part[6] + part[7]));
         if (clusters > 1 && !idle)
-            letter_send(box, STRIP * p + lane, solved, mine.epoch);
+            packet_send(packets, STRIP * p + lane, solved, mine.epoch);
     }
     cluster_wait(); /* every strip of this block row has used its b: x may overwrite it */
     if (together && p == strip_count(n) - 1 && threadIdx.x == 0)

@@ -55,9 +55,9 @@ extern "C" libsolver_trsv_options libsolver_trsv_default_options(void)
 extern "C" int64_t libsolver_trsv_workspace_bytes(int64_t n)
 {
     /* rows rounded up to a tile, two packets for each: enough for every type */
-    return n < 0
-               ? 0
-               : (int64_t)sizeof(workspace_head) + (n + 63) / 64 * 64 * 2 * (int64_t)sizeof(packet);
+    return n < 0 ? 0
+                 : (int64_t)sizeof(workspace_head) +
+                       (n + 63) / 64 * 64 * 2 * (int64_t)sizeof(packet_word);
 }
 
 extern "C" libsolver_status libsolver_trsv_workspace_init(void *workspace, int64_t bytes,

@@ -51,9 +51,9 @@ static int row_count(int n)
 {
     return (n - 1) / TILE + 1;
 }
-static packet *box_of(void *workspace)
+static packet_word *packets_of(void *workspace)
 {
-    return reinterpret_cast<packet *>(static_cast<workspace_head *>(workspace) + 1);
+    return reinterpret_cast<packet_word *>(static_cast<workspace_head *>(workspace) + 1);
 }
 
 template <typename T>
@@ -61,7 +61,7 @@ libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace
                            const libsolver_trsv_options &options, void *stream)
 {
     return rows_launch<T, grid_link<T>>(
-        L, x, {static_cast<workspace_head *>(workspace), box_of(workspace), row_count(L.n)}, 0,
+        L, x, {static_cast<workspace_head *>(workspace), packets_of(workspace), row_count(L.n)}, 0,
         options, stream);
 }
 
@@ -73,8 +73,8 @@ libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, void *worksp
     if (rows <= CLUSTER_BLOCKS)
         return rows_launch<T, cluster_link<T>>(L, x, {rows}, rows, options, stream);
     return rows_launch<T, clusters_link<T>>(
-        L, x, {static_cast<workspace_head *>(workspace), box_of(workspace), rows}, CLUSTER_BLOCKS,
-        options, stream);
+        L, x, {static_cast<workspace_head *>(workspace), packets_of(workspace), rows},
+        CLUSTER_BLOCKS, options, stream);
 }
 
 #define INSTANCE(T) \

@@ -84,8 +84,8 @@ libsolver_status device_solver_upload(device_solver *s, const device_upload *p, 
 
 enum { PANEL_COLUMNS = 8 };
 
-/* In a workspace: whether a solve gave up; then the letters of each column. */
-static int64_t letters_at(void)
+/* In a workspace: whether a solve gave up; then the packets of each column. */
+static int64_t packets_at(void)
 {
     return 256;
 }
@@ -97,7 +97,7 @@ static int32_t columns_together(int64_t columns)
 
 int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
 {
-    return letters_at() + columns_together(columns) * (int64_t)s->slots * type_bytes(s->type);
+    return packets_at() + columns_together(columns) * (int64_t)s->slots * type_bytes(s->type);
 }
 
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
@@ -111,7 +111,7 @@ libsolver_status device_workspace_open(const device_solver *s, int64_t columns, 
         return fake_no_memory("the workspace of the solve", bytes, why);
     memset(w->memory, 0, (size_t)bytes);
     w->state = w->memory;
-    w->letter = (char *)w->memory + letters_at();
+    w->packets = (char *)w->memory + packets_at();
     return LIBSOLVER_OK;
 }
 

@@ -48,14 +48,14 @@ libsolver_status device_solver_substitute(device_solver *s, const device_factor 
 const char *fake_substitution(const device_solver *s, const device_workspace *w, int64_t column,
                               const void *b, void *x)
 {
-    char *letters = (char *)w->letter + column * s->slots * type_bytes(s->type);
+    char *packets = (char *)w->packets + column * s->slots * type_bytes(s->type);
     const emulated_substitution e = {.plan = &s->substitution,
                                      .scale = s->scale,
                                      .user_row = s->user_row,
                                      .n = s->n,
                                      .b = b,
                                      .x = x,
-                                     .letter = letters};
-    fake_insist(fake_room(letters) >= s->slots * type_bytes(s->type), "a workspace is too small");
+                                     .published = packets};
+    fake_insist(fake_room(packets) >= s->slots * type_bytes(s->type), "a workspace is too small");
     return OF_TYPE(s->type, emulate_substitution, &e);
 }

@@ -19,14 +19,15 @@ typedef struct emulated_inversion {
     uint64_t seed;
 } emulated_inversion;
 
-/* One right-hand side by substitution; letter: a scalar for each.  b, x: by rows of A, apart. */
+/* One right-hand side by substitution; published: a scalar for each packet.  b, x: by rows of A,
+ * apart. */
 typedef struct emulated_substitution {
     const device_substitution *plan;
     const void *scale;
     const int32_t *user_row;
     int32_t n;
     const void *b;
-    void *x, *letter;
+    void *x, *published;
 } emulated_substitution;
 
 /* One step of a refinement, or its end. */

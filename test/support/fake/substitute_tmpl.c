@@ -8,7 +8,7 @@ typedef struct substituter {
     const emulated_substitution *s;
     const device_substitution *plan;
     const scalar *panel, *d, *e, *b;
-    scalar *x, *letter;
+    scalar *x, *published;
     unsigned char *sent;
     const char *wrong;
 } substituter;
@@ -19,20 +19,20 @@ static void complain(substituter *t, int condition, const char *what)
         t->wrong = what;
 }
 
-static wide letter_of(substituter *t, int64_t at)
+static wide packet_of(substituter *t, int64_t at)
 {
-    complain(t, at < 0 || at >= t->plan->letters || !t->sent[at],
-             "a letter is read before it is sent");
-    return t->wrong ? 0 : t->letter[at];
+    complain(t, at < 0 || at >= t->plan->packets || !t->sent[at],
+             "a packet is read before it is sent");
+    return t->wrong ? 0 : t->published[at];
 }
 
 static void send(substituter *t, int64_t at, scalar v)
 {
-    complain(t, at < 0 || at >= t->plan->letters || t->sent[at], "a letter is sent twice");
+    complain(t, at < 0 || at >= t->plan->packets || t->sent[at], "a packet is sent twice");
     if (t->wrong)
         return;
     t->sent[at] = 1;
-    t->letter[at] = v;
+    t->published[at] = v;
 }
 
 static wide entry(const substituter *t, const substitution_node *v, int32_t i, int32_t j)
@@ -50,9 +50,9 @@ static void forward(substituter *t, const substitution_node *v, int32_t from, in
         const int32_t user = i < k ? t->s->user_row[v->first + i] : 0;
         wide f = i < k ? (wide)t->b[user] * ((const real *)t->s->scale)[user] : 0;
         for (int32_t q = t->plan->source_start[front]; q < t->plan->source_start[front + 1]; q++)
-            f += letter_of(t, 2 * (int64_t)n + t->plan->source[q]);
+            f += packet_of(t, 2 * (int64_t)n + t->plan->source[q]);
         for (int32_t j = 0; j < (i < k ? i : k); j++)
-            f -= entry(t, v, i, j) * letter_of(t, v->first + j);
+            f -= entry(t, v, i, j) * packet_of(t, v->first + j);
         if (i < k)
             send(t, v->first + i, (scalar)(f / entry(t, v, i, i)));
         else
@@ -64,10 +64,10 @@ static void forward(substituter *t, const substitution_node *v, int32_t from, in
 static wide divided(substituter *t, int32_t at)
 {
     if (t->plan->cholesky)
-        return letter_of(t, at);
+        return packet_of(t, at);
     const pivot_row d = pivot_of(t->d, t->e, t->plan->hermitian, at);
-    return d.diagonal * letter_of(t, at) +
-           (d.neighbour ? d.off * letter_of(t, at + d.neighbour) : 0);
+    return d.diagonal * packet_of(t, at) +
+           (d.neighbour ? d.off * packet_of(t, at + d.neighbour) : 0);
 }
 
 static void backward(substituter *t, const substitution_node *v, int32_t from, int32_t to)
@@ -81,7 +81,7 @@ static void backward(substituter *t, const substitution_node *v, int32_t from, i
             const int32_t c =
                 j < v->columns ? v->first + j : t->plan->row[v->row_start + j - v->columns];
             y -= scalar_mirror((scalar)entry(t, v, j, i), t->plan->hermitian) *
-                 letter_of(t, (int64_t)n + c);
+                 packet_of(t, (int64_t)n + c);
         }
         y /= entry(t, v, i, i); /* real where it matters */
         const int32_t user = t->s->user_row[v->first + i];
@@ -121,14 +121,14 @@ const char *NAME(emulate_substitution)(const emulated_substitution *s)
                      .panel = plan->factor,
                      .b = s->b,
                      .x = s->x,
-                     .letter = s->letter,
-                     .sent = calloc((size_t)plan->letters + 1, 1)};
+                     .published = s->published,
+                     .sent = calloc((size_t)plan->packets + 1, 1)};
     t.d = t.panel + plan->panel_scalars;
     t.e = t.d + s->n;
     for (int32_t k = 0; k < plan->tasks; k++)
         run(&t, k);
-    for (int64_t i = 0; i < plan->letters && !t.wrong; i++)
-        complain(&t, !t.sent[i], "a letter is never sent");
+    for (int64_t i = 0; i < plan->packets && !t.wrong; i++)
+        complain(&t, !t.sent[i], "a packet is never sent");
     free(t.sent);
     return t.wrong;
 }
