@@ -1,4 +1,4 @@
-/* dense/cuda/trsv/trsv.cu: the public calls: arguments checked, the form chosen
+/* dense/cuda/trsv/trsv.cu: the public calls: check the arguments, choose the form
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/trsv/forms.h"
 #include "dense/cuda/device/grid.cuh"
@@ -38,11 +38,24 @@ static bool type_valid(libsolver_type type)
     return type == LIBSOLVER_S || type == LIBSOLVER_D || type == LIBSOLVER_C || type == LIBSOLVER_Z;
 }
 
-static bool workspace_valid(int64_t n, const void *workspace, int64_t bytes)
+static bool options_valid(const libsolver_trsv_options &o)
 {
-    return workspace != nullptr && (uintptr_t)workspace % 16 == 0 &&
-           bytes >= libsolver_trsv_workspace_bytes(n);
+    return o.form >= LIBSOLVER_TRSV_AUTO && o.form <= LIBSOLVER_TRSV_WARP &&
+           o.cache >= LIBSOLVER_CACHE_AHEAD && o.cache <= LIBSOLVER_CACHE_REGISTERS &&
+           o.invert_from >= 0 && o.scale_from >= 0;
 }
+
+/* As the caller passed it. */
+struct caller_workspace {
+    void *memory;
+    int64_t bytes;
+
+    bool serves(int64_t n) const
+    {
+        return memory != nullptr && (uintptr_t)memory % 16 == 0 &&
+               bytes >= libsolver_trsv_workspace_bytes(n);
+    }
+};
 
 extern "C" libsolver_trsv_options libsolver_trsv_default_options(void)
 {
@@ -69,27 +82,12 @@ extern "C" libsolver_status libsolver_trsv_workspace_init(void *workspace, int64
     return status_of(cudaMemsetAsync(workspace, 0, (size_t)bytes, (cudaStream_t)stream));
 }
 
+/* The form that the caller names, where n and the workspace allow it. */
 template <typename T>
-static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void *workspace,
-                                     int64_t bytes, const libsolver_trsv_options &options,
-                                     void *stream)
+static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, caller_workspace w,
+                                     const libsolver_trsv_options &options, void *stream)
 {
     switch (options.form) {
-    case LIBSOLVER_TRSV_AUTO: {
-        libsolver_trsv_options chosen = options;
-        if (L.n > ONE_BLOCK_ORDER && !workspace_valid(L.n, workspace, bytes))
-            return LIBSOLVER_INVALID;
-        if (L.n <= cluster_until<T>(L.transposed)) {
-            chosen.form = L.n <= WARP_UNTIL ? LIBSOLVER_TRSV_WARP : LIBSOLVER_TRSV_CLUSTER;
-            chosen.scale_from = INT64_MAX; /* its steps are too short for z to be ready in time */
-            const libsolver_status status = trsv_by_form(L, x, workspace, bytes, chosen, stream);
-            /* a device may refuse a cluster of more than 8 blocks: nothing was launched then */
-            if (status == LIBSOLVER_OK || L.n <= ONE_BLOCK_ORDER)
-                return status;
-        }
-        chosen.form = LIBSOLVER_TRSV_GRID;
-        return trsv_by_form(L, x, workspace, bytes, chosen, stream);
-    }
     case LIBSOLVER_TRSV_SHARED:
     case LIBSOLVER_TRSV_REGISTERS_A:
     case LIBSOLVER_TRSV_REGISTERS_B:
@@ -100,14 +98,34 @@ static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, void 
     case LIBSOLVER_TRSV_LAUNCHES:
         return trsv_launches(L, x, stream);
     case LIBSOLVER_TRSV_CLUSTER:
-        return L.n <= ONE_CLUSTER_ORDER || workspace_valid(L.n, workspace, bytes)
-                   ? trsv_cluster(L, x, workspace, options, stream)
+        return L.n <= ONE_CLUSTER_ORDER || w.serves(L.n)
+                   ? trsv_cluster(L, x, w.memory, options, stream)
                    : LIBSOLVER_INVALID;
     case LIBSOLVER_TRSV_GRID:
-        return workspace_valid(L.n, workspace, bytes) ? trsv_grid(L, x, workspace, options, stream)
-                                                      : LIBSOLVER_INVALID;
+        return w.serves(L.n) ? trsv_grid(L, x, w.memory, options, stream) : LIBSOLVER_INVALID;
+    case LIBSOLVER_TRSV_AUTO:
+        break;
     }
     return LIBSOLVER_INVALID;
+}
+
+/* The fastest form: WARP, CLUSTER, GRID, the larger n the later. */
+template <typename T>
+static libsolver_status trsv_automatic(triangle_view<T> L, vector_view<T> x, caller_workspace w,
+                                       libsolver_trsv_options options, void *stream)
+{
+    if (L.n > ONE_BLOCK_ORDER && !w.serves(L.n))
+        return LIBSOLVER_INVALID;
+    if (L.n <= cluster_until<T>(L.transposed)) {
+        options.form = L.n <= WARP_UNTIL ? LIBSOLVER_TRSV_WARP : LIBSOLVER_TRSV_CLUSTER;
+        options.scale_from = INT64_MAX; /* its steps are too short for z to be ready in time */
+        const libsolver_status status = trsv_by_form(L, x, w, options, stream);
+        /* a device may refuse a cluster of more than 8 blocks: nothing was launched then */
+        if (status == LIBSOLVER_OK || L.n <= ONE_BLOCK_ORDER)
+            return status;
+    }
+    options.form = LIBSOLVER_TRSV_GRID;
+    return trsv_by_form(L, x, w, options, stream);
 }
 
 extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo,
@@ -119,52 +137,71 @@ extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storag
     const triangle_case c = {uplo, trans, diag};
     const libsolver_trsv_options o =
         options != nullptr ? *options : libsolver_trsv_default_options();
-    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, incx) ||
-        o.cache < LIBSOLVER_CACHE_AHEAD || o.cache > LIBSOLVER_CACHE_REGISTERS ||
-        o.invert_from < 0 || o.scale_from < 0 || o.form < LIBSOLVER_TRSV_AUTO ||
-        o.form > LIBSOLVER_TRSV_WARP || (n > 0 && (a == nullptr || x == nullptr)))
+    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, incx) || !options_valid(o) ||
+        (n > 0 && (a == nullptr || x == nullptr)))
         return LIBSOLVER_INVALID;
     if (n == 0)
         return LIBSOLVER_OK;
     return with_type(type, [&](auto zero) {
         using T = decltype(zero);
-        return trsv_by_form(view_triangle(c, n, static_cast<const T *>(a), lda),
-                            view_vector(c, n, static_cast<T *>(x), incx), workspace,
-                            workspace_bytes, o, stream);
+        const triangle_view<T> L = view_triangle(c, n, static_cast<const T *>(a), lda);
+        const vector_view<T> v = view_vector(c, n, static_cast<T *>(x), incx);
+        const caller_workspace w = {workspace, workspace_bytes};
+        return o.form == LIBSOLVER_TRSV_AUTO ? trsv_automatic(L, v, w, o, stream)
+                                             : trsv_by_form(L, v, w, o, stream);
     });
 }
 
-/* The three kinds of batch come together here, with unused members NULL or zero. */
-static libsolver_status trsv_any_batch(libsolver_type type, triangle_case c, int64_t n, int64_t lda,
-                                       int64_t incx, const void *a, void *x, int64_t stride_a,
-                                       int64_t stride_x, const void *const *as, void *const *xs,
-                                       const int64_t *ns, const int64_t *ldas, int64_t batch,
-                                       void *stream)
+/* The arguments of a batch.  The three kinds differ in what they leave NULL: strided have a and x,
+ * the others as and xs, those of variable sizes ns and ldas too. */
+struct batch_arguments {
+    int64_t n, lda, incx, count; /* n: the largest order; lda: where ldas is NULL */
+    const void *a = nullptr;
+    void *x = nullptr;
+    int64_t stride_a = 0, stride_x = 0;
+    const void *const *as = nullptr;
+    void *const *xs = nullptr;
+    const int64_t *ns = nullptr, *ldas = nullptr;
+
+    bool variable() const { return ldas != nullptr; }
+    bool has_matrices() const
+    {
+        return as != nullptr ? xs != nullptr : a != nullptr && x != nullptr;
+    }
+};
+
+template <typename T> static batch_view<T> view_batch(const batch_arguments &b)
 {
-    const bool strided = as == nullptr;
-    if (!type_valid(type) || !case_valid(c) ||
-        !order_valid(n, ldas != nullptr ? n + 1 : lda, incx) || batch < 0 || batch > INT32_MAX)
+    batch_view<T> view = {};
+    view.max_n = b.n;
+    view.lda = b.lda;
+    view.incx = b.incx;
+    view.stride_a = b.stride_a;
+    view.stride_x = b.stride_x;
+    view.count = b.count;
+    view.a = static_cast<const T *>(b.a);
+    view.x = static_cast<T *>(b.x);
+    view.as = reinterpret_cast<const T *const *>(b.as);
+    view.xs = reinterpret_cast<T *const *>(b.xs);
+    view.ns = b.ns;
+    view.ldas = b.ldas;
+    return view;
+}
+
+static libsolver_status trsv_any_batch(libsolver_type type, triangle_case c,
+                                       const batch_arguments &b, void *stream)
+{
+    /* leading dimensions on the device cannot be checked here */
+    const int64_t lda = b.variable() ? b.n + 1 : b.lda;
+    if (!type_valid(type) || !case_valid(c) || !order_valid(b.n, lda, b.incx) || b.count < 0 ||
+        b.count > INT32_MAX)
         return LIBSOLVER_INVALID;
-    if (n == 0 || batch == 0)
+    if (b.n == 0 || b.count == 0)
         return LIBSOLVER_OK;
-    if (strided ? a == nullptr || x == nullptr : xs == nullptr)
+    if (!b.has_matrices())
         return LIBSOLVER_INVALID;
     return with_type(type, [&](auto zero) {
-        using T = decltype(zero);
-        batch_view<T> view = {};
-        view.max_n = n;
-        view.lda = lda;
-        view.incx = incx;
-        view.stride_a = stride_a;
-        view.stride_x = stride_x;
-        view.count = batch;
-        view.a = static_cast<const T *>(a);
-        view.x = static_cast<T *>(x);
-        view.as = reinterpret_cast<const T *const *>(as);
-        view.xs = reinterpret_cast<T *const *>(xs);
-        view.ns = ns;
-        view.ldas = ldas;
-        return trsv_batch(c, view, stream);
+        return trsv_batch(c, view_batch<decltype(zero)>(b), stream);
     });
 }
 
@@ -174,8 +211,12 @@ libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
                                const void *a, int64_t lda, int64_t stride_a, void *x, int64_t incx,
                                int64_t stride_x, int64_t batch, void *stream)
 {
-    return trsv_any_batch(type, {uplo, trans, diag}, n, lda, incx, a, x, stride_a, stride_x,
-                          nullptr, nullptr, nullptr, nullptr, batch, stream);
+    batch_arguments b = {n, lda, incx, batch};
+    b.a = a;
+    b.x = x;
+    b.stride_a = stride_a;
+    b.stride_x = stride_x;
+    return trsv_any_batch(type, {uplo, trans, diag}, b, stream);
 }
 
 extern "C" libsolver_status
@@ -185,8 +226,10 @@ libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo, libsolver_tr
 {
     if (a == nullptr && n > 0 && batch > 0)
         return LIBSOLVER_INVALID;
-    return trsv_any_batch(type, {uplo, trans, diag}, n, lda, incx, nullptr, nullptr, 0, 0, a, x,
-                          nullptr, nullptr, batch, stream);
+    batch_arguments b = {n, lda, incx, batch};
+    b.as = a;
+    b.xs = x;
+    return trsv_any_batch(type, {uplo, trans, diag}, b, stream);
 }
 
 extern "C" libsolver_status
@@ -197,8 +240,12 @@ libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
 {
     if (max_n > 0 && batch > 0 && (a == nullptr || n == nullptr || lda == nullptr))
         return LIBSOLVER_INVALID;
-    return trsv_any_batch(type, {uplo, trans, diag}, max_n, 0, incx, nullptr, nullptr, 0, 0, a, x,
-                          n, lda, batch, stream);
+    batch_arguments b = {max_n, 0, incx, batch};
+    b.as = a;
+    b.xs = x;
+    b.ns = n;
+    b.ldas = lda;
+    return trsv_any_batch(type, {uplo, trans, diag}, b, stream);
 }
 
 extern "C" int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n)
@@ -262,7 +309,7 @@ extern "C" libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *
     if (p->block == 0)
         return libsolver_trsv(p->type, p->uplo, p->trans, p->diag, p->n, p->a, p->lda, x, incx,
                               workspace, workspace_bytes, nullptr, stream);
-    if (p->n > ONE_BLOCK_ORDER && !workspace_valid(p->n, workspace, workspace_bytes))
+    if (p->n > ONE_BLOCK_ORDER && !caller_workspace{workspace, workspace_bytes}.serves(p->n))
         return LIBSOLVER_INVALID;
     return with_type(p->type, [&](auto zero) {
         using T = decltype(zero);
