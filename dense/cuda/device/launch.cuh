@@ -5,7 +5,7 @@
 #define DENSE_CUDA_DEVICE_LAUNCH_CUH
 
 #include "dense/cuda/device/scalar.cuh"
-#include "dense/libsolver_dense.h"
+#include "libsolver_types.h"
 #include <cuda_runtime.h>
 
 /* call(T{}) for the type; INVALID for another. */
