@@ -1,4 +1,4 @@
-/* base/message.c: the last message of an object, with the place where it arose
+/* base/message.c: why a call failed, and where in the source that was found
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/message.h"
 #include <stdarg.h>
@@ -15,7 +15,6 @@ libsolver_status message_set(message *m, libsolver_status status, const char *fi
     vsnprintf(m->text, sizeof m->text, format, arguments);
     va_end(arguments);
     const char *name = strrchr(file, '/');
-    const size_t used = strlen(m->text);
-    snprintf(m->text + used, sizeof m->text - used, " (%s:%d)", name ? name + 1 : file, line);
+    snprintf(m->place, sizeof m->place, "%s:%d", name ? name + 1 : file, line);
     return status;
 }

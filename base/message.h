@@ -1,4 +1,4 @@
-/* base/message.h: the last message of an object, with the place where it arose
+/* base/message.h: why a call failed, and where in the source that was found
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BASE_MESSAGE_H
 #define BASE_MESSAGE_H
@@ -6,13 +6,21 @@
 #include "libsolver_types.h"
 
 typedef struct message {
-    char text[240];
+    char text[240]; /* a sentence for the user; "": nothing failed */
+    char place[64]; /* "file:line" of the FAIL that wrote it, for a report of a fault */
 } message;
 
-/* Writes "what (file:line)" and returns the status, so that a failure is one line:
+/* Writes the sentence and returns the status, so that a failure is one line:
  *     return FAIL(m, LIBSOLVER_INVALID, "row %d is out of range", i);
  * m may be NULL. */
 #define FAIL(m, status, ...) message_set(m, status, __FILE__, __LINE__, __VA_ARGS__)
+
+/* For a failure that was made good: nothing is to be told of it. */
+static inline void message_clear(message *m)
+{
+    if (m)
+        m->text[0] = m->place[0] = 0;
+}
 
 /* Passes a status up unless it is OK. */
 #define TRY(call) \

@@ -51,7 +51,7 @@ static double error_of(const job *j)
 
 static void fetch(const job *j)
 {
-    message why = {""};
+    message why = {0};
     must(tree_solve_check(j->solver, j->workspace, j->stream, &why) == LIBSOLVER_OK, why.text);
     CUDA(cudaMemcpy(j->host_x, j->x.values, sizeof(double) * (size_t)(j->b.rows * j->b.columns),
                     cudaMemcpyDeviceToHost));
@@ -79,7 +79,7 @@ static void compare_bits(const job *j, int launches)
 
 static void print_profile(const job *j, const tree_solver_info *info)
 {
-    message why = {""};
+    message why = {0};
     profile p;
     libsolver_task *task = malloc((size_t)(info->tasks + 1) * sizeof *task);
     must(task != NULL, "no memory");
@@ -131,7 +131,7 @@ static void factorize(job *j, const char *name)
 static void prepare(job *j, const tree_solver_options *options, int64_t columns, int times)
 {
     environment *env = &j->factor->context->env;
-    message why = {""};
+    message why = {0};
     must(tree_solver_create(env, options, &why, &j->solver) == LIBSOLVER_OK, why.text);
     for (int t = 0; t < times; t++) {
         must(tree_solver_pack(j->solver, &j->tree.view, &why) == LIBSOLVER_OK, why.text);

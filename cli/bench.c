@@ -66,7 +66,7 @@ static int step_refactorize(bench_run *run, failure *f)
 {
     libsolver_factor *factor = run->session.factor;
     libsolver_status status = libsolver_refactorize(factor, &run->session.view);
-    return session_check(&run->session, status, libsolver_factor_message(factor), f);
+    return session_check(&run->session, status, factor, f);
 }
 
 static int step_solve(bench_run *run, failure *f)
@@ -75,7 +75,7 @@ static int step_solve(bench_run *run, failure *f)
     libsolver_vectors b = dense_view(&run->b, run->width), x = dense_view(&run->x, run->width);
     libsolver_status status =
         libsolver_solve_plain(factor, LIBSOLVER_PART_ALL, run->workspace, &b, &x);
-    return session_check(&run->session, status, libsolver_factor_message(factor), f);
+    return session_check(&run->session, status, factor, f);
 }
 
 /* One asynchronous solve of the columns on the device. */
@@ -95,8 +95,7 @@ static int step_refined_solve(bench_run *run, failure *f)
 {
     libsolver_factor *factor = run->session.factor;
     libsolver_vectors b = dense_view(&run->b, 1), x = dense_view(&run->x, 1);
-    return session_check(&run->session, libsolver_solve(factor, &b, &x),
-                         libsolver_factor_message(factor), f);
+    return session_check(&run->session, libsolver_solve(factor, &b, &x), factor, f);
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -163,7 +162,7 @@ static int time_on_device(bench_run *run, int k, failure *f)
     if (!failed)
         return f->code;
     const libsolver_status status = run->session.status < 0 ? run->session.status : LIBSOLVER_CUDA;
-    return session_check(&run->session, status, libsolver_factor_message(run->session.factor), f);
+    return session_check(&run->session, status, run->session.factor, f);
 }
 
 /* One width of right-hand sides: workspace, a solve to warm up, the timed ones, and the error of
@@ -174,7 +173,7 @@ static int bench_solve(bench_run *run, int k, failure *f)
     const int on_device = s->options.backend == LIBSOLVER_BACKEND_GPU;
     run->width = run->widths[k];
     libsolver_status status = libsolver_workspace_create(s->factor, run->width, &run->workspace);
-    if (!session_check(s, status, libsolver_factor_message(s->factor), f) &&
+    if (!session_check(s, status, s->factor, f) &&
         !(on_device ? time_on_device(run, k, f)
                     : step_solve(run, f) || measure(step_solve, run, &run->solve[k], f))) {
         dense_get(&run->x);
@@ -260,6 +259,7 @@ static void write_line(const bench_run *run, const failure *f, json *j)
     json_integer_or_null(j, "device_bytes", s->factor, factor.device_bytes);
     json_string(j, "status", libsolver_status_name(s->status));
     json_string(j, "message", f->text);
+    json_string(j, "place", *f->place ? f->place : NULL);
     json_close(j);
     json_end_line(j);
 }

@@ -10,6 +10,7 @@ enum { EXIT_SOLVED = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_NUMERICAL = 3, EXIT
 typedef struct failure {
     int code;
     char text[4608]; /* room for a longest path and a sentence */
+    char place[64];  /* in the library's source, "file:line"; "": no call of it failed */
 } failure;
 
 #if defined(__GNUC__)

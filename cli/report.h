@@ -17,6 +17,7 @@ typedef struct report {
     const triplets *matrix; /* NULL: not read */
     libsolver_status status;
     const char *message;                            /* "": no failure */
+    const char *place;                              /* see failure.h */
     bool analyzed, factorized, solved, has_inertia; /* which of the following are filled */
     libsolver_analysis_info analysis;
     libsolver_factor_info factor;

@@ -121,6 +121,7 @@ void report_json(const report *r, json *j)
     json_close(j);
     json_string(j, "status", libsolver_status_name(r->status));
     json_string(j, "message", r->message);
+    json_string(j, "place", *r->place ? r->place : NULL);
     write_backend(r, j);
     json_string(j, "ordering", r->analyzed ? ordering_name(r->analysis.ordering) : NULL);
     write_analysis(r, j);

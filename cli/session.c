@@ -4,6 +4,7 @@
 #include "device.h"
 #include "permutation.h"
 #include "room.h"
+#include <stdio.h>
 #include <time.h>
 
 double seconds_now(void)
@@ -30,13 +31,17 @@ static int exit_code(libsolver_status status)
     }
 }
 
-int session_check(session *s, libsolver_status status, const char *message, failure *f)
+int session_check(session *s, libsolver_status status, const libsolver_factor *factor, failure *f)
 {
     s->status = status;
     if (status >= 0)
         return 0;
+    const char *message =
+        factor ? libsolver_factor_message(factor) : libsolver_context_message(s->context);
+    snprintf(f->place, sizeof f->place, "%s",
+             factor ? libsolver_factor_place(factor) : libsolver_context_place(s->context));
     return failure_set(f, exit_code(status), "%s: %s", s->name,
-                       message && *message ? message : libsolver_status_sentence(status));
+                       *message ? message : libsolver_status_sentence(status));
 }
 
 libsolver_status status_of_failure(const failure *f)
@@ -96,7 +101,7 @@ int session_analyze(session *s, failure *f)
     libsolver_analysis_free(s->analysis);
     s->analysis = NULL;
     libsolver_status status = libsolver_analyze(s->context, &s->view, &s->options, &s->analysis);
-    return session_check(s, status, libsolver_context_message(s->context), f);
+    return session_check(s, status, NULL, f);
 }
 
 int session_factorize(session *s, failure *f)
@@ -104,7 +109,5 @@ int session_factorize(session *s, failure *f)
     libsolver_factor_free(s->factor);
     s->factor = NULL;
     libsolver_status status = libsolver_factorize(s->analysis, &s->view, &s->factor);
-    const char *message =
-        s->factor ? libsolver_factor_message(s->factor) : libsolver_context_message(s->context);
-    return session_check(s, status, message, f);
+    return session_check(s, status, s->factor, f);
 }

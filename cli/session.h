@@ -32,9 +32,10 @@ void session_end(session *s);
 int session_analyze(session *s, failure *f);
 int session_factorize(session *s, failure *f);
 
-/* Takes the status of a call of the library: if it is an error, it becomes a failure with message
- * (or the status's own sentence where message is empty). */
-int session_check(session *s, libsolver_status status, const char *message, failure *f);
+/* Takes the status of a call of the library on the factor, or, if that is NULL, the context: an
+ * error becomes a failure with the object's message, or the status's sentence if it has none, and
+ * its place. */
+int session_check(session *s, libsolver_status status, const libsolver_factor *factor, failure *f);
 
 /* The status that stands for a failure before or beside the library. */
 libsolver_status status_of_failure(const failure *f);

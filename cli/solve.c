@@ -129,8 +129,7 @@ static int solve(solve_run *run, failure *f)
     libsolver_factor *factor = run->session.factor;
     double mark = seconds_now();
     announce(run, "solving", 1e-8 * (double)r->analysis.factor_nnz * (double)r->nrhs);
-    if (session_check(&run->session, libsolver_solve(factor, &b, &x),
-                      libsolver_factor_message(factor), f))
+    if (session_check(&run->session, libsolver_solve(factor, &b, &x), factor, f))
         return f->code;
     clock_phase(&r->seconds.solve, &mark);
     dense_get(&run->x);
@@ -214,6 +213,7 @@ int command_solve(const settings *s, failure *f)
     else
         run_phases(&run, f);
     run.report.message = f->text;
+    run.report.place = f->place;
     run.report.seconds.total = seconds_now() - run.start;
     if (s->compare)
         compare(&run, f);

@@ -73,14 +73,14 @@ int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vec
     libsolver_status status =
         libsolver_solve_traced(s->factor, workspace, NULL, NULL, 0, NULL, &count);
     if (status < 0)
-        return session_check(s, status, libsolver_factor_message(s->factor), f);
+        return session_check(s, status, s->factor, f);
     libsolver_task *best = room_new(count + 1, sizeof *best),
                    *other = room_new(count + 1, sizeof *other);
     profile p = {0};
     if (!best || !other)
         failure_memory(f, facts->name);
     else if ((status = trace(s, workspace, b, x, count, best, other)) < 0)
-        session_check(s, status, libsolver_factor_message(s->factor), f);
+        session_check(s, status, s->factor, f);
     else if (!profile_make(best, count, device_copy_rate(), &p))
         failure_memory(f, facts->name);
     else

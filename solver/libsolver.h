@@ -204,10 +204,13 @@ LIBSOLVER_API libsolver_status libsolver_solve(libsolver_factor *factor, const l
 
 LIBSOLVER_API void libsolver_factor_free(libsolver_factor *factor);
 
-/* The sentence on the latest failed call on this object, with its place; "" if there is
- * none.  Valid until the next call. */
+/* The sentence on the latest failed call on this object, "" if there is none; and the place in the
+ * library's source, "file:line", that found the failure, which a report of a fault should name.
+ * Both are valid until the next call. */
 LIBSOLVER_API const char *libsolver_factor_message(const libsolver_factor *factor);
+LIBSOLVER_API const char *libsolver_factor_place(const libsolver_factor *factor);
 LIBSOLVER_API const char *libsolver_context_message(const libsolver_context *context);
+LIBSOLVER_API const char *libsolver_context_place(const libsolver_context *context);
 
 /* ---- Explicit level -------------------------------------------------------------------------- */
 

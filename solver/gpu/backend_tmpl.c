@@ -95,7 +95,7 @@ static int fall_back(const device_numeric *f, libsolver_status status, message *
     if (!f->may_fall_back || status == LIBSOLVER_CANCELLED)
         return 0;
     environment_log(f->env, "solves on the CPU: %s", why->text);
-    why->text[0] = 0;
+    message_clear(why);
     return 1;
 }
 

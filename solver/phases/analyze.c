@@ -209,16 +209,17 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
 {
     if (analysis)
         *analysis = NULL;
-    if (!context || !analysis)
+    if (!context)
         return LIBSOLVER_INVALID;
-    message why = {""};
+    message why = {0};
     libsolver_options o;
     libsolver_options_default(&o);
     if (options)
         o = *options;
     libsolver_status status =
-        a ? options_check(&o, &why)
-          : FAIL(&why, LIBSOLVER_INVALID, "the matrix to be analysed is NULL");
+        !analysis ? FAIL(&why, LIBSOLVER_INVALID, "where the analysis is to go is NULL")
+        : !a      ? FAIL(&why, LIBSOLVER_INVALID, "the matrix to be analysed is NULL")
+                  : options_check(&o, &why);
     if (status == LIBSOLVER_OK)
         status = check_kind(a, &o, &why);
     if (status == LIBSOLVER_OK) {

@@ -1,7 +1,7 @@
 /* solver/phases/context.c: where work runs, and what the caller is told
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device/devices.h"
-#include "solver/phases/objects.h"
+#include "solver/phases/context.h"
 #include "solver/phases/options.h"
 #include <omp.h>
 #include <string.h>
@@ -15,31 +15,31 @@ static libsolver_context *allocate(const libsolver_options *o)
 }
 
 /* Whether there is such a device. */
-static libsolver_status check_device(int device)
+static libsolver_status check_device(int device, message *why)
 {
     int count = 0;
-    TRY(gpu_device_count(&count, NULL));
+    TRY(gpu_device_count(&count, why));
     if (count == 0)
-        return LIBSOLVER_CUDA;
-    return device >= 0 && device < count ? LIBSOLVER_OK : LIBSOLVER_INVALID;
+        return FAIL(why, LIBSOLVER_CUDA, "CUDA has no device");
+    if (device < 0 || device >= count)
+        return FAIL(why, LIBSOLVER_INVALID, "there is no device %d, CUDA has %d", device, count);
+    return LIBSOLVER_OK;
 }
 
-libsolver_status libsolver_context_create(const libsolver_options *options,
-                                          libsolver_context **context)
+libsolver_status context_create(const libsolver_options *options, libsolver_context **context,
+                                message *why)
 {
-    if (!context)
-        return LIBSOLVER_INVALID;
     *context = NULL;
     libsolver_options o;
     libsolver_options_default(&o);
     if (options)
         o = *options;
-    TRY(options_check(&o, NULL));
+    TRY(options_check(&o, why));
     if (o.backend == LIBSOLVER_BACKEND_GPU)
-        TRY(check_device(o.device));
+        TRY(check_device(o.device, why));
     libsolver_context *c = allocate(&o);
     if (!c)
-        return LIBSOLVER_OUT_OF_MEMORY;
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "no memory for a context");
     memory_init(&c->env.memory, o.allocate, o.release, o.memory_user, o.memory_limit);
     c->env.threads = o.threads > 0 ? o.threads : omp_get_max_threads();
     c->env.device = o.device;
@@ -54,6 +54,12 @@ libsolver_status libsolver_context_create(const libsolver_options *options,
     return LIBSOLVER_OK;
 }
 
+libsolver_status libsolver_context_create(const libsolver_options *options,
+                                          libsolver_context **context)
+{
+    return context ? context_create(options, context, NULL) : LIBSOLVER_INVALID;
+}
+
 void libsolver_context_free(libsolver_context *context)
 {
     if (!context)
@@ -62,19 +68,6 @@ void libsolver_context_free(libsolver_context *context)
                 .release = context->env.memory.release,
                 .user = context->env.memory.user};
     memory_free(&m, context);
-}
-
-const char *libsolver_context_message(const libsolver_context *context)
-{
-    return context ? context->last.text : "";
-}
-
-void context_message(libsolver_context *context, const message *why)
-{
-    while (atomic_flag_test_and_set(&context->writing))
-        ;
-    context->last = *why;
-    atomic_flag_clear(&context->writing);
 }
 
 libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int *count)

@@ -1,85 +1,89 @@
 /* solver/phases/estimates.c: what is known of A and of solutions on request: determinant,
  * condition, forward errors
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/phases/objects.h"
+#include "solver/phases/workspace.h"
 #include <math.h>
 
-/* The remark on everything that a factor answers. */
-static libsolver_status remark(const libsolver_factor *f)
+/* The end of a call, which has the factor's remark unless it has failed. */
+static libsolver_status outcome(const libsolver_factor *f, libsolver_status status,
+                                const message *why)
 {
-    return f->report.zero > 0        ? LIBSOLVER_SINGULAR
-           : f->report.perturbed > 0 ? LIBSOLVER_PERTURBED
-                                     : LIBSOLVER_OK;
+    return status == LIBSOLVER_OK ? factor_remark(f) : factor_outcome(f, status, why);
 }
 
-/* Keeps the sentence on a failure. */
-static libsolver_status told(const libsolver_factor *f, libsolver_status status, message *why)
+static libsolver_status determinant(const libsolver_factor *f, libsolver_determinant_info *d,
+                                    message *why)
 {
-    if (status == LIBSOLVER_OK)
-        return remark(f);
-    if (!why->text[0])
-        FAIL(why, status, "%s", libsolver_status_sentence(status));
-    factor_message(f, why);
+    if (!d)
+        return FAIL(why, LIBSOLVER_INVALID, "where the determinant is to go is NULL");
+    *d = (libsolver_determinant_info){.log_abs = NAN, .phase_real = NAN, .phase_imaginary = NAN};
+    TRY(factor_needed(f, why));
+    return f->analysis->backend->determinant(f->numeric, &d->log_abs, &d->phase_real,
+                                             &d->phase_imaginary, why);
+}
+
+libsolver_status libsolver_determinant(const libsolver_factor *f, libsolver_determinant_info *d)
+{
+    if (!f)
+        return LIBSOLVER_INVALID;
+    message why = {0};
+    return outcome(f, determinant(f, d, &why), &why);
+}
+
+static libsolver_status condition(const libsolver_factor *f, libsolver_workspace *w,
+                                  double *estimate, message *why)
+{
+    void *own = NULL;
+    if (!estimate)
+        return FAIL(why, LIBSOLVER_INVALID, "where the condition is to go is NULL");
+    *estimate = NAN;
+    TRY(schur_refused(f, why));
+    TRY(workspace_begin(f, w, NULL, NULL, &own, why));
+    libsolver_status status = LIBSOLVER_OK;
+    if (f->report.zero > 0)
+        *estimate = INFINITY;
+    else
+        status = f->analysis->backend->condition(f->numeric, own, estimate, why);
+    workspace_give_back(f, w);
     return status;
 }
 
-libsolver_status libsolver_determinant(const libsolver_factor *f,
-                                       libsolver_determinant_info *determinant)
+libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_workspace *workspace,
+                                     double *estimate)
 {
-    if (!f || !determinant)
+    if (!f)
         return LIBSOLVER_INVALID;
-    message why = {""};
-    *determinant =
-        (libsolver_determinant_info){.log_abs = NAN, .phase_real = NAN, .phase_imaginary = NAN};
-    libsolver_status status = f->usable ? LIBSOLVER_OK
-                                        : FAIL(&why, LIBSOLVER_INVALID,
-                                               "there is no factor: the last factorization failed");
-    if (status == LIBSOLVER_OK)
-        status = f->analysis->backend->determinant(f->numeric, &determinant->log_abs,
-                                                   &determinant->phase_real,
-                                                   &determinant->phase_imaginary, &why);
-    return told(f, status, &why);
+    message why = {0};
+    return outcome(f, condition(f, workspace, estimate, &why), &why);
 }
 
-libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_workspace *workspace,
-                                     double *condition)
+static libsolver_status forward_error(const libsolver_factor *f, libsolver_workspace *w,
+                                      const libsolver_vectors *b, const libsolver_vectors *x,
+                                      double *error, message *why)
 {
-    if (!f || !condition)
-        return LIBSOLVER_INVALID;
-    message why = {""};
     void *own = NULL;
-    *condition = NAN;
-    libsolver_status status = schur_refused(f, &why);
-    if (status == LIBSOLVER_OK)
-        status = workspace_begin(f, workspace, NULL, NULL, &own, &why);
-    if (status == LIBSOLVER_OK) {
-        if (f->report.zero > 0)
-            *condition = INFINITY;
-        else
-            status = f->analysis->backend->condition(f->numeric, own, condition, &why);
-        workspace_end(f, workspace);
-    }
-    return told(f, status, &why);
+    if (!b || !x || (!error && b->columns > 0))
+        return FAIL(why, LIBSOLVER_INVALID, "%s NULL",
+                    !b   ? "b is"
+                    : !x ? "x is"
+                         : "where the forward errors are to go is");
+    TRY(schur_refused(f, why));
+    TRY(workspace_begin(f, w, b, x, &own, why));
+    for (int64_t j = 0; j < b->columns && f->report.zero > 0; j++)
+        error[j] = INFINITY;
+    libsolver_status status = LIBSOLVER_OK;
+    if (f->report.zero == 0)
+        status = f->analysis->backend->forward_error(f->numeric, own, b, x, error, why);
+    workspace_give_back(f, w);
+    return status;
 }
 
 libsolver_status libsolver_forward_error(const libsolver_factor *f, libsolver_workspace *workspace,
                                          const libsolver_vectors *b, const libsolver_vectors *x,
-                                         double *forward_error)
+                                         double *error)
 {
-    if (!f || !b || !x || (!forward_error && b->columns > 0))
+    if (!f)
         return LIBSOLVER_INVALID;
-    message why = {""};
-    void *own = NULL;
-    libsolver_status status = schur_refused(f, &why);
-    if (status == LIBSOLVER_OK)
-        status = workspace_begin(f, workspace, b, x, &own, &why);
-    if (status == LIBSOLVER_OK) {
-        for (int64_t j = 0; j < b->columns && f->report.zero > 0; j++)
-            forward_error[j] = INFINITY;
-        if (f->report.zero == 0)
-            status =
-                f->analysis->backend->forward_error(f->numeric, own, b, x, forward_error, &why);
-        workspace_end(f, workspace);
-    }
-    return told(f, status, &why);
+    message why = {0};
+    return outcome(f, forward_error(f, workspace, b, x, error, &why), &why);
 }

@@ -1,36 +1,16 @@
 /* solver/phases/factor.c: the second phase: a factor from values, again and again
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/phases/objects.h"
-#include "solver/phases/options.h"
+#include "solver/phases/context.h"
+#include "solver/phases/workspace.h"
 #include <string.h>
-
-/* What holds values as they come in. */
-#define MOST_PARTS 3
-static int list_parts(libsolver_factor *f, const libsolver_analysis *s,
-                      memory_part part[MOST_PARTS])
-{
-    const int64_t n = s->input.a.n, nnz = s->input.a.start[n];
-    part[0] = (memory_part){&f->incoming, nnz, s->typed->bytes, 0};
-    part[1] = (memory_part){&f->diagonal, n, s->typed->bytes, 0};
-    part[2] = (memory_part){&f->mirrored, nnz, s->typed->bytes, 0};
-    return s->input.full ? 3 : 2;
-}
-
-int64_t factor_bytes(const libsolver_analysis *s)
-{
-    libsolver_factor f;
-    memory_part part[MOST_PARTS];
-    return memory_counted(1, sizeof(libsolver_factor)) + memory_sum(part, list_parts(&f, s, part)) +
-           memory_counted(1, sizeof(libsolver_workspace));
-}
 
 /* Memory for values and the backend's object. */
 static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s)
 {
     memory *m = &s->context->env.memory;
-    memory_part part[MOST_PARTS];
+    memory_part part[FACTOR_VALUE_PARTS];
     f->analysis = s;
-    if (!memory_take(m, part, list_parts(f, s, part)))
+    if (!memory_take(m, part, factor_value_parts(f, s, part)))
         return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
                     (long long)m->wanted);
     return s->backend->create(s->plan, &f->last, &f->numeric);
@@ -104,7 +84,7 @@ static libsolver_status factorize_values(libsolver_factor *f)
     };
     TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
     if (!f->workspace)
-        TRY(libsolver_workspace_create(f, 1, &f->workspace));
+        TRY(workspace_create(f, 1, &f->workspace, &f->last));
     if (s->backend->confirm)
         TRY(s->backend->confirm(f->numeric, f->workspace->memory, &how, o->refine_steps,
                                 factor_tolerance(f), &f->report, &f->last));
@@ -118,7 +98,7 @@ static libsolver_status factorize_values(libsolver_factor *f)
 static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a,
                                   const libsolver_vectors *shift)
 {
-    f->last.text[0] = 0;
+    message_clear(&f->last);
     f->status = new_values(f, a, shift);
     if (f->status == LIBSOLVER_OK)
         f->status = factorize_values(f);
@@ -151,9 +131,14 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
 {
     if (factor)
         *factor = NULL;
-    if (!s || !factor)
+    if (!s)
         return LIBSOLVER_INVALID;
-    message why = {""};
+    message why = {0};
+    if (!factor) {
+        FAIL(&why, LIBSOLVER_INVALID, "where the factor is to go is NULL");
+        context_message(s->context, &why);
+        return LIBSOLVER_INVALID;
+    }
     libsolver_factor *f = new_factor(s->context, &why);
     if (!f) {
         context_message(s->context, &why);
@@ -193,21 +178,19 @@ libsolver_status libsolver_refactorize(libsolver_factor *f, const libsolver_matr
  * why. */
 static libsolver_status own_context(const libsolver_options *options, libsolver_context **context)
 {
-    const libsolver_status status = libsolver_context_create(options, context);
+    message why = {0};
+    const libsolver_status status = context_create(options, context, &why);
     if (status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY)
         return status;
     libsolver_options plain;
-    message why = {""};
     libsolver_options_default(&plain);
     if (options->allocate && options->release) {
         plain.allocate = options->allocate;
         plain.release = options->release;
         plain.memory_user = options->memory_user;
     }
-    if (libsolver_context_create(&plain, context) != LIBSOLVER_OK)
+    if (context_create(&plain, context, NULL) != LIBSOLVER_OK)
         return LIBSOLVER_OUT_OF_MEMORY;
-    if (options_check(options, &why) == LIBSOLVER_OK)
-        FAIL(&why, status, "%s", libsolver_status_sentence(status));
     context_message(*context, &why);
     return status;
 }
@@ -255,18 +238,4 @@ void libsolver_factor_free(libsolver_factor *f)
     libsolver_context *own = f->own_context;
     memory_free(m, f);
     libsolver_context_free(own);
-}
-
-void factor_message(const libsolver_factor *factor, const message *why)
-{
-    libsolver_factor *f = (libsolver_factor *)factor;
-    while (atomic_flag_test_and_set(&f->writing))
-        ;
-    f->last = *why;
-    atomic_flag_clear(&f->writing);
-}
-
-const char *libsolver_factor_message(const libsolver_factor *f)
-{
-    return f ? f->last.text : "";
 }

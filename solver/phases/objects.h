@@ -67,19 +67,19 @@ static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry s
     return (type == LIBSOLVER_Z || type == LIBSOLVER_C) && symmetry == LIBSOLVER_SYMMETRIC;
 }
 
-/* Checks the vectors, if there are any, and gives this call alone the workspace, NULL: the factor's
- * own one; backend_memory: the backend's.  workspace_end follows unless it fails. */
-libsolver_status workspace_begin(const libsolver_factor *f, libsolver_workspace *w,
-                                 const libsolver_vectors *b, const libsolver_vectors *x,
-                                 void **backend_memory, message *why);
-void workspace_end(const libsolver_factor *f, libsolver_workspace *w);
-
+/* What holds the values of a factor's matrix as they come in, for memory_take. */
+#define FACTOR_VALUE_PARTS 3
+int factor_value_parts(libsolver_factor *f, const libsolver_analysis *s,
+                       memory_part part[FACTOR_VALUE_PARTS]);
 /* Host bytes that a factor takes beside the backend's, its own workspace included. */
 int64_t factor_bytes(const libsolver_analysis *s);
 
 /* The backward error that is wanted. */
 double factor_tolerance(const libsolver_factor *f);
-
+/* SINGULAR, PERTURBED or OK: what is to be said of all that the factor answers. */
+libsolver_status factor_remark(const libsolver_factor *f);
+/* INVALID if there is none. */
+libsolver_status factor_needed(const libsolver_factor *f, message *why);
 /* INVALID if some rows are not eliminated: for calls that need all of L. */
 libsolver_status schur_refused(const libsolver_factor *f, message *why);
 
@@ -87,5 +87,8 @@ libsolver_status schur_refused(const libsolver_factor *f, message *why);
 void context_message(libsolver_context *context, const message *why);
 /* The same for a factor.  It may be const: its message is not part of its value. */
 void factor_message(const libsolver_factor *factor, const message *why);
+/* The end of a call on a factor: sets its message if the call has failed.  Returns the status. */
+libsolver_status factor_outcome(const libsolver_factor *f, libsolver_status status,
+                                const message *why);
 
 #endif

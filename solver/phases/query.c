@@ -3,11 +3,14 @@
 #include "solver/phases/objects.h"
 #include <string.h>
 
-libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_counts *counts)
+static libsolver_status inertia(const libsolver_factor *f, libsolver_inertia_counts *counts,
+                                message *why)
 {
-    if (!f || !counts || !f->usable ||
-        is_complex_symmetric(f->analysis->type, f->analysis->symmetry))
-        return LIBSOLVER_INVALID;
+    if (!counts)
+        return FAIL(why, LIBSOLVER_INVALID, "where the inertia is to go is NULL");
+    TRY(factor_needed(f, why));
+    if (is_complex_symmetric(f->analysis->type, f->analysis->symmetry))
+        return FAIL(why, LIBSOLVER_INVALID, "a complex symmetric matrix has no inertia");
     const backend_report *r = &f->report;
     counts->positive = r->positive;
     counts->negative = r->negative;
@@ -15,6 +18,14 @@ libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_
     counts->certain = r->uncertain == 0 && r->perturbed == 0;
     counts->smallest_pivot = r->smallest;
     return LIBSOLVER_OK;
+}
+
+libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_counts *counts)
+{
+    if (!f)
+        return LIBSOLVER_INVALID;
+    message why = {0};
+    return factor_outcome(f, inertia(f, counts, &why), &why);
 }
 
 /* Where solves in the factor's own workspace run; without a factor, where they were asked for. */
@@ -62,31 +73,56 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
     info->allocations = m->calls;
 }
 
+/* Whether L and D can be read. */
+static libsolver_status check_export(const libsolver_factor *f, message *why)
+{
+    TRY(factor_needed(f, why));
+    if (f->analysis->schur_size > 0)
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "the factor of a matrix with a Schur complement cannot be read");
+    return LIBSOLVER_OK;
+}
+
 libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entries,
                                         int64_t *pointers, int64_t *indices, void *values,
                                         int64_t *order)
 {
-    if (!f || !entries || !f->usable || f->analysis->schur_size > 0)
+    if (!f)
         return LIBSOLVER_INVALID;
-    message why = {""};
-    const libsolver_status status =
-        f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values, order, &why);
-    if (status != LIBSOLVER_OK)
-        factor_message(f, &why);
-    return status;
+    message why = {0};
+    libsolver_status status =
+        entries ? check_export(f, &why)
+                : FAIL(&why, LIBSOLVER_INVALID, "where the number of entries is to go is NULL");
+    if (status == LIBSOLVER_OK)
+        status = f->analysis->backend->export_l(f->numeric, entries, pointers, indices, values,
+                                                order, &why);
+    return factor_outcome(f, status, &why);
 }
 
 libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal,
                                         void *subdiagonal)
 {
-    if (!f || !f->usable || !diagonal || !subdiagonal || f->analysis->schur_size > 0)
+    if (!f)
         return LIBSOLVER_INVALID;
-    return f->analysis->backend->export_d(f->numeric, diagonal, subdiagonal, NULL);
+    message why = {0};
+    libsolver_status status = diagonal && subdiagonal ? check_export(f, &why)
+                                                      : FAIL(&why, LIBSOLVER_INVALID,
+                                                             "where the %s of D is to go is NULL",
+                                                             diagonal ? "subdiagonal" : "diagonal");
+    if (status == LIBSOLVER_OK)
+        status = f->analysis->backend->export_d(f->numeric, diagonal, subdiagonal, &why);
+    return factor_outcome(f, status, &why);
 }
 
 libsolver_status libsolver_get_scaling(const libsolver_factor *f, void *scaling)
 {
-    if (!f || !f->usable || !scaling)
+    if (!f)
         return LIBSOLVER_INVALID;
-    return f->analysis->backend->export_scaling(f->numeric, scaling, NULL);
+    message why = {0};
+    libsolver_status status =
+        scaling ? factor_needed(f, &why)
+                : FAIL(&why, LIBSOLVER_INVALID, "where the scaling is to go is NULL");
+    if (status == LIBSOLVER_OK)
+        status = f->analysis->backend->export_scaling(f->numeric, scaling, &why);
+    return factor_outcome(f, status, &why);
 }

@@ -1,36 +1,21 @@
 /* solver/phases/schur.c: the Schur complement of an index set, and solves around it
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/phases/objects.h"
-
-libsolver_status schur_refused(const libsolver_factor *f, message *why)
-{
-    if (f->analysis && f->analysis->schur_size > 0)
-        return FAIL(
-            why, LIBSOLVER_INVALID,
-            "the rows of the Schur complement are not eliminated: condense and expand instead");
-    return LIBSOLVER_OK;
-}
+#include "solver/phases/workspace.h"
 
 /* Whether there is something to ask. */
 static libsolver_status check(const libsolver_factor *f, message *why)
 {
-    if (!f->usable)
-        return FAIL(why, LIBSOLVER_INVALID, "there is no factor: the last factorization failed");
+    TRY(factor_needed(f, why));
     if (f->analysis->schur_size == 0)
         return FAIL(why, LIBSOLVER_INVALID, "the analysis had no schur_rows");
     return LIBSOLVER_OK;
 }
 
-static libsolver_status told(const libsolver_factor *f, libsolver_status status, message *why)
+/* The end of a call, which has the factor's remark unless it has failed. */
+static libsolver_status outcome(const libsolver_factor *f, libsolver_status status,
+                                const message *why)
 {
-    if (status == LIBSOLVER_OK)
-        return f->report.zero > 0        ? LIBSOLVER_SINGULAR
-               : f->report.perturbed > 0 ? LIBSOLVER_PERTURBED
-                                         : LIBSOLVER_OK;
-    if (!why->text[0])
-        FAIL(why, status, "%s", libsolver_status_sentence(status));
-    factor_message(f, why);
-    return status;
+    return status == LIBSOLVER_OK ? factor_remark(f) : factor_outcome(f, status, why);
 }
 
 static libsolver_status complement(const libsolver_factor *f, const libsolver_vectors *s,
@@ -38,6 +23,8 @@ static libsolver_status complement(const libsolver_factor *f, const libsolver_ve
 {
     TRY(check(f, why));
     const int64_t size = f->analysis->schur_size;
+    if (!s)
+        return FAIL(why, LIBSOLVER_INVALID, "where the Schur complement is to go is NULL");
     if (s->rows != size || s->columns != size || (unsigned)s->layout > LIBSOLVER_ROW_MAJOR ||
         s->ld < size || !s->values || s->type != f->analysis->type)
         return FAIL(why, LIBSOLVER_INVALID, "s is not %lld x %lld of the factor's type",
@@ -49,10 +36,10 @@ static libsolver_status complement(const libsolver_factor *f, const libsolver_ve
 
 libsolver_status libsolver_schur_complement(const libsolver_factor *f, const libsolver_vectors *s)
 {
-    if (!f || !s)
+    if (!f)
         return LIBSOLVER_INVALID;
-    message why = {""};
-    return told(f, complement(f, s, &why), &why);
+    message why = {0};
+    return outcome(f, complement(f, s, &why), &why);
 }
 
 /* expand: the second half, otherwise the first. */
@@ -62,27 +49,29 @@ static libsolver_status half_solve(const libsolver_factor *f, libsolver_workspac
 {
     void *own = NULL;
     TRY(check(f, why));
+    if (!b || !x)
+        return FAIL(why, LIBSOLVER_INVALID, "%s is NULL", b ? "x" : "b");
     TRY(workspace_begin(f, w, b, x, &own, why));
     const libsolver_status status =
         f->analysis->backend->schur_solve(f->numeric, expand, own, b, x, why);
-    workspace_end(f, w);
+    workspace_give_back(f, w);
     return status;
 }
 
 libsolver_status libsolver_schur_condense(const libsolver_factor *f, libsolver_workspace *workspace,
                                           const libsolver_vectors *b, const libsolver_vectors *x)
 {
-    if (!f || !b || !x)
+    if (!f)
         return LIBSOLVER_INVALID;
-    message why = {""};
-    return told(f, half_solve(f, workspace, 0, b, x, &why), &why);
+    message why = {0};
+    return outcome(f, half_solve(f, workspace, 0, b, x, &why), &why);
 }
 
 libsolver_status libsolver_schur_expand(const libsolver_factor *f, libsolver_workspace *workspace,
                                         const libsolver_vectors *x)
 {
-    if (!f || !x)
+    if (!f)
         return LIBSOLVER_INVALID;
-    message why = {""};
-    return told(f, half_solve(f, workspace, 1, x, x, &why), &why);
+    message why = {0};
+    return outcome(f, half_solve(f, workspace, 1, x, x, &why), &why);
 }

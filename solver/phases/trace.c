@@ -1,6 +1,6 @@
 /* solver/phases/trace.c: solves that tell what their tasks did
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/phases/objects.h"
+#include "solver/phases/workspace.h"
 
 static libsolver_status traced(const libsolver_factor *f, libsolver_workspace *w,
                                const libsolver_vectors *b, const libsolver_vectors *x,
@@ -8,8 +8,9 @@ static libsolver_status traced(const libsolver_factor *f, libsolver_workspace *w
                                message *why)
 {
     void *space;
-    if (!f->usable)
-        return FAIL(why, LIBSOLVER_INVALID, "there is no factor: the last factorization failed");
+    if (!count)
+        return FAIL(why, LIBSOLVER_INVALID, "where the number of tasks is to go is NULL");
+    TRY(factor_needed(f, why));
     if (!f->analysis->backend->trace)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "solves on the CPU are not traced");
     if (tasks && (!b || !x))
@@ -17,7 +18,7 @@ static libsolver_status traced(const libsolver_factor *f, libsolver_workspace *w
     TRY(workspace_begin(f, w, tasks ? b : NULL, tasks ? x : NULL, &space, why));
     const libsolver_status status =
         f->analysis->backend->trace(f->numeric, space, b, x, capacity, tasks, count, why);
-    workspace_end(f, w);
+    workspace_give_back(f, w);
     if (status != LIBSOLVER_OK)
         return status;
     return f->report.zero > 0 ? LIBSOLVER_SINGULAR : LIBSOLVER_OK;
@@ -29,11 +30,8 @@ libsolver_status libsolver_solve_traced(const libsolver_factor *f, libsolver_wor
 {
     if (count)
         *count = 0;
-    if (!f || !count)
+    if (!f)
         return LIBSOLVER_INVALID;
-    message why = {""};
-    const libsolver_status status = traced(f, workspace, b, x, capacity, tasks, count, &why);
-    if (status < 0)
-        factor_message(f, &why);
-    return status;
+    message why = {0};
+    return factor_outcome(f, traced(f, workspace, b, x, capacity, tasks, count, &why), &why);
 }

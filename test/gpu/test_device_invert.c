@@ -61,7 +61,7 @@ static void plan_inverted(inverted *q, random_stream *r, double step, int64_t la
     static const int32_t blocks[] = {1, 7, 132, 264};
     const layer_costs costs = {
         .step = step, .bytes_per_second = 4e12, .scalar_bytes = 8, .largest = largest};
-    message why = {""};
+    message why = {0};
     assert_int_equal(pieces_build(q->m, &q->tree, &q->p), LIBSOLVER_OK);
     for (int round = 0; round < cuts; round++) {
         int32_t *cut = memory_new(q->m, q->p.count, sizeof(int32_t));

@@ -131,7 +131,7 @@ static libsolver_status factorize(session *t)
     const backend_options options = {.positive_definite = t->kind == SPD,
                                      .scaling = BACKEND_EQUILIBRATE,
                                      .pivot_threshold = 0.01};
-    message why = {""};
+    message why = {0};
     GPU->set_values(t->numeric, t->s.values);
     const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &why);
     assert_int_equal(status == LIBSOLVER_OK, !why.text[0]);
@@ -194,7 +194,7 @@ static void solve_in_all_ways(session *t)
 
 static void trace(session *t)
 {
-    message why = {""};
+    message why = {0};
     int64_t count = 0;
     libsolver_vectors b = t->on_b, x = t->on_x;
     b.columns = x.columns = 1;
@@ -573,7 +573,7 @@ static void a_device_by_levels(void **state)
         fake.by_levels = 1;
         begin(&t, purpose, 0, NO_TROUBLE);
         run(&t);
-        message why = {""};
+        message why = {0};
         assert_int_equal(GPU->trace(t.numeric, t.space, &t.on_b, &t.on_x, 1000, task, &count, &why),
                          LIBSOLVER_NOT_BUILT);
         assert_non_null(strstr(why.text, "traced"));
@@ -632,7 +632,7 @@ static void what_it_does_not_do_is_refused(void **state)
 {
     (void)state;
     session t;
-    message why = {""};
+    message why = {0};
     void *plan = NULL;
     int64_t host = 0, device = 0;
     double error;

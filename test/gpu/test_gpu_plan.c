@@ -34,7 +34,7 @@ typedef struct prepared {
 static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *costs, int32_t blocks,
                               const plan_tuning *tuning)
 {
-    message why = {""};
+    message why = {0};
     q->layer = memory_new(q->m, q->p.count, sizeof(int32_t));
     if (!q->layer)
         return LIBSOLVER_OUT_OF_MEMORY;

@@ -26,7 +26,7 @@ static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_sol
                                .step = step,
                                .growth_limit = growth_limit};
     cpu_tree tree;
-    message why = {""};
+    message why = {0};
     TRY(NAME(cpu_tree_view)(s->numeric, &tree));
     const libsolver_status status = prepare_solve(&s->env, &tree.view, &o, &why, p);
     cpu_tree_free(&s->env.memory, &tree);
@@ -312,7 +312,7 @@ static void groups_may_be_large_unless_told_otherwise(void **state)
     pattern a = problem_path(300);
     cpu_system s;
     cpu_tree tree;
-    message why = {""};
+    message why = {0};
     scalar *values = random_values(&r, &a, SPD);
     assert_int_equal(system_build_in_order(&s, a, values, SPD, SCALAR_COMPLEX, NATURAL),
                      LIBSOLVER_OK);

@@ -219,7 +219,7 @@ static double *solution_of(packed *p, tree_workspace *w, int64_t columns)
     double *x = malloc(bytes);
     libsolver_vectors b = {.rows = n, .columns = columns, .ld = n, .place = LIBSOLVER_DEVICE},
                       v = b;
-    message why = {""};
+    message why = {0};
     for (int64_t k = 0; k < n * columns; k++)
         x[k] = random_real(&r);
     CUDA(cudaMalloc(&b.values, bytes));
@@ -249,7 +249,7 @@ static void check_wait_in_vain(int substitute)
     CUDA(cudaMalloc(&v.values, bytes));
     CUDA(cudaMemset(v.values, 0, bytes));
     for (int round = 0; round < 3; round++) {
-        message why = {""};
+        message why = {0};
         assert_int_equal(tree_solve(bad.solver, bad.workspace, NULL, &v, &v, NULL), LIBSOLVER_OK);
         assert_int_equal(tree_solve_check(bad.solver, bad.workspace, NULL, &why), LIBSOLVER_CUDA);
         assert_non_null(strstr(why.text, "waited 0.1 s"));
@@ -261,7 +261,7 @@ static void check_wait_in_vain(int substitute)
         free(again);
     }
     double *host = calloc((size_t)n, sizeof *host);
-    message why = {""};
+    message why = {0};
     const libsolver_vectors hv = {.values = host, .rows = n, .columns = 1, .ld = n};
     assert_int_equal(tree_solve_host(bad.solver, bad.workspace, &hv, &hv, &why), LIBSOLVER_CUDA);
     assert_non_null(strstr(why.text, "waited 0.1 s"));
@@ -289,7 +289,7 @@ static void check_allocations(int substitute)
     block b = random_block(&r, n, 8, 1), x = random_block(&r, n, 8, 0);
     libsolver_vectors db = to_device(&b), dx = to_device(&x);
     const cudaStream_t stream = tree_solver_stream(p.solver);
-    message why = {""};
+    message why = {0};
     cudaGraph_t captured;
     cudaGraphExec_t ready;
     assert_int_equal(tree_workspace_stage(p.solver, p.workspace, &why), LIBSOLVER_OK);
@@ -350,7 +350,7 @@ static void what_memory_held_before_does_not_matter(void **state)
             pack_grid(&p, kind, &options, 8);
             for (int c = 0; c < 3; c++) {
                 tree_workspace *fresh;
-                message why = {""};
+                message why = {0};
                 assert_int_equal(tree_workspace_create(p.solver, columns[c], &why, &fresh),
                                  LIBSOLVER_OK);
                 double *x = solution_of(&p, fresh, columns[c]);
@@ -383,7 +383,7 @@ static void packets_of_other_launches_are_not_read(void **state)
         pack_grid(&p, INDEFINITE, &options, 2);
         double *x = solution_of(&p, p.workspace, 2);
         tree_workspace *stale;
-        message why = {""};
+        message why = {0};
         are_stale = 1;
         assert_int_equal(tree_workspace_create(p.solver, 2, &why, &stale), LIBSOLVER_OK);
         are_stale = 0;

@@ -18,7 +18,7 @@ static int small;
 /* The system's values replaced by these, factorized and packed again. */
 static void repack(packed *p, scalar *values, int kind)
 {
-    message why = {""};
+    message why = {0};
     if (p->s.hermitian)
         make_hermitian(&p->s.a, values);
     free(p->s.values);
@@ -76,7 +76,7 @@ static void check_solves_of(packed *p, random_stream *r, block b, int solvable, 
                          (int)j, (double)scalar_abs(*block_at(&in_place, i, j)),
                          (double)scalar_abs(*block_at(&x, i, j)));
     /* a second workspace on another stream */
-    message why = {""};
+    message why = {0};
     tree_workspace *second;
     cudaStream_t stream;
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

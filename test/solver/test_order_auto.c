@@ -18,7 +18,7 @@ static libsolver_status order(const pattern *a, int threads, int32_t *perm,
 {
     libsolver_options o;
     libsolver_options_default(&o);
-    message why = {""};
+    message why = {0};
     env.threads = threads;
     return choose_ordering(&env, a, &o, perm, used, &why);
 }

@@ -147,7 +147,7 @@ static void every_view_is_the_dense_sum(void **state)
         view *v = random_view(&r, (int)(seed % KINDS), n, random_below(&r, 10) / 10.0);
         input in;
         double *sum;
-        message why = {""};
+        message why = {0};
         assert_int_equal(read_view(v, &in, &sum, &why), LIBSOLVER_OK);
         assert_null(pattern_check(&in.a));
         assert_int_equal(in.a.n, n);
@@ -177,7 +177,7 @@ static void other_indices_do_not_match(void **state)
         const int32_t n = 2 + random_below(&r, 20);
         view *v = random_view(&r, (int)(seed % KINDS), n, 0.5);
         input in;
-        message why = {""};
+        message why = {0};
         assert_int_equal(input_read(&m, &v->a, &in, &why), LIBSOLVER_OK);
         libsolver_matrix other = v->a;
         other.pointers = other.indices = NULL;
@@ -224,7 +224,7 @@ static void unequal_mirror_images_are_refused(void **state)
         fill_view(v, n);
         input in;
         double *sum;
-        message why = {""};
+        message why = {0};
         assert_int_equal(read_view(v, &in, &sum, &why), LIBSOLVER_INVALID);
         assert_non_null(strstr(why.text, present ? "differ" : "only one is stored"));
         discard(&in, sum);
@@ -241,7 +241,7 @@ static void values_that_are_not_finite_are_refused(void **state)
         view *v = random_view(&r, (int)(seed % KINDS), 8, 0.5);
         input in;
         double *sum;
-        message why = {""};
+        message why = {0};
         v->values[random_below(&r, (int32_t)v->entries)] = bad[seed % 3];
         assert_int_equal(read_view(v, &in, &sum, &why), LIBSOLVER_NONFINITE);
         discard(&in, sum);
@@ -258,7 +258,7 @@ static void indices_out_of_place_are_refused(void **state)
         view *v = random_view(&r, (int)(seed % KINDS), n, 0.5);
         const int lower = v->a.storage == LIBSOLVER_LOWER;
         input in;
-        message why = {""};
+        message why = {0};
         add(v, lower ? 0 : n - 1, lower ? n - 1 : 0, 1); /* the wrong triangle */
         fill_view(v, n);
         if (v->a.storage != LIBSOLVER_FULL) {
@@ -314,7 +314,7 @@ static void fields_without_a_legal_value_are_refused(void **state)
     bad[13].place = LIBSOLVER_DEVICE;
     for (int i = 0; i < 14; i++) {
         input in;
-        message why = {""};
+        message why = {0};
         assert_int_equal(input_read(&m, &bad[i], &in, &why),
                          i < 13 ? LIBSOLVER_INVALID : LIBSOLVER_NOT_BUILT);
         assert_true(why.text[0] != 0);
@@ -336,7 +336,7 @@ static void each_failed_allocation_is_reported(void **state)
             assert_in_range(k, 0, 100);
             rationed ration;
             input in;
-            message why = {""};
+            message why = {0};
             memory_rationed(&m, &ration, k);
             status = input_read(&m, &v->a, &in, &why);
             if (status == LIBSOLVER_OK)

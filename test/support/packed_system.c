@@ -12,7 +12,7 @@
 
 void pack_view(packed *p, const tree_solver_options *options, int64_t columns)
 {
-    message why = {""};
+    message why = {0};
     assert_int_equal(NAME(cpu_tree_view)(p->s.numeric, &p->tree), LIBSOLVER_OK);
     if (tree_solver_create(&p->s.env, options, &why, &p->solver) != LIBSOLVER_OK ||
         tree_solver_pack(p->solver, &p->tree.view, &why) != LIBSOLVER_OK ||
@@ -59,7 +59,7 @@ void from_device(const libsolver_vectors *v, block *b)
 
 void check(const packed *p)
 {
-    message why = {""};
+    message why = {0};
     if (tree_solve_check(p->solver, p->workspace, NULL, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
 }

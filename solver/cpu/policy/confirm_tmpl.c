@@ -82,7 +82,7 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
         environment_log(f->plan->env,
                         "no room for a factor in double: it stays in single precision");
         f->history.no_room_for_double = 1;
-        why->text[0] = 0;
+        message_clear(why);
         status = NAME(cpu_factorize)(f, options, report, why);
     }
     report->growths += growths;
