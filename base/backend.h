@@ -78,9 +78,21 @@ typedef struct backend_refinement {
     double initial, final; /* out: largest backward error over the columns, before and after */
 } backend_refinement;
 
+/* What shapes an order: seconds predicted of a backend's factorizations. */
+typedef struct backend_costs {
+    /* A front of k pivot columns and m rows, in a factorization and a few solves: by this, fronts
+     * are merged. */
+    double (*front)(int64_t k, int64_t m);
+    /* The same, and of each row of the matrix, in a factorization with ten solves by one thread:
+     * by this, orders are compared.  So many rows more wait in the front and stay. */
+    double (*ten_solves)(int64_t k, int64_t m, int64_t waiting);
+    double row;
+} backend_costs;
+
 /* Every function that returns a status and takes a message sets it where it fails. */
 typedef struct backend {
     const char *name;
+    const backend_costs *costs;
     int takes_device_vectors; /* solves, of all parts at once, and refinement take blocks in device
                                  memory, both or none */
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */

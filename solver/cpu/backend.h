@@ -7,4 +7,7 @@
 
 extern const backend cpu_backend_s, cpu_backend_d, cpu_backend_c, cpu_backend_z;
 
+/* Those of all four. */
+extern const backend_costs cpu_costs;
+
 #endif

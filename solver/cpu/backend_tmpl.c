@@ -104,6 +104,7 @@ static void discard(void *plan)
 
 const backend NAME(cpu_backend) = {
     .name = "cpu",
+    .costs = &cpu_costs,
     .prepare = prepare,
     .discard = discard,
     .predict = predict,

@@ -428,6 +428,7 @@ static libsolver_status export_scaling(const void *numeric_, void *scaling, mess
 
 const backend NAME(gpu_backend) = {
     .name = "gpu",
+    .costs = &cpu_costs,
     .takes_device_vectors = 1,
     .prepare = prepare,
     .discard = discard,

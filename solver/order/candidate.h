@@ -3,7 +3,7 @@
 #ifndef SOLVER_ORDER_CANDIDATE_H
 #define SOLVER_ORDER_CANDIDATE_H
 
-#include "base/environment.h"
+#include "base/backend.h"
 #include "ordering/ordering.h"
 #include "solver/libsolver.h"
 #include "solver/matching/matching.h"
@@ -21,6 +21,7 @@ typedef struct candidate {
 typedef struct choice {
     environment *env;
     memory *m;
+    const backend_costs *costs;
     const graph *g;
     graph compressed; /* .n = -1: nothing to compress */
     int32_t *class_of;
@@ -42,8 +43,5 @@ libsolver_status candidate_find(const choice *c, libsolver_ordering method, cons
                                 candidate *k);
 /* AMD's, once. */
 libsolver_status candidate_find_amd(choice *c);
-
-/* AMD's order or that of nested dissection, whichever has the shorter predicted time. */
-libsolver_status order_auto(choice *c, candidate *best);
 
 #endif

@@ -1,19 +1,10 @@
 /* solver/order/choose_ordering.c: the elimination order that the options ask for
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/order/choose_ordering.h"
-#include "solver/order/candidate.h"
-#include "solver/cpu/plan/plan.h"
 #include "solver/matching/matching.h"
-#include "solver/matching/unmatched.h"
+#include "solver/order/order_auto.h"
 #include <assert.h>
 #include <string.h>
-
-/* What many 2x2 pivots multiply the time of a factorization with ten solves by
- * (`bench_auto_ordering -m 1`, the shared matrices). */
-#define PAIRED_FACTOR 1.3
-
-/* Random numbers of nested dissection. */
-#define ND_SEED 4321
 
 /* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when
  * it multiplies the time predicted of AMD's order by more than this: of the shared KKT systems,
@@ -21,56 +12,6 @@
  * with delays, those below (reorientation_1 1.3, kkt_laser 1.3, kkt_cont-201 1.46) with pairs, by
  * `libsolver bench`. */
 #define PAIRS_WORTH 1.5
-
-static libsolver_status by_method(const choice *c, libsolver_ordering method, const nd_watch *watch,
-                                  const graph *g, int32_t *perm)
-{
-    return method == LIBSOLVER_ORDERING_AMD     ? order_amd(c->m, g, perm)
-           : method == LIBSOLVER_ORDERING_METIS ? order_metis(c->m, g, perm)
-           : watch                              ? order_nd_watched(c->env, g, ND_SEED, watch, perm)
-                                                : order_nd(c->env, g, ND_SEED, perm);
-}
-
-/* k->seconds; g: the graph that its elimination is of. */
-static libsolver_status predict(const choice *c, const graph *g, candidate *k)
-{
-    waiting_rows waiting = {NULL, NULL};
-    const int is_singular = c->matched && c->matched->size < c->g->n;
-    libsolver_status status = LIBSOLVER_OK;
-    if (is_singular)
-        status = unmatched_find(c->m, c->matched, g == c->g ? NULL : c->class_of, &k->e, &waiting);
-    if (status == LIBSOLVER_OK)
-        status = elimination_seconds(c->m, g, &k->e, cpu_front_seconds, cpu_ten_solves_seconds,
-                                     is_singular ? &waiting : NULL, &k->seconds);
-    k->seconds = (k->seconds + CPU_ROW_SECONDS * c->g->n) * (c->paired ? PAIRED_FACTOR : 1);
-    memory_free(c->m, waiting.from);
-    return status;
-}
-
-libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch,
-                                candidate *k)
-{
-    const int compressed = c->compressed.n >= 0;
-    const graph *g = choice_graph(c);
-    *k = (candidate){.method = method, .by_classes = compressed && !c->paired};
-    int32_t *perm = memory_new(c->m, g->n, sizeof(int32_t)), *rows = NULL;
-    libsolver_status status = perm ? by_method(c, method, watch, g, perm) : LIBSOLVER_OUT_OF_MEMORY;
-    if (status == LIBSOLVER_OK && compressed && c->paired) {
-        rows = memory_new(c->m, c->g->n, sizeof(int32_t));
-        status = rows ? order_expand(c->m, c->g->n, c->class_of, g->n, perm, rows)
-                      : LIBSOLVER_OUT_OF_MEMORY;
-        g = c->g;
-    }
-    if (status == LIBSOLVER_OK)
-        status = elimination_build(c->m, g, rows ? rows : perm, &k->e);
-    if (status == LIBSOLVER_OK)
-        status = predict(c, g, k);
-    if (status != LIBSOLVER_OK)
-        elimination_free(c->m, &k->e);
-    memory_free(c->m, perm);
-    memory_free(c->m, rows);
-    return status;
-}
 
 /* Compresses the pairs of a matching. */
 static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude,
@@ -87,11 +28,6 @@ static libsolver_status merge_pairs(choice *c, const pattern *a, const double *m
     }
     memory_free(c->m, scale);
     return status;
-}
-
-libsolver_status candidate_find_amd(choice *c)
-{
-    return c->amd.e.perm ? LIBSOLVER_OK : candidate_find(c, LIBSOLVER_ORDERING_AMD, NULL, &c->amd);
 }
 
 /* The caller's permutation, checked. */
@@ -119,18 +55,21 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
     return status;
 }
 
-/* The graph g of a, with the pairs of a matching if magnitude is given; choice_free in every
- * case. */
-static libsolver_status choice_begin(choice *c, environment *env, const pattern *a, const graph *g,
-                                     const double *magnitude, matching **matched)
+/* Compresses g, the graph of r->a: alike vertices to one, or, matched not NULL, the pairs of a
+ * matching that is found there.  choice_free in every case. */
+static libsolver_status choice_begin(choice *c, const order_request *r, const graph *g,
+                                     matching **matched)
 {
-    *c = (choice){.env = env, .m = &env->memory, .g = g, .paired = magnitude != NULL};
+    *c = (choice){
+        .env = r->env, .m = &r->env->memory, .costs = r->costs, .g = g, .paired = matched != NULL};
     c->compressed.n = -1;
-    c->class_of = memory_new(c->m, a->n, sizeof(int32_t));
+    c->for_many_solves = r->options->backend == LIBSOLVER_BACKEND_GPU ||
+                         r->options->purpose == LIBSOLVER_PURPOSE_LATENCY;
+    c->class_of = memory_new(c->m, r->a->n, sizeof(int32_t));
     if (!c->class_of)
         return LIBSOLVER_OUT_OF_MEMORY;
     if (c->paired)
-        return merge_pairs(c, a, magnitude, matched);
+        return merge_pairs(c, r->a, r->magnitude, matched);
     return graph_compress(c->m, g, &c->compressed, c->class_of);
 }
 
@@ -189,32 +128,43 @@ static libsolver_status order_given(memory *m, const pattern *a, const libsolver
     return LIBSOLVER_OK;
 }
 
-static libsolver_status find_order(environment *env, const pattern *a, const double *magnitude,
-                                   const libsolver_options *options, int32_t *perm, forest *f,
-                                   libsolver_ordering *used, double *seconds, matching **matched,
-                                   message *why)
+/* Whether to order the pairs of a matching together: always if the options say so, otherwise if
+ * AMD's orders with and without them show that it does not cost too much.  *chosen: one of the two;
+ * plain is begun only to be compared. */
+static libsolver_status choose_pairs(const order_request *r, choice *pairs, choice *plain,
+                                     choice **chosen)
 {
-    memory *m = &env->memory;
-    choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = &first;
+    *chosen = pairs;
+    if (!pairs->paired || r->options->matching != LIBSOLVER_AUTO)
+        return LIBSOLVER_OK;
+    TRY(choice_begin(plain, r, pairs->g, NULL));
+    plain->matched = pairs->matched;
+    TRY(candidate_find_amd(pairs));
+    TRY(candidate_find_amd(plain));
+    if (pairs->amd.seconds > PAIRS_WORTH * plain->amd.seconds)
+        *chosen = plain;
+    return LIBSOLVER_OK;
+}
+
+/* An order of r->a that is looked for: perm, unless NULL, and its forest, unless f is NULL. */
+static libsolver_status find_order(const order_request *r, int32_t *perm, forest *f,
+                                   order_result *result, message *why)
+{
+    memory *m = &r->env->memory;
+    choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = NULL;
     candidate best = {.by_classes = 0};
     graph g;
-    TRY(graph_build(m, a, &g));
-    libsolver_status status = LIBSOLVER_OK;
-    TRY_DONE(choice_begin(&first, env, a, &g, magnitude, matched));
-    if (magnitude && options->matching == LIBSOLVER_AUTO) { /* do pairs cost too much? */
-        TRY_DONE(choice_begin(&plain, env, a, &g, NULL, NULL));
-        plain.matched = *matched;
-        TRY_DONE(candidate_find_amd(&first));
-        TRY_DONE(candidate_find_amd(&plain));
-        chosen = first.amd.seconds > PAIRS_WORTH * plain.amd.seconds ? &plain : &first;
+    TRY(graph_build(m, r->a, &g));
+    libsolver_status status = choice_begin(&first, r, &g, r->magnitude ? &result->matched : NULL);
+    if (status == LIBSOLVER_OK)
+        status = choose_pairs(r, &first, &plain, &chosen);
+    if (status == LIBSOLVER_OK)
+        status = order_choice(chosen, r->options->ordering, &best, why);
+    if (status == LIBSOLVER_OK) {
+        result->used = best.method;
+        result->seconds = best.seconds;
+        status = unfold(chosen, &best, perm, f);
     }
-    chosen->for_many_solves =
-        options->backend == LIBSOLVER_BACKEND_GPU || options->purpose == LIBSOLVER_PURPOSE_LATENCY;
-    TRY_DONE(order_choice(chosen, options->ordering, &best, why));
-    *used = best.method;
-    *seconds = best.seconds;
-    TRY_DONE(unfold(chosen, &best, perm, f));
-done:
     elimination_free(m, &best.e);
     choice_free(&first);
     choice_free(&plain);
@@ -254,36 +204,34 @@ static libsolver_status forest_of_diagonal(memory *m, int32_t n, forest *f)
     return LIBSOLVER_OK;
 }
 
-libsolver_status choose_ordering(environment *env, const pattern *a,
-                                 const libsolver_options *options, int32_t *perm,
-                                 libsolver_ordering *used, message *why)
+libsolver_status choose_ordering(const order_request *r, int32_t *perm, libsolver_ordering *used,
+                                 message *why)
 {
-    double seconds;
-    *used = options->ordering;
-    if (is_given(options->ordering))
-        return order_given(&env->memory, a, options, perm, why);
-    return find_order(env, a, NULL, options, perm, NULL, used, &seconds, NULL, why);
+    order_result result = {.used = r->options->ordering};
+    const libsolver_status status = is_given(r->options->ordering)
+                                        ? order_given(&r->env->memory, r->a, r->options, perm, why)
+                                        : find_order(r, perm, NULL, &result, why);
+    *used = result.used;
+    return status;
 }
 
-libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude,
-                               const libsolver_options *options, forest *f,
-                               libsolver_ordering *used, double *seconds, matching **matched,
+libsolver_status choose_forest(const order_request *r, forest *f, order_result *result,
                                message *why)
 {
-    *used = options->ordering;
-    *seconds = 0;
-    if (options->ordering == LIBSOLVER_ORDERING_AUTO && !magnitude && is_diagonal(a)) {
-        *used = LIBSOLVER_ORDERING_NATURAL;
-        return forest_of_diagonal(&env->memory, a->n, f);
+    memory *m = &r->env->memory;
+    *result = (order_result){.used = r->options->ordering};
+    if (r->options->ordering == LIBSOLVER_ORDERING_AUTO && !r->magnitude && is_diagonal(r->a)) {
+        result->used = LIBSOLVER_ORDERING_NATURAL;
+        return forest_of_diagonal(m, r->a->n, f);
     }
-    if (!is_given(options->ordering))
-        return find_order(env, a, magnitude, options, NULL, f, used, seconds, matched, why);
-    int32_t *perm = memory_new(&env->memory, a->n, sizeof(int32_t));
+    if (!is_given(r->options->ordering))
+        return find_order(r, NULL, f, result, why);
+    int32_t *perm = memory_new(m, r->a->n, sizeof(int32_t));
     if (!perm)
         return LIBSOLVER_OUT_OF_MEMORY;
-    libsolver_status status = order_given(&env->memory, a, options, perm, why);
+    libsolver_status status = order_given(m, r->a, r->options, perm, why);
     if (status == LIBSOLVER_OK)
-        status = forest_build(&env->memory, a, perm, f);
-    memory_free(&env->memory, perm);
+        status = forest_build(m, r->a, perm, f);
+    memory_free(m, perm);
     return status;
 }

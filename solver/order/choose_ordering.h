@@ -3,24 +3,33 @@
 #ifndef SOLVER_ORDER_CHOOSE_ORDERING_H
 #define SOLVER_ORDER_CHOOSE_ORDERING_H
 
-#include "base/environment.h"
+#include "base/backend.h"
 #include "ordering/ordering.h"
 #include "solver/libsolver.h"
 #include "solver/matching/matching.h"
 
-/* perm, length a->n: the row eliminated k-th.  used: the method.  INVALID (the caller's
- * permutation), NOT_BUILT, OUT_OF_MEMORY, CANCELLED. */
-libsolver_status choose_ordering(environment *env, const pattern *a,
-                                 const libsolver_options *options, int32_t *perm,
-                                 libsolver_ordering *used, message *why);
+/* What an order is chosen for. */
+typedef struct order_request {
+    environment *env;
+    const pattern *a;
+    const double *magnitude; /* |a| of the pattern's entries, when rows that a matching pairs are to
+                                be eliminated together; otherwise NULL, as for choose_ordering */
+    const libsolver_options *options;
+    const backend_costs *costs; /* of the backend that will factorize */
+} order_request;
 
-/* The elimination forest of such an order.  magnitude: NULL, or |a| of the pattern's entries, when
- * rows that a matching pairs are to be eliminated together.  matched, NULL before: that matching,
- * for the caller to free; NULL without magnitude.  seconds: predicted, of a factorization with ten
- * solves; 0 for a given order. */
-libsolver_status choose_forest(environment *env, const pattern *a, const double *magnitude,
-                               const libsolver_options *options, forest *f,
-                               libsolver_ordering *used, double *seconds, matching **matched,
+typedef struct order_result {
+    libsolver_ordering used; /* the method */
+    double seconds;          /* predicted, of a factorization with ten solves; 0: a given order */
+    matching *matched;       /* that matching, for the caller to free; NULL without magnitude */
+} order_result;
+
+/* perm, length r->a->n: the row eliminated k-th.  used: the method.  INVALID (the caller's
+ * permutation), NOT_BUILT, OUT_OF_MEMORY, CANCELLED. */
+libsolver_status choose_ordering(const order_request *r, int32_t *perm, libsolver_ordering *used,
+                                 message *why);
+/* The elimination forest of such an order.  result->matched is to be freed after a failure too. */
+libsolver_status choose_forest(const order_request *r, forest *f, order_result *result,
                                message *why);
 
 #endif

@@ -3,8 +3,7 @@
  *
  * Which orders are found is decided by the graph and by what they cost, never by who was first:
  * threads only change what goes on at the same time. */
-#include "solver/order/candidate.h"
-#include "solver/cpu/plan/plan.h"
+#include "solver/order/order_auto.h"
 #include <math.h>
 
 /* Nested dissection takes at most so long on one core of an AMD EPYC 9004, by `bench_ordering`: for
@@ -73,7 +72,7 @@ static int is_hopeless(race *r)
 {
     const int rows = atomic_load(&r->separator);
     return atomic_load(&r->amd_is_known) && rows > 0 &&
-           cpu_ten_solves_seconds(rows, rows, 0) >= r->c->amd.seconds;
+           r->c->costs->ten_solves(rows, rows, 0) >= r->c->amd.seconds;
 }
 
 static void run_amd(race *r)

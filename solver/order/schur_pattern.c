@@ -1,7 +1,6 @@
 /* solver/order/schur_pattern.c: patterns and orders in which an index set comes last
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/order/schur_pattern.h"
-#include "solver/order/choose_ordering.h"
 #include <string.h>
 
 libsolver_status schur_rows_read(memory *m, int64_t n, const libsolver_options *o, int32_t **rows,
@@ -138,24 +137,27 @@ static libsolver_status pattern_of_rest(memory *m, const pattern *a, const int32
 }
 
 /* The order of the others, as rows of a: number and row_of go to and from their own count. */
-static libsolver_status order_rest(environment *env, const pattern *a, const int32_t *number,
-                                   const int32_t *row_of, int32_t n, const libsolver_options *o,
-                                   int32_t *perm, libsolver_ordering *used, message *why)
+static libsolver_status order_rest(const order_request *r, const int32_t *number,
+                                   const int32_t *row_of, int32_t n, int32_t *perm,
+                                   libsolver_ordering *used, message *why)
 {
-    memory *m = &env->memory;
+    memory *m = &r->env->memory;
+    const pattern *a = r->a;
+    const libsolver_options *o = r->options;
     pattern rest = {0};
-    libsolver_status status;
+    order_request of_rest = *r;
     if (o->ordering == LIBSOLVER_ORDERING_USER || o->ordering == LIBSOLVER_ORDERING_NATURAL) {
-        TRY(choose_ordering(env, a, o, perm, used, why)); /* of all rows; those of the set are left
+        TRY(choose_ordering(r, perm, used, why)); /* of all rows; those of the set are left
                                                              out */
         for (int32_t k = 0, next = 0; k < a->n; k++)
             if (number[perm[k]] >= 0)
                 perm[next++] = perm[k];
         return LIBSOLVER_OK;
     }
-    status = pattern_of_rest(m, a, number, n, &rest);
+    of_rest.a = &rest;
+    libsolver_status status = pattern_of_rest(m, a, number, n, &rest);
     if (status == LIBSOLVER_OK)
-        status = choose_ordering(env, &rest, o, perm, used, why);
+        status = choose_ordering(&of_rest, perm, used, why);
     for (int32_t k = 0; k < n && status == LIBSOLVER_OK; k++)
         perm[k] = row_of[perm[k]];
     memory_free(m, rest.start);
@@ -163,11 +165,11 @@ static libsolver_status order_rest(environment *env, const pattern *a, const int
     return status;
 }
 
-libsolver_status schur_forest(environment *env, const pattern *a, int32_t size, const int32_t *rows,
-                              const libsolver_options *options, forest *f, libsolver_ordering *used,
-                              message *why)
+libsolver_status schur_forest(const order_request *r, int32_t size, const int32_t *rows, forest *f,
+                              libsolver_ordering *used, message *why)
 {
-    memory *m = &env->memory;
+    memory *m = &r->env->memory;
+    const pattern *a = r->a;
     int32_t *number = memory_zeroed(m, a->n, sizeof(int32_t)),
             *row_of = memory_new(m, a->n, sizeof(int32_t));
     int32_t *perm = memory_new(m, a->n, sizeof(int32_t)), n = 0;
@@ -180,7 +182,7 @@ libsolver_status schur_forest(environment *env, const pattern *a, int32_t size, 
                 row_of[n] = j;
                 number[j] = n++;
             }
-        status = order_rest(env, a, number, row_of, n, options, perm, used, why);
+        status = order_rest(r, number, row_of, n, perm, used, why);
     }
     for (int32_t k = 0; k < size && status == LIBSOLVER_OK; k++)
         perm[n + k] = rows[k];

@@ -3,9 +3,8 @@
 #ifndef SOLVER_ORDER_SCHUR_PATTERN_H
 #define SOLVER_ORDER_SCHUR_PATTERN_H
 
-#include "base/environment.h"
 #include "solver/input/input.h"
-#include "solver/libsolver.h"
+#include "solver/order/choose_ordering.h"
 
 /* rows := the caller's index set, memory of the size given; every one must be a row, none
  * twice.  INVALID, OUT_OF_MEMORY. */
@@ -20,8 +19,7 @@ libsolver_status schur_join(memory *m, input *in, int32_t size, const int32_t *r
 
 /* f: the forest of an order in which the set comes last, in its own order; used: as
  * choose_ordering, of the other rows. */
-libsolver_status schur_forest(environment *env, const pattern *a, int32_t size, const int32_t *rows,
-                              const libsolver_options *options, forest *f, libsolver_ordering *used,
-                              message *why);
+libsolver_status schur_forest(const order_request *r, int32_t size, const int32_t *rows, forest *f,
+                              libsolver_ordering *used, message *why);
 
 #endif

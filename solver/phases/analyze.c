@@ -161,15 +161,21 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
-    matching *matched = NULL;
+    order_result order = {.used = s->options.ordering};
     int cholesky;
     TRY(foresee_cholesky(s, a, &cholesky));
     TRY(read_magnitudes(s, a, &magnitude, why));
-    libsolver_status status =
-        s->schur_size > 0 ? schur_forest(env, &s->input.a, (int32_t)s->schur_size, s->schur_rows,
-                                         &s->options, &s->forest, &s->ordering, why)
-                          : choose_forest(env, &s->input.a, magnitude, &s->options, &s->forest,
-                                          &s->ordering, &s->seconds, &matched, why);
+    const order_request request = {.env = env,
+                                   .a = &s->input.a,
+                                   .magnitude = magnitude,
+                                   .options = &s->options,
+                                   .costs = s->backend->costs};
+    libsolver_status status = s->schur_size > 0
+                                  ? schur_forest(&request, (int32_t)s->schur_size, s->schur_rows,
+                                                 &s->forest, &order.used, why)
+                                  : choose_forest(&request, &s->forest, &order, why);
+    s->ordering = order.used;
+    s->seconds = order.seconds;
     if (status != LIBSOLVER_OK)
         goto done;
     if (environment_cancelled(env)) {
@@ -177,6 +183,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         goto done;
     }
     choose_side(s);
+    const matching *matched = order.matched;
     const int is_perfect = matched && matched->size == s->input.a.n;
     const backend_problem problem = {
         .env = env,
@@ -199,7 +206,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     };
     status = s->backend->prepare(&problem, why, &s->plan);
 done:
-    matching_free(&env->memory, matched);
+    matching_free(&env->memory, order.matched);
     memory_free(&env->memory, magnitude);
     return status;
 }

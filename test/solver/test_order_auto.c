@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "ordering/ordering.h"
 #include "problems.h"
+#include "solver/cpu/backend.h"
 #include "solver/order/choose_ordering.h"
 #include <stdlib.h>
 
@@ -20,7 +21,8 @@ static libsolver_status order(const pattern *a, int threads, int32_t *perm,
     libsolver_options_default(&o);
     message why = {0};
     env.threads = threads;
-    return choose_ordering(&env, a, &o, perm, used, &why);
+    const order_request request = {.env = &env, .a = a, .options = &o, .costs = &cpu_costs};
+    return choose_ordering(&request, perm, used, &why);
 }
 
 /* Small and large ones, with and without a separator like that of a body, for which AMD and nested

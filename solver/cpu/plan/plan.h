@@ -83,10 +83,6 @@ static inline int plan_rows(const cpu_plan *plan, int32_t s)
 
 /* Predicted seconds of a front with k pivots and m rows, in a factorization and a few solves. */
 double cpu_front_seconds(int64_t k, int64_t m);
-/* Predicted seconds of a front, and of a row of the matrix, in a factorization with ten solves by
- * one thread. */
-double cpu_ten_solves_seconds(int64_t k, int64_t m, int64_t waiting);
-#define CPU_ROW_SECONDS 2e-7
 
 /* Threads that are worth waking for a solve of so many columns. */
 int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns);

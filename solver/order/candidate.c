@@ -1,0 +1,66 @@
+/* solver/order/candidate.c: an order by one method, with what it will cost
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/order/candidate.h"
+#include "solver/matching/unmatched.h"
+
+/* What many 2x2 pivots multiply the time of a factorization with ten solves by
+ * (`bench_auto_ordering -m 1`, the shared matrices). */
+#define PAIRED_FACTOR 1.3
+
+/* Random numbers of nested dissection. */
+#define ND_SEED 4321
+
+static libsolver_status by_method(const choice *c, libsolver_ordering method, const nd_watch *watch,
+                                  const graph *g, int32_t *perm)
+{
+    return method == LIBSOLVER_ORDERING_AMD     ? order_amd(c->m, g, perm)
+           : method == LIBSOLVER_ORDERING_METIS ? order_metis(c->m, g, perm)
+           : watch                              ? order_nd_watched(c->env, g, ND_SEED, watch, perm)
+                                                : order_nd(c->env, g, ND_SEED, perm);
+}
+
+/* k->seconds; g: the graph that its elimination is of. */
+static libsolver_status predict(const choice *c, const graph *g, candidate *k)
+{
+    waiting_rows waiting = {NULL, NULL};
+    const int is_singular = c->matched && c->matched->size < c->g->n;
+    libsolver_status status = LIBSOLVER_OK;
+    if (is_singular)
+        status = unmatched_find(c->m, c->matched, g == c->g ? NULL : c->class_of, &k->e, &waiting);
+    if (status == LIBSOLVER_OK)
+        status = elimination_seconds(c->m, g, &k->e, c->costs->front, c->costs->ten_solves,
+                                     is_singular ? &waiting : NULL, &k->seconds);
+    k->seconds = (k->seconds + c->costs->row * c->g->n) * (c->paired ? PAIRED_FACTOR : 1);
+    memory_free(c->m, waiting.from);
+    return status;
+}
+
+libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch,
+                                candidate *k)
+{
+    const int compressed = c->compressed.n >= 0;
+    const graph *g = choice_graph(c);
+    *k = (candidate){.method = method, .by_classes = compressed && !c->paired};
+    int32_t *perm = memory_new(c->m, g->n, sizeof(int32_t)), *rows = NULL;
+    libsolver_status status = perm ? by_method(c, method, watch, g, perm) : LIBSOLVER_OUT_OF_MEMORY;
+    if (status == LIBSOLVER_OK && compressed && c->paired) {
+        rows = memory_new(c->m, c->g->n, sizeof(int32_t));
+        status = rows ? order_expand(c->m, c->g->n, c->class_of, g->n, perm, rows)
+                      : LIBSOLVER_OUT_OF_MEMORY;
+        g = c->g;
+    }
+    if (status == LIBSOLVER_OK)
+        status = elimination_build(c->m, g, rows ? rows : perm, &k->e);
+    if (status == LIBSOLVER_OK)
+        status = predict(c, g, k);
+    if (status != LIBSOLVER_OK)
+        elimination_free(c->m, &k->e);
+    memory_free(c->m, perm);
+    memory_free(c->m, rows);
+    return status;
+}
+
+libsolver_status candidate_find_amd(choice *c)
+{
+    return c->amd.e.perm ? LIBSOLVER_OK : candidate_find(c, LIBSOLVER_ORDERING_AMD, NULL, &c->amd);
+}
