@@ -3,11 +3,8 @@
 #ifndef SOLVER_CPU_BACKEND_H
 #define SOLVER_CPU_BACKEND_H
 
-#include "base/backend.h"
+#include "solver/cpu/plan/costs.h"
 
 extern const backend cpu_backend_s, cpu_backend_d, cpu_backend_c, cpu_backend_z;
-
-/* Those of all four. */
-extern const backend_costs cpu_costs;
 
 #endif

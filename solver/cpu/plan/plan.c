@@ -1,7 +1,7 @@
 /* solver/cpu/plan/plan.c: the CPU backend's relaxed supernodes, index maps and schedule
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/plan/plan.h"
-#include "solver/cpu/backend.h"
+#include "solver/cpu/plan/costs.h"
 #include <string.h>
 
 /* A fixed cost, gemm whose rate grows with k, and moving the contribution block once, and the panel
