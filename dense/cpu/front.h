@@ -86,26 +86,33 @@ typedef struct front_report {
  * refused.  Returns k, or the column of the first pivot refused. */
 int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, front_watch *watch);
 
+/* The candidates of a front for LDL^T, and what becomes of them.  magnitude: on entry what was
+ * assembled into each row, on return increased by what the pivots subtracted from it [see ldlt.h].
+ * pivot_rows: rows [0, pivot_rows) of L are held to 1/u, k <= pivot_rows <= m; rows that will never
+ * be eliminated stand below and decide nothing. */
+typedef struct front_candidates {
+    int hermitian;
+    int m, k, pivot_rows;
+    scalar *panel;   /* m x k, leading dimension m */
+    int32_t *index;  /* m, permuted with the rows; only its first k move */
+    scalar *d, *e;   /* k: D(j,j) and D(j+1,j).  Hermitian: d is real */
+    real *magnitude; /* m */
+    scalar *work;    /* front_ldlt_work(m, k) */
+    front_watch *watch;
+    front_report *report;
+} front_candidates;
+
 /* LDL^T of the candidates with threshold u:  P [A11; A21] = [L11; L21] D, |L| <= 1/u (at a root
- * max(1/u, 4)), 1x1 and 2x2 pivots. index, length m, is permuted with the rows (only its first k
- * move).  d and e, length k: D(j,j) and D(j+1,j).  A zero pivot has d = e = 0 and a zero column of
- * L.  Hermitian: d is real.  magnitude, length m: on entry what was assembled into each row, on
- * return increased by what the pivots subtracted from it [see ldlt.h].  Rows [0, judged) of L are
- * held to 1/u, k <= judged <= m: rows that will never be eliminated stand below and decide nothing.
- * The candidates left over are updated and stand in the columns eliminated .. k-1.  most_delayed:
- * how many they may be; when judged = k the threshold is lowered to 1/4 for the others, which
- * always suffices, otherwise they are taken as ldlt_forced does. zero: LDLT_ZERO, or more to make
- * zero pivots of columns that may only be so by rounding errors (ldlt.h). work: front_ldlt_work(m,
- * k) scalars. */
-void NAME(front_ldlt)(int hermitian, int m, int k, int judged, scalar *panel, int32_t *index,
-                      scalar *d, scalar *e, real *magnitude, real u, real zero, int most_delayed,
-                      scalar *work, front_watch *watch, front_report *report);
+ * max(1/u, 4)), 1x1 and 2x2 pivots.  A zero pivot has d = e = 0 and a zero column of L.  The
+ * candidates left over are updated and stand in the columns eliminated .. k-1.  most_delayed: how
+ * many they may be; when pivot_rows = k the threshold is lowered to 1/4 for the others, which
+ * always suffices, otherwise they are taken as ldlt_forced does.  zero: LDLT_ZERO, or more to make
+ * zero pivots of columns that may only be so by rounding errors (ldlt.h). */
+void NAME(front_ldlt)(const front_candidates *front, real u, real zero, int most_delayed);
 /* The same without pivoting, for quasi-definite matrices [Vanderbei 1995]: pivot j is to have the
  * sign of sign(j), length k; one that has not, or is rounding error, becomes sign(j) max(|pivot|,
- * sqrt(eps) magnitude(j)) and is counted as perturbed. A real or Hermitian. */
-void NAME(front_ldlt_signed)(int hermitian, int m, int k, scalar *panel, const int8_t *sign,
-                             scalar *d, scalar *e, real *magnitude, scalar *work,
-                             front_watch *watch, front_report *report);
+ * sqrt(eps) magnitude(j)) and is counted as perturbed.  A real or Hermitian; index is not read. */
+void NAME(front_ldlt_signed)(const front_candidates *front, const int8_t *sign);
 static inline int64_t front_ldlt_work(int64_t m, int64_t k)
 {
     const int64_t columns = k < LDLT_BLOCK ? k : LDLT_BLOCK;
@@ -116,14 +123,16 @@ static inline int64_t front_ldlt_work(int64_t m, int64_t k)
  * panel's first p columns. d, e: NULL for Cholesky.  The block columns of the k - p delayed
  * candidates are taken from the panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each
  * OpenMP thread, scratch_stride apart. */
-void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel,
-                              const scalar *d, const scalar *e, scalar *cb, scalar *scratch,
-                              int64_t scratch_stride, front_watch *watch);
+void NAME(
+    front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d,
+                        const scalar *e, scalar *cb, scalar *scratch, int64_t scratch_stride,
+                        front_watch *watch);
 
 /* What p pivots subtract from the columns behind them, which stand in the panel too:  columns [p,
  * m) -= L21 D L21^T.  d, e: NULL for Cholesky.  work: as in front_ldlt. */
-void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d,
-                             const scalar *e, scalar *work, front_watch *watch);
+void NAME(
+    front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e,
+                       scalar *work, front_watch *watch);
 
 /* Building blocks of the above.
  *
@@ -131,10 +140,11 @@ void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const s
  * columns, inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal
  * become undefined.  front_update_columns: the same with beta = 1 for columns [from, to) of the
  * panel and pivots [p0, p1): L is the panel, row i of W is row i - w_row of w. */
-void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l,
-                            int ldl, const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
-void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
-                                const scalar *w, int ldw, int w_row, int from, int to,
-                                front_watch *watch);
+void NAME(
+    update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
+                      const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
+void
+    NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w,
+                          int ldw, int w_row, int from, int to, front_watch *watch);
 
 #endif

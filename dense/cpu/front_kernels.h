@@ -29,8 +29,8 @@ typedef struct front_kernels {
     int (*cholesky)(int m, int k, scalar *a, int lda, const real *diagonal);
     /* L := W D^-1 for `columns` columns of `rows` rows.  d, e: the 1x1 and 2x2 pivots, as in
      * front_ldlt.  largest(c), c the first column of a pivot: raised to the largest entry of rows
-     * [0, judged) of that pivot's columns of L. */
-    void (*divide)(int hermitian, int rows, int judged, int columns, const scalar *w, int ldw,
+     * [0, pivot_rows) of that pivot's columns of L. */
+    void (*divide)(int hermitian, int rows, int pivot_rows, int columns, const scalar *w, int ldw,
                    const scalar *d, const scalar *e, scalar *l, int ldl, real *largest);
     /* LDL^T of the n x n lower triangle b (n <= LDLT_BLOCK, leading dimension ldlt_block_ld(n), 0
      * above the diagonal and below row n) with complete pivoting [Bunch, Parlett 1971]: order[i] is

@@ -297,13 +297,13 @@ static int cholesky(int m, int k, scalar *a, int lda, const real *diagonal)
 
 /* ---- L := W D^-1 ----------------------------------------------------------------------------- */
 
-/* l := w / d;  returns max(|l(0:judged)|, most) */
-static real divide_1x1(int rows, int judged, scalar d, const scalar *w, scalar *l, real most)
+/* l := w / d;  returns max(|l(0:pivot_rows)|, most) */
+static real divide_1x1(int rows, int pivot_rows, scalar d, const scalar *w, scalar *l, real most)
 {
     const scalar inverse = 1 / d;
     int i = 0;
     real_lanes largest = {0};
-    for (; i + LANES <= judged; i += LANES) {
+    for (; i + LANES <= pivot_rows; i += LANES) {
         const lanes x = lanes_load(w + i) * inverse;
         lanes_store(l + i, x);
         largest = lanes_max(lanes_abs(x), largest);
@@ -312,20 +312,20 @@ static real divide_1x1(int rows, int judged, scalar d, const scalar *w, scalar *
     most = found > most ? found : most;
     for (; i < rows; i++) {
         l[i] = w[i] * inverse;
-        most = i < judged && scalar_abs(l[i]) > most ? scalar_abs(l[i]) : most;
+        most = i < pivot_rows && scalar_abs(l[i]) > most ? scalar_abs(l[i]) : most;
     }
     return most;
 }
 
 /* [l0 l1] := [w0 w1] [a b'; b c]^-1, scaled by b against overflow, as divide_2x2 */
-static real divide_pair(int hermitian, int rows, int judged, scalar a, scalar b, scalar c,
+static real divide_pair(int hermitian, int rows, int pivot_rows, scalar a, scalar b, scalar c,
                         const scalar *w0, const scalar *w1, scalar *l0, scalar *l1, real most)
 {
     const scalar above = scalar_mirror(b, hermitian), ab = a / above, cb = c / b, det = ab * cb - 1;
     const scalar x_factor = 1 / (above * det), y_factor = 1 / (b * det);
     int i = 0;
     real_lanes largest = {0};
-    for (; i + LANES <= judged; i += LANES) {
+    for (; i + LANES <= pivot_rows; i += LANES) {
         const lanes x0 = lanes_load(w0 + i), y0 = lanes_load(w1 + i);
         const lanes x = (cb * x0 - y0) * x_factor, y = (ab * y0 - x0) * y_factor;
         lanes_store(l0 + i, x);
@@ -339,21 +339,21 @@ static real divide_pair(int hermitian, int rows, int judged, scalar a, scalar b,
         l0[i] = (cb * x0 - y0) * x_factor;
         l1[i] = (ab * y0 - x0) * y_factor;
         const real x = scalar_abs(l0[i]), y = scalar_abs(l1[i]), size = x > y ? x : y;
-        most = i < judged && size > most ? size : most;
+        most = i < pivot_rows && size > most ? size : most;
     }
     return most;
 }
 
-static void divide(int hermitian, int rows, int judged, int columns, const scalar *w, int ldw,
+static void divide(int hermitian, int rows, int pivot_rows, int columns, const scalar *w, int ldw,
                    const scalar *d, const scalar *e, scalar *l, int ldl, real *largest)
 {
     for (int c = 0; c < columns; c++) {
         const scalar *w0 = w + (ptrdiff_t)c * ldw;
         scalar *l0 = l + (ptrdiff_t)c * ldl;
         if (e[c] == 0)
-            largest[c] = divide_1x1(rows, judged, d[c], w0, l0, largest[c]);
+            largest[c] = divide_1x1(rows, pivot_rows, d[c], w0, l0, largest[c]);
         else {
-            const real most = divide_pair(hermitian, rows, judged, d[c], e[c], d[c + 1], w0,
+            const real most = divide_pair(hermitian, rows, pivot_rows, d[c], e[c], d[c + 1], w0,
                                           w0 + ldw, l0, l0 + ldl, largest[c]);
             largest[c] = most;
             c++;
@@ -380,5 +380,5 @@ static void add_magnitudes(int rows, int columns, const scalar *l, int ldl, cons
             g[i] += scalar_abs(l[i + (ptrdiff_t)c * ldl]) * scalar_abs(w[i + (ptrdiff_t)c * ldw]);
 }
 
-const front_kernels SET(front_kernels) = {update, solve_right,     cholesky,
-                                          divide, SET(ldlt_block), add_magnitudes};
+const front_kernels SET(front_kernels) = {update, solve_right, cholesky,
+                                     divide, SET(ldlt_block),  add_magnitudes};

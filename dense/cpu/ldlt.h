@@ -50,26 +50,20 @@ static inline void divide_2x2(int hermitian, scalar a, scalar b, scalar c, scala
 /* Counts the pivot d, or the 2x2 pivot [d e'; e d2] when e != 0, of rows with magnitudes g1 and
  * g2. */
 void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1,
-                      real g2);
+                real g2);
 
-/* Swaps rows and columns i < j of the lower trapezoid (m x k panel, both candidates), with index
- * and magnitude. */
-void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index,
-                     real *magnitude);
+/* Swaps candidates i < j: rows and columns of the panel, with index and magnitude. */
+void NAME(ldlt_swap)(const front_candidates *front, int i, int j);
 
-/* Threshold partial pivoting, one pivot at a time, on candidates [p, k), beside rows [p, judged)
- * [Duff, Reid 1983].  zero: the level of is_noise. work: 2 m + k scalars.  Returns the new p. */
-int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel,
-                         int32_t *index, scalar *d, scalar *e, real *magnitude, real u, real zero,
-                         scalar *work, front_watch *watch, front_report *report);
+/* Threshold partial pivoting, one pivot at a time, on candidates [p, k) [Duff, Reid 1983].  zero:
+ * the level of is_noise.  Returns the new p. */
+int NAME(ldlt_threshold)(const front_candidates *front, int p, real u, real zero);
 
 /* When more than `leave` candidates of [p, k) are left that no stable pivot was found for:
  * eliminates as many as must be, each by the first pivot that keeps |L| <= 1/sqrt(eps), or else the
  * candidate of largest |diagonal| beside its column's largest entry, whose diagonal is raised until
  * it does [static pivoting: Duff, Pralet 2007, section 4].  All count as perturbed, but zero
- * columns.  work: 2 m + k scalars.  Returns the new p. */
-int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave, scalar *panel,
-                      int32_t *index, scalar *d, scalar *e, real *magnitude, scalar *work,
-                      front_watch *watch, front_report *report);
+ * columns.  Returns the new p. */
+int NAME(ldlt_forced)(const front_candidates *front, int p, int leave);
 
 #endif

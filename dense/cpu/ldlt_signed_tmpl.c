@@ -62,18 +62,19 @@ static void rows_below(int hermitian, int rows, int nb, int m, const scalar *l11
     }
 }
 
-void NAME(front_ldlt_signed)(int hermitian, int m, int k, scalar *panel, const int8_t *sign,
-                             scalar *d, scalar *e, real *magnitude, scalar *work,
-                             front_watch *watch, front_report *report)
+void NAME(front_ldlt_signed)(const front_candidates *f, const int8_t *sign)
 {
-    for (int p = 0, end; p < k && !front_panel_stopped(watch, m, k); p = end) {
+    const int m = f->m, k = f->k;
+    for (int p = 0, end; p < k && !front_panel_stopped(f->watch, m, k); p = end) {
         end = p + LDLT_BLOCK < k ? p + LDLT_BLOCK : k;
-        scalar *corner = panel + p + (int64_t)p * m;
-        memset(e + p, 0, sizeof(scalar) * (size_t)(end - p));
-        factorize_triangle(hermitian, end - p, m, corner, sign + p, d + p, magnitude + p, report);
-        rows_below(hermitian, m - end, end - p, m, corner, corner + (end - p), d + p,
-                   magnitude + end, work);
-        NAME(front_update_columns)(hermitian, m, panel, p, end, work, m - end, end, end, k, watch);
+        scalar *corner = f->panel + p + (int64_t)p * m;
+        memset(f->e + p, 0, sizeof(scalar) * (size_t)(end - p));
+        factorize_triangle(f->hermitian, end - p, m, corner, sign + p, f->d + p, f->magnitude + p,
+                           f->report);
+        rows_below(f->hermitian, m - end, end - p, m, corner, corner + (end - p), f->d + p,
+                   f->magnitude + end, f->work);
+        NAME(front_update_columns)(f->hermitian, m, f->panel, p, end, f->work, m - end, end, end, k,
+                             f->watch);
     }
-    report->eliminated = k;
+    f->report->eliminated = k;
 }

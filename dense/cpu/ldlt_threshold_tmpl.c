@@ -7,10 +7,10 @@
 #include "dense/cpu/ldlt.h"
 #include <string.h>
 
-void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t *index,
-                     real *magnitude)
+void NAME(ldlt_swap)(const front_candidates *f, int i, int j)
 {
-    scalar t;
+    const int hermitian = f->hermitian, m = f->m;
+    scalar *panel = f->panel, t;
     for (int c = 0; c < i; c++) {
         scalar *column = panel + (int64_t)c * m;
         t = column[i], column[i] = column[j], column[j] = t;
@@ -24,13 +24,13 @@ void NAME(ldlt_swap)(int hermitian, int m, scalar *panel, int i, int j, int32_t 
     t = ci[i], ci[i] = cj[j], cj[j] = t;
     for (int r = j + 1; r < m; r++)
         t = ci[r], ci[r] = cj[r], cj[r] = t;
-    const real g = magnitude[i];
-    magnitude[i] = magnitude[j];
-    magnitude[j] = g;
-    if (index) {
-        const int32_t v = index[i];
-        index[i] = index[j];
-        index[j] = v;
+    const real g = f->magnitude[i];
+    f->magnitude[i] = f->magnitude[j];
+    f->magnitude[j] = g;
+    if (f->index) {
+        const int32_t v = f->index[i];
+        f->index[i] = f->index[j];
+        f->index[j] = v;
     }
 }
 
@@ -56,7 +56,7 @@ static void singular_values(scalar a, scalar b, scalar c, double *value)
 }
 
 void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1,
-                      real g2)
+                real g2)
 {
     const int without_sign = SCALAR_COMPLEX && !hermitian, pivots = e == 0 ? 1 : 2;
     double value[2] = {without_sign ? (double)scalar_abs(d) : (double)scalar_real(d), 0};
@@ -82,12 +82,13 @@ void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, s
 }
 
 /* Column c of the matrix that is left, rows [p, m), from the lower trapezoid. */
-static void whole_column(int hermitian, int m, int p, int c, const scalar *panel, scalar *x)
+static void whole_column(const front_candidates *f, int p, int c, scalar *x)
 {
+    const int m = f->m;
     for (int i = p; i < c; i++)
-        x[i] = scalar_mirror(panel[c + (int64_t)i * m], hermitian);
-    memcpy(x + c, panel + c + (int64_t)c * m, sizeof(scalar) * (size_t)(m - c));
-    x[c] = scalar_diagonal(x[c], hermitian);
+        x[i] = scalar_mirror(f->panel[c + (int64_t)i * m], f->hermitian);
+    memcpy(x + c, f->panel + c + (int64_t)c * m, sizeof(scalar) * (size_t)(m - c));
+    x[c] = scalar_diagonal(x[c], f->hermitian);
 }
 
 /* max |x(i)| over rows [first, last) */
@@ -119,73 +120,96 @@ static int row_of_largest(int first, int last, const scalar *x, int c)
     return row;
 }
 
-static int column_is_zero(int judged, int p, int c, const scalar *x, const real *magnitude,
-                          real zero)
+/* What a search for pivots holds: the level of is_noise and the threshold; two columns of the
+ * panel, [p, m), which are reused as L D once the pivot is chosen; and for each candidate whether
+ * it offered no pivot and has not changed since. */
+typedef struct search {
+    const front_candidates *f;
+    real u, zero;
+    scalar *x, *y;   /* m each */
+    scalar *refused; /* k */
+} search;
+
+static search begin_search(const front_candidates *f, real u, real zero, int p)
 {
-    for (int i = p; i < judged; i++)
-        if (x[i] != 0 && !is_noise(scalar_abs(x[i]), magnitude[i], magnitude[c], zero))
+    const search s = {f, u, zero, f->work, f->work + f->m, f->work + 2 * (int64_t)f->m};
+    for (int c = p; c < f->k; c++)
+        s.refused[c] = 0;
+    return s;
+}
+
+/* Whether column c, in x, is zero up to rounding errors. */
+static int column_is_zero(const search *s, int p, int c)
+{
+    const real *magnitude = s->f->magnitude;
+    for (int i = p; i < s->f->pivot_rows; i++)
+        if (s->x[i] != 0 && !is_noise(scalar_abs(s->x[i]), magnitude[i], magnitude[c], s->zero))
             return 0;
     return 1;
 }
 
 /* The pivot that column c of the candidates [p, k) offers: 0 none, 1: 1x1, 2: 2x2 with *partner,
  * -1: zero column.  *partner, unless it is zero: the candidate in whose row its largest entry
- * stands, or -1.  x, y: workspace of m scalars each. */
-static int offered_pivot(int hermitian, int m, int k, int judged, int p, int c, const scalar *panel,
-                         const real *magnitude, real u, real zero, int *partner, scalar *x,
-                         scalar *y)
+ * stands, or -1. */
+static int offered_pivot(const search *s, int p, int c, int *partner)
 {
-    whole_column(hermitian, m, p, c, panel, x);
-    if (column_is_zero(judged, p, c, x, magnitude, zero))
+    const front_candidates *f = s->f;
+    const real *magnitude = f->magnitude;
+    const scalar *x = s->x, *y = s->y;
+    whole_column(f, p, c, s->x);
+    if (column_is_zero(s, p, c))
         return -1;
-    if (scalar_abs(x[c]) >= u * largest_but(judged, p, x, c, c) &&
-        !is_noise(scalar_abs(x[c]), magnitude[c], magnitude[c], zero))
+    if (scalar_abs(x[c]) >= s->u * largest_but(f->pivot_rows, p, x, c, c) &&
+        !is_noise(scalar_abs(x[c]), magnitude[c], magnitude[c], s->zero))
         return 1;
-    const int t = *partner = row_of_largest(p, k, x, c);
-    if (t < 0 || is_noise(scalar_abs(x[t]), magnitude[c], magnitude[t], zero))
+    const int t = *partner = row_of_largest(p, f->k, x, c);
+    if (t < 0 || is_noise(scalar_abs(x[t]), magnitude[c], magnitude[t], s->zero))
         return 0;
-    whole_column(hermitian, m, p, t, panel, y);
+    whole_column(f, p, t, s->y);
     const scalar a = x[c], b = x[t], d = y[t];
-    if (!invertible(hermitian, a, b, d))
+    if (!invertible(f->hermitian, a, b, d))
         return 0;
     /* | [x y] [a b'; b d]^-1 | <= 1 / u for the largest entries that x and y can have in a row */
-    const real xs = largest_but(judged, p, x, c, t), ys = largest_but(judged, p, y, c, t),
-               off = scalar_abs(b);
-    const real det = relative_determinant(hermitian, a, b, d) * off;
-    if (u * (scalar_abs(d) / off * xs + ys) > det || u * (xs + scalar_abs(a) / off * ys) > det)
+    const real xs = largest_but(f->pivot_rows, p, x, c, t),
+               ys = largest_but(f->pivot_rows, p, y, c, t), off = scalar_abs(b);
+    const real det = relative_determinant(f->hermitian, a, b, d) * off;
+    if (s->u * (scalar_abs(d) / off * xs + ys) > det ||
+        s->u * (xs + scalar_abs(a) / off * ys) > det)
         return 0;
     return 2;
 }
 
 /* Columns [p + pivots, k) -= L W^T for the pivots in columns p.. of the panel; w: what L D was,
  * rows [p, m), stride m.  Columns that change have not been refused any more. */
-static void update_candidates(int hermitian, int m, int k, int p, int pivots, scalar *panel,
-                              const scalar *w, real *magnitude, scalar *refused)
+static void update_candidates(const search *s, int p, int pivots)
 {
+    const front_candidates *f = s->f;
+    const int m = f->m;
     for (int q = 0; q < pivots; q++) {
-        const scalar *l = panel + (int64_t)(p + q) * m, *wq = w + (int64_t)q * m;
+        const scalar *l = f->panel + (int64_t)(p + q) * m, *w = f->work + (int64_t)q * m;
         for (int i = p + pivots; i < m; i++)
-            magnitude[i] += scalar_abs(l[i]) * scalar_abs(wq[i]);
-        for (int j = p + pivots; j < k; j++) {
-            scalar *column = panel + (int64_t)j * m;
-            const scalar factor = scalar_mirror(wq[j], hermitian);
+            f->magnitude[i] += scalar_abs(l[i]) * scalar_abs(w[i]);
+        for (int j = p + pivots; j < f->k; j++) {
+            scalar *column = f->panel + (int64_t)j * m;
+            const scalar factor = scalar_mirror(w[j], f->hermitian);
             if (factor == 0)
                 continue;
-            refused[j] = 0;
+            s->refused[j] = 0;
             for (int i = j; i < m; i++)
                 column[i] -= l[i] * factor;
         }
     }
 }
 
-/* Divides the columns at p by their pivot, keeping L D in w, and updates the other candidates. */
-static void eliminate(int hermitian, int m, int k, int p, int pivots, scalar *panel, scalar *d,
-                      scalar *e, real *magnitude, scalar *w, scalar *refused)
+/* Divides the columns at p by their pivot, keeping L D in work, and updates the other candidates.
+ */
+static void eliminate(const search *s, int p, int pivots)
 {
-    scalar *l0 = panel + (int64_t)p * m, *l1 = l0 + m;
-    const int first = p + pivots;
+    const front_candidates *f = s->f;
+    const int m = f->m, first = p + pivots;
+    scalar *l0 = f->panel + (int64_t)p * m, *l1 = l0 + m, *d = f->d, *e = f->e, *w = f->work;
     const size_t bytes = sizeof(scalar) * (size_t)(m - first);
-    d[p] = scalar_diagonal(l0[p], hermitian);
+    d[p] = scalar_diagonal(l0[p], f->hermitian);
     e[p] = 0;
     memcpy(w + first, l0 + first, bytes);
     if (pivots == 1) {
@@ -194,50 +218,49 @@ static void eliminate(int hermitian, int m, int k, int p, int pivots, scalar *pa
             l0[i] *= inverse;
     } else {
         e[p] = l0[p + 1];
-        d[p + 1] = scalar_diagonal(l1[p + 1], hermitian);
+        d[p + 1] = scalar_diagonal(l1[p + 1], f->hermitian);
         e[p + 1] = 0;
         l0[p + 1] = 0;
         memcpy(w + m + first, l1 + first, bytes);
         for (int i = first; i < m; i++)
-            divide_2x2(hermitian, d[p], e[p], d[p + 1], &l0[i], &l1[i]);
+            divide_2x2(f->hermitian, d[p], e[p], d[p + 1], &l0[i], &l1[i]);
         l1[p + 1] = 1;
     }
     l0[p] = 1;
-    update_candidates(hermitian, m, k, p, pivots, panel, w, magnitude, refused);
+    update_candidates(s, p, pivots);
 }
 
 /* Candidate c comes to place p. */
-static void bring(int hermitian, int m, scalar *panel, int p, int c, int32_t *index,
-                  real *magnitude, scalar *refused)
+static void bring(const search *s, int p, int c)
 {
     if (c == p)
         return;
-    NAME(ldlt_swap)(hermitian, m, panel, p, c, index, magnitude);
-    const scalar t = refused[p];
-    refused[p] = refused[c];
-    refused[c] = t;
+    NAME(ldlt_swap)(s->f, p, c);
+    const scalar t = s->refused[p];
+    s->refused[p] = s->refused[c];
+    s->refused[c] = t;
 }
 
 /* Makes pivots of candidate c at place p: -1: a zero pivot, 1, or 2 with its partner t.  Returns
  * how many are eliminated. */
-static int take(int hermitian, int m, int k, int p, int c, int t, int pivots, scalar *panel,
-                int32_t *index, scalar *d, scalar *e, real *magnitude, scalar *work,
-                scalar *refused, front_report *report)
+static int take(const search *s, int p, int c, int t, int pivots)
 {
-    bring(hermitian, m, panel, p, c, index, magnitude, refused);
+    const front_candidates *f = s->f;
+    bring(s, p, c);
     if (pivots == -1) {
-        scalar *column = panel + (int64_t)p * m;
-        memset(column + p, 0, sizeof(scalar) * (size_t)(m - p));
+        scalar *column = f->panel + (int64_t)p * f->m;
+        memset(column + p, 0, sizeof(scalar) * (size_t)(f->m - p));
         column[p] = 1;
-        d[p] = e[p] = 0;
-        report->zero++;
+        f->d[p] = f->e[p] = 0;
+        f->report->zero++;
         return 1;
     }
     if (pivots == 2) /* the first swap may have moved the partner */
-        bring(hermitian, m, panel, p + 1, t == p ? c : t, index, magnitude, refused);
-    eliminate(hermitian, m, k, p, pivots, panel, d, e, magnitude, work, refused);
-    NAME(ldlt_count)(hermitian, report, d[p], e[p], d[p + pivots - 1], magnitude[p],
-                     magnitude[p + pivots - 1]);
+        bring(s, p + 1, t == p ? c : t);
+    eliminate(s, p, pivots);
+    const int last = p + pivots - 1;
+    NAME(ldlt_count)(f->hermitian, f->report, f->d[p], f->e[p], f->d[last], f->magnitude[p],
+               f->magnitude[last]);
     return pivots;
 }
 
@@ -254,40 +277,32 @@ static int next_candidate(int p, int k, int c, const scalar *refused)
     return -1;
 }
 
-int NAME(ldlt_threshold)(int hermitian, int m, int k, int judged, int p, scalar *panel,
-                         int32_t *index, scalar *d, scalar *e, real *magnitude, real u, real zero,
-                         scalar *work, front_watch *watch, front_report *report)
+int NAME(ldlt_threshold)(const front_candidates *f, int p, real u, real zero)
 {
-    scalar *x = work, *y = work + m;         /* reused as L D once the pivot is chosen */
-    scalar *refused = work + 2 * (int64_t)m; /* nonzero: offered no pivot, and has not changed since
-                                              */
+    const search s = begin_search(f, u, zero, p);
     int first = p; /* pivots found before the round in which every candidate is asked again */
-    for (int c = p; c < k; c++)
-        refused[c] = 0;
     /* Round and round the candidates until all have been refused, from each to the row of its
      * largest entry, where pivots are likelier.  One that has not changed may still take a partner
      * that has, or have become rounding error beside rows that grew: all are asked again before the
      * end. */
-    for (int next = p; !front_panel_stopped(watch, m, k);) {
-        const int c = next_candidate(p, k, next, refused);
+    for (int next = p; !front_panel_stopped(f->watch, f->m, f->k);) {
+        const int c = next_candidate(p, f->k, next, s.refused);
         if (c < 0) {
-            if (first == p || p == k)
+            if (first == p || p == f->k)
                 break;
             first = p;
-            for (int j = p; j < k; j++)
-                refused[j] = 0;
+            for (int j = p; j < f->k; j++)
+                s.refused[j] = 0;
             continue;
         }
         int t = -1;
-        const int pivots =
-            offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, u, zero, &t, x, y);
+        const int pivots = offered_pivot(&s, p, c, &t);
         if (pivots == 0) {
-            refused[c] = 1;
-            next = t >= 0 && refused[t] == 0 ? t : c + 1;
+            s.refused[c] = 1;
+            next = t >= 0 && s.refused[t] == 0 ? t : c + 1;
             continue;
         }
-        p += take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude, work, refused,
-                  report);
+        p += take(&s, p, c, t, pivots);
         next = c < p ? p : c + 1;
     }
     return p;
@@ -303,14 +318,13 @@ static scalar direction(scalar a)
 /* The candidate of [p, k) with the largest |diagonal| beside the largest entry of its column; that
  * diagonal is raised to `least` times the largest entry if it is less.  x: workspace of m scalars.
  */
-static int raise_best(int hermitian, int m, int k, int judged, int p, scalar *panel, real least,
-                      scalar *x)
+static int raise_best(const front_candidates *f, int p, real least, scalar *x)
 {
     int best = p;
     real best_ratio = -1, best_size = 0;
-    for (int c = p; c < k; c++) {
-        whole_column(hermitian, m, p, c, panel, x);
-        const real most = largest_but(judged, p, x, c, c), size = scalar_abs(x[c]);
+    for (int c = p; c < f->k; c++) {
+        whole_column(f, p, c, x);
+        const real most = largest_but(f->pivot_rows, p, x, c, c), size = scalar_abs(x[c]);
         const real ratio = most > 0 ? size / most : INFINITY;
         if (ratio > best_ratio) {
             best = c;
@@ -318,35 +332,29 @@ static int raise_best(int hermitian, int m, int k, int judged, int p, scalar *pa
             best_size = least * most;
         }
     }
-    scalar *diagonal = panel + best + (int64_t)best * m;
+    scalar *diagonal = f->panel + best + (int64_t)best * f->m;
     if (scalar_abs(*diagonal) < best_size)
-        *diagonal = direction(scalar_diagonal(*diagonal, hermitian)) * best_size;
+        *diagonal = direction(scalar_diagonal(*diagonal, f->hermitian)) * best_size;
     return best;
 }
 
-int NAME(ldlt_forced)(int hermitian, int m, int k, int judged, int p, int leave, scalar *panel,
-                      int32_t *index, scalar *d, scalar *e, real *magnitude, scalar *work,
-                      front_watch *watch, front_report *report)
+int NAME(ldlt_forced)(const front_candidates *f, int p, int leave)
 {
     const real least = (real)sqrt(EPS);
-    scalar *x = work, *y = work + m, *refused = work + 2 * (int64_t)m;
-    for (int c = p; c < k; c++)
-        refused[c] = 0;
-    while (k - p > leave && !front_panel_stopped(watch, m, k)) {
+    const search s = begin_search(f, least, LDLT_ZERO, p);
+    while (f->k - p > leave && !front_panel_stopped(f->watch, f->m, f->k)) {
         int pivots = 0, c = p - 1, t = -1;
-        while (pivots == 0 && ++c < k) {
-            if (refused[c] == 0)
-                pivots = offered_pivot(hermitian, m, k, judged, p, c, panel, magnitude, least,
-                                       LDLT_ZERO, &t, x, y);
-            refused[c] = pivots == 0;
+        while (pivots == 0 && ++c < f->k) {
+            if (s.refused[c] == 0)
+                pivots = offered_pivot(&s, p, c, &t);
+            s.refused[c] = pivots == 0;
         }
         if (pivots == 0) {
-            c = raise_best(hermitian, m, k, judged, p, panel, least, x);
+            c = raise_best(f, p, least, s.x);
             pivots = 1;
         }
-        const int taken = take(hermitian, m, k, p, c, t, pivots, panel, index, d, e, magnitude,
-                               work, refused, report);
-        report->perturbed += pivots == -1 ? 0 : taken;
+        const int taken = take(&s, p, c, t, pivots);
+        f->report->perturbed += pivots == -1 ? 0 : taken;
         p += taken;
     }
     return p;

@@ -19,14 +19,15 @@ const front_kernels *NAME(front_kernels_here)(void)
     return &NAME(front_kernels_plain);
 }
 
-void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l,
-                            int ldl, const scalar *w, int ldw, scalar beta, scalar *c, int ldc)
+void NAME(
+    update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
+                      const scalar *w, int ldw, scalar beta, scalar *c, int ldc)
 {
     if (inner == 0 && beta == 1)
         return;
     if (front_kernels_pay(rows, inner)) {
-        NAME(front_kernels_here)()->update(hermitian, 1, rows, columns, inner, l, ldl, w, ldw,
-                                           beta != 0, c, ldc);
+        NAME(front_kernels_here)()->update(hermitian, 1, rows, columns, inner, l, ldl, w, ldw, beta != 0,
+                                     c, ldc);
         return;
     }
     const int square = columns < rows ? columns : rows;
@@ -40,9 +41,9 @@ void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, con
          ldc);
 }
 
-void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
-                                const scalar *w, int ldw, int w_row, int from, int to,
-                                front_watch *watch)
+void NAME(
+    front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w,
+                          int ldw, int w_row, int from, int to, front_watch *watch)
 {
     const int inner = p1 - p0;
     const scalar *l = panel + (int64_t)p0 * m;
@@ -55,8 +56,9 @@ void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int
 #pragma omp task if (front_is_large(m, inner)) firstprivate(i, j, rows, columns, w_tile, c)
             if (!front_panel_stopped(watch, m, inner)) {
                 if (i == j)
-                    NAME(update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw,
-                                           1, c, m);
+                    NAME(
+                        update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw, 1, c,
+                                     m);
                 else
                     gemm('N', transposed(hermitian), rows, columns, inner, -1, l + i, m, w_tile,
                          ldw, 1, c, m);
@@ -109,17 +111,18 @@ static void contribution_tile(int hermitian, int rows, int columns, int on_diago
         times_d(hermitian, columns, p0, p1, lj, m, d, e, w);
         const scalar *l = li + (int64_t)p0 * m, beta = p0 > 0;
         if (on_diagonal)
-            NAME(update_trapezoid)(hermitian, rows, columns, p1 - p0, l, m, w, columns, beta, c,
-                                   ldc);
+            NAME(
+                update_trapezoid)(hermitian, rows, columns, p1 - p0, l, m, w, columns, beta, c, ldc);
         else
             gemm('N', transposed(hermitian), rows, columns, p1 - p0, -1, l, m, w, columns, beta, c,
                  ldc);
     }
 }
 
-void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *panel,
-                              const scalar *d, const scalar *e, scalar *cb, scalar *scratch,
-                              int64_t scratch_stride, front_watch *watch)
+void NAME(
+    front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d,
+                        const scalar *e, scalar *cb, scalar *scratch, int64_t scratch_stride,
+                        front_watch *watch)
 {
     const int r = m - p, delayed = k - p;
     for (int j = 0; j < delayed; j++) /* already updated in the panel */
@@ -147,8 +150,9 @@ void NAME(front_contribution)(int hermitian, int m, int k, int p, const scalar *
 #pragma omp taskwait
 }
 
-void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d,
-                             const scalar *e, scalar *work, front_watch *watch)
+void NAME(
+    front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e,
+                       scalar *work, front_watch *watch)
 {
     const int rows = m - p;
     if (!d)

@@ -309,7 +309,11 @@ static void rows_and_columns_are_swapped(void **state)
                         f.index[t] = t;
                         f.magnitude[t] = t;
                     }
-                    ldlt_swap_d(0, m, f.panel, i, j, f.index, f.magnitude);
+                    ldlt_swap_d(&(front_candidates){.m = m,
+                                                    .panel = f.panel,
+                                                    .index = f.index,
+                                                    .magnitude = f.magnitude},
+                                i, j);
                     for (int t = 0; t < m; t++) {
                         const int from = t == i ? j : t == j ? i : t;
                         assert_int_equal(f.index[t], from);

@@ -106,13 +106,12 @@ void front_run(void *front)
         f->magnitude[i] = front_magnitude(f, i);
     }
     f->report = (front_report){.smallest = INFINITY, .doubt_level = 0x1p-26};
+    const front_candidates in = {0,    f->m, f->k,         f->m, f->panel, f->index,
+                                 f->d, f->e, f->magnitude, work, NULL,     &f->report};
     if (f->plain)
-        f->report.eliminated =
-            ldlt_threshold_d(0, f->m, f->k, f->m, 0, f->panel, f->index, f->d, f->e, f->magnitude,
-                             f->u, LDLT_ZERO, work, NULL, &f->report);
+        f->report.eliminated = ldlt_threshold_d(&in, 0, f->u, LDLT_ZERO);
     else
-        front_ldlt_d(0, f->m, f->k, f->m, f->panel, f->index, f->d, f->e, f->magnitude, f->u,
-                     LDLT_ZERO, f->may_delay ? f->k : 0, work, NULL, &f->report);
+        front_ldlt_d(&in, f->u, LDLT_ZERO, f->may_delay ? f->k : 0);
     free(work);
 }
 

@@ -27,48 +27,54 @@ static int schur_rows_of(const numeric *f, int32_t s)
 
 /* The front of the rows that are not eliminated: they come behind the columns that were delayed to
  * it. */
-static void move_schur_rows(numeric *f, int32_t s, scratch *t)
+static void move_schur_rows(const cpu_plan *plan, int own, const front_candidates *front)
 {
-    const node *v = &f->node[s];
-    const int own = plan_pivots(f->plan, s), size = f->plan->schur_size, delayed = v->k - own;
+    const int size = plan->schur_size, delayed = front->k - own;
     const int swaps = delayed < size ? delayed : size;
     for (int i = 0; i < swaps; i++)
-        NAME(ldlt_swap)
-    (f->plan->hermitian, v->m, v->panel, own - size + i, v->k - swaps + i, t->slot, t->magnitude);
+        NAME(ldlt_swap)(front, own - size + i, front->k - swaps + i);
 }
 
 libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t)
 {
     node *v = &f->node[s];
     const cpu_plan *plan = f->plan;
-    const int kept = schur_rows_of(f, s), judged = v->m - kept, k = judged < v->k ? judged : v->k;
+    front_candidates front = {.hermitian = plan->hermitian,
+                              .m = v->m,
+                              .k = v->k,
+                              .pivot_rows = v->m - schur_rows_of(f, s),
+                              .panel = v->panel,
+                              .index = t->slot,
+                              .d = v->d,
+                              .e = v->e,
+                              .magnitude = t->magnitude,
+                              .work = t->work,
+                              .watch = &f->watch,
+                              .report = &t->report};
     for (int i = 0; i < v->k; i++)
         t->slot[i] = i;
     if (s == plan->schur_node)
-        move_schur_rows(f, s, t);
-    if (plan->sign)
-        NAME(front_ldlt_signed)
-    (plan->hermitian, v->m, k, v->panel, plan->sign + plan->part.first[s], v->d, v->e, t->magnitude,
-     t->work, &f->watch, &t->report);
-    else
-    {
+        move_schur_rows(plan, plan_pivots(plan, s), &front);
+    front.k = front.pivot_rows < v->k ? front.pivot_rows : v->k;
+    if (plan->sign) {
+        NAME(front_ldlt_signed)(&front, plan->sign + plan->part.first[s]);
+    } else {
         const int most =
             plan->part.above[s] >= 0 && f->attempt.may_match ? INT32_MAX : most_delayed(f, s);
-        NAME(front_ldlt)
-        (plan->hermitian, v->m, k, judged, v->panel, t->slot, v->d, v->e, t->magnitude,
-         f->attempt.pivot_threshold, f->attempt.zero_level, most, t->work, &f->watch, &t->report);
+        NAME(front_ldlt)(&front, f->attempt.pivot_threshold, f->attempt.zero_level, most);
     }
     v->p = t->report.eliminated;
-    t->delayed += k - v->p;
+    t->delayed += front.k - v->p;
     if (atomic_load(&f->watch.stopped))
         return LIBSOLVER_CANCELLED;
-    return k - v->p > most_delayed(f, s) ? TOO_MANY_DELAYS : LIBSOLVER_OK;
+    return front.k - v->p > most_delayed(f, s) ? TOO_MANY_DELAYS : LIBSOLVER_OK;
 }
 
 void NAME(cpu_finish_schur_node)(numeric *f, scalar *work)
 {
     node *v = &f->node[f->plan->schur_node];
-    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e,
-                            work, &f->watch);
+    NAME(
+        front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e, work,
+                      &f->watch);
     v->k = v->p;
 }
