@@ -28,7 +28,7 @@ typedef enum libsolver_transpose {
 typedef enum libsolver_diagonal { LIBSOLVER_NON_UNIT = 0, LIBSOLVER_UNIT = 1 } libsolver_diagonal;
 
 /* How a solve is done.  The automatic choice takes the fastest by n and type (crossovers:
- * doc/dense.md); the others are there to be compared. */
+ * doc/design/dense.md); the others are there to be compared. */
 typedef enum libsolver_trsv_form {
     LIBSOLVER_TRSV_AUTO = 0,
     /* one block of threads, n <= 128; matrix in shared memory, substitution by columns; */
@@ -128,8 +128,8 @@ typedef struct libsolver_trsv_prepared {
 LIBSOLVER_API int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n);
 /* Inverts the diagonal blocks of op(A) by doubling and scales the block rows with
  * them.  growth_limit: blocks that grow more make every later solve substitute instead (0: the
- * default limit, doc/dense.md).  Waits for the stream, since the verdict is needed on the host: not
- * capturable.  A must stay as it is while `prepared` is used. */
+ * default limit, doc/design/dense.md).  Waits for the stream, since the verdict is needed on the
+ * host: not capturable.  A must stay as it is while `prepared` is used. */
 LIBSOLVER_API libsolver_status libsolver_trsv_prepare(
     libsolver_type type, libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
     int64_t n, const void *a, int64_t lda, void *storage, int64_t storage_bytes,

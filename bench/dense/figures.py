@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/dense/figures.py: figures of doc/dense.md from the tables that bench_trsv -csv wrote
+"""bench/dense/figures.py: figures of doc/measurements/dense.md from the tables that bench_trsv -csv wrote
 
 usage: figures.py TABLE.csv FOLDER
 """
