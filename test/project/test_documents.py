@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Documents name what exists: relative links of *.md lead somewhere, with their #headings; files of
+the repository that documents name in `code` exist; so do documents named in comments.  The rooms in
+the picture of doc/architecture.md are those of test_rooms.py.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+import pathlib
+import re
+import subprocess
+import sys
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+TOPS = "base|bench|cli|data|dense|doc|examples|gpu|ordering|solver|test"
+SUFFIXES = "c|h|cu|cuh|py|md|svg|csv|mtx|map|txt|build"
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE = re.compile(r"`([^`]+)`")
+NAMED = re.compile(rf"(?<![\w./-])(?:{TOPS})(?:/[\w.{{}},-]+)*/[\w{{}},-]+\.(?:{SUFFIXES})\b")
+FOLDER = re.compile(rf"(?:{TOPS})(?:/[\w-]+)*/?")
+DOCUMENT = re.compile(r"(?<![\w./-])doc/[\w./-]+\.(?:md|svg|csv)\b")
+HISTORIES = {"CHANGELOG.md", "doc/measurements/changes.md"} # may name what is gone
+
+
+def files_of_repository():
+    """What git tracks or would; in an archive without git, all files outside build folders."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=REPOSITORY,
+        capture_output=True, text=True)
+    if listed.returncode == 0:
+        return sorted({p for p in map(pathlib.Path, listed.stdout.splitlines()) if (REPOSITORY / p).is_file()})
+    folders = [REPOSITORY / top for top in TOPS.split("|")]
+    found = [p for folder in folders for p in folder.rglob("*") if p.is_file()]
+    return sorted(p.relative_to(REPOSITORY) for p in found + list(REPOSITORY.glob("*.md")))
+
+
+def anchors(document):
+    """The #names of a document's headings, as hosts of repositories make them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+def alternatives(name):
+    """a/{b,c}.h: a/b.h and a/c.h"""
+    match = re.search(r"\{([^{}]*)\}", name)
+    if not match:
+        return [name]
+    return [n for part in match[1].split(",")
+        for n in alternatives(name[:match.start()] + part.strip() + name[match.end():])]
+
+
+def check_document(path):
+    """Sentences on what is wrong in one document."""
+    wrong, text = [], (REPOSITORY / path).read_text()
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    for target in LINK.findall(prose):
+        if re.match(r"\w+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        place = (REPOSITORY / path.parent / file).resolve() if file else REPOSITORY / path
+        if not place.exists():
+            wrong.append(f"{path}: the link {target} leads nowhere")
+        elif anchor and place.suffix == ".md" and anchor not in anchors(place):
+            wrong.append(f"{path}: {target}: there is no such heading")
+    if str(path) in HISTORIES:
+        return wrong
+    names = {n for found in NAMED.findall(text) for n in alternatives(found)}
+    names |= {c for c in CODE.findall(prose) if FOLDER.fullmatch(c)}
+    return wrong + [f"{path}: there is no {name}" for name in sorted(names)
+        if not any((place / name).exists() for place in [REPOSITORY, (REPOSITORY / path).parent])]
+
+
+def check_comments(path):
+    """The same of the documents that a source names."""
+    text = (REPOSITORY / path).read_text(errors="replace")
+    return [f"{path}: there is no {name}" for name in sorted(set(DOCUMENT.findall(text)))
+        if not (REPOSITORY / name).exists()]
+
+
+def check_picture():
+    """Every room of the library is written in the picture."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parent))
+    import test_rooms
+    picture = REPOSITORY / "doc/architecture.svg"
+    drawn = set(re.findall(r"<text[^>]*>([^<]+)</text>", picture.read_text()))
+    return [f"doc/architecture.svg: {room} is missing" for room in test_rooms.LIBRARY if room not in drawn]
+
+
+def main():
+    files = files_of_repository()
+    documents = [p for p in files if p.suffix == ".md"]
+    sources = [p for p in files if p.suffix in {".c", ".h", ".cu", ".cuh", ".py", ".build"}]
+    wrong = [w for p in documents for w in check_document(p)] + [w for p in sources for w in check_comments(p)]
+    wrong += check_picture()
+    if not documents or not sources:
+        wrong.append("no documents or no sources were found")
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    print(f"{len(documents)} documents, {len(sources)} sources: {len(wrong)} faults")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
