@@ -103,25 +103,14 @@ static errors judge(const matrix &L, const std::vector<double> &b, const std::ve
     return {(double)(backward / 0x1p-53L), (double)(difference / size / 0x1p-53L)};
 }
 
-int main(int argc, char **argv)
-{
-    const bench_device device = bench_start();
-    if (!device.present)
-        return 77;
-    const cublasHandle_t cublas = device.cublas;
-    CHECK(cublasSetStream(cublas, nullptr)); /* all calls here are on the default stream */
-    FILE *csv = argc > 1 ? fopen(argv[1], "w") : nullptr;
-    double *a, *x;
-    char *work, *storage;
-    const int64_t work_bytes = libsolver_trsv_workspace_bytes(N),
-                  bytes = libsolver_trsv_prepare_bytes(LIBSOLVER_D, N);
-    CHECK(cudaMalloc(&a, sizeof(double) * N * N));
-    CHECK(cudaMalloc(&x, sizeof(double) * N));
-    CHECK(cudaMalloc(&work, (size_t)work_bytes));
-    CHECK(cudaMalloc(&storage, (size_t)bytes));
-    CHECK(libsolver_trsv_workspace_init(work, work_bytes, nullptr));
+struct named_matrix {
+    std::string name;
+    matrix L;
+};
 
-    std::vector<std::pair<std::string, matrix>> all;
+static std::vector<named_matrix> matrices()
+{
+    std::vector<named_matrix> all;
     all.push_back({"random, diagonal 1..2", build([](int i, int j) {
                        return i == j ? 1.5 + uniform() / 2 : uniform() / sqrt(N);
                    })});
@@ -149,6 +138,81 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "Kahan %.2f", theta);
         all.push_back({name, kahan(theta)});
     }
+    return all;
+}
+
+/* On the device: the triangle, the vector, a workspace and the storage of a prepared triangle. */
+struct device_memory {
+    double *a, *x;
+    char *work, *storage;
+    int64_t work_bytes = libsolver_trsv_workspace_bytes(N),
+            bytes = libsolver_trsv_prepare_bytes(LIBSOLVER_D, N);
+
+    device_memory()
+    {
+        CHECK(cudaMalloc(&a, sizeof(double) * N * N));
+        CHECK(cudaMalloc(&x, sizeof(double) * N));
+        CHECK(cudaMalloc(&work, (size_t)work_bytes));
+        CHECK(cudaMalloc(&storage, (size_t)bytes));
+        CHECK(libsolver_trsv_workspace_init(work, work_bytes, nullptr));
+    }
+};
+
+/* The errors of all methods, in the order of the columns; growth: of the diagonal blocks. */
+static std::vector<errors> compare(const matrix &L, const device_memory &m, cublasHandle_t cublas,
+                                   double &growth)
+{
+    std::vector<double> b(N), solved(N);
+    for (double &v : b)
+        v = uniform();
+    CHECK(cudaMemcpy(m.a, L.data(), sizeof(double) * N * N, cudaMemcpyHostToDevice));
+    const auto run = [&](auto call) {
+        CHECK(cudaMemcpy(m.x, b.data(), sizeof(double) * N, cudaMemcpyHostToDevice));
+        call();
+        CHECK(cudaMemcpy(solved.data(), m.x, sizeof(double) * N, cudaMemcpyDeviceToHost));
+        return judge(L, b, solved);
+    };
+    const auto one_shot = [&](int64_t invert_from) {
+        return run([&] {
+            libsolver_trsv_options o = libsolver_trsv_default_options();
+            o.invert_from = invert_from;
+            CHECK(libsolver_trsv(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
+                                 LIBSOLVER_NON_UNIT, N, m.a, N, m.x, 1, m.work, m.work_bytes, &o,
+                                 nullptr));
+        });
+    };
+    libsolver_trsv_prepared prepared;
+    const auto stored = [&](double limit) {
+        return run([&] {
+            CHECK(libsolver_trsv_prepare(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
+                                         LIBSOLVER_NON_UNIT, N, m.a, N, m.storage, m.bytes, limit,
+                                         nullptr, &prepared));
+            CHECK(libsolver_trsv_solve(&prepared, m.x, 1, m.work, m.work_bytes, nullptr));
+        });
+    };
+    const std::vector<errors> columns = {one_shot(INT64_MAX),
+                                         stored(INFINITY),
+                                         judge(L, b, solve_method_b(L, b)),
+                                         one_shot(0),
+                                         stored(0),
+                                         run([&] {
+                                             CHECK(cublasDtrsv(cublas, CUBLAS_FILL_MODE_LOWER,
+                                                               CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, N,
+                                                               m.a, N, m.x, 1));
+                                         })};
+    growth = prepared.growth;
+    return columns;
+}
+
+int main(int argc, char **argv)
+{
+    const bench_device device = bench_start();
+    if (!device.present)
+        return 77;
+    const cublasHandle_t cublas = device.cublas;
+    CHECK(cublasSetStream(cublas, nullptr)); /* all calls here are on the default stream */
+    FILE *csv = argc > 1 ? fopen(argv[1], "w") : nullptr;
+    const device_memory memory;
     printf("order %d; backward / forward error in units of 2^-53\n%-22s %9s  %17s  %17s  %17s  "
            "%17s  %17s  "
            "%17s\n",
@@ -161,52 +225,15 @@ int main(int argc, char **argv)
             fprintf(csv, ",%s backward,%s forward", method, method);
         fprintf(csv, "\n");
     }
-    for (const auto &item : all) {
-        const std::string &name = item.first;
-        const matrix &L = item.second;
-        std::vector<double> b(N), solved(N);
-        for (double &v : b)
-            v = uniform();
-        CHECK(cudaMemcpy(a, L.data(), sizeof(double) * N * N, cudaMemcpyHostToDevice));
-        const auto run = [&](auto call) {
-            CHECK(cudaMemcpy(x, b.data(), sizeof(double) * N, cudaMemcpyHostToDevice));
-            call();
-            CHECK(cudaMemcpy(solved.data(), x, sizeof(double) * N, cudaMemcpyDeviceToHost));
-            return judge(L, b, solved);
-        };
-        const auto one_shot = [&](int64_t invert_from) {
-            return run([&] {
-                libsolver_trsv_options o = libsolver_trsv_default_options();
-                o.invert_from = invert_from;
-                CHECK(libsolver_trsv(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
-                                     LIBSOLVER_NON_UNIT, N, a, N, x, 1, work, work_bytes, &o,
-                                     nullptr));
-            });
-        };
-        libsolver_trsv_prepared prepared;
-        const auto stored = [&](double limit) {
-            return run([&] {
-                CHECK(libsolver_trsv_prepare(LIBSOLVER_D, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
-                                             LIBSOLVER_NON_UNIT, N, a, N, storage, bytes, limit,
-                                             nullptr, &prepared));
-                CHECK(libsolver_trsv_solve(&prepared, x, 1, work, work_bytes, nullptr));
-            });
-        };
-        const errors columns[] = {one_shot(INT64_MAX),
-                                  stored(INFINITY),
-                                  judge(L, b, solve_method_b(L, b)),
-                                  one_shot(0),
-                                  stored(0),
-                                  run([&] {
-                                      CHECK(cublasDtrsv(cublas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
-                                                        CUBLAS_DIAG_NON_UNIT, N, a, N, x, 1));
-                                  })};
-        printf("%-22s %9.2e", name.c_str(), prepared.growth);
+    for (const named_matrix &item : matrices()) {
+        double growth;
+        const std::vector<errors> columns = compare(item.L, memory, cublas, growth);
+        printf("%-22s %9.2e", item.name.c_str(), growth);
         for (const errors &e : columns)
             printf("  %8.1e %8.1e", e.backward, e.forward);
         printf("\n");
         if (csv != nullptr) {
-            fprintf(csv, "\"%s\",%g", name.c_str(), prepared.growth);
+            fprintf(csv, "\"%s\",%g", item.name.c_str(), growth);
             for (const errors &e : columns)
                 fprintf(csv, ",%g,%g", e.backward, e.forward);
             fprintf(csv, "\n");
