@@ -296,15 +296,21 @@ static void check_inverted(const inverted *q, int64_t workspace, int seed)
 
 /* ---- Factors of systems, in double precision ------------------------------------------------- */
 
-static void check_system(pattern a, double *values, int kind, random_stream *r, double step,
-                         int64_t largest, int cuts, int64_t workspace, int seed)
+/* How a system is cut into groups; workspace: limit of the inversion's, 0: the default. */
+typedef struct trial {
+    double step;
+    int64_t largest, workspace;
+    int cuts;
+} trial;
+
+static void check_system(pattern a, double *values, int kind, random_stream *r, trial t, int seed)
 {
     cpu_system s;
     inverted q;
     assert_int_equal(system_build(&s, a, values, kind, 1 + seed % 2, INT64_MAX), LIBSOLVER_OK);
     begin_inverted(&q, &s);
-    plan_inverted(&q, r, step, largest, cuts);
-    check_inverted(&q, workspace, seed);
+    plan_inverted(&q, r, t.step, t.largest, t.cuts);
+    check_inverted(&q, t.workspace, seed);
     end_inverted(&q);
     system_free(&s);
 }
@@ -318,8 +324,11 @@ static void random_systems_are_inverted(void **state)
         double *values;
         pattern a;
         const int kind = random_problem(&r, seed, &a, &values);
-        check_system(a, values, kind, &r, steps[random_below(&r, 5)], seed % 4 == 3 ? 30 : 6000,
-                     seed % 3 == 2, seed % 5 == 4 ? 1 << 16 : 0, (int)seed);
+        const trial t = {.step = steps[random_below(&r, 5)],
+                         .largest = seed % 4 == 3 ? 30 : 6000,
+                         .workspace = seed % 5 == 4 ? 1 << 16 : 0,
+                         .cuts = seed % 3 == 2};
+        check_system(a, values, kind, &r, t, (int)seed);
     }
 }
 
@@ -375,8 +384,10 @@ static void large_shapes_are_inverted(void **state)
             random_stream r = random_seeded(500 + (uint64_t)shape);
             const int kind = shape < 6 ? SPD : INDEFINITE;
             pattern a = large_shape(shape % 6);
-            check_system(a, random_values(&r, &a, kind), kind, &r, steps[step], 6000, 0,
-                         step == 1 ? 1 << 20 : 0, shape);
+            const trial t = {.step = steps[step],
+                             .largest = 6000,
+                             .workspace = step == 1 ? 1 << 20 : 0};
+            check_system(a, random_values(&r, &a, kind), kind, &r, t, shape);
         }
 }
 

@@ -10,14 +10,14 @@
 constexpr int CLUSTER_BLOCKS = 16;
 
 /* How x travels.  A link has
- *     enter()                 all threads, first: this block's row; ends with a barrier
- *     ready()                 all threads, once: after it x may be sent
- *     early(j, i)             a look at entry i of x(j), without waiting
- *     wait(early, j, i)       that entry, once it is there; may be called by some lanes only
- *     send(r, i, v)           entry i of x(r) to all later rows; by a thread for each i
- *     shared(j)               whether x(j) comes to shared memory, and then instead of wait
+ *     enter()                 called first by all threads: this block's row; ends with a barrier
+ *     ready()                 called once by all threads: after it x may be sent
+ *     early(j, i)             the packet of entry i of x(j) as it is now, without waiting
+ *     wait(early, j, i)       the value of that entry, once it has come; some lanes may call alone
+ *     send(r, i, v)           sends entry i of x(r) to all later rows; a thread for each i
+ *     shared(j)               whether x(j) comes to shared memory; then, instead of wait:
  *     arrived(j)              x(j) there, once it has come
- * TILES are in registers at a time, all but one on their way. */
+ * TILES: tiles of a block row that are in registers at a time, all but one of them being loaded. */
 template <typename T> struct grid_link {
     static constexpr int BLOCKS_PER_SM = 2;
     static constexpr int TILES = 2;

@@ -18,6 +18,9 @@ template <typename T> struct operand {
     {
         return i < rows && j < columns ? entry[i * row + j * column] : T{};
     }
+    /* Whether entries of a column are neighbours in memory, in either direction; otherwise those of
+     * a row are. */
+    __device__ __forceinline__ bool by_columns() const { return row == 1 || row == -1; }
 };
 
 template <typename T> struct product_shared {
@@ -31,7 +34,7 @@ __device__ __forceinline__ void product_tile(T (&c)[4][4], operand<T> A, operand
                                              product_shared<T> &s)
 {
     const int t = threadIdx.x;
-    const bool a_down = A.row == 1 || A.row == -1, b_down = B.row == 1 || B.row == -1;
+    const bool a_down = A.by_columns(), b_down = B.by_columns();
     for (int k0 = 0; k0 < depth; k0 += PRODUCT_DEPTH) {
         __syncthreads();
 #pragma unroll

@@ -178,121 +178,188 @@ __device__ __forceinline__ bool rows_invert(rows_shared<T> &s, const T (&last)[T
     return true;
 }
 
-/* One block row; all threads of a block of TILE_THREADS.  BY_ROWS: L.transposed.  AHEAD: o.cache
- * says so.  Registers: two tiles and the inverse's share at most. */
+/* The solve of block row r by a block of TILE_THREADS threads.  BY_ROWS: L.transposed.  AHEAD:
+ * o.cache says so.  Registers: two tiles and the share of the inverse at most. */
+template <bool BY_ROWS, bool AHEAD, typename T, typename Link> struct row_solver {
+    using glance = typename Link::glance;
+    static constexpr int TILES = AHEAD ? Link::TILES : 1;
+    /* registers for the first tiles while the diagonal block is inverted */
+    static constexpr bool SPACIOUS = TILES > 2;
+
+    const triangle_view<T> &L;
+    const rows_options &o;
+    const Link &link;
+    rows_shared<T> &s;
+    const int r, i0, row; /* row: of the block row, in the first 64 threads */
+    /* Tile (r,j) is kept in tile[(j + pad) mod TILES], the last one in tile[0]; before tile (r,0)
+     * there are `pad` that are none. */
+    int pad;
+    bool inverted; /* the diagonal block */
+    bool scaled;   /* the last tile is multiplied by that inverse */
+    /* the last tile goes through shared memory: to be scaled, or to be transposed from rows to
+     * columns, whose sums need no shuffles */
+    bool staged;
+
+    __device__ __forceinline__ row_solver(const triangle_view<T> &L, const rows_options &o,
+                                          const Link &link, rows_shared<T> &s, int r)
+        : L(L), o(o), link(link), s(s), r(r), i0(TILE * r), row(threadIdx.x % TILE)
+    {
+    }
+
+    /* Whether the last tile is loaded before all others and kept there until it is applied. */
+    __device__ __forceinline__ bool keeps_last(libsolver_trsv_cache cache) const
+    {
+        return !AHEAD && r > 0 && o.cache == cache;
+    }
+    /* Tiles that go through `tile`: all, or all but the last. */
+    __device__ __forceinline__ int streamed() const { return staged ? r - 1 : r; }
+
+    /* Loads the diagonal block and what is kept of the last tile; s.y := b. */
+    __device__ __forceinline__ void begin(const vector_view<T> &x, T (&last_tile)[TILE_SHARE])
+    {
+        diagonal_load<BY_ROWS>(s.D, L, i0);
+        const T b = threadIdx.x < TILE && i0 + row < L.n ? x.load(i0 + row) : T{};
+        inverted = r >= o.invert_from;
+        scaled = AHEAD && r > 0 && inverted && r >= o.scale_from;
+        staged = AHEAD && r > 0 && inverted && (BY_ROWS || scaled);
+        if (r > 0 &&
+            (staged || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
+            tile_load<BY_ROWS>(last_tile, L, i0, i0 - TILE);
+        if (keeps_last(LIBSOLVER_CACHE_SHARED)) {
+#pragma unroll
+            for (int k = 0; k < TILE_SHARE; k++)
+                s.last[k * TILE_THREADS + threadIdx.x] = last_tile[k];
+        }
+        pad = r > 0 ? TILES - 1 - (r - 1 + TILES - 1) % TILES : 0;
+        tile_clear(s.X);
+        if (threadIdx.x < TILE)
+            s.y[row] = b;
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ void load_first(T (&tile)[TILES][TILE_SHARE])
+    {
+#pragma unroll
+        for (int k = 0; k < TILES - 1; k++)
+            if (k >= pad && k - pad < streamed())
+                tile_load<BY_ROWS>(tile[k], L, i0, TILE * (k - pad));
+    }
+
+    /* Inverts the diagonal block where it is wanted and can be trusted. */
+    __device__ __forceinline__ void invert(T (&tile)[TILES][TILE_SHARE], T (&last_tile)[TILE_SHARE])
+    {
+        if (SPACIOUS)
+            load_first(tile);
+        invert_blocks(s.D, s.X);
+        if (inverted)
+            inverted = rows_invert<BY_ROWS>(s, last_tile, staged, scaled);
+        if (staged && !inverted) {
+            staged = false;
+            if (SPACIOUS)
+                load_first(tile); /* the last tile may be one of them */
+        }
+        if (!SPACIOUS)
+            load_first(tile); /* only now; x(0) is not there yet */
+        link.ready();
+    }
+
+    /* sum := L(r, 0:r-2) x(0:r-2), as the x arrive. */
+    __device__ __forceinline__ void apply_tiles(T (&sum)[TILE_SUMS], glance (&seen)[2],
+                                                T (&tile)[TILES][TILE_SHARE])
+    {
+        if (r > 0)
+            rows_look<BY_ROWS>(link, seen, 0);
+        for (int first = -pad; first < r - 1; first += TILES)
+#pragma unroll
+            for (int k = 0; k < TILES; k++) {
+                const int j = first + k, ahead = j + TILES - 1;
+                if (AHEAD && ahead < streamed())
+                    tile_load<BY_ROWS>(tile[(k + TILES - 1) % TILES], L, i0, TILE * ahead);
+                if (j < 0)
+                    continue;
+                if (!AHEAD)
+                    rows_load_late<BY_ROWS>(tile[0], L, link, seen[0], r, j);
+                rows_step<BY_ROWS>(link, seen, s, sum, tile[k], j);
+                if (j + 2 < r || !staged)
+                    rows_look<BY_ROWS>(link, seen, j + 1);
+            }
+    }
+
+    /* The last tile from shared memory, by columns.  Returns z of row threadIdx.x if scaled; then
+     * s.partial gets the parts of P x(r-1), otherwise those of all of the sum. */
+    __device__ __forceinline__ T apply_last_staged(T (&sum)[TILE_SUMS], glance (&seen)[2],
+                                                   T (&tile)[TILE_SHARE],
+                                                   const T (&inverse)[TILE_SHARE])
+    {
+        rows_look<false>(link, seen, r - 1);
+        tile_get(tile, s.D);
+        tile_reduce<BY_ROWS>(sum, s.partial);
+        T last[TILE_SUMS] = {}, z = {};
+        if (scaled)
+            z = rows_diagonal(s, inverse, true, r);
+        else /* the same thread puts these parts back */
+            for (int half = 0; half < 2; half++)
+                last[4 * half] = s.partial[threadIdx.x / 32][threadIdx.x % 32 + 32 * half];
+        rows_step<false>(link, seen, s, last, tile, r - 1);
+        trace_time(o, r, TRACE_LAST_X);
+        tile_reduce<false>(last, s.partial);
+        return z;
+    }
+
+    /* The last tile from where it was kept; s.partial gets the parts of the sum. */
+    __device__ __forceinline__ void apply_last(T (&sum)[TILE_SUMS], glance (&seen)[2],
+                                               T (&tile)[TILE_SHARE],
+                                               const T (&last_tile)[TILE_SHARE])
+    {
+        if (keeps_last(LIBSOLVER_CACHE_NONE))
+            rows_load_late<BY_ROWS>(tile, L, link, seen[0], r, r - 1);
+        if (keeps_last(LIBSOLVER_CACHE_REGISTERS))
+            tile_copy(tile, last_tile);
+        if (keeps_last(LIBSOLVER_CACHE_SHARED)) {
+#pragma unroll
+            for (int k = 0; k < TILE_SHARE; k++)
+                tile[k] = s.last[k * TILE_THREADS + threadIdx.x];
+        }
+        if (r > 0)
+            rows_step<BY_ROWS>(link, seen, s, sum, tile, r - 1);
+        trace_time(o, r, TRACE_LAST_X);
+        tile_reduce<BY_ROWS>(sum, s.partial);
+    }
+};
+
+/* x(r) := inv(L(r,r)) (b(r) - L(r, 0:r-1) x(0:r-1)); all threads of the block call. */
 template <bool BY_ROWS, bool AHEAD, typename T, typename Link>
 __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vector_view<T> &x,
                                            const rows_options &o, const Link &link,
                                            rows_shared<T> &s, int r)
 {
-    constexpr int TILES = AHEAD ? Link::TILES : 1;
-    constexpr bool SPACIOUS = TILES > 2; /* registers for the first tiles while the diagonal block
-                                            is inverted */
-    const int i0 = TILE * r, row = threadIdx.x % TILE;
+    using solver = row_solver<BY_ROWS, AHEAD, T, Link>;
+    solver q(L, o, link, s, r);
     trace_time(o, r, TRACE_START);
-
-    T tile[TILES][TILE_SHARE], last_tile[TILE_SHARE];
-    diagonal_load<BY_ROWS>(s.D, L, i0);
-    const T b = threadIdx.x < TILE && i0 + row < L.n ? x.load(i0 + row) : T{};
-    bool inverted = r >= o.invert_from;
-    const bool scaled = AHEAD && r > 0 && inverted && r >= o.scale_from;
-    /* the last tile goes through shared memory: to be scaled, or to turn it from rows to columns,
-     * whose sums need no shuffles */
-    bool staged = AHEAD && r > 0 && inverted && (BY_ROWS || scaled);
-    if (r > 0 &&
-        (staged || o.cache == LIBSOLVER_CACHE_SHARED || o.cache == LIBSOLVER_CACHE_REGISTERS))
-        tile_load<BY_ROWS>(last_tile, L, i0, i0 - TILE);
-    if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
-#pragma unroll
-        for (int k = 0; k < TILE_SHARE; k++)
-            s.last[k * TILE_THREADS + threadIdx.x] = last_tile[k];
-    }
-    /* tile (r,j) is kept in tile[(j + pad) mod TILES], the last one in tile[0]; before tile (r,0)
-     * there are `pad` that are none */
-    const int pad = r > 0 ? TILES - 1 - (r - 1 + TILES - 1) % TILES : 0;
-    const auto load_first = [&] {
-#pragma unroll
-        for (int k = 0; k < TILES - 1; k++)
-            if (k >= pad && k - pad < (staged ? r - 1 : r))
-                tile_load<BY_ROWS>(tile[k], L, i0, TILE * (k - pad));
-    };
-    tile_clear(s.X);
-    if (threadIdx.x < TILE)
-        s.y[row] = b;
-    __syncthreads();
-    if (SPACIOUS)
-        load_first();
-    invert_blocks(s.D, s.X);
-    if (inverted)
-        inverted = rows_invert<BY_ROWS>(s, last_tile, staged, scaled);
-    if (staged && !inverted) {
-        staged = false;
-        if (SPACIOUS)
-            load_first(); /* the last tile may be one of them */
-    }
-    if (!SPACIOUS)
-        load_first(); /* only now; x(0) is not there yet */
-    link.ready();
+    T tile[solver::TILES][TILE_SHARE], last_tile[TILE_SHARE];
+    q.begin(x, last_tile);
+    q.invert(tile, last_tile);
     trace_time(o, r, TRACE_DIAGONAL);
 
     T sum[TILE_SUMS] = {};
     typename Link::glance seen[2] = {};
-    if (r > 0)
-        rows_look<BY_ROWS>(link, seen, 0);
-    for (int first = -pad; first < r - 1; first += TILES)
-#pragma unroll
-        for (int k = 0; k < TILES; k++) {
-            const int j = first + k, ahead = j + TILES - 1;
-            if (AHEAD && ahead < (staged ? r - 1 : r))
-                tile_load<BY_ROWS>(tile[(k + TILES - 1) % TILES], L, i0, TILE * ahead);
-            if (j < 0)
-                continue;
-            if (!AHEAD)
-                rows_load_late<BY_ROWS>(tile[0], L, link, seen[0], r, j);
-            rows_step<BY_ROWS>(link, seen, s, sum, tile[k], j);
-            if (j + 2 < r || !staged)
-                rows_look<BY_ROWS>(link, seen, j + 1);
-        }
+    q.apply_tiles(sum, seen, tile);
     trace_time(o, r, TRACE_CAUGHT_UP);
     T inverse[TILE_SHARE], z = {};
-    if (inverted)
+    if (q.inverted)
         tile_get(inverse, s.X);
-    if (staged) {
-        rows_look<false>(link, seen, r - 1);
-        tile_get(tile[0], s.D);
-        tile_reduce<BY_ROWS>(sum, s.partial);
-        T last[TILE_SUMS] = {};
-        if (scaled) /* P x(r-1), to be taken from z */
-            z = rows_diagonal(s, inverse, true, r);
-        else /* the same thread puts these parts back */
-            for (int half = 0; half < 2; half++)
-                last[4 * half] = s.partial[threadIdx.x / 32][threadIdx.x % 32 + 32 * half];
-        rows_step<false>(link, seen, s, last, tile[0], r - 1);
-        trace_time(o, r, TRACE_LAST_X);
-        tile_reduce<false>(last, s.partial);
-    } else {
-        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_NONE)
-            rows_load_late<BY_ROWS>(tile[0], L, link, seen[0], r, r - 1);
-        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_REGISTERS)
-            tile_copy(tile[0], last_tile);
-        if (!AHEAD && r > 0 && o.cache == LIBSOLVER_CACHE_SHARED) {
-#pragma unroll
-            for (int k = 0; k < TILE_SHARE; k++)
-                tile[0][k] = s.last[k * TILE_THREADS + threadIdx.x];
-        }
-        if (r > 0)
-            rows_step<BY_ROWS>(link, seen, s, sum, tile[0], r - 1);
-        trace_time(o, r, TRACE_LAST_X);
-        tile_reduce<BY_ROWS>(sum, s.partial);
-    }
-    if (!(staged && scaled))
-        z = rows_diagonal(s, inverse, inverted, r);
+    if (q.staged)
+        z = q.apply_last_staged(sum, seen, tile[0], inverse);
+    else
+        q.apply_last(sum, seen, tile[0], last_tile);
+    if (!(q.staged && q.scaled))
+        z = rows_diagonal(s, inverse, q.inverted, r);
     if (threadIdx.x < TILE) {
-        const T solved = staged && scaled ? z - tile_row_sum(s.partial, row) : z;
-        link.send(r, row, solved);
+        const T solved = q.staged && q.scaled ? z - tile_row_sum(s.partial, q.row) : z;
+        link.send(r, q.row, solved);
         trace_time(o, r, TRACE_SENT);
-        if (i0 + row < L.n)
-            x.store(i0 + row, solved);
+        if (q.i0 + q.row < L.n)
+            x.store(q.i0 + q.row, solved);
     }
 }
 

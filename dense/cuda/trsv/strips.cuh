@@ -82,8 +82,8 @@ template <typename T> struct strips_shared {
     turn_shared turn;
 };
 
-/* The block row of this cluster, when there are several: in launch order if all are resident
- * together, else by ticket. All threads call. */
+/* The block row of this cluster: where there are several, in the order of the launch if all are
+ * resident together, otherwise by ticket.  All threads call. */
 template <typename T>
 __device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_head *head,
                                               int clusters, bool together)
@@ -99,30 +99,36 @@ __device__ __forceinline__ place strips_enter(strips_shared<T> &s, workspace_hea
     return turn_take(s.turn, head, clusters);
 }
 
-/* x := inv(L) x for a block row, by the CLUSTER blocks of a cluster (as many as there are strips
- * when n <= BLOCK), with STRIP_THREADS threads each.  packets: n rounded up to STRIP packets. */
-template <typename T>
-__device__ __forceinline__ void strips_solve(const T *strips, int n, const vector_view<T> &x,
-                                             workspace_head *head, packet_word *packets,
-                                             int clusters, bool together, strips_shared<T> &s)
-{
-    using S = strip_shape<T>;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    place mine = strips_enter(s, head, clusters, together);
-    const int p = mine.number * S::CLUSTER + cluster_rank();
-    const bool idle = p >= strip_count(n); /* the last cluster may have more blocks than strips */
-    const strip_walk<T> walk(strips, idle ? 0 : p);
-    const int count = idle ? 0 : walk.count;
-    const bool fetches = lane < S::COLUMNS;
+/* How the clusters of a grid hand x on. */
+struct strips_grid {
+    workspace_head *head;
+    packet_word *packets; /* n rounded up to STRIP of them */
+    int clusters;
+    bool together; /* all of them are resident at once */
+};
 
-    const auto fill = [&](int q) {
+/* The products of one strip, chunk by chunk: what a warp has beside its sums. */
+template <typename T> struct strip_solver {
+    using S = strip_shape<T>;
+    const strip_walk<T> &walk;
+    const vector_view<T> &x;
+    packet_word *packets;
+    strips_shared<T> &s;
+    int n, count, lane, warp;
+    unsigned long long epoch;
+    bool fetches; /* this lane, an entry of x for its warp */
+
+    /* One lane: starts the copy of chunk q into the ring. */
+    __device__ __forceinline__ void fill(int q) const
+    {
         uint64_t *barrier = &s.filled[warp][q % S::RING];
         inbox_expect(barrier, S::CHUNK * sizeof(T));
         inbox_copy(s.ring[warp][q % S::RING], walk.entry + (int64_t)walk.column(q) * STRIP,
                    S::CHUNK * sizeof(T), barrier);
-    };
-    /* the entry that this lane fetches for its warp, as a packet: one of b has arrived already */
-    const auto look = [&](int q) {
+    }
+    /* The entry that this lane fetches for chunk q, as a packet: one of b is always valid. */
+    __device__ __forceinline__ packet<T> look(int q) const
+    {
         packet<T> l = {};
         const int i = walk.column(q) + lane;
         if (!fetches)
@@ -134,26 +140,13 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
         memcpy(word, &b, sizeof b);
 #pragma unroll
         for (int k = 0; k < packet<T>::COUNT; k++)
-            l.word[k] = {word[k], mine.epoch};
+            l.word[k] = {word[k], epoch};
         return l;
-    };
-
-    if (lane == 0)
-        for (int q = 0; q < S::RING && q < count; q++)
-            fill(q);
-    if (together) { /* meanwhile */
-        if (threadIdx.x == 0)
-            s.turn.mine.epoch = epoch_look(head);
-        __syncthreads();
-        mine.epoch = s.turn.mine.epoch;
     }
-    T sum[2][S::V] = {};
-    packet<T> seen = {};
-    if (count > 0)
-        seen = look(0);
-    if (count == 0 || walk.inverse == 0)
-        cluster_arrive(); /* this thread reads nothing of b */
-    for (int q = 0; q < count; q++) {
+    /* sum += chunk q times its entries of b or x, once both have come.  seen: look(q), then of the
+     * next chunk. */
+    __device__ __forceinline__ void apply(T (&sum)[2][S::V], packet<T> &seen, int q) const
+    {
         strip_vector<T> a[S::LOADS];
         inbox_wait(&s.filled[warp][q % S::RING], q / S::RING % 2);
         const auto *from =
@@ -164,7 +157,7 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
         T *values = s.x[warp][q % 2]; /* last read two chunks ago, before the previous chunk's
                                          barriers */
         if (fetches)
-            values[lane] = packet_wait<T>(seen, packets, walk.column(q) + lane, mine.epoch);
+            values[lane] = packet_wait<T>(seen, packets, walk.column(q) + lane, epoch);
         if (q + 1 < count)
             seen = look(q + 1);
         __syncwarp();
@@ -176,37 +169,82 @@ __device__ __forceinline__ void strips_solve(const T *strips, int n, const vecto
                 sum[k % 2][i] = multiply_add(sum[k % 2][i], a[k].row[i], v);
         }
         __syncwarp(); /* all lanes have used the chunk: its place may be filled again */
-        if (lane == 0 && q + S::RING < count)
-            fill(q + S::RING);
-        if (q + 1 == walk.inverse)
-            cluster_arrive(); /* this thread has used all of b that it needs */
     }
-
+    /* s.part := the sums over the lanes of each warp.  All threads of the block call; ends with a
+     * barrier. */
+    __device__ __forceinline__ void reduce(const T (&sum)[2][S::V]) const
+    {
 #pragma unroll
-    for (int i = 0; i < S::V; i++) {
-        T total = sum[0][i] + sum[1][i];
+        for (int i = 0; i < S::V; i++) {
+            T total = sum[0][i] + sum[1][i];
 #pragma unroll
-        for (int bit = S::LANES; bit < 32; bit *= 2)
-            total = total + shuffle_xor(total, bit);
-        if (lane < S::LANES)
-            s.part[warp][lane * S::V + i] = total;
+            for (int bit = S::LANES; bit < 32; bit *= 2)
+                total = total + shuffle_xor(total, bit);
+            if (lane < S::LANES)
+                s.part[warp][lane * S::V + i] = total;
+        }
+        __syncthreads();
     }
-    __syncthreads();
-    T solved = T{};
-    if (warp == 0) {
+    /* Row `lane` of the strip, from the parts of the warps. */
+    __device__ __forceinline__ T row_sum() const
+    {
         T part[STRIP_WARPS];
 #pragma unroll
         for (int w = 0; w < STRIP_WARPS; w++)
             part[w] = s.part[w][lane];
-        solved = ((part[0] + part[1]) + (part[2] + part[3])) +
-                 ((part[4] + part[5]) + (part[6] + part[7]));
-        if (clusters > 1 && !idle)
-            packet_send(packets, STRIP * p + lane, solved, mine.epoch);
+        return ((part[0] + part[1]) + (part[2] + part[3])) +
+               ((part[4] + part[5]) + (part[6] + part[7]));
+    }
+};
+
+/* x := inv(L) x for a block row, by the CLUSTER blocks of a cluster (as many as there are strips
+ * when n <= BLOCK), with STRIP_THREADS threads each. */
+template <typename T>
+__device__ __forceinline__ void strips_solve(const T *strips, int n, const vector_view<T> &x,
+                                             const strips_grid &grid, strips_shared<T> &s)
+{
+    using S = strip_shape<T>;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    place mine = strips_enter(s, grid.head, grid.clusters, grid.together);
+    const int p = mine.number * S::CLUSTER + cluster_rank();
+    const bool idle = p >= strip_count(n); /* the last cluster may have more blocks than strips */
+    const strip_walk<T> walk(strips, idle ? 0 : p);
+    const int count = idle ? 0 : walk.count;
+    strip_solver<T> q = {walk,  x,    grid.packets, s,          n,
+                         count, lane, warp,         mine.epoch, lane < S::COLUMNS};
+    if (lane == 0)
+        for (int k = 0; k < S::RING && k < count; k++)
+            q.fill(k);
+    if (grid.together) { /* meanwhile */
+        if (threadIdx.x == 0)
+            s.turn.mine.epoch = epoch_look(grid.head);
+        __syncthreads();
+        q.epoch = s.turn.mine.epoch;
+    }
+    T sum[2][S::V] = {};
+    packet<T> seen = {};
+    if (count > 0)
+        seen = q.look(0);
+    if (count == 0 || walk.inverse == 0)
+        cluster_arrive(); /* this thread reads nothing of b */
+    for (int k = 0; k < count; k++) {
+        q.apply(sum, seen, k);
+        if (lane == 0 && k + S::RING < count)
+            q.fill(k + S::RING);
+        if (k + 1 == walk.inverse)
+            cluster_arrive(); /* this thread has used all of b that it needs */
+    }
+    q.reduce(sum);
+    T solved = T{};
+    if (warp == 0) {
+        solved = q.row_sum();
+        if (grid.clusters > 1 && !idle)
+            packet_send(grid.packets, STRIP * p + lane, solved, q.epoch);
     }
     cluster_wait(); /* every strip of this block row has used its b: x may overwrite it */
-    if (together && p == strip_count(n) - 1 && threadIdx.x == 0)
-        epoch_next(head, mine.epoch); /* all earlier block rows have sent to this one, all of this
-                                         one have passed the barrier */
+    if (grid.together && p == strip_count(n) - 1 && threadIdx.x == 0)
+        epoch_next(grid.head, q.epoch); /* all earlier block rows have sent to this one, all of this
+                                           one have passed the barrier */
     if (warp == 0 && !idle && STRIP * p + lane < n)
         x.store(STRIP * p + lane, solved);
 }

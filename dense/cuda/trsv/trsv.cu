@@ -1,5 +1,8 @@
 /* dense/cuda/trsv/trsv.cu: the public calls: check the arguments, choose the form
- * SPDX-License-Identifier: BSD-3-Clause */
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The public calls have the long argument lists of the BLAS; inside, what travels together is a
+ * struct. */
 #include "dense/cuda/trsv/forms.h"
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/growth.h"

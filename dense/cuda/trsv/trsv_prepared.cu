@@ -14,8 +14,8 @@ __global__ void __launch_bounds__(STRIP_THREADS, 1)
                   bool together)
 {
     extern __shared__ __align__(128) unsigned char memory[];
-    strips_solve(strips, n, x, head, reinterpret_cast<packet_word *>(head + 1), clusters, together,
-                 *reinterpret_cast<strips_shared<T> *>(memory));
+    const strips_grid grid = {head, reinterpret_cast<packet_word *>(head + 1), clusters, together};
+    strips_solve(strips, n, x, grid, *reinterpret_cast<strips_shared<T> *>(memory));
 }
 
 template <typename T> int64_t prepared_block()
