@@ -10,7 +10,7 @@
  * levels (libsolver bench --profile draws it); -t: task_cost, most_parts, direct_sources, sum_outs,
  * twice, strip_bytes (see gpu/plan/plan.h) or largest_group; a problem named again keeps its
  * factor: tune_tree_solve.py makes use of both; -f: few solves: with the factor as it is, nothing
- * prepared; -q: with one solve's bits compared over many launches; -h: the inverses formed on the
+ * prepared; -q: with one solve's bits compared over many launches; -h: the inverses computed on the
  * host; -r: packed so many times (3): the first is planned, the others keep its plan.  Times are
  * medians of 15 means of 20 back-to-back calls, on device pointers.  error: componentwise backward
  * error of the timed solution, unrefined, the largest over the columns. */
@@ -102,14 +102,15 @@ static void print_profile(const job *j, const tree_solver_info *info)
 static void print_preparation(const char *which, const tree_solver_info *info)
 {
     const double copied = 8e-12 / 4.3 * (double)(info->factor_entries + info->entries);
-    printf("  %s prepared in %.2f ms: plan %.2f, load %.2f, tables %.2f, form %.3f (%.1f times the "
+    printf("  %s prepared in %.2f ms: plan %.2f, load %.2f, tables %.2f, invert %.3f (%.1f times "
+           "the "
            "copy of L to the inverses), rest %.2f; "
            "%.1f MB on the device for it, allocated %ld times so far; plans made %ld\n",
            which, 1e3 * info->seconds, 1e3 * info->plan_seconds, 1e3 * info->load_seconds,
-           1e3 * info->table_seconds, 1e3 * info->form_seconds, info->form_seconds / copied,
+           1e3 * info->table_seconds, 1e3 * info->invert_seconds, info->invert_seconds / copied,
            1e3 * (info->seconds - info->plan_seconds - info->load_seconds - info->table_seconds -
-                  info->form_seconds),
-           1e-6 * (double)info->former_bytes, (long)info->allocations, (long)info->plans);
+                  info->invert_seconds),
+           1e-6 * (double)info->invert_bytes, (long)info->allocations, (long)info->plans);
 }
 
 static void factorize(job *j, const char *name)
@@ -260,7 +261,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[k], "-q"))
             bits = 1000;
         else if (!strcmp(argv[k], "-h"))
-            options.form_on_host = 1;
+            options.invert_on_host = 1;
         else if (!strcmp(argv[k], "-f"))
             options.substitute = 1;
         else if (!strcmp(argv[k], "-r") && k + 1 < argc)

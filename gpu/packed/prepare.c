@@ -14,8 +14,8 @@
 /* Into how many a single piece is cut when its inverse is not good enough. */
 #define CUT_INTO 4
 
-static libsolver_status invert_on_host(environment *env, const factor_tree *tree, prepared_solve *s,
-                                       double *growth, double *square)
+static libsolver_status invert_tree(environment *env, const factor_tree *tree, prepared_solve *s,
+                                    double *growth, double *square)
 {
     switch (tree->type) {
     case LIBSOLVER_S:
@@ -35,16 +35,16 @@ static libsolver_status invert_on_host(environment *env, const factor_tree *tree
 }
 
 /* The values of the program at hand, and how its inverses grow. */
-static libsolver_status form(environment *env, const factor_tree *tree, const prepare_options *o,
-                             message *why, prepared_solve *s)
+static libsolver_status fill_values(environment *env, const factor_tree *tree,
+                                    const prepare_options *o, message *why, prepared_solve *s)
 {
     double *growth = s->growths, *square = growth + s->grouped.count;
-    if (o->form)
-        return o->form(o->form_user, s, growth, square, why);
+    if (o->invert)
+        return o->invert(o->invert_user, s, growth, square, why);
     /* with what lies between groups */
     if (!s->values)
         s->values = memory_zeroed(&env->memory, s->plan.value_bytes, 1);
-    return s->values ? invert_on_host(env, tree, s, growth, square) : LIBSOLVER_OUT_OF_MEMORY;
+    return s->values ? invert_tree(env, tree, s, growth, square) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* Groups of the pieces at hand, their program and values. */
@@ -70,7 +70,7 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
     tuning.twice = tuning.twice && costs.entries_limit <= 0;
     TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, &tuning, why, &s->plan));
     s->growths = memory_new(m, 2 * (int64_t)s->grouped.count, sizeof(double));
-    return s->growths ? form(env, tree, o, why, s) : LIBSOLVER_OUT_OF_MEMORY;
+    return s->growths ? fill_values(env, tree, o, why, s) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 static void drop_attempt(memory *m, prepared_solve *s)
@@ -153,7 +153,7 @@ static libsolver_status prepare(environment *env, const factor_tree *tree, const
 {
     const double limit = o->growth_limit > 0 ? o->growth_limit : INVERSE_GROWTH_LIMIT;
     s->kept = tree_shape_is(&s->shape, tree);
-    TRY(s->kept ? form(env, tree, o, why, s) : begin(env, tree, o, why, s));
+    TRY(s->kept ? fill_values(env, tree, o, why, s) : begin(env, tree, o, why, s));
     if (s->kept && s->guarded > 0 && count_bad(s, limit) > 0) /* what was cut may be whole again */
         TRY(begin(env, tree, o, why, s));
     for (int32_t bad; (bad = count_bad(s, limit)) > 0; s->guarded += bad, s->rounds++) {

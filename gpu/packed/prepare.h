@@ -18,9 +18,9 @@ typedef struct prepare_options {
     /* Forms the values of the groups and program at hand elsewhere; growth: see
      * INVERT_VALUES.  at_hand->kept: groups and program are those of the call before.  NULL: on the
      * host. */
-    libsolver_status (*form)(void *user, const prepared_solve *at_hand, double *growth,
-                             double *square_growth, message *why);
-    void *form_user;
+    libsolver_status (*invert)(void *user, const prepared_solve *at_hand, double *growth,
+                               double *square_growth, message *why);
+    void *invert_user;
 } prepare_options;
 
 struct prepared_solve {
@@ -34,13 +34,13 @@ struct prepared_solve {
     int64_t factor_entries, entries; /* of L as stored in the tree, and of the inverses */
     int32_t guarded;                 /* groups that were cut finer */
     int rounds;
-    int kept; /* the last call formed new values for the program of the one before */
+    int kept; /* the last call computed new values for the program of the one before */
 };
 
 /* Layers, groups, program and values; groups whose inverses would lose digits are cut finer, down
  * to single pivots, which is substitution.  s: zeroed, or prepared before with the same options;
  * then, if the tree still has the same shape and no inverse grows past the limit, only the values
- * are formed anew.  A program that was cut finer for earlier values is kept as it is until then,
+ * are computed anew.  A program that was cut finer for earlier values is kept as it is until then,
  * and only a new one may be coarser.  OUT_OF_MEMORY, CANCELLED, INTERNAL; nothing is owned then. */
 libsolver_status prepare_solve(environment *env, const factor_tree *tree,
                                const prepare_options *options, message *why, prepared_solve *s);

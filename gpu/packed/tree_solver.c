@@ -119,8 +119,8 @@ static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const s
     return device_solver_reserve(&s->device, &s->program, why);
 }
 
-/* What the device does not have yet: scale, values that were formed on the host, and a program that
- * is new. */
+/* What the device does not have yet: scale, values that were computed on the host, and a program
+ * that is new. */
 static libsolver_status upload(tree_solver *s, const factor_tree *tree, message *why)
 {
     const solve_plan *plan = &s->prepared.plan;
@@ -147,16 +147,17 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, message 
 
 #define ROOM 160 /* of a sentence */
 
-/* A factor that is being packed; form_seconds: of forming and what it needs on the device. */
+/* A factor that is being packed; invert_seconds: of the inversion and what it needs on the device.
+ */
 typedef struct packing {
     tree_solver *solver;
     const factor_tree *tree;
-    double form_seconds;
+    double invert_seconds;
 } packing;
 
-/* The device forms the values of the program at hand where they will be read. */
-static libsolver_status form_there(void *user, const prepared_solve *p, double *growth,
-                                   double *square_growth, message *why)
+/* Computes the values of the program at hand on the device, where they will be read. */
+static libsolver_status invert_on_device(void *user, const prepared_solve *p, double *growth,
+                                         double *square_growth, message *why)
 {
     packing *q = user;
     tree_solver *s = q->solver;
@@ -171,7 +172,7 @@ static libsolver_status form_there(void *user, const prepared_solve *p, double *
     if (status == LIBSOLVER_OK)
         status = inverse_builder_values(&s->inverse, s->device.memory, growth, square_growth,
                                         sentence, ROOM);
-    q->form_seconds += seconds() - start;
+    q->invert_seconds += seconds() - start;
     if (environment_cancelled(s->env))
         return LIBSOLVER_CANCELLED;
     return status == LIBSOLVER_OK
@@ -200,8 +201,8 @@ static void keep_info(tree_solver *s, double plan_seconds)
                                  .plan_seconds = plan_seconds,
                                  .load_seconds = s->factor.seconds,
                                  .table_seconds = s->inverse.info.tables,
-                                 .form_seconds = s->inverse.info.kernels,
-                                 .former_bytes = inverting};
+                                 .invert_seconds = s->inverse.info.kernels,
+                                 .invert_bytes = inverting};
 }
 
 /* Labels are kept for traces; the rest of a new program is on the device now. */
@@ -246,7 +247,7 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
     return status;
 }
 
-/* On the host the inverses are formed while it is planned, which then takes their time too. */
+/* On the host the inverses are computed while it is planned, which then takes their time too. */
 static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *why)
 {
     packing q = {.solver = s, .tree = tree};
@@ -257,21 +258,21 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
                          .tuning = s->options.tuning,
                          .step = s->options.step,
                          .bytes_per_second = s->options.bytes_per_second};
-    if (!s->options.form_on_host) {
-        o.form = form_there;
-        o.form_user = &q;
+    if (!s->options.invert_on_host) {
+        o.invert = invert_on_device;
+        o.invert_user = &q;
         TRY(device_factor_load(&s->factor, tree, why));
         inverse_builder_begin(&s->inverse, &s->factor, tree);
     }
     const double start = seconds();
     const libsolver_status status = prepare_solve(s->env, tree, &o, why, &s->prepared);
-    const double plan_seconds = seconds() - start - q.form_seconds;
+    const double plan_seconds = seconds() - start - q.invert_seconds;
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return NO_MEMORY(s->env, "packing the factor", why);
     if (status == LIBSOLVER_CANCELLED)
         return FAIL(why, status, "%s", libsolver_status_sentence(status));
     TRY(status);
-    if (s->options.form_on_host && !s->prepared.kept)
+    if (s->options.invert_on_host && !s->prepared.kept)
         TRY(reserve(s, tree, &s->prepared.plan, why));
     TRY(upload(s, tree, why));
     trim(s);

@@ -27,9 +27,9 @@ typedef struct tree_solver_options {
     double patience; /* seconds that a block waits for another before the solve gives up; 0: 2 */
     int by_levels; /* one launch for each level, without waits: also where a device cannot hold all
                       blocks at once */
-    int form_on_host; /* the inverses; otherwise on the device */
-    int substitute;   /* with the factor as it is (gpu/substitute/substitution.h), instead of
-                         preparing inverses;   the options above but patience mean nothing then */
+    int invert_on_host; /* the inverses; otherwise on the device */
+    int substitute;     /* with the factor as it is (gpu/substitute/substitution.h), instead of
+                           preparing inverses;   the options above but patience mean nothing then */
 } tree_solver_options;
 
 /* What was prepared. */
@@ -38,18 +38,17 @@ typedef struct tree_solver_info {
                                took the plan before */
     int64_t factor_entries, entries; /* of L as the tree holds it, of the inverses */
     int64_t bytes_read;              /* by one solve, of values and descriptions */
-    int64_t device_bytes;            /* held, without workspaces: the program, and former_bytes */
+    int64_t device_bytes;            /* held, without workspaces: the program, and invert_bytes */
     int64_t allocations;             /* of device memory by packing, so far */
     int32_t groups, heights, levels, guarded;
     double growth;        /* largest row sum of |L||inv(L)| of a group */
     double seconds;       /* of preparation; of these, and the rest is the upload of the program: */
     double plan_seconds;  /* groups and program, on the host */
     double load_seconds;  /* the factor's way to the device */
-    double table_seconds; /* on the host: what the device is told of the pattern to form the
-                             inverses */
-    double form_seconds;  /* the inverses */
-    int64_t former_bytes; /* on the device, kept for the next factor: this one, its tables,
-                             workspace */
+    double table_seconds; /* tables of the inversion, on the host */
+    double invert_seconds; /* the inverses */
+    int64_t invert_bytes;  /* on the device, kept for the next factor: this one, its tables,
+                              workspace */
     int64_t tasks;
 } tree_solver_info;
 
@@ -60,7 +59,7 @@ libsolver_status tree_solver_create(environment *env, const tree_solver_options 
 void tree_solver_free(tree_solver *solver);
 /* Takes over a factor; what was packed before is replaced, also when this fails.  A factor of the
  * shape of the one before (gpu/tree/tree_shape.h) takes its plan and its memory, unless its
- * inverses need to be cut finer (gpu/packed/prepare.h); then only values are copied and formed,
+ * inverses need to be cut finer (gpu/packed/prepare.h); then only values are copied and computed,
  * nothing is allocated on the device, and captured solves stay right.  Solves on streams other than
  * the solver's must have ended.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
 libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, message *why);

@@ -339,7 +339,7 @@ static void what_memory_held_before_does_not_matter(void **state)
     (void)state;
     for (int variant = 0; variant < 10; variant++) {
         const tree_solver_options options = {.by_levels = variant & 1,
-                                             .form_on_host = variant >> 1 & 1,
+                                             .invert_on_host = variant >> 1 & 1,
                                              .substitute = variant >= 8};
         const int kind = (variant & 4) || variant == 9 ? INDEFINITE : SPD;
         const int64_t columns[] = {1, 2, 8};

@@ -192,7 +192,7 @@ static void plans_are_kept(void **state)
                     : seed % 7 == 6 ? problem_grid(small ? 10 : 40, 20, 1)
                                     : random_pattern(&r, n);
         const tree_solver_options options = {.by_levels = seed % 4 == 3,
-                                             .form_on_host = seed % 5 == 4,
+                                             .invert_on_host = seed % 5 == 4,
                                              .entries_factor = seed % 3 ? 0 : 1.5,
                                              .substitute = seed % 8 > 5};
         packed p;
