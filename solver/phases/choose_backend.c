@@ -18,8 +18,8 @@
 
 /* The GPU.  Groups are as high as 3 (nnz(L) / 310 000)^0.28 in eleven problems of 1.7 thousand to
  * 42 million entries, a solve takes a step for each height up and down, and reads 1.8 times both
- * triangles of L: `bench_tree_solve`, one H200, the table of doc/measurements/gpu.md, whose times this
- * gives within a factor of 1.6. */
+ * triangles of L: `bench_tree_solve`, one H200, the table of doc/measurements/gpu.md, whose times
+ * this gives within a factor of 1.6. */
 #define GPU_HEIGHTS 3.0
 #define GPU_HEIGHTS_NNZ 310e3
 #define GPU_HEIGHTS_POWER 0.28
