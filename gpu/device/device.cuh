@@ -7,7 +7,6 @@
 #include "gpu/device/device_buffer.h"
 #include "gpu/device/device_failure.h"
 #include <cstdint>
-#include <cstdio>
 #include <cuda_runtime.h>
 
 /* Makes a device current until it goes. */
@@ -26,15 +25,6 @@ struct current_device {
             cudaSetDevice(before);
     }
 };
-
-static inline libsolver_status status_with(cudaError_t error, char *sentence, int room)
-{
-    if (error == cudaSuccess)
-        return LIBSOLVER_OK;
-    cudaGetLastError(); /* leave nothing behind for the caller's next call */
-    snprintf(sentence, (size_t)room, "%s", cudaGetErrorString(error));
-    return error == cudaErrorMemoryAllocation ? LIBSOLVER_OUT_OF_DEVICE_MEMORY : LIBSOLVER_CUDA;
-}
 
 /* The status of a CUDA call; if it failed, the message names the step and ends with CUDA's
  * sentence. CUDA_STATUS: of calls that may need memory, OUT_OF_DEVICE_MEMORY where they get none.
@@ -96,20 +86,8 @@ static inline void device_buffer_free(device_buffer *b)
     *b = {};
 }
 
-/* Room for so many bytes; what was there is lost where that takes an allocation, which is counted.
- */
-static inline cudaError_t device_buffer_grow(device_buffer *b, int64_t bytes, int64_t *allocations)
-{
-    if (bytes <= b->bytes)
-        return cudaSuccess;
-    device_buffer_free(b);
-    ++*allocations;
-    const cudaError_t error = cudaMalloc(&b->at, (size_t)bytes);
-    b->bytes = error == cudaSuccess ? bytes : 0;
-    return error;
-}
-
-/* The same with a sentence on the object that the room is for. */
+/* Room for so many bytes of this object; what was there is lost where that takes an allocation,
+ * which is counted. */
 static inline libsolver_status device_buffer_reserve(device_buffer *b, int64_t bytes,
                                                      int64_t *allocations, const char *object,
                                                      message *why)

@@ -6,10 +6,6 @@
 #include "gpu/invert/product.cuh"
 #include "gpu/invert/small.cuh"
 
-extern "C" {
-#include "base/message.h"
-}
-
 extern "C" void device_inverter_drop(device_inverter *f)
 {
     const current_device here(f->device);
@@ -41,96 +37,102 @@ static void put_pattern(uploader *u, const invert_pattern *p, invert_arguments<T
 
 /* The places of the arrays depend on the counts only, not on the type of the scalars. */
 extern "C" libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *p,
-                                                 char *sentence, int room)
+                                                 message *why)
 {
     const current_device here(f->device);
     invert_arguments<double> a = {};
     uploader measured, u;
     put_pattern(&measured, p, &a);
-    cudaError_t error = device_buffer_grow(&f->pattern, measured.all.bytes + 256, &f->allocations);
-    if (error == cudaSuccess) {
-        u.base = static_cast<char *>(f->pattern.at);
-        u.copies = true;
-        u.stream = (cudaStream_t)f->stream;
-        put_pattern(&u, p, &a);
-        error = u.error == cudaSuccess ? cudaStreamSynchronize(u.stream) : u.error;
-    }
-    return status_with(error, sentence, room);
+    TRY(device_buffer_reserve(&f->pattern, measured.all.bytes + 256, &f->allocations,
+                              "the tables for the inverses", why));
+    u.base = static_cast<char *>(f->pattern.at);
+    u.copies = true;
+    u.stream = (cudaStream_t)f->stream;
+    put_pattern(&u, p, &a);
+    return CUDA_STATUS(u.error == cudaSuccess ? cudaStreamSynchronize(u.stream) : u.error,
+                       "copying the tables for the inverses to the device", why);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 template <typename T>
-static libsolver_status launch_small(const device_inverter *f, const invert_pattern *p,
-                                     const invert_arguments<T> &a)
+static cudaError_t launch_small(const device_inverter *f, const invert_pattern *p,
+                                const invert_arguments<T> &a)
 {
     const int32_t below = p->smalls - p->small_roots;
+    cudaError_t error = cudaSuccess;
     if (below > 0)
-        TRY(launch(invert_small_kernel<T, false>,
-                   {below, SMALL_THREADS,
-                    small_shape<T>::bytes(p->small_scalars, p->small_columns)},
-                   f->stream, a, 0));
-    if (p->small_roots > 0)
-        TRY(launch(invert_small_kernel<T, true>,
-                   {p->small_roots, SMALL_THREADS,
-                    small_shape<T>::bytes(3 * p->small_root_scalars, p->small_columns)},
-                   f->stream, a, below));
-    return LIBSOLVER_OK;
+        error = launch_kernel(invert_small_kernel<T, false>,
+                              {below, SMALL_THREADS,
+                               small_shape<T>::bytes(p->small_scalars, p->small_columns)},
+                              f->stream, a, 0);
+    if (p->small_roots > 0 && error == cudaSuccess)
+        error = launch_kernel(invert_small_kernel<T, true>,
+                              {p->small_roots, SMALL_THREADS,
+                               small_shape<T>::bytes(3 * p->small_root_scalars, p->small_columns)},
+                              f->stream, a, below);
+    return error;
 }
 
 template <typename T>
-static libsolver_status launch_step(const device_inverter *f, const invert_launch &l,
-                                    const invert_arguments<T> &a)
+static cudaError_t launch_step(const device_inverter *f, const invert_launch &l,
+                               const invert_arguments<T> &a)
 {
     using shape = product_shape<T>;
     switch (l.step) {
     case INVERT_CLEAR:
-        return status_of(cudaMemsetAsync(a.workspace, 0, (size_t)l.bytes, (cudaStream_t)f->stream));
+        return cudaMemsetAsync(a.workspace, 0, (size_t)l.bytes, (cudaStream_t)f->stream);
     case INVERT_GATHER:
-        return launch(invert_gather_kernel<T>, {(int64_t)l.count * GATHER_BLOCKS, STRIP_THREADS},
-                      f->stream, a, l.first);
+        return launch_kernel(invert_gather_kernel<T>,
+                             {(int64_t)l.count * GATHER_BLOCKS, STRIP_THREADS}, f->stream, a,
+                             l.first);
     case INVERT_DIAGONAL:
-        return launch(invert_diagonal_kernel<T>, {l.count, STRIP_THREADS, DIAGONAL_BYTES<T>},
-                      f->stream, a, l.first);
+        return launch_kernel(invert_diagonal_kernel<T>, {l.count, STRIP_THREADS, DIAGONAL_BYTES<T>},
+                             f->stream, a, l.first);
     case INVERT_MULTIPLY:
-        return launch(invert_multiply_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES},
-                      f->stream, a, l.first);
+        return launch_kernel(invert_multiply_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES},
+                             f->stream, a, l.first);
     case INVERT_SCALE:
-        return launch(invert_scale_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+        return launch_kernel(invert_scale_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
+                             l.first);
     case INVERT_FINISH:
-        return launch(invert_finish_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+        return launch_kernel(invert_finish_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
+                             l.first);
     case INVERT_PACK:
-        return launch(invert_pack_kernel<T>,
-                      {(l.count + STRIP_WARPS - 1) / STRIP_WARPS, STRIP_THREADS}, f->stream, a,
-                      l.first, l.count);
+        return launch_kernel(invert_pack_kernel<T>,
+                             {(l.count + STRIP_WARPS - 1) / STRIP_WARPS, STRIP_THREADS}, f->stream,
+                             a, l.first, l.count);
     case INVERT_GROWTH:
-        return launch(invert_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a,
-                      l.first);
+        return launch_kernel(invert_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a,
+                             l.first);
     case INVERT_GRAM:
-        return launch(invert_gram_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES}, f->stream, a,
-                      l.first);
+        return launch_kernel(invert_gram_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES},
+                             f->stream, a, l.first);
     case INVERT_ROOT_SUMS:
-        return launch(invert_root_sums_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a, l.first);
+        return launch_kernel(invert_root_sums_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
+                             l.first);
     case INVERT_ROOT_TRANSPOSED:
-        return launch(invert_root_transposed_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
-                      l.first);
+        return launch_kernel(invert_root_transposed_kernel<T>, {l.count, STRIP_THREADS}, f->stream,
+                             a, l.first);
     case INVERT_ROOT_GROWTH:
-        return launch(invert_growth_kernel<T, true>, {l.count, STRIP_THREADS}, f->stream, a,
-                      l.first);
+        return launch_kernel(invert_growth_kernel<T, true>, {l.count, STRIP_THREADS}, f->stream, a,
+                             l.first);
     }
-    return LIBSOLVER_INTERNAL;
+    return cudaErrorInvalidValue;
 }
 
 template <typename T>
-static libsolver_status launch_all(const device_inverter *f, const invert_pattern *p,
-                                   const invert_arguments<T> &a)
+static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
+                              const invert_arguments<T> &a)
 {
-    for (int32_t q = 0; q < p->launches; q++)
-        TRY(launch_step(f, p->launch[q], a));
-    TRY(launch_small(f, p, a));
-    if (!a.cholesky && p->n > 0)
-        TRY(launch(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, f->stream, a));
-    return LIBSOLVER_OK;
+    cudaError_t error = cudaSuccess;
+    for (int32_t q = 0; q < p->launches && error == cudaSuccess; q++)
+        error = launch_step(f, p->launch[q], a);
+    if (error == cudaSuccess)
+        error = launch_small(f, p, a);
+    if (!a.cholesky && p->n > 0 && error == cudaSuccess)
+        error = launch_kernel(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, f->stream, a);
+    return error;
 }
 
 /* Measures the kernels of a stream by events. */
@@ -159,7 +161,7 @@ struct stopwatch {
 template <typename T>
 static libsolver_status values_of(device_inverter *f, const device_factor *factor,
                                   const invert_pattern *p, void *values, double *growth,
-                                  double *seconds, char *sentence, int room)
+                                  double *seconds, message *why)
 {
     const cudaStream_t stream = (cudaStream_t)f->stream;
     const int64_t grown = p->smalls + p->strips;
@@ -172,9 +174,8 @@ static libsolver_status values_of(device_inverter *f, const device_factor *facto
     uploader there;
     there.base = static_cast<char *>(f->pattern.at);
     put_pattern(&there, p, &a);
-    cudaError_t error = device_buffer_grow(&f->workspace, all.bytes + 256, &f->allocations);
-    if (error != cudaSuccess)
-        return status_with(error, sentence, room);
+    TRY(device_buffer_reserve(&f->workspace, all.bytes + 256, &f->allocations,
+                              "the workspace for the inverses", why));
     char *base = static_cast<char *>(f->workspace.at);
     a.panel = static_cast<const T *>(factor->values.at);
     a.d = a.panel + factor->shape.panel_scalars;
@@ -188,28 +189,23 @@ static libsolver_status values_of(device_inverter *f, const device_factor *facto
     a.hermitian = factor->shape.hermitian;
     a.cholesky = factor->shape.cholesky;
     const stopwatch watch(stream);
-    const libsolver_status status = launch_all(f, p, a);
-    error = cudaEventRecord(watch.stop, stream);
+    const cudaError_t launched = launch_all(f, p, a);
+    cudaError_t error = cudaEventRecord(watch.stop, stream);
     if (error == cudaSuccess && grown > 0)
         error = cudaMemcpyAsync(growth, a.growth, (size_t)(2 * grown) * sizeof(double),
                                 cudaMemcpyDeviceToHost, stream);
     const cudaError_t end = cudaStreamSynchronize(stream);
     *seconds = watch.seconds();
-    if (error == cudaSuccess && end == cudaSuccess && status != LIBSOLVER_OK)
-        snprintf(sentence, (size_t)room, "a kernel could not be launched");
-    return error != cudaSuccess || end != cudaSuccess
-               ? status_with(error != cudaSuccess ? error : end, sentence, room)
-               : status;
+    TRY(CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why));
+    return LAUNCH_STATUS(launched, "launching the kernels that invert groups of columns", why);
 }
 
 extern "C" libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
                                                 const invert_pattern *pattern, void *values,
-                                                double *growth, double *seconds, char *sentence,
-                                                int room)
+                                                double *growth, double *seconds, message *why)
 {
     const current_device here(f->device);
     return with_type(factor->shape.type, [&](auto one) {
-        return values_of<decltype(one)>(f, factor, pattern, values, growth, seconds, sentence,
-                                        room);
+        return values_of<decltype(one)>(f, factor, pattern, values, growth, seconds, why);
     });
 }

@@ -156,10 +156,10 @@ typedef struct device_inverter {
 } device_inverter;
 
 /* Copies the arrays of a pattern to the device, where they stay.  Like the other calls it leaves
- * the current device as it was.  error: room for a sentence, `room` characters.
+ * the current device as it was.
  * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
 libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *pattern,
-                                      char *error, int room);
+                                      message *why);
 /* Runs all launches and waits for their end.  pattern: the one that was loaded last, of which only
  * the counts and `launch` are read here.  values: the program's, on the device.  growth, on the
  * host: of each small group, then of each strip of the tiled groups; then the same of the roots' G,
@@ -167,7 +167,7 @@ libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *
  * pattern on. */
 libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
                                      const invert_pattern *pattern, void *values, double *growth,
-                                     double *seconds, char *error, int room);
+                                     double *seconds, message *why);
 /* Frees the memory on the device. */
 void device_inverter_drop(device_inverter *f);
 

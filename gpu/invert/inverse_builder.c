@@ -1,7 +1,6 @@
 /* gpu/invert/inverse_builder.c: the values of a program, computed on a device from a factor there
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/invert/inverse_builder.h"
-#include <stdio.h>
 #include <time.h>
 
 /* Of the workspace on the device. */
@@ -71,7 +70,7 @@ static void collect_growth(const invert_tables *t, int square, const double *par
 
 libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *joined,
                                       const pieces *p, const groups *g, const solve_plan *plan,
-                                      char *error, int room)
+                                      message *why)
 {
     const double start = seconds();
     memory *m = &b->env->memory;
@@ -88,11 +87,9 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
     if (invert_tables_build(m, &input, b->workspace_limit, t) == LIBSOLVER_OK)
         b->growth =
             memory_new(m, 2 * ((int64_t)t->pattern.smalls + t->pattern.strips), sizeof(double));
-    if (!b->growth) {
-        snprintf(error, (size_t)room, "wanted %lld more bytes", (long long)m->wanted);
-        return LIBSOLVER_OUT_OF_MEMORY;
-    }
-    const libsolver_status status = device_inverter_load(&b->device, &t->pattern, error, room);
+    if (!b->growth)
+        return NO_MEMORY(b->env, "the tables for the inverses", why);
+    const libsolver_status status = device_inverter_load(&b->device, &t->pattern, why);
     invert_tables_trim(m, t);
     b->info.tables += seconds() - start;
     b->info.pattern_bytes = b->device.pattern.bytes;
@@ -100,13 +97,12 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
 }
 
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
-                                        double *root_growth, char *error, int room)
+                                        double *root_growth, message *why)
 {
     const invert_tables *t = &b->tables;
     const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;
     double kernels = 0;
-    TRY(device_inverter_run(&b->device, b->factor, &t->pattern, values, b->growth, &kernels, error,
-                            room));
+    TRY(device_inverter_run(&b->device, b->factor, &t->pattern, values, b->growth, &kernels, why));
     collect_growth(t, 0, b->growth, growth);
     collect_growth(t, 1, b->growth + parts, root_growth);
     b->info.kernels += kernels;

@@ -38,11 +38,11 @@ void inverse_builder_begin(inverse_builder *b, const device_factor *factor,
  * and below. */
 libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *joined,
                                       const pieces *p, const groups *g, const solve_plan *plan,
-                                      char *error, int room);
+                                      message *why);
 /* invert_values (gpu/invert/invert.h) for that plan with the values on the device: tiles of every
  * group, and D^-1.  Nothing is allocated from the second time on. */
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
-                                        double *root_growth, char *error, int room);
+                                        double *root_growth, message *why);
 /* Held on the device. */
 int64_t inverse_builder_bytes(const inverse_builder *b);
 

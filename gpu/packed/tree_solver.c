@@ -145,8 +145,6 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, message 
     return status;
 }
 
-#define ROOM 160 /* of a sentence */
-
 /* A factor that is being packed; invert_seconds: of the inversion and what it needs on the device.
  */
 typedef struct packing {
@@ -162,22 +160,18 @@ static libsolver_status invert_on_device(void *user, const prepared_solve *p, do
     packing *q = user;
     tree_solver *s = q->solver;
     const double start = seconds();
-    char sentence[ROOM] = "";
     libsolver_status status = LIBSOLVER_OK;
     if (!p->kept) {
         TRY(reserve(s, q->tree, &p->plan, why));
-        status = inverse_builder_plan(&s->inverse, p->shape.joined, &p->cut, &p->grouped, &p->plan,
-                                      sentence, ROOM);
+        status =
+            inverse_builder_plan(&s->inverse, p->shape.joined, &p->cut, &p->grouped, &p->plan, why);
     }
     if (status == LIBSOLVER_OK)
-        status = inverse_builder_values(&s->inverse, s->device.memory, growth, square_growth,
-                                        sentence, ROOM);
+        status = inverse_builder_values(&s->inverse, s->device.memory, growth, square_growth, why);
     q->invert_seconds += seconds() - start;
     if (environment_cancelled(s->env))
         return LIBSOLVER_CANCELLED;
-    return status == LIBSOLVER_OK
-               ? status
-               : STEP_FAILED(why, status, "inverting parts of the factor", sentence);
+    return status;
 }
 
 static void keep_info(tree_solver *s, double plan_seconds)

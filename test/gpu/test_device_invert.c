@@ -19,7 +19,6 @@
 
 static int small;
 
-#define ROOM 160
 #define GUARD 4096 /* bytes behind the values that must stay */
 
 /* A factor with the groups and program of its solve, and the values that the host gives it. */
@@ -248,7 +247,8 @@ static void check_workspace(const inverted *q, const inverse_builder *b, int see
 /* The device's values are the host's, the same bits twice, and nothing is written behind them. */
 static void check_inverted(const inverted *q, int64_t workspace, int seed)
 {
-    char sentence[ROOM] = "", *values[2];
+    message why = {""};
+    char *values[2];
     cudaStream_t stream;
     device_factor f;
     inverse_builder b;
@@ -261,22 +261,22 @@ static void check_inverted(const inverted *q, int64_t workspace, int seed)
     inverse_builder_open(&b, q->env, stream);
     if (workspace > 0)
         b.workspace_limit = workspace;
-    if (device_factor_load(&f, &q->tree, NULL) != LIBSOLVER_OK)
-        fail_msg("%s", sentence);
+    if (device_factor_load(&f, &q->tree, &why) != LIBSOLVER_OK)
+        fail_msg("%s", why.text);
     inverse_builder_begin(&b, &f, &q->tree);
     for (int time = 0; time < 2; time++) {
-        if (time == 0 && inverse_builder_plan(&b, q->joined, &q->p, &q->g, &q->plan, sentence,
-                                              ROOM) != LIBSOLVER_OK)
-            fail_msg("%s", sentence);
+        if (time == 0 &&
+            inverse_builder_plan(&b, q->joined, &q->p, &q->g, &q->plan, &why) != LIBSOLVER_OK)
+            fail_msg("%s", why.text);
         if (time == 0)
             check_workspace(q, &b, seed);
         values[time] = malloc(bytes);
         assert_true(values[time] && growth);
         CUDA(cudaMemset(on_device, 0xff, bytes)); /* NaN */
         CUDA(cudaDeviceSynchronize());
-        if (inverse_builder_values(&b, on_device, growth, growth + q->g.count, sentence, ROOM) !=
+        if (inverse_builder_values(&b, on_device, growth, growth + q->g.count, &why) !=
             LIBSOLVER_OK)
-            fail_msg("seed %d, type %d: %s", seed, (int)q->tree.type, sentence);
+            fail_msg("seed %d, type %d: %s", seed, (int)q->tree.type, why.text);
         CUDA(cudaMemcpy(values[time], on_device, bytes, cudaMemcpyDeviceToHost));
     }
     compare_growth(q, growth, seed);
@@ -506,7 +506,6 @@ static void any_failed_allocation_is_told(void **state)
     inverted q;
     device_factor f;
     inverse_builder b;
-    char sentence[ROOM];
     void *values;
     system_build_grid(&s, &r, 20, 20, INDEFINITE, NATURAL);
     begin_inverted(&q, &s);
@@ -523,9 +522,9 @@ static void any_failed_allocation_is_told(void **state)
         status = device_factor_load(&f, &q.tree, NULL);
         inverse_builder_begin(&b, &f, &q.tree);
         if (status == LIBSOLVER_OK)
-            status = inverse_builder_plan(&b, q.joined, &q.p, &q.g, &q.plan, sentence, ROOM);
+            status = inverse_builder_plan(&b, q.joined, &q.p, &q.g, &q.plan, NULL);
         if (status == LIBSOLVER_OK)
-            status = inverse_builder_values(&b, values, growth, growth + q.g.count, sentence, ROOM);
+            status = inverse_builder_values(&b, values, growth, growth + q.g.count, NULL);
         s.ration.left = INT64_MAX;
     }
     assert_int_equal(status, LIBSOLVER_OK);

@@ -15,12 +15,6 @@ void fake_insist(int condition, const char *what)
     abort();
 }
 
-libsolver_status fake_no_room(char *sentence, int room)
-{
-    snprintf(sentence, (size_t)room, "out of memory");
-    return LIBSOLVER_OUT_OF_DEVICE_MEMORY;
-}
-
 libsolver_status fake_no_memory(const char *object, int64_t bytes, message *why)
 {
     return NO_DEVICE_MEMORY(why, object, bytes, fake.capacity - fake.bytes);

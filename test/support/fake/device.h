@@ -20,7 +20,6 @@ void fake_insist(int condition, const char *what);
                              : call##_z(__VA_ARGS__))
 
 /* The status of an allocation that failed. */
-libsolver_status fake_no_room(char *sentence, int room);
 libsolver_status fake_no_memory(const char *object, int64_t bytes, message *why);
 /* Parts of one allocation, one behind the other; NULL without a base. */
 void *fake_place(char *base, int64_t *at, int64_t bytes);

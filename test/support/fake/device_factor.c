@@ -7,7 +7,7 @@
 libsolver_status device_factor_upload(device_factor *f, const device_factor_shape *shape,
                                       device_factor_fill *fill, void *user, message *why)
 {
-    MAY_FAIL_IN("copying the factor to the device", why);
+    MAY_FAIL("copying the factor to the device", why);
     const int64_t scalars = shape->panel_scalars + (shape->cholesky ? 0 : 2 * (int64_t)shape->n),
                   bytes = scalars * type_bytes(shape->type);
     fake_wait(f->stream);

@@ -36,29 +36,30 @@ static int64_t place_pattern(invert_pattern *p, char *base, int copies)
 }
 
 libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *pattern,
-                                      char *sentence, int room)
+                                      message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL("copying the tables for the inverses to the device", why);
     invert_pattern measured = *pattern, there = *pattern;
     fake_wait(f->stream);
-    if (!fake_grow_buffer(&f->pattern, &f->allocations, place_pattern(&measured, NULL, 0) + 1))
-        return fake_no_room(sentence, room);
+    const int64_t bytes = place_pattern(&measured, NULL, 0) + 1;
+    if (!fake_grow_buffer(&f->pattern, &f->allocations, bytes))
+        return fake_no_memory("the tables for the inverses", bytes, why);
     place_pattern(&there, f->pattern.at, 1);
     return LIBSOLVER_OK;
 }
 
 libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
                                      const invert_pattern *pattern, void *values, double *growth,
-                                     double *seconds, char *sentence, int room)
+                                     double *seconds, message *why)
 {
-    MAY_FAIL(sentence, room);
+    MAY_FAIL("inverting groups of columns", why);
     const int64_t grown = pattern->smalls + pattern->strips,
                   tiles = round_up(pattern->workspace * type_bytes(factor->shape.type), 256);
     const int64_t sums =
         2 * SQUARE * (int64_t)pattern->strips * type_real_bytes(factor->shape.type);
     fake_wait(f->stream);
     if (!fake_grow_buffer(&f->workspace, &f->allocations, tiles + sums + 256))
-        return fake_no_room(sentence, room);
+        return fake_no_memory("the workspace for the inverses", tiles + sums + 256, why);
     memset(f->workspace.at, 0xff, (size_t)(tiles + sums)); /* what it held before does not matter */
     emulated_inversion e = {.pattern = *pattern,
                             .panel = factor->values.at,

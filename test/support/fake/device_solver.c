@@ -51,7 +51,7 @@ static int64_t place_program(const device_upload *p, char *base, device_solver *
 
 libsolver_status device_solver_reserve(device_solver *s, const device_upload *p, message *why)
 {
-    MAY_FAIL_IN("taking memory for the program of the solve", why);
+    MAY_FAIL("taking memory for the program of the solve", why);
     const int64_t bytes = place_program(p, NULL, s) + 1;
     fake_wait(s->stream);
     if (!fake_grow(&s->memory, &s->bytes, &s->allocations, bytes))
@@ -67,7 +67,7 @@ libsolver_status device_solver_reserve(device_solver *s, const device_upload *p,
 
 libsolver_status device_solver_upload(device_solver *s, const device_upload *p, message *why)
 {
-    MAY_FAIL_IN("copying the program of the solve to the device", why);
+    MAY_FAIL("copying the program of the solve to the device", why);
     fake_wait(s->stream);
     fake_copy(s->memory, p->values, p->value_bytes);
     fake_copy((char *)s->memory + p->value_bytes, p->description, p->description_bytes);
@@ -104,7 +104,7 @@ libsolver_status device_workspace_open(const device_solver *s, int64_t columns, 
                                        message *why)
 {
     *w = (device_workspace){.device = s->device, .columns = columns_together(columns)};
-    MAY_FAIL_IN("clearing the workspace of the solve", why);
+    MAY_FAIL("clearing the workspace of the solve", why);
     const int64_t bytes = device_workspace_bytes(s, columns);
     w->memory = fake_allocate(bytes, 1);
     if (!w->memory)
@@ -204,7 +204,7 @@ libsolver_status device_solve(const device_solver *s, const device_workspace *w,
                               task_times *times, message *why)
 {
     TRY(device_solve_fits(s, b, x, why));
-    MAY_FAIL_IN("launching the solve", why);
+    MAY_FAIL("launching the solve", why);
     const solve_work work = {*s, *w, *b, *x, times};
     fake_insist(fake_room(w->memory) >= device_workspace_bytes(s, w->columns),
                 "a workspace does not fit the solver");
@@ -218,7 +218,7 @@ libsolver_status device_solve_timed(const device_solver *s, const device_workspa
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     int64_t tasks, task_times *times, message *why)
 {
-    MAY_FAIL_IN("the traced solve", why);
+    MAY_FAIL("the traced solve", why);
     TRY(device_solve(s, w, NULL, b, x, times, why));
     fake_wait(s->stream);
     for (int64_t t = 0; t < tasks; t++)
@@ -230,7 +230,7 @@ libsolver_status device_solve_check(const device_solver *s, const device_workspa
                                     int *gave_up, message *why)
 {
     *gave_up = 0;
-    MAY_FAIL_IN("the solve on the device", why);
+    MAY_FAIL("the solve on the device", why);
     fake_wait(stream ? stream : s->stream);
     *gave_up = *device_solve_failed(w) != 0;
     *device_solve_failed(w) = 0;
@@ -243,7 +243,7 @@ libsolver_status device_staging_open(const device_solver *s, int64_t bytes, devi
                                      message *why)
 {
     *g = (device_staging){.device = s->device};
-    MAY_FAIL_IN("taking memory for copies of vectors", why);
+    MAY_FAIL("taking memory for copies of vectors", why);
     *g = (device_staging){s->device, bytes, fake_allocate(bytes + 1, 0),
                           fake_allocate(bytes + 1, 1)};
     if (g->host && g->on_device)
@@ -274,7 +274,7 @@ static void run_copy(void *arguments)
 libsolver_status device_staging_in(const device_solver *s, const device_staging *g, int64_t bytes,
                                    message *why)
 {
-    MAY_FAIL_IN("copying vectors to the device", why);
+    MAY_FAIL("copying vectors to the device", why);
     const copy_work work = {g->on_device, g->host, bytes};
     fake_insist(fake_room(g->on_device) >= bytes, "what comes in has no room");
     fake_launch(s->stream, run_copy, &work, sizeof work);
@@ -284,7 +284,7 @@ libsolver_status device_staging_in(const device_solver *s, const device_staging 
 libsolver_status device_staging_out(const device_solver *s, const device_staging *g, int64_t bytes,
                                     message *why)
 {
-    MAY_FAIL_IN("copying vectors from the device", why);
+    MAY_FAIL("copying vectors from the device", why);
     const copy_work work = {g->host, g->on_device, bytes};
     fake_insist(fake_room(g->on_device) >= bytes, "more comes out than there is");
     fake_launch(s->stream, run_copy, &work, sizeof work);
@@ -310,7 +310,7 @@ static void copy_block(const device_solver *s, const libsolver_vectors *v, char 
 libsolver_status device_block_get(const device_solver *s, const libsolver_vectors *from, void *to,
                                   message *why)
 {
-    MAY_FAIL_IN("copying vectors from the device", why);
+    MAY_FAIL("copying vectors from the device", why);
     copy_block(s, from, to, 1);
     return LIBSOLVER_OK;
 }
@@ -318,7 +318,7 @@ libsolver_status device_block_get(const device_solver *s, const libsolver_vector
 libsolver_status device_block_put(const device_solver *s, const void *from,
                                   const libsolver_vectors *to, message *why)
 {
-    MAY_FAIL_IN("copying vectors to the device", why);
+    MAY_FAIL("copying vectors to the device", why);
     copy_block(s, to, (char *)from, 0);
     return LIBSOLVER_OK;
 }

@@ -32,7 +32,7 @@ libsolver_status device_solver_substitute(device_solver *s, const device_factor 
                                           const substitution *plan, const int32_t *user_row,
                                           const void *scale, message *why)
 {
-    MAY_FAIL_IN("copying the plan of the substitution to the device", why);
+    MAY_FAIL("copying the plan of the substitution to the device", why);
     const int64_t real_bytes = type_real_bytes(factor->shape.type);
     fake_wait(s->stream);
     device_solver_takes(s, factor, plan);

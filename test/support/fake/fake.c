@@ -38,14 +38,7 @@ int fake_fails(const char *call)
     return 1;
 }
 
-libsolver_status fake_failed(char *sentence, int room)
-{
-    if (sentence)
-        snprintf(sentence, (size_t)room, "%s failed on demand", fake.last);
-    return fake.failure;
-}
-
-libsolver_status fake_step_failed(const char *step, message *why)
+libsolver_status fake_failed(const char *step, message *why)
 {
     char sentence[80];
     snprintf(sentence, sizeof sentence, "%s failed on demand", fake.last);
@@ -63,7 +56,7 @@ libsolver_status gpu_device_count(int *count, message *why)
 
 libsolver_status gpu_device_describe(int i, gpu_device *device, message *why)
 {
-    MAY_FAIL_IN("asking for a device's properties", why);
+    MAY_FAIL("asking for a device's properties", why);
     *device = (gpu_device){.compute_major = 1,
                            .multiprocessors = fake.multiprocessors,
                            .bytes = fake.capacity};

@@ -39,19 +39,12 @@ void fake_reset(void);
 
 /* Whether the call at hand fails, which is what its name is for. */
 int fake_fails(const char *call);
-/* The status of that, with a sentence. */
-libsolver_status fake_failed(char *sentence, int room);
-/* step: as gpu/device/device_failure.h has it. */
-libsolver_status fake_step_failed(const char *step, message *why);
-#define MAY_FAIL_IN(step, why) \
+/* The status of that; step: see gpu/device/device_failure.h. */
+libsolver_status fake_failed(const char *step, message *why);
+#define MAY_FAIL(step, why) \
     do { \
         if (fake_fails(__func__)) \
-            return fake_step_failed(step, why); \
-    } while (0)
-#define MAY_FAIL(sentence, room) \
-    do { \
-        if (fake_fails(__func__)) \
-            return fake_failed(sentence, room); \
+            return fake_failed(step, why); \
     } while (0)
 
 /* Memory full of NaN.  NULL: there is no room. */

@@ -20,7 +20,7 @@ libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern
                                     int64_t lower_entries, const int32_t *row_of,
                                     libsolver_type type, message *why)
 {
-    MAY_FAIL_IN("copying the matrix to the device", why);
+    MAY_FAIL("copying the matrix to the device", why);
     a->type = type;
     a->n = pattern->n;
     a->entries = pattern->start[pattern->n];
@@ -41,7 +41,7 @@ libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern
 libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
                                    message *why)
 {
-    MAY_FAIL_IN("copying the values of the matrix to the device", why);
+    MAY_FAIL("copying the values of the matrix to the device", why);
     fake_wait(a->stream);
     OF_TYPE(a->type, emulate_matrix, a, lower, row_sum);
     return LIBSOLVER_OK;
@@ -71,7 +71,7 @@ libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
 {
     *w = (device_refinement){.device = a->device,
                              .columns = columns < REFINE_COLUMNS ? columns : REFINE_COLUMNS};
-    MAY_FAIL_IN("clearing the workspace of refinement", why);
+    MAY_FAIL("clearing the workspace of refinement", why);
     const int64_t bytes = place_refinement(a, w, NULL);
     w->memory = fake_allocate(bytes, 1);
     w->told = fake_allocate(sizeof(refine_state), 0);
@@ -110,7 +110,7 @@ libsolver_status device_refine_step(const device_matrix *a, const device_refinem
                                     void *stream, const refine_step *s, message *why)
 {
     TRY(device_refine_fits(a, w, &s->b, &s->x, why));
-    MAY_FAIL_IN("launching a step of refinement", why);
+    MAY_FAIL("launching a step of refinement", why);
     fake_check_block(&s->b);
     fake_check_block(&s->x);
     const emulated_refinement work = {.a = *a, .w = *w, .step = *s};
@@ -124,7 +124,7 @@ libsolver_status device_refine_finish(const device_matrix *a, const device_refin
                                       const refine_outcome *outcome, message *why)
 {
     TRY(device_refine_fits(a, w, &s->b, &s->x, why));
-    MAY_FAIL_IN("launching the end of refinement", why);
+    MAY_FAIL("launching the end of refinement", why);
     const emulated_refinement work = {*a, *w, *s, *outcome};
     fake_launch(stream ? stream : a->stream, run_finish, &work, sizeof work);
     return LIBSOLVER_OK;
@@ -148,7 +148,7 @@ libsolver_status device_refine_spare(const device_matrix *a, const device_refine
                                      libsolver_vectors *view, message *why)
 {
     TRY(device_refine_fits(a, w, b, b, why));
-    MAY_FAIL_IN("copying the right-hand side on the device", why);
+    MAY_FAIL("copying the right-hand side on the device", why);
     fake_check_block(b);
     *view = *b;
     view->values = w->spare;
@@ -160,7 +160,7 @@ libsolver_status device_refine_spare(const device_matrix *a, const device_refine
 
 libsolver_status device_refine_wait(const device_matrix *a, void *stream, message *why)
 {
-    MAY_FAIL_IN("refinement on the device", why);
+    MAY_FAIL("refinement on the device", why);
     fake_wait(stream ? stream : a->stream);
     return LIBSOLVER_OK;
 }
