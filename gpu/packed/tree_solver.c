@@ -6,6 +6,7 @@
 #include "gpu/invert/inverse_builder.h"
 #include "gpu/device/packed.h"
 #include "gpu/packed/prepare.h"
+#include "gpu/substitute/device_substitution.h"
 #include "gpu/substitute/substitution_plan.h"
 #include "gpu/plan/trace.h"
 #include <time.h>
@@ -18,6 +19,7 @@ struct tree_solver {
     tree_solver_options options;
     tree_solver_info info;
     device_solver device;
+    device_substitution substitution; /* only where options.substitute */
     device_factor factor;
     inverse_builder inverse;
     prepared_solve prepared; /* trimmed */
@@ -110,7 +112,7 @@ static libsolver_status reserve(tree_solver *s, const factor_tree *tree, const s
 {
     s->program = (device_upload){.type = tree->type,
                                  .n = tree->n,
-                                 .slots = plan->packets,
+                                 .packets = plan->packets,
                                  .levels = plan->level_count,
                                  .value_bytes = plan->value_bytes,
                                  .description_bytes = plan->description_bytes,
@@ -211,8 +213,8 @@ static void trim(tree_solver *s)
     plan_trim(m, &s->prepared.plan);
 }
 
-/* Nothing is prepared. */
-static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, message *why)
+/* For substitution: nothing is inverted. */
+static libsolver_status upload_factor(tree_solver *s, const factor_tree *tree, message *why)
 {
     memory *m = &s->env->memory;
     prepared_solve *p = &s->prepared; /* of which only the shape is used */
@@ -231,8 +233,8 @@ static libsolver_status pack_as_it_is(tree_solver *s, const factor_tree *tree, m
     }
     const double plan_seconds = seconds() - start;
     const libsolver_status status =
-        device_solver_substitute(&s->device, &s->factor, p->kept ? NULL : &plan, tree->user_row,
-                                 tree->scale, why);
+        device_substitution_load(&s->substitution, &s->device, &s->factor, p->kept ? NULL : &plan,
+                                 tree->user_row, tree->scale, why);
     substitution_free(m, &plan);
     p->factor_entries = tree_entries(tree);
     p->growth = 1;
@@ -278,7 +280,7 @@ libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, messa
 {
     const double start = seconds();
     const libsolver_status status =
-        s->options.substitute ? pack_as_it_is(s, tree, why) : pack(s, tree, why);
+        s->options.substitute ? upload_factor(s, tree, why) : pack(s, tree, why);
     if (status != LIBSOLVER_OK) {
         prepared_free(&s->env->memory, &s->prepared);
         inverse_builder_drop(&s->inverse);
@@ -371,7 +373,9 @@ libsolver_status tree_workspace_fit(const tree_solver *s, tree_workspace *w, mes
 libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream,
                             const libsolver_vectors *b, const libsolver_vectors *x, message *why)
 {
-    return device_solve(&s->device, &w->device, stream, b, x, NULL, why);
+    return s->options.substitute
+               ? device_substitute(&s->substitution, &s->device, &w->device, stream, b, x, why)
+               : device_solve(&s->device, &w->device, stream, b, x, NULL, why);
 }
 
 libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w,
@@ -393,7 +397,7 @@ libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w,
         packed_copy(b, first, columns, w->staging.host, 1);
         status = device_staging_in(&s->device, &w->staging, bytes, why);
         if (status == LIBSOLVER_OK)
-            status = device_solve(&s->device, &w->device, NULL, &v, &v, NULL, why);
+            status = tree_solve(s, w, NULL, &v, &v, why);
         if (status == LIBSOLVER_OK)
             status = device_staging_out(&s->device, &w->staging, bytes, why);
         if (status == LIBSOLVER_OK)

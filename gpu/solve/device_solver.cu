@@ -73,8 +73,6 @@ extern "C" libsolver_status device_solve(const device_solver *s, const device_wo
                                          message *why)
 {
     TRY(device_solve_fits(s, b, x, why));
-    if (s->substitutes)
-        return device_substitute(s, w, stream, b, x, why);
     const current_device here(s->device);
     return with_type(s->type, [&](auto one) {
         using T = decltype(one);
@@ -186,9 +184,9 @@ extern "C" libsolver_status device_solver_reserve(device_solver *s, const device
     s->user_row = reinterpret_cast<int32_t *>(base + to.at[4]);
     s->type = p->type;
     s->n = p->n;
-    s->slots = p->slots;
+    s->packets = p->packets;
     s->levels = p->levels;
-    s->substitutes = 0;
+    s->packet_columns = 0;
     return LIBSOLVER_OK;
 }
 
@@ -219,12 +217,11 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
 
 /* ---- Workspaces ------------------------------------------------------------------------------ */
 
-/* Right-hand sides that a substitution has packets for: its tasks take one or several. */
-static int64_t substituted_columns(int32_t columns)
+/* Right-hand sides that there are packets for. */
+static int64_t columns_with_packets(const device_solver *s, int32_t columns)
 {
-    return columns > 1
-               ? (columns + SUBSTITUTE_COLUMNS - 1) / SUBSTITUTE_COLUMNS * SUBSTITUTE_COLUMNS
-               : 1;
+    const int64_t group = s->packet_columns;
+    return columns > 1 && group > 0 ? (columns + group - 1) / group * group : 1;
 }
 
 /* What is in a workspace, for the most columns at a time. */
@@ -240,11 +237,11 @@ struct workspace_layout {
             columns = (int32_t)(wanted < 1                          ? 1
                                 : wanted < block_columns<T>(wanted) ? wanted
                                                                     : block_columns<T>(wanted));
-            const int64_t several = columns > 1 && !s->substitutes ? s->slots : 0;
+            const int64_t several = columns > 1 && s->packet_columns == 0 ? s->packets : 0;
             state = all.place(sizeof(solve_state));
-            epoch = all.place(s->substitutes ? (int64_t)sizeof(workspace_head)
-                                             : s->blocks * (int64_t)sizeof(unsigned));
-            packets = all.place((s->substitutes ? substituted_columns(columns) : 1) * s->slots *
+            epoch = all.place(s->packet_columns > 0 ? (int64_t)sizeof(workspace_head)
+                                                    : s->blocks * (int64_t)sizeof(unsigned));
+            packets = all.place(columns_with_packets(s, columns) * s->packets *
                                 (int64_t)sizeof(::packet<T>));
             value = all.place(several * block_columns<T>(columns) * (int64_t)sizeof(T));
             mark = all.place(several * (int64_t)sizeof(unsigned));

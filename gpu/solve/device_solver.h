@@ -1,5 +1,5 @@
-/* gpu/solve/device_solver.h: programs of solves, or factors as they are, in a device's memory, and
- * their launches; what tree_solver.c needs of CUDA
+/* gpu/solve/device_solver.h: programs of solves in a device's memory, their launches, workspaces,
+ * and vectors on their way to the device and back
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Every call makes its device current and what was current before again at its end.  Statuses:
@@ -9,23 +9,11 @@
 
 #include "gpu/device/device_factor.h"
 #include "gpu/plan/program.h"
-#include "gpu/substitute/substitution.h"
 #include "libsolver_types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A substitution on the device.  factor: panels, then d and e by position (L D L^T). */
-typedef struct device_substitution {
-    int hermitian, cholesky;
-    int64_t panel_scalars, packets;
-    const void *factor;
-    const substitution_node *node;
-    const int32_t *row, *source_start, *source, *small;
-    const substitution_task *task;
-    int32_t forward_tasks, tasks;
-} device_substitution;
 
 typedef struct device_solver {
     int device, own_stream;
@@ -36,7 +24,7 @@ typedef struct device_solver {
     double patience;                 /* seconds */
     /* what was uploaded, or will be */
     libsolver_type type;
-    int32_t n, slots, levels;
+    int32_t n, packets, levels;
     const int32_t *level_blocks; /* levels, on the host, the caller's: lists of each */
     int64_t bytes, allocations;  /* of memory, so far */
     void *memory;                /* of the program and all below, `bytes` of them; NULL: nothing */
@@ -44,15 +32,16 @@ typedef struct device_solver {
     const task_copy *copy;
     const void *scale;
     const int32_t *user_row;
-    int substitutes; /* with this, instead of running a program; slots: its packets */
-    device_substitution substitution;
+    int32_t packet_columns; /* 0: only one right-hand side has packets; otherwise all have packets
+                               of their own, in groups of so many columns, as substitution
+                               (gpu/substitute) wants them */
 } device_solver;
 
 /* A program on the host; see solve_plan.  head: one for each block, or by levels one for each
  * unit. */
 typedef struct device_upload {
     libsolver_type type;
-    int32_t n, slots, levels;
+    int32_t n, packets, levels;
     const int32_t *level_blocks;
     const void *values, *description;
     int64_t value_bytes, description_bytes, heads, copies;
@@ -86,32 +75,6 @@ libsolver_status device_solver_reserve(device_solver *s, const device_upload *pr
 /* Fills it with those arrays that are not NULL; the others stay as they are.  Waits. */
 libsolver_status device_solver_upload(device_solver *s, const device_upload *program, message *why);
 void device_solver_drop(device_solver *s);
-/* Instead of a program a factor as it is, which lies on the device and stays the caller's.  plan:
- * NULL: the one before, of which the arrays are here.  user_row: n, with a plan; scale: n
- * reals.  Waits. */
-libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
-                                          const substitution *plan, const int32_t *user_row,
-                                          const void *scale, message *why);
-/* What of that is no array: the factor, and the counts of a plan. */
-static inline void device_solver_takes(device_solver *s, const device_factor *factor,
-                                       const substitution *plan)
-{
-    device_substitution *to = &s->substitution;
-    s->substitutes = 1;
-    s->type = factor->shape.type;
-    to->hermitian = factor->shape.hermitian;
-    to->cholesky = factor->shape.cholesky;
-    to->panel_scalars = factor->shape.panel_scalars;
-    to->factor = factor->values.at;
-    if (!plan)
-        return;
-    to->packets = substitution_packets(plan);
-    to->forward_tasks = plan->forward_tasks;
-    to->tasks = plan->tasks;
-    s->n = plan->n;
-    s->slots = (int32_t)to->packets;
-}
-
 int64_t device_workspace_bytes(const device_solver *s, int64_t columns);
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
                                        message *why);
@@ -142,10 +105,6 @@ libsolver_status device_solve_timed(const device_solver *s, const device_workspa
 /* Waits for what is on the stream.  *gave_up: a solve on this workspace did since the last call. */
 libsolver_status device_solve_check(const device_solver *s, const device_workspace *w, void *stream,
                                     int *gave_up, message *why);
-/* device_solve of panels of up to w->columns columns, where s substitutes. */
-libsolver_status device_substitute(const device_solver *s, const device_workspace *w, void *stream,
-                                   const libsolver_vectors *b, const libsolver_vectors *x,
-                                   message *why);
 /* On the device: nonzero once a solve on this workspace gave up. */
 unsigned *device_solve_failed(const device_workspace *w);
 

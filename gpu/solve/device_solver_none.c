@@ -25,17 +25,6 @@ libsolver_status device_solver_upload(device_solver *s, const device_upload *pro
     return device_solver_open(s, why);
 }
 
-libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
-                                          const substitution *plan, const int32_t *user_row,
-                                          const void *scale, message *why)
-{
-    (void)factor;
-    (void)plan;
-    (void)user_row;
-    (void)scale;
-    return device_solver_open(s, why);
-}
-
 void device_solver_drop(device_solver *s)
 {
     (void)s;

@@ -16,7 +16,9 @@ static inline libsolver_status solver_memory(device_solver *s, int64_t bytes, co
 {
     if (bytes <= s->bytes)
         return LIBSOLVER_OK;
-    device_solver_drop(s);
+    cudaFree(s->memory);
+    s->memory = nullptr;
+    s->bytes = 0;
     s->allocations++;
     TRY(device_allocate(&s->memory, bytes, object, why));
     s->bytes = bytes;

@@ -1,6 +1,7 @@
 /* gpu/substitute/device_substitution.cu: solves with factors as they are: arrays in a device's
  * memory, and launches
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/substitute/device_substitution.h"
 #include "base/type.h"
 #include "gpu/device/device.cuh"
 #include "gpu/solve/solve_arguments.cuh"
@@ -22,31 +23,32 @@ static libsolver_status run(const device_solver *s, const substitute_arguments<T
                          "launching the solve", why);
 }
 
-extern "C" libsolver_status device_substitute(const device_solver *s, const device_workspace *w,
-                                              void *stream, const libsolver_vectors *b,
+extern "C" libsolver_status device_substitute(const device_substitution *t, const device_solver *s,
+                                              const device_workspace *w, void *stream,
+                                              const libsolver_vectors *b,
                                               const libsolver_vectors *x, message *why)
 {
+    TRY(device_solve_fits(s, b, x, why));
     const current_device here(s->device);
     return with_type(s->type, [&](auto one) {
         using T = decltype(one);
-        const device_substitution &from = s->substitution;
         substitute_arguments<T> q = {};
         q.a = solve_arguments_of<T>(s, w, b, x);
         q.head = static_cast<workspace_head *>(w->epoch);
-        q.panel = static_cast<const T *>(from.factor);
-        q.d = q.panel + from.panel_scalars;
+        q.panel = static_cast<const T *>(t->factor);
+        q.d = q.panel + t->panel_scalars;
         q.e = q.d + s->n;
-        q.node = from.node;
-        q.row = from.row;
-        q.source_start = from.source_start;
-        q.source = from.source;
-        q.small = from.small;
-        q.task = from.task;
-        q.packets = from.packets;
-        q.forward_tasks = from.forward_tasks;
-        q.tasks = from.tasks;
-        q.hermitian = from.hermitian;
-        q.cholesky = from.cholesky;
+        q.node = t->node;
+        q.row = t->row;
+        q.source_start = t->source_start;
+        q.source = t->source;
+        q.small = t->small;
+        q.task = t->task;
+        q.packets = t->packets;
+        q.forward_tasks = t->forward_tasks;
+        q.tasks = t->tasks;
+        q.hermitian = t->hermitian;
+        q.cholesky = t->cholesky;
         return by_panels(q.a, s, w, b, x, [&] {
             void *on = stream ? stream : s->stream;
             return q.a.columns == 1 ? run<T, 1>(s, q, on, why) : run<T, COLUMNS<T>>(s, q, on, why);
@@ -56,9 +58,8 @@ extern "C" libsolver_status device_substitute(const device_solver *s, const devi
 
 /* The plan's arrays and the places of scale and user_row, copied or only placed. */
 static void put_plan(uploader *u, const substitution *plan, const int32_t *user_row,
-                     int64_t real_bytes, device_solver *s)
+                     int64_t real_bytes, device_solver *s, device_substitution *to)
 {
-    device_substitution *to = &s->substitution;
     s->scale = u->put((const char *)nullptr, plan->n * real_bytes);
     s->user_row = u->put(user_row, plan->n);
     to->node = u->put(plan->node, plan->nodes);
@@ -71,20 +72,22 @@ static void put_plan(uploader *u, const substitution *plan, const int32_t *user_
 
 #define COPYING "copying the plan of the substitution to the device"
 
-static libsolver_status upload_plan(device_solver *s, const substitution *plan,
-                                    const int32_t *user_row, int64_t real_bytes, message *why)
+static libsolver_status upload_plan(device_substitution *t, device_solver *s,
+                                    const substitution *plan, const int32_t *user_row,
+                                    int64_t real_bytes, message *why)
 {
     uploader measured, u;
-    put_plan(&measured, plan, user_row, real_bytes, s);
+    put_plan(&measured, plan, user_row, real_bytes, s, t);
     TRY(solver_memory(s, measured.all.bytes + 256, "the plan of the substitution", why));
     u.base = static_cast<char *>(s->memory);
     u.copies = true;
     u.stream = (cudaStream_t)s->stream;
-    put_plan(&u, plan, user_row, real_bytes, s);
+    put_plan(&u, plan, user_row, real_bytes, s, t);
     return CUDA_STATUS(u.error, COPYING, why);
 }
 
-extern "C" libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
+extern "C" libsolver_status device_substitution_load(device_substitution *t, device_solver *s,
+                                                     const device_factor *factor,
                                                      const substitution *plan,
                                                      const int32_t *user_row, const void *scale,
                                                      message *why)
@@ -92,9 +95,9 @@ extern "C" libsolver_status device_solver_substitute(device_solver *s, const dev
     const current_device here(s->device);
     const int64_t real_bytes = type_real_bytes(factor->shape.type);
     const cudaStream_t stream = (cudaStream_t)s->stream;
-    device_solver_takes(s, factor, plan);
+    device_substitution_takes(t, s, factor, plan);
     const libsolver_status status =
-        plan ? upload_plan(s, plan, user_row, real_bytes, why) : LIBSOLVER_OK;
+        plan ? upload_plan(t, s, plan, user_row, real_bytes, why) : LIBSOLVER_OK;
     cudaError_t error = cudaSuccess;
     if (status == LIBSOLVER_OK && s->n > 0)
         error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes),

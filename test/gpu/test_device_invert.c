@@ -247,7 +247,7 @@ static void check_workspace(const inverted *q, const inverse_builder *b, int see
 /* The device's values are the host's, the same bits twice, and nothing is written behind them. */
 static void check_inverted(const inverted *q, int64_t workspace, int seed)
 {
-    message why = {""};
+    message why = {0};
     char *values[2];
     cudaStream_t stream;
     device_factor f;

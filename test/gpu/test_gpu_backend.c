@@ -94,6 +94,45 @@ static libsolver_status wanted_failure(const session *t)
                                     : fake.failure;
 }
 
+/* What a message has to say of a call on the device that failed: the step, then the reason. */
+static int says_what_failed(const char *said)
+{
+    static const char *const step[][2] = {
+        {"device_matrix_open", "copying the matrix to the device"},
+        {"device_matrix_set", "copying the values of the matrix to the device"},
+        {"device_factor_upload", "copying the factor to the device"},
+        {"device_inverter_load", "copying the tables for the inverses to the device"},
+        {"device_inverter_run", "inverting groups of columns"},
+        {"device_solver_reserve", "taking memory for the program of the solve"},
+        {"device_solver_upload", "copying the program of the solve to the device"},
+        {"device_substitution_load", "copying the plan of the substitution to the device"},
+        {"device_workspace_open", "clearing the workspace of the solve"},
+        {"device_staging_open", "taking memory for copies of vectors"},
+        {"device_refinement_open", "clearing the workspace of refinement"},
+        {"device_solve", "launching the solve"},
+        {"device_substitute", "launching the solve"},
+        {"device_solve_timed", "the traced solve"},
+        {"device_solve_check", "the solve on the device"},
+        {"device_staging_in", "copying vectors to the device"},
+        {"device_staging_out", "copying vectors from the device"},
+        {"device_block_get", "copying vectors from the device"},
+        {"device_block_put", "copying vectors to the device"},
+        {"device_refine_step", "launching a step of refinement"},
+        {"device_refine_finish", "launching the end of refinement"},
+        {"device_refine_spare", "copying the right-hand side on the device"},
+        {"device_refine_wait", "refinement on the device"},
+    };
+    char sentence[200] = "";
+    if (!strcmp(fake.last, "device_solver_open"))
+        snprintf(sentence, sizeof sentence, "device 0 cannot be used: %s failed on demand",
+                 fake.last);
+    for (size_t k = 0; k < sizeof step / sizeof *step; k++)
+        if (!strcmp(fake.last, step[k][0]))
+            snprintf(sentence, sizeof sentence, "%s failed: %s failed on demand", step[k][1],
+                     fake.last);
+    return sentence[0] && strstr(said, sentence);
+}
+
 /* Whether the call is to be made again: it failed for the reason that there is, and for the first
  * time. */
 static int again(session *t, libsolver_status status, const char *call)
@@ -103,6 +142,8 @@ static int again(session *t, libsolver_status status, const char *call)
     if (status != wanted_failure(t) || t->failures > 0)
         fail_msg("%s: status %d, %d wanted, failure number %d", call, status, wanted_failure(t),
                  t->failures + 1);
+    if (t->trouble == DEVICE_CALL && !says_what_failed(t->s.why.text))
+        fail_msg("%s: %s failed, and the message is \"%s\"", call, fake.last, t->s.why.text);
     t->failures++;
     t->s.ration.left = INT64_MAX;
     return 1;
@@ -131,10 +172,10 @@ static libsolver_status factorize(session *t)
     const backend_options options = {.positive_definite = t->kind == SPD,
                                      .scaling = BACKEND_EQUILIBRATE,
                                      .pivot_threshold = 0.01};
-    message why = {0};
     GPU->set_values(t->numeric, t->s.values);
-    const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &why);
-    assert_int_equal(status == LIBSOLVER_OK, !why.text[0]);
+    t->s.why.text[0] = 0;
+    const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &t->s.why);
+    assert_int_equal(status == LIBSOLVER_OK, !t->s.why.text[0]);
     return status;
 }
 
@@ -194,16 +235,15 @@ static void solve_in_all_ways(session *t)
 
 static void trace(session *t)
 {
-    message why = {0};
     int64_t count = 0;
     libsolver_vectors b = t->on_b, x = t->on_x;
     b.columns = x.columns = 1;
     if (t->problem.for_few || fake.by_levels || !GPU->solves_on_device(t->numeric, t->space))
         return;
-    MUST(t, GPU->trace(t->numeric, t->space, NULL, NULL, 0, NULL, &count, &why));
+    MUST(t, GPU->trace(t->numeric, t->space, NULL, NULL, 0, NULL, &count, &t->s.why));
     libsolver_task *task = calloc((size_t)count, sizeof *task);
     assert_true(task && count > 0);
-    MUST(t, GPU->trace(t->numeric, t->space, &b, &x, count, task, &count, &why));
+    MUST(t, GPU->trace(t->numeric, t->space, &b, &x, count, task, &count, &t->s.why));
     free(task);
 }
 
@@ -282,14 +322,6 @@ static void end(session *t)
     assert_int_equal(fake.held, 0);
     assert_int_equal(fake.bytes, 0);
     system_free(&t->s);
-}
-
-/* "solves on the CPU: WHAT: WHY", why from the call or else from its status, which may be all. */
-static int says_what_failed(const char *said)
-{
-    const char *what = said + strlen("solves on the CPU: "), *call = strstr(said, fake.last);
-    const char *reason = call ? call : strstr(said, libsolver_status_sentence(fake.failure));
-    return reason == what || (reason > what + 2 && strncmp(reason - 2, ": ", 2) == 0);
 }
 
 /* A session in which the k-th thing that may go wrong does, for all k; returns how many there
@@ -384,6 +416,14 @@ static void check_given_back(const session *t, int64_t held, int64_t bytes, int6
     assert_int_equal(t->report.device_bytes, bytes_of_a);
 }
 
+/* Counts the messages that say that there was no room for each object. */
+static void count_objects(const char *sentence, const char *const *object, int objects, int *lacked)
+{
+    assert_non_null(strstr(sentence, " bytes of device memory, of which "));
+    for (int p = 0; p < objects; p++)
+        lacked[p] += strstr(sentence, object[p]) != NULL;
+}
+
 /* Any call on the way of the first factor or of a later one to the device fails, or there is no
  * room on the way. */
 static void what_was_not_packed_is_given_back(void **state)
@@ -393,7 +433,12 @@ static void what_was_not_packed_is_given_back(void **state)
         session t;
         const int64_t bytes_of_a = open_factor(&t, purpose, 0), held = fake.held,
                       bytes = fake.bytes;
-        int refused = 0;
+        static const char *const object[] = {"the factor wanted ",
+                                             "the program of the solve wanted ",
+                                             "the tables for the inverses wanted ",
+                                             "the workspace for the inverses wanted ",
+                                             "the plan of the substitution wanted "};
+        int refused = 0, lacked[5] = {0};
         for (int later = 0; later < 2; later++) {
             int64_t k = later; /* call 0 brings A, before anything of the last factor is gone */
             for (int over = 0; !over; k++) {
@@ -419,8 +464,12 @@ static void what_was_not_packed_is_given_back(void **state)
                 break;
             assert_int_equal(status, LIBSOLVER_OUT_OF_DEVICE_MEMORY);
             check_given_back(&t, held, bytes, bytes_of_a);
+            count_objects(t.s.why.text, object, 5, lacked);
             refused++;
         }
+        for (int p = 0; p < 5; p++)
+            if ((lacked[p] == 0) == (purpose == FOR_FEW ? p == 0 || p == 4 : p < 4))
+                fail_msg("purpose %d: \"%s\" was said %d times", purpose, object[p], lacked[p]);
         assert_true(refused > 10);
         end(&t);
     }
@@ -451,9 +500,7 @@ static void a_part_of_a_workspace_is_given_back(void **state)
             assert_int_equal(fake.held, held);
             assert_int_equal(fake.bytes, bytes);
             const char *sentence = may_fall_back ? t.said : t.s.why.text;
-            for (int p = 0; p < 3; p++)
-                lacked[p] += strstr(sentence, parts[p]) != NULL;
-            assert_non_null(strstr(sentence, " bytes of device memory, of which "));
+            count_objects(sentence, parts, 3, lacked);
             if (status == LIBSOLVER_OK) {
                 assert_int_equal(GPU->solve(t.numeric, ALL, t.space, &t.b, &t.x, &t.s.why),
                                  LIBSOLVER_OK);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * It is linked with --wrap of CUDA's allocators, which are counted here and whose blocks are
- * filled, of device_solver_upload and device_solver_substitute, whose programs and plans are
+ * filled, of device_solver_upload and device_substitution_load, whose programs and plans are
  * damaged, and of device_workspace_open, whose workspaces are given packets of other launches.
  *
  * usage: test_solve_safety [small]      small: repeats for compute-sanitizer */
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "gpu/solve/device_solver.h"
+#include "gpu/substitute/device_substitution.h"
 #include "packed_system.h"
 #include <stdlib.h>
 #include <string.h>
@@ -145,18 +145,21 @@ static int damage_sources(const substitution *plan, int32_t *source)
     return 0;
 }
 
-libsolver_status __real_device_solver_substitute(device_solver *s, const device_factor *factor,
+libsolver_status __real_device_substitution_load(device_substitution *t, device_solver *s,
+                                                 const device_factor *factor,
                                                  const substitution *plan, const int32_t *user_row,
                                                  const void *scale, message *why);
-libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_factor *factor,
+libsolver_status __wrap_device_substitution_load(device_substitution *t, device_solver *s,
+                                                 const device_factor *factor,
                                                  const substitution *plan, const int32_t *user_row,
                                                  const void *scale, message *why);
-libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_factor *factor,
+libsolver_status __wrap_device_substitution_load(device_substitution *t, device_solver *s,
+                                                 const device_factor *factor,
                                                  const substitution *plan, const int32_t *user_row,
                                                  const void *scale, message *why)
 {
     if (!damages)
-        return __real_device_solver_substitute(s, factor, plan, user_row, scale, why);
+        return __real_device_substitution_load(t, s, factor, plan, user_row, scale, why);
     damages = 0;
     substitution other = *plan;
     const size_t bytes = sizeof(int32_t) * (size_t)plan->source_start[plan->n + plan->rows];
@@ -165,7 +168,7 @@ libsolver_status __wrap_device_solver_substitute(device_solver *s, const device_
     memcpy(other.source, plan->source, bytes);
     assert_true(damage_sources(plan, other.source));
     const libsolver_status status =
-        __real_device_solver_substitute(s, factor, &other, user_row, scale, why);
+        __real_device_substitution_load(t, s, factor, &other, user_row, scale, why);
     free(other.source);
     return status;
 }

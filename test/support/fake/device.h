@@ -36,9 +36,13 @@ char *fake_entry(const libsolver_vectors *v, int64_t i, int64_t j);
 /* It lies in a block of memory on the device. */
 void fake_check_block(const libsolver_vectors *v);
 
+/* device_solver.c: puts a solve on a stream: by t, or if that is NULL by the program of s. */
+void fake_solve(const device_substitution *t, const device_solver *s, const device_workspace *w,
+                void *stream, const libsolver_vectors *b, const libsolver_vectors *x,
+                task_times *times);
 /* device_substitution.c: one right-hand side, which is the `column`-th of those that are solved for
  * together; b, x: packed.  Returns NULL, or what is wrong. */
-const char *fake_substitution(const device_solver *s, const device_workspace *w, int64_t column,
-                              const void *b, void *x);
+const char *fake_substitution(const device_substitution *t, const device_solver *s,
+                              const device_workspace *w, int64_t column, const void *b, void *x);
 
 #endif

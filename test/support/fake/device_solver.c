@@ -59,9 +59,9 @@ libsolver_status device_solver_reserve(device_solver *s, const device_upload *p,
     place_program(p, s->memory, s);
     s->type = p->type;
     s->n = p->n;
-    s->slots = p->slots;
+    s->packets = p->packets;
     s->levels = p->levels;
-    s->substitutes = 0;
+    s->packet_columns = 0;
     return LIBSOLVER_OK;
 }
 
@@ -97,7 +97,7 @@ static int32_t columns_together(int64_t columns)
 
 int64_t device_workspace_bytes(const device_solver *s, int64_t columns)
 {
-    return packets_at() + columns_together(columns) * (int64_t)s->slots * type_bytes(s->type);
+    return packets_at() + columns_together(columns) * (int64_t)s->packets * type_bytes(s->type);
 }
 
 libsolver_status device_workspace_open(const device_solver *s, int64_t columns, device_workspace *w,
@@ -136,6 +136,8 @@ static void copy_column(const libsolver_vectors *v, int64_t j, char *packed, int
 }
 
 typedef struct solve_work {
+    int substitutes; /* with t; otherwise the program of s runs */
+    device_substitution t;
     device_solver s;
     device_workspace w;
     libsolver_vectors b, x;
@@ -154,7 +156,7 @@ static const char *run_program(const solve_work *k, const void *b, void *x)
     for (int32_t q = 0; q < lists; q++)
         list[q] = s->head[q].list;
     const emulated_program p = {.n = s->n,
-                                .slots = s->slots,
+                                .slots = s->packets,
                                 .lists = lists,
                                 .levels = s->by_levels ? s->levels : 0,
                                 .description = s->memory,
@@ -184,8 +186,8 @@ static void run_solve(void *arguments)
     fake_insist(b && x, "no memory");
     for (int64_t j = 0; j < k->b.columns; j++) {
         copy_column(&k->b, j, b, 1);
-        const char *wrong = k->s.substitutes
-                                ? fake_substitution(&k->s, &k->w, j % k->w.columns, b, x)
+        const char *wrong = k->substitutes
+                                ? fake_substitution(&k->t, &k->s, &k->w, j % k->w.columns, b, x)
                                 : run_program(k, b, x);
         wrong = fake.gives_up ? EMULATOR_IS_STUCK : wrong;
         fake.gives_up = 0;
@@ -199,18 +201,28 @@ static void run_solve(void *arguments)
     free(x);
 }
 
+void fake_solve(const device_substitution *t, const device_solver *s, const device_workspace *w,
+                void *stream, const libsolver_vectors *b, const libsolver_vectors *x,
+                task_times *times)
+{
+    solve_work work = {
+        .substitutes = t != NULL, .s = *s, .w = *w, .b = *b, .x = *x, .times = times};
+    if (t)
+        work.t = *t;
+    fake_insist(fake_room(w->memory) >= device_workspace_bytes(s, w->columns),
+                "a workspace does not fit the solver");
+    fake_check_block(b);
+    fake_check_block(x);
+    fake_launch(stream ? stream : s->stream, run_solve, &work, sizeof work);
+}
+
 libsolver_status device_solve(const device_solver *s, const device_workspace *w, void *stream,
                               const libsolver_vectors *b, const libsolver_vectors *x,
                               task_times *times, message *why)
 {
     TRY(device_solve_fits(s, b, x, why));
     MAY_FAIL("launching the solve", why);
-    const solve_work work = {*s, *w, *b, *x, times};
-    fake_insist(fake_room(w->memory) >= device_workspace_bytes(s, w->columns),
-                "a workspace does not fit the solver");
-    fake_check_block(b);
-    fake_check_block(x);
-    fake_launch(stream ? stream : s->stream, run_solve, &work, sizeof work);
+    fake_solve(NULL, s, w, stream, b, x, times);
     return LIBSOLVER_OK;
 }
 

@@ -5,9 +5,8 @@
 
 /* The plan's arrays, given places or copied to them; returns their bytes. */
 static int64_t place_plan(const substitution *plan, const int32_t *user_row, int64_t real_bytes,
-                          char *base, device_solver *s)
+                          char *base, device_solver *s, device_substitution *to)
 {
-    device_substitution *to = &s->substitution;
     const int64_t fronts = plan->n + plan->rows;
     int64_t at = 0;
     s->scale = fake_place(base, &at, plan->n * real_bytes);
@@ -28,34 +27,45 @@ static int64_t place_plan(const substitution *plan, const int32_t *user_row, int
     return at;
 }
 
-libsolver_status device_solver_substitute(device_solver *s, const device_factor *factor,
-                                          const substitution *plan, const int32_t *user_row,
-                                          const void *scale, message *why)
+libsolver_status device_substitution_load(device_substitution *t, device_solver *s,
+                                          const device_factor *factor, const substitution *plan,
+                                          const int32_t *user_row, const void *scale, message *why)
 {
     MAY_FAIL("copying the plan of the substitution to the device", why);
     const int64_t real_bytes = type_real_bytes(factor->shape.type);
     fake_wait(s->stream);
-    device_solver_takes(s, factor, plan);
-    const int64_t bytes = plan ? place_plan(plan, user_row, real_bytes, NULL, s) + 1 : 0;
+    device_substitution_takes(t, s, factor, plan);
+    const int64_t bytes = plan ? place_plan(plan, user_row, real_bytes, NULL, s, t) + 1 : 0;
     if (!fake_grow(&s->memory, &s->bytes, &s->allocations, bytes))
         return fake_no_memory("the plan of the substitution", bytes, why);
     if (plan)
-        place_plan(plan, user_row, real_bytes, s->memory, s);
+        place_plan(plan, user_row, real_bytes, s->memory, s, t);
     fake_copy((void *)s->scale, scale, s->n * real_bytes);
     return LIBSOLVER_OK;
 }
 
-const char *fake_substitution(const device_solver *s, const device_workspace *w, int64_t column,
-                              const void *b, void *x)
+libsolver_status device_substitute(const device_substitution *t, const device_solver *s,
+                                   const device_workspace *w, void *stream,
+                                   const libsolver_vectors *b, const libsolver_vectors *x,
+                                   message *why)
 {
-    char *packets = (char *)w->packets + column * s->slots * type_bytes(s->type);
-    const emulated_substitution e = {.plan = &s->substitution,
+    TRY(device_solve_fits(s, b, x, why));
+    MAY_FAIL("launching the solve", why);
+    fake_solve(t, s, w, stream, b, x, NULL);
+    return LIBSOLVER_OK;
+}
+
+const char *fake_substitution(const device_substitution *t, const device_solver *s,
+                              const device_workspace *w, int64_t column, const void *b, void *x)
+{
+    char *packets = (char *)w->packets + column * s->packets * type_bytes(s->type);
+    const emulated_substitution e = {.plan = t,
                                      .scale = s->scale,
                                      .user_row = s->user_row,
                                      .n = s->n,
                                      .b = b,
                                      .x = x,
                                      .published = packets};
-    fake_insist(fake_room(packets) >= s->slots * type_bytes(s->type), "a workspace is too small");
+    fake_insist(fake_room(packets) >= s->packets * type_bytes(s->type), "a workspace is too small");
     return OF_TYPE(s->type, emulate_substitution, &e);
 }

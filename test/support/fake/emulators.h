@@ -6,6 +6,7 @@
 #include "gpu/solve/device_solver.h"
 #include "gpu/invert/device_invert.h"
 #include "gpu/refine/residual.h"
+#include "gpu/substitute/device_substitution.h"
 
 /* The launches that compute the values of a program. */
 typedef struct emulated_inversion {
