@@ -5,7 +5,7 @@
  * By the routine that orders the leaves of nested dissection, which knows weights.  Vertices with
  * very many neighbours would cost it quadratic time: they are left out and come last, as in AMD. */
 #include "ordering/analysis.h"
-#include "ordering/nd/nd.h"
+#include "ordering/minimum_degree.h"
 #include <math.h>
 
 /* Rows next to a vertex that make it dense, as AMD has it. */
@@ -32,12 +32,12 @@ static int32_t number_sparse(const graph *g, int32_t *number)
 
 /* s := g without the dense vertices.  0 for lack of memory. */
 static int take_sparse(arena *scratch, const graph *g, const int32_t *number, int32_t count,
-                       nd_graph *s)
+                       weighted_graph *s)
 {
-    *s = (nd_graph){.n = count,
-                    .start = arena_new(scratch, (int64_t)count + 1, sizeof(int64_t)),
-                    .neighbor = arena_new(scratch, g->start[g->n], sizeof(int32_t)),
-                    .weight = arena_new(scratch, count, sizeof(int32_t))};
+    *s = (weighted_graph){.n = count,
+                          .start = arena_new(scratch, (int64_t)count + 1, sizeof(int64_t)),
+                          .neighbor = arena_new(scratch, g->start[g->n], sizeof(int32_t)),
+                          .weight = arena_new(scratch, count, sizeof(int32_t))};
     if (!s->start || !s->neighbor || !s->weight)
         return 0;
     int64_t end = 0;
@@ -62,13 +62,13 @@ libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm)
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int32_t *number = arena_new(&scratch, g->n, sizeof(int32_t)),
             *vertex = arena_new(&scratch, g->n, sizeof(int32_t));
-    nd_graph s;
+    weighted_graph s;
     if (!number || !vertex)
         goto done;
     const int32_t count = number_sparse(g, number);
     if (!take_sparse(&scratch, g, number, count, &s))
         goto done;
-    TRY_DONE(nd_leaf(&scratch, &s, count, perm));
+    TRY_DONE(minimum_degree(&scratch, &s, count, perm));
     for (int32_t v = 0, last = count; v < g->n; v++)
         if (number[v] >= 0)
             vertex[number[v]] = v;

@@ -37,7 +37,7 @@ int nd_better(const separation *a, const separation *b)
 
 /* Side weights that a separator may leave: 60 % of the whole, more where single vertices are
  * heavy. */
-static int32_t heaviest_side(const nd_graph *g)
+static int32_t heaviest_side(const weighted_graph *g)
 {
     return (int32_t)((int64_t)g->total * 3 / 5);
 }
@@ -56,7 +56,7 @@ static int stopped(const atomic_int *stop)
 }
 
 /* The best of some grown separators. */
-static libsolver_status separate(arena *scratch, refiner *w, const nd_graph *g, nd_random *r,
+static libsolver_status separate(arena *scratch, refiner *w, const weighted_graph *g, nd_random *r,
                                  separation *best)
 {
     const arena_mark mark = arena_here(scratch);
@@ -76,11 +76,12 @@ static libsolver_status separate(arena *scratch, refiner *w, const nd_graph *g, 
 
 /* Coarsens to about `bottom` vertices, takes the best of `tries` separators there, refines on the
  * way back. */
-static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom,
-                                   int tries, const atomic_int *stop, nd_random *r, separation *s);
+static libsolver_status multilevel(arena *scratch, refiner *w, const weighted_graph *g,
+                                   int32_t bottom, int tries, const atomic_int *stop, nd_random *r,
+                                   separation *s);
 
 /* The best of `tries`. */
-static libsolver_status repeat(arena *scratch, refiner *w, const nd_graph *g, int tries,
+static libsolver_status repeat(arena *scratch, refiner *w, const weighted_graph *g, int tries,
                                const atomic_int *stop, nd_random *r, separation *best)
 {
     const arena_mark mark = arena_here(scratch);
@@ -96,11 +97,12 @@ static libsolver_status repeat(arena *scratch, refiner *w, const nd_graph *g, in
     return LIBSOLVER_OK;
 }
 
-static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g, int32_t bottom,
-                                   int tries, const atomic_int *stop, nd_random *r, separation *s)
+static libsolver_status multilevel(arena *scratch, refiner *w, const weighted_graph *g,
+                                   int32_t bottom, int tries, const atomic_int *stop, nd_random *r,
+                                   separation *s)
 {
     struct {
-        nd_graph g;
+        weighted_graph g;
         int32_t *class_of; /* of its vertices on the next level */
         separation s;
     } level[LEVELS];
@@ -144,8 +146,8 @@ static libsolver_status multilevel(arena *scratch, refiner *w, const nd_graph *g
     return LIBSOLVER_OK;
 }
 
-libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop,
-                           nd_random *r, separation *s)
+libsolver_status nd_bisect(arena *scratch, const weighted_graph *g, int tries,
+                           const atomic_int *stop, nd_random *r, separation *s)
 {
     const arena_mark mark = arena_here(scratch);
     refiner *w = nd_refiner(scratch, g->n);

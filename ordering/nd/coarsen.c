@@ -22,7 +22,7 @@
 /* The neighbour to whose cluster v should be joined, or -1: by the strongest edge per weight of the
  * cluster, an unclustered vertex being one of its own.  weight: of the cluster that the vertex
  * leads, heaviest + 1 if that is full. */
-static int32_t partner(const nd_graph *g, int32_t v, int32_t heaviest, const int32_t *leader,
+static int32_t partner(const weighted_graph *g, int32_t v, int32_t heaviest, const int32_t *leader,
                        const int32_t *weight, uint32_t turn)
 {
     const int64_t first = g->start[v];
@@ -55,7 +55,7 @@ static int32_t partner(const nd_graph *g, int32_t v, int32_t heaviest, const int
 
 /* Pairs what is still single, with at most FEW neighbours, with another single vertex at distance
  * two: leaves of a star and the like. */
-static void match_at_distance_two(const nd_graph *g, int32_t heaviest, int32_t *leader,
+static void match_at_distance_two(const weighted_graph *g, int32_t heaviest, int32_t *leader,
                                   unsigned char *size, int32_t *waiting)
 {
     for (int32_t v = 0; v < g->n; v++)
@@ -81,7 +81,7 @@ static void match_at_distance_two(const nd_graph *g, int32_t heaviest, int32_t *
     }
 }
 
-int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_random *r,
+int32_t nd_cluster(arena *scratch, const weighted_graph *g, int32_t heaviest, nd_random *r,
                    int32_t *class_of)
 {
     const arena_mark mark = arena_here(scratch);
@@ -159,8 +159,8 @@ typedef struct piece {
 } piece;
 
 /* The edges of a piece's clusters and their weights.  first, member: list_members'. */
-static void contract_piece(const nd_graph *g, const int32_t *class_of, const int32_t *first,
-                           const int32_t *member, nd_graph *coarse, piece *w)
+static void contract_piece(const weighted_graph *g, const int32_t *class_of, const int32_t *first,
+                           const int32_t *member, weighted_graph *coarse, piece *w)
 {
     memset(w->place, -1, sizeof(int64_t) * (size_t)coarse->n);
     int32_t *neighbor = coarse->neighbor, *strength = coarse->strength;
@@ -191,8 +191,8 @@ static void contract_piece(const nd_graph *g, const int32_t *class_of, const int
 }
 
 /* Cuts the clusters into pieces, with room for all edges of their members. */
-static void cut(const nd_graph *g, const int32_t *first, const int32_t *member, int32_t classes,
-                int pieces, piece *w)
+static void cut(const weighted_graph *g, const int32_t *first, const int32_t *member,
+                int32_t classes, int pieces, piece *w)
 {
     for (int k = 0; k < pieces; k++) {
         w[k].begin = (int32_t)((int64_t)classes * k / pieces);
@@ -207,7 +207,7 @@ static void cut(const nd_graph *g, const int32_t *first, const int32_t *member, 
 }
 
 /* The edges of all pieces side by side; their number. */
-static int64_t close_gaps(nd_graph *coarse, int pieces, const piece *w)
+static int64_t close_gaps(weighted_graph *coarse, int pieces, const piece *w)
 {
     int64_t end = w[0].used;
     for (int k = 1; k < pieces; k++) {
@@ -223,8 +223,8 @@ static int64_t close_gaps(nd_graph *coarse, int pieces, const piece *w)
     return end;
 }
 
-int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int32_t classes,
-                nd_graph *coarse)
+int nd_contract(arena *scratch, const weighted_graph *g, const int32_t *class_of, int32_t classes,
+                weighted_graph *coarse)
 {
     const int64_t nnz = g->start[g->n];
     const int pieces = g->n < LEAST_IN_PIECES ? 1 : PIECES;

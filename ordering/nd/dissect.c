@@ -29,7 +29,7 @@
 /* A connected or unconnected part of the graph.  g.n == 0: only its vertices are listed, as it is a
  * leaf. */
 typedef struct part {
-    nd_graph g;
+    weighted_graph g;
     int32_t n, *vertex; /* of the whole graph */
     int32_t offset;     /* of its slice of perm */
     int depth;
@@ -52,11 +52,11 @@ static void fail(dissection *d, libsolver_status status)
 static libsolver_status order_leaf(dissection *d, arena *scratch, const part *p)
 {
     const arena_mark mark = arena_here(scratch);
-    nd_graph g;
+    weighted_graph g;
     if (!nd_with_halo(scratch, d, p->vertex, p->n, &g))
         return LIBSOLVER_OUT_OF_MEMORY;
     int32_t *perm = d->perm + p->offset;
-    TRY(nd_leaf(scratch, &g, p->n, perm));
+    TRY(minimum_degree(scratch, &g, p->n, perm));
     for (int32_t k = 0; k < p->n; k++)
         perm[k] = p->vertex[perm[k]];
     arena_back(scratch, mark);
@@ -87,7 +87,7 @@ static libsolver_status take_side(const dissection *d, arena *scratch, const par
             out->vertex[number[v]] = p->vertex[v];
     if (count <= d->leaf)
         return LIBSOLVER_OK;
-    nd_graph *g = &out->g;
+    weighted_graph *g = &out->g;
     g->start = arena_new(scratch, (int64_t)count + 1, sizeof(int64_t));
     g->weight = arena_new(scratch, count, sizeof(int32_t));
     g->neighbor = arena_new(scratch, edges, sizeof(int32_t));
@@ -212,7 +212,8 @@ static libsolver_status whole(const graph *g, uint64_t seed, arena *scratch, par
 {
     *p = (part){.n = g->n, .seed = hash64(seed + 1)};
     p->vertex = arena_new(scratch, g->n, sizeof(int32_t));
-    p->g = (nd_graph){.n = g->n, .start = g->start, .neighbor = g->neighbor, .weight = g->weight};
+    p->g = (weighted_graph){
+        .n = g->n, .start = g->start, .neighbor = g->neighbor, .weight = g->weight};
     if (!g->weight)
         p->g.weight = arena_new(scratch, g->n, sizeof(int32_t));
     if (!p->vertex || !p->g.weight)

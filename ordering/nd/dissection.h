@@ -19,6 +19,6 @@ typedef struct dissection {
 
 /* 0 for lack of memory. */
 int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int32_t own,
-                 nd_graph *g);
+                 weighted_graph *g);
 
 #endif

@@ -26,7 +26,7 @@ static int32_t number_of(numbering *h, int32_t v)
 /* The graph of the part's own vertices, in the order of `vertex`, and of those around it.  Edges
  * between the latter are left out. */
 int nd_with_halo(arena *scratch, const dissection *d, const int32_t *vertex, int32_t own,
-                 nd_graph *g)
+                 weighted_graph *g)
 {
     const graph *whole = d->g;
     int64_t inner = 0, outer = 0;

@@ -10,7 +10,7 @@
 
 #include "base/environment.h"
 #include "base/hash.h"
-#include "ordering/nd/arena.h"
+#include "ordering/minimum_degree.h"
 #include "ordering/ordering.h"
 
 typedef struct nd_random {
@@ -28,17 +28,6 @@ static inline int32_t nd_below(nd_random *r, int32_t bound)
     return (int32_t)((uint64_t)nd_draw(r) * (uint64_t)bound >> 32);
 }
 
-/* A graph with weights: weight(v) vertices of the original one in v, strength(p) of its edges in
- * edge p, as far as int32 can count. */
-typedef struct nd_graph {
-    int32_t n;
-    int32_t total; /* sum of weight */
-    int64_t *start;
-    int32_t *neighbor;
-    int32_t *weight;
-    int32_t *strength; /* NULL: all one */
-} nd_graph;
-
 /* Sides of a separation: no edge joins LEFT and RIGHT. */
 enum { LEFT, RIGHT, SEPARATOR };
 
@@ -50,11 +39,11 @@ typedef struct separation {
 /* Vertices in clusters of neighbours joined by strong edges, none heavier than `heaviest` unless it
  * is one vertex.  class_of: n, the cluster of each, numbered by its first vertex.  Returns the
  * number of clusters, or -1 for lack of memory. */
-int32_t nd_cluster(arena *scratch, const nd_graph *g, int32_t heaviest, nd_random *r,
+int32_t nd_cluster(arena *scratch, const weighted_graph *g, int32_t heaviest, nd_random *r,
                    int32_t *class_of);
 /* The graph whose vertices are the clusters.  0 for lack of memory. */
-int nd_contract(arena *scratch, const nd_graph *g, const int32_t *class_of, int32_t classes,
-                nd_graph *coarse);
+int nd_contract(arena *scratch, const weighted_graph *g, const int32_t *class_of, int32_t classes,
+                weighted_graph *coarse);
 
 /* Workspace of refinement for graphs of up to n vertices. */
 typedef struct refiner refiner;
@@ -62,21 +51,17 @@ refiner *nd_refiner(arena *scratch, int32_t n);
 
 /* Lowers the separator's weight by moving its vertices to either side, neither heavier than
  * `heaviest` if that can be had.  Stops after `passes` or when nothing is gained. */
-void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_random *r,
+void nd_refine(refiner *w, const weighted_graph *g, int32_t heaviest, int passes, nd_random *r,
                separation *s);
 /* Grows LEFT from a random vertex until it weighs `until`, everything else being RIGHT or
  * SEPARATOR. */
-void nd_grow(refiner *w, const nd_graph *g, int32_t until, nd_random *r, separation *s);
+void nd_grow(refiner *w, const weighted_graph *g, int32_t until, nd_random *r, separation *s);
 
 /* A separation of g.  OUT_OF_MEMORY; CANCELLED when *stop is no longer zero, unless stop is
  * NULL. */
-libsolver_status nd_bisect(arena *scratch, const nd_graph *g, int tries, const atomic_int *stop,
-                           nd_random *r, separation *s);
+libsolver_status nd_bisect(arena *scratch, const weighted_graph *g, int tries,
+                           const atomic_int *stop, nd_random *r, separation *s);
 /* Nonzero when a is to be preferred to b. */
 int nd_better(const separation *a, const separation *b);
-
-/* Minimum degree on vertices 0 .. own-1 of g, the others (halo) being eliminated later; g need not
- * have edges between these.  order: own. */
-libsolver_status nd_leaf(arena *scratch, const nd_graph *g, int32_t own, int32_t *order);
 
 #endif

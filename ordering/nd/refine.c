@@ -129,7 +129,7 @@ static void list_remove(refiner *w, int32_t v)
     w->place[v] = -1;
 }
 
-static void compute_pull(refiner *w, const nd_graph *g, const separation *s, int32_t v)
+static void compute_pull(refiner *w, const weighted_graph *g, const separation *s, int32_t v)
 {
     int32_t sum[3] = {0, 0, 0};
     for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
@@ -139,7 +139,7 @@ static void compute_pull(refiner *w, const nd_graph *g, const separation *s, int
 }
 
 /* v of the separator goes to one side, its neighbours on the other into the separator. */
-static void move(refiner *w, const nd_graph *g, separation *s, int32_t v, int to)
+static void move(refiner *w, const weighted_graph *g, separation *s, int32_t v, int to)
 {
     const int other = 1 - to;
     const int32_t weight = g->weight[v];
@@ -183,7 +183,7 @@ static void move(refiner *w, const nd_graph *g, separation *s, int32_t v, int to
 }
 
 /* Takes moves back until the log has `keep` entries. */
-static void undo(refiner *w, const nd_graph *g, separation *s, int32_t keep)
+static void undo(refiner *w, const weighted_graph *g, separation *s, int32_t keep)
 {
     while (w->logged > keep) {
         int32_t begin = w->logged - 1;
@@ -212,8 +212,8 @@ static int32_t larger(int32_t a, int32_t b)
 }
 
 /* The side to which the next vertex goes, -1 when none can. */
-static int choose_side(const refiner *w, const nd_graph *g, const separation *s, int32_t heaviest,
-                       int favoured)
+static int choose_side(const refiner *w, const weighted_graph *g, const separation *s,
+                       int32_t heaviest, int favoured)
 {
     int can[2];
     for (int to = 0; to < 2; to++)
@@ -236,7 +236,7 @@ static int32_t excess(const separation *s, int32_t heaviest)
 }
 
 /* One pass; nonzero if the separation is better afterwards. */
-static int pass(refiner *w, const nd_graph *g, int32_t heaviest, int favoured, separation *s)
+static int pass(refiner *w, const weighted_graph *g, int32_t heaviest, int favoured, separation *s)
 {
     w->stamp++;
     w->logged = 0;
@@ -277,7 +277,7 @@ static int pass(refiner *w, const nd_graph *g, int32_t heaviest, int favoured, s
     return improved;
 }
 
-static void list_separator(refiner *w, const nd_graph *g, const separation *s)
+static void list_separator(refiner *w, const weighted_graph *g, const separation *s)
 {
     w->listed = 0;
     for (int32_t v = 0; v < g->n; v++)
@@ -292,7 +292,7 @@ static void unlist(refiner *w)
     w->listed = 0;
 }
 
-void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_random *r,
+void nd_refine(refiner *w, const weighted_graph *g, int32_t heaviest, int passes, nd_random *r,
                separation *s)
 {
     list_separator(w, g, s);
@@ -303,7 +303,7 @@ void nd_refine(refiner *w, const nd_graph *g, int32_t heaviest, int passes, nd_r
     unlist(w);
 }
 
-void nd_grow(refiner *w, const nd_graph *g, int32_t until, nd_random *r, separation *s)
+void nd_grow(refiner *w, const weighted_graph *g, int32_t until, nd_random *r, separation *s)
 {
     memset(s->side, RIGHT, (size_t)g->n);
     s->weight[LEFT] = s->weight[SEPARATOR] = 0;

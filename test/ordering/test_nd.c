@@ -69,9 +69,9 @@ static void all_kinds_of_graphs_get_permutations(void **state)
 }
 
 /* A weighted copy of a graph. */
-static nd_graph weighted(const graph *g, arena *scratch, random_stream *r)
+static weighted_graph weighted(const graph *g, arena *scratch, random_stream *r)
 {
-    nd_graph w = {.n = g->n, .start = g->start, .neighbor = g->neighbor};
+    weighted_graph w = {.n = g->n, .start = g->start, .neighbor = g->neighbor};
     w.weight = arena_new(scratch, g->n, sizeof(int32_t));
     assert_non_null(w.weight);
     for (int32_t v = 0; v < g->n; v++)
@@ -90,7 +90,7 @@ static void separators_separate(void **state)
         graph g = graph_of(&a);
         arena scratch;
         arena_init(&scratch, &env.memory, 4096);
-        const nd_graph w = weighted(&g, &scratch, seed % 3 ? &r : NULL);
+        const weighted_graph w = weighted(&g, &scratch, seed % 3 ? &r : NULL);
         nd_random draws = {seed};
         separation s = {.side = arena_new(&scratch, w.n, 1)};
         assert_int_equal(nd_bisect(&scratch, &w, 1 + (int)(seed % 3), NULL, &draws, &s),
@@ -119,7 +119,7 @@ static void a_grid_is_cut_across(void **state)
     for (uint64_t seed = 0; seed < 10; seed++) {
         arena scratch;
         arena_init(&scratch, &env.memory, 4096);
-        const nd_graph w = weighted(&g, &scratch, NULL);
+        const weighted_graph w = weighted(&g, &scratch, NULL);
         nd_random draws = {seed};
         separation s = {.side = arena_new(&scratch, w.n, 1)};
         assert_int_equal(nd_bisect(&scratch, &w, 3, NULL, &draws, &s), LIBSOLVER_OK);
@@ -141,9 +141,9 @@ static void coarse_graphs_are_sums(void **state)
         graph g = graph_of(&a);
         arena scratch;
         arena_init(&scratch, &env.memory, 4096);
-        const nd_graph w = weighted(&g, &scratch, &r);
+        const weighted_graph w = weighted(&g, &scratch, &r);
         nd_random draws = {seed};
-        nd_graph c;
+        weighted_graph c;
         int32_t *class_of = arena_new(&scratch, n, sizeof(int32_t)), heaviest = 12;
         const int32_t classes = nd_cluster(&scratch, &w, heaviest, &draws, class_of);
         assert_in_range(classes, 1, n);
@@ -226,11 +226,11 @@ static void leaves_are_ordered_by_minimum_degree(void **state)
         graph g = graph_of(a);
         arena scratch;
         arena_init(&scratch, &env.memory, 4096);
-        const nd_graph w = weighted(&g, &scratch, NULL);
+        const weighted_graph w = weighted(&g, &scratch, NULL);
         int32_t *amd = malloc(sizeof(int32_t) * (size_t)a->n),
                 *ours = malloc(sizeof(int32_t) * (size_t)a->n);
         assert_int_equal(order_amd(&env.memory, &g, amd), LIBSOLVER_OK);
-        assert_int_equal(nd_leaf(&scratch, &w, w.n, ours), LIBSOLVER_OK);
+        assert_int_equal(minimum_degree(&scratch, &w, w.n, ours), LIBSOLVER_OK);
         assert_null(permutation_check(&env.memory, a->n, ours));
         const double ratio = cost_of(a, ours).nnz / cost_of(a, amd).nnz;
         if (ratio > 1.1)

@@ -1,6 +1,6 @@
-/* ordering/nd/arena.c: memory taken and given back in the order of a stack
+/* ordering/arena.c: memory taken and given back in the order of a stack
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "ordering/nd/arena.h"
+#include "ordering/arena.h"
 
 /* The blocks lie behind it. */
 struct arena_chunk {

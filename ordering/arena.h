@@ -1,7 +1,7 @@
-/* ordering/nd/arena.h: memory taken and given back in the order of a stack
+/* ordering/arena.h: memory taken and given back in the order of a stack
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ORDERING_ND_ARENA_H
-#define ORDERING_ND_ARENA_H
+#ifndef ORDERING_ARENA_H
+#define ORDERING_ARENA_H
 
 #include "base/memory.h"
 

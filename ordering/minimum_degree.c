@@ -1,12 +1,12 @@
-/* ordering/nd/leaf.c: approximate minimum degree on a part of a graph, with weights, the part's
- * surroundings (halo) counting in the degrees  [Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17
- * (1996); Pellegrini, Roman, Amestoy, Concurrency 12 (2000)]
+/* ordering/minimum_degree.c: approximate minimum degree on a part of a graph, with weights, the
+ * part's surroundings (halo) counting in the degrees  [Amestoy, Davis, Duff, SIAM J. Matrix Anal.
+ * Appl. 17 (1996); Pellegrini, Roman, Amestoy, Concurrency 12 (2000)]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The quotient graph: a variable lists elements, then variables; an element (an eliminated pivot)
  * lists the variables of its front.  Indistinguishable variables are merged into one that stands
  * for them. */
-#include "ordering/nd/nd.h"
+#include "ordering/minimum_degree.h"
 #include <string.h>
 
 enum { VARIABLE, ELEMENT, DEAD };
@@ -75,7 +75,7 @@ static void bucket_remove(quotient *q, int32_t i)
         q->head[q->degree[i] >> q->shift] = next;
 }
 
-static void quotient_start(quotient *q, const nd_graph *g)
+static void quotient_start(quotient *q, const weighted_graph *g)
 {
     q->end = 0;
     q->stamp = 1;
@@ -307,7 +307,8 @@ static int32_t eliminate(quotient *q, int32_t k, int32_t left)
     return gone;
 }
 
-libsolver_status nd_leaf(arena *scratch, const nd_graph *g, int32_t own, int32_t *order)
+libsolver_status minimum_degree(arena *scratch, const weighted_graph *g, int32_t own,
+                                int32_t *order)
 {
     const arena_mark mark = arena_here(scratch);
     quotient q = {.n = g->n, .own = own, .total = g->total};
