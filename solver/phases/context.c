@@ -14,6 +14,18 @@ static libsolver_context *allocate(const libsolver_options *o)
     return memory_zeroed(&m, 1, sizeof(libsolver_context));
 }
 
+/* A thread that cannot be created ends the process inside the OpenMP runtime, which has no way to
+ * say so: no more are asked for than any use has, a few for each processor. */
+enum { THREADS_PER_PROCESSOR = 4 };
+
+/* Threads of a context whose options ask for `wanted`, 0: as OpenMP says. */
+static int threads_of(int wanted)
+{
+    const int64_t most = THREADS_PER_PROCESSOR * (int64_t)omp_get_num_procs();
+    const int threads = wanted > 0 ? wanted : omp_get_max_threads();
+    return threads < most ? threads : (int)most;
+}
+
 /* Whether there is such a device. */
 static libsolver_status check_device(int device, message *why)
 {
@@ -41,7 +53,7 @@ libsolver_status context_create(const libsolver_options *options, libsolver_cont
     if (!c)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "no memory for a context");
     memory_init(&c->env.memory, o.allocate, o.release, o.memory_user, o.memory_limit);
-    c->env.threads = o.threads > 0 ? o.threads : omp_get_max_threads();
+    c->env.threads = threads_of(o.threads);
     c->env.device = o.device;
     c->env.stream = o.stream;
     c->env.log = o.log;

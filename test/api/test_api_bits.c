@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "systems.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COLUMNS 20
 
@@ -203,12 +205,44 @@ static void ldlt_with_many_delays_has_the_same_bits(void **state)
     sparse_free(&smaller);
 }
 
+/* A thread that cannot be created would end the process: those of a context are capped. */
+static void threads_beyond_the_processors_are_capped(void **state)
+{
+    (void)state;
+    const int wanted[] = {1, 100000, INT_MAX};
+    const int most = 4 * (int)sysconf(_SC_NPROCESSORS_CONF); /* not all of them may be ours */
+    sparse a = sparse_delaying(30);
+    double *b = right_sides(&a);
+    result first = {0}, r = {0};
+    for (int k = 0; k < 3; k++) {
+        const libsolver_matrix view = sparse_view(&a);
+        libsolver_options o = options_on_cpu(LIBSOLVER_KIND_INDEFINITE);
+        libsolver_factor *f;
+        libsolver_factor_info info;
+        o.threads = wanted[k];
+        assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
+        libsolver_info(f, &info);
+        if (info.threads < (k == 0 ? 1 : 4) || info.threads > (k == 0 ? 1 : most))
+            fail_msg("%d threads where %d were asked for", info.threads, wanted[k]);
+        collect(f, &a, b, k == 0 ? &first : &r);
+        if (k > 0) {
+            compare(&first, &r, a.n);
+            forget(&r);
+        }
+        libsolver_factor_free(f);
+    }
+    forget(&first);
+    free(b);
+    sparse_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cholesky_has_the_same_bits),
         cmocka_unit_test(ldlt_has_the_same_bits),
         cmocka_unit_test(ldlt_with_many_delays_has_the_same_bits),
+        cmocka_unit_test(threads_beyond_the_processors_are_capped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
