@@ -34,7 +34,7 @@ typedef enum value_kind {
 
 static const struct option_entry {
     const char *name, *value;
-    int commands;
+    unsigned commands;
     value_kind kind;
     double bound; /* COUNT, BYTES: least; REAL: most */
     size_t field;
@@ -108,7 +108,7 @@ static bool parse_count(const struct option_entry *o, const char *text, int64_t 
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (errno || end == text || value < o->bound)
+    if (errno || end == text || (double)value < o->bound)
         return false;
     if (o->kind == VALUE_BYTES && *end && strchr(units, *end)) {
         int shift = 10 * (int)(strchr(units, *end) - units + 1);

@@ -90,7 +90,8 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     int64_t zero = 0;
     for (int32_t j = 0; j < p->n && status == LIBSOLVER_OK; j++)
         zero += (*magnitude)[p->start[j]] == 0;
-    if (status != LIBSOLVER_OK || !(o->matching == LIBSOLVER_ON || zero > PAIRED_PART * p->n)) {
+    if (status != LIBSOLVER_OK ||
+        !(o->matching == LIBSOLVER_ON || (double)zero > PAIRED_PART * p->n)) {
         memory_free(m, *magnitude);
         *magnitude = NULL;
     }

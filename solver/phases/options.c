@@ -11,7 +11,7 @@ void libsolver_options_default(libsolver_options *options)
 }
 
 /* An enum field beyond its last value. */
-static int beyond(int value, int last)
+static int beyond(int64_t value, int64_t last)
 {
     return value < 0 || value > last;
 }

@@ -91,7 +91,7 @@ static void a_front_is_left_when_it_is_cancelled(void **state)
     for (int kind = LIBSOLVER_KIND_SPD; kind <= LIBSOLVER_KIND_INDEFINITE; kind++)
         for (int threads = 1; threads <= 2; threads++) {
             for (int64_t j = 0; j < n; j++)
-                full[j + j * n] = kind == LIBSOLVER_KIND_SPD ? 2 * n : 1e-9;
+                full[j + j * n] = kind == LIBSOLVER_KIND_SPD ? 2.0 * (double)n : 1e-9;
             api_system t = api_system_new(sparse_of_dense(n, full), (libsolver_kind)kind);
             canceller c = {.at = -1};
             ledger l;

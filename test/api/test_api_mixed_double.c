@@ -204,7 +204,7 @@ static void complex_matrices_have_it_too(void **state)
                 entry[count++] =
                     real[i + j * N] * cexp(I * (0.1 * i + (hermitian ? -0.1 : 0.1) * j));
             }
-            b[j] = 1 + I * (j % 3);
+            b[j] = 1 + I * (double)(j % 3);
         }
         pointers[N] = count;
         const libsolver_matrix view = {.n = N,

@@ -63,9 +63,9 @@ static scalar entry_of(random_stream *r, const request *q, int64_t i, int64_t j)
     if (i == j) {
         const double size = (double)(4 + q->n / 2 + random_below(r, 3));
         const int has_partner = q->shape != DIAGONAL && (j % 2 || j + 1 < q->n);
-        return q->sign == DEFINITE                      ? size
-               : q->sign == ALTERNATING || !has_partner ? (j % 2 ? -size : size)
-                                                        : 0;
+        return (scalar)(q->sign == DEFINITE                      ? size
+                        : q->sign == ALTERNATING || !has_partner ? (j % 2 ? -size : size)
+                                                                 : 0);
     }
     if (q->sign == HOLLOW && i == j + 1 && j % 2 == 0 && q->shape != DIAGONAL)
         return (scalar)(double)(4 + q->n);
@@ -484,7 +484,7 @@ static void fill_that_decays(void **state)
         s->n = LENGTH;
         s->hermitian = 1;
         for (int i = 0; i < LENGTH; i++) { /* a ring, coupled weakly */
-            s->a[i][i] = i % 2 ? sign : 1;
+            s->a[i][i] = (scalar)(i % 2 ? sign : 1);
             s->stored[i][i] = 1;
             s->a[i > 0 ? i : LENGTH - 1][i > 0 ? i - 1 : 0] = (scalar)0x1p-29;
             order[i] = i;

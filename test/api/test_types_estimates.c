@@ -104,9 +104,11 @@ static void determinants_and_conditions(void **state)
             assert_int_equal(libsolver_determinant(f, &d), info.status);
             assert_int_equal(libsolver_condition(f, NULL, &condition), info.status);
             const long double size = cabsl(determinant),
-                              rounding = 10 * n * FACTOR_EPS * (1 + exact_condition) + 1e-13L;
+                              rounding =
+                                  10.0L * (long double)n * FACTOR_EPS * (1 + exact_condition) +
+                                  1e-13L;
             const long double slack =
-                10 * n * EPS * exact_condition + (FACTOR_EPS > EPS ? 1e-2L : 0);
+                10.0L * (long double)n * EPS * exact_condition + (FACTOR_EPS > EPS ? 1e-2L : 0);
             const exact phase = determinant / size;
             if (info.status == LIBSOLVER_OK &&
                 (!(fabsl(d.log_abs - logl(size)) <= rounding) ||

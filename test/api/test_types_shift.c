@@ -387,7 +387,7 @@ static libsolver_status random_call(libsolver_factor *f, model *m, random_stream
     if (has_new)
         other_values(r, m->options.kind == LIBSOLVER_KIND_SPD ? (double)(2 * n) : 0, &a);
     for (int64_t j = 0; j < n; j++)
-        shift[j] = 1 + random_below(r, 64);
+        shift[j] = (scalar)(1 + random_below(r, 64));
     fill_view(&a, m->full, t);
     *fault = random_below(r, 3) ? GOOD : random_below(r, FAULTS);
     if (*fault == BAD_VALUE && has_new) {

@@ -36,7 +36,7 @@ static void singular_systems_are_solved(void **state)
             for (int64_t q = 0; q < rank; q++) {
                 for (int64_t i = 0; i < n; i++)
                     v[i] = (exact)(random_below(&r, 3) - 1) +
-                           (SCALAR_COMPLEX ? random_below(&r, 3) - 1 : 0) * _Complex_I;
+                           (SCALAR_COMPLEX ? (real)(random_below(&r, 3) - 1) : 0) * _Complex_I;
                 for (int64_t j = 0; j < n; j++)
                     for (int64_t i = j; i < n; i++)
                         s->a[i][j] +=
@@ -47,7 +47,7 @@ static void singular_systems_are_solved(void **state)
                 exact sum = 0;
                 for (int64_t j = 0; j < n; j++)
                     sum += dense_at(s, i, j) *
-                           (exact)(SCALAR_COMPLEX ? 1 + j % 3 * _Complex_I : 1 + j % 3);
+                           (1 + (SCALAR_COMPLEX ? (exact)_Complex_I : 1) * (long double)(j % 3));
                 b[i] = (scalar)sum;
             }
             const libsolver_status wanted = has_empty_row(s) ? LIBSOLVER_SINGULAR : ZERO_PIVOTS;

@@ -320,8 +320,8 @@ static void huge_claims_take_no_memory(void **state)
     static const char *const claims[] = {
         SYMMETRIC "2 2 9000000000000000000\n1 1 1\n",
         "%%MatrixMarket matrix array real symmetric\n2000000000 2000000000\n1\n",
-        "%%MatrixMarket matrix coordinate complex general\n2000000000 2000000000 4000000000000\n1 "
-        "1 1 0\n",
+        ("%%MatrixMarket matrix coordinate complex general\n"
+         "2000000000 2000000000 4000000000000\n1 1 1 0\n"),
     };
     struct rlimit before, small;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);

@@ -19,7 +19,7 @@ static double laplacian(int m, int dimension, int i, int j)
     int distance = 0;
     for (int k = 0; k < dimension; k++, i /= m, j /= m)
         distance += abs(i % m - j % m);
-    return distance == 0 ? 2 * dimension : distance == 1 ? -1 : NAN;
+    return distance == 0 ? 2.0 * dimension : distance == 1 ? -1 : NAN;
 }
 
 static double lap2d(int m, int i, int j)

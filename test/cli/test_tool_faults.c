@@ -228,7 +228,7 @@ static void file_name(char *name, size_t room, const char *suffix)
  * written here. */
 static int run(const char *const *words, failure *f)
 {
-    char text[MOST_ARGUMENTS][512], *arguments[MOST_ARGUMENTS] = {"libsolver"};
+    char text[MOST_ARGUMENTS][512], tool[] = "libsolver", *arguments[MOST_ARGUMENTS] = {tool};
     int count = 1;
     for (; words[count - 1]; count++) {
         const char *word = words[count - 1];

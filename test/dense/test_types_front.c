@@ -328,8 +328,8 @@ static front random_front(random_stream *r, int hermitian, int m, int k, int kin
     /* small integers: exact */
     for (int q = random_below(r, k + 1); q > 0 && kind == LOW_RANK; q--) {
         for (int i = 0; i < m; i++)
-            v[i] = (scalar)(random_below(r, 3) - 1 +
-                            (SCALAR_COMPLEX ? (random_below(r, 3) - 1) * _Complex_I : 0));
+            v[i] = (scalar)(random_below(r, 3) - 1) +
+                   (SCALAR_COMPLEX ? (real)(random_below(r, 3) - 1) : 0) * (scalar)_Complex_I;
         for (int j = 0; j < k; j++)
             for (int i = j; i < m; i++)
                 set(&f, i, j,

@@ -111,7 +111,7 @@ static void full_systems_are_solved(void **state)
         assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, NULL, &b, &x), LIBSOLVER_OK);
         for (int64_t j = 0; j < columns; j++) {
             const double error = backward_error(&s, &x, &b, j);
-            if (!(error <= 100 * s.n * EPS))
+            if (!(error <= 100 * (double)s.n * EPS))
                 fail_msg("seed %d, n %d: backward error %g", (int)seed, s.n, error);
         }
         libsolver_factor_free(f);

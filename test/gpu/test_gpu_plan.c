@@ -120,7 +120,7 @@ static void check_answer(const prepared *q, const cpu_system *s, const scalar *b
             fail_msg("seed %d: |x(%d)| is %.17g by levels and %.17g by blocks", (int)seed, i,
                      (double)scalar_abs(x[i]), (double)scalar_abs(again[i]));
     const double error = system_backward_error(s, b, x),
-                 allowed = 100 * (n + 10) * EPS * q->most_growth;
+                 allowed = 100 * (double)(n + 10) * EPS * q->most_growth;
     if (solvable && !(error <= allowed))
         fail_msg(
             "seed %d, n %d: backward error %.2e, %.2e allowed (growth %.1e, %d groups, %d heights)",
@@ -271,7 +271,7 @@ static void traces_are_labelled(void **state)
     libsolver_task *task = calloc((size_t)tasks, sizeof *task);
     int64_t bytes = 0;
     for (int64_t t = 0; t < tasks; t++) {
-        const uint64_t come = 5000 + random_below(&r, 1000) + (t > 0);
+        const uint64_t come = (uint64_t)(5000 + random_below(&r, 1000) + (t > 0));
         times[t] = (task_times){come, come + 10, come + 30, come + 60};
         bytes += q.plan.label[t].bytes;
     }

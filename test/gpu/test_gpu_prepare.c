@@ -48,7 +48,8 @@ static void check_answer(const cpu_system *s, const prepared_solve *p, const sca
     double growth = 1;
     for (int32_t i = 0; i < 2 * p->grouped.count; i++)
         growth = fmax(growth, p->growths[i]);
-    const double error = system_backward_error(s, b, x), allowed = 100 * (n + 10) * EPS * growth;
+    const double error = system_backward_error(s, b, x),
+                 allowed = 100 * (double)(n + 10) * EPS * growth;
     if (solvable && !(error <= allowed))
         fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed", seed, n, error, allowed);
     cpu_tree_free((memory *)&s->env.memory, &tree);
@@ -231,7 +232,7 @@ static scalar *chain_values(const pattern *a, double ratio)
     scalar *values = nan_scalars(a->start[a->n]);
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
-            values[p] = a->row[p] == j ? 1 + (j > 0 ? ratio * ratio : 0) : ratio;
+            values[p] = (scalar)(a->row[p] == j ? 1 + (j > 0 ? ratio * ratio : 0) : ratio);
     return values;
 }
 

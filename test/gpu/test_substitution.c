@@ -100,7 +100,7 @@ static void check_answer(const trial *t, const scalar *b, int solvable, int seed
     const char *wrong = NAME(emulate_substitution)(&e);
     if (wrong)
         fail_msg("seed %d: %s", seed, wrong);
-    const double error = system_backward_error(t->s, b, x), allowed = 100 * (n + 10) * EPS;
+    const double error = system_backward_error(t->s, b, x), allowed = 100 * (double)(n + 10) * EPS;
     if (solvable && !(error <= allowed))
         fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed", seed, n, error, allowed);
     free(x);

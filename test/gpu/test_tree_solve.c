@@ -225,7 +225,7 @@ static scalar *chain_values(const pattern *a, double ratio)
     scalar *values = nan_scalars(a->start[a->n]);
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t q = a->start[j]; q < a->start[j + 1]; q++)
-            values[q] = a->row[q] == j ? 1 + (j > 0 ? ratio * ratio : 0) : ratio;
+            values[q] = (scalar)(a->row[q] == j ? 1 + (j > 0 ? ratio * ratio : 0) : ratio);
     return values;
 }
 

@@ -75,7 +75,7 @@ static void delayed_pivots_reach_their_parents(void **state)
         assert_int_equal(s.report.growths, 0); /* now there is room */
         assert_int_equal(s.env.memory.calls, calls);
         exported again = system_export(&s, INDEFINITE);
-        assert_memory_equal(again.l, f.l, (size_t)a.n * a.n * sizeof(double));
+        assert_memory_equal(again.l, f.l, (size_t)a.n * (size_t)a.n * sizeof(double));
         assert_memory_equal(again.d, f.d, (size_t)a.n * sizeof(double));
         exported_free(&f);
         exported_free(&again);

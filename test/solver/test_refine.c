@@ -12,7 +12,7 @@
 static double backward_error(const cpu_system *s, const block *b, const block *x, int64_t j)
 {
     const int32_t n = s->a.n;
-    long double *a = calloc((size_t)n * n + 1, sizeof *a), norm = 0, omega1 = 0, omega2 = 0;
+    long double *a = calloc((size_t)n * (size_t)n + 1, sizeof *a), norm = 0, omega1 = 0, omega2 = 0;
     assert_non_null(a);
     for (int32_t q = 0; q < n; q++) {
         norm = fmaxl(norm, fabs(*block_at(x, q, j)));

@@ -245,10 +245,10 @@ exported system_export(const cpu_system *s, int kind)
 {
     const int32_t n = s->a.n;
     exported f = {.n = n,
-                  .l = calloc((size_t)n * n + 1, sizeof(scalar)),
+                  .l = calloc((size_t)n * (size_t)n + 1, sizeof(scalar)),
                   .d = nan_scalars(n),
                   .e = nan_scalars(n),
-                  .a = calloc((size_t)n * n + 1, sizeof(scalar)),
+                  .a = calloc((size_t)n * (size_t)n + 1, sizeof(scalar)),
                   .scale = calloc((size_t)n + 1, sizeof(real)),
                   .order = calloc((size_t)n + 1, 8)};
     int64_t entries = -1, *pointers = calloc((size_t)n + 1, 8), *place = calloc((size_t)n + 1, 8);

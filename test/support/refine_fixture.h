@@ -87,7 +87,7 @@ static inline system_ full_system(random_stream *r, int32_t n, int hollow, int h
     system_ s = system_new(n, n * (n + 1) / 2 + 8, hermitian);
     for (int32_t j = 0; j < n; j++) {
         s.start[j + 1] = s.start[j];
-        put(&s, j, j, !hollow ? 2 * n : j % 3 ? 0 : random_scalar(r));
+        put(&s, j, j, !hollow ? (scalar)(2 * n) : j % 3 ? 0 : random_scalar(r));
         for (int32_t i = j + 1; i < n; i++)
             put(&s, j, i, random_scalar(r));
     }

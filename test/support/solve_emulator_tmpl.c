@@ -29,7 +29,7 @@ static void complain(machine *e, int condition, const char *what)
 static void load(machine *e, const task_copy *copy)
 {
     const int64_t from = 16 * (int64_t)copy->from16, v = e->program->value_bytes;
-    complain(e, (from - copy->to) % COPY_ALIGN, "the ends of a copy do not lie alike");
+    complain(e, (from - copy->to) % COPY_ALIGN != 0, "the ends of a copy do not lie alike");
     complain(e, copy->bytes % 16 || copy->to % 16 || (int64_t)copy->to + copy->bytes > TASK_BYTES,
              "a copy leaves its stage");
     complain(e,

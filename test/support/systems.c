@@ -218,7 +218,7 @@ double sparse_backward_error(const sparse *a, int64_t columns, const double *x, 
             const long double row = norm[i] * x_norm;
             if (!isfinite(x_norm))
                 omega1 = INFINITY;
-            else if (r > 0 && bound > 1000 * n * DBL_EPSILON * (row + fabs(bc[i])))
+            else if (r > 0 && bound > 1000 * (long double)n * DBL_EPSILON * (row + fabs(bc[i])))
                 omega1 = fmaxl(omega1, r / bound);
             else if (r > 0)
                 omega2 = fmaxl(omega2, r / (magnitude[i] + row));

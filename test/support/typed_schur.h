@@ -236,7 +236,8 @@ static inline void check_counts(const parted *t, const libsolver_factor *f)
 {
     libsolver_determinant_info d;
     libsolver_inertia_counts counts;
-    const long double slack = 20 * t->n * EPS * (1 + t->condition), size = cabsl(t->determinant);
+    const long double slack = 20.0L * (long double)t->n * EPS * (1 + t->condition),
+                      size = cabsl(t->determinant);
     assert_int_equal(libsolver_determinant(f, &d), LIBSOLVER_OK);
     if (!(fabsl(d.log_abs - logl(size)) <= slack + 1e-13L))
         fail_msg("n %d, size %d: log |det| %g, found %g", (int)t->n, (int)t->size,

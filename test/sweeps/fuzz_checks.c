@@ -57,7 +57,8 @@ static const char *path_of(const fuzz_session *s)
     static const char *const kinds[] = {"no factor", "Cholesky", "LDL^T", "quasi-definite"};
     libsolver_factor_info info;
     libsolver_info(s->factor, &info);
-    const int matching = s->options.matching, mixed = s->options.mixed == LIBSOLVER_ON;
+    const libsolver_choice matching = s->options.matching;
+    const int mixed = s->options.mixed == LIBSOLVER_ON;
     snprintf(path, sizeof path, "%s%s, matching %s, scaling %s%s", kinds[info.kind],
              s->options.schur_size > 0 ? " of a part" : "",
              matching == LIBSOLVER_AUTO ? "AUTO"

@@ -53,7 +53,7 @@ static void condense(const numeric *f, workspace *w, int c)
 {
     const node *v = &f->node[f->plan->schur_node];
     NAME(cpu_solve_block)(f, BACKEND_L | BACKEND_D, w, c);
-    const int width = substitution_width(c);
+    const int width = (int)substitution_width(c); /* of a panel: c and a few more */
     const scalar *taken = w->front + f->solve_slot[f->plan->schur_node] * width;
     for (int i = v->p; i < v->m; i++)
         for (int q = 0; q < c; q++)
