@@ -23,22 +23,22 @@
  * L L^T or L D L^T, a complex Hermitian one L L^H or L D L^H with a real diagonal of D; L^T below
  * means L^H then.  Complex symmetric matrices have neither Cholesky factors nor an inertia.
  *
- * Mixed precision (options.mixed).  For matrices of type D and Z: the scaled matrix is factorized
+ * Mixed precision (options.mixed), for matrices of type D and Z.  The scaled matrix is factorized
  * in single precision, which halves L and about halves the time; A, vectors and residuals stay in
- * double.  libsolver_solve_plain is accurate to single precision then; libsolver_solve and
- * libsolver_refine come to the tolerance of double precision, by FGMRES where A is
- * ill-conditioned.  A pivot that is zero up to rounding in single precision need not be so in
- * double: it is replaced by a small positive one (PERTURBED) and counts as such, so SINGULAR says
- * that rows of A are empty.  An inertia is certain if single precision can tell.  Where pivots were
- * replaced or have uncertain signs, factorize tries a solve; if that does not come to the tolerance
- * in few steps, the factor is made in double precision and everything is as without options.mixed,
- * later refactorizations included (libsolver_factor_info.precision tells).  If there is no memory
- * for that, solves may be INACCURATE.  A workspace holds up to 41 vectors for FGMRES, as it does
- * for factors with perturbed pivots.
+ * double.  libsolver_solve_plain is then accurate to single precision; libsolver_solve and
+ * libsolver_refine reach the tolerance of double precision, by FGMRES where A is ill-conditioned. A
+ * pivot that is zero up to rounding in single precision need not be zero in double: it is replaced
+ * by a small positive one and counts as perturbed, so SINGULAR means that rows of A are empty.  An
+ * inertia is certain if single precision can tell.  Where pivots were replaced or have uncertain
+ * signs, factorize tries a solve; if that does not reach the tolerance in few steps, the factor is
+ * made in double precision, and everything, later refactorizations included, is as without
+ * options.mixed (libsolver_factor_info.precision tells).  Without the memory for that, solves may
+ * be INACCURATE.  A workspace holds up to 41 vectors for FGMRES, as for factors with perturbed
+ * pivots.
  *
- * Threads.  Different objects may be used at the same time.  An analysis may be shared by any
- * number of threads.  A factor may be solved with by any number of threads if each brings its own
- * workspace; factorize and refactorize want it alone.
+ * Threads.  Different objects may be used at the same time.  Any number of threads may share an
+ * analysis, or solve with one factor if each brings its own workspace; factorize and refactorize
+ * need the factor alone.  A context uses at most four threads for each processor.
  *
  * Results.  The same calls give the same bits on every run and for any number of threads (one BLAS
  * build, one CPU model, one number of right-hand sides in a call; with BACKEND_AUTO and a GPU: one
@@ -68,26 +68,26 @@ typedef struct libsolver_workspace libsolver_workspace;
 /* ---- Options --------------------------------------------------------------------------------- */
 
 typedef enum libsolver_backend {
-    LIBSOLVER_BACKEND_AUTO = 0, /* factors made on the CPU; solves on the GPU, if there is one,
-                                   where they are foreseen to take less time by as much as
-                                   options.purpose says, and on the CPU otherwise: also when the
-                                   device fails, has no room, or cannot do what is asked.  CUDA is
-                                   first looked at when the forecast is for the GPU. libsolver_info
-                                   tells; libsolver_analyze logs the forecast */
+    /* Factors are made on the CPU.  Solves run on the GPU, if there is one, where they are foreseen
+     * to take less time by as much as options.purpose says; otherwise on the CPU, also when the
+     * device fails, has no room, or cannot do what is asked.  CUDA is first looked at when the
+     * forecast is for the GPU.  libsolver_info tells; libsolver_analyze logs the forecast. */
+    LIBSOLVER_BACKEND_AUTO = 0,
     LIBSOLVER_BACKEND_CPU = 1,
-    LIBSOLVER_BACKEND_GPU = 2 /* factors made on the CPU, solves on the device; never replaced
-                                 silently: NOT_BUILT or CUDA if it cannot be had */
+    /* Factors are made on the CPU, solves run on the device and are never moved silently: NOT_BUILT
+     * or CUDA if it cannot be had. */
+    LIBSOLVER_BACKEND_GPU = 2
 } libsolver_backend;
 
 typedef enum libsolver_kind {
-    LIBSOLVER_KIND_AUTO = 0, /* Cholesky if the diagonal is positive; LDL^T if that fails, leaves it
-                                open whether A is positive definite, or is not tried.  refactorize
-                                begins with LDL^T where the last values ended there, until such a
-                                factor has positive pivots */
-    LIBSOLVER_KIND_SPD = 1,  /* Cholesky only; NOT_POSITIVE_DEFINITE if it fails, INVALID if complex
-                                symmetric; an A that may be  singular within rounding errors can
-                                succeed: its inertia is not certain.  Mixed  precision: before it
-                                fails, with a slightly larger diagonal (PERTURBED) */
+    /* Cholesky if the diagonal is positive; LDL^T if that fails, leaves open whether A is positive
+     * definite, or is not tried.  refactorize begins with LDL^T where the last values ended there,
+     * until such a factor has positive pivots. */
+    LIBSOLVER_KIND_AUTO = 0,
+    /* Cholesky only: NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric.  For an A
+     * that may be singular within rounding errors it can succeed; the inertia is not certain then.
+     * Mixed precision: a slightly larger diagonal (PERTURBED) is tried before it fails. */
+    LIBSOLVER_KIND_SPD = 1,
     LIBSOLVER_KIND_INDEFINITE = 2,    /* LDL^T with 1x1 and 2x2 pivots */
     LIBSOLVER_KIND_QUASI_DEFINITE = 3 /* LDL^T without pivoting; options.expected_signs */
 } libsolver_kind;
@@ -108,24 +108,25 @@ typedef enum libsolver_choice {
 } libsolver_choice;
 
 typedef enum libsolver_purpose {
-    LIBSOLVER_PURPOSE_DEFAULT = 0, /* GPU: inverses of at most 1.5 times the size of L; AUTO: if
-                                      they pay within 50 solves */
-    LIBSOLVER_PURPOSE_FEW = 1, /* few solves a factor, which is read as it is: nothing is prepared.
-                                  AUTO: on the CPU */
-    LIBSOLVER_PURPOSE_LATENCY = 2 /* very many solves, for which orders are sought longer.  GPU: no
-                                     limit to the inverses; AUTO: if a solve is faster there */
+    /* GPU: inverses of at most 1.5 times the size of L.  AUTO: if they pay within 50 solves. */
+    LIBSOLVER_PURPOSE_DEFAULT = 0,
+    /* Few solves a factor, which is read as it is: nothing is prepared.  AUTO: on the CPU. */
+    LIBSOLVER_PURPOSE_FEW = 1,
+    /* Very many solves, for which orders are sought longer.  GPU: no limit to the inverses.  AUTO:
+     * if a solve is faster there. */
+    LIBSOLVER_PURPOSE_LATENCY = 2
 } libsolver_purpose;
 
 /* Filled by libsolver_options_default; the reserved tail must stay zero. */
 typedef struct libsolver_options {
     /* read by libsolver_context_create (and libsolver_factor_matrix) */
     libsolver_backend backend;
-    int device;                                  /* CUDA device number */
-    void *stream;                                /* cudaStream_t on which the GPU backend works */
-    int threads;                                 /* CPU threads, 0: as OpenMP says */
-    void *(*allocate)(void *user, size_t bytes); /* NULL: malloc.  Alignment as malloc's; called
-                                                    from several threads */
-    void (*release)(void *user, void *block);    /* NULL: free.  Both or none */
+    int device;   /* CUDA device number */
+    void *stream; /* cudaStream_t on which the GPU backend works */
+    int threads;  /* CPU threads, 0: as OpenMP says; at most four for each processor are used */
+    /* NULL: malloc and free; both or none.  Aligned as malloc does; called from several threads. */
+    void *(*allocate)(void *user, size_t bytes);
+    void (*release)(void *user, void *block);
     void *memory_user;
     int64_t memory_limit; /* host bytes in use by this context, 0: none; OUT_OF_MEMORY above it */
     void (*log)(void *user, const char *sentence); /* NULL: silence */
@@ -138,37 +139,38 @@ typedef struct libsolver_options {
     /* read by libsolver_analyze (and libsolver_factor_matrix) and kept for what follows */
     libsolver_kind kind;
     libsolver_ordering ordering;
-    const int64_t *permutation; /* ORDERING_USER: length n, permutation[k] = the row eliminated
-                                   k-th, 0-based; copied */
-    libsolver_choice matching;  /* scaling and ordering by maximum-product matching, for hard
-                                   indefinite matrices */
-    /* equilibration, by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and
+    /* ORDERING_USER: length n, permutation[k] = the row eliminated k-th, 0-based; copied */
+    const int64_t *permutation;
+    /* scaling and ordering by maximum-product matching, for hard indefinite matrices */
+    libsolver_choice matching;
+    /* equilibration by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and
      * 2^500 (single precision: 2^-60 and 2^60; mixed: more than 2^60 below the largest), whose
-     * pivots might have no reciprocals.  These are also the limits of scale factors: a row that
-     * wants one beyond may have a zero pivot, which is uncertain then */
+     * pivots might have no reciprocals.  Scale factors keep to these limits too: a row that wants
+     * one beyond may have a zero pivot, which is uncertain then */
     libsolver_choice scaling;
-    double pivot_threshold; /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default
-                               0.01 */
+    /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
+    double pivot_threshold;
     libsolver_purpose purpose;
-    int refine_steps; /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of
-                         FGMRES counting as one; 0: only check; default 10 */
-    double tolerance; /* wanted backward error; default 1e-14 (5e-6 in single precision) when 0 */
-    libsolver_choice keep; /* keep what libsolver_get_factor_l and _d return; the CPU backend always
-                              can */
-    libsolver_choice mixed; /* ON: the factor in single precision where that is enough, INVALID for
-                               types S and C; AUTO is OFF */
-    /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row of A; copied.  D is
-     * diagonal; a pivot that is rounding error or has the other sign is given the expected one and
-     * a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995].  A real or
-     * Hermitian */
+    /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of FGMRES counting as
+     * one; 0: only check; default 10 */
+    int refine_steps;
+    double tolerance; /* wanted backward error; 0: 1e-14, in single precision 5e-6 */
+    /* keep what libsolver_get_factor_l and _d return; the CPU backend always can */
+    libsolver_choice keep;
+    /* ON: the factor in single precision where that is enough, INVALID for types S and C; AUTO is
+     * OFF */
+    libsolver_choice mixed;
+    /* KIND_QUASI_DEFINITE, A real or Hermitian: length n, +1 or -1: sign of the pivot of each row;
+     * copied.  D is diagonal; a pivot that is rounding error or has the other sign is given the
+     * expected one and a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995] */
     const int8_t *expected_signs;
     /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its
      * children have equal parts of it.  Those past it get the best pivot there is, raised to
      * sqrt(eps) of the column's largest entry if need be, and count as perturbed [Duff, Pralet
      * 2007].  0: no cap, unless the factor would grow to tens of times what was foreseen */
     int64_t delay_cap;
-    /* length schur_size, distinct, 0-based; copied: rows that are not eliminated, whose Schur
-     * complement is wanted; see libsolver_schur_complement */
+    /* length schur_size, distinct, 0-based; copied: rows that are not eliminated; see
+     * libsolver_schur_complement */
     const int64_t *schur_rows;
     int64_t schur_size;
 
@@ -193,12 +195,12 @@ LIBSOLVER_API libsolver_status libsolver_factor_matrix(const libsolver_matrix *a
 
 /* Solves A X = B for n x columns blocks of the factor's type, refines with at most
  * options.refine_steps steps and checks: OK means that the componentwise backward error of every
- * column (libsolver_solve_info.backward_error) is at most the tolerance. X may be B.  GPU backend:
+ * column (libsolver_solve_info.backward_error) is at most the tolerance.  X may be B.  GPU backend:
  * both may lie in device memory; the call waits for the end.  Uses the factor's own workspace,
  * which grows at the first call with more columns; a second call on it at the same time is refused
- * (INVALID): concurrent callers use libsolver_solve_plain and libsolver_refine with their
- * workspaces.  SINGULAR, INACCURATE, PERTURBED; INVALID, NONFINITE (in B), OUT_OF_MEMORY,
- * CANCELLED. */
+ * (INVALID): concurrent callers use libsolver_solve_plain and libsolver_refine with workspaces of
+ * their own.  SINGULAR, INACCURATE, PERTURBED; INVALID, NONFINITE (in B), OUT_OF_MEMORY, CANCELLED.
+ */
 LIBSOLVER_API libsolver_status libsolver_solve(libsolver_factor *factor, const libsolver_vectors *b,
                                                const libsolver_vectors *x);
 
@@ -243,32 +245,30 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
                                                    const libsolver_matrix *a,
                                                    libsolver_factor **factor);
 
-/* The same for new values on the same pattern, in the memory that is there: scaling and pivots are
- * chosen anew (a scaling by matching that the last values needed is tried first; where the last
- * values took several attempts, the last of these comes first, and is the only one if no more
- * pivots are in doubt now and zeros are as many, or none).  Allocates only for what
- * libsolver_factor_info.growths counts, for the first matching and, in mixed precision, for a
- * factor in double.  After a failure that is the argument's fault (INVALID, PATTERN_MISMATCH,
- * NONFINITE) the old factor stays valid; after others (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY,
- * CANCELLED) solves are refused until a refactorize succeeds. */
+/* The same for new values on the same pattern, in the memory that is there.  Scaling and pivots are
+ * chosen anew: a scaling by matching that the last values needed is tried first; where they took
+ * several attempts, the last of these comes first, and is the only one if no more pivots are in
+ * doubt now and zeros are as many, or none.  Allocates only for what libsolver_factor_info.growths
+ * counts, for the first matching and, in mixed precision, for a factor in double.  After INVALID,
+ * PATTERN_MISMATCH and NONFINITE the old factor stays valid; after other failures
+ * (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize
+ * succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
                                                      const libsolver_matrix *a);
 
-/* refactorize for A + diag(shift), without a matrix being built: the shifted matrix is the one that
- * is scaled, factorized, solved with, refined and measured by.  a: as for refactorize, or NULL: the
- * values given last; each shift is added to them, not to what an earlier one made of them.  shift:
- * n x 1 of the factor's type, on the host, copied; real if A is Hermitian; NULL: no shift.  Rows
- * without a diagonal entry can be shifted too.  Statuses and what remains after them as for
- * refactorize; also INVALID when a is NULL and there are no good values, NONFINITE (a shifted
- * entry). */
+/* refactorize for A + diag(shift), which is the matrix that is scaled, factorized, solved with,
+ * refined and measured by, without being built.  a: as for refactorize, or NULL: the values given
+ * last, without earlier shifts.  shift: n x 1 of the factor's type, on the host, copied; real if A
+ * is Hermitian; NULL: no shift.  Rows without a diagonal entry can be shifted too.  Statuses and
+ * what remains after them as for refactorize; also INVALID when a is NULL and there are no good
+ * values, NONFINITE (a shifted entry). */
 LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *factor,
                                                              const libsolver_matrix *a,
                                                              const libsolver_vectors *shift);
 
-/* The parts of a solve.  With A = S^-1 P^T L D L^T P S^-1, or L^H for L^T if A is complex
- * Hermitian:
- * L: X = L^-1 P S B,   D: X = D^-1 B,   LT: X = S P^T L^-T B (L^-H).  L, D and LT in this order are
- * ALL; between them vectors are in elimination order.  Cholesky has D = I. */
+/* The parts of a solve.  A = S^-1 P^T L D L^T P S^-1, L: X = L^-1 P S B, D: X = D^-1 B, LT: X = S
+ * P^T L^-T B; L, D and LT in this order are ALL; between them vectors are in elimination order.
+ * Cholesky has D = I. */
 typedef enum libsolver_part {
     LIBSOLVER_PART_ALL = 0,
     LIBSOLVER_PART_L = 1,
@@ -277,11 +277,11 @@ typedef enum libsolver_part {
 } libsolver_part;
 
 /* One pass of substitution for all columns of B, unrefined and unchecked.  X may be B, both n x
- * columns with any ld and layout. workspace: NULL for the factor's own one (see
- * libsolver_solve).  Allocates nothing, but that a workspace follows the factor at its next use
- * after a refactorization that grew (libsolver_factor_info.growths), and at its first use with zero
- * pivots, with perturbed ones and, in mixed precision, with a factor in double.  GPU backend: B and
- * X may both lie in device memory, for PART_ALL; the call then returns before the solve is done, on
+ * columns with any ld and layout.  workspace: NULL for the factor's own one (see libsolver_solve).
+ * Allocates nothing, but that a workspace follows the factor at its next use after a
+ * refactorization that grew (libsolver_factor_info.growths), and at its first use with zero pivots,
+ * with perturbed ones and, in mixed precision, with a factor in double.  GPU backend: B and X may
+ * both lie in device memory, for PART_ALL; the call then returns before the solve is done, on
  * options.stream, and can be captured in a CUDA graph after the first solve.  INVALID, SINGULAR
  * (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED, NOT_BUILT (device memory), CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor,
@@ -291,11 +291,10 @@ LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *fac
                                                      const libsolver_vectors *x);
 
 /* libsolver_solve_plain for PART_ALL, of blocks in device memory, and what each task of the solve
- * did; it is traced by the device's clock and takes a little longer.  *count: the tasks there are;
- * tasks: room for `capacity` of them, or NULL for their number alone, when b and x may be
- * NULL.  Waits, and allocates.  More columns than the workspace has: the last panel's
- * tasks.  NOT_BUILT: solves with this factor run on the CPU; INVALID, SINGULAR, OUT_OF_MEMORY,
- * CUDA. */
+ * did by the device's clock, which takes a little longer.  *count: the tasks there are; tasks: room
+ * for `capacity` of them, or NULL for their number alone, when b and x may be NULL.  Waits, and
+ * allocates.  More columns than the workspace has: the last panel's tasks.  NOT_BUILT: solves with
+ * this factor run on the CPU; INVALID, SINGULAR, OUT_OF_MEMORY, CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_traced(const libsolver_factor *factor,
                                                       libsolver_workspace *workspace,
                                                       const libsolver_vectors *b,
@@ -313,18 +312,17 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
 
-/* Solves A X = B on the device without a wait, GPU backend only: B, X and both results lie in
- * device memory, everything is launched on options.stream, and after the first such call on a
- * workspace others can be captured in a CUDA graph.  `steps` refinement steps are always launched,
- * each of which takes about as long as a solve; columns that need fewer are left as they are; 0:
- * only check.  Then, in the order of the stream, backward_error[j] (NULL, or length columns) holds
- * the error of each column, and *status (NULL, or one) what libsolver_solve would say: OK,
- * PERTURBED, INACCURATE, SINGULAR or CUDA.  FGMRES and the repair of singular systems need the
- * host: libsolver_refine goes on from an X that is INACCURATE.  X may be B.  workspace: NULL for
- * the factor's own one, which does not grow here; nothing else may use it until the stream has
- * passed; libsolver_solve_query knows nothing of this call.  Returns OK when all is launched;
- * INVALID (B and X on the host, steps < 0), NOT_BUILT (another backend), OUT_OF_MEMORY,
- * OUT_OF_DEVICE_MEMORY, CUDA. */
+/* Solves A X = B without a wait, GPU backend only: B, X and both results lie in device memory, all
+ * is launched on options.stream, and after the first such call on a workspace others can be
+ * captured in a CUDA graph.  `steps` refinement steps are launched, each taking about as long as a
+ * solve; columns that need fewer are left as they are; 0: only check.  Then backward_error[j]
+ * (NULL, or length columns) holds the error of each column, and *status (NULL, or one) what
+ * libsolver_solve would say: OK, PERTURBED, INACCURATE, SINGULAR or CUDA.  FGMRES and the repair of
+ * singular systems need the host: libsolver_refine goes on from an X that is INACCURATE.  X may be
+ * B.  workspace: NULL for the factor's own one, which does not grow here; nothing else may use it
+ * until the stream has passed, and libsolver_solve_query knows nothing of this call.  OK when all
+ * is launched; INVALID (B and X on the host, steps < 0), NOT_BUILT (another backend),
+ * OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *factor,
                                                      libsolver_workspace *workspace, int steps,
                                                      const libsolver_vectors *b,
@@ -339,18 +337,14 @@ LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *fac
  *      [ A21 A22 ] [ X2 ] = [ B2 ]      A11 X1 = B1 - A12 X2,
  *
  * the factor is that of A11 (kind, inertia, determinant, statuses too), and these calls take the
- * place of the other solves, of libsolver_condition and _forward_error and of
- * libsolver_get_factor_l and _d, which answer INVALID.  Nothing is refined, so that there is none
- * of it in mixed precision: libsolver_analyze answers NOT_BUILT.
- *
- * _complement: S, schur_size x schur_size in the order of schur_rows, both triangles.  _condense:
- * rows schur_rows of X := B2 - A21 A11^-1 B1; the others hold what _expand goes on with.  X may be
- * B.  _expand: rows schur_rows of X hold X2, the solution with S, which is the caller's work; the
- * others become X1.
- *
- * B and X are n x columns.  workspace: NULL for the factor's own one.  Memory as for
- * libsolver_solve_plain.  SINGULAR (zero pivots of A11 were skipped), PERTURBED; INVALID,
- * OUT_OF_MEMORY, CANCELLED. */
+ * place of the other solves, of libsolver_condition, _forward_error, _get_factor_l and
+ * _get_factor_d, which answer INVALID.  Nothing is refined, so not in mixed precision:
+ * libsolver_analyze answers NOT_BUILT. _complement: S, schur_size x schur_size in the order of
+ * schur_rows, both triangles. _condense: rows schur_rows of X := B2 - A21 A11^-1 B1; the others
+ * hold what _expand goes on with. _expand: rows schur_rows of X hold X2, the caller's solution with
+ * S; the others become X1. B and X are n x columns; X may be B.  workspace: NULL for the factor's
+ * own one.  Memory as for libsolver_solve_plain.  SINGULAR (zero pivots of A11 were skipped),
+ * PERTURBED; INVALID, OUT_OF_MEMORY, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_schur_complement(const libsolver_factor *factor,
                                                           const libsolver_vectors *s);
 LIBSOLVER_API libsolver_status libsolver_schur_condense(const libsolver_factor *factor,
@@ -384,22 +378,20 @@ typedef struct libsolver_analysis_info {
     int64_t levels;      /* longest path of supernodes from a leaf to a root */
     libsolver_ordering ordering; /* the one used */
     /* Predicted peak of the context's host memory from the call of libsolver_factorize to the end
-     * of the first libsolver_solve (with schur_size > 0: _condense and _expand) of one
-     * column.  What the context holds when this is asked is included: the analysis itself, other
-     * objects too; what libsolver_analyze needed for a while and gave back is not, so that
-     * libsolver_factor_info.host_bytes_peak, which is of the whole life of a context, can be
-     * larger.
-     *   The kind is the one asked for; KIND_AUTO: Cholesky, unless the matrix is complex symmetric
-     * or had values at analyze whose diagonal is not positive.  Mixed precision: the factor in
-     * single; one that goes to double takes as much as a factor in double beside it, and then gives
-     * the one in single back. Exact but for some KB.  Not foreseen is what depends on values:
-     * delayed pivots (libsolver_factor_info.delayed; growths counts the blocks that they took),
-     * vectors for perturbed, zero or small pivots, LDL^T after a Cholesky that failed, a matching
-     * that only the first attempt shows to be wanted (matching AUTO).  Wider solves:
-     * libsolver_workspace_bytes. */
+     * of the first libsolver_solve (with schur_size > 0: _condense and _expand) of one column;
+     * wider solves: libsolver_workspace_bytes.  What the context holds when this is asked is
+     * included: the analysis itself, other objects too; what libsolver_analyze needed for a while
+     * is not, so that libsolver_factor_info.host_bytes_peak, of the whole life of a context, can be
+     * larger. The kind is the one asked for; KIND_AUTO: Cholesky, unless the matrix is complex
+     * symmetric or had values at analyze whose diagonal is not positive.  Mixed precision: the
+     * factor in single; one that goes to double takes as much as a factor in double beside it, and
+     * then gives the one in single back.  Exact but for some KB, except for what depends on values:
+     * delayed pivots (libsolver_factor_info.delayed, growths), vectors for perturbed, zero or small
+     * pivots, LDL^T after a Cholesky that failed, a matching that only the first attempt shows to
+     * be wanted. */
     int64_t host_bytes;
-    int64_t device_bytes; /* predicted, GPU backend: about what a factor and its solves hold on the
-                             device */
+    int64_t device_bytes; /* predicted, GPU backend: about what a factor and its solves hold there
+                           */
     int64_t reserved[8];
 } libsolver_analysis_info;
 
@@ -419,8 +411,7 @@ LIBSOLVER_API void libsolver_permutation(const libsolver_analysis *analysis, int
 typedef struct libsolver_inertia_counts {
     int64_t positive, negative, zero; /* sum to n (less options.schur_size) */
     int certain;
-    double smallest_pivot; /* least |eigenvalue| of a nonzero 1x1 or 2x2 pivot block, of the scaled
-                              matrix */
+    double smallest_pivot; /* least |eigenvalue| of a nonzero pivot block of the scaled matrix */
 } libsolver_inertia_counts;
 
 /* INVALID if there is no factor, or for complex symmetric matrices, where it is not defined. */
@@ -430,24 +421,22 @@ LIBSOLVER_API libsolver_status libsolver_inertia(const libsolver_factor *factor,
 /* After factorize or refactorize. */
 typedef struct libsolver_factor_info {
     libsolver_status status; /* of the last (re)factorize */
-    libsolver_kind kind;     /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: the same without
-                                pivoting */
-    libsolver_backend backend_factorize; /* what runs where; solves: */
-    libsolver_backend backend_solve;     /* those in the factor's own workspace */
-    int threads;                         /* */
-    libsolver_type precision; /* of L and D: A's type; mixed precision: S for D, C for Z, unless
-                                 that was not enough */
-    int64_t factor_nnz;       /* as stored, with padding and delayed columns */
-    int64_t fronts;           /* supernodes of the backend's partition */
-    int64_t two_by_two;       /* 2x2 pivots */
-    int64_t delayed;          /* columns passed to a parent, each time counted */
-    int64_t perturbed;        /* pivots changed or taken below the threshold: see options */
-    int64_t growths; /* times more memory was taken in the last (re)factorize: for delayed columns
-                        beyond the planned room, for a new plan with room for those of the one
-                        before, for the first LDL^T after Cholesky, for a first closer look at small
-                        or zero pivots */
-    int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed; otherwise
-                           -1 */
+    libsolver_kind kind; /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: without pivoting */
+    libsolver_backend backend_factorize;
+    libsolver_backend backend_solve; /* of solves in the factor's own workspace */
+    int threads;                     /* of the context */
+    /* of L and D: A's type; mixed precision: S for D, C for Z, unless that was not enough */
+    libsolver_type precision;
+    int64_t factor_nnz; /* as stored, with padding and delayed columns */
+    int64_t fronts;     /* supernodes of the backend's partition */
+    int64_t two_by_two; /* 2x2 pivots */
+    int64_t delayed;    /* columns passed to a parent, each time counted */
+    int64_t perturbed;  /* pivots changed or taken below the threshold: see options */
+    /* Times more memory was taken in the last (re)factorize: for delayed columns beyond the planned
+     * room, for a new plan with room for those of the one before, for the first LDL^T after
+     * Cholesky, for a first closer look at small or zero pivots. */
+    int64_t growths;
+    int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A (0-based) whose pivot failed, or -1 */
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
     int64_t host_bytes_peak;          /* of the context so far */
     int64_t allocations;              /* successful ones of the context so far */
@@ -458,9 +447,9 @@ LIBSOLVER_API void libsolver_info(const libsolver_factor *factor, libsolver_fact
 
 /* After a solve in a workspace (NULL: the factor's own). */
 typedef struct libsolver_solve_info {
-    int remarks;           /* bits SINGULAR, INACCURATE, PERTURBED, all that apply */
-    double backward_error; /* largest over the columns [Arioli, Demmel, Duff 1989]; NaN before a
-                              refine or solve */
+    int remarks; /* bits SINGULAR, INACCURATE, PERTURBED, all that apply */
+    /* largest over the columns [Arioli, Demmel, Duff 1989]; NaN before a refine or solve */
+    double backward_error;
     double backward_error_initial; /* before refinement */
     int steps; /* refinement steps made (the most of any column), cycles of FGMRES included */
     int64_t reserved[4];
@@ -486,11 +475,11 @@ LIBSOLVER_API libsolver_status libsolver_determinant(const libsolver_factor *fac
 /* |A|_1 |A^-1|_1, the second factor estimated from about eight to fifteen solves: hardly ever more
  * than three times too small [Hager 1984; Higham 1988: LAPACK's xLACN2, from two vectors], nor
  * above the true one by more than rounding errors: the product that decides is refined, and all of
- * them, in three times as many solves, where that changes it.  Infinite if A is singular, or more
+ * them, in three times as many solves, where that changes it.  Infinite if A is singular or more
  * than a double holds; 1 for n = 0.  Mixed precision: the condition of A, not of the factor, each
- * solve being refined by FGMRES; infinite where it does not converge.  workspace: NULL for the
- * factor's own one. Memory as for libsolver_solve_plain.  SINGULAR, PERTURBED; INVALID,
- * OUT_OF_MEMORY, CANCELLED. */
+ * solve refined by FGMRES; infinite where that does not converge.  workspace: NULL for the factor's
+ * own one.  Memory as for libsolver_solve_plain.  SINGULAR, PERTURBED; INVALID, OUT_OF_MEMORY,
+ * CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_condition(const libsolver_factor *factor,
                                                    libsolver_workspace *workspace,
                                                    double *condition);
@@ -505,11 +494,11 @@ LIBSOLVER_API libsolver_status libsolver_forward_error(const libsolver_factor *f
                                                        const libsolver_vectors *x,
                                                        double *forward_error);
 
-/* L by columns, in elimination order (rows and columns 0-based), unit diagonal left out for LDL^T
- * and kept for Cholesky. Call with NULL arrays for the number of entries; then pointers n + 1,
- * indices and values that many (of the matrix's type, in mixed precision too).  The columns of
- * delayed pivots stand where they were eliminated: order[k] (length n, may be NULL) is the row of A
- * eliminated k-th. */
+/* L by columns in elimination order, 0-based, the unit diagonal left out for LDL^T and the diagonal
+ * kept for Cholesky.  Call with NULL arrays for the number of entries; then pointers n + 1, indices
+ * and values that many (of the matrix's type, in mixed precision too).  The columns of delayed
+ * pivots stand where they were eliminated: order[k] (length n, may be NULL) is the row eliminated
+ * k-th. */
 LIBSOLVER_API libsolver_status libsolver_get_factor_l(const libsolver_factor *factor,
                                                       int64_t *entries, int64_t *pointers,
                                                       int64_t *indices, void *values,
