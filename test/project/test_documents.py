@@ -19,6 +19,7 @@ CODE = re.compile(r"`([^`]+)`")
 NAMED = re.compile(rf"(?<![\w./-])(?:{TOPS})(?:/[\w.{{}},-]+)*/[\w{{}},-]+\.(?:{SUFFIXES})\b")
 FOLDER = re.compile(rf"(?:{TOPS})(?:/[\w-]+)*/?")
 DOCUMENT = re.compile(r"(?<![\w./-])doc/[\w./-]+\.(?:md|svg|csv)\b")
+STANDS_FOR = re.compile(r"(?<![A-Za-z])(?!README)[A-Z]{2,}(?![A-Za-z])") # ROOM, NAME: any
 HISTORIES = {"CHANGELOG.md", "doc/measurements/changes.md"} # may name what is gone
 
 
@@ -66,7 +67,7 @@ def check_document(path):
     names = {n for found in NAMED.findall(text) for n in alternatives(found)}
     names |= {c for c in CODE.findall(prose) if FOLDER.fullmatch(c)}
     return wrong + [f"{path}: there is no {name}" for name in sorted(names)
-        if not any((place / name).exists() for place in [REPOSITORY, (REPOSITORY / path).parent])]
+        if not STANDS_FOR.search(name) and not any((place / name).exists() for place in [REPOSITORY, (REPOSITORY / path).parent])]
 
 
 def check_comments(path):
