@@ -45,7 +45,7 @@ static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers
 static void widen(void *array, int64_t count)
 {
     char *bytes = array;
-    for (int64_t k = count * (int64_t)(sizeof(scalar) / sizeof(real)) - 1; k >= 0; k--) {
+    for (int64_t k = count * (SCALAR_COMPLEX ? 2 : 1) - 1; k >= 0; k--) {
         float from;
         memcpy(&from, bytes + k * (int64_t)sizeof from, sizeof from);
         const real to = (real)from;
