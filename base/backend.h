@@ -7,6 +7,7 @@
 
 struct pattern;
 struct forest;
+struct owned_tree;
 
 /* What a backend is given by the analysis; it copies what it keeps, but for env, a and forest. */
 typedef struct backend_problem {
@@ -77,6 +78,25 @@ typedef struct backend_refinement {
     double tolerance;      /* wanted backward error */
     double initial, final; /* out: largest backward error over the columns, before and after */
 } backend_refinement;
+
+/* What another backend may read of a plan and of a factor, to solve with the factor elsewhere.  All
+ * of it stays the owner's; what is of a factor holds until it is factorized anew. */
+typedef struct backend_plan_view {
+    const struct pattern *a; /* lower triangle of P A P^T */
+    const int32_t *row_of;   /* n: row of A at each row of P A P^T */
+    int hermitian;
+    int64_t factor_entries; /* of L as planned, with what padding there is */
+} backend_plan_view;
+
+typedef struct backend_view {
+    const void *values;    /* of the plan view's a */
+    const void *row_sum;   /* n reals: sums of |A|, by rows of P A P^T as ... */
+    const void *scale;     /* ... these, n reals: S */
+    const int32_t *row_of; /* n */
+    int is_singular;       /* there are zero pivots */
+    double least_progress; /* a step of plain refinement that does not reduce the backward error to
+                              this part of it is the last of its column */
+} backend_view;
 
 /* What shapes an order: seconds predicted of a backend's factorizations. */
 typedef struct backend_costs {
@@ -151,6 +171,14 @@ typedef struct backend {
     libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     message *why);
+    /* For backends that solve with this one's factors; NULL, all four: none can. */
+    void (*view_plan)(const void *plan, backend_plan_view *view);
+    void (*view)(const void *numeric, backend_view *view);
+    /* The factor as dense blocks, see base/owned_tree.h. */
+    libsolver_status (*view_tree)(const void *numeric, struct owned_tree *tree, message *why);
+    /* From now on `solve` does all parts of the solves that refinements in this workspace need: x,
+     * c right-hand sides by rows, scaled, in the order of P A P^T, in place.  NULL: the factor. */
+    void (*set_solver)(void *workspace, void (*solve)(void *user, int c, void *x), void *user);
     /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
     libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                  int64_t *indices, void *values, int64_t *order, message *why);

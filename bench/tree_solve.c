@@ -28,7 +28,7 @@
 typedef struct job {
     problem p;
     libsolver_factor *factor;
-    cpu_tree tree;
+    owned_tree tree;
     tree_solver *solver;
     tree_solver_info first; /* of the first of several packings */
     tree_workspace *workspace;
@@ -171,7 +171,7 @@ static void unprepare(job *j)
 static void dismiss(job *j)
 {
     if (j->factor)
-        cpu_tree_free(&j->factor->context->env.memory, &j->tree);
+        owned_tree_free(&j->factor->context->env.memory, &j->tree);
     libsolver_factor_free(j->factor);
     problem_free(&j->p);
     *j = (job){0};

@@ -6,7 +6,7 @@
  * factorization the factor is packed, for few solves as it is (gpu/packed/tree_solver.h); whole
  * solves and refinement (refine_tmpl.c) run on the device. */
 #include "solver/gpu/backend.h"
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 #include "solver/gpu/numeric.h"
 
 /* Most entries of the prepared inverses, in entries of L. */
@@ -58,16 +58,17 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
 static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
 {
     const device_plan *plan = plan_;
-    const cpu_plan *cpu = plan->cpu;
-    CPU->predict(cpu, host_bytes, device_bytes);
+    backend_plan_view view;
+    CPU->view_plan(plan->cpu, &view);
+    CPU->predict(plan->cpu, host_bytes, device_bytes);
     const double prepared = plan->substitutes ? 0 : DEFAULT_ENTRIES;
     const int64_t values =
-        (int64_t)(prepared * (double)cpu->part.stored_nnz) * (int64_t)sizeof(scalar);
+        (int64_t)(prepared * (double)view.factor_entries) * (int64_t)sizeof(scalar);
     *host_bytes += values; /* formed here, then copied */
     /* the factor that they are formed from; A in full storage, its indices and sources twice 4
      * bytes an entry, and what comes in */
-    const int64_t factor = cpu->part.stored_nnz * (int64_t)sizeof(scalar),
-                  entries = 2 * cpu->a.start[cpu->a.n];
+    const int64_t factor = view.factor_entries * (int64_t)sizeof(scalar),
+                  entries = 2 * view.a->start[view.a->n];
     *device_bytes = values + values / 4 + factor + entries * (8 + (int64_t)sizeof(scalar) * 3 / 2);
 }
 
@@ -104,10 +105,12 @@ static libsolver_status open_device(device_numeric *f, const device_plan *plan, 
 {
     const tree_solver_options options = {.entries_factor = plan->entries_factor,
                                          .substitute = plan->substitutes};
-    const cpu_plan *cpu = plan->cpu;
+    backend_plan_view view;
+    CPU->view_plan(plan->cpu, &view);
+    f->n = view.a->n;
     TRY(tree_solver_create(f->env, &options, why, &f->solver));
-    return tree_matrix_create(f->env, f->solver, SCALAR_TYPE, cpu->hermitian, &cpu->a,
-                              cpu->part.perm, why, &f->a);
+    return tree_matrix_create(f->env, f->solver, SCALAR_TYPE, view.hermitian, view.a, view.row_of,
+                              why, &f->a);
 }
 
 static libsolver_status create(const void *plan_, message *why, void **out)
@@ -120,7 +123,6 @@ static libsolver_status create(const void *plan_, message *why, void **out)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
                     (long long)env->memory.wanted);
     f->env = env;
-    f->n = ((const cpu_plan *)plan->cpu)->a.n;
     f->may_fall_back = plan->may_fall_back;
     libsolver_status status = open_device(f, plan, why);
     if (status == LIBSOLVER_OK || fall_back(f, status, why))
@@ -141,14 +143,13 @@ static void set_values(void *numeric_, const void *values)
 /* The way of the factor and of A to the device. */
 static libsolver_status pack(device_numeric *f, message *why)
 {
-    cpu_tree tree;
-    const numeric *cpu = f->cpu;
-    TRY(tree_matrix_set(f->a, cpu->value, cpu->row_sum, why));
-    if (NAME(cpu_tree_view)(f->cpu, &tree) != LIBSOLVER_OK)
-        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "packing the factor wanted %lld more bytes",
-                    (long long)f->env->memory.wanted);
+    owned_tree tree;
+    backend_view view;
+    CPU->view(f->cpu, &view);
+    TRY(tree_matrix_set(f->a, view.values, view.row_sum, why));
+    TRY(CPU->view_tree(f->cpu, &tree, why));
     const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
-    cpu_tree_free(&f->env->memory, &tree);
+    owned_tree_free(&f->env->memory, &tree);
     return status;
 }
 

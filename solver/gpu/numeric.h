@@ -3,9 +3,9 @@
 #ifndef SOLVER_GPU_NUMERIC_H
 #define SOLVER_GPU_NUMERIC_H
 
+#include "base/scalar.h"
 #include "gpu/refine/tree_refine.h"
 #include "solver/cpu/backend.h"
-#include "solver/cpu/solve/workspace.h"
 
 #define CPU (&NAME(cpu_backend))
 

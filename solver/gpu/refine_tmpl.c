@@ -5,7 +5,6 @@
  * stop rule.  What follows there where it stalls, FGMRES or the repair of singular systems, is the
  * CPU backend's, with solves on the device. */
 #include "gpu/refine/residual.h"
-#include "solver/cpu/solve/refine.h"
 #include "solver/gpu/numeric.h"
 #include <string.h>
 
@@ -17,23 +16,27 @@ typedef struct refiner {
     message *why;            /* ... and why */
 } refiner;
 
-/* x, c right-hand sides by rows in the plan's order and scaled, in place; see cpu_solve_block. */
-static void solve_block(void *user, int c, scalar *x)
+/* x, c right-hand sides by rows in the plan's order and scaled, in place; see backend.set_solver.
+ */
+static void solve_block(void *user, int c, void *x_)
 {
     refiner *r = user;
-    const numeric *f = r->f->cpu;
-    const int32_t n = r->f->n, *row = f->plan->part.perm;
+    scalar *x = x_;
+    backend_view f;
+    CPU->view(r->f->cpu, &f);
+    const int32_t n = r->f->n, *row = f.row_of;
+    const real *scale = f.scale;
     scalar *block = r->w->block;
     const libsolver_vectors v = {
         .values = block, .rows = n, .columns = c, .ld = n, .type = SCALAR_TYPE};
     for (int32_t i = 0; i < n; i++)
         for (int q = 0; q < c; q++)
-            block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / f->scale[i];
+            block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / scale[i];
     if (r->status == LIBSOLVER_OK)
         r->status = tree_solve_host(r->f->solver, r->w->tree, &v, &v, r->why);
     for (int32_t i = 0; i < n; i++)
         for (int q = 0; q < c; q++)
-            x[(int64_t)i * c + q] = block[row[i] + (int64_t)q * n] / f->scale[i];
+            x[(int64_t)i * c + q] = block[row[i] + (int64_t)q * n] / scale[i];
 }
 
 /* The CPU backend's refinement of blocks on the host. */
@@ -42,13 +45,11 @@ static libsolver_status refine_host(const device_numeric *f, device_space *w,
                                     backend_refinement *refinement, double *backward_error,
                                     message *why)
 {
-    workspace *cpu = w->cpu;
     refiner r = {.f = f, .w = w, .why = why};
-    cpu->solve_override = solve_block;
-    cpu->override_user = &r;
+    CPU->set_solver(w->cpu, solve_block, &r);
     const libsolver_status status =
         CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);
-    cpu->solve_override = NULL;
+    CPU->set_solver(w->cpu, NULL, NULL);
     return status == LIBSOLVER_OK ? r.status : status;
 }
 
@@ -88,11 +89,12 @@ static libsolver_status go_on(const device_numeric *f, device_space *w,
 static tree_refinement plain_refinement(const device_numeric *f,
                                         const backend_refinement *refinement)
 {
-    const int singular = ((const numeric *)f->cpu)->zero_pivots > 0;
+    backend_view view;
+    CPU->view(f->cpu, &view);
     return (tree_refinement){.solve_first = refinement->solve_first,
                              .steps = refinement->steps,
                              .tolerance = refinement->tolerance,
-                             .least_progress = singular ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
+                             .least_progress = view.least_progress};
 }
 
 /* As many columns as are refined together; error: one for each. */
@@ -100,13 +102,14 @@ static libsolver_status refine_group(const device_numeric *f, device_space *w,
                                      const libsolver_vectors *b, const libsolver_vectors *x,
                                      backend_refinement *refinement, double *error, message *why)
 {
-    const int singular = ((const numeric *)f->cpu)->zero_pivots > 0;
+    backend_view view;
+    CPU->view(f->cpu, &view);
     const int64_t columns = b->columns;
     double initial[REFINE_COLUMNS];
     tree_refinement plain = plain_refinement(f, refinement);
     TRY(tree_refine_load(w->refiner, plain.solve_first, b, x, why));
     TRY(tree_refine_run(w->refiner, &plain, error, initial, why));
-    int more = singular ? refinement->steps : refinement->steps - plain.steps, open = 0;
+    int more = view.is_singular ? refinement->steps : refinement->steps - plain.steps, open = 0;
     for (int64_t q = 0; q < columns; q++)
         open += error[q] > refinement->tolerance && isfinite(error[q]);
     backend_refinement rest = {.stalled = 1, .steps = more, .tolerance = refinement->tolerance};

@@ -25,7 +25,7 @@ static int small;
 typedef struct inverted {
     memory *m;
     environment *env;
-    cpu_tree cpu;
+    owned_tree cpu;
     factor_tree tree;
     unsigned char *joined;
     pieces p;
@@ -102,7 +102,7 @@ static void begin_inverted(inverted *q, cpu_system *s)
 
 static void end_inverted(inverted *q)
 {
-    cpu_tree_free(q->m, &q->cpu);
+    owned_tree_free(q->m, &q->cpu);
     pieces_free(q->m, &q->p);
     groups_free(q->m, &q->g);
     plan_free(q->m, &q->plan);

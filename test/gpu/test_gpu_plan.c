@@ -20,7 +20,7 @@ enum { IS_DOUBLE = SCALAR_TYPE == LIBSOLVER_D };
 
 typedef struct prepared {
     memory *m;
-    cpu_tree tree;
+    owned_tree tree;
     pieces p;
     groups g;
     solve_plan plan;
@@ -91,7 +91,7 @@ static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r,
 
 static void unprepare(prepared *q)
 {
-    cpu_tree_free(q->m, &q->tree);
+    owned_tree_free(q->m, &q->tree);
     pieces_free(q->m, &q->p);
     groups_free(q->m, &q->g);
     plan_free(q->m, &q->plan);

@@ -25,11 +25,11 @@ static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_sol
     const prepare_options o = {.blocks = s->a.n > 500 ? 264 : 7,
                                .step = step,
                                .growth_limit = growth_limit};
-    cpu_tree tree;
+    owned_tree tree;
     message why = {0};
     TRY(NAME(cpu_tree_view)(s->numeric, &tree));
     const libsolver_status status = prepare_solve(&s->env, &tree.view, &o, &why, p);
-    cpu_tree_free(&s->env.memory, &tree);
+    owned_tree_free(&s->env.memory, &tree);
     return status;
 }
 
@@ -39,7 +39,7 @@ static void check_answer(const cpu_system *s, const prepared_solve *p, const sca
 {
     const int32_t n = s->a.n;
     scalar *x = nan_scalars(n);
-    cpu_tree tree;
+    owned_tree tree;
     assert_int_equal(NAME(cpu_tree_view)(s->numeric, &tree), LIBSOLVER_OK);
     const char *wrong =
         NAME(emulate_by_levels)(&p->plan, &tree.view, p->values, b, x, (uint64_t)seed);
@@ -52,7 +52,7 @@ static void check_answer(const cpu_system *s, const prepared_solve *p, const sca
                  allowed = 100 * (double)(n + 10) * EPS * growth;
     if (solvable && !(error <= allowed))
         fail_msg("seed %d, n %d: backward error %.2e, %.2e allowed", seed, n, error, allowed);
-    cpu_tree_free((memory *)&s->env.memory, &tree);
+    owned_tree_free((memory *)&s->env.memory, &tree);
     free(x);
 }
 
@@ -151,13 +151,13 @@ static void a_plan_serves_branching_trees(void **state)
         branching_system q;
         cpu_system s;
         prepared_solve p = {0};
-        cpu_tree tree;
+        owned_tree tree;
         step = seed % 3 == 0 ? 1e-7 : seed % 3 == 1 ? 1e-8 : 1e-9;
         branching_build(&q, &s, &r);
         scalar *b = branching_b(&q, &r);
         assert_int_equal(NAME(cpu_tree_view)(s.numeric, &tree), LIBSOLVER_OK);
         note_tree(&seen, &q, &tree.view);
-        cpu_tree_free(&s.env.memory, &tree);
+        owned_tree_free(&s.env.memory, &tree);
         for (int time = 0; time < 3; time++) {
             if (time > 0)
                 factorize_with(&s, time == 1 ? same_values(&s) : branching_values(&q, &r), q.kind);
@@ -281,7 +281,7 @@ static void a_view_takes_what_its_lists_hold(void **state)
     random_stream r = random_seeded(6);
     pattern a = problem_grid(20, 20, 1);
     cpu_system s;
-    cpu_tree tree;
+    owned_tree tree;
     const factor_tree *t = &tree.view;
     scalar *values = random_values(&r, &a, SPD);
     assert_int_equal(system_build_in_order(&s, a, values, SPD, SCALAR_COMPLEX, NATURAL),
@@ -301,7 +301,7 @@ static void a_view_takes_what_its_lists_hold(void **state)
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
         bytes += memory_counted(lists[k][0], (size_t)lists[k][1]);
     assert_int_equal(s.env.memory.in_use - before, bytes);
-    cpu_tree_free(&s.env.memory, &tree);
+    owned_tree_free(&s.env.memory, &tree);
     system_free(&s);
 }
 
@@ -312,7 +312,7 @@ static void groups_may_be_large_unless_told_otherwise(void **state)
     random_stream r = random_seeded(7);
     pattern a = problem_path(300);
     cpu_system s;
-    cpu_tree tree;
+    owned_tree tree;
     message why = {0};
     scalar *values = random_values(&r, &a, SPD);
     assert_int_equal(system_build_in_order(&s, a, values, SPD, SCALAR_COMPLEX, NATURAL),
@@ -330,7 +330,7 @@ static void groups_may_be_large_unless_told_otherwise(void **state)
         assert_true(limited ? largest <= 60 : largest == 300);
         prepared_free(&s.env.memory, &p);
     }
-    cpu_tree_free(&s.env.memory, &tree);
+    owned_tree_free(&s.env.memory, &tree);
     system_free(&s);
 }
 

@@ -17,7 +17,7 @@
 /* A plan beside what it was made for, and the factor in one row. */
 typedef struct trial {
     cpu_system *s;
-    cpu_tree tree;
+    owned_tree tree;
     tree_shape shape;
     substitution plan;
     scalar *factor;
@@ -66,7 +66,7 @@ static void end(trial *t)
 {
     substitution_free(&t->s->env.memory, &t->plan);
     tree_shape_free(&t->s->env.memory, &t->shape);
-    cpu_tree_free(&t->s->env.memory, &t->tree);
+    owned_tree_free(&t->s->env.memory, &t->tree);
     free(t->factor);
     free(t->panel_at);
 }

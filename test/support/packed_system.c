@@ -32,7 +32,7 @@ void unpack_view(packed *p)
 {
     tree_workspace_free(p->workspace);
     tree_solver_free(p->solver);
-    cpu_tree_free(&p->s.env.memory, &p->tree);
+    owned_tree_free(&p->s.env.memory, &p->tree);
 }
 
 void unpack(packed *p)

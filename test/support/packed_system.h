@@ -12,7 +12,7 @@
 
 typedef struct packed {
     cpu_system s;
-    cpu_tree tree;
+    owned_tree tree;
     tree_solver *solver;
     tree_workspace *workspace;
 } packed;

@@ -3,10 +3,12 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/solve/workspace.h"
 #include "solver/cpu/plan/tree.h"
+#include "solver/cpu/solve/refine.h"
+#include "solver/cpu/solve/workspace.h"
 #include <assert.h>
 #include <string.h>
 
-static void *take(memory *m, cpu_tree *tree, int64_t count, size_t size)
+static void *take(memory *m, owned_tree *tree, int64_t count, size_t size)
 {
     void *p = memory_new(m, count, size);
     if (p)
@@ -34,7 +36,7 @@ static void fill(const numeric *f, const int32_t *elimination, int32_t *first, i
     }
 }
 
-libsolver_status NAME(cpu_tree_view)(const void *numeric_, cpu_tree *tree)
+libsolver_status NAME(cpu_tree_view)(const void *numeric_, owned_tree *tree)
 {
     const numeric *f = numeric_;
     assert(!is_simplicial(f)); /* plans for other backends have fronts */
@@ -57,7 +59,7 @@ libsolver_status NAME(cpu_tree_view)(const void *numeric_, cpu_tree *tree)
     if (!first || !row_start || !row || !ld || !panel || !d || !e || !user_row || !scale ||
         !elimination) {
         memory_free(m, elimination);
-        cpu_tree_free(m, tree);
+        owned_tree_free(m, tree);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
     for (int32_t k = 0; k < n; k++) {
@@ -83,4 +85,43 @@ libsolver_status NAME(cpu_tree_view)(const void *numeric_, cpu_tree *tree)
                                .user_row = user_row,
                                .scale = scale};
     return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_view_tree)(const void *numeric_, owned_tree *tree, message *why)
+{
+    const numeric *f = numeric_;
+    const libsolver_status status = NAME(cpu_tree_view)(f, tree);
+    if (status != LIBSOLVER_OK)
+        return FAIL(why, status, "the view of the factor wanted %lld more bytes",
+                    (long long)f->plan->env->memory.wanted);
+    return LIBSOLVER_OK;
+}
+
+void NAME(cpu_view_plan)(const void *plan_, backend_plan_view *view)
+{
+    const cpu_plan *plan = plan_;
+    *view = (backend_plan_view){.a = &plan->a,
+                                .row_of = plan->part.perm,
+                                .hermitian = plan->hermitian,
+                                .factor_entries = plan->part.stored_nnz};
+}
+
+void NAME(cpu_view)(const void *numeric_, backend_view *view)
+{
+    const numeric *f = numeric_;
+    const int is_singular = f->zero_pivots > 0;
+    *view =
+        (backend_view){.values = f->value,
+                       .row_sum = f->row_sum,
+                       .scale = f->scale,
+                       .row_of = f->plan->part.perm,
+                       .is_singular = is_singular,
+                       .least_progress = is_singular ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
+}
+
+void NAME(cpu_set_solver)(void *workspace_, void (*solve)(void *user, int c, void *x), void *user)
+{
+    workspace *w = workspace_;
+    w->solve_override = solve;
+    w->override_user = user;
 }

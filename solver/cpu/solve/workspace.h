@@ -25,7 +25,7 @@ typedef struct workspace {
     double *power;    /* in such a workspace, for each column: what it was multiplied with, ... */
     wide *left;       /* ... and n: what of the right-hand sides has not been solved for yet */
     scalar *singular; /* 4 n for one column, for a factor with zero pivots: see null_space_tmpl.c */
-    void (*solve_override)(void *user, int c, scalar *x); /* does all parts of a solve instead of
+    void (*solve_override)(void *user, int c, void *x); /* does all parts of a solve instead of
                                                         cpu_solve_block; NULL: it does */
     void *override_user;
 } workspace;
@@ -96,6 +96,11 @@ libsolver_status NAME(cpu_schur_complement)(const void *numeric, const libsolver
 libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace,
                                  const libsolver_vectors *b, const libsolver_vectors *x,
                                  message *why);
+/* tree_tmpl.c: see backend.view */
+void NAME(cpu_view_plan)(const void *plan, backend_plan_view *view);
+void NAME(cpu_view)(const void *numeric, backend_view *view);
+libsolver_status NAME(cpu_view_tree)(const void *numeric, struct owned_tree *tree, message *why);
+void NAME(cpu_set_solver)(void *workspace, void (*solve)(void *user, int c, void *x), void *user);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                               int64_t *indices, void *values, int64_t *order, message *why);

@@ -1,9 +1,9 @@
-/* solver/cpu/plan/tree.c: the end of a view of a factor
+/* base/owned_tree.c: the end of a view of a factor
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 #include <string.h>
 
-void cpu_tree_free(memory *m, cpu_tree *tree)
+void owned_tree_free(memory *m, owned_tree *tree)
 {
     for (int i = 0; i < tree->arrays; i++)
         memory_free(m, tree->array[i]);
