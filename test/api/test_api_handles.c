@@ -8,6 +8,7 @@
 #include "api_bench.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void null_arguments_are_refused(void **state)
 {
@@ -86,6 +87,71 @@ static void null_arguments_are_refused(void **state)
     libsolver_analysis_free(NULL);
     libsolver_factor_free(NULL);
     libsolver_workspace_free(NULL);
+    works(t);
+}
+
+/* Every call on a factor that fails says why, and keeps its place apart. */
+static void each_failing_call_says_why(void **state)
+{
+    bench *t = *state;
+    sparse spd = sparse_grid(4, 3, 4);
+    libsolver_matrix view = sparse_view(&spd);
+    libsolver_options o = t->options;
+    libsolver_analysis *analysis;
+    libsolver_factor *none; /* an object without a factor */
+    libsolver_inertia_counts counts;
+    libsolver_determinant_info determinant;
+    double *negative = calloc((size_t)spd.pointers[N], sizeof(double)), out[N], value;
+    int64_t entries;
+    for (int64_t p = 0; p < spd.pointers[N]; p++)
+        negative[p] = -spd.values[p];
+    o.kind = LIBSOLVER_KIND_SPD;
+    assert_int_equal(libsolver_analyze(t->context, &view, &o, &analysis), LIBSOLVER_OK);
+    view.values = negative;
+    assert_int_equal(libsolver_factorize(analysis, &view, &none), LIBSOLVER_NOT_POSITIVE_DEFINITE);
+    assert_non_null(strstr(libsolver_factor_place(none), ".c:"));
+    const libsolver_vectors v = block_view(t->b, N, 1);
+#define SAYS(factor, word, call) \
+    do { \
+        assert_int_equal(libsolver_refactorize_shifted(factor, NULL, &(libsolver_vectors){0}), \
+                         LIBSOLVER_INVALID); \
+        assert_non_null(strstr(libsolver_factor_message(factor), "shift")); \
+        refused(call, LIBSOLVER_INVALID, libsolver_factor_message(factor), word); \
+        assert_non_null(strstr(libsolver_factor_place(factor), ".c:")); \
+    } while (0)
+    SAYS(none, "no factor", libsolver_solve_plain(none, LIBSOLVER_PART_L, NULL, &v, &v));
+    SAYS(none, "no factor", libsolver_determinant(none, &determinant));
+    SAYS(none, "no factor", libsolver_condition(none, NULL, &value));
+    SAYS(none, "no factor", libsolver_forward_error(none, NULL, &v, &v, &value));
+    SAYS(none, "no factor", libsolver_inertia(none, &counts));
+    SAYS(none, "no factor", libsolver_get_factor_l(none, &entries, NULL, NULL, NULL, NULL));
+    SAYS(none, "no factor", libsolver_get_factor_d(none, out, out));
+    SAYS(none, "no factor", libsolver_get_scaling(none, out));
+    SAYS(none, "no factor", libsolver_schur_complement(none, &v));
+    SAYS(none, "no factor", libsolver_schur_condense(none, NULL, &v, &v));
+    SAYS(none, "no factor", libsolver_schur_expand(none, NULL, &v));
+    SAYS(none, "columns", libsolver_workspace_create(none, 0, &(libsolver_workspace *){NULL}));
+    SAYS(none, "NULL", libsolver_workspace_create(none, 1, NULL));
+    SAYS(none, "NULL", libsolver_inertia(none, NULL));
+    SAYS(none, "NULL", libsolver_determinant(none, NULL));
+    SAYS(none, "NULL", libsolver_condition(none, NULL, NULL));
+    SAYS(none, "NULL", libsolver_forward_error(none, NULL, NULL, &v, &value));
+    SAYS(none, "NULL", libsolver_get_factor_l(none, NULL, NULL, NULL, NULL, NULL));
+    SAYS(none, "NULL", libsolver_get_factor_d(none, out, NULL));
+    SAYS(none, "NULL", libsolver_get_scaling(none, NULL));
+    SAYS(t->factor, "schur_rows", libsolver_schur_complement(t->factor, &v));
+    SAYS(t->factor, "schur_rows", libsolver_schur_condense(t->factor, NULL, &v, &v));
+    refused(libsolver_analyze(t->context, &view, &o, NULL), LIBSOLVER_INVALID,
+            libsolver_context_message(t->context), "where the analysis is to go");
+    refused(libsolver_factorize(analysis, &view, NULL), LIBSOLVER_INVALID,
+            libsolver_context_message(t->context), "where the factor is to go");
+    assert_non_null(strstr(libsolver_context_place(t->context), ".c:"));
+    assert_string_equal(libsolver_context_place(NULL), "");
+    assert_string_equal(libsolver_factor_place(NULL), "");
+    libsolver_factor_free(none);
+    libsolver_analysis_free(analysis);
+    free(negative);
+    sparse_free(&spd);
     works(t);
 }
 
@@ -261,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         unit_test_on_bench(null_arguments_are_refused),
+        unit_test_on_bench(each_failing_call_says_why),
         unit_test_on_bench(handles_in_the_wrong_order_are_refused),
         unit_test_on_bench(bad_options_are_refused),
     };

@@ -60,6 +60,19 @@ class Memory(FolderCase):
             self.refused(256 * MIB, "solve", large, *options)
         self.refused(256 * MIB, "bench", large)
 
+    def test_the_json_says_what_wanted_how_much_and_where_the_library_found_it(self):
+        places = set()
+        for limit in range(100_000, 340_000, 4_000):
+            code, printed = self.check(limit, "solve", "lap2d:20", "--json", "-")
+            result = json.loads(printed)
+            if code == 0:
+                self.assertEqual((result["message"], result["place"]), ("", None))
+            elif result["place"]:
+                self.assertRegex(result["place"], r"^\w+\.c:\d+$")
+                self.assertRegex(result["message"], r"^lap2d:20: .* [1-9]\d* more bytes$")
+                places.add(result["place"])
+        self.assertGreater(len(places), 2)
+
     def test_a_short_right_hand_side_with_many_columns_is_refused(self):
         one = self.file("one.mtx", HEADER + "3 3 3\n1 1 1\n2 2 1\n3 3 1\n")
         wide = self.file("wide.mtx", "%%MatrixMarket matrix coordinate real general\n3 50000000 1\n3 50000000 1\n")

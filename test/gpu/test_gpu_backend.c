@@ -144,6 +144,8 @@ static int again(session *t, libsolver_status status, const char *call)
                  t->failures + 1);
     if (t->trouble == DEVICE_CALL && !says_what_failed(t->s.why.text))
         fail_msg("%s: %s failed, and the message is \"%s\"", call, fake.last, t->s.why.text);
+    if (!t->s.why.text[0] || strstr(t->s.why.text, " 0 more bytes"))
+        fail_msg("%s: status %d, and the sentence is '%s'", call, status, t->s.why.text);
     t->failures++;
     t->s.ration.left = INT64_MAX;
     return 1;
