@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "fake.h"
+#include "fake/fake.h"
 #include "systems.h"
 #include <stdio.h>
 #include <stdlib.h>
