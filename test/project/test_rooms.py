@@ -39,7 +39,7 @@ LIBRARY = {
     "solver/matching": ["base", "ordering"],
     "solver/cpu": ["base", "ordering", "dense/cpu", "solver/matching"],
     "solver/gpu": ["base", "ordering", "gpu/packed", "gpu/refine", "solver/cpu"],
-    "solver/order": ["base", "ordering", "ordering/nd", "solver/matching"],
+    "solver/order": ["base", "ordering", "ordering/nd", "solver", "solver/matching", "solver/input"],
     "solver/input": ["base", "ordering"],
     "solver": ["base"],
     "solver/phases": ["base", "ordering", "gpu/device", "solver", "solver/matching", "solver/cpu",
