@@ -1,7 +1,8 @@
 /* dense/cpu/blas.h: the BLAS routines used, by precision, column-major
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Called from OpenMP tasks: the BLAS must be serial and thread-safe. */
+ * Called from OpenMP tasks: the BLAS must be serial and thread-safe.  Arguments are as many, and in
+ * the order, as the BLAS has them. */
 #ifndef DENSE_CPU_BLAS_H
 #define DENSE_CPU_BLAS_H
 

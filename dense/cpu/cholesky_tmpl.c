@@ -59,8 +59,8 @@ int NAME(front_cholesky)(int m, int k, scalar *panel, const real *diagonal, fron
         const int done = block_of_columns(j, end, m, panel, diagonal, watch);
         if (done < end)
             return done;
-        NAME(
-            front_update_columns)(1, m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k, watch);
+        NAME(front_update_columns)(1, m, panel, j, end, panel + (int64_t)j * m, m, 0, end, k,
+                                   watch);
     }
     return k;
 }

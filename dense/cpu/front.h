@@ -119,32 +119,35 @@ static inline int64_t front_ldlt_work(int64_t m, int64_t k)
     return 2 * m * (columns > 1 ? columns : 2);
 }
 
-/* Contribution block of order r = m - p after p pivots:  C := -L21 D L21^T, rows p..m-1 of the
- * panel's first p columns. d, e: NULL for Cholesky.  The block columns of the k - p delayed
- * candidates are taken from the panel instead. scratch(thread): FRONT_TASK_SCRATCH scalars for each
- * OpenMP thread, scratch_stride apart. */
-void NAME(
-    front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d,
-                        const scalar *e, scalar *cb, scalar *scratch, int64_t scratch_stride,
-                        front_watch *watch);
+/* The pivots of a front once they are eliminated: columns [0, p) of its panel, leading dimension
+ * m.  d, e: NULL for Cholesky. */
+typedef struct front_pivots {
+    int hermitian, m, p;
+    const scalar *panel, *d, *e;
+} front_pivots;
+
+/* Contribution block of order r = m - p:  C := -L21 D L21^T, rows p..m-1 of the panel's first p
+ * columns.  The block columns of the k - p delayed candidates are taken from the panel
+ * instead.  scratch(thread): FRONT_TASK_SCRATCH scalars for each OpenMP thread, scratch_stride
+ * apart; not read for Cholesky. */
+void NAME(front_contribution)(const front_pivots *f, int k, scalar *cb, scalar *scratch,
+                              int64_t scratch_stride, front_watch *watch);
 
 /* What p pivots subtract from the columns behind them, which stand in the panel too:  columns [p,
  * m) -= L21 D L21^T.  d, e: NULL for Cholesky.  work: as in front_ldlt. */
-void NAME(
-    front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e,
-                       scalar *work, front_watch *watch);
+void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d,
+                             const scalar *e, scalar *work, front_watch *watch);
 
-/* Building blocks of the above.
+/* Building blocks of the above, with as many arguments as such products have in the BLAS.
  *
  * update_trapezoid:  C := beta C - L W^T for the entries on and below the diagonal of C, rows x
  * columns, inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal
  * become undefined.  front_update_columns: the same with beta = 1 for columns [from, to) of the
  * panel and pivots [p0, p1): L is the panel, row i of W is row i - w_row of w. */
-void NAME(
-    update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
-                      const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
-void
-    NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w,
-                          int ldw, int w_row, int from, int to, front_watch *watch);
+void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l,
+                            int ldl, const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
+void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
+                                const scalar *w, int ldw, int w_row, int from, int to,
+                                front_watch *watch);
 
 #endif

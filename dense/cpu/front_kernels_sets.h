@@ -8,7 +8,7 @@
 
 #if defined(SET_avx2) || defined(SET_plain)
 int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e,
-               real *g);
+                    real *g);
 #endif
 
 extern const front_kernels NAME(front_kernels_plain), NAME(front_kernels_avx2);

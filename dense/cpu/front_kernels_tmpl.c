@@ -380,5 +380,5 @@ static void add_magnitudes(int rows, int columns, const scalar *l, int ldl, cons
             g[i] += scalar_abs(l[i + (ptrdiff_t)c * ldl]) * scalar_abs(w[i + (ptrdiff_t)c * ldw]);
 }
 
-const front_kernels SET(front_kernels) = {update, solve_right, cholesky,
-                                     divide, SET(ldlt_block),  add_magnitudes};
+const front_kernels SET(front_kernels) = {update, solve_right,     cholesky,
+                                          divide, SET(ldlt_block), add_magnitudes};

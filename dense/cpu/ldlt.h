@@ -50,7 +50,7 @@ static inline void divide_2x2(int hermitian, scalar a, scalar b, scalar c, scala
 /* Counts the pivot d, or the 2x2 pivot [d e'; e d2] when e != 0, of rows with magnitudes g1 and
  * g2. */
 void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1,
-                real g2);
+                      real g2);
 
 /* Swaps candidates i < j: rows and columns of the panel, with index and magnitude. */
 void NAME(ldlt_swap)(const front_candidates *front, int i, int j);

@@ -146,7 +146,7 @@ static void eliminate_2x2(block *s, int p, real *g)
 }
 
 int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e,
-               real *g)
+                    real *g)
 {
     block s = {hermitian, n, ldlt_block_ld(n), b, {0}};
     const int ld = s.ld;

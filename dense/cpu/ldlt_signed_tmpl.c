@@ -74,7 +74,7 @@ void NAME(front_ldlt_signed)(const front_candidates *f, const int8_t *sign)
         rows_below(f->hermitian, m - end, end - p, m, corner, corner + (end - p), f->d + p,
                    f->magnitude + end, f->work);
         NAME(front_update_columns)(f->hermitian, m, f->panel, p, end, f->work, m - end, end, end, k,
-                             f->watch);
+                                   f->watch);
     }
     f->report->eliminated = k;
 }

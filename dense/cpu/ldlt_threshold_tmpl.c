@@ -56,7 +56,7 @@ static void singular_values(scalar a, scalar b, scalar c, double *value)
 }
 
 void NAME(ldlt_count)(int hermitian, front_report *report, scalar d, scalar e, scalar d2, real g1,
-                real g2)
+                      real g2)
 {
     const int without_sign = SCALAR_COMPLEX && !hermitian, pivots = e == 0 ? 1 : 2;
     double value[2] = {without_sign ? (double)scalar_abs(d) : (double)scalar_real(d), 0};
@@ -260,7 +260,7 @@ static int take(const search *s, int p, int c, int t, int pivots)
     eliminate(s, p, pivots);
     const int last = p + pivots - 1;
     NAME(ldlt_count)(f->hermitian, f->report, f->d[p], f->e[p], f->d[last], f->magnitude[p],
-               f->magnitude[last]);
+                     f->magnitude[last]);
     return pivots;
 }
 

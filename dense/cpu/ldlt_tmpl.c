@@ -127,7 +127,7 @@ static void restore_failed(front *f, int p, int nb, int accepted, const scalar *
     }
     scalar *corner = f->in.panel + p + accepted + (int64_t)(p + accepted) * m;
     NAME(update_trapezoid)(f->in.hermitian, failed + rows, failed, accepted,
-                     f->in.panel + p + accepted + (int64_t)p * m, m, w, failed, 1, corner, m);
+                           f->in.panel + p + accepted + (int64_t)p * m, m, w, failed, 1, corner, m);
     for (int c = 0; c < accepted; c++)
         for (int i = 0; i < failed; i++)
             f->in.magnitude[p + accepted + i] +=
@@ -175,7 +175,7 @@ static int eliminate_block(front *f, int p, int s, int nb)
         memcpy(column + c + 1, b + c + 1 + c * ldb, sizeof(scalar) * (size_t)(nb - c - 1));
         const int pivots = f->in.e[p + c] != 0 ? 2 : 1;
         NAME(ldlt_count)(f->in.hermitian, f->in.report, f->in.d[p + c], f->in.e[p + c],
-                   f->in.d[p + c + pivots - 1], g[c], g[c + pivots - 1]);
+                         f->in.d[p + c + pivots - 1], g[c], g[c + pivots - 1]);
         if (pivots == 2) { /* the second column of the pair */
             scalar *second = column + m;
             second[c + 1] = 1;
@@ -190,9 +190,8 @@ static int eliminate_block(front *f, int p, int s, int nb)
                                f->in.magnitude + p + nb);
     if (accepted < nb)
         restore_failed(f, p, nb, accepted, b, order);
-    NAME(
-        front_update_columns)(f->in.hermitian, m, f->in.panel, p, p + accepted, f->w, ld - nb, p + nb,
-                         p + nb, f->in.k, f->in.watch);
+    NAME(front_update_columns)(f->in.hermitian, m, f->in.panel, p, p + accepted, f->w, ld - nb,
+                               p + nb, p + nb, f->in.k, f->in.watch);
     return accepted;
 }
 

@@ -41,11 +41,9 @@ static inline int64_t substitution_width(int64_t c)
 
 /* forward and backward with a whole panel, ld = m.  A large one is cut by size alone, into OpenMP
  * tasks. */
-void NAME(
-    substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel,
-                        int width, scalar *z);
-void NAME(
-    substitute_backward)(const substitution *kernels, int m, int p, int unit, const scalar *panel,
-                         int width, scalar *z);
+void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit,
+                              const scalar *panel, int width, scalar *z);
+void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit,
+                               const scalar *panel, int width, scalar *z);
 
 #endif

@@ -18,7 +18,8 @@ const substitution *NAME(substitution_kernels)(int width, int ahead)
 {
 #ifdef HAVE_avx512
     if (here_is_avx512())
-        return width == 1 ? &NAME(single_substitution_avx512)[ahead] : &NAME(block_substitution_avx512);
+        return width == 1 ? &NAME(single_substitution_avx512)[ahead]
+                          : &NAME(block_substitution_avx512);
 #endif
 #ifdef HAVE_avx2
     if (here_is_avx2())
@@ -27,9 +28,8 @@ const substitution *NAME(substitution_kernels)(int width, int ahead)
     return width == 1 ? &NAME(single_substitution_plain)[ahead] : &NAME(block_substitution_plain);
 }
 
-void NAME(
-    substitute_forward)(const substitution *kernels, int m, int p, int unit, const scalar *panel,
-                        int width, scalar *z)
+void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit,
+                              const scalar *panel, int width, scalar *z)
 {
     if ((int64_t)m * p <= LARGE_ENTRIES) {
         kernels->forward(m, p, m, unit, panel, width, z);
@@ -48,9 +48,8 @@ void NAME(
     }
 }
 
-void NAME(
-    substitute_backward)(const substitution *kernels, int m, int p, int unit, const scalar *panel,
-                         int width, scalar *z)
+void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit,
+                               const scalar *panel, int width, scalar *z)
 {
     if ((int64_t)m * p <= LARGE_ENTRIES) {
         kernels->backward(m, p, m, unit, panel, width, z);

@@ -19,15 +19,14 @@ const front_kernels *NAME(front_kernels_here)(void)
     return &NAME(front_kernels_plain);
 }
 
-void NAME(
-    update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l, int ldl,
-                      const scalar *w, int ldw, scalar beta, scalar *c, int ldc)
+void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l,
+                            int ldl, const scalar *w, int ldw, scalar beta, scalar *c, int ldc)
 {
     if (inner == 0 && beta == 1)
         return;
     if (front_kernels_pay(rows, inner)) {
-        NAME(front_kernels_here)()->update(hermitian, 1, rows, columns, inner, l, ldl, w, ldw, beta != 0,
-                                     c, ldc);
+        NAME(front_kernels_here)()->update(hermitian, 1, rows, columns, inner, l, ldl, w, ldw,
+                                           beta != 0, c, ldc);
         return;
     }
     const int square = columns < rows ? columns : rows;
@@ -41,9 +40,9 @@ void NAME(
          ldc);
 }
 
-void NAME(
-    front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1, const scalar *w,
-                          int ldw, int w_row, int from, int to, front_watch *watch)
+void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
+                                const scalar *w, int ldw, int w_row, int from, int to,
+                                front_watch *watch)
 {
     const int inner = p1 - p0;
     const scalar *l = panel + (int64_t)p0 * m;
@@ -56,9 +55,8 @@ void NAME(
 #pragma omp task if (front_is_large(m, inner)) firstprivate(i, j, rows, columns, w_tile, c)
             if (!front_panel_stopped(watch, m, inner)) {
                 if (i == j)
-                    NAME(
-                        update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw, 1, c,
-                                     m);
+                    NAME(update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw,
+                                           1, c, m);
                 else
                     gemm('N', transposed(hermitian), rows, columns, inner, -1, l + i, m, w_tile,
                          ldw, 1, c, m);
@@ -68,14 +66,14 @@ void NAME(
 #pragma omp taskwait
 }
 
-/* W := L D for rows of L, pivots [p0, p1) that split no 2x2 pivot.  W: rows x (p1 - p0), leading
+/* W := L D for `pivots` columns of L, of so many rows, that split no 2x2 pivot.  W has leading
  * dimension rows. */
-static void times_d(int hermitian, int rows, int p0, int p1, const scalar *l, int ldl,
-                    const scalar *d, const scalar *e, scalar *w)
+static void times_d(int hermitian, int rows, int pivots, const scalar *l, int ldl, const scalar *d,
+                    const scalar *e, scalar *w)
 {
-    for (int p = p0; p < p1; p++) {
+    for (int p = 0; p < pivots; p++) {
         const scalar *l0 = l + (int64_t)p * ldl;
-        scalar *w0 = w + (int64_t)(p - p0) * rows;
+        scalar *w0 = w + (int64_t)p * rows;
         if (e[p] == 0) {
             for (int i = 0; i < rows; i++)
                 w0[i] = l0[i] * d[p];
@@ -91,14 +89,15 @@ static void times_d(int hermitian, int rows, int p0, int p1, const scalar *l, in
     }
 }
 
-/* One tile of the contribution block:  C := -L(rows i..) (D) L(rows j..)^T (^H) over all p
- * pivots. */
-static void contribution_tile(int hermitian, int rows, int columns, int on_diagonal, int p,
-                              const scalar *li, const scalar *lj, int m, const scalar *d,
-                              const scalar *e, scalar *c, int ldc, scalar *w)
+/* The tile of rows [i, i + rows) and columns [j, j + columns) of the contribution block, at c:
+ * C := -L(p + i.., :) (D) L(p + j.., :)^T (^H).  w: FRONT_TASK_SCRATCH scalars. */
+static void contribution_tile(const front_pivots *f, int i, int rows, int j, int columns, scalar *c,
+                              int ldc, scalar *w)
 {
-    if (!d) {
-        if (on_diagonal)
+    const int hermitian = f->hermitian, m = f->m, p = f->p;
+    const scalar *li = f->panel + p + i, *lj = f->panel + p + j;
+    if (!f->d) {
+        if (i == j)
             NAME(update_trapezoid)(hermitian, rows, columns, p, li, m, lj, m, 0, c, ldc);
         else
             gemm('N', transposed(hermitian), rows, columns, p, -1, li, m, lj, m, 0, c, ldc);
@@ -106,27 +105,25 @@ static void contribution_tile(int hermitian, int rows, int columns, int on_diago
     }
     for (int p0 = 0, p1; p0 < p; p0 = p1) {
         p1 = p0 + TILE_INNER < p ? p0 + TILE_INNER : p;
-        if (e[p1 - 1] != 0)
+        if (f->e[p1 - 1] != 0)
             p1--; /* its partner stays with it */
-        times_d(hermitian, columns, p0, p1, lj, m, d, e, w);
+        const int inner = p1 - p0;
+        times_d(hermitian, columns, inner, lj + (int64_t)p0 * m, m, f->d + p0, f->e + p0, w);
         const scalar *l = li + (int64_t)p0 * m, beta = p0 > 0;
-        if (on_diagonal)
-            NAME(
-                update_trapezoid)(hermitian, rows, columns, p1 - p0, l, m, w, columns, beta, c, ldc);
+        if (i == j)
+            NAME(update_trapezoid)(hermitian, rows, columns, inner, l, m, w, columns, beta, c, ldc);
         else
-            gemm('N', transposed(hermitian), rows, columns, p1 - p0, -1, l, m, w, columns, beta, c,
+            gemm('N', transposed(hermitian), rows, columns, inner, -1, l, m, w, columns, beta, c,
                  ldc);
     }
 }
 
-void NAME(
-    front_contribution)(int hermitian, int m, int k, int p, const scalar *panel, const scalar *d,
-                        const scalar *e, scalar *cb, scalar *scratch, int64_t scratch_stride,
-                        front_watch *watch)
+void NAME(front_contribution)(const front_pivots *f, int k, scalar *cb, scalar *scratch,
+                              int64_t scratch_stride, front_watch *watch)
 {
-    const int r = m - p, delayed = k - p;
+    const int p = f->p, r = f->m - p, delayed = k - p;
     for (int j = 0; j < delayed; j++) /* already updated in the panel */
-        memcpy(cb + cb_column(r, j) + j, panel + (int64_t)(p + j) * m + p + j,
+        memcpy(cb + cb_column(r, j) + j, f->panel + (int64_t)(p + j) * f->m + p + j,
                sizeof(scalar) * (size_t)(r - j));
     if (p == 0) {
         for (int j = delayed; j < r; j++)
@@ -142,17 +139,15 @@ void NAME(
             scalar *c = cb + cb_column(r, j) + i;
 #pragma omp task if (front_is_large(r, p)) firstprivate(i, j, rows, columns, ldc, c)
             if (!front_panel_stopped(watch, r, p))
-                contribution_tile(hermitian, rows, columns, i == j, p, panel + p + i, panel + p + j,
-                                  m, d, e, c, ldc,
+                contribution_tile(f, i, rows, j, columns, c, ldc,
                                   scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
         }
     }
 #pragma omp taskwait
 }
 
-void NAME(
-    front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d, const scalar *e,
-                       scalar *work, front_watch *watch)
+void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d,
+                             const scalar *e, scalar *work, front_watch *watch)
 {
     const int rows = m - p;
     if (!d)
@@ -161,7 +156,7 @@ void NAME(
         p1 = p0 + LDLT_BLOCK < p ? p0 + LDLT_BLOCK : p;
         if (e[p1 - 1] != 0)
             p1--; /* its partner stays with it */
-        times_d(hermitian, rows, p0, p1, panel + p, m, d, e, work);
+        times_d(hermitian, rows, p1 - p0, panel + p + (int64_t)p0 * m, m, d + p0, e + p0, work);
         NAME(front_update_columns)(hermitian, m, panel, p0, p1, work, rows, p, p, m, watch);
     }
 }

@@ -193,9 +193,10 @@ static void free_eliminated(eliminated *f)
 static void run_contribution(void *arg)
 {
     const eliminated *f = arg;
-    front_contribution_d(0, f->m, f->k, f->p, f->panel, f->ldlt ? f->d : NULL,
-                         f->ldlt ? f->e : NULL, f->cb, f->ldlt ? f->scratch : NULL,
-                         FRONT_TASK_SCRATCH, NULL);
+    const front_pivots pivots = {
+        0, f->m, f->p, f->panel, f->ldlt ? f->d : NULL, f->ldlt ? f->e : NULL};
+    front_contribution_d(&pivots, f->k, f->cb, f->ldlt ? f->scratch : NULL, FRONT_TASK_SCRATCH,
+                         NULL);
 }
 
 static void check_contribution(const eliminated *f)

@@ -467,8 +467,9 @@ static void nearly_singular_pairs_are_no_pivots(void **state)
             scalar a[16] = {1, b, [8] = 0, 1}, d[2], e[2]; /* ldlt_block_ld(2) = 8 */
             real g[2] = {1, 1};
             int order[2];
-            assert_int_equal(
-                NAME(front_kernels_here)()->ldlt_block(hermitian, 2, LDLT_ZERO, a, order, d, e, g), 2);
+            assert_int_equal(NAME(front_kernels_here)()->ldlt_block(hermitian, 2, LDLT_ZERO, a,
+                                                                    order, d, e, g),
+                             2);
             const int pair = cabsl(1 - (exact)b * exact_mirror(b, hermitian)) >=
                              0.51L * scalar_abs(b) * scalar_abs(b);
             assert_int_equal(e[0] != 0, pair);
@@ -481,9 +482,9 @@ static void nearly_singular_pairs_are_no_pivots(void **state)
 static void contribution(const front *f, scalar *cb)
 {
     scalar *scratch = nan_scalars((int64_t)FRONT_TASK_SCRATCH * 5);
-    NAME(
-        front_contribution)(f->hermitian, f->m, f->k, f->report.eliminated, f->panel, f->d, f->e, cb,
-                       scratch, FRONT_TASK_SCRATCH, NULL);
+    NAME(front_contribution)(&(front_pivots){f->hermitian, f->m, f->report.eliminated, f->panel,
+                                             f->d, f->e},
+                             f->k, cb, scratch, FRONT_TASK_SCRATCH, NULL);
     free(scratch);
 }
 

@@ -73,8 +73,7 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t)
 void NAME(cpu_finish_schur_node)(numeric *f, scalar *work)
 {
     node *v = &f->node[f->plan->schur_node];
-    NAME(
-        front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e, work,
-                      &f->watch);
+    NAME(front_update_rest)(f->cholesky || f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e,
+                            work, &f->watch);
     v->k = v->p;
 }

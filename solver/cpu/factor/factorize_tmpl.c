@@ -69,8 +69,8 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
     count_squares(v, f->largest + f->plan->part.first[s], &t->report);
     if (!is_schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(
-            front_contribution)(1, v->m, v->k, v->p, v->panel, NULL, NULL, v->cb, NULL, 0, &f->watch);
+        NAME(front_contribution)(&(front_pivots){1, v->m, v->p, v->panel, NULL, NULL}, v->k, v->cb,
+                                 NULL, 0, &f->watch);
     }
     v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
     NAME(cpu_assemble_contribution)(f, s);
@@ -95,8 +95,9 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     TRY(NAME(cpu_eliminate_front)(f, s, t));
     if (s != f->plan->schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(f->plan->hermitian, v->m, v->k, v->p, v->panel, v->d, v->e, v->cb,
-                           f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
+        NAME(front_contribution)(&(front_pivots){f->plan->hermitian, v->m, v->p, v->panel, v->d,
+                                                 v->e},
+                                 v->k, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);
@@ -219,7 +220,7 @@ static libsolver_status finish(numeric *f, backend_report *report)
 #define GROWTH_BYTES ((int64_t)64 << 20)
 
 libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int cholesky,
-                                       const backend_options *options, backend_report *report)
+                                             const backend_options *options, backend_report *report)
 {
     f->cholesky = cholesky;
     TRY(NAME(cpu_scale)(f, options->scaling));
@@ -227,7 +228,7 @@ libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int chole
 }
 
 libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options,
-                             backend_report *report)
+                                   backend_report *report)
 {
     if (f->single)
         return NAME(cpu_attempt_in_single)(f, 0, cholesky, options, report);

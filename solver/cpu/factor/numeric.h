@@ -251,15 +251,15 @@ void NAME(cpu_finish_schur_node)(numeric *f, scalar *work);
 /* factorize_tmpl.c: one factorization of the given kind.  NOT_POSITIVE_DEFINITE with
  * report->failed_row, TOO_MANY_DELAYS, OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_options *options,
-                             backend_report *report);
+                                   backend_report *report);
 /* Mixed precision: scaled here, factorized in single precision, the diagonal times 1 + shift. */
-libsolver_status
-    NAME(cpu_attempt_in_single)(numeric *f, double shift, int cholesky,
-                                       const backend_options *options, backend_report *report);
+libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int cholesky,
+                                             const backend_options *options,
+                                             backend_report *report);
 /* simplicial_tmpl.c: one factorization by columns, as cpu_attempt; the parts of a solve that are
  * asked for, x: c right-hand sides as in a workspace. */
 libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options,
-                                        backend_report *report);
+                                              backend_report *report);
 void NAME(cpu_solve_simplicial)(const numeric *f, int part, int c, scalar *x);
 /* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);

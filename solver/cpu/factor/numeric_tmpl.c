@@ -189,8 +189,9 @@ libsolver_status NAME(cpu_foresee_tree)(numeric *f, int64_t *bytes)
     f->threads = f->plan->tasks.threads;
     const int parts = list_fronts(f, part);
     int64_t layout = 0;
-    const libsolver_status status =
-        memory_take(m, part, parts) ? NAME(cpu_foresee_layout)(f, &layout) : LIBSOLVER_OUT_OF_MEMORY;
+    const libsolver_status status = memory_take(m, part, parts)
+                                        ? NAME(cpu_foresee_layout)(f, &layout)
+                                        : LIBSOLVER_OUT_OF_MEMORY;
     memory_release(m, part, parts);
     *bytes += memory_sum(part, parts) + layout;
     return status;

@@ -60,7 +60,7 @@ static libsolver_status factorize_columns(numeric *f, int32_t *done, backend_rep
 }
 
 libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options,
-                                        backend_report *report)
+                                              backend_report *report)
 {
     const simplicial *s = f->plan->simplicial;
     *report = (backend_report){.failed_row = -1, .cholesky = 1, .growths = report->growths};

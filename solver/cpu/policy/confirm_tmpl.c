@@ -38,8 +38,9 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
     f->history.matching_helped = 0;
     f->history.last_search = (search_end){0};
     f->history.last_kind = (kind_memory){0};
-    const libsolver_status status =
-        NAME(cpu_take_tree)(f) ? NAME(cpu_factorize)(f, options, report, why) : LIBSOLVER_OUT_OF_MEMORY;
+    const libsolver_status status = NAME(cpu_take_tree)(f)
+                                        ? NAME(cpu_factorize)(f, options, report, why)
+                                        : LIBSOLVER_OUT_OF_MEMORY;
     if (status != LIBSOLVER_OUT_OF_MEMORY) {
         single->backend->destroy(f->factor);
         f->factor = NULL;
@@ -51,9 +52,9 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
     return status;
 }
 
-libsolver_status
-NAME(cpu_confirm)(void *numeric_, void *workspace_, const backend_options *options,
-                             int steps, double tolerance, backend_report *report, message *why)
+libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backend_options *options,
+                                   int steps, double tolerance, backend_report *report,
+                                   message *why)
 {
     numeric *f = numeric_;
     /* now, rather than in a trial of later values, which then take memory without a growth */

@@ -83,7 +83,7 @@ static void remember_kind(numeric *f, int has_tried_cholesky, const backend_repo
 }
 
 libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options,
-                               backend_report *report, message *why)
+                                     backend_report *report, message *why)
 {
     numeric *f = numeric_;
     const environment *env = f->plan->env;

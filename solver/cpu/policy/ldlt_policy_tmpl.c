@@ -159,7 +159,7 @@ static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_
 }
 
 libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backend_options *options,
-                                                  backend_report *report)
+                                                        backend_report *report)
 {
     int is_enough = 0;
     if (!f->history.last_search.was_long)

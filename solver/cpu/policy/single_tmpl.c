@@ -12,10 +12,9 @@
  * collection, 8 EPS to 1e-2). */
 #define SMALL_PIVOT ((real)LDLT_ZERO)
 
-libsolver_status
-NAME(cpu_single_attempt)(void *factor, const void *value_, const void *scale_,
-                                    double shift, int cholesky, const backend_options *options,
-                                    backend_report *report)
+libsolver_status NAME(cpu_single_attempt)(void *factor, const void *value_, const void *scale_,
+                                          double shift, int cholesky,
+                                          const backend_options *options, backend_report *report)
 {
     numeric *f = factor;
     const pattern *a = &f->plan->a;
@@ -42,8 +41,8 @@ static void replace_zero(const numeric *f, node *v, int i, backend_report *repor
     report->smallest = fmin(report->smallest, (double)scalar_real(v->d[i]));
 }
 
-void NAME(
-    cpu_single_finish)(void *factor, const void *row_sum_, int32_t *order, backend_report *report)
+void NAME(cpu_single_finish)(void *factor, const void *row_sum_, int32_t *order,
+                             backend_report *report)
 {
     numeric *f = factor;
     const double *row_sum = row_sum_;

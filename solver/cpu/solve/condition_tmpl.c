@@ -304,7 +304,7 @@ static int scale_power(const numeric *f)
 }
 
 libsolver_status NAME(cpu_condition)(const void *numeric_, void *workspace_, double *condition,
-                               message *why)
+                                     message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;
@@ -369,8 +369,8 @@ static int weights(const numeric *f, workspace *w, real *left)
 }
 
 libsolver_status NAME(cpu_forward_error)(const void *numeric_, void *workspace_,
-                                   const libsolver_vectors *b, const libsolver_vectors *x,
-                                   double *forward_error, message *why)
+                                         const libsolver_vectors *b, const libsolver_vectors *x,
+                                         double *forward_error, message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;

@@ -48,7 +48,7 @@ static extended pivot(const numeric *f, const node *v, int i)
 }
 
 libsolver_status NAME(cpu_determinant)(const void *numeric_, double *log_abs, double *phase_real,
-                                 double *phase_imaginary, message *why)
+                                       double *phase_imaginary, message *why)
 {
     const numeric *f = numeric_;
     const long double log_2 = 0.693147180559945309417232121458L;

@@ -54,7 +54,7 @@ static void widen(void *array, int64_t count)
 }
 
 libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int64_t *pointers,
-                              int64_t *indices, void *values, int64_t *order, message *why)
+                                    int64_t *indices, void *values, int64_t *order, message *why)
 {
     const numeric *f = numeric_;
     const int32_t n = f->plan->a.n;
@@ -83,8 +83,8 @@ libsolver_status NAME(cpu_export_l)(const void *numeric_, int64_t *entries, int6
     return LIBSOLVER_OK;
 }
 
-libsolver_status
-NAME(cpu_export_d)(const void *numeric_, void *diagonal, void *subdiagonal, message *why)
+libsolver_status NAME(cpu_export_d)(const void *numeric_, void *diagonal, void *subdiagonal,
+                                    message *why)
 {
     const numeric *f = numeric_;
     scalar *d = diagonal, *e = subdiagonal;

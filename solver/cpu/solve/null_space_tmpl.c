@@ -112,8 +112,8 @@ static libsolver_status project(const numeric *f, workspace *w, const real *weig
     return LIBSOLVER_OK;
 }
 
-libsolver_status
-NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step, message *why)
+libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step,
+                                   message *why)
 {
     for (int32_t i = 0; i < f->plan->a.n; i++)
         w->x[i] = x[i * step];
@@ -123,9 +123,8 @@ NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step, messa
     return LIBSOLVER_OK;
 }
 
-libsolver_status
-NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step,
-                                     message *why)
+libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual,
+                                           int64_t step, message *why)
 {
     const int32_t n = f->plan->a.n;
     real *weight = (real *)(w->singular + 3 * (int64_t)n), most = 0;

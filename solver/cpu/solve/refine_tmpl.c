@@ -468,7 +468,7 @@ static int begin_count(backend_refinement *refinement)
 }
 
 libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles,
-                                  backend_refinement *refinement, message *why)
+                                        backend_refinement *refinement, message *why)
 {
     group g = group_of(f, w, 1, why);
     g.most_cycles = most_cycles;
@@ -484,10 +484,10 @@ libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most
     return refine_group(&g, most, refinement);
 }
 
-libsolver_status
-NAME(cpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
-                            const libsolver_vectors *x, backend_refinement *refinement,
-                            double *backward_error, message *why)
+libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_,
+                                  const libsolver_vectors *b, const libsolver_vectors *x,
+                                  backend_refinement *refinement, double *backward_error,
+                                  message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;

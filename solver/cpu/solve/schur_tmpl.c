@@ -14,7 +14,7 @@
 #include "solver/cpu/solve/workspace.h"
 
 libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolver_vectors *s,
-                                      message *why)
+                                            message *why)
 {
     (void)why; /* nothing fails */
     const numeric *f = numeric_;
@@ -62,8 +62,8 @@ static void condense(const numeric *f, workspace *w, int c)
 }
 
 libsolver_status NAME(cpu_schur_solve)(const void *numeric_, int expand, void *workspace_,
-                                 const libsolver_vectors *b, const libsolver_vectors *x,
-                                 message *why)
+                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                       message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;

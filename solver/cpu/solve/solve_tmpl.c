@@ -308,9 +308,9 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
         sweep_alone(&go);
 }
 
-libsolver_status
-NAME(cpu_solve)(const void *numeric_, int part, void *workspace_,
-                           const libsolver_vectors *b, const libsolver_vectors *x, message *why)
+libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace_,
+                                 const libsolver_vectors *b, const libsolver_vectors *x,
+                                 message *why)
 {
     const numeric *f = numeric_;
     workspace *w = workspace_;

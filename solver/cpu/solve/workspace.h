@@ -34,7 +34,7 @@ int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
 /* The same without the workspace of a factor in single precision. */
 int64_t NAME(cpu_own_workspace_bytes)(const numeric *f, int64_t columns);
 libsolver_status NAME(cpu_workspace_create)(const void *numeric, int64_t columns, void **workspace,
-                                      message *why);
+                                            message *why);
 void NAME(cpu_workspace_destroy)(const void *numeric, void *workspace);
 void NAME(cpu_workspace_free)(memory *m, void *workspace);
 /* Grows what a refactorization with more delayed columns made too small, and follows it from single
@@ -46,53 +46,51 @@ libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w, 
 /* Columns [first, first + c) of the caller's block to and from rows in the plan's order.  row: the
  * caller's row for each; scale: factors in the plan's order, or NULL; threads: that share the rows
  * if there are many.  The caller's block of the other two is in elimination order. */
-void NAME(
-    cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
-              const real *scale, int threads, scalar *to);
+void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
+                    const int32_t *row, const real *scale, int threads, scalar *to);
 void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row,
-               int threads, const libsolver_vectors *to, int64_t first);
+                     int threads, const libsolver_vectors *to, int64_t first);
 void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
-                         const int32_t *order, scalar *to);
+                               const int32_t *order, scalar *to);
 void NAME(cpu_store_eliminated)(int32_t n, int c, const scalar *from, const int32_t *order,
-                          const libsolver_vectors *to, int64_t first);
+                                const libsolver_vectors *to, int64_t first);
 
 /* solve_tmpl.c */
-libsolver_status
-    NAME(cpu_solve)(const void *numeric, int part, void *workspace,
-                           const libsolver_vectors *b, const libsolver_vectors *x, message *why);
+libsolver_status NAME(cpu_solve)(const void *numeric, int part, void *workspace,
+                                 const libsolver_vectors *b, const libsolver_vectors *x,
+                                 message *why);
 /* w->x, c right-hand sides, by the parts asked for, in place. */
 void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
 /* refine_tmpl.c */
 libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
-                            const libsolver_vectors *x, backend_refinement *refinement,
-                            double *backward_error, message *why);
+                                  const libsolver_vectors *x, backend_refinement *refinement,
+                                  double *backward_error, message *why);
 /* The same for one right-hand side A x*, x* known, with few cycles of FGMRES; the solution stays in
  * w->best. */
 libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles,
-                                  backend_refinement *refinement, message *why);
+                                        backend_refinement *refinement, message *why);
 /* null_space_tmpl.c, for one column; entry i of x and residual at i step; CANCELLED.  x := the
  * shortest x + null vector, nearly. */
-libsolver_status
-    NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step, message *why);
+libsolver_status NAME(cpu_shorten)(const numeric *f, workspace *w, scalar *x, int64_t step,
+                                   message *why);
 /* residual -= r*, the r* of least |W^-1 r*| that leaves a consistent system.  W: the fourth quarter
  * of w->singular, overwritten. */
-libsolver_status
-    NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual, int64_t step,
-                                     message *why);
+libsolver_status NAME(cpu_make_consistent)(const numeric *f, workspace *w, wide *residual,
+                                           int64_t step, message *why);
 /* inverse_tmpl.c: w->x := (S A S)^-1 w->x, one column; mixed precision: w->rhs and w->solution are
  * overwritten.  known: 0 if that is not exact enough to estimate norms by.  CANCELLED. */
 libsolver_status NAME(cpu_times_inverse)(const numeric *f, workspace *w, int *known, message *why);
 /* determinant_tmpl.c, condition_tmpl.c: of a factor without zero pivots, but for the determinant */
 libsolver_status NAME(cpu_determinant)(const void *numeric, double *log_abs, double *phase_real,
-                                 double *phase_imaginary, message *why);
+                                       double *phase_imaginary, message *why);
 libsolver_status NAME(cpu_condition)(const void *numeric, void *workspace, double *condition,
-                               message *why);
-libsolver_status
-    NAME(cpu_forward_error)(const void *numeric, void *workspace, const libsolver_vectors *b,
-                                   const libsolver_vectors *x, double *forward_error, message *why);
+                                     message *why);
+libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace,
+                                         const libsolver_vectors *b, const libsolver_vectors *x,
+                                         double *forward_error, message *why);
 /* schur_tmpl.c */
 libsolver_status NAME(cpu_schur_complement)(const void *numeric, const libsolver_vectors *s,
-                                      message *why);
+                                            message *why);
 libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace,
                                  const libsolver_vectors *b, const libsolver_vectors *x,
                                  message *why);
@@ -103,9 +101,9 @@ libsolver_status NAME(cpu_view_tree)(const void *numeric, struct owned_tree *tre
 void NAME(cpu_set_solver)(void *workspace, void (*solve)(void *user, int c, void *x), void *user);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
-                              int64_t *indices, void *values, int64_t *order, message *why);
-libsolver_status
-    NAME(cpu_export_d)(const void *numeric, void *diagonal, void *subdiagonal, message *why);
+                                    int64_t *indices, void *values, int64_t *order, message *why);
+libsolver_status NAME(cpu_export_d)(const void *numeric, void *diagonal, void *subdiagonal,
+                                    message *why);
 libsolver_status NAME(cpu_export_scaling)(const void *numeric, void *scaling, message *why);
 
 #endif

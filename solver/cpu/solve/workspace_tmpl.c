@@ -90,7 +90,7 @@ static libsolver_status no_room(memory *m, message *why)
 }
 
 libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t columns, void **out,
-                                      message *why)
+                                            message *why)
 {
     const numeric *f = numeric_;
     memory *m = &f->plan->env->memory;
@@ -215,9 +215,8 @@ static inline void store_row(int32_t i, int c, const scalar *from, const real *s
         values[row[i] * dr + q * dc] = from[(int64_t)i * c + q] * (scale ? scale[i] : 1);
 }
 
-void NAME(
-    cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first, const int32_t *row,
-              const real *scale, int threads, scalar *to)
+void NAME(cpu_load)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
+                    const int32_t *row, const real *scale, int threads, scalar *to)
 {
     int64_t dr, dc;
     const scalar *values = entry(from, first, &dr, &dc);
@@ -235,7 +234,7 @@ void NAME(
 }
 
 void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, const int32_t *row,
-               int threads, const libsolver_vectors *to, int64_t first)
+                     int threads, const libsolver_vectors *to, int64_t first)
 {
     int64_t dr, dc;
     scalar *values = entry(to, first, &dr, &dc);
@@ -253,7 +252,7 @@ void NAME(cpu_store)(int32_t n, int c, const scalar *from, const real *scale, co
 }
 
 void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, int64_t first,
-                         const int32_t *order, scalar *to)
+                               const int32_t *order, scalar *to)
 {
     int64_t dr, dc;
     const scalar *values = entry(from, first, &dr, &dc);
@@ -263,7 +262,7 @@ void NAME(cpu_load_eliminated)(int32_t n, int c, const libsolver_vectors *from, 
 }
 
 void NAME(cpu_store_eliminated)(int32_t n, int c, const scalar *from, const int32_t *order,
-                          const libsolver_vectors *to, int64_t first)
+                                const libsolver_vectors *to, int64_t first)
 {
     int64_t dr, dc;
     scalar *values = entry(to, first, &dr, &dc);
