@@ -16,6 +16,7 @@
 /* Columns of a tile. */
 #define TILE 4
 
+/* As many arguments as such products have in the BLAS: they are called for the smallest blocks. */
 typedef struct front_kernels {
     /* C := C - L W^T, or, if not `add`, -L W^T;  C rows x columns, L rows x inner, W columns x
      * inner.  trapezoid: only entries on and below the diagonal; others become undefined. */
