@@ -92,8 +92,8 @@ libsolver_status NAME(cpu_forward_error)(const void *numeric, void *workspace,
 libsolver_status NAME(cpu_schur_complement)(const void *numeric, const libsolver_vectors *s,
                                             message *why);
 libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *workspace,
-                                 const libsolver_vectors *b, const libsolver_vectors *x,
-                                 message *why);
+                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                       message *why);
 /* tree_tmpl.c: see backend.view */
 void NAME(cpu_view_plan)(const void *plan, backend_plan_view *view);
 void NAME(cpu_view)(const void *numeric, backend_view *view);
