@@ -3,8 +3,9 @@
 #ifndef SOLVER_CPU_BACKEND_H
 #define SOLVER_CPU_BACKEND_H
 
-#include "solver/cpu/plan/costs.h"
+#include "base/backend.h"
 
+extern const backend_costs cpu_costs;
 extern const backend cpu_backend_s, cpu_backend_d, cpu_backend_c, cpu_backend_z;
 
 #endif

@@ -1,7 +1,6 @@
 /* solver/cpu/plan/plan.c: the CPU backend's relaxed supernodes, index maps and schedule
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/plan/plan.h"
-#include "solver/cpu/plan/costs.h"
 #include <string.h>
 
 /* A fixed cost, gemm whose rate grows with k, and moving the contribution block once, and the panel
@@ -14,24 +13,6 @@ double cpu_front_seconds(int64_t k, int64_t m)
     const double flops = dk * (dm * dm - dm * dk + dk * dk / 3);
     return 4e-7 + flops * (1 + 16 / dk) / 2e10 + 1e-9 * dr * dr + 3.5e-9 * dm * dk;
 }
-
-#define ROW_SECONDS 2e-7
-
-/* Fitted, with ROW_SECONDS, to `bench_auto_ordering -m 1` on the shared matrices, one thread of
- * an AMD EPYC 9004: of 230 real ones, by either order and without many 2x2 pivots, two thirds come
- * within 30 %.  Rows that wait are assembled, tried and passed on in each front on their way, in
- * both of the attempts that a singular matrix takes; their constant is the geometric mean of 4e-9
- * to 2e-8 in six matrices. */
-static double ten_solves_seconds(int64_t k, int64_t m, int64_t waiting)
-{
-    const double dk = (double)k, dm = (double)m, dw = (double)waiting;
-    return 1e-7 + 8e-8 * dm + 5e-11 * dk * (dm * dm - dm * dk + dk * dk / 3) +
-           8e-9 * dw * (dm + dw);
-}
-
-const backend_costs cpu_costs = {.front = cpu_front_seconds,
-                                 .ten_solves = ten_solves_seconds,
-                                 .row = ROW_SECONDS};
 
 /* Work of a factorization: flops with a constant for what is not flops. */
 static double factorize_work(int64_t k, int64_t m)
