@@ -22,8 +22,8 @@ PUBLIC = "public interface"
 DEVICE = ["base", "dense/cuda/device"]
 LIBRARY = {
     "base": [],
-    "ordering/nd": ["base", "ordering/graph"],
-    "ordering": ["base", "ordering/nd"],
+    "ordering": ["base"],
+    "ordering/nd": ["base", "ordering"],
     "dense": ["base"],
     "dense/cpu": ["base"],
     "dense/cuda/device": ["base", "dense"],
@@ -34,15 +34,18 @@ LIBRARY = {
     "gpu/invert": [*DEVICE, "dense/cpu", "gpu/device", "gpu/tree", "gpu/plan"],
     "gpu/solve": [*DEVICE, "gpu/device", "gpu/plan"],
     "gpu/substitute": [*DEVICE, "gpu/device", "gpu/solve"],
-    "gpu/packed": ["base", "gpu/device", "gpu/tree", "gpu/plan", "gpu/invert", "gpu/solve", "gpu/substitute"],
+    "gpu/packed": ["base", "gpu/device", "gpu/tree", "gpu/plan", "gpu/invert", "gpu/solve",
+        "gpu/substitute"],
     "gpu/refine": [*DEVICE, "ordering", "gpu/device", "gpu/packed", "gpu/solve"],
     "solver": ["base"],
     "solver/matching": ["base", "ordering"],
     "solver/cpu/plan": ["base", "ordering"],
     "solver/cpu/factor": ["base", "ordering", "dense/cpu", "solver/matching", "solver/cpu/plan"],
     "solver/cpu/solve": ["base", "ordering", "dense/cpu", "solver/cpu/plan", "solver/cpu/factor"],
-    "solver/cpu/policy": ["base", "dense/cpu", "solver/cpu/plan", "solver/cpu/factor", "solver/cpu/solve"],
-    "solver/cpu": ["base", "solver/cpu/plan", "solver/cpu/factor", "solver/cpu/solve", "solver/cpu/policy"],
+    "solver/cpu/policy": ["base", "dense/cpu", "solver/cpu/plan", "solver/cpu/factor",
+        "solver/cpu/solve"],
+    "solver/cpu": ["base", "solver/cpu/plan", "solver/cpu/factor", "solver/cpu/solve",
+        "solver/cpu/policy"],
     "solver/gpu": ["base", "ordering", "gpu/packed", "gpu/refine", "solver/cpu"],
     "solver/order": ["base", "ordering", "ordering/nd", "solver", "solver/matching", "solver/input"],
     "solver/input": ["base", "ordering"],
@@ -82,8 +85,8 @@ def resolve(file, name):
 def read_includes(arrows):
     """Adds the arrows of all #includes; returns what is wrong with some whatever their arrows."""
     wrong, seen = [], collections.Counter()
-    files = [p for top in {room.split("/")[0] for room in MAY_USE} for p in (REPOSITORY / top).rglob("*")
-        if p.suffix in SUFFIXES]
+    tops = {room.split("/")[0] for room in MAY_USE}
+    files = [p for top in tops for p in (REPOSITORY / top).rglob("*") if p.suffix in SUFFIXES]
     for file in sorted(files):
         own = file.relative_to(REPOSITORY)
         room = room_of(own)
@@ -116,10 +119,11 @@ def read_objects(build, nm):
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = os.path.relpath(pathlib.Path(entry["directory"]) / entry["file"], REPOSITORY)
         object_file = build / entry["output"]
-        if room_of(source) not in ["test", "bench", "examples"] and not entry["output"].startswith("test/") \
-                and object_file.is_file():
+        beside = entry["output"].startswith("test/") or room_of(source) in ["test", "bench", "examples"]
+        if not beside and object_file.is_file():
             objects.append((source, object_file))
-    listed = subprocess.run([nm, "-A", *(str(o) for _, o in objects)], check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run([nm, "-A", *(str(o) for _, o in objects)], check=True,
+        capture_output=True, text=True).stdout
     defined, wanted = collections.defaultdict(set), collections.defaultdict(set)
     for line in listed.splitlines():
         name, _, rest = line.partition(":")

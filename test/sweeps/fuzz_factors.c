@@ -292,7 +292,7 @@ static void times_abs_inverse_l(const factors *f, int transposed, const long dou
 static void substitution_error(const factors *f, int transposed, const number *y,
                                const long double *before, long double *error)
 {
-    long double size[64] = {0}, product[64];
+    long double size[64] = {0}, product[64] = {0};
     for (int i = 0; i < f->n; i++)
         size[i] = MANY * (f->n + 1) * f->eps * cabsl(y[i]);
     times_abs_l(f, transposed, size, product);
