@@ -30,12 +30,12 @@ typedef struct device_space {
 
 /* refine_tmpl.c: in a workspace that fits the factor, solving on the device */
 libsolver_status NAME(gpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
-                            const libsolver_vectors *x, backend_refinement *refinement,
-                            double *backward_error, message *why);
-libsolver_status
-    NAME(gpu_solve_async)(const void *numeric, void *workspace, const libsolver_vectors *b,
-                                 const libsolver_vectors *x, const backend_refinement *refinement,
-                                 int remarks, double *backward_error, libsolver_status *status,
-                                 message *why);
+                                  const libsolver_vectors *x, backend_refinement *refinement,
+                                  double *backward_error, message *why);
+libsolver_status NAME(gpu_solve_async)(const void *numeric, void *workspace,
+                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                       const backend_refinement *refinement, int remarks,
+                                       double *backward_error, libsolver_status *status,
+                                       message *why);
 
 #endif

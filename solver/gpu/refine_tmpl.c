@@ -127,10 +127,10 @@ static libsolver_status refine_group(const device_numeric *f, device_space *w,
     return LIBSOLVER_OK;
 }
 
-libsolver_status
-NAME(gpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
-                            const libsolver_vectors *x, backend_refinement *refinement,
-                            double *backward_error, message *why)
+libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_,
+                                  const libsolver_vectors *b, const libsolver_vectors *x,
+                                  backend_refinement *refinement, double *backward_error,
+                                  message *why)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
@@ -154,11 +154,11 @@ NAME(gpu_refine)(const void *numeric_, void *workspace_, const libsolver_vectors
     return LIBSOLVER_OK;
 }
 
-libsolver_status
-NAME(gpu_solve_async)(const void *numeric_, void *workspace_, const libsolver_vectors *b,
-                                 const libsolver_vectors *x, const backend_refinement *refinement,
-                                 int remarks, double *backward_error, libsolver_status *status,
-                                 message *why)
+libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
+                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                       const backend_refinement *refinement, int remarks,
+                                       double *backward_error, libsolver_status *status,
+                                       message *why)
 {
     const device_numeric *f = numeric_;
     device_space *w = workspace_;

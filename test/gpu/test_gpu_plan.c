@@ -47,7 +47,7 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
         return LIBSOLVER_OUT_OF_MEMORY;
     memset(q->values, 0xff, (size_t)q->plan.value_bytes); /* NaN */
     TRY(NAME(invert_values)(&s->env, &q->tree.view, &q->p, &q->g, &q->plan, q->values, q->growth,
-                      q->growth + q->g.count));
+                            q->growth + q->g.count));
     q->most_growth = 1;
     for (int32_t i = 0; i < 2 * q->g.count; i++)
         q->most_growth = fmax(q->most_growth, q->growth[i]);
