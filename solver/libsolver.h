@@ -67,55 +67,7 @@ typedef struct libsolver_workspace libsolver_workspace;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-typedef enum libsolver_backend {
-    /* Factors are made on the CPU.  Solves run on the GPU, if there is one, where they are foreseen
-     * to take less time by as much as options.purpose says; otherwise on the CPU, also when the
-     * device fails, has no room, or cannot do what is asked.  CUDA is first looked at when the
-     * forecast is for the GPU.  libsolver_info tells; libsolver_analyze logs the forecast. */
-    LIBSOLVER_BACKEND_AUTO = 0,
-    LIBSOLVER_BACKEND_CPU = 1,
-    /* Factors are made on the CPU, solves run on the device and are never moved silently: NOT_BUILT
-     * or CUDA if it cannot be had. */
-    LIBSOLVER_BACKEND_GPU = 2
-} libsolver_backend;
-
-typedef enum libsolver_kind {
-    /* Cholesky if the diagonal is positive; LDL^T if that fails, leaves open whether A is positive
-     * definite, or is not tried.  refactorize begins with LDL^T where the last values ended there,
-     * until such a factor has positive pivots. */
-    LIBSOLVER_KIND_AUTO = 0,
-    /* Cholesky only: NOT_POSITIVE_DEFINITE if it fails, INVALID if complex symmetric.  For an A
-     * that may be singular within rounding errors it can succeed; the inertia is not certain then.
-     * Mixed precision: a slightly larger diagonal (PERTURBED) is tried before it fails. */
-    LIBSOLVER_KIND_SPD = 1,
-    LIBSOLVER_KIND_INDEFINITE = 2,    /* LDL^T with 1x1 and 2x2 pivots */
-    LIBSOLVER_KIND_QUASI_DEFINITE = 3 /* LDL^T without pivoting; options.expected_signs */
-} libsolver_kind;
-
-typedef enum libsolver_ordering {
-    LIBSOLVER_ORDERING_AUTO = 0, /* AMD or nested dissection, by predicted time */
-    LIBSOLVER_ORDERING_AMD = 1,  /* approximate minimum degree */
-    LIBSOLVER_ORDERING_ND = 2,   /* nested dissection; the same order for every number of threads */
-    LIBSOLVER_ORDERING_METIS = 3, /* METIS's nested dissection */
-    LIBSOLVER_ORDERING_NATURAL = 4,
-    LIBSOLVER_ORDERING_USER = 5 /* options.permutation */
-} libsolver_ordering;
-
-typedef enum libsolver_choice {
-    LIBSOLVER_AUTO = 0,
-    LIBSOLVER_ON = 1,
-    LIBSOLVER_OFF = 2
-} libsolver_choice;
-
-typedef enum libsolver_purpose {
-    /* GPU: inverses of at most 1.5 times the size of L.  AUTO: if they pay within 50 solves. */
-    LIBSOLVER_PURPOSE_DEFAULT = 0,
-    /* Few solves a factor, which is read as it is: nothing is prepared.  AUTO: on the CPU. */
-    LIBSOLVER_PURPOSE_FEW = 1,
-    /* Very many solves, for which orders are sought longer.  GPU: no limit to the inverses.  AUTO:
-     * if a solve is faster there. */
-    LIBSOLVER_PURPOSE_LATENCY = 2
-} libsolver_purpose;
+/* The enums of options, which say what each value means, stand in libsolver_types.h. */
 
 /* Filled by libsolver_options_default; the reserved tail must stay zero. */
 typedef struct libsolver_options {
