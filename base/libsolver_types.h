@@ -1,5 +1,5 @@
-/* base/libsolver_types.h: statuses, scalar types, views and the enums of options, shared by the public
- * headers
+/* base/libsolver_types.h: statuses, scalar types, views and the enums of options, shared by the
+ * public headers
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef LIBSOLVER_TYPES_H
 #define LIBSOLVER_TYPES_H
