@@ -28,10 +28,10 @@ typedef struct backend_problem {
     const double *matched_dual;   /* n: ... and duals of rows; NULL: there is none.  Copied */
     int foresees_cholesky;        /* what predict is to count on: Cholesky or LDL^T, ... */
     int foresees_matching;        /* ... LDL^T with scaling by matching or without */
-    int may_go_by_columns; /* Cholesky is likely, and nobody but the CPU backend looks at fronts */
-    int for_latency;       /* very many solves: what is prepared for them may take any room */
-    int for_few;           /* few solves: nothing is prepared for them */
-    int may_fall_back;     /* a device that fails, or has no room, leaves its work to the CPU */
+    int allow_simplicial; /* Cholesky is likely, and nobody but the CPU backend looks at fronts */
+    int for_latency;      /* very many solves: what is prepared for them may take any room */
+    int for_few;          /* few solves: nothing is prepared for them */
+    int may_fall_back;    /* a device that fails, or has no room, leaves its work to the CPU */
 } backend_problem;
 
 typedef enum backend_scaling {

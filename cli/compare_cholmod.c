@@ -92,7 +92,7 @@ static void run_phases(run *r)
         r->message = "CHOLMOD has no factorization of complex symmetric matrices";
         return;
     }
-    double mark = seconds();
+    double mark;
     r->message = NULL;
     if (convert(r)) {
         mark = seconds();

@@ -11,7 +11,7 @@ typedef struct output {
     const char *path; /* as the user gave it */
     char *target;     /* what path stands for, links resolved */
     char *temporary;  /* the file written to beside target until output_close renames it; NULL:
-                         written in  place (a device or a pipe) */
+                         written in place (a device or a pipe) */
     gzFile file;
     bool damaged; /* a write failed */
 } output;

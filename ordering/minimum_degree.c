@@ -23,7 +23,7 @@ typedef struct quotient {
     int32_t buckets, shift, lowest;
     int32_t *member, *last; /* chains of merged variables */
     int64_t *mark, stamp;   /* of an element: stamp + weight of its front outside the new one; of a
-                               variable, >= stamp   when seen */
+                               variable, >= stamp when seen */
     int32_t *hash_head, *hash_next;
     uint32_t *hash;
 } quotient;

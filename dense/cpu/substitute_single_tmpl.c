@@ -32,7 +32,7 @@ typedef real reals
 /* The functions of W columns are inlined with W a constant, 4, 2 or 1.  next: as many columns that
  * will be wanted after them, or NULL. */
 
-static inline void ask_for(const int W, int rows, ptrdiff_t ld, const scalar *next)
+static inline void prefetch_columns(const int W, int rows, ptrdiff_t ld, const scalar *next)
 {
     for (int j = 0; j < W && next; j++)
         for (int i = 0; i < rows; i += LINE)
@@ -53,7 +53,7 @@ static inline void minus_columns(const int W, int rows, ptrdiff_t ld, const scal
     const sum x0 = x[0], x1 = x[W > 1 ? 1 : 0], x2 = x[W > 2 ? 2 : 0], x3 = x[W > 3 ? 3 : 0];
     for (int first = 0, end; first < rows; first = end) {
         end = next ? least(first + ROWS_AHEAD, rows) : rows;
-        ask_for(W, end - first, ld, next ? next + first : NULL);
+        prefetch_columns(W, end - first, ld, next ? next + first : NULL);
         if (W == 4)
             for (int i = first; i < end; i++)
                 y[i] = (scalar)(y[i] - ((a0[i] * x0 + a1[i] * x1) + (a2[i] * x2 + a3[i] * x3)));
@@ -126,7 +126,7 @@ static inline void minus_dots(const int W, int rows, ptrdiff_t ld, const scalar 
             s[j][0] += entry[0] * factor[0];
             s[j][1] += entry[1] * factor[1];
         }
-        ask_for(W, STEP, ld, next ? next + i : NULL);
+        prefetch_columns(W, STEP, ld, next ? next + i : NULL);
     }
     for (int j = 0; j < W; j++) {
         sum rest = 0;

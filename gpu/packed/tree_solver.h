@@ -29,7 +29,7 @@ typedef struct tree_solver_options {
                       blocks at once */
     int invert_on_host; /* the inverses; otherwise on the device */
     int substitute;     /* with the factor as it is (gpu/substitute/substitution.h), instead of
-                           preparing inverses;   the options above but patience mean nothing then */
+                           preparing inverses; the options above but patience mean nothing then */
 } tree_solver_options;
 
 /* What was prepared. */

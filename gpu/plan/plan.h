@@ -81,8 +81,8 @@ typedef struct plan_tuning {
     int32_t sum_outs; /* most sums of one task, at most TASK_OUTS: so that many blocks share them */
     int32_t twice; /* whether groups of middle size are stored once for each sweep, so that no sum
                       of theirs is in parts */
-    int64_t strip_bytes; /* that each block reads of a height up to which large groups are stored
-                            twice too: steps matter more than inputs there */
+    int64_t strip_bytes; /* large groups are stored twice too where a block reads at most this much
+                            of their height */
 } plan_tuning;
 
 extern const plan_tuning plan_tuned;

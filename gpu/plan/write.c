@@ -299,7 +299,7 @@ static libsolver_status put_together(const assembly *all)
     return LIBSOLVER_OK;
 }
 
-/* So many that each has work, and wakes up for it. */
+/* Threads that have at least THREAD_BYTES of descriptions each to write. */
 static int threads_for(const assembly *all, int threads)
 {
     const int64_t most = all->room < 4 * THREAD_BYTES ? 1 : all->room / THREAD_BYTES;

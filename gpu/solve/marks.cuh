@@ -1,10 +1,11 @@
-/* gpu/solve/marks.cuh: thread scope: marks of published rows, looked at by those who need the rows
+/* gpu/solve/marks.cuh: thread scope: flags of published rows, which consumers poll before they load
+ * the rows
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_SOLVE_MARKS_CUH
 #define GPU_SOLVE_MARKS_CUH
 
-/* EACH marks of rows that a thread needs.  A row may be read once its mark was seen by look(),
- * which acquires; poll() only tells when. */
+/* The flags of EACH rows that a thread needs.  A row may be loaded once look(), an acquire, has
+ * seen its flag; poll() does not order loads and only tells when to look. */
 template <int EACH> struct row_marks {
     int row[EACH]; /* -1: none, or it was seen */
 

@@ -44,8 +44,8 @@ __device__ __forceinline__ unsigned long long now_ns()
     return t;
 }
 
-/* After many looks in vain: since when, or 0: the launch gives up waiting, as all its blocks
- * will.  since: 0 at first. */
+/* Returns the start of the wait, or 0 after the timeout: the launch has failed then, and all its
+ * blocks stop waiting.  since: 0 at first, then what was returned. */
 static __device__ __forceinline__ unsigned long long waiting_since(solve_state *state,
                                                                    unsigned epoch,
                                                                    unsigned long long patience,

@@ -205,8 +205,8 @@ static libsolver_status price_layers(memory *m, const factor_tree *tree, const p
  * entries.  Returns the entries. */
 static double cheapest(const cut_table *t, double price, int *from)
 {
-    double best[CUTS + 1], entries[CUTS + 1];
-    best[0] = entries[0] = 0;
+    double best[CUTS + 1], entries[CUTS + 1] = {0};
+    best[0] = 0;
     for (int b = 1; b <= t->count; b++) {
         best[b] = DBL_MAX;
         for (int a = 0; a < b; a++)

@@ -146,7 +146,7 @@ static void choose_side(libsolver_analysis *s)
 }
 
 /* Whether nothing but the CPU backend's solves is to follow a Cholesky factorization. */
-static int may_go_by_columns(const libsolver_analysis *s)
+static int allow_simplicial(const libsolver_analysis *s)
 {
     return s->backend == by_type[s->type].cpu && s->schur_size == 0;
 }
@@ -200,7 +200,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .matched_dual = is_perfect ? matched->u : NULL,
         .foresees_cholesky = cholesky,
         .foresees_matching = s->options.matching == LIBSOLVER_ON,
-        .may_go_by_columns = cholesky && may_go_by_columns(s),
+        .allow_simplicial = cholesky && allow_simplicial(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,
         .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,

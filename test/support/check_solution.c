@@ -1,4 +1,4 @@
-/* test/support/check_solution.c: prints the backward error of a solution:  check_solution
+/* test/support/check_solution.c: prints the backward error of a solution: check_solution
  * [--single] A.mtx x.mtx [b.mtx]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "residual.h"

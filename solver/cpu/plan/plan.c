@@ -180,7 +180,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, message *why, c
 {
     memory *m = &problem->env->memory;
     const int64_t nnz = problem->a->start[problem->a->n];
-    const int by_columns = problem->may_go_by_columns && simplicial_pays(problem->forest);
+    const int by_columns = problem->allow_simplicial && simplicial_pays(problem->forest);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     cpu_plan *plan = *out = memory_zeroed(m, 1, sizeof(cpu_plan));
     if (!plan)

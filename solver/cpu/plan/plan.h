@@ -36,7 +36,7 @@ typedef struct cpu_plan {
     int hermitian;            /* A = A^H, no difference for real types */
     int mixed;                /* the factor is in single precision, the matrix in double */
     partition part;           /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] -
-                                 row_start[s]; without fronts its n and           perm only */
+                                 row_start[s]; without fronts its n and perm only */
     int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */
     int32_t *children;        /* supernodes: how many */
     int32_t *position; /* row_start[supernodes]: place of each row of a front in its parent's front;

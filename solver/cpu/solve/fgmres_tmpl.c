@@ -73,7 +73,7 @@ static real orthogonalise(const fgmres *g, const space *m, int j)
     return before;
 }
 
-/* x := c x + s y,  y := c y - conj(s) x */
+/* x := c x + s y, y := c y - conj(s) x */
 static void rotate(scalar c, scalar s, scalar *x, scalar *y)
 {
     const scalar x0 = *x;
@@ -100,7 +100,7 @@ static real triangularise(const space *m, int length, int j)
     return scalar_abs(m->g[j + 1]);
 }
 
-/* y = R^-1 g in the place of g;  d := Z y in the place of V(:,0) */
+/* y = R^-1 g in the place of g; d := Z y in the place of V(:,0) */
 static void combine(const fgmres *g, const space *m, int steps)
 {
     for (int j = steps - 1; j >= 0; j--) {

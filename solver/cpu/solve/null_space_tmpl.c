@@ -56,7 +56,7 @@ static void times_adjoint(const numeric *f, workspace *w)
     keep_zero_pivots(f, w->x);
 }
 
-/* w->x := W^2 N c;  weight: W, or NULL for 1 */
+/* w->x := W^2 N c; weight: W, or NULL for 1 */
 static void times(const numeric *f, workspace *w, const scalar *c, const real *weight)
 {
     for (int32_t i = 0; i < f->plan->a.n; i++)

@@ -70,7 +70,7 @@ static inline void add_row(scalar *restrict to, const scalar *restrict from, int
         to[q] += from[q];
 }
 
-static inline void ask_for(const sweep *go, const node *v)
+static inline void prefetch_front(const sweep *go, const node *v)
 {
     const int64_t bytes = (int64_t)v->m * v->p * (int64_t)sizeof(scalar);
     const char *from = (const char *)v->panel;
@@ -116,7 +116,7 @@ static void forward(const sweep *go, int32_t s)
     const node *v = &f->node[s];
     scalar *z = go->w->front + f->solve_slot[s] * go->width;
     if (s + 1 < f->plan->part.supernodes)
-        ask_for(go, v + 1);
+        prefetch_front(go, v + 1);
     if (go->c == 1)
         load_front(go, s, 1, 1, z);
     else if (go->c == 16)
@@ -141,7 +141,7 @@ static void backward(const sweep *go, int32_t s)
     const node *v = &go->f->node[s];
     scalar *z = go->w->front + go->f->solve_slot[s] * go->width;
     if (s > 0)
-        ask_for(go, v - 1);
+        prefetch_front(go, v - 1);
     if (go->c == 1)
         gather_front(go, v, 1, 1, conjugate, z);
     else if (go->c == 16)
