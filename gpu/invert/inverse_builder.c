@@ -47,18 +47,18 @@ void inverse_builder_begin(inverse_builder *b, const device_factor *factor, cons
     b->info = (inverse_info){0};
 }
 
-/* growth of groups from that of small ones and of strips; square: only of roots with G, 0 of
+/* growth of groups from that of small ones and of strips; of_roots: only of roots with G, 0 of
  * others */
-static void collect_growth(const invert_tables *t, int square, const double *part, double *growth)
+static void collect_growth(const invert_tables *t, int of_roots, const double *part, double *growth)
 {
     const invert_pattern *p = &t->pattern;
-    if (square)
+    if (of_roots)
         for (int32_t q = 0; q < p->smalls + p->tiled_groups; q++)
             growth[q] = 0;
-    for (int32_t q = square ? p->smalls - p->small_roots : 0; q < p->smalls; q++)
+    for (int32_t q = of_roots ? p->smalls - p->small_roots : 0; q < p->smalls; q++)
         growth[t->of_small[q]] = part[q];
     for (int32_t q = 0; q < p->tiled_groups; q++) {
-        if (square && p->tiled[q].root < 0)
+        if (of_roots && p->tiled[q].root < 0)
             continue;
         const double *of = part + p->smalls + p->tiled[q].first_strip;
         double worst = 0;

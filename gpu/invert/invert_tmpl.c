@@ -17,7 +17,7 @@ typedef struct group_work {
     const int32_t *node_of; /* n: node that eliminates each position */
     int32_t *place;         /* n: of positions below the group among its rows */
     scalar *l, *w;          /* (k + r) x k: L, [M; W] */
-    scalar *square;         /* k x k for a root: G */
+    scalar *inverse;        /* k x k for a root: G */
     real *sum;              /* 2 k */
 } group_work;
 
@@ -118,7 +118,7 @@ static double root_growth(const group_work *t, const scalar *l)
         x[c] = 0;
     for (int32_t c = 0; c < k; c++)
         for (int32_t a = 0; a < k; a++)
-            x[a] += scalar_abs(t->square[a + (int64_t)c * k]);
+            x[a] += scalar_abs(t->inverse[a + (int64_t)c * k]);
     for (int32_t c = 0; c < k; c++) {
         y[c] = 0;
         for (int32_t a = c; a < k; a++)
@@ -140,8 +140,8 @@ static double root_growth(const group_work *t, const scalar *l)
     return (double)largest;
 }
 
-/* square := G = M^T D^-1 M for a root; l is overwritten. */
-static void square(group_work *t)
+/* inverse := G = M^T D^-1 M for a root; l is overwritten. */
+static void invert_root(group_work *t)
 {
     const int32_t k = t->k;
     const groups *g = t->g;
@@ -165,7 +165,7 @@ static void square(group_work *t)
     for (int32_t c = 0; c < k; c += 64) {
         const int32_t from = c > 0 ? c - 1 : 0;
         gemm(transposed(tree->hermitian), 'N', k, k - c < 64 ? k - c : 64, k - from, 1, t->w + from,
-             k, t->l + (int64_t)c * k + from, k, 0, t->square + (int64_t)c * k, k);
+             k, t->l + (int64_t)c * k + from, k, 0, t->inverse + (int64_t)c * k, k);
     }
 }
 
@@ -212,28 +212,28 @@ static libsolver_status invert_group(environment *env, group_work *t, const solv
     t->l = memory_new(&env->memory, m * k, sizeof(scalar));
     t->w = memory_new(&env->memory, m * k, sizeof(scalar));
     t->sum = memory_new(&env->memory, 2 * k, sizeof(real));
-    const int is_square = group_is_square(t->g, t->i);
-    t->square = is_square ? memory_new(&env->memory, k * k, sizeof(scalar)) : NULL;
+    const int is_root = group_is_root_with_inverse(t->g, t->i);
+    t->inverse = is_root ? memory_new(&env->memory, k * k, sizeof(scalar)) : NULL;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (t->l && t->w && t->sum && (!is_square || t->square)) {
+    if (t->l && t->w && t->sum && (!is_root || t->inverse)) {
         gather(t);
         *growth = invert(t);
         *of_root = 0;
-        if (is_square) {
-            square(t);
+        if (is_root) {
+            invert_root(t);
             gather(t); /* L_K again */
             *of_root = root_growth(t, t->l);
         }
         for (int32_t q = 0; q < tiles; q++)
-            store_tile(&tile[q], (int32_t)m, is_square ? t->square : t->w, t->k,
-                       is_square ? NULL : plan->z_row + t->g->column_start[t->i], values);
+            store_tile(&tile[q], (int32_t)m, is_root ? t->inverse : t->w, t->k,
+                       is_root ? NULL : plan->z_row + t->g->column_start[t->i], values);
         store_pivots(t, plan, values);
         status = environment_cancelled(env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     }
     memory_free(&env->memory, t->l);
     memory_free(&env->memory, t->w);
     memory_free(&env->memory, t->sum);
-    memory_free(&env->memory, t->square);
+    memory_free(&env->memory, t->inverse);
     return status;
 }
 

@@ -22,7 +22,7 @@ static int is_whole(const tables_builder *b, int32_t i)
 /* 0: small, 1: small root whose G is stored, 2: in tiles. */
 static int rank_of(const tables_builder *b, int32_t i)
 {
-    return !is_whole(b, i) ? 2 : group_is_square(b->g, i);
+    return !is_whole(b, i) ? 2 : group_is_root_with_inverse(b->g, i);
 }
 
 typedef struct ranked {
@@ -120,7 +120,7 @@ static void add_small(tables_builder *b, int32_t i)
     buffer_put(&b->t->smalls, &s, (int64_t)sizeof s);
     add_pieces(b, i, NULL, k);
     pattern->small_columns = k > pattern->small_columns ? k : pattern->small_columns;
-    if (!group_is_square(b->g, i))
+    if (!group_is_root_with_inverse(b->g, i))
         pattern->small_scalars = m * k > pattern->small_scalars ? m * k : pattern->small_scalars;
     else
         pattern->small_root_scalars =
@@ -138,7 +138,7 @@ static int joined_after(const tables_builder *b, int32_t i, int32_t c)
 static int32_t add_strips(tables_builder *b, int32_t i, int32_t number)
 {
     const int32_t k = group_columns(b->g, i), start = b->g->column_start[i];
-    const int root = group_is_square(b->g, i);
+    const int root = group_is_root_with_inverse(b->g, i);
     int32_t nb = 0;
     for (int32_t c = 0; c < k; nb++) {
         int32_t next = c + SQUARE < k ? c + SQUARE : k;
@@ -236,7 +236,7 @@ static void add_tiled(tables_builder *b, int32_t i)
                          .root = -1};
     entry.nb = add_strips(b, i, number);
     pattern->strips += entry.nb;
-    if (group_is_square(b->g, i))
+    if (group_is_root_with_inverse(b->g, i))
         add_root_tiles(b, i, &entry);
     else if (tile->kind != IN_SQUARE)
         add_parts(b, i, number, &entry);

@@ -15,21 +15,21 @@
 #define CUT_INTO 4
 
 static libsolver_status invert_tree(environment *env, const factor_tree *tree, prepared_solve *s,
-                                    double *growth, double *square)
+                                    double *growth, double *root_growth)
 {
     switch (tree->type) {
     case LIBSOLVER_S:
         return invert_values_s(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth,
-                               square);
+                               root_growth);
     case LIBSOLVER_D:
         return invert_values_d(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth,
-                               square);
+                               root_growth);
     case LIBSOLVER_C:
         return invert_values_c(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth,
-                               square);
+                               root_growth);
     case LIBSOLVER_Z:
         return invert_values_z(env, tree, &s->cut, &s->grouped, &s->plan, s->values, growth,
-                               square);
+                               root_growth);
     }
     return LIBSOLVER_INTERNAL;
 }
@@ -38,13 +38,13 @@ static libsolver_status invert_tree(environment *env, const factor_tree *tree, p
 static libsolver_status fill_values(environment *env, const factor_tree *tree,
                                     const prepare_options *o, message *why, prepared_solve *s)
 {
-    double *growth = s->growths, *square = growth + s->grouped.count;
+    double *growth = s->growths, *root_growth = growth + s->grouped.count;
     if (o->invert)
-        return o->invert(o->invert_user, s, growth, square, why);
+        return o->invert(o->invert_user, s, growth, root_growth, why);
     /* with what lies between groups */
     if (!s->values)
         s->values = memory_zeroed(&env->memory, s->plan.value_bytes, 1);
-    return s->values ? invert_tree(env, tree, s, growth, square) : LIBSOLVER_OUT_OF_MEMORY;
+    return s->values ? invert_tree(env, tree, s, growth, root_growth) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* Groups of the pieces at hand, their program and values. */
@@ -129,7 +129,7 @@ static void find_cuts(prepared_solve *s, double limit, int32_t *cut)
         const int bad = is_bad(s, i, limit), loses = loses_square(s, i, limit);
         for (int32_t q = from; q < to; q++) {
             cut[s->grouped.piece[q]] = !bad ? 0 : to - from == 1 ? CUT_INTO : 1;
-            s->cut.plain[s->grouped.piece[q]] |= (unsigned char)loses;
+            s->cut.without_inverse[s->grouped.piece[q]] |= (unsigned char)loses;
         }
     }
 }

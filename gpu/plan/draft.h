@@ -38,8 +38,8 @@ static inline int32_t draft_input(draft *d, const int32_t *code, int32_t count)
 /* Copies values to the stage; returns the byte from tile_at at which they come to lie, which is as
  * far from a multiple of COPY_ALIGN as from16 is: what lies before them is copied too. */
 int64_t draft_copy(draft *d, uint32_t from16, int64_t bytes);
-/* Slots for `outs` outs, numbers first ..., of `inner` products each.  tile: scalars from
- * tile_at. */
+/* As many arguments as a product has in the BLAS.  Slots for `outs` outs, numbers first ..., of
+ * `inner` products each.  tile: scalars from tile_at. */
 void draft_product(draft *d, int64_t tile, int32_t outs, int64_t out_step, int32_t inner,
                    int64_t inner_step, int32_t in, int32_t first, int mode, int conjugate);
 /* The outs that one slot holds at most. */

@@ -23,7 +23,7 @@ static group_layout layout_of(const planner *p, int32_t i)
 {
     const int32_t k = group_columns(p->g, i), r = group_rows(p->g, i);
     const int64_t s = p->plan->scalar_bytes;
-    if (group_is_square(p->g, i))
+    if (group_is_root_with_inverse(p->g, i))
         return k <= SMALL_TOP && leading(k) * k * s <= SMALL_BYTES ? LAYOUT_SHARED_ROOT
                                                                    : LAYOUT_STRIPS;
     const int small = k + r <= SMALL_ROWS &&
@@ -64,7 +64,7 @@ static void lay_small(planner *p, int32_t i, int64_t *at)
         p, at,
         (plan_tile){
             .group = i, .rows = k + r, .columns = k, .ld = leading(k + r), .kind = BY_COLUMNS});
-    if (!group_is_square(p->g, i))
+    if (!group_is_root_with_inverse(p->g, i))
         plan_order_z(p, i, 0, k);
 }
 
@@ -98,7 +98,7 @@ libsolver_status plan_lay_out(planner *p, message *why)
         p->at.tiles_of[i] =
             (int32_t)(p->tiles.length / (int64_t)sizeof(plan_tile)) - p->at.first_tile[i];
         p->plan->pivots_at16[i] = -1;
-        if (!p->tree->cholesky && !group_is_square(g, i)) {
+        if (!p->tree->cholesky && !group_is_root_with_inverse(g, i)) {
             p->plan->pivots_at16[i] = at / 16;
             at += group_columns(g, i) * plan_pivot_bytes(p->plan->scalar_bytes);
         }

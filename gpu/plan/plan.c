@@ -109,7 +109,7 @@ static libsolver_status number_packets(planner *p, message *why)
     for (int32_t q = 0; q < p->tree->n; q++)
         p->at.x_at[q] = (value_place){.packet = q, .count = 1};
     for (int32_t i = 0; i < g->count; i++) {
-        if (!group_is_square(g, i))
+        if (!group_is_root_with_inverse(g, i))
             p->at.z_packet[i] = plan_new_packets(p, group_columns(g, i));
         if (p->at.layout[i] == LAYOUT_SQUARES)
             plan_number_large(p, i);

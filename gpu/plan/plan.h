@@ -97,7 +97,7 @@ libsolver_status plan_build(environment *env, const factor_tree *tree, const gro
 void plan_trim(memory *m, solve_plan *plan);
 void plan_free(memory *m, solve_plan *plan);
 
-/* plan_assign.c: fills block and block_copy from the units. */
+/* gpu/plan/assign.c: fills block and block_copy from the units. */
 libsolver_status plan_assign(memory *m, solve_plan *plan, int threads);
 
 #endif

@@ -80,7 +80,7 @@ static void lay_sweep(planner *p, int32_t i, int kind, int64_t *at)
 void plan_lay_strips(planner *p, int32_t i, int64_t *at)
 {
     const int32_t k = group_columns(p->g, i), step = outs_of(p, i, k);
-    if (!group_is_square(p->g, i)) {
+    if (!group_is_root_with_inverse(p->g, i)) {
         lay_sweep(p, i, BY_ROWS, at);
         lay_sweep(p, i, BY_COLUMNS, at);
         return;
@@ -135,7 +135,7 @@ static void strip_outs(planner *p, int32_t i, const plan_tile *t)
     draft *d = &p->w.forward;
     const int32_t k = group_columns(p->g, i), outs = plan_is_forward(t) ? t->rows : t->columns,
                   first = plan_is_forward(t) ? t->row : t->column;
-    const int publishes = plan_is_forward(t) && !group_is_square(p->g, i);
+    const int publishes = plan_is_forward(t) && !group_is_root_with_inverse(p->g, i);
     const int64_t pivots = publishes && first < k ? plan_copy_pivots(p, d, i, first, outs) : 0;
     for (int32_t a = first; a < first + outs; a++) {
         task_out *out = draft_out(d);
@@ -175,8 +175,8 @@ libsolver_status plan_strips(planner *p, int32_t i, int32_t from, int32_t to)
     int32_t rows;
     const int32_t k = group_columns(p->g, i);
     TRY(plan_find_sources(p, i));
-    if (strip_end(t, end) < end &&
-        plan_sources_of(p, 0, k, &rows) > (group_is_square(p->g, i) ? k : DIRECT_SOURCES))
+    if (strip_end(t, end) < end && plan_sources_of(p, 0, k, &rows) >
+                                       (group_is_root_with_inverse(p->g, i) ? k : DIRECT_SOURCES))
         plan_publish(p, 0, k, plan_forward_level(p, i, LEVEL_PUBLISH));
     for (int32_t strip = 0; t < end; t = next, strip++) {
         next = strip_end(t, end);

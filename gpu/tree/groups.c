@@ -17,7 +17,7 @@ void groups_free(memory *m, groups *g)
     memory_free(m, g->row);
     memory_free(m, g->group_of);
     memory_free(m, g->local);
-    memory_free(m, g->plain);
+    memory_free(m, g->without_inverse);
     memset(g, 0, sizeof *g);
 }
 
@@ -64,7 +64,7 @@ static void list_columns(const factor_tree *tree, const pieces *p, groups *g)
     for (int32_t i = 0; i < p->count; i++) {
         const int32_t o = g->of_piece[i], from = tree->first[p->node[i]] + p->begin[i];
         g->piece[g->piece_start[o]++] = i;
-        g->plain[o] |= p->plain[i];
+        g->without_inverse[o] |= p->without_inverse[i];
         for (int32_t c = from; c < tree->first[p->node[i]] + p->end[i]; c++) {
             g->column[g->column_start[o]++] = c;
             g->group_of[c] = o;
@@ -128,10 +128,10 @@ libsolver_status groups_build(memory *m, const factor_tree *tree, const pieces *
     g->column = memory_new(m, n, sizeof(int32_t));
     g->group_of = memory_new(m, n, sizeof(int32_t));
     g->local = memory_new(m, n, sizeof(int32_t));
-    g->plain = memory_zeroed(m, count, 1);
+    g->without_inverse = memory_zeroed(m, count, 1);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (g->of_piece && g->piece && g->height && g->above && g->piece_start && g->column_start &&
-        g->row_start && g->column && g->group_of && g->local && g->plain) {
+        g->row_start && g->column && g->group_of && g->local && g->without_inverse) {
         number_groups(p, layer, g);
         list_columns(tree, p, g);
         status = list_rows(m, tree, p, g);

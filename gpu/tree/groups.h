@@ -13,7 +13,7 @@
  * where f is the right-hand side plus what descendants passed up.
  *
  * G saves a step, but where D is ill-conditioned its rows lose what they have in common: such a
- * root is solved with like the others (plain).
+ * root is solved with like the others (without_inverse).
  *
  * Every row of a descendant's W lies in the columns or rows of the next group above it, since rows
  * of a front below its pivots are rows of its parent's front. */
@@ -25,11 +25,11 @@
 
 typedef struct pieces {
     int32_t count;
-    int32_t *node;        /* count */
-    int32_t *begin, *end; /* count: columns of the node, begin < end */
-    int32_t *above;       /* count: the piece next above, -1 at a root; above[i] > i */
-    unsigned char *alone; /* count: must be a group by itself */
-    unsigned char *plain; /* count: a root with this piece has no G */
+    int32_t *node;                  /* count */
+    int32_t *begin, *end;           /* count: columns of the node, begin < end */
+    int32_t *above;                 /* count: the piece next above, -1 at a root; above[i] > i */
+    unsigned char *alone;           /* count: must be a group by itself */
+    unsigned char *without_inverse; /* count: a root with this piece has no G */
 } pieces;
 
 typedef struct groups {
@@ -44,8 +44,8 @@ typedef struct groups {
     int64_t *row_start;        /* count + 1: R, summed */
     int32_t *row;              /* positions of the rows below */
     int32_t *group_of, *local; /* n: group of a position, and its place among the columns there */
-    unsigned char *plain;      /* count */
-    int32_t heights;           /* 1 + greatest height */
+    unsigned char *without_inverse; /* count */
+    int32_t heights;                /* 1 + greatest height */
 } groups;
 
 static inline int32_t group_columns(const groups *g, int32_t i)
@@ -58,15 +58,15 @@ static inline int32_t group_rows(const groups *g, int32_t i)
 }
 
 /* A root that is solved with by G. */
-static inline int group_is_square(const groups *g, int32_t i)
+static inline int group_is_root_with_inverse(const groups *g, int32_t i)
 {
-    return group_rows(g, i) == 0 && !g->plain[i];
+    return group_rows(g, i) == 0 && !g->without_inverse[i];
 }
 /* Entries of M and W, or of G. */
 static inline int64_t group_entries(const groups *g, int32_t i)
 {
     const int64_t k = group_columns(g, i), r = group_rows(g, i);
-    return group_is_square(g, i) ? k * k : k * (k + 1) / 2 + k * r;
+    return group_is_root_with_inverse(g, i) ? k * k : k * (k + 1) / 2 + k * r;
 }
 
 /* What layers are chosen by: a device's step from group to group, and its memory. */

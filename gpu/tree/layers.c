@@ -55,8 +55,7 @@ static void set_cuts(cut_table *t, int32_t largest)
     t->cut[t->count] = INT64_MAX;
 }
 
-/* ---- The price of every layer
- * ---------------------------------------------------------------------------
+/* ---- The price of every layer ----
  *
  * Piece i is in bucket c when its subtree is in (cut[c], cut[c+1]]: it is in the layers (a, b] with
  * a <= c < b.  It is the top of a group there from b = c + 1 on until the piece above comes in,

@@ -12,8 +12,8 @@ static libsolver_status pieces_new(memory *m, int32_t count, pieces *p)
     p->end = memory_new(m, count, sizeof(int32_t));
     p->above = memory_new(m, count, sizeof(int32_t));
     p->alone = memory_zeroed(m, count, 1);
-    p->plain = memory_zeroed(m, count, 1);
-    if (p->node && p->begin && p->end && p->above && p->alone && p->plain)
+    p->without_inverse = memory_zeroed(m, count, 1);
+    if (p->node && p->begin && p->end && p->above && p->alone && p->without_inverse)
         return LIBSOLVER_OK;
     pieces_free(m, p);
     return LIBSOLVER_OUT_OF_MEMORY;
@@ -26,7 +26,7 @@ void pieces_free(memory *m, pieces *p)
     memory_free(m, p->end);
     memory_free(m, p->above);
     memory_free(m, p->alone);
-    memory_free(m, p->plain);
+    memory_free(m, p->without_inverse);
     memset(p, 0, sizeof *p);
 }
 
@@ -98,7 +98,7 @@ libsolver_status pieces_split(memory *m, const factor_tree *tree, const int32_t 
                 q.node[count] = s;
                 q.begin[count] = from;
                 q.end[count] = from = to;
-                q.plain[count] = p->plain[i];
+                q.without_inverse[count] = p->without_inverse[i];
                 q.alone[count++] = p->alone[i] || cut[i] > 0;
             }
         }

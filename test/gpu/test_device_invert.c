@@ -67,7 +67,7 @@ static void plan_inverted(inverted *q, random_stream *r, double step, int64_t la
         for (int32_t i = 0; i < q->p.count; i++)
             cut[i] = random_below(r, 3) ? 0 : random_below(r, 6);
         for (int32_t i = 0; i < q->p.count; i++)
-            q->p.plain[i] = random_below(r, 4) == 0;
+            q->p.without_inverse[i] = random_below(r, 4) == 0;
         assert_int_equal(pieces_split(q->m, &q->tree, cut, q->joined, &q->p), LIBSOLVER_OK);
         memory_free(q->m, cut);
     }

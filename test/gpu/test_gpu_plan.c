@@ -79,7 +79,7 @@ static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r,
         int32_t *cut = memory_new(q->m, q->p.count, sizeof(int32_t));
         for (int32_t i = 0; i < q->p.count; i++) {
             cut[i] = random_below(r, 3) ? 0 : random_below(r, 6);
-            q->p.plain[i] = random_below(r, 4) == 0;
+            q->p.without_inverse[i] = random_below(r, 4) == 0;
         }
         const libsolver_status status = pieces_split(q->m, &q->tree.view, cut, q->joined, &q->p);
         memory_free(q->m, cut);

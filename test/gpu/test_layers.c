@@ -25,7 +25,7 @@ typedef struct forest {
     pieces p;
     int32_t first[MOST + 1], above[MOST], node[MOST], zero[MOST], columns[MOST], subtree[MOST];
     int64_t row_start[MOST + 1];
-    unsigned char alone[MOST], plain[MOST];
+    unsigned char alone[MOST], without_inverse[MOST];
     int32_t largest;   /* columns of a subtree */
     int cuts;          /* that make a difference: */
     int32_t cut[MOST]; /* above subtrees of these many columns, ascending */
@@ -81,7 +81,7 @@ static void draw_forest(random_stream *r, forest *f)
     f->p.end = f->columns;
     f->p.above = f->above;
     f->p.alone = f->alone;
-    f->p.plain = f->plain;
+    f->p.without_inverse = f->without_inverse;
 }
 
 /* With so few cuts that all sets of them can be tried. */

@@ -8,7 +8,7 @@
 /* A program as a device has it.  Lists are run side by side, each in its order; by levels (levels >
  * 0) those of a level after those of the level below. */
 typedef struct emulated_program {
-    int32_t n, slots, lists, levels;
+    int32_t n, packets, lists, levels;
     const char *values, *description; /* addresses up to value_bytes are among the values */
     int64_t value_bytes, description_bytes;
     const task_list *list;

@@ -9,7 +9,7 @@
 typedef struct machine {
     const emulated_program *program;
     const scalar *b;
-    scalar *x, *slot;
+    scalar *x, *packet;
     unsigned char *written;
     char *stage;
     scalar in[TASK_INPUTS], v[TASK_OUTS];
@@ -88,7 +88,7 @@ static void gather(machine *e, const task_head *h)
             const uint32_t index = (uint32_t)code[q] >> 1;
             e->in[k] += code[q] < 0                 ? 0
                         : (code[q] & 1) == SOURCE_B ? e->b[index] * scale[index]
-                                                    : e->slot[index];
+                                                    : e->packet[index];
         }
     }
 }
@@ -199,11 +199,11 @@ static void publish(machine *e, const task_head *h)
                 e->x[out[o].row] = scale[out[o].row] * v;
         }
         if (out[o].dst >= 0) {
-            complain(e, out[o].dst >= e->program->slots || e->written[out[o].dst],
+            complain(e, out[o].dst >= e->program->packets || e->written[out[o].dst],
                      "a packet is written twice");
             if (e->wrong)
                 return;
-            e->slot[out[o].dst] = v;
+            e->packet[out[o].dst] = v;
             e->written[out[o].dst] = 1;
         }
     }
@@ -284,8 +284,8 @@ const char *NAME(emulate)(const emulated_program *program, const void *b, void *
     random_stream r = random_seeded(seed);
     machine *e = calloc(1, sizeof *e);
     *e = (machine){.program = program, .b = b, .x = x, .times = times};
-    e->slot = calloc((size_t)program->slots + 1, sizeof(scalar));
-    e->written = calloc((size_t)program->slots + 1, 1);
+    e->packet = calloc((size_t)program->packets + 1, sizeof(scalar));
+    e->written = calloc((size_t)program->packets + 1, 1);
     e->carry = calloc((size_t)program->lists * TASK_OUTS + 1, sizeof(scalar));
     e->stage = aligned_alloc(64, TASK_BYTES);
     memset(e->stage, 0xff, TASK_BYTES);
@@ -294,7 +294,7 @@ const char *NAME(emulate)(const emulated_program *program, const void *b, void *
     else
         side_by_side(e, &r);
     const char *wrong = e->wrong;
-    free(e->slot);
+    free(e->packet);
     free(e->written);
     free(e->carry);
     free(e->stage);
@@ -306,7 +306,7 @@ static emulated_program program_of(const solve_plan *plan, const factor_tree *tr
                                    const char *values)
 {
     return (emulated_program){.n = tree->n,
-                              .slots = plan->packets,
+                              .packets = plan->packets,
                               .values = values,
                               .description = plan->description,
                               .value_bytes = plan->value_bytes,

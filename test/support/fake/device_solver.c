@@ -156,7 +156,7 @@ static const char *run_program(const solve_work *k, const void *b, void *x)
     for (int32_t q = 0; q < lists; q++)
         list[q] = s->head[q].list;
     const emulated_program p = {.n = s->n,
-                                .slots = s->packets,
+                                .packets = s->packets,
                                 .lists = lists,
                                 .levels = s->by_levels ? s->levels : 0,
                                 .description = s->memory,
