@@ -4,13 +4,6 @@
 #include "solver/phases/workspace.h"
 #include <math.h>
 
-/* The end of a call, which has the factor's remark unless it has failed. */
-static libsolver_status outcome(const libsolver_factor *f, libsolver_status status,
-                                const message *why)
-{
-    return status == LIBSOLVER_OK ? factor_remark(f) : factor_outcome(f, status, why);
-}
-
 static libsolver_status determinant(const libsolver_factor *f, libsolver_determinant_info *d,
                                     message *why)
 {
@@ -27,7 +20,7 @@ libsolver_status libsolver_determinant(const libsolver_factor *f, libsolver_dete
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
-    return outcome(f, determinant(f, d, &why), &why);
+    return factor_answer(f, determinant(f, d, &why), &why);
 }
 
 static libsolver_status condition(const libsolver_factor *f, libsolver_workspace *w,
@@ -54,7 +47,7 @@ libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_worksp
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
-    return outcome(f, condition(f, workspace, estimate, &why), &why);
+    return factor_answer(f, condition(f, workspace, estimate, &why), &why);
 }
 
 static libsolver_status forward_error(const libsolver_factor *f, libsolver_workspace *w,
@@ -85,5 +78,5 @@ libsolver_status libsolver_forward_error(const libsolver_factor *f, libsolver_wo
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
-    return outcome(f, forward_error(f, workspace, b, x, error, &why), &why);
+    return factor_answer(f, forward_error(f, workspace, b, x, error, &why), &why);
 }

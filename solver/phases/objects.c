@@ -101,3 +101,9 @@ libsolver_status factor_remark(const libsolver_factor *f)
            : f->report.perturbed > 0 ? LIBSOLVER_PERTURBED
                                      : LIBSOLVER_OK;
 }
+
+libsolver_status factor_answer(const libsolver_factor *f, libsolver_status status,
+                               const message *why)
+{
+    return status == LIBSOLVER_OK ? factor_remark(f) : factor_outcome(f, status, why);
+}

@@ -90,5 +90,8 @@ void factor_message(const libsolver_factor *factor, const message *why);
 /* The end of a call on a factor: sets its message if the call has failed.  Returns the status. */
 libsolver_status factor_outcome(const libsolver_factor *f, libsolver_status status,
                                 const message *why);
+/* The same for a call that has the factor's remark unless it has failed. */
+libsolver_status factor_answer(const libsolver_factor *f, libsolver_status status,
+                               const message *why);
 
 #endif

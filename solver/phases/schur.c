@@ -11,13 +11,6 @@ static libsolver_status check(const libsolver_factor *f, message *why)
     return LIBSOLVER_OK;
 }
 
-/* The end of a call, which has the factor's remark unless it has failed. */
-static libsolver_status outcome(const libsolver_factor *f, libsolver_status status,
-                                const message *why)
-{
-    return status == LIBSOLVER_OK ? factor_remark(f) : factor_outcome(f, status, why);
-}
-
 static libsolver_status complement(const libsolver_factor *f, const libsolver_vectors *s,
                                    message *why)
 {
@@ -39,7 +32,7 @@ libsolver_status libsolver_schur_complement(const libsolver_factor *f, const lib
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
-    return outcome(f, complement(f, s, &why), &why);
+    return factor_answer(f, complement(f, s, &why), &why);
 }
 
 /* expand: the second half, otherwise the first. */
@@ -64,7 +57,7 @@ libsolver_status libsolver_schur_condense(const libsolver_factor *f, libsolver_w
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
-    return outcome(f, half_solve(f, workspace, 0, b, x, &why), &why);
+    return factor_answer(f, half_solve(f, workspace, 0, b, x, &why), &why);
 }
 
 libsolver_status libsolver_schur_expand(const libsolver_factor *f, libsolver_workspace *workspace,
@@ -73,5 +66,5 @@ libsolver_status libsolver_schur_expand(const libsolver_factor *f, libsolver_wor
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
-    return outcome(f, half_solve(f, workspace, 1, x, x, &why), &why);
+    return factor_answer(f, half_solve(f, workspace, 1, x, x, &why), &why);
 }
