@@ -20,7 +20,7 @@
 #include "cli/profile.h"
 #include "gpu/plan/plan.h"
 #include "gpu/packed/tree_solver.h"
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 #include "solver/gpu/numeric.h"
 #include "solver/phases/objects.h"
 #include <string.h>
@@ -124,9 +124,8 @@ static void factorize(job *j, const char *name)
     libsolver_options_default(&on_device);
     on_device.backend = LIBSOLVER_BACKEND_GPU;
     must(libsolver_factor_matrix(&a, &on_device, &j->factor) >= 0, "no factor");
-    must(cpu_tree_view_d(((const device_numeric *)j->factor->numeric)->cpu, &j->tree) ==
-             LIBSOLVER_OK,
-         "no memory");
+    const device_numeric *packed = j->factor->numeric;
+    must(cpu_backend_d.view_tree(packed->cpu, &j->tree, NULL) == LIBSOLVER_OK, "no memory");
 }
 
 static void prepare(job *j, const tree_solver_options *options, int64_t columns, int times)

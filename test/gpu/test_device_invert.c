@@ -12,7 +12,7 @@
 #include "gpu/tree/tree_shape.h"
 #include "gpu/invert/inverse_builder.h"
 #include "gpu_test.h"
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 #include "tree_shapes.h"
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void begin_inverted(inverted *q, cpu_system *s)
     memset(q, 0, sizeof *q);
     q->m = &s->env.memory;
     q->env = &s->env;
-    assert_int_equal(cpu_tree_view_d(s->numeric, &q->cpu), LIBSOLVER_OK);
+    assert_int_equal(cpu_backend_d.view_tree(s->numeric, &q->cpu, NULL), LIBSOLVER_OK);
     q->tree = q->cpu.view;
     q->joined = memory_zeroed(q->m, s->a.n, 1);
     assert_non_null(q->joined);

@@ -11,7 +11,7 @@
 #include "gpu/tree/tree_shape.h"
 #include "gpu/plan/trace.h"
 #include "solve_emulator.h"
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 #include "tree_shapes.h"
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ static libsolver_status prepare(prepared *q, cpu_system *s, random_stream *r,
 {
     memset(q, 0, sizeof *q);
     q->m = &s->env.memory;
-    TRY(NAME(cpu_tree_view)(s->numeric, &q->tree));
+    TRY(NAME(cpu_backend).view_tree(s->numeric, &q->tree, NULL));
     q->joined = memory_new(q->m, s->a.n, 1);
     if (!q->joined)
         return LIBSOLVER_OUT_OF_MEMORY;

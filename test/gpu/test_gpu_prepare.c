@@ -9,7 +9,7 @@
 #include "cpu_system.h"
 #include "gpu/packed/prepare.h"
 #include "solve_emulator.h"
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 #include "tree_shapes.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_sol
                                .growth_limit = growth_limit};
     owned_tree tree;
     message why = {0};
-    TRY(NAME(cpu_tree_view)(s->numeric, &tree));
+    TRY(NAME(cpu_backend).view_tree(s->numeric, &tree, NULL));
     const libsolver_status status = prepare_solve(&s->env, &tree.view, &o, &why, p);
     owned_tree_free(&s->env.memory, &tree);
     return status;
@@ -40,7 +40,7 @@ static void check_answer(const cpu_system *s, const prepared_solve *p, const sca
     const int32_t n = s->a.n;
     scalar *x = nan_scalars(n);
     owned_tree tree;
-    assert_int_equal(NAME(cpu_tree_view)(s->numeric, &tree), LIBSOLVER_OK);
+    assert_int_equal(NAME(cpu_backend).view_tree(s->numeric, &tree, NULL), LIBSOLVER_OK);
     const char *wrong =
         NAME(emulate_by_levels)(&p->plan, &tree.view, p->values, b, x, (uint64_t)seed);
     if (wrong)
@@ -155,7 +155,7 @@ static void a_plan_serves_branching_trees(void **state)
         step = seed % 3 == 0 ? 1e-7 : seed % 3 == 1 ? 1e-8 : 1e-9;
         branching_build(&q, &s, &r);
         scalar *b = branching_b(&q, &r);
-        assert_int_equal(NAME(cpu_tree_view)(s.numeric, &tree), LIBSOLVER_OK);
+        assert_int_equal(NAME(cpu_backend).view_tree(s.numeric, &tree, NULL), LIBSOLVER_OK);
         note_tree(&seen, &q, &tree.view);
         owned_tree_free(&s.env.memory, &tree);
         for (int time = 0; time < 3; time++) {
@@ -287,7 +287,7 @@ static void a_view_takes_what_its_lists_hold(void **state)
     assert_int_equal(system_build_in_order(&s, a, values, SPD, SCALAR_COMPLEX, NATURAL),
                      LIBSOLVER_OK);
     const int64_t before = s.env.memory.in_use;
-    assert_int_equal(NAME(cpu_tree_view)(s.numeric, &tree), LIBSOLVER_OK);
+    assert_int_equal(NAME(cpu_backend).view_tree(s.numeric, &tree, NULL), LIBSOLVER_OK);
     const int64_t lists[][2] = {{t->nodes + 1, sizeof t->first[0]},
                                 {t->nodes + 1, sizeof t->row_start[0]},
                                 {t->row_start[t->nodes], sizeof t->row[0]},
@@ -317,7 +317,7 @@ static void groups_may_be_large_unless_told_otherwise(void **state)
     scalar *values = random_values(&r, &a, SPD);
     assert_int_equal(system_build_in_order(&s, a, values, SPD, SCALAR_COMPLEX, NATURAL),
                      LIBSOLVER_OK);
-    assert_int_equal(NAME(cpu_tree_view)(s.numeric, &tree), LIBSOLVER_OK);
+    assert_int_equal(NAME(cpu_backend).view_tree(s.numeric, &tree, NULL), LIBSOLVER_OK);
     for (int limited = 0; limited < 2; limited++) {
         const prepare_options o = {
             .blocks = 7, .step = 1, .growth_limit = NO_LIMIT, .largest_group = limited ? 60 : 0};

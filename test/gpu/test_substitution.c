@@ -9,7 +9,7 @@
 #include "fake/emulators.h"
 #include "gpu/substitute/substitution_plan.h"
 #include "gpu/tree/tree_shape.h"
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 #include "tree_shapes.h"
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void lay_out_factor(trial *t)
 static void begin(trial *t, cpu_system *s)
 {
     *t = (trial){.s = s};
-    assert_int_equal(NAME(cpu_tree_view)(s->numeric, &t->tree), LIBSOLVER_OK);
+    assert_int_equal(NAME(cpu_backend).view_tree(s->numeric, &t->tree, NULL), LIBSOLVER_OK);
     lay_out_factor(t);
     const factor_tree *f = &t->tree.view;
     assert_int_equal(tree_shape_copy(&s->env.memory, f, &t->shape), LIBSOLVER_OK);

@@ -25,7 +25,7 @@ static void repack(packed *p, scalar *values, int kind)
     p->s.values = values;
     assert_int_equal(system_factorize(&p->s, kind, 0), LIBSOLVER_OK);
     owned_tree_free(&p->s.env.memory, &p->tree);
-    assert_int_equal(NAME(cpu_tree_view)(p->s.numeric, &p->tree), LIBSOLVER_OK);
+    assert_int_equal(NAME(cpu_backend).view_tree(p->s.numeric, &p->tree, NULL), LIBSOLVER_OK);
     if (tree_solver_pack(p->solver, &p->tree.view, &why) != LIBSOLVER_OK ||
         tree_workspace_fit(p->solver, p->workspace, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);

@@ -8,7 +8,7 @@
 #include "cpu_system.h"
 #include "gpu/packed/tree_solver.h"
 #include "gpu_test.h"
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 
 typedef struct packed {
     cpu_system s;

@@ -2,7 +2,7 @@
  * it
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/solve/workspace.h"
-#include "solver/cpu/plan/tree.h"
+#include "base/owned_tree.h"
 #include "solver/cpu/solve/refine.h"
 #include "solver/cpu/solve/workspace.h"
 #include <assert.h>
@@ -36,9 +36,8 @@ static void fill(const numeric *f, const int32_t *elimination, int32_t *first, i
     }
 }
 
-libsolver_status NAME(cpu_tree_view)(const void *numeric_, owned_tree *tree)
+static libsolver_status view_blocks(const numeric *f, owned_tree *tree)
 {
-    const numeric *f = numeric_;
     assert(!is_simplicial(f)); /* plans for other backends have fronts */
     memory *m = &f->plan->env->memory;
     const int32_t n = f->plan->a.n, nodes = f->plan->part.supernodes;
@@ -90,7 +89,7 @@ libsolver_status NAME(cpu_tree_view)(const void *numeric_, owned_tree *tree)
 libsolver_status NAME(cpu_view_tree)(const void *numeric_, owned_tree *tree, message *why)
 {
     const numeric *f = numeric_;
-    const libsolver_status status = NAME(cpu_tree_view)(f, tree);
+    const libsolver_status status = view_blocks(f, tree);
     if (status != LIBSOLVER_OK)
         return FAIL(why, status, "the view of the factor wanted %lld more bytes",
                     (long long)f->plan->env->memory.wanted);
