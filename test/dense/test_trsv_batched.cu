@@ -2,8 +2,8 @@
  * loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * test_trsv_batched everything
- * test_trsv_batched small what a sanitizer is run on */
+ * test_trsv_batched            everything
+ * test_trsv_batched small      what a sanitizer is run on */
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>

@@ -144,7 +144,7 @@ static void eliminate_one(elimination *x, int k)
     }
 }
 
-/* [l1 l2] = [s1 s2] D^-1 with D = [a mirror(b); b d] */
+/* [l1 l2] = [s1 s2] D^-1 with D = [a, mirror(b); b, d] */
 static void eliminate_two(elimination *x, int k)
 {
     oracle_factor *f = x->f;
