@@ -116,14 +116,14 @@ typedef struct backend {
     int takes_device_vectors; /* solves, of all parts at once, and refinement take blocks in device
                                  memory, both or none */
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
-    libsolver_status (*prepare)(const backend_problem *problem, message *why, void **plan);
+    libsolver_status (*prepare)(const backend_problem *problem, void **plan, message *why);
     void (*discard)(void *plan);
     /* Bytes that a factor of the kind foreseen takes, with a workspace for one column and all that
      * its first solve takes, if no pivot is delayed, perturbed or zero. */
     void (*predict)(const void *plan, int64_t *host_bytes, int64_t *device_bytes);
     void (*permutation)(const void *plan, int64_t *permutation);
     /* Values. */
-    libsolver_status (*create)(const void *plan, message *why, void **numeric);
+    libsolver_status (*create)(const void *plan, void **numeric, message *why);
     void (*destroy)(void *numeric);
     /* values: of the pattern's entries, in its order, which stay until they are factorized.  They
      * are checked before, so this cannot fail. */
@@ -152,7 +152,8 @@ typedef struct backend {
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error, message *why);
     /* See libsolver_solve_async; in device memory: backward_error, NULL or columns, and status,
-     * NULL or one.  remarks: bits that the factor adds.  NULL: it cannot be had */
+     * NULL or one.  remarks: bits that the factor adds.  Its arguments are that call's, one by one.
+     * NULL: it cannot be had. */
     libsolver_status (*solve_async)(const void *numeric, void *workspace,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     const backend_refinement *refinement, int remarks,

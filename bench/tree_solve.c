@@ -132,13 +132,13 @@ static void prepare(job *j, const tree_solver_options *options, int64_t columns,
 {
     environment *env = &j->factor->context->env;
     message why = {0};
-    must(tree_solver_create(env, options, &why, &j->solver) == LIBSOLVER_OK, why.text);
+    must(tree_solver_create(env, options, &j->solver, &why) == LIBSOLVER_OK, why.text);
     for (int t = 0; t < times; t++) {
         must(tree_solver_pack(j->solver, &j->tree.view, &why) == LIBSOLVER_OK, why.text);
         if (t == 0)
             tree_solver_query(j->solver, &j->first);
     }
-    must(tree_workspace_create(j->solver, columns, &why, &j->workspace) == LIBSOLVER_OK, why.text);
+    must(tree_workspace_create(j->solver, columns, &j->workspace, &why) == LIBSOLVER_OK, why.text);
     const int64_t n = j->p.a.n;
     const size_t bytes = sizeof(double) * (size_t)(n * columns);
     j->host_b = malloc(bytes + 8);

@@ -41,7 +41,7 @@ static void print_devices(void)
     printf("%-11s", "devices");
     if (status < 0 || count == 0)
         printf("%s\n", status == LIBSOLVER_NOT_BUILT ? "none (built without CUDA)"
-                       : status < 0                  ? libsolver_status_sentence(status)
+                       : status < 0                  ? libsolver_context_message(NULL)
                                                      : "none found");
     for (int k = 0; k < count && k < 16; k++)
         printf("%s%d: %s, compute capability %d.%d, %d multiprocessors, %.1f GiB\n",

@@ -160,7 +160,8 @@ LIBSOLVER_API void libsolver_factor_free(libsolver_factor *factor);
 
 /* The sentence on the latest failed call on this object, "" if there is none; and the place in the
  * library's source, "file:line", that found the failure, which a report of a fault should name.
- * Both are valid until the next call. */
+ * Both are valid until the next call.  Of the context NULL: on the latest failed call of this
+ * thread that had no object to keep it, libsolver_context_create or libsolver_devices. */
 LIBSOLVER_API const char *libsolver_factor_message(const libsolver_factor *factor);
 LIBSOLVER_API const char *libsolver_factor_place(const libsolver_factor *factor);
 LIBSOLVER_API const char *libsolver_context_message(const libsolver_context *context);

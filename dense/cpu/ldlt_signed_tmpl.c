@@ -44,17 +44,21 @@ static void factorize_triangle(int hermitian, int nb, int m, scalar *b, const in
     }
 }
 
-/* W := A21 L11^-T,  L21 := W D^-1, and the magnitudes of the rows below. */
-static void rows_below(int hermitian, int rows, int nb, int m, const scalar *l11, scalar *l21,
-                       const scalar *d, real *g, scalar *w)
+/* Pivots [p, end), when their triangle L11 is done:  W := A21 L11^-T,  L21 := W D^-1, and the
+ * magnitudes of the rows below. */
+static void rows_below(const front_candidates *f, int p, int end)
 {
+    const int m = f->m, rows = m - end, nb = end - p;
+    const scalar *l11 = f->panel + p + (int64_t)p * m;
+    scalar *l21 = f->panel + end + (int64_t)p * m, *w = f->work;
+    real *g = f->magnitude + end;
     for (int c = 0; c < nb; c++)
         memcpy(w + (int64_t)c * rows, l21 + (int64_t)c * m, sizeof(scalar) * (size_t)rows);
-    trsm('R', 'L', transposed(hermitian), 'U', rows, nb, 1, l11, m, w, rows);
+    trsm('R', 'L', transposed(f->hermitian), 'U', rows, nb, 1, l11, m, w, rows);
     for (int c = 0; c < nb; c++) {
         const scalar *from = w + (int64_t)c * rows;
         scalar *l = l21 + (int64_t)c * m;
-        const real inverse = 1 / scalar_real(d[c]);
+        const real inverse = 1 / scalar_real(f->d[p + c]);
         for (int i = 0; i < rows; i++) {
             l[i] = from[i] * inverse;
             g[i] += scalar_abs(l[i]) * scalar_abs(from[i]);
@@ -71,8 +75,7 @@ void NAME(front_ldlt_signed)(const front_candidates *f, const int8_t *sign)
         memset(f->e + p, 0, sizeof(scalar) * (size_t)(end - p));
         factorize_triangle(f->hermitian, end - p, m, corner, sign + p, f->d + p, f->magnitude + p,
                            f->report);
-        rows_below(f->hermitian, m - end, end - p, m, corner, corner + (end - p), f->d + p,
-                   f->magnitude + end, f->work);
+        rows_below(f, p, end);
         NAME(front_update_columns)(f->hermitian, m, f->panel, p, end, f->work, m - end, end, end, k,
                                    f->watch);
     }

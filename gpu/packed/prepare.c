@@ -36,7 +36,7 @@ static libsolver_status invert_tree(environment *env, const factor_tree *tree, p
 
 /* The values of the program at hand, and how its inverses grow. */
 static libsolver_status fill_values(environment *env, const factor_tree *tree,
-                                    const prepare_options *o, message *why, prepared_solve *s)
+                                    const prepare_options *o, prepared_solve *s, message *why)
 {
     double *growth = s->growths, *root_growth = growth + s->grouped.count;
     if (o->invert)
@@ -49,7 +49,7 @@ static libsolver_status fill_values(environment *env, const factor_tree *tree,
 
 /* Groups of the pieces at hand, their program and values. */
 static libsolver_status attempt(environment *env, const factor_tree *tree, const prepare_options *o,
-                                message *why, prepared_solve *s)
+                                prepared_solve *s, message *why)
 {
     memory *m = &env->memory;
     const layer_costs costs = {.step = o->step > 0 ? o->step : STEP,
@@ -68,9 +68,9 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
     TRY(status);
     plan_tuning tuning = o->tuning ? *o->tuning : plan_tuned;
     tuning.twice = tuning.twice && costs.entries_limit <= 0;
-    TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, &tuning, why, &s->plan));
+    TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, &tuning, &s->plan, why));
     s->growths = memory_new(m, 2 * (int64_t)s->grouped.count, sizeof(double));
-    return s->growths ? fill_values(env, tree, o, why, s) : LIBSOLVER_OUT_OF_MEMORY;
+    return s->growths ? fill_values(env, tree, o, s, why) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 static void drop_attempt(memory *m, prepared_solve *s)
@@ -85,14 +85,14 @@ static void drop_attempt(memory *m, prepared_solve *s)
 
 /* From whole nodes. */
 static libsolver_status begin(environment *env, const factor_tree *tree, const prepare_options *o,
-                              message *why, prepared_solve *s)
+                              prepared_solve *s, message *why)
 {
     memory *m = &env->memory;
     prepared_free(m, s);
     s->factor_entries = tree_entries(tree);
     TRY(tree_shape_copy(m, tree, &s->shape));
     TRY(pieces_build(m, tree, &s->cut));
-    return attempt(env, tree, o, why, s);
+    return attempt(env, tree, o, s, why);
 }
 
 /* ---- The guard ------------------------------------------------------------------------------- */
@@ -149,17 +149,17 @@ static libsolver_status cut_finer(environment *env, const factor_tree *tree, dou
 }
 
 static libsolver_status prepare(environment *env, const factor_tree *tree, const prepare_options *o,
-                                message *why, prepared_solve *s)
+                                prepared_solve *s, message *why)
 {
     const double limit = o->growth_limit > 0 ? o->growth_limit : INVERSE_GROWTH_LIMIT;
     s->kept = tree_shape_is(&s->shape, tree);
-    TRY(s->kept ? fill_values(env, tree, o, why, s) : begin(env, tree, o, why, s));
+    TRY(s->kept ? fill_values(env, tree, o, s, why) : begin(env, tree, o, s, why));
     if (s->kept && s->guarded > 0 && count_bad(s, limit) > 0) /* what was cut may be whole again */
-        TRY(begin(env, tree, o, why, s));
+        TRY(begin(env, tree, o, s, why));
     for (int32_t bad; (bad = count_bad(s, limit)) > 0; s->guarded += bad, s->rounds++) {
         s->kept = 0;
         TRY(cut_finer(env, tree, limit, s));
-        TRY(attempt(env, tree, o, why, s));
+        TRY(attempt(env, tree, o, s, why));
     }
     s->growth = 1;
     for (int32_t i = 0; i < s->grouped.count; i++)
@@ -169,9 +169,9 @@ static libsolver_status prepare(environment *env, const factor_tree *tree, const
 }
 
 libsolver_status prepare_solve(environment *env, const factor_tree *tree,
-                               const prepare_options *options, message *why, prepared_solve *s)
+                               const prepare_options *options, prepared_solve *s, message *why)
 {
-    const libsolver_status status = prepare(env, tree, options, why, s);
+    const libsolver_status status = prepare(env, tree, options, s, why);
     if (status != LIBSOLVER_OK)
         prepared_free(&env->memory, s);
     return status;

@@ -43,7 +43,7 @@ struct prepared_solve {
  * are computed anew.  A program that was cut finer for earlier values is kept as it is until then,
  * and only a new one may be coarser.  OUT_OF_MEMORY, CANCELLED, INTERNAL; nothing is owned then. */
 libsolver_status prepare_solve(environment *env, const factor_tree *tree,
-                               const prepare_options *options, message *why, prepared_solve *s);
+                               const prepare_options *options, prepared_solve *s, message *why);
 void prepared_free(memory *m, prepared_solve *s);
 
 #endif

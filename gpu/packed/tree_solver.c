@@ -43,7 +43,7 @@ static double seconds(void)
 }
 
 libsolver_status tree_solver_create(environment *env, const tree_solver_options *options,
-                                    message *why, tree_solver **solver)
+                                    tree_solver **solver, message *why)
 {
     *solver = NULL;
     tree_solver *s = memory_zeroed(&env->memory, 1, sizeof(tree_solver));
@@ -261,7 +261,7 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
         inverse_builder_begin(&s->inverse, &s->factor, tree);
     }
     const double start = seconds();
-    const libsolver_status status = prepare_solve(s->env, tree, &o, why, &s->prepared);
+    const libsolver_status status = prepare_solve(s->env, tree, &o, &s->prepared, why);
     const double plan_seconds = seconds() - start - q.invert_seconds;
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         return NO_MEMORY(s->env, "packing the factor", why);
@@ -317,8 +317,8 @@ int64_t tree_workspace_bytes(const tree_solver *s, int64_t columns)
     return (int64_t)sizeof(tree_workspace) + device_workspace_bytes(&s->device, columns);
 }
 
-libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns, message *why,
-                                       tree_workspace **workspace)
+libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns,
+                                       tree_workspace **workspace, message *why)
 {
     *workspace = NULL;
     tree_workspace *w = memory_zeroed(&s->env->memory, 1, sizeof(tree_workspace));

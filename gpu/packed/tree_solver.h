@@ -55,7 +55,7 @@ typedef struct tree_solver_info {
 /* On env's device and stream (NULL: a stream of its own, never the legacy default one).  The device
  * that was current is current again afterwards, here and below.  OUT_OF_MEMORY, CUDA, NOT_BUILT. */
 libsolver_status tree_solver_create(environment *env, const tree_solver_options *options,
-                                    message *why, tree_solver **solver);
+                                    tree_solver **solver, message *why);
 void tree_solver_free(tree_solver *solver);
 /* Takes over a factor; what was packed before is replaced, also when this fails.  A factor of the
  * shape of the one before (gpu/tree/tree_shape.h) takes its plan and its memory, unless its
@@ -73,8 +73,8 @@ const struct device_workspace *tree_workspace_device(const tree_workspace *works
 /* Device memory that one solve at a time writes to, of up to `columns` right-hand sides together;
  * wider blocks go in panels.  Serves what is packed now, and later packings after
  * tree_workspace_fit. */
-libsolver_status tree_workspace_create(const tree_solver *solver, int64_t columns, message *why,
-                                       tree_workspace **workspace);
+libsolver_status tree_workspace_create(const tree_solver *solver, int64_t columns,
+                                       tree_workspace **workspace, message *why);
 /* Takes what solves of blocks on the host pass through, which otherwise the first of them does. */
 libsolver_status tree_workspace_stage(const tree_solver *solver, tree_workspace *workspace,
                                       message *why);

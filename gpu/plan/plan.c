@@ -146,7 +146,7 @@ static libsolver_status sort_units(memory *m, solve_plan *plan, int32_t levels)
 
 libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g,
                             const unsigned char *joined, int32_t blocks, const plan_tuning *tuning,
-                            message *why, solve_plan *plan)
+                            solve_plan *plan, message *why)
 {
     memory *m = &env->memory;
     memset(plan, 0, sizeof *plan);

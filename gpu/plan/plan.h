@@ -92,7 +92,7 @@ extern const plan_tuning plan_tuned;
  * them.  OUT_OF_MEMORY, INTERNAL: some number does not fit its field. */
 libsolver_status plan_build(environment *env, const factor_tree *tree, const groups *g,
                             const unsigned char *joined, int32_t blocks, const plan_tuning *tuning,
-                            message *why, solve_plan *plan);
+                            solve_plan *plan, message *why);
 /* Frees what only a solve reads: units, copies, descriptions and blocks. */
 void plan_trim(memory *m, solve_plan *plan);
 void plan_free(memory *m, solve_plan *plan);

@@ -24,7 +24,7 @@ struct tree_refiner {
 
 libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
                                     libsolver_type type, int hermitian, const pattern *lower,
-                                    const int32_t *row_of, message *why, tree_matrix **out)
+                                    const int32_t *row_of, tree_matrix **out, message *why)
 {
     *out = NULL;
     if (lower->start[lower->n] > FULL_MATRIX_ENTRIES)
@@ -71,7 +71,7 @@ libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 libsolver_status tree_refiner_create(const tree_matrix *a, int64_t columns, tree_workspace *solves,
-                                     message *why, tree_refiner **out)
+                                     tree_refiner **out, message *why)
 {
     *out = NULL;
     memory *m = &a->env->memory;

@@ -18,7 +18,7 @@ typedef struct tree_matrix tree_matrix;
  * of either.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT (2^31 entries or more). */
 libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
                                     libsolver_type type, int hermitian, const pattern *lower,
-                                    const int32_t *row_of, message *why, tree_matrix **a);
+                                    const int32_t *row_of, tree_matrix **a, message *why);
 void tree_matrix_free(tree_matrix *a);
 int64_t tree_matrix_bytes(const tree_matrix *a); /* on the device */
 /* values: of the lower triangle; row_sum: reals, sums of |A| in its rows. */
@@ -30,7 +30,7 @@ typedef struct tree_refiner tree_refiner;
 
 /* Uses the solver's workspace too. */
 libsolver_status tree_refiner_create(const tree_matrix *a, int64_t columns, tree_workspace *solves,
-                                     message *why, tree_refiner **refiner);
+                                     tree_refiner **refiner, message *why);
 void tree_refiner_free(tree_refiner *refiner);
 int64_t tree_refiner_columns(const tree_refiner *refiner);
 

@@ -34,7 +34,7 @@ static numeric object_of(const cpu_plan *plan)
     return f;
 }
 
-static libsolver_status create(const void *plan_, message *why, void **out)
+static libsolver_status create(const void *plan_, void **out, message *why)
 {
     const cpu_plan *plan = plan_;
     memory *m = &plan->env->memory;
@@ -42,7 +42,7 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     if (f) {
         *f = object_of(plan);
         if (NAME(cpu_take_values)(f) &&
-            (f->single ? f->single->backend->create(plan, why, &f->factor) == LIBSOLVER_OK
+            (f->single ? f->single->backend->create(plan, &f->factor, why) == LIBSOLVER_OK
                        : NAME(cpu_take_tree)(f)))
             return LIBSOLVER_OK;
     }
@@ -81,11 +81,11 @@ static void permutation(const void *plan_, int64_t *permutation)
         permutation[k] = plan->part.perm[plan->simplicial ? plan->simplicial->order[k] : k];
 }
 
-static libsolver_status prepare(const backend_problem *problem, message *why, void **plan)
+static libsolver_status prepare(const backend_problem *problem, void **plan, message *why)
 {
     cpu_plan *p = NULL;
     *plan = NULL;
-    TRY(cpu_plan_create(problem, why, &p));
+    TRY(cpu_plan_create(problem, &p, why));
     if (foresee(p, problem->foresees_cholesky, problem->foresees_matching, &p->foreseen_bytes) !=
         LIBSOLVER_OK) {
         cpu_plan_free(p);

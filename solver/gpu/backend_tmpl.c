@@ -31,7 +31,7 @@ static void discard(void *plan_)
     memory_free(&plan->env->memory, plan);
 }
 
-static libsolver_status prepare(const backend_problem *problem, message *why, void **out)
+static libsolver_status prepare(const backend_problem *problem, void **out, message *why)
 {
     memory *m = &problem->env->memory;
     *out = NULL;
@@ -47,7 +47,7 @@ static libsolver_status prepare(const backend_problem *problem, message *why, vo
     plan->may_fall_back = problem->may_fall_back;
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     plan->substitutes = problem->for_few;
-    const libsolver_status status = CPU->prepare(problem, why, &plan->cpu);
+    const libsolver_status status = CPU->prepare(problem, &plan->cpu, why);
     if (status != LIBSOLVER_OK)
         memory_free(m, plan);
     else
@@ -108,12 +108,12 @@ static libsolver_status open_device(device_numeric *f, const device_plan *plan, 
     backend_plan_view view;
     CPU->view_plan(plan->cpu, &view);
     f->n = view.a->n;
-    TRY(tree_solver_create(f->env, &options, why, &f->solver));
+    TRY(tree_solver_create(f->env, &options, &f->solver, why));
     return tree_matrix_create(f->env, f->solver, SCALAR_TYPE, view.hermitian, view.a, view.row_of,
-                              why, &f->a);
+                              &f->a, why);
 }
 
-static libsolver_status create(const void *plan_, message *why, void **out)
+static libsolver_status create(const void *plan_, void **out, message *why)
 {
     const device_plan *plan = plan_;
     environment *env = plan->env;
@@ -126,7 +126,7 @@ static libsolver_status create(const void *plan_, message *why, void **out)
     f->may_fall_back = plan->may_fall_back;
     libsolver_status status = open_device(f, plan, why);
     if (status == LIBSOLVER_OK || fall_back(f, status, why))
-        status = CPU->create(plan->cpu, why, &f->cpu);
+        status = CPU->create(plan->cpu, &f->cpu, why);
     if (status != LIBSOLVER_OK)
         destroy(f);
     else
@@ -204,9 +204,9 @@ static void workspace_destroy(const void *numeric_, void *workspace_)
 /* What of a workspace is the device's. */
 static libsolver_status open_space(const device_numeric *f, device_space *w, message *why)
 {
-    TRY(tree_workspace_create(f->solver, w->columns, why, &w->tree));
+    TRY(tree_workspace_create(f->solver, w->columns, &w->tree, why));
     TRY(tree_workspace_stage(f->solver, w->tree, why));
-    return tree_refiner_create(f->a, w->columns, w->tree, why, &w->refiner);
+    return tree_refiner_create(f->a, w->columns, w->tree, &w->refiner, why);
 }
 
 static libsolver_status workspace_create(const void *numeric_, int64_t columns, void **out,

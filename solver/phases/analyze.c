@@ -2,6 +2,7 @@
  * plan
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/phases/choose_backend.h"
+#include "solver/phases/context.h"
 #include "solver/order/choose_ordering.h"
 #include "solver/cpu/backend.h"
 #include "solver/gpu/backend.h"
@@ -135,9 +136,13 @@ static void choose_side(libsolver_analysis *s)
                              .levels = s->forest.levels,
                              .scalar_bytes = (int)s->typed->bytes,
                              .threads = omp_get_num_procs()};
-    if (choose_backend(&size, s->options.purpose, device_is_there, env->device) !=
-        LIBSOLVER_BACKEND_GPU)
+    if (choose_backend(&size, s->options.purpose) != LIBSOLVER_BACKEND_GPU)
         return;
+    message why = {0};
+    if (check_device(env->device, &why) != LIBSOLVER_OK) {
+        environment_log(env, "solves on the CPU: %s", why.text);
+        return;
+    }
     const solve_forecast t = forecast_solve(&size);
     environment_log(env,
                     "solves on the GPU: %.0f us foreseen, %.0f us on the CPU, prepared in %.0f ms",
@@ -205,7 +210,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,
         .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
     };
-    status = s->backend->prepare(&problem, why, &s->plan);
+    status = s->backend->prepare(&problem, &s->plan, why);
 done:
     matching_free(&env->memory, order.matched);
     memory_free(&env->memory, magnitude);

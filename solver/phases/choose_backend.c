@@ -3,7 +3,6 @@
  *
  * A model and no measurement, so that the choice is the same on every run. */
 #include "solver/phases/choose_backend.h"
-#include "gpu/device/devices.h"
 #include <math.h>
 
 /* The CPU, a row in both sweeps and the bytes a second that one thread reads of a factor in its
@@ -64,19 +63,12 @@ solve_forecast forecast_solve(const solve_size *s)
                                            PREPARE_BYTE * (double)s->factor_nnz * s->scalar_bytes};
 }
 
-libsolver_backend choose_backend(const solve_size *size, libsolver_purpose purpose,
-                                 int (*usable)(int device), int device)
+libsolver_backend choose_backend(const solve_size *size, libsolver_purpose purpose)
 {
     const solve_forecast t = forecast_solve(size);
     const int pays = purpose == LIBSOLVER_PURPOSE_LATENCY ? t.gpu < t.cpu
                      : purpose == LIBSOLVER_PURPOSE_FEW
                          ? 0
                          : t.preparation + DEFAULT_SOLVES * t.gpu < DEFAULT_SOLVES * t.cpu;
-    return pays && usable(device) ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
-}
-
-int device_is_there(int device)
-{
-    int count = 0;
-    return gpu_device_count(&count, NULL) == LIBSOLVER_OK && device >= 0 && device < count;
+    return pays ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
 }

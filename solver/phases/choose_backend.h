@@ -25,12 +25,7 @@ solve_forecast forecast_solve(const solve_size *size);
 
 /* GPU where the forecast is for it: for PURPOSE_LATENCY if a solve is faster there, for
  * PURPOSE_DEFAULT if DEFAULT_SOLVES of them and the preparation are, for PURPOSE_FEW never, as the
- * factor would have to be prepared; and where usable(device), which is only asked then, says that
- * there is such a device. */
-libsolver_backend choose_backend(const solve_size *size, libsolver_purpose purpose,
-                                 int (*usable)(int device), int device);
-
-/* Whether CUDA has a device of that number. */
-int device_is_there(int device);
+ * factor would have to be prepared. */
+libsolver_backend choose_backend(const solve_size *size, libsolver_purpose purpose);
 
 #endif

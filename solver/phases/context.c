@@ -26,8 +26,7 @@ static int threads_of(int wanted)
     return threads < most ? threads : (int)most;
 }
 
-/* Whether there is such a device. */
-static libsolver_status check_device(int device, message *why)
+libsolver_status check_device(int device, message *why)
 {
     int count = 0;
     TRY(gpu_device_count(&count, why));
@@ -69,7 +68,13 @@ libsolver_status context_create(const libsolver_options *options, libsolver_cont
 libsolver_status libsolver_context_create(const libsolver_options *options,
                                           libsolver_context **context)
 {
-    return context ? context_create(options, context, NULL) : LIBSOLVER_INVALID;
+    message why = {0};
+    const libsolver_status status =
+        context ? context_create(options, context, &why)
+                : FAIL(&why, LIBSOLVER_INVALID, "where the context is to go is NULL");
+    if (status < 0)
+        thread_message(&why);
+    return status;
 }
 
 void libsolver_context_free(libsolver_context *context)
@@ -82,21 +87,29 @@ void libsolver_context_free(libsolver_context *context)
     memory_free(&m, context);
 }
 
-libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int *count)
+static libsolver_status list_devices(int capacity, libsolver_device *devices, int *count,
+                                     message *why)
 {
     if (!count || capacity < 0 || (capacity > 0 && !devices))
-        return LIBSOLVER_INVALID;
-    int found = 0;
-    const libsolver_status status = gpu_device_count(&found, NULL);
-    *count = found;
-    for (int i = 0; i < found && i < capacity && status == LIBSOLVER_OK; i++) {
+        return FAIL(why, LIBSOLVER_INVALID, "there is no room for the devices or their number");
+    TRY(gpu_device_count(count, why));
+    for (int i = 0; i < *count && i < capacity; i++) {
         gpu_device d;
-        TRY(gpu_device_describe(i, &d, NULL));
+        TRY(gpu_device_describe(i, &d, why));
         memcpy(devices[i].name, d.name, sizeof d.name);
         devices[i].compute_major = d.compute_major;
         devices[i].compute_minor = d.compute_minor;
         devices[i].multiprocessors = d.multiprocessors;
         devices[i].bytes = d.bytes;
     }
+    return LIBSOLVER_OK;
+}
+
+libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int *count)
+{
+    message why = {0};
+    const libsolver_status status = list_devices(capacity, devices, count, &why);
+    if (status < 0)
+        thread_message(&why);
     return status;
 }

@@ -13,7 +13,7 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     if (!memory_take(m, part, factor_value_parts(f, s, part)))
         return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
                     (long long)m->wanted);
-    return s->backend->create(s->plan, &f->last, &f->numeric);
+    return s->backend->create(s->plan, &f->numeric, &f->last);
 }
 
 /* incoming := A, diagonal := that of A */

@@ -31,14 +31,21 @@ libsolver_status factor_outcome(const libsolver_factor *f, libsolver_status stat
     return status;
 }
 
+static _Thread_local message last_of_thread;
+
+void thread_message(const message *why)
+{
+    last_of_thread = *why;
+}
+
 const char *libsolver_context_message(const libsolver_context *context)
 {
-    return context ? context->last.text : "";
+    return context ? context->last.text : last_of_thread.text;
 }
 
 const char *libsolver_context_place(const libsolver_context *context)
 {
-    return context ? context->last.place : "";
+    return context ? context->last.place : last_of_thread.place;
 }
 
 const char *libsolver_factor_message(const libsolver_factor *f)

@@ -85,6 +85,8 @@ libsolver_status schur_refused(const libsolver_factor *f, message *why);
 
 /* Sets the context's message. */
 void context_message(libsolver_context *context, const message *why);
+/* For a call without an object, which the calling thread may ask about. */
+void thread_message(const message *why);
 /* The same for a factor.  It may be const: its message is not part of its value. */
 void factor_message(const libsolver_factor *factor, const message *why);
 /* The end of a call on a factor: sets its message if the call has failed.  Returns the status. */

@@ -79,8 +79,8 @@ static void plan_inverted(inverted *q, random_stream *r, double step, int64_t la
     plan_tuning tuning = plan_tuned;
     tuning.twice = random_below(r, 3) > 0;
     tuning.strip_bytes = random_below(r, 3) * 2000000;
-    if (plan_build(q->env, &q->tree, &q->g, q->joined, blocks[random_below(r, 4)], &tuning, &why,
-                   &q->plan) != LIBSOLVER_OK)
+    if (plan_build(q->env, &q->tree, &q->g, q->joined, blocks[random_below(r, 4)], &tuning,
+                   &q->plan, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     q->values = memory_zeroed(q->m, q->plan.value_bytes, 1);
     q->growth = memory_zeroed(q->m, 2 * q->g.count, sizeof(double));

@@ -40,7 +40,7 @@ static libsolver_status build(prepared *q, cpu_system *s, const layer_costs *cos
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY(layers_choose(q->m, &q->tree.view, &q->p, costs, q->layer));
     TRY(groups_build(q->m, &q->tree.view, &q->p, q->layer, &q->g));
-    TRY(plan_build(&s->env, &q->tree.view, &q->g, q->joined, blocks, tuning, &why, &q->plan));
+    TRY(plan_build(&s->env, &q->tree.view, &q->g, q->joined, blocks, tuning, &q->plan, &why));
     q->values = memory_new(q->m, q->plan.value_bytes, 1);
     q->growth = memory_new(q->m, 2 * q->g.count, sizeof(double));
     if (!q->values || !q->growth)

@@ -28,7 +28,7 @@ static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_sol
     owned_tree tree;
     message why = {0};
     TRY(NAME(cpu_backend).view_tree(s->numeric, &tree, NULL));
-    const libsolver_status status = prepare_solve(&s->env, &tree.view, &o, &why, p);
+    const libsolver_status status = prepare_solve(&s->env, &tree.view, &o, p, &why);
     owned_tree_free(&s->env.memory, &tree);
     return status;
 }
@@ -323,7 +323,7 @@ static void groups_may_be_large_unless_told_otherwise(void **state)
             .blocks = 7, .step = 1, .growth_limit = NO_LIMIT, .largest_group = limited ? 60 : 0};
         prepared_solve p = {0};
         int32_t largest = 0;
-        assert_int_equal(prepare_solve(&s.env, &tree.view, &o, &why, &p), LIBSOLVER_OK);
+        assert_int_equal(prepare_solve(&s.env, &tree.view, &o, &p, &why), LIBSOLVER_OK);
         for (int32_t i = 0; i < p.grouped.count; i++)
             if (group_columns(&p.grouped, i) > largest)
                 largest = group_columns(&p.grouped, i);

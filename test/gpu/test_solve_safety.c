@@ -354,7 +354,7 @@ static void what_memory_held_before_does_not_matter(void **state)
             for (int c = 0; c < 3; c++) {
                 tree_workspace *fresh;
                 message why = {0};
-                assert_int_equal(tree_workspace_create(p.solver, columns[c], &why, &fresh),
+                assert_int_equal(tree_workspace_create(p.solver, columns[c], &fresh, &why),
                                  LIBSOLVER_OK);
                 double *x = solution_of(&p, fresh, columns[c]);
                 const size_t count = (size_t)(p.s.a.n * columns[c]);
@@ -388,7 +388,7 @@ static void packets_of_other_launches_are_not_read(void **state)
         tree_workspace *stale;
         message why = {0};
         are_stale = 1;
-        assert_int_equal(tree_workspace_create(p.solver, 2, &why, &stale), LIBSOLVER_OK);
+        assert_int_equal(tree_workspace_create(p.solver, 2, &stale, &why), LIBSOLVER_OK);
         are_stale = 0;
         for (int launch = 0; launch < 3; launch++) {
             double *again = solution_of(&p, stale, 2);

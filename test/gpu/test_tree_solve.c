@@ -80,7 +80,7 @@ static void check_solves_of(packed *p, random_stream *r, block b, int solvable, 
     tree_workspace *second;
     cudaStream_t stream;
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    assert_int_equal(tree_workspace_create(p->solver, columns, &why, &second), LIBSOLVER_OK);
+    assert_int_equal(tree_workspace_create(p->solver, columns, &second, &why), LIBSOLVER_OK);
     CUDA(cudaMemcpy(db.values, b.values, (size_t)b.size * sizeof(scalar), cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize()); /* for other streams too */
     assert_int_equal(tree_solve(p->solver, second, stream, &db, &dx, NULL), LIBSOLVER_OK);

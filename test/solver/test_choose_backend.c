@@ -7,22 +7,6 @@
 #include <cmocka.h>
 #include "solver/phases/choose_backend.h"
 
-static int asked;
-
-static int there(int device)
-{
-    assert_int_equal(device, 3);
-    asked++;
-    return 1;
-}
-
-static int not_there(int device)
-{
-    (void)device;
-    asked++;
-    return 0;
-}
-
 static const solve_size small = {
     .n = 500, .factor_nnz = 2000, .levels = 20, .scalar_bytes = 8, .threads = 16};
 static const solve_size grid_3d = {
@@ -31,38 +15,26 @@ static const solve_size grid_3d = {
 static const solve_size between = {
     .n = 4000, .factor_nnz = 100000, .levels = 30, .scalar_bytes = 8, .threads = 16};
 
-static libsolver_backend choose(const solve_size *size, libsolver_purpose purpose,
-                                int (*usable)(int))
-{
-    asked = 0;
-    return choose_backend(size, purpose, usable, 3);
-}
-
-static void small_problems_stay_on_the_cpu_and_no_device_is_looked_for(void **state)
+static void small_problems_stay_on_the_cpu(void **state)
 {
     (void)state;
-    for (int purpose = LIBSOLVER_PURPOSE_DEFAULT; purpose <= LIBSOLVER_PURPOSE_LATENCY; purpose++) {
-        assert_int_equal(choose(&small, (libsolver_purpose)purpose, there), LIBSOLVER_BACKEND_CPU);
-        assert_int_equal(asked, 0);
-    }
+    for (int purpose = LIBSOLVER_PURPOSE_DEFAULT; purpose <= LIBSOLVER_PURPOSE_LATENCY; purpose++)
+        assert_int_equal(choose_backend(&small, (libsolver_purpose)purpose), LIBSOLVER_BACKEND_CPU);
 }
 
-static void large_ones_go_to_the_gpu_if_there_is_one(void **state)
+static void large_ones_go_to_the_gpu(void **state)
 {
     (void)state;
-    assert_int_equal(choose(&grid_3d, LIBSOLVER_PURPOSE_DEFAULT, there), LIBSOLVER_BACKEND_GPU);
-    assert_int_equal(choose(&grid_3d, LIBSOLVER_PURPOSE_LATENCY, there), LIBSOLVER_BACKEND_GPU);
-    assert_int_equal(choose(&grid_3d, LIBSOLVER_PURPOSE_DEFAULT, not_there), LIBSOLVER_BACKEND_CPU);
-    assert_int_equal(asked, 1);
+    assert_int_equal(choose_backend(&grid_3d, LIBSOLVER_PURPOSE_DEFAULT), LIBSOLVER_BACKEND_GPU);
+    assert_int_equal(choose_backend(&grid_3d, LIBSOLVER_PURPOSE_LATENCY), LIBSOLVER_BACKEND_GPU);
 }
 
 static void the_purpose_says_what_preparation_may_cost(void **state)
 {
     (void)state;
-    assert_int_equal(choose(&between, LIBSOLVER_PURPOSE_LATENCY, there), LIBSOLVER_BACKEND_GPU);
-    assert_int_equal(choose(&between, LIBSOLVER_PURPOSE_DEFAULT, there), LIBSOLVER_BACKEND_CPU);
-    assert_int_equal(choose(&grid_3d, LIBSOLVER_PURPOSE_FEW, there), LIBSOLVER_BACKEND_CPU);
-    assert_int_equal(asked, 0);
+    assert_int_equal(choose_backend(&between, LIBSOLVER_PURPOSE_LATENCY), LIBSOLVER_BACKEND_GPU);
+    assert_int_equal(choose_backend(&between, LIBSOLVER_PURPOSE_DEFAULT), LIBSOLVER_BACKEND_CPU);
+    assert_int_equal(choose_backend(&grid_3d, LIBSOLVER_PURPOSE_FEW), LIBSOLVER_BACKEND_CPU);
 }
 
 static void forecasts_grow_with_the_problem_and_fall_with_threads(void **state)
@@ -92,8 +64,8 @@ static void forecasts_grow_with_the_problem_and_fall_with_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_problems_stay_on_the_cpu_and_no_device_is_looked_for),
-        cmocka_unit_test(large_ones_go_to_the_gpu_if_there_is_one),
+        cmocka_unit_test(small_problems_stay_on_the_cpu),
+        cmocka_unit_test(large_ones_go_to_the_gpu),
         cmocka_unit_test(the_purpose_says_what_preparation_may_cost),
         cmocka_unit_test(forecasts_grow_with_the_problem_and_fall_with_threads),
     };

@@ -136,6 +136,7 @@ static void without_a_device(void **state)
     set_up(&t, SIDE, LIBSOLVER_BACKEND_AUTO);
     assert_int_equal(factorize(&t), LIBSOLVER_OK);
     assert_int_equal(looks, 1);
+    assert_string_equal(t.last, "solves on the CPU: CUDA has no device");
     solves_on_the_cpu(&t);
     tear_down(&t);
     set_up(&t, 5, LIBSOLVER_BACKEND_AUTO);

@@ -145,25 +145,27 @@ static void check_kernels(random_stream *r, const pattern *a, const simplicial *
     const int32_t n = a->n;
     scalar *v = malloc(sizeof(scalar) * (size_t)(n + s->start[n] + 1)), b[N * MOST_COLUMNS],
            x[N * MOST_COLUMNS];
-    real diagonal[N], root[N], smallest = INFINITY;
+    real diagonal[N], root[N];
     assert_non_null(v);
     random_matrix(r, a, s, v, diagonal, dense);
-    const int32_t *target = s->target, half = n / 2;
-    const real doubt = (real)0.6;
-    int32_t uncertain = 0, expected = 0;
-    assert_int_equal(kernels->factorize(s, 0, half, diagonal, doubt, v, root, &target, &smallest,
-                                        &uncertain),
-                     half);
-    assert_int_equal(kernels->factorize(s, half, n, diagonal, doubt, v, root, &target, &smallest,
-                                        &uncertain),
-                     n);
+    const int32_t half = n / 2;
+    const simplicial_run begin = {.diagonal = diagonal,
+                                  .doubt = (real)0.6,
+                                  .v = v,
+                                  .root = root,
+                                  .target = s->target,
+                                  .smallest = INFINITY};
+    simplicial_run run = begin;
+    int32_t expected = 0;
+    assert_int_equal(kernels->factorize(s, 0, half, &run), half);
+    assert_int_equal(kernels->factorize(s, half, n, &run), n);
     real least = INFINITY;
     for (int32_t k = 0; k < n; k++) {
         least = scalar_real(v[k]) < least ? scalar_real(v[k]) : least;
-        expected += scalar_real(v[k]) <= doubt * diagonal[s->order[k]];
+        expected += scalar_real(v[k]) <= begin.doubt * diagonal[s->order[k]];
     }
-    assert_true(smallest == least);
-    assert_int_equal(uncertain, expected);
+    assert_true(run.smallest == least);
+    assert_int_equal(run.uncertain, expected);
     read_factor(s, v, root, l);
     check_product(n, dense, l);
     const int columns[] = {1, 2, 5, 16, 21, MOST_COLUMNS};
@@ -180,10 +182,8 @@ static void check_kernels(random_stream *r, const pattern *a, const simplicial *
         random_matrix(r, a, s, v, diagonal, dense);
         const int32_t bad = random_below(r, n);
         v[bad] = -1;
-        target = s->target;
-        assert_int_equal(kernels->factorize(s, 0, n, diagonal, doubt, v, root, &target, &smallest,
-                                            &uncertain),
-                         bad);
+        run = begin;
+        assert_int_equal(kernels->factorize(s, 0, n, &run), bad);
     }
     free(v);
 }

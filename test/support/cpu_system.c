@@ -127,8 +127,8 @@ static libsolver_status build(cpu_system *s, int32_t *perm, int kind, int64_t le
     s->ration.left = left;
     const backend_problem problem = {
         .env = &s->env, .a = &s->a, .forest = &s->f, .type = SCALAR_TYPE, .symmetry = symmetry};
-    TRY(cpu->prepare(&problem, &s->why, &s->plan));
-    TRY(cpu->create(s->plan, &s->why, &s->numeric));
+    TRY(cpu->prepare(&problem, &s->plan, &s->why));
+    TRY(cpu->create(s->plan, &s->numeric, &s->why));
     return system_factorize(s, kind, 0);
 }
 

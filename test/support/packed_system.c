@@ -14,9 +14,9 @@ void pack_view(packed *p, const tree_solver_options *options, int64_t columns)
 {
     message why = {0};
     assert_int_equal(NAME(cpu_backend).view_tree(p->s.numeric, &p->tree, NULL), LIBSOLVER_OK);
-    if (tree_solver_create(&p->s.env, options, &why, &p->solver) != LIBSOLVER_OK ||
+    if (tree_solver_create(&p->s.env, options, &p->solver, &why) != LIBSOLVER_OK ||
         tree_solver_pack(p->solver, &p->tree.view, &why) != LIBSOLVER_OK ||
-        tree_workspace_create(p->solver, columns, &why, &p->workspace) != LIBSOLVER_OK)
+        tree_workspace_create(p->solver, columns, &p->workspace, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
 }
 

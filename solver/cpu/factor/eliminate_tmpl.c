@@ -44,7 +44,7 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t)
                               .k = v->k,
                               .pivot_rows = v->m - schur_rows_of(f, s),
                               .panel = v->panel,
-                              .index = t->slot,
+                              .index = t->permutation,
                               .d = v->d,
                               .e = v->e,
                               .magnitude = t->magnitude,
@@ -52,7 +52,7 @@ libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t)
                               .watch = &f->watch,
                               .report = &t->report};
     for (int i = 0; i < v->k; i++)
-        t->slot[i] = i;
+        t->permutation[i] = i;
     if (s == plan->schur_node)
         move_schur_rows(plan, plan_pivots(plan, s), &front);
     front.k = front.pivot_rows < v->k ? front.pivot_rows : v->k;

@@ -7,15 +7,15 @@
 #include <omp.h>
 #include <string.h>
 
-/* Once the candidates are permuted, the children's `up` and index follow.  slot: 3 m integers, the
- * first k of which say where each row stood before. */
-static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
+/* Once the candidates are permuted, the children's `up` and index follow.  permutation: 3 m
+ * integers, the first k of which say where each row stood before. */
+static void follow_pivots(numeric *f, int32_t s, int32_t *permutation)
 {
     const node *v = &f->node[s];
-    int32_t *inverse = slot + v->m, *variable = slot + 2 * (int64_t)v->m,
+    int32_t *inverse = permutation + v->m, *variable = permutation + 2 * (int64_t)v->m,
             *index = (int32_t *)v->index;
     for (int i = 0; i < v->k; i++)
-        inverse[slot[i]] = i;
+        inverse[permutation[i]] = i;
     for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
         node *child = &f->node[c];
         for (int i = 0; i < child->m - child->p; i++)
@@ -24,7 +24,7 @@ static void follow_pivots(numeric *f, int32_t s, int32_t *slot)
     }
     memcpy(variable, index, sizeof(int32_t) * (size_t)v->k);
     for (int i = 0; i < v->k; i++)
-        index[i] = variable[slot[i]];
+        index[i] = variable[permutation[i]];
 }
 
 /* A supernode whose pivots failed; the first in elimination order counts, whichever is met
@@ -101,7 +101,7 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);
-    follow_pivots(f, s, t->slot);
+    follow_pivots(f, s, t->permutation);
     if (s == f->plan->schur_node)
         NAME(cpu_finish_schur_node)(f, t->work);
     return LIBSOLVER_OK;

@@ -49,7 +49,7 @@ static void list_scratch(scratch *t, int64_t m, int64_t k, memory_part part[3])
 {
     part[0] = (memory_part){&t->work, front_ldlt_work(m, k), sizeof(scalar), 0};
     part[1] = (memory_part){&t->magnitude, m, sizeof(real), 0};
-    part[2] = (memory_part){&t->slot, 3 * m, sizeof(int32_t), 0};
+    part[2] = (memory_part){&t->permutation, 3 * m, sizeof(int32_t), 0};
 }
 
 static memory_part tile_scratch_part(numeric *f)

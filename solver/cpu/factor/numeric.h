@@ -34,19 +34,19 @@ typedef struct node {
 
 /* Memory for one thread while it works on a front. */
 typedef struct scratch {
-    int64_t m, k;        /* the front it is large enough for */
-    scalar *work;        /* front_ldlt_work(m, k) */
-    real *magnitude;     /* m */
-    int32_t *slot;       /* m: candidates, then their inverse permutation */
-    front_report report; /* sums over the fronts of this thread */
+    int64_t m, k;         /* the front it is large enough for */
+    scalar *work;         /* front_ldlt_work(m, k) */
+    real *magnitude;      /* m */
+    int32_t *permutation; /* m: candidates, then their inverse permutation */
+    front_report report;  /* sums over the fronts of this thread */
     int64_t delayed;
 } scratch;
 
-/* How the last search for the means of LDL^T ended, where the first attempt had left pivots in
+/* How the last search for settings of LDL^T ended, where the first attempt had left pivots in
  * doubt. */
 typedef struct search_end {
     int was_long;         /* there is such an end, with ... */
-    backend_options last; /* ... these means */
+    backend_options last; /* ... these settings */
     int64_t zero, uncertain, perturbed;
 } search_end;
 
@@ -240,8 +240,8 @@ libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude);
 /* Adds what the children contribute to the contribution block of s. */
 void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
 
-/* eliminate_tmpl.c: LDL^T of the assembled front of s, with t->magnitude; t->slot: where its rows
- * stood before.  CANCELLED, TOO_MANY_DELAYS. */
+/* eliminate_tmpl.c: LDL^T of the assembled front of s, with t->magnitude; t->permutation: where its
+ * rows stood before.  CANCELLED, TOO_MANY_DELAYS. */
 libsolver_status NAME(cpu_eliminate_front)(numeric *f, int32_t s, scratch *t);
 
 /* The same for the front with the Schur complement: once its pivots are eliminated, what stands

@@ -46,7 +46,7 @@ void NAME(cpu_release_tree)(numeric *f)
     for (int t = 0; t < f->threads && f->scratch; t++) {
         memory_free(m, f->scratch[t].work);
         memory_free(m, f->scratch[t].magnitude);
-        memory_free(m, f->scratch[t].slot);
+        memory_free(m, f->scratch[t].permutation);
     }
     memory_free(m, f->node);
     memory_free(m, f->layout.blocks);

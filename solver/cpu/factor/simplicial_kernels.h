@@ -9,14 +9,21 @@
 #include "base/scalar.h"
 #include "solver/cpu/plan/simplicial.h"
 
+/* A factorization that goes on from column to column. */
+typedef struct simplicial_run {
+    const real *diagonal; /* of the scaled A, by its rows */
+    real doubt;
+    scalar *v;             /* A, becomes U and D */
+    real *root;            /* root(k) := D(k)^(-1/2) */
+    const int32_t *target; /* where the targets of the next column begin */
+    real smallest;         /* least D */
+    int32_t uncertain;     /* pivots <= doubt diagonal(row) */
+} simplicial_run;
+
 typedef struct simplicial_kernels {
-    /* Columns [from, to): v: A, becomes U and D; root(k) := D(k)^(-1/2), *smallest :=
-     * min(*smallest, D), *uncertain grows by the pivots <= doubt diagonal(row).  A pivot <= 16 eps
-     * diagonal(row) is refused; returns `to`, or the number of the first column with such a
-     * one.  *target: where the targets of column `from` begin, then of `to`. */
-    int32_t (*factorize)(const simplicial *s, int32_t from, int32_t to, const real *diagonal,
-                         real doubt, scalar *v, real *root, const int32_t **target, real *smallest,
-                         int32_t *uncertain);
+    /* Columns [from, to).  A pivot <= 16 eps diagonal(row) is refused; returns `to`, or the number
+     * of the first column with such a one. */
+    int32_t (*factorize)(const simplicial *s, int32_t from, int32_t to, simplicial_run *run);
     /* x := L^-1 x */
     void (*forward)(const simplicial *s, const scalar *v, const real *root, int c, scalar *x);
     /* x := L^-H x */

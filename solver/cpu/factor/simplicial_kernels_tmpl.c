@@ -24,13 +24,14 @@ INLINE_ALWAYS const int32_t *eliminate(const int count, real inverse, scalar *l,
     return target;
 }
 
-static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const real *diagonal,
-                         real doubt, scalar *v, real *root, const int32_t **targets, real *smallest,
-                         int32_t *uncertain)
+static int32_t factorize(const simplicial *s, int32_t from, int32_t to, simplicial_run *run)
 {
-    const int32_t *target = *targets;
-    real least = *smallest;
-    int32_t small = *uncertain;
+    const real *diagonal = run->diagonal, doubt = run->doubt;
+    scalar *v = run->v;
+    real *root = run->root;
+    const int32_t *target = run->target;
+    real least = run->smallest;
+    int32_t small = run->uncertain;
     for (int32_t k = from; k < to; k++) {
         const real pivot = scalar_real(v[k]), start = diagonal[s->order[k]];
         if (!(pivot > 16 * EPS * start))
@@ -51,9 +52,9 @@ static int32_t factorize(const simplicial *s, int32_t from, int32_t to, const re
     }
     for (int32_t k = from; k < to; k++)
         root[k] = (real)sqrt((double)root[k]);
-    *targets = target;
-    *smallest = least;
-    *uncertain = small;
+    run->target = target;
+    run->smallest = least;
+    run->uncertain = small;
     return to;
 }
 

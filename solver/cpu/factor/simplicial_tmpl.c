@@ -42,20 +42,22 @@ static libsolver_status factorize_columns(numeric *f, int32_t *done, backend_rep
 {
     const simplicial_kernels *kernels = NAME(simplicial_kernels_here)();
     const simplicial *s = f->plan->simplicial;
-    const int32_t *target = s->target;
-    const real doubt = (real)numeric_doubt_level(f->plan);
-    real smallest = INFINITY;
-    int32_t end = 0, uncertain = 0;
+    simplicial_run run = {.diagonal = f->largest,
+                          .doubt = (real)numeric_doubt_level(f->plan),
+                          .v = f->columns,
+                          .root = f->root,
+                          .target = s->target,
+                          .smallest = INFINITY};
+    int32_t end = 0;
     *done = 0;
     while (*done == end && end < s->n) {
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
         end = s->n - end < COLUMNS_AT_A_TIME ? s->n : end + COLUMNS_AT_A_TIME;
-        *done = kernels->factorize(s, *done, end, f->largest, doubt, f->columns, f->root, &target,
-                                   &smallest, &uncertain);
+        *done = kernels->factorize(s, *done, end, &run);
     }
-    report->smallest = (double)smallest;
-    report->uncertain = uncertain;
+    report->smallest = (double)run.smallest;
+    report->uncertain = run.uncertain;
     return LIBSOLVER_OK;
 }
 

@@ -176,7 +176,7 @@ static libsolver_status keep_signs(memory *m, cpu_plan *plan, const backend_prob
     return plan->sign ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
 }
 
-libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **out)
+libsolver_status cpu_plan_create(const backend_problem *problem, cpu_plan **out, message *why)
 {
     memory *m = &problem->env->memory;
     const int64_t nnz = problem->a->start[problem->a->n];
@@ -232,7 +232,7 @@ const cpu_plan *cpu_plan_with_fronts(const cpu_plan *plan)
                                      .matched_row = plan->matched_row,
                                      .matched_dual = plan->matched_dual};
     message why;
-    if (cpu_plan_create(&problem, &why, &made) != LIBSOLVER_OK)
+    if (cpu_plan_create(&problem, &made, &why) != LIBSOLVER_OK)
         return NULL;
     if (atomic_compare_exchange_strong(&((cpu_plan *)plan)->by_fronts, &there, made))
         return made;

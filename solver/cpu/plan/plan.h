@@ -87,7 +87,7 @@ double cpu_front_seconds(int64_t k, int64_t m);
 /* Threads that are worth waking for a solve of so many columns. */
 int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns);
 
-libsolver_status cpu_plan_create(const backend_problem *problem, message *why, cpu_plan **plan);
+libsolver_status cpu_plan_create(const backend_problem *problem, cpu_plan **plan, message *why);
 void cpu_plan_free(cpu_plan *plan);
 /* The plan that has fronts, which may be this one; for any number of callers at a time.  NULL: no
  * memory for it. */

@@ -87,7 +87,7 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
 {
     numeric *f = numeric_;
     const environment *env = f->plan->env;
-    backend_options means = *options;
+    backend_options settings = *options;
     libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
     const int begins_with_ldlt =
         options->positive_definite == 0 ||
@@ -100,7 +100,7 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
             has_tried_cholesky = 1;
             status = factorize_definite(f, options, report);
             /* it is likely to be singular */
-            means.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0;
+            settings.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0;
         }
         if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
             return FAIL(why, status, "the pivot of row %lld is not positive",
@@ -108,7 +108,7 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
         status = f->plan->sign ? factorize_signed(f, options, report)
-                               : NAME(cpu_choose_scaling_and_threshold)(f, &means, report);
+                               : NAME(cpu_choose_scaling_and_threshold)(f, &settings, report);
     if (status == LIBSOLVER_OK && f->single) {
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;

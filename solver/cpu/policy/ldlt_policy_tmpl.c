@@ -29,27 +29,27 @@ static int is_worth_pivoting_again(const numeric *f, const backend_report *repor
     return !is_settled(f, report) && !f->single && report->perturbed == 0 && report->small > 0;
 }
 
-/* LDL^T by these means, with capped delays if it must be; pivots in doubt are looked at more
+/* LDL^T by these settings, with capped delays if it must be; pivots in doubt are looked at more
  * closely. */
-static libsolver_status attempt(numeric *f, backend_options *means, backend_report *report)
+static libsolver_status attempt(numeric *f, backend_options *settings, backend_report *report)
 {
-    libsolver_status status = NAME(cpu_attempt)(f, 0, means, report);
-    if (status == TOO_MANY_DELAYS && !means->may_match) {
+    libsolver_status status = NAME(cpu_attempt)(f, 0, settings, report);
+    if (status == TOO_MANY_DELAYS && !settings->may_match) {
         environment_log(f->plan->env,
                         "too many delayed pivots: at most %d go to a front, others are perturbed",
                         DELAY_CAP);
-        means->delay_cap = DELAY_CAP;
-        status = NAME(cpu_attempt)(f, 0, means, report);
+        settings->delay_cap = DELAY_CAP;
+        status = NAME(cpu_attempt)(f, 0, settings, report);
     }
     if (status == LIBSOLVER_OK && report->perturbed == 0)
         status = NAME(cpu_settle_doubt)(f, report);
     return status;
 }
 
-static void use_matching(backend_options *means)
+static void use_matching(backend_options *settings)
 {
-    means->scaling = BACKEND_MATCH;
-    means->may_match = 0;
+    settings->scaling = BACKEND_MATCH;
+    settings->may_match = 0;
 }
 
 static void log_doubt(const numeric *f, const backend_report *report, const char *what_now)
@@ -59,100 +59,102 @@ static void log_doubt(const numeric *f, const backend_report *report, const char
 }
 
 /* With the other level of zero. */
-static libsolver_status try_other_zero(numeric *f, backend_options *means, backend_report *report)
+static libsolver_status try_other_zero(numeric *f, backend_options *settings,
+                                       backend_report *report)
 {
     log_doubt(f, report,
-              means->zero_level > 0 ? "fewer pivots count as zero" : "more pivots count as zero");
-    means->zero_level = means->zero_level > 0 ? 0 : RAISED_ZERO;
-    return attempt(f, means, report);
+              settings->zero_level > 0 ? "fewer pivots count as zero"
+                                       : "more pivots count as zero");
+    settings->zero_level = settings->zero_level > 0 ? 0 : RAISED_ZERO;
+    return attempt(f, settings, report);
 }
 
 /* With scaling by matching instead of equilibration, unless that leaves more zeros. */
-static libsolver_status try_matching(numeric *f, backend_options *means, backend_report *report)
+static libsolver_status try_matching(numeric *f, backend_options *settings, backend_report *report)
 {
-    const backend_scaling scaling = means->scaling;
+    const backend_scaling scaling = settings->scaling;
     const int64_t zero = report->zero;
     log_doubt(f, report, "scaling by matching instead of equilibration");
-    means->zero_level = 0;
-    use_matching(means);
-    TRY(attempt(f, means, report));
+    settings->zero_level = 0;
+    use_matching(settings);
+    TRY(attempt(f, settings, report));
     if (report->zero <= zero || is_settled(f, report))
         return LIBSOLVER_OK;
     log_doubt(f, report, "equilibration once more");
-    means->scaling = scaling;
-    return attempt(f, means, report);
+    settings->scaling = scaling;
+    return attempt(f, settings, report);
 }
 
-static libsolver_status try_threshold(numeric *f, backend_options *means, backend_report *report)
+static libsolver_status try_threshold(numeric *f, backend_options *settings, backend_report *report)
 {
     log_doubt(f, report, "pivoting again with threshold 0.5");
-    means->pivot_threshold = CAREFUL_THRESHOLD;
-    means->zero_level = 0;
-    means->may_match = 0;
-    return attempt(f, means, report);
+    settings->pivot_threshold = CAREFUL_THRESHOLD;
+    settings->zero_level = 0;
+    settings->may_match = 0;
+    return attempt(f, settings, report);
 }
 
-/* LDL^T, again by other means when it comes out badly.  A scaling by matching that has helped is
+/* LDL^T, again by other settings when it comes out badly.  A scaling by matching that has helped is
  * the first choice of the next factorization. */
-static libsolver_status search_means(numeric *f, const backend_options *options,
-                                     backend_report *report)
+static libsolver_status search_settings(numeric *f, const backend_options *options,
+                                        backend_report *report)
 {
     const int is_matched = options->may_match && f->history.matching_helped;
-    backend_options means = *options;
+    backend_options settings = *options;
     int helps = is_matched, attempts = 1;
     if (is_matched)
-        use_matching(&means);
-    libsolver_status status = attempt(f, &means, report);
+        use_matching(&settings);
+    libsolver_status status = attempt(f, &settings, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(f->plan->env,
                         "too many delayed pivots: scaling by matching instead of equilibration");
-        use_matching(&means);
+        use_matching(&settings);
         helps = 1;
-        status = attempt(f, &means, report);
+        status = attempt(f, &settings, report);
     }
-    if (status == LIBSOLVER_OK && !is_settled(f, report) && means.may_match) {
-        status = try_matching(f, &means, report);
+    if (status == LIBSOLVER_OK && !is_settled(f, report) && settings.may_match) {
+        status = try_matching(f, &settings, report);
         helps = status == LIBSOLVER_OK && is_settled(f, report);
         attempts++;
     }
     if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report)) {
-        status = try_other_zero(f, &means, report);
+        status = try_other_zero(f, &settings, report);
         attempts++;
     }
     if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report) &&
-        means.pivot_threshold < CAREFUL_THRESHOLD) {
-        status = try_threshold(f, &means, report);
+        settings.pivot_threshold < CAREFUL_THRESHOLD) {
+        status = try_threshold(f, &settings, report);
         attempts++;
     }
     /* what it made zero is not known to be */
-    if (status == LIBSOLVER_OK && means.zero_level > 0 && !is_settled(f, report)) {
-        means.zero_level = 0;
-        status = attempt(f, &means, report);
+    if (status == LIBSOLVER_OK && settings.zero_level > 0 && !is_settled(f, report)) {
+        settings.zero_level = 0;
+        status = attempt(f, &settings, report);
     }
     f->history.matching_helped = helps;
     const int is_common = attempts == 1 && is_settled(f, report) &&
-                          means.delay_cap == options->delay_cap && means.zero_level == 0;
+                          settings.delay_cap == options->delay_cap && settings.zero_level == 0;
     f->history.last_search =
         (search_end){.was_long = status == LIBSOLVER_OK && !is_common && !f->single,
-                     .last = means,
+                     .last = settings,
                      .zero = report->zero,
                      .uncertain = report->uncertain,
                      .perturbed = report->perturbed};
     return status;
 }
 
-/* By the means to which the last values were brought in the end.  *is_enough: they leave no more in
- * doubt than then. */
+/* By the settings to which the last values were brought in the end.  *is_enough: they leave no more
+ * in doubt than then. */
 static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_enough)
 {
     const search_end *before = &f->history.last_search;
-    backend_options means = before->last;
-    const libsolver_status status = attempt(f, &means, report);
+    backend_options settings = before->last;
+    const libsolver_status status = attempt(f, &settings, report);
     *is_enough = status == LIBSOLVER_OK ? report->uncertain <= before->uncertain &&
                                               report->perturbed <= before->perturbed &&
                                               (report->zero == 0 || report->zero == before->zero)
                                         : status != TOO_MANY_DELAYS;
-    /* without any doubt the cheaper means come first again */
+    /* without any doubt the cheaper settings come first again */
     if (status == LIBSOLVER_OK && *is_enough && report->uncertain == 0 && report->zero == 0)
         f->history.last_search.was_long = 0;
     return status;
@@ -163,10 +165,10 @@ libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backen
 {
     int is_enough = 0;
     if (!f->history.last_search.was_long)
-        return search_means(f, options, report);
+        return search_settings(f, options, report);
     const libsolver_status status = repeat_last(f, report, &is_enough);
     if (is_enough)
         return status;
     log_doubt(f, report, "not as before");
-    return search_means(f, options, report);
+    return search_settings(f, options, report);
 }

@@ -1,4 +1,5 @@
-/* solver/cpu/policy/policy.h: which factorization is tried, by what means, and whether it will do
+/* solver/cpu/policy/policy.h: which factorization is tried, with what settings, and whether it will
+ * do
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SOLVER_CPU_POLICY_POLICY_H
 #define SOLVER_CPU_POLICY_POLICY_H

@@ -1,7 +1,6 @@
 /* solver/cpu/solve/tree_tmpl.c: a factor as dense blocks over a tree, for backends that solve with
  * it
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/cpu/solve/workspace.h"
 #include "base/owned_tree.h"
 #include "solver/cpu/solve/refine.h"
 #include "solver/cpu/solve/workspace.h"
@@ -16,23 +15,30 @@ static void *take(memory *m, owned_tree *tree, int64_t count, size_t size)
     return p;
 }
 
+/* The arrays of a factor_tree, while they are written. */
+typedef struct tree_arrays {
+    int32_t *first, *row, *ld, *user_row;
+    int64_t *row_start;
+    const void **panel, **d, **e;
+    real *scale;
+} tree_arrays;
+
 /* Rows of P A P^T become places in the order of elimination, which pivoting and delays have
- * changed. */
-static void fill(const numeric *f, const int32_t *elimination, int32_t *first, int64_t *row_start,
-                 int32_t *row, int32_t *ld, const void **panel, const void **d, const void **e)
+ * changed: elimination(i) is that of row i. */
+static void fill(const numeric *f, const int32_t *elimination, const tree_arrays *t)
 {
-    first[0] = 0;
-    row_start[0] = 0;
+    t->first[0] = 0;
+    t->row_start[0] = 0;
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
-        first[s + 1] = first[s] + v->p;
-        row_start[s + 1] = row_start[s] + v->m - v->p;
+        t->first[s + 1] = t->first[s] + v->p;
+        t->row_start[s + 1] = t->row_start[s] + v->m - v->p;
         for (int i = v->p; i < v->m; i++)
-            row[row_start[s] + i - v->p] = elimination[v->index[i]];
-        ld[s] = v->m;
-        panel[s] = v->panel;
-        d[s] = v->d;
-        e[s] = v->e;
+            t->row[t->row_start[s] + i - v->p] = elimination[v->index[i]];
+        t->ld[s] = v->m;
+        t->panel[s] = v->panel;
+        t->d[s] = v->d;
+        t->e[s] = v->e;
     }
 }
 
@@ -45,44 +51,44 @@ static libsolver_status view_blocks(const numeric *f, owned_tree *tree)
     for (int32_t s = 0; s < nodes; s++)
         rows += f->node[s].m - f->node[s].p;
     memset(tree, 0, sizeof *tree);
-    int32_t *first = take(m, tree, nodes + 1, sizeof(int32_t));
-    int64_t *row_start = take(m, tree, nodes + 1, sizeof(int64_t));
-    int32_t *row = take(m, tree, rows, sizeof(int32_t));
-    int32_t *ld = take(m, tree, nodes, sizeof(int32_t));
-    const void **panel = take(m, tree, nodes, sizeof(void *));
-    const void **d = take(m, tree, nodes, sizeof(void *));
-    const void **e = take(m, tree, nodes, sizeof(void *));
-    int32_t *user_row = take(m, tree, n, sizeof(int32_t));
-    real *scale = take(m, tree, n, sizeof(real));
+    const tree_arrays t = {.first = take(m, tree, nodes + 1, sizeof(int32_t)),
+                           .row_start = take(m, tree, nodes + 1, sizeof(int64_t)),
+                           .row = take(m, tree, rows, sizeof(int32_t)),
+                           .ld = take(m, tree, nodes, sizeof(int32_t)),
+                           .panel = take(m, tree, nodes, sizeof(void *)),
+                           .d = take(m, tree, nodes, sizeof(void *)),
+                           .e = take(m, tree, nodes, sizeof(void *)),
+                           .user_row = take(m, tree, n, sizeof(int32_t)),
+                           .scale = take(m, tree, n, sizeof(real))};
     int32_t *elimination = memory_new(m, n, sizeof(int32_t));
-    if (!first || !row_start || !row || !ld || !panel || !d || !e || !user_row || !scale ||
-        !elimination) {
+    if (!t.first || !t.row_start || !t.row || !t.ld || !t.panel || !t.d || !t.e || !t.user_row ||
+        !t.scale || !elimination) {
         memory_free(m, elimination);
         owned_tree_free(m, tree);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
     for (int32_t k = 0; k < n; k++) {
         elimination[f->order[k]] = k;
-        user_row[k] = f->plan->part.perm[f->order[k]];
-        scale[f->plan->part.perm[k]] = f->scale[k];
+        t.user_row[k] = f->plan->part.perm[f->order[k]];
+        t.scale[f->plan->part.perm[k]] = f->scale[k];
     }
-    fill(f, elimination, first, row_start, row, ld, panel, d, e);
+    fill(f, elimination, &t);
     memory_free(m, elimination);
     tree->view = (factor_tree){.type = SCALAR_TYPE,
                                .hermitian = f->plan->hermitian,
                                .cholesky = f->cholesky,
                                .n = n,
                                .nodes = nodes,
-                               .first = first,
+                               .first = t.first,
                                .above = f->plan->part.above,
-                               .row_start = row_start,
-                               .row = row,
-                               .ld = ld,
-                               .panel = panel,
-                               .d = d,
-                               .e = e,
-                               .user_row = user_row,
-                               .scale = scale};
+                               .row_start = t.row_start,
+                               .row = t.row,
+                               .ld = t.ld,
+                               .panel = t.panel,
+                               .d = t.d,
+                               .e = t.e,
+                               .user_row = t.user_row,
+                               .scale = t.scale};
     return LIBSOLVER_OK;
 }
 

@@ -1,0 +1,294 @@
+/* test/gpu/gpu_session.c: a session of the GPU backend on the fake device
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "gpu_session.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_impatient(void *user)
+{
+    session *t = user;
+    return t->trouble == CANCEL && t->polls++ == t->patience;
+}
+
+static void listen(void *user, const char *sentence)
+{
+    session *t = user;
+    if (!strstr(sentence, "solves on the CPU: "))
+        return;
+    t->sentences++;
+    snprintf(t->said, sizeof t->said, "%s", sentence);
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+int64_t session_block_bytes(const session *t)
+{
+    return (int64_t)t->s.a.n * COLUMNS * (int64_t)sizeof(scalar);
+}
+
+void session_to_device(const session *t)
+{
+    fake_wait(NULL);
+    memcpy(t->on_b.values, t->b.values, (size_t)session_block_bytes(t));
+    memset(t->on_x.values, 0xff, (size_t)session_block_bytes(t));
+}
+
+void session_check_answer(const session *t, const libsolver_vectors *x, double allowed)
+{
+    fake_wait(NULL);
+    for (int64_t j = 0; j < COLUMNS; j++) {
+        const double error = system_backward_error(&t->s, (const scalar *)t->b.values + j * t->b.ld,
+                                                   (const scalar *)x->values + j * x->ld);
+        if (!(error <= allowed))
+            fail_msg("column %d: backward error %g, %g allowed", (int)j, error, allowed);
+    }
+}
+
+/* ---- One call after the other ---------------------------------------------------------------- */
+
+int is_on_host(trouble what)
+{
+    return what == HOST_MEMORY || what == ONE_ALLOCATION;
+}
+
+static libsolver_status wanted_failure(const session *t)
+{
+    return t->trouble == CANCEL     ? LIBSOLVER_CANCELLED
+           : is_on_host(t->trouble) ? LIBSOLVER_OUT_OF_MEMORY
+                                    : fake.failure;
+}
+
+int session_says_what_failed(const char *said)
+{
+    static const char *const step[][2] = {
+        {"device_matrix_open", "copying the matrix to the device"},
+        {"device_matrix_set", "copying the values of the matrix to the device"},
+        {"device_factor_upload", "copying the factor to the device"},
+        {"device_inverter_load", "copying the tables for the inverses to the device"},
+        {"device_inverter_run", "inverting groups of columns"},
+        {"device_solver_reserve", "taking memory for the program of the solve"},
+        {"device_solver_upload", "copying the program of the solve to the device"},
+        {"device_substitution_load", "copying the plan of the substitution to the device"},
+        {"device_workspace_open", "clearing the workspace of the solve"},
+        {"device_staging_open", "taking memory for copies of vectors"},
+        {"device_refinement_open", "clearing the workspace of refinement"},
+        {"device_solve", "launching the solve"},
+        {"device_substitute", "launching the solve"},
+        {"device_solve_timed", "the traced solve"},
+        {"device_solve_check", "the solve on the device"},
+        {"device_staging_in", "copying vectors to the device"},
+        {"device_staging_out", "copying vectors from the device"},
+        {"device_block_get", "copying vectors from the device"},
+        {"device_block_put", "copying vectors to the device"},
+        {"device_refine_step", "launching a step of refinement"},
+        {"device_refine_finish", "launching the end of refinement"},
+        {"device_refine_spare", "copying the right-hand side on the device"},
+        {"device_refine_wait", "refinement on the device"},
+    };
+    char sentence[200] = "";
+    if (!strcmp(fake.last, "device_solver_open"))
+        snprintf(sentence, sizeof sentence, "device 0 cannot be used: %s failed on demand",
+                 fake.last);
+    for (size_t k = 0; k < sizeof step / sizeof *step; k++)
+        if (!strcmp(fake.last, step[k][0]))
+            snprintf(sentence, sizeof sentence, "%s failed: %s failed on demand", step[k][1],
+                     fake.last);
+    return sentence[0] && strstr(said, sentence);
+}
+
+/* Whether the call is to be made again: it failed for the reason that there is, and for the first
+ * time. */
+static int again(session *t, libsolver_status status, const char *call)
+{
+    if (status == LIBSOLVER_OK)
+        return 0;
+    if (status != wanted_failure(t) || t->failures > 0)
+        fail_msg("%s: status %d, %d wanted, failure number %d", call, status, wanted_failure(t),
+                 t->failures + 1);
+    if (t->trouble == DEVICE_CALL && !session_says_what_failed(t->s.why.text))
+        fail_msg("%s: %s failed, and the message is \"%s\"", call, fake.last, t->s.why.text);
+    if (!t->s.why.text[0] || strstr(t->s.why.text, " 0 more bytes"))
+        fail_msg("%s: status %d, and the sentence is '%s'", call, status, t->s.why.text);
+    t->failures++;
+    t->s.ration.left = INT64_MAX;
+    return 1;
+}
+
+#define MUST(t, call) \
+    do { \
+        if (again(t, call, #call)) \
+            assert_int_equal(call, LIBSOLVER_OK); \
+    } while (0)
+/* Of blocks on the device: refused where solves have gone to the CPU. */
+#define MAY_BE_REFUSED(t, call, check) \
+    do { \
+        libsolver_status status_ = call; \
+        if (status_ != LIBSOLVER_NOT_BUILT && again(t, status_, #call)) \
+            status_ = call; \
+        assert_true(status_ == LIBSOLVER_OK || \
+                    (status_ == LIBSOLVER_NOT_BUILT && (t)->problem.may_fall_back)); \
+        if (status_ == LIBSOLVER_OK) \
+            check; \
+        session_to_device(t); \
+    } while (0)
+
+libsolver_status session_factorize(session *t)
+{
+    const backend_options options = {.positive_definite = t->kind == SPD,
+                                     .scaling = BACKEND_EQUILIBRATE,
+                                     .pivot_threshold = 0.01};
+    GPU->set_values(t->numeric, t->s.values);
+    t->s.why.text[0] = 0;
+    const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &t->s.why);
+    assert_int_equal(status == LIBSOLVER_OK, !t->s.why.text[0]);
+    return status;
+}
+
+libsolver_status session_refine(session *t, int solve_first, const libsolver_vectors *b,
+                                const libsolver_vectors *x)
+{
+    double errors[COLUMNS];
+    backend_refinement r = {.solve_first = solve_first, .steps = 10, .tolerance = WANTED};
+    const libsolver_status status = GPU->refine(t->numeric, t->space, b, x, &r, errors, &t->s.why);
+    assert_true(status != LIBSOLVER_OK ||
+                (r.final <= WANTED && errors[0] <= r.final && r.final <= r.initial));
+    return status;
+}
+
+libsolver_status session_launch(session *t)
+{
+    const backend_refinement r = {.solve_first = 1, .steps = 3, .tolerance = WANTED};
+    return GPU->solve_async(t->numeric, t->space, &t->on_b, &t->on_x, &r, 0, t->errors, t->status,
+                            &t->s.why);
+}
+
+static void check_launch(session *t)
+{
+    session_check_answer(t, &t->on_x, WANTED);
+    assert_int_equal(*t->status, LIBSOLVER_OK);
+    for (int j = 0; j < COLUMNS; j++)
+        assert_true(t->errors[j] <= WANTED);
+}
+
+/* Blocks on the host and on the device. */
+static void solve_in_all_ways(session *t)
+{
+    enum { ALL = BACKEND_L | BACKEND_D | BACKEND_LT };
+    MUST(t, GPU->solve(t->numeric, ALL, t->space, &t->b, &t->x, &t->s.why));
+    session_check_answer(t, &t->x, ROUGH);
+    MUST(t, GPU->solve(t->numeric, BACKEND_L, t->space, &t->b, &t->x, &t->s.why));
+    MUST(t, GPU->solve(t->numeric, BACKEND_D, t->space, &t->x, &t->x, &t->s.why));
+    MUST(t, GPU->solve(t->numeric, BACKEND_LT, t->space, &t->x, &t->x, &t->s.why));
+    session_check_answer(t, &t->x, ROUGH);
+    MUST(t, session_refine(t, 1, &t->b, &t->x));
+    session_check_answer(t, &t->x, WANTED);
+    for (int64_t i = 0; i < t->s.a.n; i++)
+        ((scalar *)t->x.values)[i] *= (real)1.01;
+    MUST(t, session_refine(t, 0, &t->b, &t->x));
+    session_check_answer(t, &t->x, WANTED);
+    session_to_device(t);
+    MAY_BE_REFUSED(t, GPU->solve(t->numeric, ALL, t->space, &t->on_b, &t->on_x, &t->s.why),
+                   session_check_answer(t, &t->on_x, ROUGH));
+    MAY_BE_REFUSED(t, session_refine(t, 1, &t->on_b, &t->on_x),
+                   session_check_answer(t, &t->on_x, WANTED));
+    MAY_BE_REFUSED(t, session_launch(t), check_launch(t));
+    assert_int_equal(GPU->solve(t->numeric, ALL, t->space, &t->b, &t->on_x, &t->s.why),
+                     LIBSOLVER_INVALID);
+    assert_int_equal(session_refine(t, 1, &t->b, &t->on_x), LIBSOLVER_INVALID);
+    const int on_device = GPU->solves_on_device(t->numeric, t->space);
+    assert_true(on_device || (t->problem.may_fall_back && t->sentences > 0));
+}
+
+static void trace(session *t)
+{
+    int64_t count = 0;
+    libsolver_vectors b = t->on_b, x = t->on_x;
+    b.columns = x.columns = 1;
+    if (t->problem.for_few || fake.by_levels || !GPU->solves_on_device(t->numeric, t->space))
+        return;
+    MUST(t, GPU->trace(t->numeric, t->space, NULL, NULL, 0, NULL, &count, &t->s.why));
+    libsolver_task *task = calloc((size_t)count, sizeof *task);
+    assert_true(task && count > 0);
+    MUST(t, GPU->trace(t->numeric, t->space, &b, &x, count, task, &count, &t->s.why));
+    free(task);
+}
+
+void session_run(session *t)
+{
+    MUST(t, GPU->prepare(&t->problem, &t->plan, &t->s.why));
+    MUST(t, GPU->create(t->plan, &t->numeric, &t->s.why));
+    MUST(t, session_factorize(t));
+    MUST(t, GPU->workspace_create(t->numeric, COLUMNS, &t->space, &t->s.why));
+    solve_in_all_ways(t);
+    trace(t);
+    for (int64_t p = 0; p < t->s.a.start[t->s.a.n]; p++)
+        t->s.values[p] *= 2;
+    MUST(t, session_factorize(t));
+    solve_in_all_ways(t);
+}
+
+/* ---- Sessions -------------------------------------------------------------------------------- */
+
+static libsolver_vectors view(void *values, int32_t n, libsolver_place place)
+{
+    return (libsolver_vectors){.values = values,
+                               .rows = n,
+                               .columns = COLUMNS,
+                               .ld = n,
+                               .type = SCALAR_TYPE,
+                               .place = place};
+}
+
+void session_begin(session *t, int purpose, int may_fall_back, trouble what)
+{
+    random_stream r = random_seeded((uint64_t)purpose);
+    const int few = is_on_host(what); /* sessions are many */
+    pattern a =
+        pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
+    *t = (session){.kind = purpose == FOR_FEW ? SPD : INDEFINITE, .trouble = what};
+    assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind,
+                                           SCALAR_COMPLEX, BY_DISSECTION),
+                     LIBSOLVER_OK);
+    t->s.env.cancel = is_impatient;
+    t->s.env.log = listen;
+    t->s.env.cancel_user = t->s.env.log_user = t;
+    t->problem =
+        (backend_problem){.env = &t->s.env,
+                          .a = &t->s.a,
+                          .forest = &t->s.f,
+                          .type = SCALAR_TYPE,
+                          .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                          .for_few = purpose == FOR_FEW,
+                          .for_latency = purpose == FOR_LATENCY,
+                          .may_fall_back = may_fall_back};
+    const int32_t n = t->s.a.n;
+    t->b = view(random_scalars(&r, n * COLUMNS), n, LIBSOLVER_HOST);
+    t->x = view(nan_scalars(n * COLUMNS), n, LIBSOLVER_HOST);
+    t->on_b = view(fake_allocate(session_block_bytes(t), 1), n, LIBSOLVER_DEVICE);
+    t->on_x = view(fake_allocate(session_block_bytes(t), 1), n, LIBSOLVER_DEVICE);
+    t->errors = fake_allocate(COLUMNS * sizeof(double), 1);
+    t->status = fake_allocate(sizeof *t->status, 1);
+}
+
+void session_end(session *t)
+{
+    if (t->numeric)
+        GPU->workspace_destroy(t->numeric, t->space);
+    GPU->destroy(t->numeric);
+    GPU->discard(t->plan);
+    fake_free(t->on_b.values);
+    fake_free(t->on_x.values);
+    fake_free(t->errors);
+    fake_free(t->status);
+    free(t->b.values);
+    free(t->x.values);
+    assert_int_equal(fake.held, 0);
+    assert_int_equal(fake.bytes, 0);
+    system_free(&t->s);
+}

@@ -1,0 +1,61 @@
+/* test/gpu/gpu_session.h: a session of the GPU backend with one system on the fake device, on which
+ * anything may fail, of one precision (-DPREC_x)
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_GPU_GPU_SESSION_H
+#define TEST_GPU_GPU_SESSION_H
+
+#include "fake/fake.h"
+#include "solver/gpu/backend.h"
+#include "tree_shapes.h"
+
+#define GPU (&NAME(gpu_backend))
+enum { COLUMNS = 3 };
+/* Of a solution that was not refined, and of one that was. */
+#define ROUGH (1000 * EPS)
+#define WANTED (EPS < 1e-10 ? 1e-14 : 5e-6)
+
+/* What goes wrong: a call on the device, allocations on the host from one on or that one alone, the
+ * caller's patience. */
+typedef enum trouble { DEVICE_CALL, HOST_MEMORY, ONE_ALLOCATION, CANCEL, NO_TROUBLE } trouble;
+
+/* A session with one system; each call is made again if it fails. */
+typedef struct session {
+    cpu_system s; /* its values and order; its own factor is not used */
+    void *plan, *numeric, *space;
+    backend_problem problem;
+    int kind;
+    trouble trouble;
+    int64_t polls, patience; /* of the cancel callback */
+    int failures;            /* calls that failed */
+    int sentences;           /* that say that solves run on the CPU, */
+    char said[200];          /* the last of them */
+    backend_report report;   /* of the last factorization */
+    libsolver_vectors b, x, on_b, on_x;
+    double *errors;
+    libsolver_status *status; /* on the device, as errors */
+} session;
+
+enum { ORDINARY, FOR_FEW, FOR_LATENCY, PURPOSES };
+
+int is_on_host(trouble what);
+/* Whether a message says of the call on the device that failed which step it was and why. */
+int session_says_what_failed(const char *said);
+
+void session_begin(session *t, int purpose, int may_fall_back, trouble what);
+/* Nothing is left on the device, nor, which system_free looks at, on the host. */
+void session_end(session *t);
+/* Two factorizations with all ways to solve. */
+void session_run(session *t);
+
+libsolver_status session_factorize(session *t);
+libsolver_status session_refine(session *t, int solve_first, const libsolver_vectors *b,
+                                const libsolver_vectors *x);
+/* An asynchronous solve of the blocks on the device. */
+libsolver_status session_launch(session *t);
+
+int64_t session_block_bytes(const session *t);
+/* b goes there, x becomes NaN. */
+void session_to_device(const session *t);
+void session_check_answer(const session *t, const libsolver_vectors *x, double allowed);
+
+#endif
