@@ -9,29 +9,31 @@ struct pattern;
 struct forest;
 struct owned_tree;
 
-/* What a backend is given by the analysis; it copies what it keeps, but for env, a and forest. */
+/* What the analysis passes to a backend.  env, a and forest outlive the plan; the backend copies
+ * whatever else it keeps. */
 typedef struct backend_problem {
     environment *env;
     const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal
-                                complete; it and forest outlive the plan */
+                                complete */
     const struct forest *forest;
     libsolver_type type;
     libsolver_symmetry symmetry;
-    int mixed; /* a factor in single precision is wanted, the type being a double precision one */
-    int32_t schur_size;           /* rows that are not eliminated ... */
-    const int32_t *schur_rows;    /* ... which forest->perm has one after the other, at the top of
-                                     their tree */
-    const int8_t *expected_signs; /* n, in the caller's order: pivots without pivoting; NULL: LDL^T
-                                     pivots */
-    const int32_t *matched_row;   /* n: a matching of all columns of a that was found with some
-                                     values, row of each column, ... */
-    const double *matched_dual;   /* n: ... and duals of rows; NULL: there is none.  Copied */
-    int foresees_cholesky;        /* what predict is to count on: Cholesky or LDL^T, ... */
-    int foresees_matching;        /* ... LDL^T with scaling by matching or without */
-    int allow_simplicial; /* Cholesky is likely, and nobody but the CPU backend looks at fronts */
-    int for_latency;      /* very many solves: what is prepared for them may take any room */
+    int mixed;          /* factorize in single precision although type is a double precision one */
+    int32_t schur_size; /* number of rows that are not eliminated, */
+    const int32_t *schur_rows;    /* and their indices in A; they are consecutive in
+                                     forest->perm, at the top of their tree */
+    const int8_t *expected_signs; /* n, in the caller's order: signs of the pivots of LDL^T
+                                     without pivoting; NULL: LDL^T with pivoting */
+    const int32_t *matched_row;   /* n: row matched to each column of a, a perfect matching found
+                                     with the values at analysis; */
+    const double *matched_dual;   /* n: the rows' dual variables; both NULL without a matching */
+    int foresees_cholesky;        /* predict assumes Cholesky (1) or LDL^T (0), */
+    int foresees_matching;        /* and for LDL^T scaling by matching (1) or not (0) */
+    int allow_simplicial; /* Cholesky is likely, and only the CPU backend needs the factor as fronts
+                           */
+    int for_latency;      /* very many solves: preparing for them may take any amount of memory */
     int for_few;          /* few solves: nothing is prepared for them */
-    int may_fall_back;    /* a device that fails, or has no room, leaves its work to the CPU */
+    int may_fall_back;    /* if a device fails or lacks memory, the CPU does its work */
 } backend_problem;
 
 typedef enum backend_scaling {
@@ -47,18 +49,19 @@ typedef struct backend_options {
     int may_match; /* scaling by matching may replace equilibration if that delays too many pivots
                       or leaves uncertain ones */
     double pivot_threshold;
-    int64_t delay_cap; /* most columns delayed to one front, shared by its children; 0: all, until
-                          they need too much room */
-    double zero_level; /* LDL^T: a column is zero if its entries are at most so many eps of what was
-                          assembled; 0: as few as can be */
+    int64_t delay_cap; /* limit on the columns delayed to one front, shared by its children; 0: no
+                          limit until they need too much memory */
+    double zero_level; /* LDL^T: a column is zero if its entries are at most zero_level * eps times
+                          the magnitudes assembled into it; 0: as few columns as possible count as
+                          zero */
 } backend_options;
 
-/* What came out of a factorization. */
+/* The outcome of a factorization. */
 typedef struct backend_report {
     int cholesky;  /* 1: A = L L^T, 0: A = L D L^T (^H when Hermitian) */
     int in_single; /* the factor is in single precision, the matrix in double */
     int64_t positive, negative, zero, uncertain, two_by_two, delayed, perturbed, growths;
-    int64_t small; /* pivots that are not zero but were looked at more closely, whatever came of it
+    int64_t small; /* nonzero pivots small enough to be examined more closely, whatever the outcome
                     */
     double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot of
                         the scaled matrix */
@@ -73,38 +76,40 @@ enum { BACKEND_L = 1, BACKEND_D = 2, BACKEND_LT = 4 };
 /* One refinement. */
 typedef struct backend_refinement {
     int solve_first; /* 1: x is output only, b may be x.  0: x is refined */
-    int stalled; /* plain steps have led to x and gain nothing more: begin with what follows them */
-    int steps;   /* most steps; out: most made by a column */
+    int stalled; /* x comes from plain steps that stalled: begin with the method that follows them
+                  */
+    int steps;   /* in: limit on steps; out: largest number made for a column */
     double tolerance;      /* wanted backward error */
     double initial, final; /* out: largest backward error over the columns, before and after */
 } backend_refinement;
 
-/* What another backend may read of a plan and of a factor, to solve with the factor elsewhere.  All
- * of it stays the owner's; what is of a factor holds until it is factorized anew. */
+/* What another backend may read of a plan and of a factor, to solve with the factor elsewhere.  The
+ * owning backend keeps all arrays; those of a factor are valid until the next factorization. */
 typedef struct backend_plan_view {
     const struct pattern *a; /* lower triangle of P A P^T */
     const int32_t *row_of;   /* n: row of A at each row of P A P^T */
     int hermitian;
-    int64_t factor_entries; /* of L as planned, with what padding there is */
+    int64_t factor_entries; /* of L as planned, padding included */
 } backend_plan_view;
 
 typedef struct backend_view {
-    const void *values;    /* of the plan view's a */
-    const void *row_sum;   /* n reals: sums of |A|, by rows of P A P^T as ... */
-    const void *scale;     /* ... these, n reals: S */
+    const void *values;    /* of the entries of backend_plan_view.a */
+    const void *row_sum;   /* n reals: row sums of |A|, in the order of P A P^T */
+    const void *scale;     /* n reals: the diagonal of S, in the same order */
     const int32_t *row_of; /* n */
     int is_singular;       /* there are zero pivots */
-    double least_progress; /* a step of plain refinement that does not reduce the backward error to
-                              this part of it is the last of its column */
+    double least_progress; /* plain refinement of a column ends after a step that does not reduce
+                              its backward error to at most this fraction */
 } backend_view;
 
-/* What shapes an order: seconds predicted of a backend's factorizations. */
+/* Predicted seconds of a backend's factorizations, by which orders are made and compared. */
 typedef struct backend_costs {
-    /* A front of k pivot columns and m rows, in a factorization and a few solves: by this, fronts
-     * are merged. */
+    /* Of a front of k pivot columns and m rows, in a factorization and a few solves.  Decides which
+     * fronts are merged. */
     double (*front)(int64_t k, int64_t m);
-    /* The same, and of each row of the matrix, in a factorization with ten solves by one thread:
-     * by this, orders are compared.  So many rows more wait in the front and stay. */
+    /* Of the front in a factorization and ten solves by one thread, when `waiting` further rows
+     * pass through it uneliminated; row: the same of each row of the matrix.  Orders are compared
+     * by the sum of both. */
     double (*ten_solves)(int64_t k, int64_t m, int64_t waiting);
     double row;
 } backend_costs;
@@ -118,21 +123,22 @@ typedef struct backend {
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
     libsolver_status (*prepare)(const backend_problem *problem, void **plan, message *why);
     void (*discard)(void *plan);
-    /* Bytes that a factor of the kind foreseen takes, with a workspace for one column and all that
-     * its first solve takes, if no pivot is delayed, perturbed or zero. */
+    /* Bytes of a factor of the foreseen kind, of a workspace for one column and of everything its
+     * first solve allocates, if no pivot is delayed, perturbed or zero. */
     void (*predict)(const void *plan, int64_t *host_bytes, int64_t *device_bytes);
     void (*permutation)(const void *plan, int64_t *permutation);
     /* Values. */
     libsolver_status (*create)(const void *plan, void **numeric, message *why);
     void (*destroy)(void *numeric);
-    /* values: of the pattern's entries, in its order, which stay until they are factorized.  They
-     * are checked before, so this cannot fail. */
+    /* values: of the pattern's entries, in its order; they must stay valid until factorize returns.
+     * The caller has checked them, so this cannot fail. */
     void (*set_values)(void *numeric, const void *values);
     libsolver_status (*factorize)(void *numeric, const backend_options *options,
                                   backend_report *report, message *why);
-    /* Mixed precision, with what factorize was given and reported: solves as a solve to this
-     * tolerance in so many steps will.  If refinement does not get there, or not soon, the factor
-     * becomes one in double precision, and so do later ones.  NULL: nothing to confirm. */
+    /* Mixed precision, with the options and report of factorize: makes a trial solve with this
+     * tolerance and limit on steps.  If refinement fails to reach the tolerance, or is slow, the
+     * factor is replaced by one in double precision, and later ones are in double precision too.
+     * NULL: nothing to confirm. */
     libsolver_status (*confirm)(void *numeric, void *workspace, const backend_options *options,
                                 int steps, double tolerance, backend_report *report, message *why);
     /* Solves.  Workspaces hold `columns` right-hand sides; wider blocks go in panels. */
@@ -151,9 +157,9 @@ typedef struct backend {
     libsolver_status (*refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                const libsolver_vectors *x, backend_refinement *refinement,
                                double *backward_error, message *why);
-    /* See libsolver_solve_async; in device memory: backward_error, NULL or columns, and status,
-     * NULL or one.  remarks: bits that the factor adds.  Its arguments are that call's, one by one.
-     * NULL: it cannot be had. */
+    /* See libsolver_solve_async, whose arguments these are.  backward_error (columns) and status
+     * (one) are in device memory, or NULL.  remarks: status bits that the factor contributes.  A
+     * NULL entry: the backend has no asynchronous solve. */
     libsolver_status (*solve_async)(const void *numeric, void *workspace,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     const backend_refinement *refinement, int remarks,
@@ -172,13 +178,14 @@ typedef struct backend {
     libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     message *why);
-    /* For backends that solve with this one's factors; NULL, all four: none can. */
+    /* For backends that solve with this one's factors; if none can, all four are NULL. */
     void (*view_plan)(const void *plan, backend_plan_view *view);
     void (*view)(const void *numeric, backend_view *view);
     /* The factor as dense blocks, see base/owned_tree.h. */
     libsolver_status (*view_tree)(const void *numeric, struct owned_tree *tree, message *why);
-    /* From now on `solve` does all parts of the solves that refinements in this workspace need: x,
-     * c right-hand sides by rows, scaled, in the order of P A P^T, in place.  NULL: the factor. */
+    /* Refinement in this workspace solves by calling `solve` from now on, which overwrites x (c
+     * right-hand sides by rows, scaled, in the order of P A P^T) with the solution.  NULL: by the
+     * factor itself again. */
     void (*set_solver)(void *workspace, void (*solve)(void *user, int c, void *x), void *user);
     /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
     libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers,

@@ -6,8 +6,7 @@
 #include "base/memory.h"
 #include <string.h>
 
-/* Bytes [0, length) of data are in use.  failed: an allocation failed, and puts do nothing from
- * then on. */
+/* Bytes [0, length) of data are in use.  failed: an allocation failed; later calls do nothing. */
 typedef struct buffer {
     memory *m;
     char *data;

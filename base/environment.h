@@ -1,4 +1,4 @@
-/* base/environment.h: where work runs, whose memory it takes, whom it tells
+/* base/environment.h: threads, device, memory and callbacks of the caller
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BASE_ENVIRONMENT_H
 #define BASE_ENVIRONMENT_H
@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 
-/* What every phase and backend needs to know of its caller. */
+/* The caller's settings that every phase and backend needs. */
 typedef struct environment {
     memory memory;
     int threads; /* >= 1 */
@@ -22,8 +22,8 @@ typedef struct environment {
 __attribute__((format(printf, 2, 3)))
 #endif
 void environment_log(const environment *e, const char *format, ...);
-/* OUT_OF_MEMORY with a sentence: `object`, "the workspace", wanted as many bytes as the memory was
- * last asked for in vain. */
+/* OUT_OF_MEMORY with a sentence that names the object (a string such as "the workspace") and the
+ * size of the latest allocation that failed. */
 #define NO_MEMORY(environment, object, why) \
     FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "%s wanted %lld more bytes", object, \
          (long long)(environment)->memory.wanted)

@@ -1,4 +1,4 @@
-/* base/factor_tree.h: a factor as the solve on a device is given it: dense blocks over a tree
+/* base/factor_tree.h: a factor as dense blocks over a tree, the input of the solve on a device
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BASE_FACTOR_TREE_H
 #define BASE_FACTOR_TREE_H

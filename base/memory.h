@@ -41,8 +41,8 @@ void memory_free(memory *m, void *block);
 /* What a block of memory_new adds to in_use; 0 <= count * size, in range. */
 int64_t memory_counted(int64_t count, size_t size);
 
-/* A block among those that an object takes together, so that what it will take can be told
- * before. */
+/* One of the blocks that an object allocates together.  A table of them gives the object's size
+ * before anything is allocated. */
 typedef struct memory_part {
     void *pointer; /* address of the pointer to the block */
     int64_t count;

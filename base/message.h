@@ -15,7 +15,7 @@ typedef struct message {
  * m may be NULL. */
 #define FAIL(m, status, ...) message_set(m, status, __FILE__, __LINE__, __VA_ARGS__)
 
-/* For a failure that was made good: nothing is to be told of it. */
+/* For a failure that was recovered from and is not reported. */
 static inline void message_clear(message *m)
 {
     if (m)

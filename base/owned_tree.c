@@ -1,4 +1,4 @@
-/* base/owned_tree.c: the end of a view of a factor
+/* base/owned_tree.c: frees a view of a factor
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/owned_tree.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* base/owned_tree.h: a factor_tree with the arrays that were made for it
+/* base/owned_tree.h: a factor_tree and the arrays allocated for it
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BASE_OWNED_TREE_H
 #define BASE_OWNED_TREE_H
@@ -6,7 +6,7 @@
 #include "base/factor_tree.h"
 #include "base/memory.h"
 
-/* The factor itself stays its backend's, and must outlive this unchanged. */
+/* The factor's values remain the backend's; they must outlive this view and not change. */
 typedef struct owned_tree {
     factor_tree view;
     void *array[9];

@@ -1,5 +1,5 @@
-/* base/subnormal.h: a thread's results below the normal numbers as zeros, which on most processors
- * are computed with a hundred times as fast
+/* base/subnormal.h: flush a thread's subnormal results to zero; on most processors arithmetic with
+ * subnormal numbers is about a hundred times slower than with zeros
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef BASE_SUBNORMAL_H
 #define BASE_SUBNORMAL_H
@@ -41,8 +41,8 @@ static inline void subnormal_set_mode(uint64_t mode)
 }
 #endif
 
-/* The calling thread's mode of computing becomes this one with the given bits too; returns it as it
- * was, for subnormal_set_mode. */
+/* Sets the given bits in the calling thread's floating-point mode; returns the previous mode, for
+ * subnormal_set_mode. */
 static inline uint64_t subnormal_add_mode(uint64_t bits)
 {
     const uint64_t mode = subnormal_mode();

@@ -5,7 +5,7 @@
 
 #include "libsolver_types.h"
 
-/* Of the real numbers that a scalar consists of. */
+/* Bytes of the real numbers that a scalar consists of. */
 static inline int64_t type_real_bytes(libsolver_type type)
 {
     return type == LIBSOLVER_S || type == LIBSOLVER_C ? 4 : 8;

@@ -1,5 +1,5 @@
-/* cli/check_outputs.c: whether results can be written where they are wanted, before anything is
- * done in vain
+/* cli/check_outputs.c: whether results can be written where they are wanted, checked before any
+ * computation
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check_outputs.h"
 #include "output.h"

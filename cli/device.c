@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CALLS 20   /* between two looks at the clock */
+#define CALLS 20   /* between two readings of the clock */
 #define REPEATS 15 /* of which the median is taken, after WARM more */
 #define WARM 3
 

@@ -22,7 +22,7 @@ void device_block_free(void *block);
 int device_time(void *stream, int (*call)(void *user), void *user, double *seconds, double *graph);
 
 /* Bytes a second that the device's memory takes and gives when it copies within itself, both ways
- * counted; NaN if it cannot be told. */
+ * counted; NaN if it is not known. */
 double device_copy_rate(void);
 
 #endif

@@ -205,7 +205,7 @@ int command_solve(const settings *s, failure *f)
                           .forward_error = NAN,
                           .seconds = {NAN, NAN, NAN, NAN, NAN}};
     char program[4096];
-    /* before anything is done in vain */
+    /* before any work that would be wasted */
     if (s->compare && compare_find(program, sizeof program, f))
         run.report.status = LIBSOLVER_NOT_BUILT;
     else if (s->output && output_check(s->output, f))

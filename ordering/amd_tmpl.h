@@ -1,10 +1,10 @@
 /* ordering/amd_tmpl.h: minimum degree by one width of integers; amd.c includes it once for each
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * INTEGER: the type, AMD_KERNEL: SuiteSparse's kernel for it, ORDER: the function's name.  The
- * kernel itself is called, not amd_order: it allocates nothing, and a graph needs none of the
- * latter's checks and A + A^T.  It destroys its input and asks for elbow room behind it; a fifth of
- * nnz is what AMD's own driver gives. */
+ * INTEGER: the type, AMD_KERNEL: SuiteSparse's kernel for it, ORDER: the function's name.  We
+ * call the kernel itself rather than amd_order because it allocates nothing, and a graph needs
+ * neither the checks nor the A + A^T of amd_order.  It destroys its input and asks for elbow room
+ * behind it; a fifth of nnz is what AMD's own driver gives. */
 libsolver_status ORDER(memory *m, const graph *g, int32_t *perm)
 {
     const int64_t n = g->n, nnz = g->start[n], room = nnz + nnz / 5 + n;

@@ -24,7 +24,7 @@ void arena_init(arena *a, memory *m, size_t chunk);
 void arena_free(arena *a);
 /* count * size bytes, uninitialised, aligned to 64; NULL when they cannot be had. */
 void *arena_new(arena *a, int64_t count, size_t size);
-/* What was taken after the mark is given back; its chunks are kept for the next. */
+/* arena_back gives back what was taken after the mark; its chunks are kept for later calls. */
 arena_mark arena_here(const arena *a);
 void arena_back(arena *a, arena_mark mark);
 

@@ -17,8 +17,8 @@ typedef struct weighted_graph {
     int32_t *strength; /* NULL: all one */
 } weighted_graph;
 
-/* Minimum degree on vertices 0 .. own-1 of g, the others (halo) being eliminated later; g need not
- * have edges between these.  order: own. */
+/* Minimum degree on vertices 0 .. own-1 of g, the others (the halo) being eliminated later; edges
+ * between halo vertices may be missing from g.  order: own. */
 libsolver_status minimum_degree(arena *scratch, const weighted_graph *g, int32_t own,
                                 int32_t *order);
 

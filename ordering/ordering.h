@@ -50,20 +50,20 @@ libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
 libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
 
 /* Nested dissection: multilevel vertex separators, minimum degree at the leaves; weights
- * honoured.  The same permutation from the same seed, by whatever number of threads.  O(nnz log
+ * honoured.  The same permutation from the same seed, for any number of threads.  O(nnz log
  * n).  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm);
 
-/* Who looks on while a graph is dissected. */
+/* The caller's control over a dissection that is under way. */
 typedef struct nd_watch {
-    const atomic_int *stop;                        /* not zero: the order is not wanted any more */
-    void (*separated)(void *user, int32_t weight); /* NULL, or told how many rows the first
-                                                      separator has */
+    const atomic_int *stop; /* nonzero: give up, the order is no longer wanted */
+    void (*separated)(void *user, int32_t weight); /* NULL, or called with the number of
+                                                      rows of the first separator */
     void *user;
 } nd_watch;
 
-/* The same by tasks of the caller's team of threads, all of them done on return.  CANCELLED when it
- * was stopped. */
+/* The same by OpenMP tasks of the caller's team of threads; all have finished on return.  CANCELLED
+ * after watch->stop. */
 libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t seed,
                                   const nd_watch *watch, int32_t *perm);
 
@@ -90,9 +90,10 @@ typedef struct forest {
 
 /* Predicted seconds of one front with k pivot columns and m rows, for the backend that asks. */
 typedef double (*front_cost)(int64_t k, int64_t m);
-/* The same with so many rows more that wait in the front and stay. */
+/* The same when `waiting` further rows pass through the front uneliminated. */
 typedef double (*front_seconds)(int64_t k, int64_t m, int64_t waiting);
-/* How many rows wait from the front of each vertex of a graph on, and up to it. */
+/* For each vertex of a graph, the number of rows that begin to wait at its front (from) and that
+ * stop waiting there (to). */
 typedef struct waiting_rows {
     int32_t *from, *to;
 } waiting_rows;
@@ -113,15 +114,16 @@ libsolver_status elimination_build(memory *m, const graph *g, const int32_t *per
                                    elimination_tree *e);
 void elimination_free(memory *m, elimination_tree *e);
 /* seconds: sum of cost over the fronts that a partition by `merge` would have.  waiting: NULL if no
- * row does; where rows wait to, they wait from below.  O(n + supernodes log(supernodes)). */
+ * row does; rows stop waiting only at ancestors of where they began.  O(n + supernodes
+ * log(supernodes)). */
 libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e,
                                      front_cost merge, front_seconds cost,
                                      const waiting_rows *waiting, double *seconds);
 
 /* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its
  * compressed graph, as from graph_compress, otherwise NULL.  Children come in Liu's order for the
- * least stack.  O(n + supernodes log(supernodes)). On failure f owns nothing; so it is with all
- * objects here. */
+ * least stack.  O(n + supernodes log(supernodes)).  On failure f owns nothing, as all objects here.
+ */
 libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e,
                                        int32_t n, const int32_t *class_of, forest *f);
 /* The same from any permutation of A's rows.  O(nnz alpha + supernodes log(supernodes)). */

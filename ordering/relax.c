@@ -27,8 +27,9 @@ static int64_t new_zeros(front_size c, front_size p)
 }
 
 /* From the leaves up, each front takes in those of its children for which one front is predicted to
- * be no slower than two, the child that brings the fewest zeros first.  What was refused is not
- * looked at again: the front only grows, and with it the zeros a child would bring.  O(n log n). */
+ * be no slower than two, the child that brings the fewest zeros first.  A child that was not merged
+ * is not reconsidered: the front only grows, and with it the zeros a child would bring.  O(n log
+ * n). */
 libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost,
                               front_size *size, unsigned char *merged)
 {

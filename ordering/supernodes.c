@@ -47,7 +47,7 @@ libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tr
             s->size[t].m = e->count[j];
         }
         s->size[t].k += columns;
-        /* that of the last vertex stays */
+        /* the last vertex of the supernode determines its parent */
         s->above[t] = e->parent[j] == -1 ? -1 : s->of[e->parent[j]];
         column += columns;
     }
@@ -66,7 +66,7 @@ libsolver_status elimination_seconds(memory *m, const graph *g, const eliminatio
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (merged && waits)
         status = relax_fronts(m, s.number, s.above, merge, s.size, merged);
-    /* leave: those of a front's waiting rows that do not go on to the next */
+    /* leave: how many of a front's waiting rows do not go on to its parent */
     int64_t *leave = status == LIBSOLVER_OK ? waits + s.number : NULL;
     for (int32_t j = 0; j < e->n && waiting && status == LIBSOLVER_OK; j++) {
         waits[s.of[j]] += waiting->from[e->perm[j]];

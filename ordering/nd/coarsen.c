@@ -14,8 +14,8 @@
 
 #define FEW 16
 
-/* Graphs of at least so many vertices are contracted in pieces, which are tasks: other threads have
- * nothing else to do while the first separators are sought. */
+/* Graphs of at least this many vertices are contracted in pieces, which are tasks: other threads
+ * have nothing else to do while the first separators are sought. */
 #define LEAST_IN_PIECES 20000
 #define PIECES 4
 

@@ -3,7 +3,8 @@
  *
  * A part of the graph is separated, the separator ordered last, and so on with the two parts left,
  * down to leaves.  Each part has its own slice of the permutation and its own random numbers,
- * seeded by its place in the tree, so that it does not matter who orders which part when. */
+ * seeded by its place in the tree, so that the result does not depend on which thread orders which
+ * part, or when. */
 #include "ordering/nd/dissection.h"
 #include <string.h>
 

@@ -11,7 +11,7 @@ typedef struct dissection {
     const graph *g;
     int32_t *perm;
     int32_t *local;        /* g->n: of a vertex in a leaf its number there, otherwise -1 */
-    int32_t leaf;          /* parts of so many vertices are not dissected */
+    int32_t leaf;          /* parts of at most this many vertices are not dissected */
     int32_t task;          /* parts of more are tasks of their own */
     const nd_watch *watch; /* or NULL */
     atomic_int status;
