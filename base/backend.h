@@ -4,6 +4,7 @@
 #define BASE_BACKEND_H
 
 #include "base/environment.h"
+#include "base/factor_pattern.h"
 
 struct pattern;
 struct forest;
@@ -90,6 +91,7 @@ typedef struct backend_plan_view {
     const int32_t *row_of;   /* n: row of A at each row of P A P^T */
     int hermitian;
     int64_t factor_entries; /* of L as planned, padding included */
+    factor_pattern fronts;  /* nodes 0: there are none */
 } backend_plan_view;
 
 typedef struct backend_view {

@@ -31,6 +31,7 @@ LIBRARY = {
     "gpu/device": DEVICE,
     "gpu/tree": ["base"],
     "gpu/plan": ["base", "gpu/tree"],
+    "gpu/factor": [*DEVICE, "gpu/device"],
     "gpu/invert": [*DEVICE, "dense/cpu", "gpu/device", "gpu/tree", "gpu/plan"],
     "gpu/solve": [*DEVICE, "gpu/device", "gpu/plan"],
     "gpu/substitute": [*DEVICE, "gpu/device", "gpu/solve"],

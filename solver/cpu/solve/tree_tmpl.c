@@ -105,10 +105,20 @@ libsolver_status NAME(cpu_view_tree)(const void *numeric_, owned_tree *tree, mes
 void NAME(cpu_view_plan)(const void *plan_, backend_plan_view *view)
 {
     const cpu_plan *plan = plan_;
+    const partition *part = &plan->part;
     *view = (backend_plan_view){.a = &plan->a,
-                                .row_of = plan->part.perm,
+                                .row_of = part->perm,
                                 .hermitian = plan->hermitian,
-                                .factor_entries = plan->part.stored_nnz};
+                                .factor_entries = part->stored_nnz};
+    if (plan_has_fronts(plan))
+        view->fronts = (factor_pattern){.n = part->n,
+                                        .nodes = part->supernodes,
+                                        .first = part->first,
+                                        .above = part->above,
+                                        .row_start = part->row_start,
+                                        .position = plan->position,
+                                        .start = plan->a.start,
+                                        .local = plan->local};
 }
 
 void NAME(cpu_view)(const void *numeric_, backend_view *view)

@@ -3,6 +3,8 @@
 #ifndef TEST_SUPPORT_FAKE_EMULATORS_H
 #define TEST_SUPPORT_FAKE_EMULATORS_H
 
+#include "gpu/factor/outcome.h"
+#include "gpu/factor/program.h"
 #include "gpu/solve/device_solver.h"
 #include "gpu/invert/device_invert.h"
 #include "gpu/refine/residual.h"
@@ -39,9 +41,22 @@ typedef struct emulated_refinement {
     refine_outcome outcome;
 } emulated_refinement;
 
+/* A factorization. */
+typedef struct emulated_factorization {
+    const factor_program *program;
+    const int32_t *position; /* of the pattern */
+    const void *values;      /* of the scaled matrix, in the order of the pattern */
+    const void *diagonal;    /* n reals: of the scaled matrix */
+    double doubt_level;
+    void *panel; /* out: panel_scalars */
+    factor_outcome *outcome;
+    uint64_t seed;
+} emulated_factorization;
+
 /* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix there
  * is nothing to be said. */
 #define EMULATORS(p) \
+    const char *emulate_factorization_##p(const emulated_factorization *f); \
     const char *emulate_inversion_##p(const emulated_inversion *f); \
     const char *emulate_substitution_##p(const emulated_substitution *s); \
     void emulate_matrix_##p(const device_matrix *a, const void *lower, const void *row_sum); \

@@ -1,0 +1,24 @@
+/* base/factor_pattern.h: what a factorization elsewhere is given of a plan: fronts over a tree,
+ * from the pattern alone
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef BASE_FACTOR_PATTERN_H
+#define BASE_FACTOR_PATTERN_H
+
+#include <stdint.h>
+
+/* Front s, of nodes in postorder, eliminates the rows first[s] .. first[s+1] of P A P^T, its k
+ * pivots; it has m = row_start[s+1] - row_start[s] rows, ascending, its pivots first.  Nothing is
+ * owned here. */
+typedef struct factor_pattern {
+    int32_t n, nodes;
+    const int32_t *first;     /* nodes + 1 */
+    const int32_t *above;     /* nodes: parent, -1 at a root; above[s] > s */
+    const int64_t *row_start; /* nodes + 1 */
+    const int32_t *position;  /* row_start[nodes]: place of each row in the front of the parent,
+                                 ascending; those of pivots and of roots are not read */
+    const int64_t *start; /* n + 1: entries of the lower triangle of P A P^T by columns, each column
+                             beginning with its diagonal */
+    const int32_t *local; /* start[n]: place of an entry's row in the front of its column */
+} factor_pattern;
+
+#endif

@@ -1,0 +1,447 @@
+/* gpu/factor/build.c: the program of a factorization: places, pulls, entries, tasks by levels
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/factor/build.h"
+#include <string.h>
+
+typedef struct builder {
+    memory *m;
+    const factor_pattern *pattern;
+    factor_program *program;
+    factor_tuning tuning;
+    double run_seconds; /* most of a run */
+    int32_t *level;     /* nodes: of the last task of a front */
+    int32_t *run_end; /* nodes: at the first front of a run, the front behind its last; 0: in tiles,
+                         or not the first */
+    int32_t *last_child, *sibling; /* nodes: the sibling before it, -1: none */
+    int64_t *own, *other; /* nodes: scalars that the contribution blocks of a subtree take in the
+                             arena of its root and in the other one; then where these begin */
+    int64_t *cursor;      /* of lists that are filled, by level or list */
+} builder;
+
+static int32_t pivots(const factor_pattern *p, int32_t s)
+{
+    return p->first[s + 1] - p->first[s];
+}
+
+static int32_t rows(const factor_pattern *p, int32_t s)
+{
+    return (int32_t)(p->row_start[s + 1] - p->row_start[s]);
+}
+
+static int is_small(const builder *b, int32_t s)
+{
+    return rows(b->pattern, s) <= b->tuning.small_rows;
+}
+
+/* ---- Fronts and the arena -------------------------------------------------------------------- */
+
+/* Contribution blocks of even and of odd depth lie in two arenas, so that a block may take the
+ * place of those of its grandchildren, which are done with before their grandparent is begun, but
+ * never that of its children's.  Whatever order the fronts of different subtrees come in, no two
+ * blocks that are wanted at a time overlap. */
+static void place_blocks(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    int64_t even = 0, odd = 0;
+    for (int32_t s = 0; s < p->nodes; s++)
+        b->own[s] = b->other[s] = 0;
+    for (int32_t s = 0; s < p->nodes; s++) {
+        const int64_t r = rows(p, s) - pivots(p, s);
+        if (b->own[s] < r * r)
+            b->own[s] = r * r;
+        if (p->above[s] >= 0) {
+            b->other[p->above[s]] += b->own[s];
+            b->own[p->above[s]] += b->other[s];
+        }
+    }
+    /* from the roots down: where the parts begin; `level` is the depth for now */
+    for (int32_t s = p->nodes; s-- > 0;) {
+        const int32_t above = p->above[s];
+        int64_t *own = above < 0 ? &even : b->other + above,
+                *other = above < 0 ? &odd : b->own + above;
+        const int64_t own_size = b->own[s], other_size = b->other[s];
+        b->level[s] = above < 0 ? 0 : b->level[above] + 1;
+        b->own[s] = *own;
+        b->other[s] = *other;
+        *own += own_size;
+        *other += other_size;
+        g->front[s].block = b->own[s];
+    }
+    for (int32_t s = 0; s < p->nodes; s++)
+        if (b->level[s] % 2)
+            g->front[s].block += even;
+    g->arena_scalars = even + odd;
+}
+
+static void describe_fronts(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    for (int32_t s = 0; s < p->nodes; s++) {
+        factor_front *f = g->front + s;
+        *f = (factor_front){.panel = g->panel_scalars,
+                            .m = rows(p, s),
+                            .k = pivots(p, s),
+                            .first = p->first[s],
+                            .entries = (int32_t)g->entry_lists,
+                            .inverse = (int32_t)g->inverses};
+        g->panel_scalars += (int64_t)f->m * f->k;
+        if (is_small(b, s)) {
+            g->entry_lists++;
+            continue;
+        }
+        const int32_t nb = factor_pivot_blocks(f);
+        g->tiled++;
+        g->inverses += nb;
+        g->entry_lists += factor_tile_number(f, nb, nb);
+    }
+}
+
+/* ---- Pulls ----------------------------------------------------------------------------------- */
+
+static void describe_child(builder *b, int32_t s, factor_child *c, const factor_front *parent)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    const int32_t *position = p->position + p->row_start[s] + pivots(p, s);
+    *c = (factor_child){.block = g->front[s].block,
+                        .position = p->row_start[s] + pivots(p, s),
+                        .r = rows(p, s) - pivots(p, s),
+                        .begin = -1};
+    if (is_small(b, p->above[s]))
+        return;
+    c->begin = (int32_t)g->begins;
+    const int32_t blocks = factor_row_blocks(parent);
+    int32_t i = 0;
+    for (int32_t q = 0; q <= blocks; q++) {
+        const int32_t from = factor_block_row(parent, q);
+        while (i < c->r && position[i] < from)
+            i++;
+        if (g->begin)
+            g->begin[g->begins + q] = i;
+    }
+    g->begins += blocks + 1;
+}
+
+/* Children of each front, ascending, one front's after the other's. */
+static libsolver_status describe_children(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    int64_t begins = 0;
+    for (int32_t s = 0; s < p->nodes; s++)
+        if (p->above[s] >= 0) {
+            g->front[p->above[s]].children++;
+            if (!is_small(b, p->above[s]))
+                begins += factor_row_blocks(g->front + p->above[s]) + 1;
+        }
+    for (int32_t s = 0; s < p->nodes; s++) {
+        g->front[s].child = (int32_t)g->children;
+        g->children += g->front[s].children;
+        g->front[s].children = 0;
+    }
+    if (begins > INT32_MAX)
+        return LIBSOLVER_NOT_BUILT;
+    g->child = memory_new(b->m, g->children, sizeof(factor_child));
+    g->begin = memory_new(b->m, begins, sizeof(int32_t));
+    if (!g->child || !g->begin)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t s = 0; s < p->nodes; s++)
+        if (p->above[s] >= 0) {
+            factor_front *f = g->front + p->above[s];
+            describe_child(b, s, g->child + f->child + f->children++, f);
+        }
+    return LIBSOLVER_OK;
+}
+
+/* ---- Entries of A ---------------------------------------------------------------------------- */
+
+/* Adds the entries of a front to their lists' lengths, or puts them there. */
+static void list_entries(const builder *b, int32_t s, int puts)
+{
+    const factor_pattern *p = b->pattern;
+    const factor_program *g = b->program;
+    const factor_front *f = g->front + s;
+    const int32_t nb = factor_pivot_blocks(f);
+    for (int32_t j = 0; j < f->k; j++)
+        for (int64_t e = p->start[f->first + j]; e < p->start[f->first + j + 1]; e++) {
+            int32_t row = p->local[e], column = j;
+            int64_t list = f->entries;
+            if (!is_small(b, s)) {
+                const int32_t above =
+                    row < f->k ? row / FACTOR_TILE : nb + (row - f->k) / FACTOR_TILE;
+                list += factor_tile_number(f, above, j / FACTOR_TILE);
+                row -= factor_block_row(f, above);
+                column %= FACTOR_TILE;
+            }
+            if (puts)
+                g->entry[b->cursor[list]++] = (factor_entry){.value = (int32_t)e,
+                                                             .row = (uint16_t)row,
+                                                             .column = (uint16_t)column};
+            else
+                g->entry_start[list + 1]++;
+        }
+}
+
+static libsolver_status describe_entries(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    g->entries = p->start[p->n];
+    g->entry_start = memory_zeroed(b->m, g->entry_lists + 1, sizeof(int64_t));
+    g->entry = memory_new(b->m, g->entries, sizeof(factor_entry));
+    b->cursor = memory_new(b->m, g->entry_lists, sizeof(int64_t));
+    if (!g->entry_start || !g->entry || !b->cursor)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t s = 0; s < p->nodes; s++)
+        list_entries(b, s, 0);
+    for (int64_t q = 0; q < g->entry_lists; q++) {
+        g->entry_start[q + 1] += g->entry_start[q];
+        b->cursor[q] = g->entry_start[q];
+    }
+    for (int32_t s = 0; s < p->nodes; s++)
+        list_entries(b, s, 1);
+    memory_free(b->m, b->cursor);
+    b->cursor = NULL;
+    return LIBSOLVER_OK;
+}
+
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+/* Predicted seconds of a small front in a block of 256 threads. */
+static double small_seconds(int32_t m, int32_t k)
+{
+    return 2e-6 + 0.1e-6 * k + 2e-10 * m * m;
+}
+
+/* The level at which front s could begin behind those of its children that come before `from`. */
+static int32_t level_behind(const builder *b, int32_t s, int32_t from)
+{
+    int32_t level = 0;
+    for (int32_t c = b->last_child[s]; c >= 0; c = b->sibling[c])
+        if (c < from && b->level[c] >= level)
+            level = b->level[c] + 1;
+    return level;
+}
+
+/* Cuts the small fronts into runs and gives every front its level.  A run goes on while it is short
+ * and its fronts could not begin earlier elsewhere. */
+static void find_levels(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    int32_t begin = -1, level = 0; /* of the run at hand, -1: none */
+    double seconds = 0;
+    for (int32_t s = 0; s < p->nodes; s++) {
+        const factor_front *f = g->front + s;
+        b->run_end[s] = 0;
+        if (!is_small(b, s)) {
+            const int32_t nb = factor_pivot_blocks(f), first = level_behind(b, s, s);
+            begin = -1;
+            b->level[s] = first + 2 * nb + (f->m > f->k ? 1 : -1);
+        } else {
+            const double own = small_seconds(f->m, f->k);
+            const int32_t outside = begin < 0 ? 0 : level_behind(b, s, begin);
+            const int is_led_here = begin >= 0 && b->last_child[s] >= begin;
+            if (begin < 0 || seconds + own > b->run_seconds || outside > level ||
+                (outside < level && !is_led_here)) {
+                begin = s;
+                level = level_behind(b, s, s);
+                seconds = 0;
+            }
+            seconds += own;
+            b->level[s] = level;
+            b->run_end[begin] = s + 1;
+        }
+        if (b->level[s] >= g->levels)
+            g->levels = b->level[s] + 1;
+    }
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+/* Counts a task of this level, or puts it there. */
+static void add(builder *b, int32_t level, factor_task task)
+{
+    factor_program *g = b->program;
+    if (g->task)
+        g->task[b->cursor[level]++] = task;
+    else
+        g->level_start[level + 1]++;
+}
+
+/* What panel q, which is done, changes of the columns behind it.  Tiles of its super-panel and the
+ * next get its product at once, all others that of the whole super-panel at its end: they are read
+ * and written less often so.  The next diagonal block gets it by the task that factorizes it. */
+static void add_updates(builder *b, int32_t s, int32_t level, int32_t q)
+{
+    const factor_front *f = b->program->front + s;
+    const int32_t nb = factor_pivot_blocks(f), blocks = factor_row_blocks(f);
+    const int32_t super = q / FACTOR_SUPER_PANEL, far = (super + 2) * FACTOR_SUPER_PANEL;
+    const int is_last = q % FACTOR_SUPER_PANEL == FACTOR_SUPER_PANEL - 1;
+    for (int32_t j = q + 1; j < nb && (j < far || is_last); j++)
+        for (int32_t i = j == q + 1 ? j + 1 : j; i < blocks; i++)
+            add(b, level,
+                (factor_task){.kind = FACTOR_UPDATE,
+                              .front = s,
+                              .i = i,
+                              .j = j,
+                              .from = j < far ? q : super * FACTOR_SUPER_PANEL,
+                              .to = q + 1});
+}
+
+static void add_tiled(builder *b, int32_t s)
+{
+    const factor_front *f = b->program->front + s;
+    const int32_t nb = factor_pivot_blocks(f), blocks = factor_row_blocks(f);
+    int32_t level = level_behind(b, s, s);
+    for (int32_t j = 0; j < nb; j++)
+        for (int32_t i = j; i < blocks; i++)
+            add(b, level, (factor_task){.kind = FACTOR_ASSEMBLE, .front = s, .i = i, .j = j});
+    for (int32_t q = 0; q < nb; q++, level += 2) {
+        add(b, level + 1,
+            (factor_task){
+                .kind = FACTOR_PIVOT, .front = s, .i = q, .from = q > 0 ? q - 1 : 0, .to = q});
+        for (int32_t i = q + 1; i < blocks; i++)
+            add(b, level + 2, (factor_task){.kind = FACTOR_ROWS, .front = s, .i = i, .j = q});
+        add_updates(b, s, level + 3, q);
+    }
+    for (int32_t j = nb; j < blocks; j++)
+        for (int32_t i = j; i < blocks; i++)
+            add(b, level + 1,
+                (factor_task){.kind = FACTOR_CONTRIBUTION, .front = s, .i = i, .j = j, .to = nb});
+}
+
+static void add_all(builder *b)
+{
+    for (int32_t s = 0; s < b->pattern->nodes; s++)
+        if (!is_small(b, s))
+            add_tiled(b, s);
+        else if (b->run_end[s] > 0)
+            add(b, b->level[s],
+                (factor_task){.kind = FACTOR_SMALL, .front = s, .i = s, .j = b->run_end[s]});
+}
+
+static libsolver_status list_tasks(builder *b)
+{
+    factor_program *g = b->program;
+    g->level_start = memory_zeroed(b->m, (int64_t)g->levels + 1, sizeof(int64_t));
+    b->cursor = memory_new(b->m, g->levels, sizeof(int64_t));
+    if (!g->level_start || !b->cursor)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    add_all(b);
+    for (int32_t q = 0; q < g->levels; q++) {
+        g->level_start[q + 1] += g->level_start[q];
+        b->cursor[q] = g->level_start[q];
+    }
+    g->tasks = g->level_start[g->levels];
+    g->task = memory_new(b->m, g->tasks, sizeof(factor_task));
+    if (!g->task)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    add_all(b);
+    return LIBSOLVER_OK;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+/* Runs of 30 us leave some levels to trees of small fronts, and their part of all small work keeps
+ * 1000 blocks busy. */
+static const factor_tuning tuned = {.small_rows = INT32_MAX,
+                                    .run_seconds = 30e-6,
+                                    .run_part = 1.0 / 1000};
+
+static libsolver_status take_arrays(builder *b)
+{
+    const int64_t nodes = b->pattern->nodes;
+    b->level = memory_new(b->m, nodes, sizeof(int32_t));
+    b->run_end = memory_new(b->m, nodes, sizeof(int32_t));
+    b->last_child = memory_new(b->m, nodes, sizeof(int32_t));
+    b->sibling = memory_new(b->m, nodes, sizeof(int32_t));
+    b->own = memory_new(b->m, nodes, sizeof(int64_t));
+    b->other = memory_new(b->m, nodes, sizeof(int64_t));
+    b->program->front = memory_new(b->m, nodes, sizeof(factor_front));
+    return b->level && b->run_end && b->last_child && b->sibling && b->own && b->other &&
+                   b->program->front
+               ? LIBSOLVER_OK
+               : LIBSOLVER_OUT_OF_MEMORY;
+}
+
+static void link_children(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    double seconds = 0;
+    for (int32_t s = 0; s < p->nodes; s++)
+        b->last_child[s] = -1;
+    for (int32_t s = 0; s < p->nodes; s++) {
+        b->sibling[s] = -1;
+        if (p->above[s] >= 0) {
+            b->sibling[s] = b->last_child[p->above[s]];
+            b->last_child[p->above[s]] = s;
+        }
+        if (is_small(b, s))
+            seconds += small_seconds(rows(p, s), pivots(p, s));
+    }
+    b->run_seconds = b->tuning.run_part * seconds;
+    if (b->run_seconds < b->tuning.run_seconds)
+        b->run_seconds = b->tuning.run_seconds;
+}
+
+static libsolver_status build(builder *b, message *why)
+{
+    const factor_pattern *p = b->pattern;
+    if (p->start[p->n] > INT32_MAX)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 entries or more on the GPU");
+    TRY(take_arrays(b));
+    link_children(b);
+    describe_fronts(b);
+    if (b->program->entry_lists > INT32_MAX || b->program->inverses > INT32_MAX)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 tiles or more on the GPU");
+    place_blocks(b);
+    const libsolver_status status = describe_children(b);
+    if (status == LIBSOLVER_NOT_BUILT)
+        return FAIL(why, status, "2^31 tiles or more on the GPU");
+    TRY(status);
+    TRY(describe_entries(b));
+    find_levels(b);
+    return list_tasks(b);
+}
+
+libsolver_status factor_program_build(environment *env, const factor_pattern *pattern,
+                                      libsolver_type type, const factor_tuning *tuning,
+                                      factor_program *program, message *why)
+{
+    memory *m = &env->memory;
+    memset(program, 0, sizeof *program);
+    program->n = pattern->n;
+    program->nodes = pattern->nodes;
+    builder b = {
+        .m = m, .pattern = pattern, .program = program, .tuning = tuning ? *tuning : tuned};
+    if (b.tuning.small_rows > factor_small_rows(type))
+        b.tuning.small_rows = factor_small_rows(type);
+    const libsolver_status status = build(&b, why);
+    memory_free(m, b.level);
+    memory_free(m, b.run_end);
+    memory_free(m, b.last_child);
+    memory_free(m, b.sibling);
+    memory_free(m, b.own);
+    memory_free(m, b.other);
+    memory_free(m, b.cursor);
+    if (status != LIBSOLVER_OK)
+        factor_program_free(m, program);
+    return status == LIBSOLVER_OUT_OF_MEMORY
+               ? NO_MEMORY(env, "the program of the factorization", why)
+               : status;
+}
+
+void factor_program_free(memory *m, factor_program *g)
+{
+    memory_free(m, g->front);
+    memory_free(m, g->child);
+    memory_free(m, g->begin);
+    memory_free(m, g->entry_start);
+    memory_free(m, g->entry);
+    memory_free(m, g->level_start);
+    memory_free(m, g->task);
+    memset(g, 0, sizeof *g);
+}

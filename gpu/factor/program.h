@@ -1,0 +1,126 @@
+/* gpu/factor/program.h: a Cholesky factorization on a device as a list of tasks, from the pattern
+ * alone
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The fronts are those of the CPU's plan, so that each panel of L can be compared with, and go to,
+ * the CPU's.  Small fronts are factorized in a block's shared memory, a run of subtrees of them by
+ * one block, children before parents.  Larger fronts are cut into tiles: row block b < nb holds up
+ * to 64 pivots, the blocks behind them up to 64 of the rows below.
+ *
+ *          nb     blocks below
+ *        +----+
+ *        | \  |                     panel: columns of L, written once
+ *        |----+-------+
+ *        |    | \     |             contribution block: lower triangle, by columns, leading
+ *        |    |   \   |             dimension m - k, in the arena
+ *        +----+-------+
+ *
+ * Tasks of one level do not depend on one another: a launch for each level carries out a program,
+ * and so does anything that runs a task after all of lower levels.  A task's arithmetic does not
+ * depend on who carries it out, nor on the number of threads that made the program.
+ *
+ * Contributions are pulled: whoever begins a tile adds what every child has for it, child after
+ * child.  Nothing is added by atomics, so that results are the same on every run. */
+#ifndef GPU_FACTOR_PROGRAM_H
+#define GPU_FACTOR_PROGRAM_H
+
+#include "base/factor_pattern.h"
+#include "libsolver_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    FACTOR_TILE = 64,      /* most rows of a row block */
+    FACTOR_SUPER_PANEL = 4 /* panels whose products with far tiles are summed in one task */
+};
+
+/* Most rows of a front that is factorized in shared memory. */
+static inline int factor_small_rows(libsolver_type type)
+{
+    return type == LIBSOLVER_Z ? 80 : 112;
+}
+
+typedef struct factor_front {
+    int64_t panel;           /* scalars before its panel, m x k by columns */
+    int64_t block;           /* scalars before its contribution block in the arena */
+    int32_t m, k, first;     /* first: row of P A P^T of the first pivot */
+    int32_t child, children; /* in `child` */
+    int32_t entries;         /* in entry_start: of a small front, or of the first of its tiles */
+    int32_t inverse;         /* of a tiled front: inverses of diagonal blocks before its own */
+    int32_t reserved;
+} factor_front;
+
+/* What a front pulls from a child: entry (i, j) of the contribution block, r x r, goes to the row
+ * position[position + i] and the column position[position + j] of the front. */
+typedef struct factor_child {
+    int64_t block, position;
+    int32_t r;
+    int32_t begin; /* of tiled fronts: begin[begin + b] is the first of the r rows that goes to row
+                      block b or behind it, b = 0 .. row blocks */
+} factor_child;
+
+/* An entry of A: value number `value` of the pattern goes to (row, column) of the front or tile. */
+typedef struct factor_entry {
+    int32_t value;
+    uint16_t row, column;
+} factor_entry;
+
+typedef enum factor_kind {
+    FACTOR_SMALL,       /* fronts [i, j), one after the other */
+    FACTOR_ASSEMBLE,    /* tile (i, j) of the panel := A and what the children have */
+    FACTOR_PIVOT,       /* diagonal block i: minus the product of panels [from, to), then Cholesky
+                           and inverse */
+    FACTOR_ROWS,        /* tile (i, j) of the panel := it times the inverse of diagonal block j,
+                           transposed */
+    FACTOR_UPDATE,      /* tile (i, j) of the panel -= product of panels [from, to) */
+    FACTOR_CONTRIBUTION /* tile (i, j) of the contribution block := what the children have - product
+                           of all panels */
+} factor_kind;
+
+/* Product of panels: rows of block i times those of block j, conjugate transposed. */
+typedef struct factor_task {
+    int32_t kind, front, i, j, from, to;
+} factor_task;
+
+typedef struct factor_program {
+    int32_t n, nodes, levels;
+    int32_t tiled; /* fronts in tiles */
+    int64_t tasks, children, begins, entry_lists, entries;
+    int64_t inverses; /* diagonal blocks of tiled fronts, each FACTOR_TILE x FACTOR_TILE */
+    int64_t panel_scalars, arena_scalars;
+    factor_front *front; /* nodes */
+    factor_child *child;
+    int32_t *begin;
+    int64_t *entry_start; /* entry_lists + 1 */
+    factor_entry *entry;
+    int64_t *level_start; /* levels + 1: tasks of each level */
+    factor_task *task;
+} factor_program;
+
+static inline int32_t factor_pivot_blocks(const factor_front *f)
+{
+    return (f->k + FACTOR_TILE - 1) / FACTOR_TILE;
+}
+static inline int32_t factor_row_blocks(const factor_front *f)
+{
+    return factor_pivot_blocks(f) + (f->m - f->k + FACTOR_TILE - 1) / FACTOR_TILE;
+}
+/* First row of row block b, and, for b = row blocks, m. */
+static inline int32_t factor_block_row(const factor_front *f, int32_t b)
+{
+    const int32_t nb = factor_pivot_blocks(f),
+                  from = b < nb ? b * FACTOR_TILE : f->k + (b - nb) * FACTOR_TILE;
+    return from < f->m ? from : f->m;
+}
+/* Number of tile (i, j), j < pivot blocks, among those of the panel. */
+static inline int32_t factor_tile_number(const factor_front *f, int32_t i, int32_t j)
+{
+    return j * factor_row_blocks(f) - j * (j - 1) / 2 + i - j;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

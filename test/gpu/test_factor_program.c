@@ -1,0 +1,254 @@
+/* test/gpu/test_factor_program.c: programs of factorizations, carried out by an emulator and
+ * compared with the CPU's factor, of one precision (-DPREC_x)
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/owned_tree.h"
+#include "cpu_system.h"
+#include "fake/emulators.h"
+#include "gpu/factor/build.h"
+#include "problems.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What a program is given of the values of a system that the CPU has factorized. */
+typedef struct scaled {
+    backend_plan_view plan;
+    scalar *values; /* S A S in the plan's order */
+    real *diagonal;
+} scaled;
+
+static scaled scaled_values(const cpu_system *s)
+{
+    scaled v;
+    backend_view view;
+    cpu->view_plan(s->plan, &v.plan);
+    cpu->view(s->numeric, &view);
+    const pattern *a = v.plan.a;
+    const real *scale = view.scale;
+    v.values = malloc(sizeof(scalar) * (size_t)(a->start[a->n] + 1));
+    v.diagonal = malloc(sizeof(real) * (size_t)(a->n + 1));
+    assert_true(v.values && v.diagonal);
+    for (int32_t j = 0; j < a->n; j++) {
+        for (int64_t e = a->start[j]; e < a->start[j + 1]; e++)
+            v.values[e] = ((const scalar *)view.values)[e] * scale[j] * scale[a->row[e]];
+        v.diagonal[j] = scalar_real(v.values[a->start[j]]);
+    }
+    return v;
+}
+
+static void scaled_free(scaled *v)
+{
+    free(v->values);
+    free(v->diagonal);
+}
+
+static factor_program program_of(cpu_system *s, const scaled *v, const factor_tuning *tuning)
+{
+    factor_program g;
+    message why = {0};
+    if (factor_program_build(&s->env, &v->plan.fronts, SCALAR_TYPE, tuning, &g, &why) !=
+        LIBSOLVER_OK)
+        fail_msg("%s", why.text);
+    return g;
+}
+
+static factor_outcome carry_out(const factor_program *g, const scaled *v, uint64_t seed,
+                                scalar *panel)
+{
+    factor_outcome outcome;
+    const emulated_factorization f = {.program = g,
+                                      .position = v->plan.fronts.position,
+                                      .values = v->values,
+                                      .diagonal = v->diagonal,
+                                      .doubt_level = 0x1p-6,
+                                      .panel = panel,
+                                      .outcome = &outcome,
+                                      .seed = seed};
+    const char *wrong = NAME(emulate_factorization)(&f);
+    if (wrong)
+        fail_msg("seed %d: %s", (int)seed, wrong);
+    return outcome;
+}
+
+/* The panels are the CPU's up to rounding. */
+static void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel, int seed)
+{
+    owned_tree tree;
+    message why = {0};
+    assert_int_equal(cpu->view_tree(s->numeric, &tree, &why), LIBSOLVER_OK);
+    assert_int_equal(tree.view.nodes, g->nodes);
+    double largest = 0, error = 0;
+    for (int32_t q = 0; q < g->nodes; q++) {
+        const factor_front *f = g->front + q;
+        const scalar *theirs = tree.view.panel[q];
+        assert_int_equal(tree.view.ld[q], f->m);
+        for (int32_t j = 0; j < f->k; j++)
+            for (int32_t i = j; i < f->m; i++) {
+                const scalar mine = panel[f->panel + i + (int64_t)j * f->m],
+                             other = theirs[i + (int64_t)j * f->m];
+                largest = fmax(largest, (double)scalar_abs(other));
+                error = isnan(scalar_real(mine)) ? INFINITY
+                                                 : fmax(error, (double)scalar_abs(mine - other));
+            }
+    }
+    if (!(error <= 1000 * (double)EPS * largest))
+        fail_msg("seed %d, n %d: panels differ by %g, the largest entry is %g", seed, g->n, error,
+                 largest);
+    owned_tree_free(&s->env.memory, &tree);
+}
+
+/* Tasks come in levels, each front's at least once, and no level is empty. */
+static void check_levels(const factor_program *g)
+{
+    assert_int_equal(g->level_start[g->levels], g->tasks);
+    int64_t fronts = 0;
+    for (int32_t q = 0; q < g->levels; q++)
+        assert_true(g->level_start[q] < g->level_start[q + 1]);
+    for (int64_t t = 0; t < g->tasks; t++) {
+        fronts += g->task[t].kind == FACTOR_SMALL ? g->task[t].j - g->task[t].i : 0;
+        fronts += g->task[t].kind == FACTOR_PIVOT && g->task[t].i == 0;
+    }
+    assert_int_equal(fronts, g->nodes);
+}
+
+static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
+{
+    scaled v = scaled_values(s);
+    factor_program g = program_of(s, &v, tuning);
+    scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1)),
+           *again = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
+    assert_true(panel && again);
+    check_levels(&g);
+    const factor_outcome o = carry_out(&g, &v, (uint64_t)seed, panel);
+    assert_int_equal(o.failed, g.n);
+    assert_int_equal(o.uncertain, s->report.uncertain);
+    compare_panels(s, &g, panel, seed);
+    carry_out(&g, &v, (uint64_t)seed + 1, again);
+    for (int32_t q = 0; q < g.nodes; q++) /* the order of tasks changes no bit */
+        for (int32_t j = 0; j < g.front[q].k; j++)
+            assert_memory_equal(panel + g.front[q].panel + (int64_t)j * g.front[q].m + j,
+                                again + g.front[q].panel + (int64_t)j * g.front[q].m + j,
+                                sizeof(scalar) * (size_t)(g.front[q].m - j));
+    factor_program_free(&s->env.memory, &g);
+    free(panel);
+    free(again);
+    scaled_free(&v);
+}
+
+static const factor_tuning tunings[] = {
+    {.small_rows = 112, .run_seconds = 30e-6, .run_part = 0},
+    {.small_rows = 0, .run_seconds = 1, .run_part = 0},   /* all in tiles */
+    {.small_rows = 20, .run_seconds = 0, .run_part = 0},  /* each front a task */
+    {.small_rows = 112, .run_seconds = 10, .run_part = 0} /* one block does all of it */
+};
+enum { TUNINGS = sizeof tunings / sizeof *tunings };
+
+static void random_systems(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < 200; seed++) {
+        cpu_system s;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = seed < 60 ? seed : random_below(&r, 300);
+        pattern a = random_pattern(&r, n);
+        scalar *values = random_values(&r, &a, SPD);
+        make_hermitian(&a, values);
+        assert_int_equal(system_build_in_order(&s, a, values, SPD, 1, seed % ORDERS), LIBSOLVER_OK);
+        check_system(&s, tunings + seed % TUNINGS, seed);
+        system_free(&s);
+    }
+}
+
+/* Fronts of several row blocks, and of several super-panels. */
+static void grids(void **state)
+{
+    (void)state;
+    const int32_t side[][2] = {{1, 1}, {12, 9}, {40, 40}, {700, 1}};
+    for (int k = 0; k < 4; k++)
+        for (int t = 0; t < TUNINGS; t++) {
+            cpu_system s;
+            random_stream r = random_seeded((uint64_t)k);
+            system_build_grid(&s, &r, side[k][0], side[k][1], SPD, BY_DISSECTION);
+            check_system(&s, tunings + t, t);
+            system_free(&s);
+        }
+    for (int32_t n = 63; n <= 650; n = n < 130 ? n + 1 : n + 173) { /* one dense front */
+        cpu_system s;
+        random_stream r = random_seeded((uint64_t)n);
+        pattern a = problem_complete(n);
+        scalar *values = random_values(&r, &a, SPD);
+        make_hermitian(&a, values);
+        assert_int_equal(system_build_in_order(&s, a, values, SPD, 1, NATURAL), LIBSOLVER_OK);
+        check_system(&s, tunings + n % 2, n);
+        system_free(&s);
+    }
+}
+
+/* The first row whose pivot is refused is the CPU's. */
+static void breakdowns(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < 60; seed++) {
+        cpu_system s;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = 1 + random_below(&r, 250);
+        pattern a = random_pattern(&r, n);
+        scalar *values = random_values(&r, &a, SPD);
+        make_hermitian(&a, values);
+        assert_int_equal(system_build_in_order(&s, a, values, SPD, 1, BY_DEGREE), LIBSOLVER_OK);
+        scaled v = scaled_values(&s);
+        factor_program g = program_of(&s, &v, tunings + seed % TUNINGS);
+        const int32_t bad = random_below(&r, n);
+        v.values[v.plan.a->start[bad]] = seed % 3 ? -1 : (scalar)NAN;
+        scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
+        assert_non_null(panel);
+        assert_int_equal(carry_out(&g, &v, (uint64_t)seed, panel).failed, bad);
+        free(panel);
+        factor_program_free(&s.env.memory, &g);
+        scaled_free(&v);
+        system_free(&s);
+    }
+}
+
+/* Any allocation may fail. */
+static void without_memory(void **state)
+{
+    (void)state;
+    cpu_system s;
+    random_stream r = random_seeded(1);
+    system_build_grid(&s, &r, 30, 30, SPD, BY_DISSECTION);
+    scaled v = scaled_values(&s);
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    int failures = 0;
+    for (; status != LIBSOLVER_OK; failures++) {
+        factor_program g;
+        message why = {0};
+        s.ration.left = failures;
+        status = factor_program_build(&s.env, &v.plan.fronts, SCALAR_TYPE, NULL, &g, &why);
+        s.ration.left = INT64_MAX;
+        if (status == LIBSOLVER_OK)
+            factor_program_free(&s.env.memory, &g);
+        else {
+            assert_int_equal(status, LIBSOLVER_OUT_OF_MEMORY);
+            assert_non_null(strstr(why.text, "more bytes"));
+        }
+    }
+    assert_true(failures > 10);
+    scaled_free(&v);
+    system_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_systems),
+        cmocka_unit_test(grids),
+        cmocka_unit_test(breakdowns),
+        cmocka_unit_test(without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

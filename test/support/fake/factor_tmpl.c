@@ -1,0 +1,369 @@
+/* test/support/fake/factor_tmpl.c: carries out the program of a factorization level by level, the
+ * tasks of each in random order
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The arena and the inverses hold NaN before, and every scalar knows the task that wrote it and one
+ * that read it: tasks of one level that touch the same one, of which one writes, are found, and so
+ * is a child's entry that another front has overwritten. */
+#include "base/scalar.h"
+#include "emulators.h"
+#include "test/support/random.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { T = FACTOR_TILE };
+
+/* Memory of the device that is looked after. */
+typedef struct watched {
+    scalar *v;
+    int64_t size;
+    int32_t *writer, *reader; /* tasks, -1: none */
+    int32_t *owner;           /* fronts that wrote last; of the arena */
+} watched;
+
+typedef struct emulator {
+    const emulated_factorization *f;
+    const factor_program *g;
+    watched panel, arena, inverse;
+    int64_t begin, task; /* of the level at hand; the task at hand */
+    int32_t front;
+    factor_outcome outcome;
+    const char *wrong;
+} emulator;
+
+static void complain(emulator *e, int condition, const char *what)
+{
+    if (condition && !e->wrong)
+        e->wrong = what;
+}
+
+static int is_of_level(const emulator *e, int32_t task)
+{
+    return task >= e->begin && task != e->task;
+}
+
+static scalar read_at(emulator *e, watched *w, int64_t at)
+{
+    complain(e, at < 0 || at >= w->size, "a task reads what is not there");
+    if (e->wrong)
+        return 0;
+    complain(e, is_of_level(e, w->writer[at]), "a task reads what another of its level writes");
+    w->reader[at] = (int32_t)e->task;
+    return w->v[at];
+}
+
+static void write_at(emulator *e, watched *w, int64_t at, scalar v)
+{
+    complain(e, at < 0 || at >= w->size, "a task writes to what is not there");
+    if (e->wrong)
+        return;
+    complain(e, is_of_level(e, w->writer[at]) || is_of_level(e, w->reader[at]),
+             "a task writes to what another of its level reads or writes");
+    w->writer[at] = (int32_t)e->task;
+    w->owner[at] = e->front;
+    w->v[at] = v;
+}
+
+static int watched_open(watched *w, scalar *v, int64_t size)
+{
+    *w = (watched){.v = v ? v : malloc(sizeof(scalar) * (size_t)(size + 1)), .size = size};
+    w->writer = malloc(sizeof(int32_t) * (size_t)(size + 1));
+    w->reader = malloc(sizeof(int32_t) * (size_t)(size + 1));
+    w->owner = malloc(sizeof(int32_t) * (size_t)(size + 1));
+    if (!w->v || !w->writer || !w->reader || !w->owner)
+        return 0;
+    for (int64_t k = 0; k < size; k++) {
+        w->v[k] = (scalar)NAN;
+        w->writer[k] = w->reader[k] = w->owner[k] = -1;
+    }
+    return 1;
+}
+
+static void watched_close(watched *w, int is_own)
+{
+    if (is_own)
+        free(w->v);
+    free(w->writer);
+    free(w->reader);
+    free(w->owner);
+}
+
+/* ---- Pulls and entries ----------------------------------------------------------------------- */
+
+/* Entry (i, j) of a child's block, at or below its diagonal. */
+static scalar child_entry(emulator *e, const factor_front *f, int32_t c, int32_t i, int32_t j)
+{
+    const factor_child *child = e->g->child + f->child + c;
+    const int64_t at = child->block + i + (int64_t)j * child->r;
+    const scalar v = read_at(e, &e->arena, at);
+    if (!e->wrong) {
+        const factor_front *owner = e->g->front + e->arena.owner[at];
+        complain(e, owner->block != child->block || owner->m - owner->k != child->r,
+                 "a child's block was overwritten");
+    }
+    return v;
+}
+
+/* block(i, j), rows x columns of the front from (row, column) on, += what the children have there,
+ * at or below the diagonal.  from, to: row blocks, by which the child's rows are found in tiled
+ * fronts; -1: all of them are there. */
+typedef struct target {
+    int32_t row, rows, column, columns, ld;
+    int32_t row_block, column_block;
+    scalar *v;
+} target;
+
+static void pull(emulator *e, const factor_front *f, const target *t)
+{
+    for (int32_t c = 0; c < f->children; c++) {
+        const factor_child *child = e->g->child + f->child + c;
+        const int32_t *position = e->f->position + child->position;
+        int32_t i0 = 0, i1 = child->r, j0 = 0, j1 = child->r;
+        if (t->row_block >= 0) {
+            const int32_t *begin = e->g->begin + child->begin;
+            i0 = begin[t->row_block];
+            i1 = begin[t->row_block + 1];
+            j0 = begin[t->column_block];
+            j1 = begin[t->column_block + 1];
+        }
+        for (int32_t j = j0; j < j1; j++)
+            for (int32_t i = i0 > j ? i0 : j; i < i1; i++) {
+                const int32_t row = position[i] - t->row, column = position[j] - t->column;
+                complain(e, row < 0 || row >= t->rows || column < 0 || column >= t->columns,
+                         "a pull goes past its tile");
+                if (!e->wrong)
+                    t->v[row + column * t->ld] += child_entry(e, f, c, i, j);
+            }
+    }
+}
+
+static void add_entries(emulator *e, int64_t list, const target *t)
+{
+    for (int64_t q = e->g->entry_start[list]; q < e->g->entry_start[list + 1]; q++) {
+        const factor_entry a = e->g->entry[q];
+        complain(e, a.row >= t->rows || a.column >= t->columns, "an entry goes past its tile");
+        if (!e->wrong)
+            t->v[a.row + a.column * t->ld] += ((const scalar *)e->f->values)[a.value];
+    }
+}
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+/* Cholesky of the first k columns, with the CPU's rule for pivots. */
+static void factorize_columns(emulator *e, int32_t first, int32_t m, int32_t k, int32_t ld,
+                              scalar *v)
+{
+    for (int32_t j = 0; j < k; j++) {
+        const double start = (double)((const real *)e->f->diagonal)[first + j];
+        double pivot = (double)scalar_real(v[j + j * ld]);
+        if (!(pivot > 16 * (double)EPS * start)) {
+            if (first + j < e->outcome.failed)
+                e->outcome.failed = first + j;
+            pivot = 1;
+        } else {
+            e->outcome.uncertain += pivot <= e->f->doubt_level * start;
+            e->outcome.smallest = fmin(e->outcome.smallest, pivot);
+        }
+        const real root = (real)sqrt(pivot);
+        v[j + j * ld] = root;
+        for (int32_t i = j + 1; i < m; i++)
+            v[i + j * ld] /= root;
+        for (int32_t c = j + 1; c < m; c++)
+            for (int32_t i = c; i < m; i++)
+                v[i + c * ld] -= v[i + j * ld] * scalar_conj(v[c + j * ld]);
+    }
+}
+
+static void do_small(emulator *e, int32_t s)
+{
+    const factor_front *f = e->g->front + s;
+    const int32_t m = f->m, k = f->k, r = m - k;
+    scalar *v = calloc((size_t)m * (size_t)m, sizeof(scalar));
+    const target all = {.rows = m, .columns = m, .ld = m, .row_block = -1, .v = v};
+    complain(e, !v, "no memory");
+    e->front = s;
+    if (e->wrong)
+        return;
+    add_entries(e, f->entries, &all);
+    pull(e, f, &all);
+    factorize_columns(e, f->first, m, k, m, v);
+    for (int32_t j = 0; j < k; j++)
+        for (int32_t i = j; i < m; i++)
+            write_at(e, &e->panel, f->panel + i + (int64_t)j * m, v[i + j * m]);
+    for (int32_t j = 0; j < r; j++)
+        for (int32_t i = j; i < r; i++)
+            write_at(e, &e->arena, f->block + i + (int64_t)j * r, v[k + i + (k + j) * m]);
+    free(v);
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+static target tile_of(const factor_front *f, int32_t i, int32_t j, scalar *v)
+{
+    const int32_t row = factor_block_row(f, i), column = factor_block_row(f, j);
+    return (target){.row = row,
+                    .rows = factor_block_row(f, i + 1) - row,
+                    .column = column,
+                    .columns = factor_block_row(f, j + 1) - column,
+                    .ld = T,
+                    .row_block = i,
+                    .column_block = j,
+                    .v = v};
+}
+
+static int is_kept(const target *t, int32_t i, int32_t j)
+{
+    return t->row + i >= t->column + j;
+}
+
+static void load_panel(emulator *e, const factor_front *f, const target *t)
+{
+    for (int32_t j = 0; j < t->columns; j++)
+        for (int32_t i = 0; i < t->rows; i++)
+            if (is_kept(t, i, j))
+                t->v[i + j * T] =
+                    read_at(e, &e->panel, f->panel + t->row + i + (int64_t)(t->column + j) * f->m);
+}
+
+static void store_panel(emulator *e, const factor_front *f, const target *t)
+{
+    for (int32_t j = 0; j < t->columns; j++)
+        for (int32_t i = 0; i < t->rows; i++)
+            if (is_kept(t, i, j))
+                write_at(e, &e->panel, f->panel + t->row + i + (int64_t)(t->column + j) * f->m,
+                         t->v[i + j * T]);
+}
+
+/* tile -= L(rows, panels [from, to)) L(columns, the same)^H */
+static void subtract_product(emulator *e, const factor_front *f, const target *t, int32_t from,
+                             int32_t to)
+{
+    const int32_t c0 = factor_block_row(f, from), c1 = factor_block_row(f, to);
+    for (int32_t c = c0; c < c1; c++)
+        for (int32_t j = 0; j < t->columns; j++) {
+            const scalar y =
+                scalar_conj(read_at(e, &e->panel, f->panel + t->column + j + (int64_t)c * f->m));
+            for (int32_t i = 0; i < t->rows; i++)
+                if (is_kept(t, i, j))
+                    t->v[i + j * T] -=
+                        read_at(e, &e->panel, f->panel + t->row + i + (int64_t)c * f->m) * y;
+        }
+}
+
+static int64_t inverse_at(const factor_front *f, int32_t q)
+{
+    return (int64_t)(f->inverse + q) * T * T;
+}
+
+/* X := inv(L), stored with zeros above its diagonal. */
+static void store_inverse(emulator *e, const factor_front *f, int32_t q, const target *t)
+{
+    for (int32_t j = 0; j < t->columns; j++) {
+        scalar x[T] = {0};
+        for (int32_t i = j; i < t->columns; i++) {
+            scalar sum = i == j;
+            for (int32_t p = j; p < i; p++)
+                sum -= t->v[i + p * T] * x[p];
+            x[i] = sum / t->v[i + i * T];
+        }
+        for (int32_t i = 0; i < T; i++)
+            write_at(e, &e->inverse, inverse_at(f, q) + i + j * T, x[i]);
+    }
+}
+
+static void do_rows(emulator *e, const factor_front *f, const target *t, int32_t q)
+{
+    scalar row[T];
+    for (int32_t i = 0; i < t->rows; i++) {
+        for (int32_t j = 0; j < t->columns; j++) {
+            row[j] = 0;
+            for (int32_t p = 0; p <= j; p++)
+                row[j] += t->v[i + p * T] *
+                          scalar_conj(read_at(e, &e->inverse, inverse_at(f, q) + j + p * T));
+        }
+        for (int32_t j = 0; j < t->columns; j++)
+            t->v[i + j * T] = row[j];
+    }
+    store_panel(e, f, t);
+}
+
+static void do_tile(emulator *e, const factor_task *task)
+{
+    const factor_front *f = e->g->front + task->front;
+    scalar v[T * T] = {0};
+    const int32_t column = task->kind == FACTOR_PIVOT ? task->i : task->j;
+    const target t = tile_of(f, task->i, column, v);
+    e->front = task->front;
+    switch ((factor_kind)task->kind) {
+    case FACTOR_ASSEMBLE:
+        add_entries(e, f->entries + factor_tile_number(f, task->i, task->j), &t);
+        pull(e, f, &t);
+        store_panel(e, f, &t);
+        break;
+    case FACTOR_PIVOT:
+        load_panel(e, f, &t);
+        subtract_product(e, f, &t, task->from, task->to);
+        factorize_columns(e, f->first + t.column, t.columns, t.columns, T, v);
+        store_panel(e, f, &t);
+        store_inverse(e, f, task->i, &t);
+        break;
+    case FACTOR_ROWS:
+        load_panel(e, f, &t);
+        do_rows(e, f, &t, task->j);
+        break;
+    case FACTOR_UPDATE:
+        load_panel(e, f, &t);
+        subtract_product(e, f, &t, task->from, task->to);
+        store_panel(e, f, &t);
+        break;
+    case FACTOR_CONTRIBUTION:
+        pull(e, f, &t);
+        subtract_product(e, f, &t, 0, task->to);
+        for (int32_t j = 0; j < t.columns; j++)
+            for (int32_t i = 0; i < t.rows; i++)
+                if (is_kept(&t, i, j))
+                    write_at(e, &e->arena,
+                             f->block + t.row - f->k + i +
+                                 (int64_t)(t.column - f->k + j) * (f->m - f->k),
+                             v[i + j * T]);
+        break;
+    case FACTOR_SMALL:
+        break;
+    }
+}
+
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+const char *NAME(emulate_factorization)(const emulated_factorization *f)
+{
+    const factor_program *g = f->program;
+    emulator e = {.f = f, .g = g, .outcome = {.failed = g->n, .smallest = INFINITY}};
+    random_stream r = random_seeded(f->seed);
+    int32_t *order = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
+    const int is_open = order && watched_open(&e.panel, f->panel, g->panel_scalars) +
+                                         watched_open(&e.arena, NULL, g->arena_scalars) +
+                                         watched_open(&e.inverse, NULL, g->inverses * T * T) ==
+                                     3;
+    complain(&e, !is_open, "no memory");
+    for (int32_t level = 0; level < g->levels && !e.wrong; level++) {
+        const int64_t begin = g->level_start[level], count = g->level_start[level + 1] - begin;
+        e.begin = begin;
+        random_permutation(&r, (int32_t)count, order);
+        for (int64_t q = 0; q < count && !e.wrong; q++) {
+            const factor_task *task = g->task + begin + order[q];
+            e.task = begin + order[q];
+            if (task->kind != FACTOR_SMALL)
+                do_tile(&e, task);
+            else
+                for (int32_t s = task->i; s < task->j; s++)
+                    do_small(&e, s);
+        }
+    }
+    *f->outcome = e.outcome;
+    watched_close(&e.panel, 0);
+    watched_close(&e.arena, 1);
+    watched_close(&e.inverse, 1);
+    free(order);
+    return e.wrong;
+}
