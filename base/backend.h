@@ -28,8 +28,8 @@ typedef struct backend_problem {
     const int32_t *matched_row;   /* n: row matched to each column of a, a perfect matching found
                                      with the values at analysis; */
     const double *matched_dual;   /* n: the rows' dual variables; both NULL without a matching */
-    int foresees_cholesky;        /* predict assumes Cholesky (1) or LDL^T (0), */
-    int foresees_matching;        /* and for LDL^T scaling by matching (1) or not (0) */
+    int expects_cholesky;        /* predict assumes Cholesky (1) or LDL^T (0), */
+    int expects_matching;        /* and for LDL^T scaling by matching (1) or not (0) */
     int allow_simplicial; /* Cholesky is likely, and only the CPU backend needs the factor as fronts
                            */
     int for_latency;      /* very many solves: preparing for them may take any amount of memory */
@@ -125,7 +125,7 @@ typedef struct backend {
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
     libsolver_status (*prepare)(const backend_problem *problem, void **plan, message *why);
     void (*discard)(void *plan);
-    /* Bytes of a factor of the foreseen kind, of a workspace for one column and of everything its
+    /* Bytes of a factor of the predicted kind, of a workspace for one column and of everything its
      * first solve allocates, if no pivot is delayed, perturbed or zero. */
     void (*predict)(const void *plan, int64_t *host_bytes, int64_t *device_bytes);
     void (*permutation)(const void *plan, int64_t *permutation);

@@ -141,10 +141,10 @@ typedef struct libsolver_task {
 /* ---- Values of libsolver_options ---- */
 
 typedef enum libsolver_backend {
-    /* Factors are made on the CPU.  Solves run on the GPU, if there is one, where they are foreseen
-     * to take less time by as much as options.purpose says; otherwise on the CPU, also when the
-     * device fails, has no room, or cannot do what is asked.  CUDA is first looked at when the
-     * forecast is for the GPU.  libsolver_info tells; libsolver_analyze logs the forecast. */
+    /* Factors are made on the CPU.  Solves run on the GPU, if there is one, where they are
+     * predicted to take less time by as much as options.purpose says; otherwise on the CPU, also
+     * when the device fails, has no room, or cannot do what is asked.  CUDA is first looked at when
+     * the forecast is for the GPU.  libsolver_info tells; libsolver_analyze logs the forecast. */
     LIBSOLVER_BACKEND_AUTO = 0,
     LIBSOLVER_BACKEND_CPU = 1,
     /* Factors are made on the CPU, solves run on the device and are never moved silently: NOT_BUILT

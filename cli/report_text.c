@@ -61,7 +61,7 @@ static void print_analysis(const libsolver_analysis_info *a, FILE *to)
     fprintf(to, "analysis   ordering %s, %" PRId64 " supernode%s on %" PRId64 " level%s\n",
             ordering_name(a->ordering), a->supernodes, plural(a->supernodes), a->levels,
             plural(a->levels));
-    fprintf(to, "           foreseen: %s entries in L, %s, %s of memory\n",
+    fprintf(to, "           predicted: %s entries in L, %s, %s of memory\n",
             count((double)a->factor_nnz, "").text, count(a->factor_flops, "flop").text,
             bytes((double)a->host_bytes).text);
 }

@@ -25,9 +25,9 @@ typedef struct solve_run {
 } solve_run;
 
 /* Says what goes on when somebody watches and it is going to take a while. */
-static void announce(const solve_run *run, const char *what, double seconds_foreseen)
+static void announce(const solve_run *run, const char *what, double seconds_predicted)
 {
-    if (run->shows_progress && seconds_foreseen > 2)
+    if (run->shows_progress && seconds_predicted > 2)
         fprintf(stderr, "%s ...\n", what);
 }
 

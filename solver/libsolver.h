@@ -13,7 +13,7 @@
  * factor many solves:
  *
  *     libsolver_context_create(&options, &context);    // where to run, whose memory, whom to tell
- *     libsolver_analyze(context, &A, &options, &S);    // pattern: ordering, tree, memory foreseen
+ *     libsolver_analyze(context, &A, &options, &S);    // pattern: ordering, tree, memory predicted
  *     libsolver_factorize(S, &A, &F);                  // values; one analysis serves many factors
  *     libsolver_refactorize(F, &A);                    // new values; nothing is allocated
  *     libsolver_solve_plain(F, LIBSOLVER_PART_ALL, W, &b, &x);    // one pass; nothing is checked
@@ -119,7 +119,7 @@ typedef struct libsolver_options {
     /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its
      * children have equal parts of it.  Those past it get the best pivot there is, raised to
      * sqrt(eps) of the column's largest entry if need be, and count as perturbed [Duff, Pralet
-     * 2007].  0: no cap, unless the factor would grow to tens of times what was foreseen */
+     * 2007].  0: no cap, unless the factor would grow to tens of times what was predicted */
     int64_t delay_cap;
     /* length schur_size, distinct, 0-based; copied: rows that are not eliminated; see
      * libsolver_schur_complement */
@@ -325,7 +325,7 @@ LIBSOLVER_API void libsolver_workspace_free(libsolver_workspace *workspace);
 /* After analyze. */
 typedef struct libsolver_analysis_info {
     int64_t n, nnz; /* order; entries of the lower triangle with the diagonal, duplicates summed */
-    int64_t factor_nnz;  /* entries of L with the diagonal, no padding, pivoting not foreseen */
+    int64_t factor_nnz;  /* entries of L with the diagonal, no padding, pivoting not predicted */
     double factor_flops; /* sum over columns of (entries in the column)^2 */
     int64_t supernodes;  /* fundamental ones */
     int64_t levels;      /* longest path of supernodes from a leaf to a root */

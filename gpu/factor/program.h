@@ -99,26 +99,33 @@ typedef struct factor_program {
     factor_task *task;
 } factor_program;
 
-static inline int32_t factor_pivot_blocks(const factor_front *f)
+#ifdef __cplusplus
+#define FACTOR_INLINE constexpr static inline /* so that device code may call it */
+#else
+#define FACTOR_INLINE static inline
+#endif
+FACTOR_INLINE int32_t factor_pivot_blocks(const factor_front *f)
 {
     return (f->k + FACTOR_TILE - 1) / FACTOR_TILE;
 }
-static inline int32_t factor_row_blocks(const factor_front *f)
+FACTOR_INLINE int32_t factor_row_blocks(const factor_front *f)
 {
     return factor_pivot_blocks(f) + (f->m - f->k + FACTOR_TILE - 1) / FACTOR_TILE;
 }
 /* First row of row block b, and, for b = row blocks, m. */
-static inline int32_t factor_block_row(const factor_front *f, int32_t b)
+FACTOR_INLINE int32_t factor_block_row(const factor_front *f, int32_t b)
 {
     const int32_t nb = factor_pivot_blocks(f),
                   from = b < nb ? b * FACTOR_TILE : f->k + (b - nb) * FACTOR_TILE;
     return from < f->m ? from : f->m;
 }
 /* Number of tile (i, j), j < pivot blocks, among those of the panel. */
-static inline int32_t factor_tile_number(const factor_front *f, int32_t i, int32_t j)
+FACTOR_INLINE int32_t factor_tile_number(const factor_front *f, int32_t i, int32_t j)
 {
     return j * factor_row_blocks(f) - j * (j - 1) / 2 + i - j;
 }
+
+#undef FACTOR_INLINE
 
 #ifdef __cplusplus
 }

@@ -54,7 +54,7 @@ REFINE_INLINE void refined_column_decide(refined_column *c, double error, int fi
 /* What the residual r of one row adds to the backward error of its column, as its magnitude over
  * what it is measured against; see solver/cpu/solve/refine_tmpl.c.  r = |b - A x|_i, b = |b_i|,
  * bound =
- * (|A||x| + |b|)_i, norm = max |x|; threshold: 1000 n eps.  *small tells which of the two maxima.
+ * (|A||x| + |b|)_i, norm = max |x|; threshold: 1000 n eps.  *small: which of the two maxima.
  * Infinite if something is not finite. */
 REFINE_INLINE double refine_row_error(double r, double b, double bound, double row_sum, double norm,
                                       double threshold, int *small)

@@ -179,7 +179,7 @@ extern "C" libsolver_status device_refinement_open(const device_matrix *a, int32
     const current_device here(a->device);
     const cudaStream_t stream = (cudaStream_t)a->stream;
     int64_t zeroed;
-    void *told = nullptr;
+    void *host_state = nullptr;
     *w = {};
     w->device = a->device;
     w->columns = columns < REFINE_COLUMNS ? columns : REFINE_COLUMNS;
@@ -189,10 +189,10 @@ extern "C" libsolver_status device_refinement_open(const device_matrix *a, int32
     libsolver_status status =
         CUDA_STATUS(cudaMemsetAsync(w->memory, 0, (size_t)zeroed, stream), CLEARING, why);
     if (status == LIBSOLVER_OK)
-        status = page_locked_allocate(&told, sizeof(refine_state),
+        status = page_locked_allocate(&host_state, sizeof(refine_state),
                                       cudaHostAllocMapped | cudaHostAllocPortable,
                                       "the state of refinement", why);
-    w->told = static_cast<refine_state *>(told);
+    w->host_state = static_cast<refine_state *>(host_state);
     if (status == LIBSOLVER_OK)
         status = CUDA_STATUS(cudaStreamSynchronize(stream), CLEARING, why);
     if (status != LIBSOLVER_OK)
@@ -205,10 +205,10 @@ extern "C" void device_refinement_close(device_refinement *w)
     const current_device here(w->device);
     if (w->memory)
         cudaFree(w->memory);
-    if (w->told)
-        cudaFreeHost(w->told);
+    if (w->host_state)
+        cudaFreeHost(w->host_state);
     w->memory = nullptr;
-    w->told = nullptr;
+    w->host_state = nullptr;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ static refine_arguments<T> arguments_of(const device_matrix *a, const device_ref
     g.partial = w->partial;
     g.arrived = w->arrived;
     g.state = w->state;
-    g.told = s->tell ? w->told : nullptr;
+    g.host_state = s->copies_state ? w->host_state : nullptr;
     g.failed = s->failed;
     g.norm_blocks = a->norm_blocks;
     g.first = s->first;

@@ -30,7 +30,7 @@ template <typename T> struct refine_arguments {
     double *omega;   /* columns x 2 x blocks: the two maxima of the backward error */
     double *partial; /* sums of segments */
     unsigned *arrived;
-    refine_state *state, *told; /* told: NULL, or on the host */
+    refine_state *state, *host_state; /* host_state: NULL, or a copy on the host */
     unsigned *failed;
     int32_t norm_blocks, first;
     double tolerance, least_progress, threshold;
@@ -313,10 +313,10 @@ template <typename T> __device__ __forceinline__ void decide(const refine_argume
         }
     }
     __syncthreads();
-    if (a.told)
+    if (a.host_state)
         for (int k = threadIdx.x; k < (int)(sizeof(refine_state) / sizeof(int32_t));
              k += REFINE_THREADS)
-            reinterpret_cast<volatile int32_t *>(a.told)[k] =
+            reinterpret_cast<volatile int32_t *>(a.host_state)[k] =
                 reinterpret_cast<int32_t *>(a.state)[k];
 }
 

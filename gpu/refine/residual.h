@@ -53,7 +53,7 @@ typedef struct device_refinement {
     double *norm, *omega, *partial;
     unsigned *arrived;   /* blocks of a launch, then segments of each row; back to 0 at its end */
     refine_state *state; /* on the device */
-    refine_state *told;  /* on the host, page-locked: a copy that the device writes */
+    refine_state *host_state; /* page-locked: a copy that the device writes */
 } device_refinement;
 
 libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
@@ -64,7 +64,8 @@ typedef struct refine_step {
     libsolver_vectors b, x; /* on the device */
     int first; /* x is measured as it is; otherwise x += d before, in the columns that are not done
                 */
-    int tell;  /* the state goes to `told`; false where launches are captured or not waited for */
+    int copies_state; /* the state goes to host_state; false where launches are captured or not
+                         waited for */
     double tolerance, least_progress;
     unsigned *failed; /* on the device: nonzero after a solve that gave up */
 } refine_step;
@@ -104,7 +105,7 @@ libsolver_status device_refine_finish(const device_matrix *a, const device_refin
 libsolver_status device_refine_spare(const device_matrix *a, const device_refinement *w,
                                      void *stream, const libsolver_vectors *b,
                                      libsolver_vectors *copy, message *why);
-/* Waits for the stream; then `told` is the state after the last step that told. */
+/* Waits for the stream; then host_state is the state after the last step that copied it. */
 libsolver_status device_refine_wait(const device_matrix *a, void *stream, message *why);
 
 #ifdef __cplusplus

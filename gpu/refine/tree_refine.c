@@ -198,8 +198,8 @@ static libsolver_status start(const tree_refiner *r, int solve_first, refine_ste
     return LIBSOLVER_OK;
 }
 
-/* x += A^-1 (b - A x) and its error.  A kernel that solves could look at r->device.state->open, on
- * the device, and return if it is 0. */
+/* x += A^-1 (b - A x) and its error.  A kernel that solves could look at
+ * r->device.host_state->open, on the device, and return if it is 0. */
 static libsolver_status correct(const tree_refiner *r, const refine_step *s, message *why)
 {
     const libsolver_vectors residual = device_block(r, r->device.residual, s->b.columns);
@@ -213,17 +213,17 @@ static libsolver_status run(const tree_refiner *r, int most, refine_step *s, tre
                             message *why)
 {
     const device_matrix *a = &r->a->device;
-    const volatile refine_state *told = r->device.told;
+    const volatile refine_state *state = r->device.host_state;
     TRY(start(r, how->solve_first, s, why));
     TRY(device_refine_wait(a, NULL, why));
-    for (how->steps = 0; told->open > 0 && how->steps < most && !told->failed; how->steps++) {
+    for (how->steps = 0; state->open > 0 && how->steps < most && !state->failed; how->steps++) {
         if (environment_cancelled(r->a->env))
             return FAIL(why, LIBSOLVER_CANCELLED, "%s",
                         libsolver_status_sentence(LIBSOLVER_CANCELLED));
         TRY(correct(r, s, why));
         TRY(device_refine_wait(a, NULL, why));
     }
-    if (told->worse > 0) {
+    if (state->worse > 0) {
         const refine_outcome nowhere = {0};
         TRY(device_refine_finish(a, &r->device, NULL, s, &nowhere, why));
         TRY(device_refine_wait(a, NULL, why));
@@ -235,13 +235,13 @@ libsolver_status tree_refine_run(tree_refiner *r, tree_refinement *how, double *
                                  double *initial, message *why)
 {
     refine_step s = step_of(r, how, &r->b, &r->x);
-    s.tell = 1;
+    s.copies_state = 1;
     TRY(run(r, how->steps, &s, how, why));
-    if (r->device.told->failed)
+    if (r->device.host_state->failed)
         return tree_solve_check(r->a->solver, r->solves, NULL, why);
     for (int64_t q = 0; q < r->b.columns; q++) {
-        error[q] = r->device.told->column[q].error;
-        initial[q] = r->device.told->column[q].initial;
+        error[q] = r->device.host_state->column[q].error;
+        initial[q] = r->device.host_state->column[q].initial;
     }
     return LIBSOLVER_OK;
 }

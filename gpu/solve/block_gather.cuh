@@ -2,14 +2,14 @@
  * right-hand sides
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows may be read once their marks were seen, by loads that acquire.  Four lanes take a row
+ * Rows may be read once their flags were seen, by loads that acquire.  Four lanes take a row
  * (gpu/solve/block_rows.cuh). */
 #ifndef GPU_SOLVE_BLOCK_GATHER_CUH
 #define GPU_SOLVE_BLOCK_GATHER_CUH
 
 #include "gpu/solve/block_rows.cuh"
 #include "gpu/solve/gather_group.cuh"
-#include "gpu/solve/marks.cuh"
+#include "gpu/solve/flags.cuh"
 
 /* Up to 8 real columns have warps of their own for it: 7 to 19 % less time on an H200, with one
  * group of seven, which is better than two of three.  With more columns the inputs of several tasks
@@ -29,25 +29,25 @@ template <typename T, int TILES> struct block_gatherer : block_gather_group<T, T
     using real = real_of<T>;
     using pair = complex_of<real>;
     using part = lane_part<real, TILES>;
-    /* Of a thread on their way together: marks, sources (apart, 6 are 3 % slower than 4). */
+    /* Of a thread on their way together: flags, sources (apart, 6 are 3 % slower than 4). */
     static constexpr bool APART = GATHERS_APART<T, TILES>;
-    static constexpr int MARKS = APART ? 1 : 2, IN_FLIGHT = APART ? 4 : 8 / TILES;
+    static constexpr int FLAGS = APART ? 1 : 2, IN_FLIGHT = APART ? 4 : 8 / TILES;
     static constexpr int STEP = THREADS / 4; /* rows at once */
 
-    __device__ __forceinline__ void wait_for_marks(const task_view<T> &v) const
+    __device__ __forceinline__ void wait_for_flags(const task_view<T> &v) const
     {
         const int sources = v.start_at ? v.start(v.inputs) : v.inputs;
 #pragma unroll 1
-        for (int k = number; k - (number & 31) < sources; k += MARKS * THREADS) {
-            row_marks<MARKS> m;
+        for (int k = number; k - (number & 31) < sources; k += FLAGS * THREADS) {
+            row_flags<FLAGS> m;
 #pragma unroll
-            for (int u = 0; u < MARKS; u++) {
+            for (int u = 0; u < FLAGS; u++) {
                 const int at = k + u * THREADS, code = at < sources ? v.code(at) : SOURCE_ZERO;
                 m.row[u] = code >= 0 && (code & 1) == SOURCE_PACKET ? code >> 1 : -1;
             }
             wait_by_one_lane(
-                *this, [&] { m.look(this->a.mark, this->epoch); }, [&] { return m.is_missing(); },
-                [&] { return !m.poll(this->a.mark, this->epoch); });
+                *this, [&] { m.look(this->a.flag, this->epoch); }, [&] { return m.is_missing(); },
+                [&] { return !m.poll(this->a.flag, this->epoch); });
         }
     }
 
@@ -137,8 +137,8 @@ template <typename T, int TILES> struct block_gatherer : block_gather_group<T, T
     /* in := the task's inputs */
     __device__ __forceinline__ void run(const task_view<T> &v, T *gathered) const
     {
-        wait_for_marks(v);
-        this->meet(); /* all marks are seen */
+        wait_for_flags(v);
+        this->meet(); /* all flags are seen */
         gather(v, reinterpret_cast<real *>(gathered));
     }
 };

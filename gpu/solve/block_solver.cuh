@@ -7,7 +7,7 @@
  * row (gpu/solve/block_rows.cuh).
  *
  * Of a row that is published first the values are written, then, when all of its task are and
- * behind a fence, its mark: the number of the launch. */
+ * behind a fence, its flag: the number of the launch. */
 #ifndef GPU_SOLVE_BLOCK_SOLVER_CUH
 #define GPU_SOLVE_BLOCK_SOLVER_CUH
 
@@ -61,7 +61,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         for (int o = threadIdx.x & 31; o < v.outs; o += 32) {
             const int to = v.out(o).dst;
             if (to >= 0)
-                asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(a.mark + to), "r"(epoch)
+                asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(a.flag + to), "r"(epoch)
                              : "memory");
         }
     }

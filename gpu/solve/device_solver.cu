@@ -228,7 +228,7 @@ static int64_t columns_with_packets(const device_solver *s, int32_t columns)
 struct workspace_layout {
     int32_t columns;
     parts all;
-    int64_t state, epoch, packets, value, mark;
+    int64_t state, epoch, packets, value, flag;
 
     workspace_layout(const device_solver *s, int64_t wanted)
     {
@@ -244,7 +244,7 @@ struct workspace_layout {
             packets = all.place(columns_with_packets(s, columns) * s->packets *
                                 (int64_t)sizeof(::packet<T>));
             value = all.place(several * block_columns<T>(columns) * (int64_t)sizeof(T));
-            mark = all.place(several * (int64_t)sizeof(unsigned));
+            flag = all.place(several * (int64_t)sizeof(unsigned));
             return LIBSOLVER_OK;
         });
     }
@@ -274,7 +274,7 @@ extern "C" libsolver_status device_workspace_open(const device_solver *s, int64_
     w->epoch = base + layout.epoch;
     w->packets = base + layout.packets;
     w->value = base + layout.value;
-    w->mark = base + layout.mark;
+    w->flag = base + layout.flag;
     if (error != cudaSuccess)
         device_workspace_close(w);
     return CUDA_STATUS(error, "clearing the workspace of the solve", why);

@@ -54,7 +54,7 @@ typedef struct device_upload {
 typedef struct device_workspace {
     int device;
     int32_t columns;                                       /* most at a time */
-    void *memory, *state, *epoch, *packets, *value, *mark; /* value, mark: for several columns */
+    void *memory, *state, *epoch, *packets, *value, *flag; /* value, flag: for several columns */
 } device_workspace;
 
 /* Blocks of vectors on their way between host and device: n x columns scalars by columns on both

@@ -36,7 +36,7 @@ solve_arguments<T> solve_arguments_of(const device_solver *s, const device_works
     a.copy = s->copy;
     a.packets = static_cast<packet_word *>(w->packets);
     a.value = static_cast<T *>(w->value);
-    a.mark = static_cast<unsigned *>(w->mark);
+    a.flag = static_cast<unsigned *>(w->flag);
     a.state = static_cast<solve_state *>(w->state);
     a.epoch = static_cast<unsigned *>(w->epoch);
     a.scale = static_cast<const real_of<T> *>(s->scale);

@@ -138,7 +138,7 @@ template <typename T> struct column_solver : solver_base<T> {
         h.count = there ? max(0, (q.inner - part + (1 << log_parts) - 1) >> log_parts) : 0;
         h.t = v.tile() + q.tile + min(o, q.outs - 1) * q.out_step + part * q.inner_step;
         if (scalar<T>::is_complex && (q.mode & SLOT_CONJUGATE))
-            h.t_step = -h.t_step; /* a mark: conjugated */
+            h.t_step = -h.t_step; /* a flag: conjugated */
     }
     /* Four products from y on, of which `count` are there. */
     __device__ __forceinline__ static T multiply_four(const T *t, int t_step, const T *y,

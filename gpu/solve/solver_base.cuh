@@ -20,7 +20,7 @@ template <typename T> struct solve_arguments {
     const task_copy *copy;
     packet_word *packets; /* one right-hand side: what is published, a packet each */
     T *value; /* several: `pitch` scalars each, and the number of the launch that wrote them */
-    unsigned *mark;
+    unsigned *flag;
     solve_state *state;
     unsigned *epoch; /* one for each block; NULL: state->level_epoch */
     const T *b;

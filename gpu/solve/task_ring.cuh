@@ -32,10 +32,10 @@ struct task_place {
     int task, gathered;
 };
 
-/* What a block keeps of the tasks in its ring, task t in t mod RING_TASKS.  told: its description
- * has come; full: its tiles; ready: its inputs. */
+/* What a block keeps of the tasks in its ring, task t in t mod RING_TASKS. described: its
+ * description has come; full: its tiles; ready: its inputs. */
 struct ring_state {
-    uint64_t told[RING_TASKS], full[RING_TASKS], ready[RING_TASKS];
+    uint64_t described[RING_TASKS], full[RING_TASKS], ready[RING_TASKS];
     task_place place[RING_TASKS];
 };
 
@@ -61,7 +61,7 @@ struct task_ring {
     __device__ __forceinline__ void open(int arrivals) const
     {
         for (int s = 0; s < RING_TASKS; s++) {
-            barrier_open(&state->told[s], 1);
+            barrier_open(&state->described[s], 1);
             barrier_open(&state->full[s], 1);
             barrier_open(&state->ready[s], arrivals);
         }
@@ -71,9 +71,9 @@ struct task_ring {
     /* Parity of the phase of task t in its place. */
     __device__ __forceinline__ static unsigned phase(int t) { return (unsigned)t / RING_TASKS & 1; }
 
-    __device__ __forceinline__ void wait_told(int t) const
+    __device__ __forceinline__ void wait_described(int t) const
     {
-        inbox_wait(&state->told[t % RING_TASKS], phase(t));
+        inbox_wait(&state->described[t % RING_TASKS], phase(t));
     }
     __device__ __forceinline__ void wait_full(int t) const
     {
@@ -83,11 +83,11 @@ struct task_ring {
     {
         inbox_wait(&state->ready[t % RING_TASKS], phase(t));
     }
-    __device__ __forceinline__ void tell_ready(int t) const
+    __device__ __forceinline__ void publish_ready(int t) const
     {
         barrier_arrive(&state->ready[t % RING_TASKS]);
     }
-    /* Of a task that is told of. */
+    /* Of a task that is described. */
     __device__ __forceinline__ const char *task(int t) const
     {
         return base + state->place[t % RING_TASKS].task;
@@ -206,7 +206,7 @@ template <int INPUT_BYTES, int SOURCE_BYTES> struct task_copier {
         const int here = 16 * (int)at;
         if (lane == 0) {
             ring.state->place[s] = {here, here + (int)bytes};
-            inbox_expect(&ring.state->told[s], first.bytes);
+            inbox_expect(&ring.state->described[s], first.bytes);
             inbox_expect(&ring.state->full[s], bytes - first.bytes);
         }
         tasks++;
@@ -228,7 +228,7 @@ template <int INPUT_BYTES, int SOURCE_BYTES> struct task_copier {
             if ((threadIdx.x & 31) == 0) {
                 const int s = (tasks - 1) % RING_TASKS;
                 uint64_t *arrival =
-                    here.task_bytes > 0 ? &ring.state->told[s] : &ring.state->full[s];
+                    here.task_bytes > 0 ? &ring.state->described[s] : &ring.state->full[s];
                 const char *from = memory + 16 * (int64_t)here.from16;
                 if (past_cache)
                     inbox_copy_past_cache(to + here.to, from, here.bytes, arrival);

@@ -55,7 +55,7 @@ __device__ __forceinline__ void solve_tasks(const solve_arguments<T> &a, const S
     };
     for (int t = 0; t < list.tasks; t++) {
         note(t, &task_times::come);
-        ring.wait_told(t);
+        ring.wait_described(t);
         ring.wait_full(t);
         note(t, &task_times::staged);
         me.run(task_view<T>(ring.task(t)), reinterpret_cast<const T *>(ring.gathered(t)), [&] {
@@ -74,9 +74,9 @@ __device__ __forceinline__ void gather_tasks(const GATHERER &me, const task_ring
 {
     using T = typename GATHERER::scalar_type;
     for (int t = me.group; t < tasks; t += GATHERER::GROUPS) {
-        ring.wait_told(t);
+        ring.wait_described(t);
         me.run(task_view<T>(ring.task(t)), reinterpret_cast<T *>(ring.gathered(t)));
-        ring.tell_ready(t);
+        ring.publish_ready(t);
     }
 }
 

@@ -1,4 +1,4 @@
-/* solver/cpu/backend_tmpl.c: the CPU backend's table: its objects made, foreseen and freed
+/* solver/cpu/backend_tmpl.c: the CPU backend's table: its objects made, predicted and freed
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/backend.h"
 #include "solver/cpu/policy/policy.h"
@@ -54,13 +54,14 @@ static libsolver_status create(const void *plan_, void **out, message *why)
 /* Bytes that a factor of this kind and its workspace for one column take until a first solve is
  * done, if no pivot is delayed, perturbed or zero.  matches: it is scaled by matching.
  * OUT_OF_MEMORY. */
-static libsolver_status foresee(const cpu_plan *plan, int cholesky, int matches, int64_t *bytes)
+static libsolver_status predict_bytes(const cpu_plan *plan, int cholesky, int matches,
+                                      int64_t *bytes)
 {
     numeric f = object_of(plan);
     int64_t factor;
     f.cholesky = cholesky;
-    TRY(f.single ? f.single->foresee(plan, cholesky, &factor)
-                 : NAME(cpu_foresee_tree)(&f, &factor));
+    TRY(f.single ? f.single->predict(plan, cholesky, &factor)
+                 : NAME(cpu_predict_tree)(&f, &factor));
     *bytes = memory_counted(1, sizeof(numeric)) + NAME(cpu_values_bytes)(&f) + factor +
              NAME(cpu_own_workspace_bytes)(&f, 1) +
              (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);
@@ -70,7 +71,7 @@ static libsolver_status foresee(const cpu_plan *plan, int cholesky, int matches,
 static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_bytes)
 {
     const cpu_plan *plan = plan_;
-    *host_bytes = plan->foreseen_bytes;
+    *host_bytes = plan->predicted_bytes;
     *device_bytes = 0;
 }
 
@@ -86,8 +87,8 @@ static libsolver_status prepare(const backend_problem *problem, void **plan, mes
     cpu_plan *p = NULL;
     *plan = NULL;
     TRY(cpu_plan_create(problem, &p, why));
-    if (foresee(p, problem->foresees_cholesky, problem->foresees_matching, &p->foreseen_bytes) !=
-        LIBSOLVER_OK) {
+    if (predict_bytes(p, problem->expects_cholesky, problem->expects_matching,
+                      &p->predicted_bytes) != LIBSOLVER_OK) {
         cpu_plan_free(p);
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY,
                     "the plan of the factorization needs %lld more bytes",
@@ -134,16 +135,16 @@ const backend NAME(cpu_backend) = {
 };
 
 #if defined(PREC_s) || defined(PREC_c)
-static libsolver_status foresee_single(const cpu_plan *plan, int cholesky, int64_t *bytes)
+static libsolver_status predict_single(const cpu_plan *plan, int cholesky, int64_t *bytes)
 {
-    return foresee(plan, cholesky, 0, bytes);
+    return predict_bytes(plan, cholesky, 0, bytes);
 }
 
 const cpu_single NAME(cpu_single) = {
     .backend = &NAME(cpu_backend),
     .attempt = NAME(cpu_single_attempt),
     .finish = NAME(cpu_single_finish),
-    .foresee = foresee_single,
+    .predict = predict_single,
     .workspace_fit = NAME(cpu_single_workspace_fit),
     .workspace_free = NAME(cpu_workspace_free),
     .solve_block = NAME(cpu_single_solve_block),

@@ -12,14 +12,6 @@
 /* Most entries of the prepared inverses, in entries of L. */
 #define DEFAULT_ENTRIES 1.5
 
-typedef struct device_plan {
-    void *cpu;
-    environment *env;
-    double entries_factor;
-    int substitutes; /* with the factor as it is */
-    int may_fall_back;
-} device_plan;
-
 /* ---- Plan and values: the CPU backend's ---- */
 
 static void discard(void *plan_)

@@ -9,6 +9,14 @@
 
 #define CPU (&NAME(cpu_backend))
 
+typedef struct device_plan {
+    void *cpu;
+    environment *env;
+    double entries_factor;
+    int substitutes; /* with the factor as it is */
+    int may_fall_back;
+} device_plan;
+
 typedef struct device_numeric {
     environment *env;
     int32_t n;

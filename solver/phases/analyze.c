@@ -101,7 +101,7 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
 
 /* Whether Cholesky will be tried, as far as is known: 0 if the kind is left open and the diagonal
  * of the rows that are eliminated says no. */
-static libsolver_status foresee_cholesky(libsolver_analysis *s, const libsolver_matrix *a,
+static libsolver_status predict_cholesky(libsolver_analysis *s, const libsolver_matrix *a,
                                          int *cholesky)
 {
     memory *m = &s->context->env.memory;
@@ -145,7 +145,7 @@ static void choose_side(libsolver_analysis *s)
     }
     const solve_forecast t = forecast_solve(&size);
     environment_log(env,
-                    "solves on the GPU: %.0f us foreseen, %.0f us on the CPU, prepared in %.0f ms",
+                    "solves on the GPU: %.0f us predicted, %.0f us on the CPU, prepared in %.0f ms",
                     1e6 * t.gpu, 1e6 * t.cpu, 1e3 * t.preparation);
     s->backend = by_type[s->type].gpu;
 }
@@ -169,7 +169,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     double *magnitude = NULL;
     order_result order = {.used = s->options.ordering};
     int cholesky;
-    TRY(foresee_cholesky(s, a, &cholesky));
+    TRY(predict_cholesky(s, a, &cholesky));
     TRY(read_magnitudes(s, a, &magnitude, why));
     const order_request request = {.env = env,
                                    .a = &s->input.a,
@@ -203,8 +203,8 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .expected_signs = s->options.expected_signs,
         .matched_row = is_perfect ? matched->row_of : NULL,
         .matched_dual = is_perfect ? matched->u : NULL,
-        .foresees_cholesky = cholesky,
-        .foresees_matching = s->options.matching == LIBSOLVER_ON,
+        .expects_cholesky = cholesky,
+        .expects_matching = s->options.matching == LIBSOLVER_ON,
         .allow_simplicial = cholesky && allow_simplicial(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,

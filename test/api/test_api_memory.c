@@ -209,16 +209,16 @@ static void a_limit_that_is_too_low_is_met_early(void **state)
             libsolver_options o;
             libsolver_context *context;
             libsolver_analysis *analysis;
-            libsolver_analysis_info foreseen;
+            libsolver_analysis_info predicted;
             libsolver_factor *f;
             ledger_open(&l, &o);
             o.threads = 1;
             assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
             assert_int_equal(libsolver_analyze(context, &view, &o, &analysis), LIBSOLVER_OK);
-            libsolver_analysis_query(analysis, &foreseen);
+            libsolver_analysis_query(analysis, &predicted);
             assert_int_equal(libsolver_factorize(analysis, &view, &f), LIBSOLVER_OK);
             /* which comes last */
-            const int64_t without = foreseen.host_bytes - libsolver_workspace_bytes(f, 1);
+            const int64_t without = predicted.host_bytes - libsolver_workspace_bytes(f, 1);
             libsolver_factor_free(f);
             libsolver_analysis_free(analysis);
             libsolver_context_free(context);

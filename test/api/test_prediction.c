@@ -1,5 +1,5 @@
-/* test/api/test_prediction.c: host memory foreseen by the analysis, beside what a factorization and
- * a solve take
+/* test/api/test_prediction.c: host memory predicted by the analysis, beside what a factorization
+ * and a solve take
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * With names of problems or files as arguments, their figures instead of the tests. */
@@ -122,7 +122,7 @@ static void view_free(view *v)
 
 typedef struct outcome {
     libsolver_status status;
-    int64_t foreseen, taken, analysis; /* bytes; the last: peak of analyze */
+    int64_t predicted, taken, analysis; /* bytes; the last: peak of analyze */
     libsolver_factor_info info;
     int matched; /* a second attempt took a matching */
 } outcome;
@@ -186,7 +186,7 @@ static outcome run(const triplets *t, const request *q)
     if (out.status == LIBSOLVER_OK) {
         libsolver_analysis_info info;
         libsolver_analysis_query(analysis, &info);
-        out.foreseen = info.host_bytes;
+        out.predicted = info.host_bytes;
         out.status = libsolver_factorize(analysis, &v.a, &f);
         libsolver_info(f, &out.info);
         if (out.status >= 0)
@@ -206,7 +206,7 @@ static outcome run(const triplets *t, const request *q)
 /* Whether all was as the prediction says: no pivot delayed, perturbed or zero, none so small that
  * it was looked at more closely or a matching was sought, nothing done in double that was to be in
  * single. */
-static int is_foreseen(const outcome *r, const request *q)
+static int is_predicted(const outcome *r, const request *q)
 {
     const libsolver_type wanted = q->mixed != LIBSOLVER_ON ? q->type
                                   : q->type == LIBSOLVER_D ? LIBSOLVER_S
@@ -225,20 +225,20 @@ static void check(const char *name, const triplets *t, const request *q)
 {
     char text[400];
     const outcome r = run(t, q);
-    const double difference = (double)(r.taken - r.foreseen);
+    const double difference = (double)(r.taken - r.predicted);
     if (r.status < 0)
         return;
-    if (is_foreseen(&r, q)) {
+    if (is_predicted(&r, q)) {
         checked++;
         if (!(fabs(difference) <= SLACK))
-            fail_msg("%s: %lld bytes foreseen, %lld taken, %lld growths", words(name, q, text),
-                     (long long)r.foreseen, (long long)r.taken, (long long)r.info.growths);
+            fail_msg("%s: %lld bytes predicted, %lld taken, %lld growths", words(name, q, text),
+                     (long long)r.predicted, (long long)r.taken, (long long)r.info.growths);
         return;
     }
     grown += r.info.growths > 0;
     if (!(difference >= -SLACK))
-        fail_msg("%s: %lld bytes foreseen, %lld taken, %lld growths, %s", words(name, q, text),
-                 (long long)r.foreseen, (long long)r.taken, (long long)r.info.growths,
+        fail_msg("%s: %lld bytes predicted, %lld taken, %lld growths, %s", words(name, q, text),
+                 (long long)r.predicted, (long long)r.taken, (long long)r.info.growths,
                  libsolver_status_name(r.status));
 }
 
@@ -285,7 +285,7 @@ static const char *const grids[] = {"lap2d:1",  "lap2d:7", "lap2d:30",
 /* That many are asked for with each matrix. */
 #define REQUESTS (6 * 48 - 2 * 16)
 
-static void definite_matrices_are_foreseen(void **state)
+static void definite_matrices_are_predicted(void **state)
 {
     (void)state;
     for (int k = 0; k < GRIDS; k++) {
@@ -295,7 +295,7 @@ static void definite_matrices_are_foreseen(void **state)
 }
 
 /* Of those with a diagonal of both signs, all but Cholesky is done. */
-static void indefinite_matrices_are_foreseen(void **state)
+static void indefinite_matrices_are_predicted(void **state)
 {
     (void)state;
     for (int k = 1; k < GRIDS; k++) {
@@ -332,11 +332,11 @@ static int print_figures(int count, char **names)
                                .threads = 2};
             char text[400];
             const outcome r = run(&p.a, &q);
-            printf("%7.4f %-40s foreseen %12lld taken %12lld analysis' peak %12lld %s%s delayed "
+            printf("%7.4f %-40s predicted %12lld taken %12lld analysis' peak %12lld %s%s delayed "
                    "%lld growths %lld perturbed %lld\n",
-                   (double)r.foreseen / (double)r.taken, words(p.name, &q, text),
-                   (long long)r.foreseen, (long long)r.taken, (long long)r.analysis,
-                   libsolver_status_name(r.status), is_foreseen(&r, &q) ? "" : " (not foreseen)",
+                   (double)r.predicted / (double)r.taken, words(p.name, &q, text),
+                   (long long)r.predicted, (long long)r.taken, (long long)r.analysis,
+                   libsolver_status_name(r.status), is_predicted(&r, &q) ? "" : " (not predicted)",
                    (long long)r.info.delayed, (long long)r.info.growths,
                    (long long)r.info.perturbed);
             fflush(stdout);
@@ -351,8 +351,8 @@ int main(int count, char **arguments)
     if (count > 1)
         return print_figures(count - 1, arguments + 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(definite_matrices_are_foreseen),
-        cmocka_unit_test(indefinite_matrices_are_foreseen),
+        cmocka_unit_test(definite_matrices_are_predicted),
+        cmocka_unit_test(indefinite_matrices_are_predicted),
         cmocka_unit_test(delayed_pivots_take_more_and_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,7 @@ libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *repo
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_foresee_layout)(numeric *f, int64_t *bytes)
+libsolver_status NAME(cpu_predict_layout)(numeric *f, int64_t *bytes)
 {
     needs r;
     scratch t;

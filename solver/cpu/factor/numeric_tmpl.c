@@ -179,7 +179,7 @@ void NAME(cpu_release_values)(numeric *f)
     memory_free(m, f->magnitude);
 }
 
-libsolver_status NAME(cpu_foresee_tree)(numeric *f, int64_t *bytes)
+libsolver_status NAME(cpu_predict_tree)(numeric *f, int64_t *bytes)
 {
     memory *m = &f->plan->env->memory;
     memory_part part[MOST_PARTS];
@@ -190,7 +190,7 @@ libsolver_status NAME(cpu_foresee_tree)(numeric *f, int64_t *bytes)
     const int parts = list_fronts(f, part);
     int64_t layout = 0;
     const libsolver_status status = memory_take(m, part, parts)
-                                        ? NAME(cpu_foresee_layout)(f, &layout)
+                                        ? NAME(cpu_predict_layout)(f, &layout)
                                         : LIBSOLVER_OUT_OF_MEMORY;
     memory_release(m, part, parts);
     *bytes += memory_sum(part, parts) + layout;

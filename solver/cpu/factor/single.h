@@ -24,7 +24,7 @@ typedef struct cpu_single {
      * as perturbed.  order: see numeric. */
     void (*finish)(void *factor, const void *row_sum, int32_t *order, backend_report *report);
     /* What such a factor takes, as backend.predict; OUT_OF_MEMORY. */
-    libsolver_status (*foresee)(const struct cpu_plan *plan, int cholesky, int64_t *bytes);
+    libsolver_status (*predict)(const struct cpu_plan *plan, int cholesky, int64_t *bytes);
     libsolver_status (*workspace_fit)(const void *factor, void *workspace, message *why);
     void (*workspace_free)(memory *m, void *workspace); /* also when the factor is gone */
     /* x, c right-hand sides in double precision, by the parts asked for, in place: as

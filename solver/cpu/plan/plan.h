@@ -59,7 +59,7 @@ typedef struct cpu_plan {
                                            has fronts, in an order of its own */
     schedule tasks, solves;             /* of factorizations, of solves */
     int32_t largest_front;              /* max m */
-    int64_t foreseen_bytes;             /* of a factor and its workspace: see cpu_foresee */
+    int64_t predicted_bytes;            /* of a factor and its workspace: see cpu_predict */
 } cpu_plan;
 
 static inline int plan_has_fronts(const cpu_plan *plan)

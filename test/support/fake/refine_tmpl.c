@@ -79,8 +79,8 @@ const char *NAME(emulate_refine_step)(const emulated_refinement *r)
         state->open += !state->column[q].done;
         state->worse += state->column[q].worse;
     }
-    if (r->step.tell)
-        *r->w.told = *state;
+    if (r->step.copies_state)
+        *r->w.host_state = *state;
     return NULL;
 }
 

@@ -74,8 +74,8 @@ libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
     MAY_FAIL("clearing the workspace of refinement", why);
     const int64_t bytes = place_refinement(a, w, NULL);
     w->memory = fake_allocate(bytes, 1);
-    w->told = fake_allocate(sizeof(refine_state), 0);
-    if (!w->memory || !w->told) {
+    w->host_state = fake_allocate(sizeof(refine_state), 0);
+    if (!w->memory || !w->host_state) {
         device_refinement_close(w);
         return fake_no_memory("the workspace of refinement", bytes, why);
     }
@@ -87,9 +87,9 @@ libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
 void device_refinement_close(device_refinement *w)
 {
     fake_free(w->memory);
-    fake_free(w->told);
+    fake_free(w->host_state);
     w->memory = NULL;
-    w->told = NULL;
+    w->host_state = NULL;
 }
 
 static void run_step(void *arguments)

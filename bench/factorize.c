@@ -1,0 +1,272 @@
+/* bench/factorize.c: Cholesky factorizations on a device, their time and where it goes
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * usage: bench_factorize [-t] [-s ROWS] [-r US] [-p PART] PROBLEM...
+ * PROBLEM: as for the tool (lap3d:30, ..., or a file), real and positive definite
+ *
+ * -t: time by kinds of tasks and by levels; -s, -r, -p: see factor_tuning.  Times are medians of 15
+ * means of 20 back-to-back factorizations of values on the device (3 of 1 for large ones).  error:
+ * largest difference to the CPU's L, in units of L's largest entry. */
+#define PREC_d
+#include "base/owned_tree.h"
+#include "bench/stream_times.h"
+#include "cli/problem.h"
+#include "gpu/factor/build.h"
+#include "gpu/factor/device_factorizer.h"
+#include "solver/gpu/numeric.h"
+#include "solver/phases/objects.h"
+#include <string.h>
+#include <time.h>
+
+typedef struct job {
+    problem p;
+    libsolver_factor *factor;
+    owned_tree tree;
+    backend_plan_view plan;
+    factor_program program;
+    device_factorizer f;
+    factorizer_arguments places;
+    cudaStream_t stream;
+    double plan_seconds;
+} job;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A factor on the CPU, with fronts. */
+static void factorize_on_cpu(job *j, const char *name)
+{
+    failure f = {0};
+    if (problem_load(name, &j->p, &f))
+        must(0, name);
+    must(j->p.a.type == LIBSOLVER_D, "real matrices only");
+    const libsolver_matrix a = triplets_view(&j->p.a);
+    libsolver_options o;
+    libsolver_options_default(&o);
+    o.backend = LIBSOLVER_BACKEND_GPU;
+    o.purpose = LIBSOLVER_PURPOSE_FEW;
+    o.kind = LIBSOLVER_KIND_SPD;
+    must(libsolver_factor_matrix(&a, &o, &j->factor) >= 0, "no factor");
+    const device_numeric *packed = j->factor->numeric;
+    must(cpu_backend_d.view_tree(packed->cpu, &j->tree, NULL) == LIBSOLVER_OK, "no memory");
+}
+
+static void *to_device(const void *from, size_t bytes)
+{
+    void *to;
+    CUDA(cudaMalloc(&to, bytes + 16));
+    if (from)
+        CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return to;
+}
+
+/* Program and scaled values on the device. */
+static void prepare(job *j, const factor_tuning *tuning)
+{
+    environment *env = &j->factor->context->env;
+    const device_numeric *packed = j->factor->numeric;
+    const device_plan *plan = j->factor->analysis->plan;
+    backend_view view;
+    message why = {0};
+    cpu_backend_d.view_plan(plan->cpu, &j->plan);
+    cpu_backend_d.view(packed->cpu, &view);
+    const pattern *a = j->plan.a;
+    const double *scale = view.scale;
+    double *values = malloc(sizeof(double) * (size_t)(a->start[a->n] + 1)),
+           *diagonal = malloc(sizeof(double) * (size_t)(a->n + 1));
+    must(values && diagonal, "no memory");
+    for (int32_t c = 0; c < a->n; c++) {
+        for (int64_t e = a->start[c]; e < a->start[c + 1]; e++)
+            values[e] = ((const double *)view.values)[e] * scale[c] * scale[a->row[e]];
+        diagonal[c] = values[a->start[c]];
+    }
+    const double start = now();
+    must(factor_program_build(env, &j->plan.fronts, LIBSOLVER_D, tuning, &j->program, &why) ==
+             LIBSOLVER_OK,
+         why.text);
+    j->plan_seconds = now() - start;
+    CUDA(cudaStreamCreate(&j->stream));
+    j->f.stream = j->stream;
+    must(device_factorizer_load(&j->f, &j->program, j->plan.fronts.position,
+                                j->plan.fronts.row_start[j->program.nodes], LIBSOLVER_D,
+                                &why) == LIBSOLVER_OK,
+         why.text);
+    j->places = (factorizer_arguments){
+        .values = to_device(values, sizeof(double) * (size_t)a->start[a->n]),
+        .diagonal = to_device(diagonal, sizeof(double) * (size_t)a->n),
+        .panel = to_device(NULL, sizeof(double) * (size_t)j->program.panel_scalars),
+        .doubt_level = 0x1p-26};
+    free(values);
+    free(diagonal);
+}
+
+static void launch(const void *job_)
+{
+    job *j = (job *)job_;
+    message why = {0};
+    must(device_factorizer_launch(&j->f, &j->program, &j->places, &why) == LIBSOLVER_OK, why.text);
+}
+
+/* Largest difference to the CPU's panels. */
+static double error_of(job *j)
+{
+    const factor_program *g = &j->program;
+    double *panel = malloc(sizeof(double) * (size_t)(g->panel_scalars + 1)), largest = 0, error = 0;
+    must(panel != NULL, "no memory");
+    CUDA(cudaMemcpy(panel, j->places.panel, sizeof(double) * (size_t)g->panel_scalars,
+                    cudaMemcpyDeviceToHost));
+    for (int32_t q = 0; q < g->nodes; q++) {
+        const factor_front *f = g->front + q;
+        const double *theirs = j->tree.view.panel[q];
+        for (int32_t c = 0; c < f->k; c++)
+            for (int32_t i = c; i < f->m; i++) {
+                const double mine = panel[f->panel + i + (int64_t)c * f->m],
+                             other = theirs[i + (int64_t)c * j->tree.view.ld[q]];
+                largest = fmax(largest, fabs(other));
+                error = isnan(mine) ? INFINITY : fmax(error, fabs(mine - other));
+            }
+    }
+    free(panel);
+    return error / largest;
+}
+
+/* Microseconds from one event of a stream to another. */
+static double time_of(const job *j, int calls)
+{
+    cudaEvent_t start, stop;
+    float ms;
+    CUDA(cudaEventCreate(&start));
+    CUDA(cudaEventCreate(&stop));
+    CUDA(cudaEventRecord(start, j->stream));
+    for (int c = 0; c < calls; c++)
+        launch(j);
+    CUDA(cudaEventRecord(stop, j->stream));
+    CUDA(cudaEventSynchronize(stop));
+    CUDA(cudaEventElapsedTime(&ms, start, stop));
+    CUDA(cudaEventDestroy(start));
+    CUDA(cudaEventDestroy(stop));
+    return 1e3 * (double)ms / calls;
+}
+
+static double factorization_time(const job *j)
+{
+    const int large = time_of(j, 1) > 20e3, repeats = large ? 3 : 15;
+    double times[15];
+    for (int r = 0; r < repeats; r++)
+        times[r] = time_of(j, large ? 1 : 20);
+    qsort(times, (size_t)repeats, sizeof times[0], ascending);
+    return times[repeats / 2];
+}
+
+static const char *const kind_names[] = {"small", "assemble", "pivot",
+                                         "rows",  "update",   "contribution"};
+enum { KINDS_OF_TASKS = sizeof kind_names / sizeof *kind_names };
+
+/* Where the time goes: blocks' time by kind, and the levels' spans by the longest kind in each. */
+static void print_trace(job *j)
+{
+    const factor_program *g = &j->program;
+    const size_t bytes = 2 * sizeof(uint64_t) * (size_t)g->tasks;
+    uint64_t *trace = malloc(bytes + 8);
+    must(trace != NULL, "no memory");
+    j->places.trace = to_device(NULL, bytes);
+    for (int r = 0; r < 3; r++)
+        launch(j);
+    CUDA(cudaStreamSynchronize(j->stream));
+    CUDA(cudaMemcpy(trace, j->places.trace, bytes, cudaMemcpyDeviceToHost));
+    double busy[KINDS_OF_TASKS] = {0}, span[KINDS_OF_TASKS] = {0}, longest[KINDS_OF_TASKS] = {0};
+    int64_t count[KINDS_OF_TASKS] = {0}, levels[KINDS_OF_TASKS] = {0};
+    uint64_t before = trace[0];
+    for (int32_t l = 0; l < g->levels; l++) {
+        uint64_t end = 0;
+        int last = 0;
+        for (int64_t t = g->level_start[l]; t < g->level_start[l + 1]; t++) {
+            const double us = 1e-3 * (double)(trace[2 * t + 1] - trace[2 * t]);
+            const int kind = g->task[t].kind;
+            busy[kind] += us;
+            count[kind]++;
+            longest[kind] = fmax(longest[kind], us);
+            if (trace[2 * t + 1] > end) {
+                end = trace[2 * t + 1];
+                last = kind;
+            }
+        }
+        span[last] += 1e-3 * (double)(end - before);
+        levels[last]++;
+        before = end;
+    }
+    for (int k = 0; k < KINDS_OF_TASKS; k++)
+        if (count[k] > 0)
+            printf("  %-13s %8ld tasks, mean %7.2f us, longest %7.2f; last of %4ld levels of %8.1f "
+                   "us together\n",
+                   kind_names[k], (long)count[k], busy[k] / (double)count[k], longest[k],
+                   (long)levels[k], span[k]);
+    CUDA(cudaFree(j->places.trace));
+    j->places.trace = NULL;
+    free(trace);
+}
+
+static void measure(const char *name, const factor_tuning *tuning, int traced)
+{
+    job j = {0};
+    message why = {0};
+    factor_outcome outcome;
+    factorize_on_cpu(&j, name);
+    prepare(&j, tuning);
+    launch(&j);
+    must(device_factorizer_finish(&j.f, &outcome, &why) == LIBSOLVER_OK, why.text);
+    const double error = error_of(&j), us = factorization_time(&j), again = error_of(&j),
+                 flops = j.factor->analysis->forest.factor_flops;
+    printf("%-22s %9.1f us  %6.2f TF/s | error %.1e (timed %.1e)%s | levels %d tasks %ld tiled "
+           "fronts %d of %d | L %.2fM arena %.2fM | program %.2f ms\n",
+           j.p.name, us, 1e-6 * flops / us, error, again,
+           outcome.failed < j.program.n ? " BREAKDOWN" : "", j.program.levels,
+           (long)j.program.tasks, j.program.tiled, j.program.nodes,
+           1e-6 * (double)j.program.panel_scalars, 1e-6 * (double)j.program.arena_scalars,
+           1e3 * j.plan_seconds);
+    if (traced)
+        print_trace(&j);
+    fflush(stdout);
+    CUDA(cudaFree((void *)j.places.values));
+    CUDA(cudaFree((void *)j.places.diagonal));
+    CUDA(cudaFree(j.places.panel));
+    device_factorizer_drop(&j.f);
+    CUDA(cudaStreamDestroy(j.stream));
+    memory *m = &j.factor->context->env.memory;
+    factor_program_free(m, &j.program);
+    owned_tree_free(m, &j.tree);
+    libsolver_factor_free(j.factor);
+    problem_free(&j.p);
+}
+
+int main(int argc, char **argv)
+{
+    factor_tuning tuning = {.small_rows = INT32_MAX, .run_seconds = 30e-6, .run_part = 1e-3};
+    int traced = 0, k = 1;
+    for (; k < argc && argv[k][0] == '-'; k++) {
+        must(argv[k][1] == 't' || k + 1 < argc, "usage: see bench/factorize.c");
+        switch (argv[k][1]) {
+        case 't':
+            traced = 1;
+            break;
+        case 's':
+            tuning.small_rows = atoi(argv[++k]);
+            break;
+        case 'r':
+            tuning.run_seconds = 1e-6 * atof(argv[++k]);
+            break;
+        case 'p':
+            tuning.run_part = atof(argv[++k]);
+            break;
+        default:
+            must(0, argv[k]);
+        }
+    }
+    for (; k < argc; k++)
+        measure(argv[k], &tuning, traced);
+    return 0;
+}

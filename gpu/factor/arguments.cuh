@@ -1,0 +1,86 @@
+/* gpu/factor/arguments.cuh: what the tasks of a factorization share
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_FACTOR_ARGUMENTS_CUH
+#define GPU_FACTOR_ARGUMENTS_CUH
+
+#include "dense/cuda/device/cholesky.cuh"
+#include "dense/cuda/device/invert.cuh"
+#include "gpu/factor/outcome.h"
+#include "gpu/factor/program.h"
+
+/* factor_outcome while it is gathered. */
+struct gathered_outcome {
+    int failed, uncertain;
+    unsigned long long smallest; /* bits of a positive double */
+};
+
+/* The arrays of a program and what it works on, all on the device.  Nothing here is read through
+ * the cache for constants: blocks of one launch write what those of the next read. */
+template <typename T> struct factor_arguments {
+    const factor_front *front;
+    const factor_child *child;
+    const int32_t *begin, *position;
+    const int64_t *entry_start;
+    const factor_entry *entry;
+    const factor_task *task;
+    const T *value;             /* of the scaled matrix */
+    const real_of<T> *diagonal; /* n */
+    T *panel, *arena, *inverse;
+    gathered_outcome *outcome;
+    double refuse, doubt;
+    uint64_t *trace; /* NULL, or of each task when it began and ended, in ns */
+};
+
+template <typename T>
+__device__ __forceinline__ cholesky_pivots<T> pivots_of(const factor_arguments<T> &a, int first,
+                                                        const real_of<T> *start)
+{
+    return {start,
+            first,
+            a.refuse,
+            a.doubt,
+            &a.outcome->failed,
+            &a.outcome->uncertain,
+            &a.outcome->smallest};
+}
+
+/* Distance of columns in shared memory: an odd number of times four entries of eight bytes, so that
+ * multiply_16_turned reads without bank conflicts. */
+template <typename T> __host__ __device__ constexpr int padded_rows(int rows)
+{
+    return (rows + 15) / 16 * 16 + (sizeof(T) == 16 ? 2 : 4);
+}
+
+/* to(i, j) += the entries of a list */
+template <typename T>
+__device__ __forceinline__ void add_entries(const factor_arguments<T> &a, int64_t list, T *to,
+                                            int ld)
+{
+    const int64_t end = a.entry_start[list + 1];
+    for (int64_t q = a.entry_start[list] + threadIdx.x; q < end; q += CHOLESKY_THREADS) {
+        const factor_entry e = a.entry[q];
+        to[e.row + e.column * ld] = a.value[e.value]; /* each place has one entry */
+    }
+}
+
+/* to += rows [i0, i1) and columns [j0, j1) of a child's block, at or below its diagonal; row and
+ * column: of the front at to's begin.  A warp for a column; no barrier. */
+template <typename T>
+__device__ __forceinline__ void pull_part(const factor_arguments<T> &a, const factor_child &c,
+                                          T *to, int ld, int row, int column, int i0, int i1,
+                                          int j0, int j1)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int32_t *position = a.position + c.position;
+    const T *block = a.arena + c.block;
+    for (int j = j0 + warp; j < j1; j += CHOLESKY_THREADS / 32) {
+        T *into = to + (position[j] - column) * ld - row;
+        const T *from = block + (int64_t)j * c.r;
+        for (int i = max(i0, j) + lane; i < i1; i += 32) {
+            T *t = into + position[i];
+            *t = *t + from[i];
+        }
+    }
+}
+
+#endif

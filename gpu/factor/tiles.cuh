@@ -1,0 +1,272 @@
+/* gpu/factor/tiles.cuh: block scope: the tasks on tiles of large fronts
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_FACTOR_TILES_CUH
+#define GPU_FACTOR_TILES_CUH
+
+#include "gpu/factor/arguments.cuh"
+
+constexpr int STAGE_COLUMNS = 32; /* of both operands, in shared memory at a time; two stages */
+
+template <typename T> struct tile_shape {
+    static constexpr int LD = TILE_LD<T>, STAGE = LD * STAGE_COLUMNS;
+    static constexpr int BYTES = (4 * STAGE + TILE_AREA<T>)*(int)sizeof(T) + TILE * (int)sizeof(T);
+    static_assert(4 * STAGE >= TILE_AREA<T>, "an inverse has room where the stages were");
+};
+
+/* An operand of a product: rows x depth at `at`, by columns. */
+template <typename T> struct operand {
+    const T *at;
+    int64_t ld;
+    int rows;
+};
+
+/* One entry, asynchronously; zero where it is not there. */
+template <typename T> __device__ __forceinline__ void copy_entry(T *to, const T *from, bool there)
+{
+    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+    const int bytes = there ? (int)sizeof(T) : 0;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
+                 "n"(sizeof(T)), "r"(bytes)
+                 : "memory");
+}
+__device__ __forceinline__ void copies_commit()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int N> __device__ __forceinline__ void copies_wait()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
+
+/* stage := columns [c, c + STAGE_COLUMNS) of an operand, zero past its rows and depth */
+template <typename T>
+__device__ __forceinline__ void stage_load(T *stage, const operand<T> &o, int c, int depth)
+{
+    const int row = threadIdx.x % TILE, first = threadIdx.x / TILE;
+    const bool there = row < o.rows;
+    const T *from = there ? o.at + row : o.at;
+#pragma unroll
+    for (int q = 0; q < STAGE_COLUMNS; q += CHOLESKY_THREADS / TILE) {
+        const int column = first + q;
+        const bool counts = there && c + column < depth;
+        copy_entry(stage + row + column * TILE_LD<T>, counts ? from + (c + column) * o.ld : o.at,
+                   counts);
+    }
+}
+
+/* The product of two operands' rows, A B^H: this warp has the 16 rows from sum_row() on and 32
+ * columns from sum_column() on.  same: A and B are the same rows, and only entries at or below the
+ * diagonal are wanted.  Ends with a barrier, the stages are free then. */
+__device__ __forceinline__ int sum_row()
+{
+    return 16 * ((int)threadIdx.x / 32 % 4);
+}
+__device__ __forceinline__ int sum_column()
+{
+    return 32 * ((int)threadIdx.x / 128);
+}
+template <typename T>
+__device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const operand<T> &a,
+                                              const operand<T> &b, int depth, bool same, T *stages)
+{
+    constexpr int STAGE = tile_shape<T>::STAGE;
+    const int steps = (depth + STAGE_COLUMNS - 1) / STAGE_COLUMNS;
+    const bool counts =
+        sum_row() < a.rows && sum_column() < b.rows && !(same && sum_row() + 15 < sum_column());
+    auto load = [&](int step) {
+        T *stage = stages + step % 2 * 2 * STAGE;
+        if (step < steps) {
+            stage_load(stage, a, step * STAGE_COLUMNS, depth);
+            if (!same)
+                stage_load(stage + STAGE, b, step * STAGE_COLUMNS, depth);
+        }
+        copies_commit();
+    };
+    load(0);
+    for (int step = 0; step < steps; step++) {
+        load(step + 1);
+        copies_wait<1>();
+        __syncthreads();
+        const T *left = stages + step % 2 * 2 * STAGE, *right = same ? left : left + STAGE;
+        if (counts)
+            multiply_16_turned(sum, left + sum_row(), right + sum_column(), TILE_LD<T>,
+                               STAGE_COLUMNS);
+        __syncthreads();
+    }
+    copies_wait<0>();
+}
+
+/* Calls visit(i, j, entry) for the entries of this thread's sum inside of rows x columns. */
+template <typename T, typename F>
+__device__ __forceinline__ void each_entry(const product_sum<T, 4> &sum, int rows, int columns,
+                                           F &&visit)
+{
+    const int lane = threadIdx.x % 32, g = sum_row() + lane / 4, l = sum_column() + 2 * (lane % 4);
+#pragma unroll
+    for (int t = 0; t < 4; t++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const int i = g + 8 * (e / 2), j = l + 8 * t + e % 2;
+            if (i < rows && j < columns)
+                visit(i, j, sum.entry(t, e));
+        }
+}
+
+/* Where tile (i, j) of a front lies. */
+struct tile_place {
+    int row, rows, column, columns;
+
+    __device__ __forceinline__ tile_place(const factor_front &f, int i, int j)
+    {
+        row = factor_block_row(&f, i);
+        rows = factor_block_row(&f, i + 1) - row;
+        column = factor_block_row(&f, j);
+        columns = factor_block_row(&f, j + 1) - column;
+    }
+    __device__ __forceinline__ bool has(int i, int j) const /* at or below the front's diagonal */
+    {
+        return row + i >= column + j;
+    }
+};
+
+template <typename T>
+__device__ __forceinline__ operand<T>
+panel_rows(const factor_arguments<T> &a, const factor_front &f, int row, int rows, int column)
+{
+    return {a.panel + f.panel + row + (int64_t)column * f.m, f.m, rows};
+}
+
+/* Tile += what the children have for row blocks i and j.  Between children a barrier, none at the
+ * end. */
+template <typename T>
+__device__ __forceinline__ void pull_tile(const factor_arguments<T> &a, const factor_front &f,
+                                          int i, int j, const tile_place &p, T *tile)
+{
+    for (int c = 0; c < f.children; c++) {
+        const factor_child child = a.child[f.child + c];
+        const int32_t *begin = a.begin + child.begin;
+        const int i0 = begin[i], i1 = begin[i + 1], j0 = begin[j], j1 = begin[j + 1];
+        if (i0 == i1 || j0 == j1)
+            continue;
+        __syncthreads();
+        pull_part(a, child, tile, TILE_LD<T>, p.row, p.column, i0, i1, j0, j1);
+    }
+}
+
+template <typename T>
+__device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a, const factor_front &f,
+                                              const factor_task &task, T *tile)
+{
+    const tile_place p(f, task.i, task.j);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    tile_clear(tile);
+    __syncthreads();
+    add_entries(a, f.entries + factor_tile_number(&f, task.i, task.j), tile, TILE_LD<T>);
+    pull_tile(a, f, task.i, task.j, p, tile);
+    __syncthreads();
+    T *to = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    for (int j = warp; j < p.columns; j += CHOLESKY_THREADS / 32)
+        for (int i = lane; i < p.rows; i += 32)
+            if (p.has(i, j))
+                to[i + (int64_t)j * f.m] = tile[i + j * TILE_LD<T>];
+}
+
+template <typename T>
+__device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const factor_front &f,
+                                            const factor_task &task, T *stages)
+{
+    const tile_place p(f, task.i, task.j);
+    const int from = factor_block_row(&f, task.from), to = factor_block_row(&f, task.to);
+    product_sum<T, 4> sum;
+    multiply_rows(sum, panel_rows(a, f, p.row, p.rows, from),
+                  panel_rows(a, f, p.column, p.columns, from), to - from, task.i == task.j, stages);
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
+        if (p.has(i, j)) {
+            T *at = out + i + (int64_t)j * f.m;
+            *at = *at - v;
+        }
+    });
+}
+
+template <typename T>
+__device__ __forceinline__ void scale_rows(const factor_arguments<T> &a, const factor_front &f,
+                                           const factor_task &task, T *stages)
+{
+    const tile_place p(f, task.i, task.j);
+    const operand<T> inverse = {a.inverse + (int64_t)(f.inverse + task.j) * TILE * TILE, TILE,
+                                p.columns};
+    product_sum<T, 4> sum;
+    multiply_rows(sum, panel_rows(a, f, p.row, p.rows, p.column), inverse, p.columns, false,
+                  stages);
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) { out[i + (int64_t)j * f.m] = v; });
+}
+
+template <typename T>
+__device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
+                                                 const factor_front &f, const factor_task &task,
+                                                 T *stages, T *tile, real_of<T> *start)
+{
+    constexpr int LD = TILE_LD<T>;
+    const tile_place p(f, task.i, task.i);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k = p.columns;
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    T loaded[TILE_SHARE];
+    for (int q = threadIdx.x; q < k; q += CHOLESKY_THREADS)
+        start[q] = a.diagonal[f.first + p.column + q];
+#pragma unroll
+    for (int q = 0; q < TILE_SHARE; q++) {
+        const int i = tile_row(q, false), j = tile_column(q, false);
+        loaded[q] = i < k && j <= i ? out[i + (int64_t)j * f.m] : from_real<T>(i == j);
+    }
+    tile_put(tile, loaded, false);
+    __syncthreads();
+    if (task.from < task.to) {
+        const int from = factor_block_row(&f, task.from), to = factor_block_row(&f, task.to);
+        product_sum<T, 4> sum;
+        const operand<T> rows = panel_rows(a, f, p.row, k, from);
+        multiply_rows(sum, rows, rows, to - from, true, stages);
+        each_entry(sum, k, k, [&](int i, int j, T v) { tile[i + j * LD] = tile[i + j * LD] - v; });
+    }
+    T *X = stages;
+    tile_clear(X);
+    __syncthreads();
+    if ((int)threadIdx.x >= (k + 7) / 8 * 8 && threadIdx.x < TILE)
+        X[threadIdx.x * (LD + 1)] = from_real<T>(1);
+    cholesky_columns(tile, LD, (k + 7) / 8 * 8, k, X, LD + 1, LD,
+                     pivots_of(a, f.first + p.column, start));
+    for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
+        for (int i = j + lane; i < k; i += 32)
+            out[i + (int64_t)j * f.m] = tile[i + j * LD];
+    invert_64(tile, X);
+    T *inverse = a.inverse + (int64_t)(f.inverse + task.i) * TILE * TILE;
+#pragma unroll
+    for (int q = 0; q < TILE_SHARE; q++) {
+        const int i = tile_row(q, false), j = tile_column(q, false);
+        inverse[i + j * TILE] = X[i + j * LD];
+    }
+}
+
+template <typename T>
+__device__ __forceinline__ void form_contribution(const factor_arguments<T> &a,
+                                                  const factor_front &f, const factor_task &task,
+                                                  T *stages, T *tile)
+{
+    constexpr int LD = TILE_LD<T>;
+    const tile_place p(f, task.i, task.j);
+    const int r = f.m - f.k;
+    tile_clear(tile);
+    __syncthreads();
+    pull_tile(a, f, task.i, task.j, p, tile);
+    product_sum<T, 4> sum;
+    multiply_rows(sum, panel_rows(a, f, p.row, p.rows, 0), panel_rows(a, f, p.column, p.columns, 0),
+                  f.k, task.i == task.j, stages);
+    T *out = a.arena + f.block + p.row - f.k + (int64_t)(p.column - f.k) * r;
+    each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
+        if (p.has(i, j))
+            out[i + (int64_t)j * r] = tile[i + j * LD] - v;
+    });
+}
+
+#endif
