@@ -6,55 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/owned_tree.h"
-#include "cpu_system.h"
 #include "fake/emulators.h"
-#include "gpu/factor/build.h"
 #include "problems.h"
+#include "scaled_system.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* What a program is given of the values of a system that the CPU has factorized. */
-typedef struct scaled {
-    backend_plan_view plan;
-    scalar *values; /* S A S in the plan's order */
-    real *diagonal;
-} scaled;
-
-static scaled scaled_values(const cpu_system *s)
-{
-    scaled v;
-    backend_view view;
-    cpu->view_plan(s->plan, &v.plan);
-    cpu->view(s->numeric, &view);
-    const pattern *a = v.plan.a;
-    const real *scale = view.scale;
-    v.values = malloc(sizeof(scalar) * (size_t)(a->start[a->n] + 1));
-    v.diagonal = malloc(sizeof(real) * (size_t)(a->n + 1));
-    assert_true(v.values && v.diagonal);
-    for (int32_t j = 0; j < a->n; j++) {
-        for (int64_t e = a->start[j]; e < a->start[j + 1]; e++)
-            v.values[e] = ((const scalar *)view.values)[e] * scale[j] * scale[a->row[e]];
-        v.diagonal[j] = scalar_real(v.values[a->start[j]]);
-    }
-    return v;
-}
-
-static void scaled_free(scaled *v)
-{
-    free(v->values);
-    free(v->diagonal);
-}
-
-static factor_program program_of(cpu_system *s, const scaled *v, const factor_tuning *tuning)
-{
-    factor_program g;
-    message why = {0};
-    if (factor_program_build(&s->env, &v->plan.fronts, SCALAR_TYPE, tuning, &g, &why) !=
-        LIBSOLVER_OK)
-        fail_msg("%s", why.text);
-    return g;
-}
 
 static factor_outcome carry_out(const factor_program *g, const scaled *v, uint64_t seed,
                                 scalar *panel)
@@ -72,33 +28,6 @@ static factor_outcome carry_out(const factor_program *g, const scaled *v, uint64
     if (wrong)
         fail_msg("seed %d: %s", (int)seed, wrong);
     return outcome;
-}
-
-/* The panels are the CPU's up to rounding. */
-static void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel, int seed)
-{
-    owned_tree tree;
-    message why = {0};
-    assert_int_equal(cpu->view_tree(s->numeric, &tree, &why), LIBSOLVER_OK);
-    assert_int_equal(tree.view.nodes, g->nodes);
-    double largest = 0, error = 0;
-    for (int32_t q = 0; q < g->nodes; q++) {
-        const factor_front *f = g->front + q;
-        const scalar *theirs = tree.view.panel[q];
-        assert_int_equal(tree.view.ld[q], f->m);
-        for (int32_t j = 0; j < f->k; j++)
-            for (int32_t i = j; i < f->m; i++) {
-                const scalar mine = panel[f->panel + i + (int64_t)j * f->m],
-                             other = theirs[i + (int64_t)j * f->m];
-                largest = fmax(largest, (double)scalar_abs(other));
-                error = isnan(scalar_real(mine)) ? INFINITY
-                                                 : fmax(error, (double)scalar_abs(mine - other));
-            }
-    }
-    if (!(error <= 1000 * (double)EPS * largest))
-        fail_msg("seed %d, n %d: panels differ by %g, the largest entry is %g", seed, g->n, error,
-                 largest);
-    owned_tree_free(&s->env.memory, &tree);
 }
 
 /* Tasks come in levels, each front's at least once, and no level is empty. */
@@ -154,10 +83,7 @@ static void random_systems(void **state)
         cpu_system s;
         random_stream r = random_seeded((uint64_t)seed);
         const int32_t n = seed < 60 ? seed : random_below(&r, 300);
-        pattern a = random_pattern(&r, n);
-        scalar *values = random_values(&r, &a, SPD);
-        make_hermitian(&a, values);
-        assert_int_equal(system_build_in_order(&s, a, values, SPD, 1, seed % ORDERS), LIBSOLVER_OK);
+        positive_system(&s, &r, random_pattern(&r, n), seed % ORDERS);
         check_system(&s, tunings + seed % TUNINGS, seed);
         system_free(&s);
     }
@@ -179,10 +105,7 @@ static void grids(void **state)
     for (int32_t n = 63; n <= 650; n = n < 130 ? n + 1 : n + 173) { /* one dense front */
         cpu_system s;
         random_stream r = random_seeded((uint64_t)n);
-        pattern a = problem_complete(n);
-        scalar *values = random_values(&r, &a, SPD);
-        make_hermitian(&a, values);
-        assert_int_equal(system_build_in_order(&s, a, values, SPD, 1, NATURAL), LIBSOLVER_OK);
+        positive_system(&s, &r, problem_complete(n), NATURAL);
         check_system(&s, tunings + n % 2, n);
         system_free(&s);
     }
@@ -196,10 +119,7 @@ static void breakdowns(void **state)
         cpu_system s;
         random_stream r = random_seeded((uint64_t)seed);
         const int32_t n = 1 + random_below(&r, 250);
-        pattern a = random_pattern(&r, n);
-        scalar *values = random_values(&r, &a, SPD);
-        make_hermitian(&a, values);
-        assert_int_equal(system_build_in_order(&s, a, values, SPD, 1, BY_DEGREE), LIBSOLVER_OK);
+        positive_system(&s, &r, random_pattern(&r, n), BY_DEGREE);
         scaled v = scaled_values(&s);
         factor_program g = program_of(&s, &v, tunings + seed % TUNINGS);
         const int32_t bad = random_below(&r, n);

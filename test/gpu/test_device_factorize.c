@@ -1,0 +1,220 @@
+/* test/gpu/test_device_factorize.c: Cholesky factorizations on a device against the CPU's, of one
+ * precision (-DPREC_x)
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * usage: test_device_factorize [small]      small: sizes and repeats for compute-sanitizer */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "gpu/factor/device_factorizer.h"
+#include "gpu_test.h"
+#include "problems.h"
+#include "scaled_system.h"
+#include <stdlib.h>
+
+static int small;
+
+/* A program and what it works on. */
+typedef struct on_device {
+    cpu_system s;
+    scaled v;
+    factor_program g;
+    device_factorizer f;
+    factorizer_arguments places;
+    scalar *panel; /* on the host */
+} on_device;
+
+static void *put(const void *from, size_t bytes)
+{
+    void *to;
+    CUDA(cudaMalloc(&to, bytes + 16));
+    if (from && bytes > 0)
+        CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return to;
+}
+
+static size_t panel_bytes(const on_device *t)
+{
+    return sizeof(scalar) * (size_t)t->g.panel_scalars;
+}
+
+/* Of a system that is there. */
+static void open_device(on_device *t, const factor_tuning *tuning)
+{
+    message why = {0};
+    t->v = scaled_values(&t->s);
+    t->g = program_of(&t->s, &t->v, tuning);
+    t->f = (device_factorizer){0};
+    const factor_pattern *p = &t->v.plan.fronts;
+    if (device_factorizer_load(&t->f, &t->g, p->position, p->row_start[p->nodes], SCALAR_TYPE,
+                               &why) != LIBSOLVER_OK)
+        fail_msg("%s", why.text);
+    t->panel = malloc(panel_bytes(t) + 16);
+    assert_non_null(t->panel);
+    t->places =
+        (factorizer_arguments){.values = put(t->v.values, sizeof(scalar) * (size_t)p->start[p->n]),
+                               .diagonal = put(t->v.diagonal, sizeof(real) * (size_t)p->n),
+                               .panel = put(NULL, panel_bytes(t)),
+                               .doubt_level = 0x1p-6};
+}
+
+/* A factorization into panels that held NaN before. */
+static factor_outcome factorize(on_device *t)
+{
+    factor_outcome o;
+    message why = {0};
+    CUDA(cudaMemset(t->places.panel, 0xff, panel_bytes(t)));
+    CUDA(cudaDeviceSynchronize());
+    if (device_factorizer_launch(&t->f, &t->g, &t->places, &why) != LIBSOLVER_OK ||
+        device_factorizer_finish(&t->f, &o, &why) != LIBSOLVER_OK)
+        fail_msg("%s", why.text);
+    CUDA(cudaMemcpy(t->panel, t->places.panel, panel_bytes(t), cudaMemcpyDeviceToHost));
+    return o;
+}
+
+static void close_device(on_device *t)
+{
+    CUDA(cudaFree((void *)t->places.values));
+    CUDA(cudaFree((void *)t->places.diagonal));
+    CUDA(cudaFree(t->places.panel));
+    device_factorizer_drop(&t->f);
+    factor_program_free(&t->s.env.memory, &t->g);
+    scaled_free(&t->v);
+    free(t->panel);
+    system_free(&t->s);
+}
+
+/* L is the CPU's, and so are the counts; the same bits again. */
+static void check(on_device *t, const factor_tuning *tuning, int seed)
+{
+    open_device(t, tuning);
+    scalar *first = malloc(panel_bytes(t) + 16);
+    assert_non_null(first);
+    const factor_outcome o = factorize(t);
+    assert_int_equal(o.failed, t->g.n);
+    assert_int_equal(o.uncertain, t->s.report.uncertain);
+    if (t->g.n > 0 &&
+        !(fabs(o.smallest - t->s.report.smallest) <= 1000 * (double)EPS * t->s.report.smallest))
+        fail_msg("seed %d: the least pivot is %g, %g on the CPU", seed, o.smallest,
+                 t->s.report.smallest);
+    compare_panels(&t->s, &t->g, t->panel, seed);
+    memcpy(first, t->panel, panel_bytes(t));
+    factorize(t);
+    for (int32_t q = 0; q < t->g.nodes; q++) {
+        const factor_front *f = t->g.front + q;
+        for (int32_t j = 0; j < f->k; j++)
+            assert_memory_equal(first + f->panel + (int64_t)j * f->m + j,
+                                t->panel + f->panel + (int64_t)j * f->m + j,
+                                sizeof(scalar) * (size_t)(f->m - j));
+    }
+    free(first);
+    close_device(t);
+}
+
+static const factor_tuning tunings[] = {
+    {.small_rows = 112, .run_seconds = 30e-6, .run_part = 0},
+    {.small_rows = 0, .run_seconds = 1, .run_part = 0},   /* all in tiles */
+    {.small_rows = 20, .run_seconds = 0, .run_part = 0},  /* each front a task */
+    {.small_rows = 112, .run_seconds = 10, .run_part = 0} /* one block does all of it */
+};
+enum { TUNINGS = sizeof tunings / sizeof *tunings };
+
+static void random_systems(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < 120; seed += small ? 7 : 1) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = seed < 60 ? seed : random_below(&r, 300);
+        positive_system(&t.s, &r, random_pattern(&r, n), seed % ORDERS);
+        check(&t, tunings + seed % TUNINGS, seed);
+    }
+}
+
+/* One front of all orders about the sizes of steps, blocks and panels. */
+static void dense_fronts(void **state)
+{
+    (void)state;
+    for (int32_t n = 1; n <= (small ? 140 : 1300); n = n < 140 ? n + (small ? 13 : 1) : n + 173) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)n);
+        positive_system(&t.s, &r, problem_complete(n), NATURAL);
+        check(&t, tunings + n % 2, n);
+    }
+}
+
+static void grids(void **state)
+{
+    (void)state;
+    const int32_t side[][3] = {{30, 30, 1}, {700, 1, 1}, {12, 12, 12}, {200, 200, 1}, {24, 24, 24}};
+    for (int k = 0; k < (small ? 1 : 5); k++)
+        for (int tuning = 0; tuning < TUNINGS; tuning++) {
+            on_device t;
+            random_stream r = random_seeded((uint64_t)k);
+            positive_system(&t.s, &r, problem_grid(side[k][0], side[k][1], side[k][2]),
+                            BY_DISSECTION);
+            check(&t, k < 3 ? tunings + tuning : NULL, tuning);
+        }
+}
+
+/* The first row whose pivot is refused is the CPU's, and good values follow upon bad ones. */
+static void breakdowns(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < (small ? 4 : 60); seed++) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = 1 + random_below(&r, 250);
+        positive_system(&t.s, &r, random_pattern(&r, n), BY_DEGREE);
+        open_device(&t, tunings + seed % TUNINGS);
+        const int32_t row = random_below(&r, n);
+        const int64_t at = t.v.plan.a->start[row];
+        const scalar bad = seed % 3 ? (scalar)-1 : (scalar)NAN, good = t.v.values[at];
+        scalar *there = (scalar *)t.places.values + at;
+        CUDA(cudaMemcpy(there, &bad, sizeof bad, cudaMemcpyHostToDevice));
+        assert_int_equal(factorize(&t).failed, row);
+        CUDA(cudaMemcpy(there, &good, sizeof good, cudaMemcpyHostToDevice));
+        assert_int_equal(factorize(&t).failed, n);
+        compare_panels(&t.s, &t.g, t.panel, seed);
+        close_device(&t);
+    }
+}
+
+/* Programs one after the other in the same memory, larger and smaller. */
+static void other_programs(void **state)
+{
+    (void)state;
+    device_factorizer kept = {0};
+    for (int k = 0; k < 6; k++) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)k);
+        positive_system(&t.s, &r, problem_grid(k % 2 ? 9 : 25, 20, 1), BY_DISSECTION);
+        open_device(&t, tunings + 2);
+        device_factorizer_drop(&t.f);
+        t.f = kept;
+        const factor_pattern *p = &t.v.plan.fronts;
+        assert_int_equal(device_factorizer_load(&t.f, &t.g, p->position, p->row_start[p->nodes],
+                                                SCALAR_TYPE, NULL),
+                         LIBSOLVER_OK);
+        assert_int_equal(t.f.allocations, 2); /* the first is the largest */
+        assert_int_equal(factorize(&t).failed, t.g.n);
+        compare_panels(&t.s, &t.g, t.panel, k);
+        kept = t.f;
+        t.f = (device_factorizer){0};
+        close_device(&t);
+    }
+    device_factorizer_drop(&kept);
+}
+
+int main(int argc, char **argv)
+{
+    if (!device_is_here(argc, argv, &small))
+        return without_a_gpu();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_systems), cmocka_unit_test(dense_fronts),   cmocka_unit_test(grids),
+        cmocka_unit_test(breakdowns),     cmocka_unit_test(other_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
