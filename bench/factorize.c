@@ -214,7 +214,7 @@ static void measure(const char *name, const factor_tuning *tuning, int traced)
 {
     job j = {0};
     message why = {0};
-    factor_outcome outcome;
+    cholesky_outcome outcome;
     factorize_on_cpu(&j, name);
     prepare(&j, tuning);
     launch(&j);

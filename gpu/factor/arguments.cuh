@@ -8,7 +8,7 @@
 #include "gpu/factor/outcome.h"
 #include "gpu/factor/program.h"
 
-/* factor_outcome while it is gathered. */
+/* cholesky_outcome while it is gathered. */
 struct gathered_outcome {
     int failed, uncertain;
     unsigned long long smallest; /* bits of a positive double */

@@ -220,8 +220,8 @@ extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const
                          "launching the factorization", why);
 }
 
-extern "C" libsolver_status device_factorizer_finish(device_factorizer *f, factor_outcome *outcome,
-                                                     message *why)
+extern "C" libsolver_status device_factorizer_finish(device_factorizer *f,
+                                                     cholesky_outcome *outcome, message *why)
 {
     const current_device here(f->device);
     gathered_outcome o;

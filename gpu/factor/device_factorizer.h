@@ -33,7 +33,7 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
                                         const int32_t *position, int64_t positions,
                                         libsolver_type type, message *why);
 /* What it works on, all in the device's memory: the values of the scaled matrix in the order of the
- * pattern, its diagonal, n reals, and room for the panels; doubt_level: see factor_outcome. */
+ * pattern, its diagonal, n reals, and room for the panels; doubt_level: see cholesky_outcome. */
 typedef struct factorizer_arguments {
     const void *values, *diagonal;
     void *panel;
@@ -46,7 +46,7 @@ typedef struct factorizer_arguments {
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
 /* Waits for the end of that. */
-libsolver_status device_factorizer_finish(device_factorizer *f, factor_outcome *outcome,
+libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
                                           message *why);
 /* Bytes that _load takes on the device. */
 int64_t device_factorizer_bytes(const factor_program *program, int64_t positions,

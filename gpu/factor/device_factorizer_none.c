@@ -17,7 +17,7 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
     return BUILT_WITHOUT_CUDA(why);
 }
 
-libsolver_status device_factorizer_finish(device_factorizer *f, factor_outcome *outcome,
+libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
                                           message *why)
 {
     (void)f, (void)outcome;

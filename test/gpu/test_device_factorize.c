@@ -61,9 +61,9 @@ static void open_device(on_device *t, const factor_tuning *tuning)
 }
 
 /* A factorization into panels that held NaN before. */
-static factor_outcome factorize(on_device *t)
+static cholesky_outcome factorize(on_device *t)
 {
-    factor_outcome o;
+    cholesky_outcome o;
     message why = {0};
     CUDA(cudaMemset(t->places.panel, 0xff, panel_bytes(t)));
     CUDA(cudaDeviceSynchronize());
@@ -92,7 +92,7 @@ static void check(on_device *t, const factor_tuning *tuning, int seed)
     open_device(t, tuning);
     scalar *first = malloc(panel_bytes(t) + 16);
     assert_non_null(first);
-    const factor_outcome o = factorize(t);
+    const cholesky_outcome o = factorize(t);
     assert_int_equal(o.failed, t->g.n);
     assert_int_equal(o.uncertain, t->s.report.uncertain);
     if (t->g.n > 0 &&

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static factor_outcome carry_out(const factor_program *g, const scaled *v, uint64_t seed,
-                                scalar *panel)
+static cholesky_outcome carry_out(const factor_program *g, const scaled *v, uint64_t seed,
+                                  scalar *panel)
 {
-    factor_outcome outcome;
+    cholesky_outcome outcome;
     const emulated_factorization f = {.program = g,
                                       .position = v->plan.fronts.position,
                                       .values = v->values,
@@ -52,7 +52,7 @@ static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
            *again = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
     assert_true(panel && again);
     check_levels(&g);
-    const factor_outcome o = carry_out(&g, &v, (uint64_t)seed, panel);
+    const cholesky_outcome o = carry_out(&g, &v, (uint64_t)seed, panel);
     assert_int_equal(o.failed, g.n);
     assert_int_equal(o.uncertain, s->report.uncertain);
     compare_panels(s, &g, panel, seed);

@@ -39,7 +39,7 @@ int64_t device_factorizer_bytes(const factor_program *program, int64_t positions
     return place_program(&measured, &position, positions, NULL, 0) +
            type_bytes(type) *
                (program->arena_scalars + program->inverses * FACTOR_TILE * FACTOR_TILE) +
-           (int64_t)sizeof(factor_outcome) + 2;
+           (int64_t)sizeof(cholesky_outcome) + 2;
 }
 
 libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *program,
@@ -101,7 +101,7 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_factorizer_finish(device_factorizer *f, factor_outcome *outcome,
+libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
                                           message *why)
 {
     MAY_FAIL("the factorization on the device", why);

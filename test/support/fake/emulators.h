@@ -49,7 +49,7 @@ typedef struct emulated_factorization {
     const void *diagonal;    /* n reals: of the scaled matrix */
     double doubt_level;
     void *panel; /* out: panel_scalars */
-    factor_outcome *outcome;
+    cholesky_outcome *outcome;
     uint64_t seed;
 } emulated_factorization;
 

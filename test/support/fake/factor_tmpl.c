@@ -28,7 +28,7 @@ typedef struct emulator {
     watched panel, arena, inverse;
     int64_t begin, task; /* of the level at hand; the task at hand */
     int32_t front;
-    factor_outcome outcome;
+    cholesky_outcome outcome;
     const char *wrong;
 } emulator;
 
