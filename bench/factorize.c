@@ -162,8 +162,8 @@ static double factorization_time(const job *j)
     return times[repeats / 2];
 }
 
-static const char *const kind_names[] = {"small", "assemble", "pivot",
-                                         "rows",  "update",   "contribution"};
+static const char *const kind_names[] = {"tiny", "small",  "assemble",    "pivot",
+                                         "rows", "update", "contribution"};
 enum { KINDS_OF_TASKS = sizeof kind_names / sizeof *kind_names };
 
 /* Where the time goes: blocks' time by kind, and the levels' spans by the longest kind in each. */

@@ -22,6 +22,7 @@ template <typename T> struct factor_arguments {
     const int32_t *begin, *position;
     const int64_t *entry_start;
     const factor_entry *entry;
+    const factor_range *range;
     const factor_task *task;
     const T *value;             /* of the scaled matrix */
     const real_of<T> *diagonal; /* n */
@@ -49,18 +50,6 @@ __device__ __forceinline__ cholesky_pivots<T> pivots_of(const factor_arguments<T
 template <typename T> __host__ __device__ constexpr int padded_rows(int rows)
 {
     return (rows + 15) / 16 * 16 + (sizeof(T) == 16 ? 2 : 4);
-}
-
-/* to(i, j) += the entries of a list */
-template <typename T>
-__device__ __forceinline__ void add_entries(const factor_arguments<T> &a, int64_t list, T *to,
-                                            int ld)
-{
-    const int64_t end = a.entry_start[list + 1];
-    for (int64_t q = a.entry_start[list] + threadIdx.x; q < end; q += CHOLESKY_THREADS) {
-        const factor_entry e = a.entry[q];
-        to[e.row + e.column * ld] = a.value[e.value]; /* each place has one entry */
-    }
 }
 
 /* to += rows [i0, i1) and columns [j0, j1) of a child's block, at or below its diagonal; row and

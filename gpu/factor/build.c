@@ -13,6 +13,7 @@ typedef struct builder {
     int32_t *run_end; /* nodes: at the first front of a run, the front behind its last; 0: in tiles,
                          or not the first */
     int32_t *last_child, *sibling; /* nodes: the sibling before it, -1: none */
+    int32_t *ranges_end;           /* levels: behind the ranges of tiny fronts of each */
     int64_t *own, *other; /* nodes: scalars that the contribution blocks of a subtree take in the
                              arena of its root and in the other one; then where these begin */
     int64_t *cursor;      /* of lists that are filled, by level or list */
@@ -209,10 +210,10 @@ static libsolver_status describe_entries(builder *b)
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* Predicted seconds of a small front in a block of 256 threads. */
+/* Predicted seconds of a small front, by a warp or a block. */
 static double small_seconds(int32_t m, int32_t k)
 {
-    return 2e-6 + 0.1e-6 * k + 2e-10 * m * m;
+    return m <= FACTOR_TINY_ROWS ? 4e-6 + 0.2e-6 * k : 5e-6 + 0.15e-6 * k + 2e-10 * m * m;
 }
 
 /* The level at which front s could begin behind those of its children that come before `from`. */
@@ -225,8 +226,15 @@ static int32_t level_behind(const builder *b, int32_t s, int32_t from)
     return level;
 }
 
+static int is_tiny(const builder *b, int32_t s)
+{
+    const int32_t m = rows(b->pattern, s);
+    return m <= FACTOR_TINY_ROWS && m <= b->tuning.small_rows;
+}
+
 /* Cuts the small fronts into runs and gives every front its level.  A run goes on while it is short
- * and its fronts could not begin earlier elsewhere. */
+ * and its fronts could not begin earlier elsewhere; one of tiny fronts is for a warp and has no
+ * others. */
 static void find_levels(builder *b)
 {
     const factor_pattern *p = b->pattern;
@@ -237,15 +245,14 @@ static void find_levels(builder *b)
         const factor_front *f = g->front + s;
         b->run_end[s] = 0;
         if (!is_small(b, s)) {
-            const int32_t nb = factor_pivot_blocks(f), first = level_behind(b, s, s);
             begin = -1;
-            b->level[s] = first + 2 * nb + (f->m > f->k ? 1 : -1);
+            b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 2 : 0);
         } else {
             const double own = small_seconds(f->m, f->k);
             const int32_t outside = begin < 0 ? 0 : level_behind(b, s, begin);
             const int is_led_here = begin >= 0 && b->last_child[s] >= begin;
             if (begin < 0 || seconds + own > b->run_seconds || outside > level ||
-                (outside < level && !is_led_here)) {
+                (outside < level && !is_led_here) || is_tiny(b, begin) != is_tiny(b, s)) {
                 begin = s;
                 level = level_behind(b, s, s);
                 seconds = 0;
@@ -271,17 +278,18 @@ static void add(builder *b, int32_t level, factor_task task)
         g->level_start[level + 1]++;
 }
 
-/* What panel q, which is done, changes of the columns behind it.  Tiles of its super-panel and the
- * next get its product at once, all others that of the whole super-panel at its end: they are read
- * and written less often so.  The next diagonal block gets it by the task that factorizes it. */
+/* What panel q changes of the columns behind it, at a level where all of its rows are done.  Tiles
+ * of its super-panel and the next get its product at once, all others that of the whole super-panel
+ * at its end: they are read and written less often so.  The next column and two more diagonal
+ * blocks get it by the tasks that finish rows. */
 static void add_updates(builder *b, int32_t s, int32_t level, int32_t q)
 {
     const factor_front *f = b->program->front + s;
     const int32_t nb = factor_pivot_blocks(f), blocks = factor_row_blocks(f);
     const int32_t super = q / FACTOR_SUPER_PANEL, far = (super + 2) * FACTOR_SUPER_PANEL;
     const int is_last = q % FACTOR_SUPER_PANEL == FACTOR_SUPER_PANEL - 1;
-    for (int32_t j = q + 1; j < nb && (j < far || is_last); j++)
-        for (int32_t i = j == q + 1 ? j + 1 : j; i < blocks; i++)
+    for (int32_t j = q + 2; j < nb && (j < far || is_last); j++)
+        for (int32_t i = j <= q + 3 ? j + 1 : j; i < blocks; i++)
             add(b, level,
                 (factor_task){.kind = FACTOR_UPDATE,
                               .front = s,
@@ -291,36 +299,104 @@ static void add_updates(builder *b, int32_t s, int32_t level, int32_t q)
                               .to = q + 1});
 }
 
-static void add_tiled(builder *b, int32_t s)
+/* The level of the front's first diagonal block; that of its q-th is q later. */
+static int32_t pivot_level(const builder *b, int32_t s)
+{
+    return level_behind(b, s, s) + 1;
+}
+
+static void add_pivots(builder *b, int32_t s)
+{
+    const int32_t nb = factor_pivot_blocks(b->program->front + s), level = pivot_level(b, s);
+    for (int32_t q = 0; q < nb; q++)
+        add(b, level + q, (factor_task){.kind = FACTOR_PIVOT, .front = s, .i = q});
+}
+
+static void add_rows(builder *b, int32_t s)
 {
     const factor_front *f = b->program->front + s;
-    const int32_t nb = factor_pivot_blocks(f), blocks = factor_row_blocks(f);
-    int32_t level = level_behind(b, s, s);
+    const int32_t nb = factor_pivot_blocks(f), blocks = factor_row_blocks(f),
+                  level = pivot_level(b, s);
+    for (int32_t q = 0; q < nb; q++)
+        for (int32_t i = q + 1 < nb ? q + 2 : nb; i < blocks; i++)
+            add(b, level + q + 1, (factor_task){.kind = FACTOR_ROWS, .front = s, .i = i, .j = q});
+}
+
+static void add_tiles(builder *b, int32_t s)
+{
+    const factor_front *f = b->program->front + s;
+    const int32_t nb = factor_pivot_blocks(f), blocks = factor_row_blocks(f),
+                  level = pivot_level(b, s);
     for (int32_t j = 0; j < nb; j++)
         for (int32_t i = j; i < blocks; i++)
-            add(b, level, (factor_task){.kind = FACTOR_ASSEMBLE, .front = s, .i = i, .j = j});
-    for (int32_t q = 0; q < nb; q++, level += 2) {
-        add(b, level + 1,
-            (factor_task){
-                .kind = FACTOR_PIVOT, .front = s, .i = q, .from = q > 0 ? q - 1 : 0, .to = q});
-        for (int32_t i = q + 1; i < blocks; i++)
-            add(b, level + 2, (factor_task){.kind = FACTOR_ROWS, .front = s, .i = i, .j = q});
-        add_updates(b, s, level + 3, q);
-    }
+            add(b, level - 1, (factor_task){.kind = FACTOR_ASSEMBLE, .front = s, .i = i, .j = j});
+    for (int32_t q = 0; q < nb; q++)
+        add_updates(b, s, level + q + 2, q);
     for (int32_t j = nb; j < blocks; j++)
         for (int32_t i = j; i < blocks; i++)
-            add(b, level + 1,
+            add(b, level + nb + 1,
                 (factor_task){.kind = FACTOR_CONTRIBUTION, .front = s, .i = i, .j = j, .to = nb});
 }
 
+/* Ranges of tiny fronts, level by level, in tasks for as many warps as a block has. */
+static void add_tiny(builder *b)
+{
+    factor_program *g = b->program;
+    int32_t at = 0;
+    for (int32_t level = 0; level < g->levels; level++) {
+        const int32_t end = b->ranges_end[level];
+        for (; at < end; at += FACTOR_WARPS)
+            add(b, level,
+                (factor_task){.kind = FACTOR_TINY,
+                              .i = at,
+                              .j = end - at < FACTOR_WARPS ? end - at : FACTOR_WARPS});
+        at = end;
+    }
+}
+
+/* In each level what takes long comes first. */
 static void add_all(builder *b)
 {
-    for (int32_t s = 0; s < b->pattern->nodes; s++)
+    const int32_t nodes = b->pattern->nodes;
+    for (int32_t s = 0; s < nodes; s++)
         if (!is_small(b, s))
-            add_tiled(b, s);
-        else if (b->run_end[s] > 0)
+            add_pivots(b, s);
+    for (int32_t s = 0; s < nodes; s++)
+        if (b->run_end[s] > 0 && !is_tiny(b, s))
             add(b, b->level[s],
                 (factor_task){.kind = FACTOR_SMALL, .front = s, .i = s, .j = b->run_end[s]});
+    add_tiny(b);
+    for (int32_t s = 0; s < nodes; s++)
+        if (!is_small(b, s))
+            add_rows(b, s);
+    for (int32_t s = 0; s < nodes; s++)
+        if (!is_small(b, s))
+            add_tiles(b, s);
+}
+
+/* The ranges of tiny fronts by levels. */
+static libsolver_status list_ranges(builder *b)
+{
+    factor_program *g = b->program;
+    const int32_t nodes = b->pattern->nodes;
+    b->ranges_end = memory_zeroed(b->m, (int64_t)g->levels + 1, sizeof(int32_t));
+    if (!b->ranges_end)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t s = 0; s < nodes; s++)
+        if (b->run_end[s] > 0 && is_tiny(b, s)) {
+            b->ranges_end[b->level[s] + 1]++; /* of the level before, for now */
+            g->ranges++;
+        }
+    for (int32_t q = 0; q < g->levels; q++)
+        b->ranges_end[q + 1] += b->ranges_end[q];
+    g->range = memory_new(b->m, g->ranges, sizeof(factor_range));
+    if (!g->range)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t s = 0; s < nodes; s++)
+        if (b->run_end[s] > 0 && is_tiny(b, s))
+            g->range[b->ranges_end[b->level[s]]++] =
+                (factor_range){.first = s, .end = b->run_end[s]};
+    return LIBSOLVER_OK;
 }
 
 static libsolver_status list_tasks(builder *b)
@@ -404,6 +480,7 @@ static libsolver_status build(builder *b, message *why)
     TRY(status);
     TRY(describe_entries(b));
     find_levels(b);
+    TRY(list_ranges(b));
     return list_tasks(b);
 }
 
@@ -424,6 +501,7 @@ libsolver_status factor_program_build(environment *env, const factor_pattern *pa
     memory_free(m, b.run_end);
     memory_free(m, b.last_child);
     memory_free(m, b.sibling);
+    memory_free(m, b.ranges_end);
     memory_free(m, b.own);
     memory_free(m, b.other);
     memory_free(m, b.cursor);
@@ -442,6 +520,7 @@ void factor_program_free(memory *m, factor_program *g)
     memory_free(m, g->entry_start);
     memory_free(m, g->entry);
     memory_free(m, g->level_start);
+    memory_free(m, g->range);
     memory_free(m, g->task);
     memset(g, 0, sizeof *g);
 }

@@ -11,7 +11,9 @@
 
 template <typename T> struct factor_shape {
     static constexpr int SMALL = small_bytes<T>(sizeof(T) == 16 ? 80 : 112),
-                         SHARED = SMALL > tile_shape<T>::BYTES ? SMALL : tile_shape<T>::BYTES;
+                         TINY = CHOLESKY_THREADS / 32 * small_bytes<T>(FACTOR_TINY_ROWS),
+                         FRONTS = SMALL > TINY ? SMALL : TINY,
+                         SHARED = FRONTS > tile_shape<T>::BYTES ? FRONTS : tile_shape<T>::BYTES;
     static constexpr int BLOCKS_EACH = SHARED > 113 * 1024 ? 1 : 2; /* on a multiprocessor */
 };
 
@@ -22,6 +24,20 @@ __device__ __forceinline__ uint64_t nanoseconds()
     return now;
 }
 
+/* A run of tiny fronts for each warp. */
+template <typename T>
+__device__ __forceinline__ void factorize_ranges(const factor_arguments<T> &a,
+                                                 const factor_task &task, char *shared)
+{
+    const int warp = threadIdx.x / 32;
+    if (warp >= task.j)
+        return;
+    const factor_range range = a.range[task.i + warp];
+    char *own = shared + warp * small_bytes<T>(FACTOR_TINY_ROWS);
+    for (int s = range.first; s < range.end; s++)
+        factorize_small<1>(a, a.front[s], own);
+}
+
 template <typename T>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
     factor_level_kernel(factor_arguments<T> a, int64_t first)
@@ -30,28 +46,31 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
     const factor_task task = a.task[first + blockIdx.x];
     if (a.trace && threadIdx.x == 0)
         a.trace[2 * (first + blockIdx.x)] = nanoseconds();
-    T *stages = reinterpret_cast<T *>(shared), *tile = stages + 4 * tile_shape<T>::STAGE;
+    T *const first_tile = reinterpret_cast<T *>(shared);
+    T *const tile[3] = {first_tile, first_tile + TILE_AREA<T>, first_tile + 2 * TILE_AREA<T>};
     const factor_front f = a.front[task.front];
     switch (task.kind) {
+    case FACTOR_TINY:
+        factorize_ranges(a, task, shared);
+        break;
     case FACTOR_SMALL:
         for (int s = task.i; s < task.j; s++)
-            factorize_small(a, a.front[s], shared);
+            factorize_small<8>(a, a.front[s], shared);
         break;
     case FACTOR_ASSEMBLE:
-        assemble_tile(a, f, task, tile);
+        assemble_tile(a, f, task, tile[0]);
         break;
     case FACTOR_PIVOT:
-        factorize_pivots(a, f, task, stages, tile,
-                         reinterpret_cast<real_of<T> *>(tile + TILE_AREA<T>));
+        factorize_pivots(a, f, task, tile, reinterpret_cast<real_of<T> *>(tile[2] + TILE_AREA<T>));
         break;
     case FACTOR_ROWS:
-        scale_rows(a, f, task, stages);
+        finish_rows_task(a, f, task, tile);
         break;
     case FACTOR_UPDATE:
-        update_tile(a, f, task, stages);
+        update_tile(a, f, task, tile[0]);
         break;
     case FACTOR_CONTRIBUTION:
-        form_contribution(a, f, task, stages, tile);
+        form_contribution(a, f, task, tile[0], tile[2]);
         break;
     }
     if (a.trace) {
@@ -78,6 +97,7 @@ static void put_tables(uploader *u, const factor_program *g, const int32_t *posi
     a->position = u->put(position, positions);
     a->entry_start = u->put(g->entry_start, g->entry_lists + 1);
     a->entry = u->put(g->entry, g->entries);
+    a->range = u->put(g->range, g->ranges);
     a->task = u->put(g->task, g->tasks);
 }
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The fronts are those of the CPU's plan, so that each panel of L can be compared with, and go to,
- * the CPU's.  Small fronts are factorized in a block's shared memory, a run of subtrees of them by
- * one block, children before parents.  Larger fronts are cut into tiles: row block b < nb holds up
- * to 64 pivots, the blocks behind them up to 64 of the rows below.
+ * the CPU's.  Small fronts are factorized in shared memory, tiny ones by a warp, others by a block;
+ * a warp or a block has a run of them, children before parents.  Larger fronts are cut into tiles:
+ * row block b < nb holds up to 64 pivots, the blocks behind them up to 64 of the rows below.
  *
  *          nb     blocks below
  *        +----+
@@ -33,6 +33,8 @@ extern "C" {
 
 enum {
     FACTOR_TILE = 64,      /* most rows of a row block */
+    FACTOR_TINY_ROWS = 32, /* most rows of a front that a warp factorizes */
+    FACTOR_WARPS = 8,      /* most warps of a task that do so */
     FACTOR_SUPER_PANEL = 4 /* panels whose products with far tiles are summed in one task */
 };
 
@@ -67,14 +69,21 @@ typedef struct factor_entry {
     uint16_t row, column;
 } factor_entry;
 
+/* Fronts [first, end). */
+typedef struct factor_range {
+    int32_t first, end;
+} factor_range;
+
 typedef enum factor_kind {
-    FACTOR_SMALL,       /* fronts [i, j), one after the other */
-    FACTOR_ASSEMBLE,    /* tile (i, j) of the panel := A and what the children have */
-    FACTOR_PIVOT,       /* diagonal block i: minus the product of panels [from, to), then Cholesky
-                           and inverse */
-    FACTOR_ROWS,        /* tile (i, j) of the panel := it times the inverse of diagonal block j,
-                           transposed */
-    FACTOR_UPDATE,      /* tile (i, j) of the panel -= product of panels [from, to) */
+    FACTOR_TINY,     /* ranges [i, i + j) of fronts, a warp for each */
+    FACTOR_SMALL,    /* fronts [i, j), one after the other */
+    FACTOR_ASSEMBLE, /* tile (i, j) of the panel := A and what the children have */
+    FACTOR_PIVOT,    /* diagonal block i: first, if i > 0, what FACTOR_ROWS does to tile (i, i-1);
+                        then the product of panel i-1 is subtracted, then Cholesky and inverse */
+    FACTOR_ROWS,     /* tile (i, j) of the panel: minus the product of panel j-1, times the inverse
+                        of diagonal block j, conjugate transposed; i = j+2 < pivot blocks: then
+                        the products of panels j-1 and j are subtracted from diagonal block i */
+    FACTOR_UPDATE,   /* tile (i, j) of the panel -= product of panels [from, to) */
     FACTOR_CONTRIBUTION /* tile (i, j) of the contribution block := what the children have - product
                            of all panels */
 } factor_kind;
@@ -87,7 +96,7 @@ typedef struct factor_task {
 typedef struct factor_program {
     int32_t n, nodes, levels;
     int32_t tiled; /* fronts in tiles */
-    int64_t tasks, children, begins, entry_lists, entries;
+    int64_t tasks, ranges, children, begins, entry_lists, entries;
     int64_t inverses; /* diagonal blocks of tiled fronts, each FACTOR_TILE x FACTOR_TILE */
     int64_t panel_scalars, arena_scalars;
     factor_front *front; /* nodes */
@@ -96,6 +105,7 @@ typedef struct factor_program {
     int64_t *entry_start; /* entry_lists + 1 */
     factor_entry *entry;
     int64_t *level_start; /* levels + 1: tasks of each level */
+    factor_range *range;
     factor_task *task;
 } factor_program;
 

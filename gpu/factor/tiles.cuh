@@ -89,7 +89,7 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const oper
         __syncthreads();
         const T *left = stages + step % 2 * 2 * STAGE, *right = same ? left : left + STAGE;
         if (counts)
-            multiply_16_turned(sum, left + sum_row(), right + sum_column(), TILE_LD<T>,
+            multiply_16_turned(sum, left + sum_row(), TILE_LD<T>, right + sum_column(), TILE_LD<T>,
                                STAGE_COLUMNS);
         __syncthreads();
     }
@@ -153,6 +153,18 @@ __device__ __forceinline__ void pull_tile(const factor_arguments<T> &a, const fa
     }
 }
 
+/* to(i, j) := the entries of a list */
+template <typename T>
+__device__ __forceinline__ void add_entries(const factor_arguments<T> &a, int64_t list, T *to,
+                                            int ld)
+{
+    const int64_t end = a.entry_start[list + 1];
+    for (int64_t q = a.entry_start[list] + threadIdx.x; q < end; q += CHOLESKY_THREADS) {
+        const factor_entry e = a.entry[q];
+        to[e.row + e.column * ld] = a.value[e.value]; /* each place has one entry */
+    }
+}
+
 template <typename T>
 __device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a, const factor_front &f,
                                               const factor_task &task, T *tile)
@@ -189,58 +201,158 @@ __device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const 
     });
 }
 
+/* tile := columns [0, depth) of an operand, asynchronously, zero past its rows and depth */
 template <typename T>
-__device__ __forceinline__ void scale_rows(const factor_arguments<T> &a, const factor_front &f,
-                                           const factor_task &task, T *stages)
+__device__ __forceinline__ void tile_fetch(T *tile, const operand<T> &o, int depth)
 {
-    const tile_place p(f, task.i, task.j);
-    const operand<T> inverse = {a.inverse + (int64_t)(f.inverse + task.j) * TILE * TILE, TILE,
-                                p.columns};
-    product_sum<T, 4> sum;
-    multiply_rows(sum, panel_rows(a, f, p.row, p.rows, p.column), inverse, p.columns, false,
-                  stages);
-    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
-    each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) { out[i + (int64_t)j * f.m] = v; });
+    stage_load(tile, o, 0, depth);
+    stage_load(tile + tile_shape<T>::STAGE, o, STAGE_COLUMNS, depth);
+}
+
+/* This thread's entries of a tile, where each_entry has them. */
+template <typename T> struct tile_part {
+    T v[4][4];
+
+    /* lower: entries above the diagonal become zero */
+    __device__ __forceinline__ tile_part(const T *at, int64_t ld, int rows, int columns, bool lower)
+    {
+        const int lane = threadIdx.x % 32, g = sum_row() + lane / 4,
+                  l = sum_column() + 2 * (lane % 4);
+#pragma unroll
+        for (int t = 0; t < 4; t++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const int i = g + 8 * (e / 2), j = l + 8 * t + e % 2;
+                v[t][e] = i < rows && j < columns && (!lower || i >= j) ? at[i + j * ld] : T{};
+            }
+    }
+    /* tile := these minus a sum */
+    __device__ __forceinline__ void put_less(T *tile, const product_sum<T, 4> &sum) const
+    {
+        const int lane = threadIdx.x % 32, g = sum_row() + lane / 4,
+                  l = sum_column() + 2 * (lane % 4);
+#pragma unroll
+        for (int t = 0; t < 4; t++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                tile[g + 8 * (e / 2) + (l + 8 * t + e % 2) * TILE_LD<T>] =
+                    v[t][e] - sum.entry(t, e);
+    }
+};
+
+/* sum += A B^H, tiles in shared memory */
+template <typename T>
+__device__ __forceinline__ void multiply_tiles(product_sum<T, 4> &sum, const T *A, const T *B)
+{
+    multiply_16_turned(sum, A + sum_row(), TILE_LD<T>, B + sum_column(), TILE_LD<T>, TILE);
 }
 
 template <typename T>
+__device__ __forceinline__ operand<T> inverse_of(const factor_arguments<T> &a,
+                                                 const factor_front &f, int block)
+{
+    return {a.inverse + (int64_t)(f.inverse + block) * TILE * TILE, TILE, TILE};
+}
+
+/* Tile (i, j) of L in tile[1], and in the panel:  (it - L(i, j-1) L(j, j-1)^H) X_j^H, X_j the
+ * inverse of diagonal block j.  tile[0] is L(i, j-1) afterwards, if there is one, tile[2] free, no
+ * barrier at the end. */
+template <typename T>
+__device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const factor_front &f,
+                                            int i, int j, T *const (&tile)[3])
+{
+    const tile_place p(f, i, j);
+    const operand<T> own = panel_rows(a, f, p.row, p.rows, p.column);
+    if (j > 0) {
+        tile_fetch(tile[0], panel_rows(a, f, p.row, p.rows, p.column - TILE), TILE);
+        tile_fetch(tile[1], panel_rows(a, f, p.column, p.columns, p.column - TILE), TILE);
+    }
+    tile_fetch(tile[2], inverse_of(a, f, j), TILE);
+    copies_commit();
+    const tile_part<T> before(own.at, own.ld, p.rows, p.columns, false);
+    copies_wait<0>();
+    __syncthreads();
+    product_sum<T, 4> sum, scaled;
+    if (j > 0) {
+        multiply_tiles(sum, tile[0], tile[1]);
+        __syncthreads();
+    }
+    before.put_less(tile[1], sum);
+    __syncthreads();
+    multiply_tiles(scaled, tile[1], tile[2]);
+    __syncthreads();
+    multiply_put(tile[1] + sum_row() + sum_column() * TILE_LD<T>, TILE_LD<T>, scaled, false);
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    each_entry(scaled, p.rows, p.columns,
+               [&](int i, int j, T v) { out[i + (int64_t)j * f.m] = v; });
+}
+
+/* The same, and for the second row block behind the diagonal the products of panels j - 1 and j
+ * from its own diagonal block, which is the next but one to be factorized. */
+template <typename T>
+__device__ __forceinline__ void finish_rows_task(const factor_arguments<T> &a,
+                                                 const factor_front &f, const factor_task &task,
+                                                 T *const (&tile)[3])
+{
+    finish_rows(a, f, task.i, task.j, tile);
+    if (task.i != task.j + 2 || task.i >= factor_pivot_blocks(&f))
+        return;
+    const tile_place p(f, task.i, task.i);
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    __syncthreads();
+    if (sum_row() + 15 < sum_column())
+        return;
+    product_sum<T, 4> sum;
+    if (task.j > 0)
+        multiply_tiles(sum, tile[0], tile[0]);
+    multiply_tiles(sum, tile[1], tile[1]);
+    each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
+        T *at = out + i + (int64_t)j * f.m;
+        if (i >= j)
+            *at = *at - v;
+    });
+}
+
+/* Diagonal block t, after row block t of panel t - 1, which nobody else does: Cholesky and inverse.
+ */
+template <typename T>
 __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
                                                  const factor_front &f, const factor_task &task,
-                                                 T *stages, T *tile, real_of<T> *start)
+                                                 T *const (&tile)[3], real_of<T> *start)
 {
     constexpr int LD = TILE_LD<T>;
     const tile_place p(f, task.i, task.i);
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k = p.columns;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k = p.columns, t = task.i;
     T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
-    T loaded[TILE_SHARE];
     for (int q = threadIdx.x; q < k; q += CHOLESKY_THREADS)
         start[q] = a.diagonal[f.first + p.column + q];
-#pragma unroll
-    for (int q = 0; q < TILE_SHARE; q++) {
-        const int i = tile_row(q, false), j = tile_column(q, false);
-        loaded[q] = i < k && j <= i ? out[i + (int64_t)j * f.m] : from_real<T>(i == j);
+    const tile_part<T> before(out, f.m, k, k, true);
+    product_sum<T, 4> sum;
+    if (t > 0) {
+        finish_rows(a, f, t, t - 1, tile);
+        __syncthreads();
+        if (sum_row() + 15 >= sum_column())
+            multiply_tiles(sum, tile[1], tile[1]);
+        __syncthreads();
     }
-    tile_put(tile, loaded, false);
-    __syncthreads();
-    if (task.from < task.to) {
-        const int from = factor_block_row(&f, task.from), to = factor_block_row(&f, task.to);
-        product_sum<T, 4> sum;
-        const operand<T> rows = panel_rows(a, f, p.row, k, from);
-        multiply_rows(sum, rows, rows, to - from, true, stages);
-        each_entry(sum, k, k, [&](int i, int j, T v) { tile[i + j * LD] = tile[i + j * LD] - v; });
-    }
-    T *X = stages;
+    T *D = tile[0], *X = tile[2];
+    before.put_less(D, sum);
     tile_clear(X);
     __syncthreads();
+    if ((int)threadIdx.x >= k && threadIdx.x < TILE)
+        D[threadIdx.x * (LD + 1)] = from_real<T>(1);
     if ((int)threadIdx.x >= (k + 7) / 8 * 8 && threadIdx.x < TILE)
         X[threadIdx.x * (LD + 1)] = from_real<T>(1);
-    cholesky_columns(tile, LD, (k + 7) / 8 * 8, k, X, LD + 1, LD,
-                     pivots_of(a, f.first + p.column, start));
+    __syncthreads();
+    cholesky_columns<8>(D, LD, (k + 7) / 8 * 8, k, X, LD + 1, LD,
+                        pivots_of(a, f.first + p.column, start));
     for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
         for (int i = j + lane; i < k; i += 32)
-            out[i + (int64_t)j * f.m] = tile[i + j * LD];
-    invert_64(tile, X);
-    T *inverse = a.inverse + (int64_t)(f.inverse + task.i) * TILE * TILE;
+            out[i + (int64_t)j * f.m] = D[i + j * LD];
+    if (f.m == p.row + k)
+        return; /* nobody wants the inverse */
+    invert_64(D, X);
+    T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
 #pragma unroll
     for (int q = 0; q < TILE_SHARE; q++) {
         const int i = tile_row(q, false), j = tile_column(q, false);

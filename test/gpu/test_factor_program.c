@@ -38,6 +38,8 @@ static void check_levels(const factor_program *g)
     for (int32_t q = 0; q < g->levels; q++)
         assert_true(g->level_start[q] < g->level_start[q + 1]);
     for (int64_t t = 0; t < g->tasks; t++) {
+        for (int32_t q = 0; g->task[t].kind == FACTOR_TINY && q < g->task[t].j; q++)
+            fronts += g->range[g->task[t].i + q].end - g->range[g->task[t].i + q].first;
         fronts += g->task[t].kind == FACTOR_SMALL ? g->task[t].j - g->task[t].i : 0;
         fronts += g->task[t].kind == FACTOR_PIVOT && g->task[t].i == 0;
     }

@@ -1,5 +1,5 @@
-/* dense/cuda/device/cholesky.cuh: block scope: Cholesky of the first columns of a front in shared
- * memory, by 256 threads
+/* dense/cuda/device/cholesky.cuh: block or warp scope: Cholesky of the first columns of a front in
+ * shared memory, by 256 threads or a warp
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Right-looking in steps of eight columns.  One warp factorizes the 8 x 8 block on the diagonal,
@@ -13,9 +13,9 @@
 
 constexpr int CHOLESKY_THREADS = 256, CHOLESKY_STEP = 8;
 
-/* What becomes of pivots: those at most eps_limit times the diagonal entry that they started from,
- * or not a number, are refused and replaced by 1; those at most doubt_level times that are
- * counted. */
+/* What becomes of pivots: those at most `refuse` times the diagonal entry that they started from,
+ * not normal or not a number are refused, and nothing that follows is of use; those at most `doubt`
+ * times that are counted. */
 template <typename T> struct cholesky_pivots {
     const real_of<T> *start; /* in shared memory, from the first column on */
     int first;               /* number of the first column */
@@ -25,13 +25,21 @@ template <typename T> struct cholesky_pivots {
     unsigned long long *smallest; /* the least pivot as a positive double; its bits are in order */
 };
 
+/* From the hardware's 20 bits by one step of third order.  a: a normal number. */
 __device__ __forceinline__ double reciprocal_root(double a)
 {
-    return rsqrt(a);
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+    const double e = fma(-a * y, y, 1.0);
+    return fma(y * e, fma(e, 0.375, 0.5), y);
 }
 __device__ __forceinline__ float reciprocal_root(float a)
 {
     return 1 / sqrtf(a);
+}
+template <typename R> __device__ __forceinline__ constexpr R least_normal()
+{
+    return sizeof(R) == 8 ? (R)DBL_MIN : (R)FLT_MIN;
 }
 template <typename T> __device__ __forceinline__ real_of<T> real_part(T a)
 {
@@ -51,27 +59,26 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ld
     constexpr int N = CHOLESKY_STEP;
     const int lane = threadIdx.x % 32;
     T a[N][N], x[N];
-    R reciprocal[N], start[N];
-    double least = INFINITY;
+    R reciprocal[N];
+    R least = INFINITY;
+    unsigned refused = 0;
+    int doubtful = 0;
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        start[j] = j < width ? p.start[column + j] : R(1);
 #pragma unroll
         for (int i = j; i < N; i++)
             a[i][j] = i < width && j < width ? D[i + j * ld] : from_real<T>(i == j);
     }
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        R pivot = real_part(a[j][j]);
-        if (!((double)pivot > p.refuse * (double)start[j])) {
-            if (lane == 0)
-                atomicMin(p.failed, p.first + column + j);
-            pivot = 1;
-        } else if (j < width) {
-            if ((double)pivot <= p.doubt * (double)start[j] && lane == 0)
-                atomicAdd(p.uncertain, 1);
-            least = fmin(least, (double)pivot);
-        }
+        const R pivot = real_part(a[j][j]);
+        /* counted behind the loop, which has no branch then; nothing of what follows upon a refused
+         * pivot is used */
+        const R start = j < width ? p.start[column + j] : R(1);
+        const bool is_good = pivot > (R)p.refuse * start && pivot >= least_normal<R>();
+        refused |= (unsigned)!is_good << j;
+        doubtful += is_good && pivot <= (R)p.doubt * start;
+        least = choose(j < width && is_good && pivot < least, pivot, least);
         const R r = reciprocal[j] = reciprocal_root(pivot);
         a[j][j] = from_real<T>(pivot * r);
 #pragma unroll
@@ -83,8 +90,14 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ld
             for (int i = c; i < N; i++)
                 a[i][c] = multiply_add(a[i][c], -a[i][j], conjugate_if(a[c][j], true));
     }
-    if (lane == 0 && least < INFINITY)
-        atomicMin(p.smallest, (unsigned long long)__double_as_longlong(least));
+    if (lane == 0) {
+        if (refused)
+            atomicMin(p.failed, p.first + column + __ffs((int)refused) - 1);
+        if (doubtful)
+            atomicAdd(p.uncertain, doubtful);
+        if (least < INFINITY)
+            atomicMin(p.smallest, (unsigned long long)__double_as_longlong((double)least));
+    }
 #pragma unroll
     for (int i = 0; i < N; i++)
         x[i] = from_real<T>(i == lane);
@@ -107,29 +120,38 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ld
                 D[i + j * ld] = a[i][j];
 }
 
-/* Rows below the diagonal block at column p: times X^H, two threads for a row.  m <= 128. */
+/* The threads that work on a front: a warp, or all eight of a block. */
+template <int WARPS> struct front_team {
+    static constexpr int THREADS = 32 * WARPS;
+    __device__ __forceinline__ static int rank() { return threadIdx.x % THREADS; }
+    __device__ __forceinline__ static int warp() { return WARPS == 1 ? 0 : (int)threadIdx.x / 32; }
+    __device__ __forceinline__ static void sync()
+    {
+        if constexpr (WARPS == 1)
+            __syncwarp();
+        else
+            __syncthreads();
+    }
+};
+
+/* Rows below the diagonal block at column p: times X^H, 16 of them by a warp at a time, every
+ * step-th from number `mine` on. */
 template <typename T>
 __device__ __forceinline__ void cholesky_rows(T *F, int ld, int m, int p, int width, const T *X,
-                                              int ldx)
+                                              int ldx, int mine, int step)
 {
-    const int row = p + width + (int)threadIdx.x / 2, half = 4 * (threadIdx.x % 2);
-    T a[CHOLESKY_STEP], sum[4] = {};
-    if (row < m)
+    const int lane = threadIdx.x % 32, g = lane / 4, l = 2 * (lane % 4);
+    for (int i = (p + width) / 16 * 16 + 16 * mine; i < m; i += 16 * step) {
+        product_sum<T, 1> c;
+        multiply_16_turned(c, F + i + p * ld, ld, X, ldx, CHOLESKY_STEP);
+        __syncwarp();
 #pragma unroll
-        for (int k = 0; k < CHOLESKY_STEP; k++)
-            a[k] = k < width ? F[row + (p + k) * ld] : T{};
-    __syncwarp();
-    if (row >= m)
-        return;
-#pragma unroll
-    for (int k = 0; k < CHOLESKY_STEP; k++)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            sum[j] = multiply_add(sum[j], a[k], conjugate_if(X[half + j + k * ldx], true));
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-        if (half + j < width)
-            F[row + (p + half + j) * ld] = sum[j];
+        for (int e = 0; e < 4; e++) {
+            const int row = i + g + 8 * (e / 2), column = l + e % 2;
+            if (row >= p + width && column < width)
+                F[row + (p + column) * ld] = c.entry(0, e);
+        }
+    }
 }
 
 /* Tile (16 rows from i, 8 columns from j) -= product of the columns [p, p + width); those of its
@@ -139,9 +161,13 @@ __device__ __forceinline__ void cholesky_update(T *F, int ld, int i, int j, int 
                                                 int from)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
+    T before[4];
     product_sum<T, 1> c;
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        before[e] = F[i + g + 8 * (e / 2) + (j + 2 * l + e % 2) * ld];
     if (width == CHOLESKY_STEP)
-        multiply_16_turned(c, F + i + p * ld, F + j + p * ld, ld, CHOLESKY_STEP);
+        multiply_16_turned(c, F + i + p * ld, ld, F + j + p * ld, ld, CHOLESKY_STEP);
     else { /* what lies behind the last pivot is no part of L */
         for (int k = 0; k < width; k++) {
             const T y[2] = {F[j + 2 * l + (p + k) * ld], F[j + 2 * l + 1 + (p + k) * ld]};
@@ -155,51 +181,64 @@ __device__ __forceinline__ void cholesky_update(T *F, int ld, int i, int j, int 
             }
         }
     }
+    __syncwarp(); /* where width < 8 the tile may have columns that others of the warp read */
 #pragma unroll
     for (int e = 0; e < 4; e++) {
         const int column = j + 2 * l + e % 2;
-        T *to = F + i + g + 8 * (e / 2) + column * ld;
         if (column >= from)
-            *to = *to - c.entry(0, e);
+            F[i + g + 8 * (e / 2) + column * ld] = before[e] - c.entry(0, e);
+    }
+}
+
+/* The step's product from all tiles behind column p, column by column of tiles, every `step`-th
+ * from number `mine` on. */
+template <typename T>
+__device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p, int width,
+                                                     int mine, int step)
+{
+    int number = 0; /* of the first tile of a column */
+    for (int j = width == CHOLESKY_STEP ? p + width : p; j < m; j += 8) {
+        const int first = j / 16, tiles = (m + 15) / 16 - first;
+        for (; mine < number + tiles; mine += step)
+            cholesky_update(F, ld, 16 * (first + mine - number), j, p, width, p + width);
+        number += tiles;
     }
 }
 
 /* Cholesky of the first k columns of the m x m front at F, lower triangle; the rest becomes what is
- * left of it.  m <= 128.  F has room for m rounded up to 16 rows and to 8 columns, all of which
- * hold numbers; its upper triangle is overwritten.  X: inverses of the diagonal blocks, the one at
- * column p at X + p x_step with leading dimension ldx.  256 threads; F and p are visible to all;
- * ends with a barrier. */
-template <typename T>
+ * left of it.  m <= 128, by a warp 32.  F has room for m rounded up to 16 rows and to 8 columns,
+ * all of which hold numbers; its upper triangle is overwritten.  X: inverses of the diagonal
+ * blocks, the one at column p at X + p x_step with leading dimension ldx.  All threads of the team
+ * call; F and what pivots start from are visible to them; ends with a barrier of the team. */
+template <int WARPS, typename T>
 __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *X, int x_step,
                                                  int ldx, const cholesky_pivots<T> &pivots)
 {
-    constexpr int STEP = CHOLESKY_STEP, WARPS = CHOLESKY_THREADS / 32;
-    const int warp = threadIdx.x / 32;
+    using team = front_team<WARPS>;
+    constexpr int STEP = CHOLESKY_STEP;
+    const int warp = team::warp();
     if (warp == 0)
         cholesky_8(F, ld, min(STEP, k), X, ldx, 0, pivots);
-    __syncthreads();
+    team::sync();
     for (int p = 0; p < k; p += STEP) {
-        const int width = min(STEP, k - p), next = p + STEP, from = p + width;
-        cholesky_rows(F, ld, m, p, width, X + p * x_step, ldx);
-        __syncthreads();
+        const int width = min(STEP, k - p), next = p + STEP;
+        cholesky_rows(F, ld, m, p, width, X + p * x_step, ldx, warp, WARPS);
+        team::sync();
         const bool goes_on = next < k;
+        if (WARPS == 1)
+            cholesky_update_rest(F, ld, m, p, width, 0, 1);
+        else if (!goes_on)
+            cholesky_update_rest(F, ld, m, p, width, warp, WARPS);
+        else if (warp > 0)
+            cholesky_update_rest(F, ld, m, p, width, warp, WARPS - 1);
+        else /* tile number 0, with the next diagonal block */
+            cholesky_update(F, ld, next / 16 * 16, next, p, width, next);
         if (goes_on && warp == 0) {
-            cholesky_update(F, ld, next / 16 * 16, next, p, width, from);
             __syncwarp();
             cholesky_8(F + next * (ld + 1), ld, min(STEP, k - next), X + next * x_step, ldx, next,
                        pivots);
-        } else {
-            /* tiles column by column, a warp takes every step-th; number 0 is the other warp's */
-            const int step = goes_on ? WARPS - 1 : WARPS;
-            int mine = warp, number = 0; /* of the first tile of a column */
-            for (int j = width == STEP ? next : p; j < m; j += 8) {
-                const int first = j / 16, tiles = (m + 15) / 16 - first;
-                for (; mine < number + tiles; mine += step)
-                    cholesky_update(F, ld, 16 * (first + mine - number), j, p, width, from);
-                number += tiles;
-            }
         }
-        __syncthreads();
+        team::sync();
     }
 }
 

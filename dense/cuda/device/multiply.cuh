@@ -72,17 +72,17 @@ __device__ __forceinline__ void multiply_16(product_sum<T, N> &c, const T *a, co
 /* c += A [B_0^H .. B_N-1^H]: A 16 x depth at a[i + k ld], B_t 8 x depth at b[8 t + j + k ld], depth
  * a multiple of 8.  All lanes call. */
 template <typename T, int N>
-__device__ __forceinline__ void multiply_16_turned(product_sum<T, N> &c, const T *a, const T *b,
-                                                   int ld, int depth)
+__device__ __forceinline__ void multiply_16_turned(product_sum<T, N> &c, const T *a, int ld,
+                                                   const T *b, int ldb, int depth)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
-#pragma unroll 2
+#pragma unroll 4
     for (int k = l; k < depth; k += 8) {
         const T x[4] = {a[g + k * ld], a[g + 8 + k * ld], a[g + (k + 4) * ld],
                         a[g + 8 + (k + 4) * ld]};
 #pragma unroll
         for (int t = 0; t < N; t++) {
-            const T y[2] = {b[8 * t + g + k * ld], b[8 * t + g + (k + 4) * ld]};
+            const T y[2] = {b[8 * t + g + k * ldb], b[8 * t + g + (k + 4) * ldb]};
             if constexpr (scalar<T>::is_complex) {
                 const double re[4] = {x[0].re, x[1].re, x[2].re, x[3].re},
                              im[4] = {x[0].im, x[1].im, x[2].im, x[3].im};

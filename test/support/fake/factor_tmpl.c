@@ -197,6 +197,12 @@ static void do_small(emulator *e, int32_t s)
     free(v);
 }
 
+static void do_smalls(emulator *e, int32_t first, int32_t end)
+{
+    for (int32_t s = first; s < end && !e->wrong; s++)
+        do_small(e, s);
+}
+
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
 static target tile_of(const factor_front *f, int32_t i, int32_t j, scalar *v)
@@ -272,28 +278,43 @@ static void store_inverse(emulator *e, const factor_front *f, int32_t q, const t
     }
 }
 
-static void do_rows(emulator *e, const factor_front *f, const target *t, int32_t q)
+/* Tile (i, q) of L from what the panel holds: see FACTOR_ROWS. */
+static void do_rows(emulator *e, const factor_front *f, int32_t i, int32_t q)
 {
-    scalar row[T];
-    for (int32_t i = 0; i < t->rows; i++) {
-        for (int32_t j = 0; j < t->columns; j++) {
-            row[j] = 0;
-            for (int32_t p = 0; p <= j; p++)
-                row[j] += t->v[i + p * T] *
-                          scalar_conj(read_at(e, &e->inverse, inverse_at(f, q) + j + p * T));
+    scalar v[T * T] = {0}, row[T];
+    const target t = tile_of(f, i, q, v);
+    load_panel(e, f, &t);
+    subtract_product(e, f, &t, q > 0 ? q - 1 : 0, q);
+    for (int32_t a = 0; a < t.rows; a++) {
+        for (int32_t c = 0; c < t.columns; c++) {
+            row[c] = 0;
+            for (int32_t p = 0; p <= c; p++)
+                row[c] += v[a + p * T] *
+                          scalar_conj(read_at(e, &e->inverse, inverse_at(f, q) + c + p * T));
         }
-        for (int32_t j = 0; j < t->columns; j++)
-            t->v[i + j * T] = row[j];
+        for (int32_t c = 0; c < t.columns; c++)
+            v[a + c * T] = row[c];
     }
-    store_panel(e, f, t);
+    store_panel(e, f, &t);
 }
 
-static void do_tile(emulator *e, const factor_task *task)
+/* Diagonal block i, of two panels. */
+static void do_next_diagonal(emulator *e, const factor_front *f, int32_t i)
+{
+    scalar v[T * T] = {0};
+    const target t = tile_of(f, i, i, v);
+    load_panel(e, f, &t);
+    subtract_product(e, f, &t, i > 2 ? i - 3 : 0, i - 1);
+    store_panel(e, f, &t);
+}
+
+static void carry_out(emulator *e, const factor_task *task)
 {
     const factor_front *f = e->g->front + task->front;
+    const int is_tile = task->kind != FACTOR_TINY && task->kind != FACTOR_SMALL;
     scalar v[T * T] = {0};
     const int32_t column = task->kind == FACTOR_PIVOT ? task->i : task->j;
-    const target t = tile_of(f, task->i, column, v);
+    const target t = is_tile ? tile_of(f, task->i, column, v) : (target){0};
     e->front = task->front;
     switch ((factor_kind)task->kind) {
     case FACTOR_ASSEMBLE:
@@ -302,15 +323,19 @@ static void do_tile(emulator *e, const factor_task *task)
         store_panel(e, f, &t);
         break;
     case FACTOR_PIVOT:
+        if (task->i > 0)
+            do_rows(e, f, task->i, task->i - 1);
         load_panel(e, f, &t);
-        subtract_product(e, f, &t, task->from, task->to);
+        subtract_product(e, f, &t, task->i > 0 ? task->i - 1 : 0, task->i);
         factorize_columns(e, f->first + t.column, t.columns, t.columns, T, v);
         store_panel(e, f, &t);
-        store_inverse(e, f, task->i, &t);
+        if (f->m > t.row + t.columns)
+            store_inverse(e, f, task->i, &t);
         break;
     case FACTOR_ROWS:
-        load_panel(e, f, &t);
-        do_rows(e, f, &t, task->j);
+        do_rows(e, f, task->i, task->j);
+        if (task->i == task->j + 2 && task->i < factor_pivot_blocks(f))
+            do_next_diagonal(e, f, task->i);
         break;
     case FACTOR_UPDATE:
         load_panel(e, f, &t);
@@ -328,7 +353,12 @@ static void do_tile(emulator *e, const factor_task *task)
                                  (int64_t)(t.column - f->k + j) * (f->m - f->k),
                              v[i + j * T]);
         break;
+    case FACTOR_TINY:
+        for (int32_t q = task->i; q < task->i + task->j; q++)
+            do_smalls(e, e->g->range[q].first, e->g->range[q].end);
+        break;
     case FACTOR_SMALL:
+        do_smalls(e, task->i, task->j);
         break;
     }
 }
@@ -353,11 +383,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
         for (int64_t q = 0; q < count && !e.wrong; q++) {
             const factor_task *task = g->task + begin + order[q];
             e.task = begin + order[q];
-            if (task->kind != FACTOR_SMALL)
-                do_tile(&e, task);
-            else
-                for (int32_t s = task->i; s < task->j; s++)
-                    do_small(&e, s);
+            carry_out(&e, task);
         }
     }
     *f->outcome = e.outcome;
