@@ -28,8 +28,8 @@ typedef struct backend_problem {
     const int32_t *matched_row;   /* n: row matched to each column of a, a perfect matching found
                                      with the values at analysis; */
     const double *matched_dual;   /* n: the rows' dual variables; both NULL without a matching */
-    int expects_cholesky;        /* predict assumes Cholesky (1) or LDL^T (0), */
-    int expects_matching;        /* and for LDL^T scaling by matching (1) or not (0) */
+    int expects_cholesky;         /* predict assumes Cholesky (1) or LDL^T (0), */
+    int expects_matching;         /* and for LDL^T scaling by matching (1) or not (0) */
     int allow_simplicial; /* Cholesky is likely, and only the CPU backend needs the factor as fronts
                            */
     int for_latency;      /* very many solves: preparing for them may take any amount of memory */

@@ -35,6 +35,7 @@ PLACES = {
     "gpu/refine": (650, 290, "residuals, refinement"),
     "solver/matching": (220, 370, "scaling by matching"),
     "gpu/packed": (650, 370, "a factor ready to solve"),
+    "gpu/factor": (940, 370, "Cholesky on the device"),
     "gpu/invert": (560, 460, "inverses of groups"),
     "gpu/substitute": (800, 460, "solves without inverses"),
     "ordering": (30, 540, "graphs, trees, supernodes"),
