@@ -89,6 +89,10 @@ static void prepare(job *j, const factor_tuning *tuning)
              LIBSOLVER_OK,
          why.text);
     j->plan_seconds = now() - start;
+    double *listed = malloc(sizeof(double) * (size_t)(a->start[a->n] + 1));
+    must(listed != NULL, "no memory");
+    for (int64_t q = 0; q < j->program.entries; q++)
+        listed[q] = values[j->program.source[q]];
     CUDA(cudaStreamCreate(&j->stream));
     j->f.stream = j->stream;
     must(device_factorizer_load(&j->f, &j->program, j->plan.fronts.position,
@@ -96,11 +100,12 @@ static void prepare(job *j, const factor_tuning *tuning)
                                 &why) == LIBSOLVER_OK,
          why.text);
     j->places = (factorizer_arguments){
-        .values = to_device(values, sizeof(double) * (size_t)a->start[a->n]),
+        .values = to_device(listed, sizeof(double) * (size_t)a->start[a->n]),
         .diagonal = to_device(diagonal, sizeof(double) * (size_t)a->n),
         .panel = to_device(NULL, sizeof(double) * (size_t)j->program.panel_scalars),
         .doubt_level = 0x1p-26};
     free(values);
+    free(listed);
     free(diagonal);
 }
 

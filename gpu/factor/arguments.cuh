@@ -20,7 +20,7 @@ template <typename T> struct factor_arguments {
     const factor_front *front;
     const factor_child *child;
     const int32_t *begin, *position;
-    const int64_t *entry_start;
+    const int64_t *tile_end;
     const factor_entry *entry;
     const factor_range *range;
     const factor_task *task;
@@ -33,16 +33,9 @@ template <typename T> struct factor_arguments {
 };
 
 template <typename T>
-__device__ __forceinline__ cholesky_pivots<T> pivots_of(const factor_arguments<T> &a, int first,
-                                                        const real_of<T> *start)
+__device__ __forceinline__ cholesky_rule<T> rule_of(const factor_arguments<T> &a)
 {
-    return {start,
-            first,
-            a.refuse,
-            a.doubt,
-            &a.outcome->failed,
-            &a.outcome->uncertain,
-            &a.outcome->smallest};
+    return {a.refuse, a.doubt, &a.outcome->failed, &a.outcome->uncertain, &a.outcome->smallest};
 }
 
 /* Distance of columns in shared memory: an odd number of times four entries of eight bytes, so that

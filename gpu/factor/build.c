@@ -85,17 +85,15 @@ static void describe_fronts(builder *b)
                             .m = rows(p, s),
                             .k = pivots(p, s),
                             .first = p->first[s],
-                            .entries = (int32_t)g->entry_lists,
+                            .tiles = (int32_t)g->tiles,
                             .inverse = (int32_t)g->inverses};
         g->panel_scalars += (int64_t)f->m * f->k;
-        if (is_small(b, s)) {
-            g->entry_lists++;
+        if (is_small(b, s))
             continue;
-        }
         const int32_t nb = factor_pivot_blocks(f);
         g->tiled++;
         g->inverses += nb;
-        g->entry_lists += factor_tile_number(f, nb, nb);
+        g->tiles += factor_tile_number(f, nb, nb);
     }
 }
 
@@ -158,30 +156,46 @@ static libsolver_status describe_children(builder *b)
 
 /* ---- Entries of A ---------------------------------------------------------------------------- */
 
-/* Adds the entries of a front to their lists' lengths, or puts them there. */
-static void list_entries(const builder *b, int32_t s, int puts)
+/* Where entry e of column j goes; returns its tile, -1 for a small front. */
+static int64_t place_entry(const builder *b, int32_t s, int32_t j, int64_t e, factor_entry *to)
+{
+    const factor_front *f = b->program->front + s;
+    const int32_t row = b->pattern->local[e], nb = factor_pivot_blocks(f);
+    if (is_small(b, s)) {
+        *to = (factor_entry){.row = (uint16_t)row, .column = (uint16_t)j};
+        return -1;
+    }
+    const int32_t i = row < f->k ? row / FACTOR_TILE : nb + (row - f->k) / FACTOR_TILE;
+    *to = (factor_entry){.row = (uint16_t)(row - factor_block_row(f, i)),
+                         .column = (uint16_t)(j % FACTOR_TILE)};
+    return f->tiles + factor_tile_number(f, i, j / FACTOR_TILE);
+}
+
+/* Counts the entries of a front's tiles. */
+static void count_entries(const builder *b, int32_t s)
+{
+    const factor_pattern *p = b->pattern;
+    const factor_front *f = b->program->front + s;
+    factor_entry to;
+    for (int32_t j = 0; j < f->k; j++)
+        for (int64_t e = p->start[f->first + j]; e < p->start[f->first + j + 1]; e++)
+            b->program->tile_end[place_entry(b, s, j, e, &to)]++;
+}
+
+/* Entries of a front to their places: of a small one as they come, of others tile by tile. */
+static void list_entries(const builder *b, int32_t s)
 {
     const factor_pattern *p = b->pattern;
     const factor_program *g = b->program;
     const factor_front *f = g->front + s;
-    const int32_t nb = factor_pivot_blocks(f);
+    int64_t next = p->start[f->first];
     for (int32_t j = 0; j < f->k; j++)
         for (int64_t e = p->start[f->first + j]; e < p->start[f->first + j + 1]; e++) {
-            int32_t row = p->local[e], column = j;
-            int64_t list = f->entries;
-            if (!is_small(b, s)) {
-                const int32_t above =
-                    row < f->k ? row / FACTOR_TILE : nb + (row - f->k) / FACTOR_TILE;
-                list += factor_tile_number(f, above, j / FACTOR_TILE);
-                row -= factor_block_row(f, above);
-                column %= FACTOR_TILE;
-            }
-            if (puts)
-                g->entry[b->cursor[list]++] = (factor_entry){.value = (int32_t)e,
-                                                             .row = (uint16_t)row,
-                                                             .column = (uint16_t)column};
-            else
-                g->entry_start[list + 1]++;
+            factor_entry to;
+            const int64_t tile = place_entry(b, s, j, e, &to),
+                          at = tile < 0 ? next++ : b->cursor[tile]++;
+            g->entry[at] = to;
+            g->source[at] = (int32_t)e;
         }
 }
 
@@ -190,19 +204,27 @@ static libsolver_status describe_entries(builder *b)
     const factor_pattern *p = b->pattern;
     factor_program *g = b->program;
     g->entries = p->start[p->n];
-    g->entry_start = memory_zeroed(b->m, g->entry_lists + 1, sizeof(int64_t));
+    g->tile_end = memory_zeroed(b->m, g->tiles, sizeof(int64_t));
     g->entry = memory_new(b->m, g->entries, sizeof(factor_entry));
-    b->cursor = memory_new(b->m, g->entry_lists, sizeof(int64_t));
-    if (!g->entry_start || !g->entry || !b->cursor)
+    g->source = memory_new(b->m, g->entries, sizeof(int32_t));
+    b->cursor = memory_new(b->m, g->tiles, sizeof(int64_t));
+    if (!g->tile_end || !g->entry || !g->source || !b->cursor)
         return LIBSOLVER_OUT_OF_MEMORY;
-    for (int32_t s = 0; s < p->nodes; s++)
-        list_entries(b, s, 0);
-    for (int64_t q = 0; q < g->entry_lists; q++) {
-        g->entry_start[q + 1] += g->entry_start[q];
-        b->cursor[q] = g->entry_start[q];
+    for (int32_t s = 0; s < p->nodes; s++) {
+        factor_front *f = g->front + s;
+        f->entry = p->start[f->first];
+        f->entries = (int32_t)(p->start[f->first + f->k] - f->entry);
+        if (!is_small(b, s)) {
+            const int32_t nb = factor_pivot_blocks(f);
+            int64_t at = f->entry;
+            count_entries(b, s);
+            for (int32_t t = f->tiles; t < f->tiles + factor_tile_number(f, nb, nb); t++) {
+                b->cursor[t] = at;
+                g->tile_end[t] = at += g->tile_end[t];
+            }
+        }
+        list_entries(b, s);
     }
-    for (int32_t s = 0; s < p->nodes; s++)
-        list_entries(b, s, 1);
     memory_free(b->m, b->cursor);
     b->cursor = NULL;
     return LIBSOLVER_OK;
@@ -471,7 +493,7 @@ static libsolver_status build(builder *b, message *why)
     TRY(take_arrays(b));
     link_children(b);
     describe_fronts(b);
-    if (b->program->entry_lists > INT32_MAX || b->program->inverses > INT32_MAX)
+    if (b->program->tiles > INT32_MAX || b->program->inverses > INT32_MAX)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 tiles or more on the GPU");
     place_blocks(b);
     const libsolver_status status = describe_children(b);
@@ -517,8 +539,9 @@ void factor_program_free(memory *m, factor_program *g)
     memory_free(m, g->front);
     memory_free(m, g->child);
     memory_free(m, g->begin);
-    memory_free(m, g->entry_start);
+    memory_free(m, g->tile_end);
     memory_free(m, g->entry);
+    memory_free(m, g->source);
     memory_free(m, g->level_start);
     memory_free(m, g->range);
     memory_free(m, g->task);

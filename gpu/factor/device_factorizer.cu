@@ -9,12 +9,13 @@
 #include "gpu/factor/tiles.cuh"
 #include <cstring>
 
+/* A kernel for each class of tasks, so that each has the registers that it wants: the chain of
+ * diagonal blocks all of a multiprocessor's, products and small fronts half of them. */
 template <typename T> struct factor_shape {
-    static constexpr int SMALL = small_bytes<T>(sizeof(T) == 16 ? 80 : 112),
-                         TINY = CHOLESKY_THREADS / 32 * small_bytes<T>(FACTOR_TINY_ROWS),
-                         FRONTS = SMALL > TINY ? SMALL : TINY,
-                         SHARED = FRONTS > tile_shape<T>::BYTES ? FRONTS : tile_shape<T>::BYTES;
-    static constexpr int BLOCKS_EACH = SHARED > 113 * 1024 ? 1 : 2; /* on a multiprocessor */
+    static constexpr int TINY = CHOLESKY_THREADS / 32 * small_bytes<T>(FACTOR_TINY_ROWS),
+                         LARGEST = small_bytes<T>(sizeof(T) == 16 ? 80 : 112),
+                         SMALL = LARGEST > TINY ? LARGEST : TINY, TILES = tile_shape<T>::BYTES;
+    static constexpr int BLOCKS_EACH = sizeof(T) == 16 ? 1 : 2; /* on a multiprocessor */
 };
 
 __device__ __forceinline__ uint64_t nanoseconds()
@@ -24,60 +25,81 @@ __device__ __forceinline__ uint64_t nanoseconds()
     return now;
 }
 
-/* A run of tiny fronts for each warp. */
+/* When a block began and ended, if that is asked for. */
+struct task_clock {
+    uint64_t *at;
+
+    __device__ __forceinline__ task_clock(uint64_t *trace, int64_t task)
+        : at(trace ? trace + 2 * task : nullptr)
+    {
+        if (at && threadIdx.x == 0)
+            at[0] = nanoseconds();
+    }
+    __device__ __forceinline__ void stop() const
+    {
+        if (!at)
+            return;
+        __syncthreads();
+        if (threadIdx.x == 0)
+            at[1] = nanoseconds();
+    }
+};
+
 template <typename T>
-__device__ __forceinline__ void factorize_ranges(const factor_arguments<T> &a,
-                                                 const factor_task &task, char *shared)
+__global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
+    factor_small_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
 {
+    extern __shared__ __align__(128) char shared[];
+    const task_clock clock(a.trace, first + blockIdx.x);
+    const factor_task task = a.task[first + blockIdx.x];
     const int warp = threadIdx.x / 32;
-    if (warp >= task.j)
-        return;
-    const factor_range range = a.range[task.i + warp];
-    char *own = shared + warp * small_bytes<T>(FACTOR_TINY_ROWS);
-    for (int s = range.first; s < range.end; s++)
-        factorize_small<1>(a, a.front[s], own);
+    if (task.kind == FACTOR_SMALL)
+        factorize_run<8>(a, task.i, task.j, shared);
+    else if (warp < task.j) {
+        const factor_range range = a.range[task.i + warp];
+        factorize_run<1>(a, range.first, range.end,
+                         shared + warp * small_bytes<T>(FACTOR_TINY_ROWS));
+    }
+    clock.stop();
+}
+
+template <typename T>
+__global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
+    factor_pivot_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
+{
+    extern __shared__ __align__(128) char shared[];
+    const task_clock clock(a.trace, first + blockIdx.x);
+    T *const t = reinterpret_cast<T *>(shared);
+    T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
+    factorize_pivots(a, a.task[first + blockIdx.x], tile,
+                     reinterpret_cast<real_of<T> *>(tile[2] + TILE_AREA<T>));
+    clock.stop();
 }
 
 template <typename T>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
-    factor_level_kernel(factor_arguments<T> a, int64_t first)
+    factor_tile_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
 {
     extern __shared__ __align__(128) char shared[];
+    const task_clock clock(a.trace, first + blockIdx.x);
     const factor_task task = a.task[first + blockIdx.x];
-    if (a.trace && threadIdx.x == 0)
-        a.trace[2 * (first + blockIdx.x)] = nanoseconds();
-    T *const first_tile = reinterpret_cast<T *>(shared);
-    T *const tile[3] = {first_tile, first_tile + TILE_AREA<T>, first_tile + 2 * TILE_AREA<T>};
-    const factor_front f = a.front[task.front];
+    T *const t = reinterpret_cast<T *>(shared);
+    T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
     switch (task.kind) {
-    case FACTOR_TINY:
-        factorize_ranges(a, task, shared);
-        break;
-    case FACTOR_SMALL:
-        for (int s = task.i; s < task.j; s++)
-            factorize_small<8>(a, a.front[s], shared);
-        break;
     case FACTOR_ASSEMBLE:
-        assemble_tile(a, f, task, tile[0]);
-        break;
-    case FACTOR_PIVOT:
-        factorize_pivots(a, f, task, tile, reinterpret_cast<real_of<T> *>(tile[2] + TILE_AREA<T>));
+        assemble_tile(a, task, tile[0]);
         break;
     case FACTOR_ROWS:
-        finish_rows_task(a, f, task, tile);
+        finish_rows_task(a, task, tile);
         break;
     case FACTOR_UPDATE:
-        update_tile(a, f, task, tile[0]);
+        update_tile(a, task, tile[0]);
         break;
     case FACTOR_CONTRIBUTION:
-        form_contribution(a, f, task, tile[0], tile[2]);
+        form_contribution(a, task, tile[0], tile[2]);
         break;
     }
-    if (a.trace) {
-        __syncthreads();
-        if (threadIdx.x == 0)
-            a.trace[2 * (first + blockIdx.x) + 1] = nanoseconds();
-    }
+    clock.stop();
 }
 
 __global__ void factor_begin_kernel(gathered_outcome *o, int n)
@@ -95,7 +117,7 @@ static void put_tables(uploader *u, const factor_program *g, const int32_t *posi
     a->child = u->put(g->child, g->children);
     a->begin = u->put(g->begin, g->begins);
     a->position = u->put(position, positions);
-    a->entry_start = u->put(g->entry_start, g->entry_lists + 1);
+    a->tile_end = u->put(g->tile_end, g->tiles);
     a->entry = u->put(g->entry, g->entries);
     a->range = u->put(g->range, g->ranges);
     a->task = u->put(g->task, g->tasks);
@@ -163,8 +185,8 @@ extern "C" void device_factorizer_drop(device_factorizer *f)
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 template <typename T>
-static cudaError_t launch_levels(const device_factorizer *f, const factor_program *g,
-                                 const factorizer_arguments *given, void *stream)
+static factor_arguments<T> arguments_of(const device_factorizer *f, const factor_program *g,
+                                        const factorizer_arguments *given)
 {
     factor_arguments<T> a = {};
     uploader there;
@@ -181,38 +203,114 @@ static cudaError_t launch_levels(const device_factorizer *f, const factor_progra
     a.refuse = sizeof(real_of<T>) == 8 ? 16 * DBL_EPSILON : 16 * (double)FLT_EPSILON;
     a.doubt = given->doubt_level;
     a.trace = given->trace;
-    cudaError_t error = launch_kernel(factor_begin_kernel, {1, 1}, stream, a.outcome, (int)g->n);
-    for (int32_t q = 0; q < g->levels && error == cudaSuccess; q++)
-        error = launch_kernel(factor_level_kernel<T>,
-                              {g->level_start[q + 1] - g->level_start[q], CHOLESKY_THREADS,
-                               factor_shape<T>::SHARED},
-                              stream, a, g->level_start[q]);
-    return error;
+    return a;
 }
 
-/* Captured in a stream of its own: the caller's may be one that cannot be. */
+/* Streams that are captured together, and what forks and joins them. */
+struct branches {
+    enum { COUNT = 3 };
+    cudaStream_t stream[COUNT] = {};
+    cudaEvent_t event[COUNT] = {};
+    cudaError_t error = cudaSuccess;
+
+    branches()
+    {
+        int least = 0, greatest = 0;
+        check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+        for (int q = 0; q < COUNT; q++) {
+            check(cudaStreamCreateWithPriority(stream + q, cudaStreamNonBlocking,
+                                               q == 0 ? greatest : least));
+            check(cudaEventCreateWithFlags(event + q, cudaEventDisableTiming));
+        }
+    }
+    ~branches()
+    {
+        for (int q = 0; q < COUNT; q++) {
+            if (event[q])
+                cudaEventDestroy(event[q]);
+            if (stream[q])
+                cudaStreamDestroy(stream[q]);
+        }
+    }
+    void check(cudaError_t e)
+    {
+        if (error == cudaSuccess)
+            error = e;
+    }
+    /* What is put on `to` from now on waits for what is on `from`. */
+    void wait(int to, int from)
+    {
+        check(cudaEventRecord(event[from], stream[from]));
+        check(cudaStreamWaitEvent(stream[to], event[from], 0));
+    }
+};
+
+/* A class of tasks of a level, which are next to each other in it. */
+struct task_class {
+    int64_t first, count;
+};
+
+/* Diagonal blocks; small fronts; other tiles. */
+static void split_level(const factor_program *g, int32_t level, task_class (&part)[3])
+{
+    int64_t at = g->level_start[level];
+    const int64_t end = g->level_start[level + 1];
+    for (int q = 0; q < 3; q++) {
+        part[q].first = at;
+        while (at < end && (q == 2 || (q == 0) == (g->task[at].kind == FACTOR_PIVOT)) &&
+               (q != 1 || g->task[at].kind == FACTOR_SMALL || g->task[at].kind == FACTOR_TINY))
+            at++;
+        part[q].count = at - part[q].first;
+    }
+}
+
+/* The classes of a level run beside each other. */
+template <typename T>
+static void launch_level(branches *b, const factor_program *g, const factor_arguments<T> &a,
+                         int32_t level)
+{
+    void (*const kernel[3])(const factor_arguments<T>, int64_t) = {factor_pivot_kernel<T>,
+                                                                   factor_small_kernel<T>,
+                                                                   factor_tile_kernel<T>};
+    const int shared[3] = {factor_shape<T>::TILES, factor_shape<T>::SMALL, factor_shape<T>::TILES};
+    task_class part[3];
+    split_level(g, level, part);
+    for (int q = 1; q < 3; q++)
+        if (part[q].count > 0)
+            b->wait(q, 0);
+    for (int q = 0; q < 3; q++)
+        if (part[q].count > 0)
+            b->check(launch_kernel(kernel[q], {part[q].count, CHOLESKY_THREADS, shared[q]},
+                                   b->stream[q], a, part[q].first));
+    for (int q = 1; q < 3; q++)
+        if (part[q].count > 0)
+            b->wait(0, q);
+}
+
+/* Captured in streams of their own: the caller's may be one that cannot be. */
 template <typename T>
 static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
                               const factorizer_arguments *given)
 {
-    cudaStream_t stream = nullptr;
+    branches b;
     cudaGraph_t captured = nullptr;
     cudaGraphExec_t graph = nullptr;
-    cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    const factor_arguments<T> a = arguments_of<T>(f, g, given);
+    if (b.error != cudaSuccess)
+        return b.error;
+    cudaError_t error = cudaStreamBeginCapture(b.stream[0], cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-    if (error == cudaSuccess) {
-        const cudaError_t launched = launch_levels<T>(f, g, given, stream);
-        error = cudaStreamEndCapture(stream, &captured);
-        if (launched != cudaSuccess)
-            error = launched;
-    }
+    b.check(launch_kernel(factor_begin_kernel, {1, 1}, b.stream[0], a.outcome, (int)g->n));
+    for (int32_t q = 0; q < g->levels; q++)
+        launch_level(&b, g, a, q);
+    error = cudaStreamEndCapture(b.stream[0], &captured);
+    if (b.error != cudaSuccess)
+        error = b.error;
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&graph, captured, 0);
+        error = cudaGraphInstantiate(&graph, captured, cudaGraphInstantiateFlagUseNodePriority);
     if (captured)
         cudaGraphDestroy(captured);
-    cudaStreamDestroy(stream);
     f->graph = graph;
     return error;
 }

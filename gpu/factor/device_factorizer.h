@@ -33,7 +33,8 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
                                         const int32_t *position, int64_t positions,
                                         libsolver_type type, message *why);
 /* What it works on, all in the device's memory: the values of the scaled matrix in the order of the
- * pattern, its diagonal, n reals, and room for the panels; doubt_level: see cholesky_outcome. */
+ * program (see factor_program.source), its diagonal, n reals, and room for the panels; doubt_level:
+ * see cholesky_outcome. */
 typedef struct factorizer_arguments {
     const void *values, *diagonal;
     void *panel;
@@ -42,7 +43,8 @@ typedef struct factorizer_arguments {
                       */
 } factorizer_arguments;
 /* Puts all launches on the stream as one graph, which is made anew only where a place has changed.
- * program: the one that was loaded last, of which only the levels are read here. */
+ * program: the one that was loaded last, of which only the levels and the kinds of tasks are read
+ * here. */
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
 /* Waits for the end of that. */

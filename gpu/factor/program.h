@@ -47,11 +47,12 @@ static inline int factor_small_rows(libsolver_type type)
 typedef struct factor_front {
     int64_t panel;           /* scalars before its panel, m x k by columns */
     int64_t block;           /* scalars before its contribution block in the arena */
+    int64_t entry;           /* of a small front: its first entry of A */
     int32_t m, k, first;     /* first: row of P A P^T of the first pivot */
     int32_t child, children; /* in `child` */
-    int32_t entries;         /* in entry_start: of a small front, or of the first of its tiles */
+    int32_t entries;         /* of a small front */
+    int32_t tiles;           /* of a tiled front: first of its tiles in tile_end */
     int32_t inverse;         /* of a tiled front: inverses of diagonal blocks before its own */
-    int32_t reserved;
 } factor_front;
 
 /* What a front pulls from a child: entry (i, j) of the contribution block, r x r, goes to the row
@@ -63,9 +64,8 @@ typedef struct factor_child {
                       block b or behind it, b = 0 .. row blocks */
 } factor_child;
 
-/* An entry of A: value number `value` of the pattern goes to (row, column) of the front or tile. */
+/* Where an entry of A goes in its front or tile. */
 typedef struct factor_entry {
-    int32_t value;
     uint16_t row, column;
 } factor_entry;
 
@@ -96,14 +96,16 @@ typedef struct factor_task {
 typedef struct factor_program {
     int32_t n, nodes, levels;
     int32_t tiled; /* fronts in tiles */
-    int64_t tasks, ranges, children, begins, entry_lists, entries;
+    int64_t tasks, ranges, children, begins, tiles, entries;
     int64_t inverses; /* diagonal blocks of tiled fronts, each FACTOR_TILE x FACTOR_TILE */
     int64_t panel_scalars, arena_scalars;
     factor_front *front; /* nodes */
     factor_child *child;
     int32_t *begin;
-    int64_t *entry_start; /* entry_lists + 1 */
-    factor_entry *entry;
+    int64_t *tile_end;    /* tiles: entry behind those of each tile of a panel; the first tile of a
+                             front begins with the front's */
+    factor_entry *entry;  /* front by front, of tiled fronts tile by tile */
+    int32_t *source;      /* entries: number of each in the pattern */
     int64_t *level_start; /* levels + 1: tasks of each level */
     factor_range *range;
     factor_task *task;
@@ -128,6 +130,12 @@ FACTOR_INLINE int32_t factor_block_row(const factor_front *f, int32_t b)
     const int32_t nb = factor_pivot_blocks(f),
                   from = b < nb ? b * FACTOR_TILE : f->k + (b - nb) * FACTOR_TILE;
     return from < f->m ? from : f->m;
+}
+/* Entries of tile `number` of a front begin here. */
+FACTOR_INLINE int64_t factor_tile_begin(const factor_front *f, const int64_t *tile_end,
+                                        int32_t number)
+{
+    return number == 0 ? f->entry : tile_end[f->tiles + number - 1];
 }
 /* Number of tile (i, j), j < pivot blocks, among those of the panel. */
 FACTOR_INLINE int32_t factor_tile_number(const factor_front *f, int32_t i, int32_t j)

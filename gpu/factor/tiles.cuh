@@ -153,27 +153,23 @@ __device__ __forceinline__ void pull_tile(const factor_arguments<T> &a, const fa
     }
 }
 
-/* to(i, j) := the entries of a list */
 template <typename T>
-__device__ __forceinline__ void add_entries(const factor_arguments<T> &a, int64_t list, T *to,
-                                            int ld)
+__device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a,
+                                              const factor_task &given, T *tile)
 {
-    const int64_t end = a.entry_start[list + 1];
-    for (int64_t q = a.entry_start[list] + threadIdx.x; q < end; q += CHOLESKY_THREADS) {
-        const factor_entry e = a.entry[q];
-        to[e.row + e.column * ld] = a.value[e.value]; /* each place has one entry */
-    }
-}
-
-template <typename T>
-__device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a, const factor_front &f,
-                                              const factor_task &task, T *tile)
-{
+    const factor_task task = given;
+    const factor_front f = a.front[task.front];
     const tile_place p(f, task.i, task.j);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     tile_clear(tile);
     __syncthreads();
-    add_entries(a, f.entries + factor_tile_number(&f, task.i, task.j), tile, TILE_LD<T>);
+    const int number = factor_tile_number(&f, task.i, task.j);
+    const int64_t end = a.tile_end[f.tiles + number];
+    for (int64_t q = factor_tile_begin(&f, a.tile_end, number) + threadIdx.x; q < end;
+         q += CHOLESKY_THREADS) { /* each place has one entry */
+        const factor_entry e = a.entry[q];
+        tile[e.row + e.column * TILE_LD<T>] = a.value[q];
+    }
     pull_tile(a, f, task.i, task.j, p, tile);
     __syncthreads();
     T *to = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
@@ -184,9 +180,11 @@ __device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a, cons
 }
 
 template <typename T>
-__device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const factor_front &f,
-                                            const factor_task &task, T *stages)
+__device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const factor_task &given,
+                                            T *stages)
 {
+    const factor_task task = given;
+    const factor_front f = a.front[task.front];
     const tile_place p(f, task.i, task.j);
     const int from = factor_block_row(&f, task.from), to = factor_block_row(&f, task.to);
     product_sum<T, 4> sum;
@@ -291,9 +289,10 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
  * from its own diagonal block, which is the next but one to be factorized. */
 template <typename T>
 __device__ __forceinline__ void finish_rows_task(const factor_arguments<T> &a,
-                                                 const factor_front &f, const factor_task &task,
-                                                 T *const (&tile)[3])
+                                                 const factor_task &given, T *const (&tile)[3])
 {
+    const factor_task task = given;
+    const factor_front f = a.front[task.front];
     finish_rows(a, f, task.i, task.j, tile);
     if (task.i != task.j + 2 || task.i >= factor_pivot_blocks(&f))
         return;
@@ -317,15 +316,15 @@ __device__ __forceinline__ void finish_rows_task(const factor_arguments<T> &a,
  */
 template <typename T>
 __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
-                                                 const factor_front &f, const factor_task &task,
-                                                 T *const (&tile)[3], real_of<T> *start)
+                                                 const factor_task &given, T *const (&tile)[3],
+                                                 real_of<T> *pivot)
 {
+    const factor_task task = given;
+    const factor_front f = a.front[task.front];
     constexpr int LD = TILE_LD<T>;
     const tile_place p(f, task.i, task.i);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k = p.columns, t = task.i;
     T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
-    for (int q = threadIdx.x; q < k; q += CHOLESKY_THREADS)
-        start[q] = a.diagonal[f.first + p.column + q];
     const tile_part<T> before(out, f.m, k, k, true);
     product_sum<T, 4> sum;
     if (t > 0) {
@@ -344,27 +343,30 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     if ((int)threadIdx.x >= (k + 7) / 8 * 8 && threadIdx.x < TILE)
         X[threadIdx.x * (LD + 1)] = from_real<T>(1);
     __syncthreads();
-    cholesky_columns<8>(D, LD, (k + 7) / 8 * 8, k, X, LD + 1, LD,
-                        pivots_of(a, f.first + p.column, start));
+    cholesky_columns<8>(D, LD, (k + 7) / 8 * 8, k, X, LD + 1, LD, pivot);
     for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
         for (int i = j + lane; i < k; i += 32)
             out[i + (int64_t)j * f.m] = D[i + j * LD];
-    if (f.m == p.row + k)
-        return; /* nobody wants the inverse */
-    invert_64(D, X);
+    const bool is_wanted = f.m > p.row + k; /* the inverse, by rows below */
+    if (is_wanted)
+        invert_64(D, X);
     T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
 #pragma unroll
-    for (int q = 0; q < TILE_SHARE; q++) {
+    for (int q = 0; q < TILE_SHARE && is_wanted; q++) {
         const int i = tile_row(q, false), j = tile_column(q, false);
         inverse[i + j * TILE] = X[i + j * LD];
     }
+    if (warp == 0)
+        judge_pivots<T>(pivot, a.diagonal + f.first + p.column, k, f.first + p.column, rule_of(a),
+                        lane, 32);
 }
 
 template <typename T>
 __device__ __forceinline__ void form_contribution(const factor_arguments<T> &a,
-                                                  const factor_front &f, const factor_task &task,
-                                                  T *stages, T *tile)
+                                                  const factor_task &given, T *stages, T *tile)
 {
+    const factor_task task = given;
+    const factor_front f = a.front[task.front];
     constexpr int LD = TILE_LD<T>;
     const tile_place p(f, task.i, task.j);
     const int r = f.m - f.k;

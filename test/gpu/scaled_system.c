@@ -76,3 +76,21 @@ void positive_system(cpu_system *s, random_stream *r, pattern a, int order)
     make_hermitian(&a, values);
     assert_int_equal(system_build_in_order(s, a, values, SPD, 1, order), LIBSOLVER_OK);
 }
+
+scalar *values_for(const scaled *v, const factor_program *g)
+{
+    scalar *values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
+    assert_non_null(values);
+    for (int64_t q = 0; q < g->entries; q++)
+        values[q] = v->values[g->source[q]];
+    return values;
+}
+
+int64_t place_of_value(const factor_program *g, int64_t e)
+{
+    for (int64_t q = 0; q < g->entries; q++)
+        if (g->source[q] == e)
+            return q;
+    fail_msg("entry %d has no place", (int)e);
+    return -1;
+}

@@ -20,6 +20,10 @@ void scaled_free(scaled *v);
 void positive_system(cpu_system *s, random_stream *r, pattern a, int order);
 /* Its program; tuning: NULL or as for factor_program_build. */
 factor_program program_of(cpu_system *s, const scaled *v, const factor_tuning *tuning);
+/* The values in the order of a program; freed by free. */
+scalar *values_for(const scaled *v, const factor_program *g);
+/* Where value number e of the pattern is in that order. */
+int64_t place_of_value(const factor_program *g, int64_t e);
 /* The panels of a program are the CPU's up to rounding. */
 void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel, int seed);
 

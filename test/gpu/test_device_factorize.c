@@ -53,17 +53,19 @@ static void open_device(on_device *t, const factor_tuning *tuning)
         fail_msg("%s", why.text);
     t->panel = malloc(panel_bytes(t) + 16);
     assert_non_null(t->panel);
+    scalar *values = values_for(&t->v, &t->g);
     t->places =
-        (factorizer_arguments){.values = put(t->v.values, sizeof(scalar) * (size_t)p->start[p->n]),
+        (factorizer_arguments){.values = put(values, sizeof(scalar) * (size_t)p->start[p->n]),
                                .diagonal = put(t->v.diagonal, sizeof(real) * (size_t)p->n),
                                .panel = put(NULL, panel_bytes(t)),
                                .doubt_level = 0x1p-6};
+    free(values);
 }
 
 /* A factorization into panels that held NaN before. */
 static cholesky_outcome factorize(on_device *t)
 {
-    cholesky_outcome o;
+    cholesky_outcome o = {0};
     message why = {0};
     CUDA(cudaMemset(t->places.panel, 0xff, panel_bytes(t)));
     CUDA(cudaDeviceSynchronize());
@@ -170,8 +172,8 @@ static void breakdowns(void **state)
         positive_system(&t.s, &r, random_pattern(&r, n), BY_DEGREE);
         open_device(&t, tunings + seed % TUNINGS);
         const int32_t row = random_below(&r, n);
-        const int64_t at = t.v.plan.a->start[row];
-        const scalar bad = seed % 3 ? (scalar)-1 : (scalar)NAN, good = t.v.values[at];
+        const int64_t e = t.v.plan.a->start[row], at = place_of_value(&t.g, e);
+        const scalar bad = seed % 3 ? (scalar)-1 : (scalar)NAN, good = t.v.values[e];
         scalar *there = (scalar *)t.places.values + at;
         CUDA(cudaMemcpy(there, &bad, sizeof bad, cudaMemcpyHostToDevice));
         assert_int_equal(factorize(&t).failed, row);

@@ -16,9 +16,10 @@ static cholesky_outcome carry_out(const factor_program *g, const scaled *v, uint
                                   scalar *panel)
 {
     cholesky_outcome outcome;
+    scalar *values = values_for(v, g);
     const emulated_factorization f = {.program = g,
                                       .position = v->plan.fronts.position,
-                                      .values = v->values,
+                                      .values = values,
                                       .diagonal = v->diagonal,
                                       .doubt_level = 0x1p-6,
                                       .panel = panel,
@@ -27,6 +28,7 @@ static cholesky_outcome carry_out(const factor_program *g, const scaled *v, uint
     const char *wrong = NAME(emulate_factorization)(&f);
     if (wrong)
         fail_msg("seed %d: %s", (int)seed, wrong);
+    free(values);
     return outcome;
 }
 

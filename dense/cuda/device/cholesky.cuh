@@ -16,9 +16,7 @@ constexpr int CHOLESKY_THREADS = 256, CHOLESKY_STEP = 8;
 /* What becomes of pivots: those at most `refuse` times the diagonal entry that they started from,
  * not normal or not a number are refused, and nothing that follows is of use; those at most `doubt`
  * times that are counted. */
-template <typename T> struct cholesky_pivots {
-    const real_of<T> *start; /* in shared memory, from the first column on */
-    int first;               /* number of the first column */
+template <typename T> struct cholesky_rule {
     double refuse, doubt;
     int *failed;                  /* least number of a refused pivot */
     int *uncertain;               /* how many are in doubt */
@@ -41,6 +39,33 @@ template <typename R> __device__ __forceinline__ constexpr R least_normal()
 {
     return sizeof(R) == 8 ? (R)DBL_MIN : (R)FLT_MIN;
 }
+
+/* Looks at `count` <= 128 pivots of the columns from number `first` on: pivot and what it started
+ * from, in shared memory or behind each other.  Full warps call, with the pivots from `rank` on,
+ * `step` apart. */
+template <typename T>
+__device__ __forceinline__ void judge_pivots(const real_of<T> *pivot, const real_of<T> *start,
+                                             int count, int first, const cholesky_rule<T> &rule,
+                                             int rank, int step)
+{
+    using R = real_of<T>;
+    double least = INFINITY;
+    for (int q = rank; q < count; q += step) {
+        const R value = pivot[q], from = start[q];
+        if (!(value > (R)rule.refuse * from && value >= least_normal<R>()))
+            atomicMin(rule.failed, first + q);
+        else {
+            if (value <= (R)rule.doubt * from)
+                atomicAdd(rule.uncertain, 1);
+            least = fmin(least, (double)value);
+        }
+    }
+#pragma unroll
+    for (int mask = 16; mask > 0; mask /= 2)
+        least = fmin(least, __shfl_xor_sync(~0u, least, mask));
+    if (threadIdx.x % 32 == 0 && least < INFINITY)
+        atomicMin(rule.smallest, (unsigned long long)__double_as_longlong(least));
+}
 template <typename T> __device__ __forceinline__ real_of<T> real_part(T a)
 {
     if constexpr (scalar<T>::is_complex)
@@ -50,37 +75,28 @@ template <typename T> __device__ __forceinline__ real_of<T> real_part(T a)
 }
 
 /* The diagonal block of order `width` <= 8 at D, by one full warp: D := L, X := inv(L), 8 x 8 with
- * zeros above the diagonal and ones past width.  column: of D's first one. */
+ * zeros above the diagonal and ones past width; pivot(j): what column j was divided by the root of.
+ */
 template <typename T>
-__device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ldx, int column,
-                                           const cholesky_pivots<T> &p)
+__device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ldx,
+                                           real_of<T> *pivot)
 {
     using R = real_of<T>;
     constexpr int N = CHOLESKY_STEP;
     const int lane = threadIdx.x % 32;
     T a[N][N], x[N];
     R reciprocal[N];
-    R least = INFINITY;
-    unsigned refused = 0;
-    int doubtful = 0;
 #pragma unroll
-    for (int j = 0; j < N; j++) {
+    for (int j = 0; j < N; j++)
 #pragma unroll
         for (int i = j; i < N; i++)
             a[i][j] = i < width && j < width ? D[i + j * ld] : from_real<T>(i == j);
-    }
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        const R pivot = real_part(a[j][j]);
-        /* counted behind the loop, which has no branch then; nothing of what follows upon a refused
-         * pivot is used */
-        const R start = j < width ? p.start[column + j] : R(1);
-        const bool is_good = pivot > (R)p.refuse * start && pivot >= least_normal<R>();
-        refused |= (unsigned)!is_good << j;
-        doubtful += is_good && pivot <= (R)p.doubt * start;
-        least = choose(j < width && is_good && pivot < least, pivot, least);
-        const R r = reciprocal[j] = reciprocal_root(pivot);
-        a[j][j] = from_real<T>(pivot * r);
+        const R own = real_part(a[j][j]), r = reciprocal[j] = reciprocal_root(own);
+        if (lane == j)
+            pivot[j] = own;
+        a[j][j] = from_real<T>(own * r);
 #pragma unroll
         for (int i = j + 1; i < N; i++)
             a[i][j] = multiply(a[i][j], from_real<T>(r));
@@ -89,14 +105,6 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ld
 #pragma unroll
             for (int i = c; i < N; i++)
                 a[i][c] = multiply_add(a[i][c], -a[i][j], conjugate_if(a[c][j], true));
-    }
-    if (lane == 0) {
-        if (refused)
-            atomicMin(p.failed, p.first + column + __ffs((int)refused) - 1);
-        if (doubtful)
-            atomicAdd(p.uncertain, doubtful);
-        if (least < INFINITY)
-            atomicMin(p.smallest, (unsigned long long)__double_as_longlong((double)least));
     }
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -205,38 +213,56 @@ __device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p,
     }
 }
 
+/* A barrier of a block of which one warp only says that it was there. */
+__device__ __forceinline__ void cholesky_arrive()
+{
+    asm volatile("bar.arrive 1, %0;" ::"n"(CHOLESKY_THREADS) : "memory");
+}
+__device__ __forceinline__ void cholesky_wait()
+{
+    asm volatile("bar.sync 1, %0;" ::"n"(CHOLESKY_THREADS) : "memory");
+}
+
 /* Cholesky of the first k columns of the m x m front at F, lower triangle; the rest becomes what is
  * left of it.  m <= 128, by a warp 32.  F has room for m rounded up to 16 rows and to 8 columns,
  * all of which hold numbers; its upper triangle is overwritten.  X: inverses of the diagonal
- * blocks, the one at column p at X + p x_step with leading dimension ldx.  All threads of the team
- * call; F and what pivots start from are visible to them; ends with a barrier of the team. */
+ * blocks, the one at column p at X + p x_step with leading dimension ldx; x_step 0: of the last two
+ * alone, 8 ldx apart.  pivot: k rounded up to 8, in shared memory, for judge_pivots.  All threads
+ * of the team call; F is visible to them; ends with a barrier of the team. */
 template <int WARPS, typename T>
 __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *X, int x_step,
-                                                 int ldx, const cholesky_pivots<T> &pivots)
+                                                 int ldx, real_of<T> *pivot)
 {
     using team = front_team<WARPS>;
     constexpr int STEP = CHOLESKY_STEP;
     const int warp = team::warp();
+    auto inverse = [=](int p) { return X + (x_step ? p * x_step : p / STEP % 2 * STEP * ldx); };
     if (warp == 0)
-        cholesky_8(F, ld, min(STEP, k), X, ldx, 0, pivots);
+        cholesky_8(F, ld, min(STEP, k), X, ldx, pivot);
     team::sync();
     for (int p = 0; p < k; p += STEP) {
         const int width = min(STEP, k - p), next = p + STEP;
-        cholesky_rows(F, ld, m, p, width, X + p * x_step, ldx, warp, WARPS);
-        team::sync();
         const bool goes_on = next < k;
-        if (WARPS == 1)
+        /* number 0 has the rows of the next diagonal block */
+        cholesky_rows(F, ld, m, p, width, inverse(p), ldx, warp, WARPS);
+        if constexpr (WARPS == 1) {
+            __syncwarp();
             cholesky_update_rest(F, ld, m, p, width, 0, 1);
-        else if (!goes_on)
+        } else if (!goes_on) {
+            __syncthreads();
             cholesky_update_rest(F, ld, m, p, width, warp, WARPS);
-        else if (warp > 0)
+        } else if (warp > 0) {
+            cholesky_wait();
             cholesky_update_rest(F, ld, m, p, width, warp, WARPS - 1);
-        else /* tile number 0, with the next diagonal block */
+        } else {
+            cholesky_arrive();
+            __syncwarp();
             cholesky_update(F, ld, next / 16 * 16, next, p, width, next);
+        }
         if (goes_on && warp == 0) {
             __syncwarp();
-            cholesky_8(F + next * (ld + 1), ld, min(STEP, k - next), X + next * x_step, ldx, next,
-                       pivots);
+            cholesky_8(F + next * (ld + 1), ld, min(STEP, k - next), inverse(next), ldx,
+                       pivot + next);
         }
         team::sync();
     }

@@ -76,7 +76,7 @@ __device__ __forceinline__ void multiply_16_turned(product_sum<T, N> &c, const T
                                                    const T *b, int ldb, int depth)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
-#pragma unroll 4
+#pragma unroll 2
     for (int k = l; k < depth; k += 8) {
         const T x[4] = {a[g + k * ld], a[g + 8 + k * ld], a[g + (k + 4) * ld],
                         a[g + 8 + (k + 4) * ld]};

@@ -22,7 +22,7 @@ static int64_t place_program(factor_program *g, const int32_t **position, int64_
     PUT(g->front, g->nodes);
     PUT(g->child, g->children);
     PUT(g->begin, g->begins);
-    PUT(g->entry_start, g->entry_lists + 1);
+    PUT(g->tile_end, g->tiles);
     PUT(g->entry, g->entries);
     PUT(g->level_start, (int64_t)g->levels + 1);
     PUT(g->range, g->ranges);

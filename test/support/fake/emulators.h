@@ -45,7 +45,7 @@ typedef struct emulated_refinement {
 typedef struct emulated_factorization {
     const factor_program *program;
     const int32_t *position; /* of the pattern */
-    const void *values;      /* of the scaled matrix, in the order of the pattern */
+    const void *values;      /* of the scaled matrix, in the order of the program */
     const void *diagonal;    /* n reals: of the scaled matrix */
     double doubt_level;
     void *panel; /* out: panel_scalars */

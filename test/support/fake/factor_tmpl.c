@@ -138,13 +138,13 @@ static void pull(emulator *e, const factor_front *f, const target *t)
     }
 }
 
-static void add_entries(emulator *e, int64_t list, const target *t)
+static void add_entries(emulator *e, int64_t from, int64_t to, const target *t)
 {
-    for (int64_t q = e->g->entry_start[list]; q < e->g->entry_start[list + 1]; q++) {
+    for (int64_t q = from; q < to; q++) {
         const factor_entry a = e->g->entry[q];
         complain(e, a.row >= t->rows || a.column >= t->columns, "an entry goes past its tile");
         if (!e->wrong)
-            t->v[a.row + a.column * t->ld] += ((const scalar *)e->f->values)[a.value];
+            t->v[a.row + a.column * t->ld] += ((const scalar *)e->f->values)[q];
     }
 }
 
@@ -185,7 +185,7 @@ static void do_small(emulator *e, int32_t s)
     e->front = s;
     if (e->wrong)
         return;
-    add_entries(e, f->entries, &all);
+    add_entries(e, f->entry, f->entry + f->entries, &all);
     pull(e, f, &all);
     factorize_columns(e, f->first, m, k, m, v);
     for (int32_t j = 0; j < k; j++)
@@ -315,10 +315,13 @@ static void carry_out(emulator *e, const factor_task *task)
     scalar v[T * T] = {0};
     const int32_t column = task->kind == FACTOR_PIVOT ? task->i : task->j;
     const target t = is_tile ? tile_of(f, task->i, column, v) : (target){0};
+    int32_t number;
     e->front = task->front;
     switch ((factor_kind)task->kind) {
     case FACTOR_ASSEMBLE:
-        add_entries(e, f->entries + factor_tile_number(f, task->i, task->j), &t);
+        number = factor_tile_number(f, task->i, task->j);
+        add_entries(e, factor_tile_begin(f, e->g->tile_end, number),
+                    e->g->tile_end[f->tiles + number], &t);
         pull(e, f, &t);
         store_panel(e, f, &t);
         break;
