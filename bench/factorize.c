@@ -250,7 +250,7 @@ static void measure(const char *name, const factor_tuning *tuning, int traced)
 
 int main(int argc, char **argv)
 {
-    factor_tuning tuning = {.small_rows = INT32_MAX, .run_seconds = 30e-6, .run_part = 1e-3};
+    factor_tuning tuning = {.small_rows = INT32_MAX, .run_seconds = 15e-6, .run_part = 5e-4};
     int traced = 0, k = 1;
     for (; k < argc && argv[k][0] == '-'; k++) {
         must(argv[k][1] == 't' || k + 1 < argc, "usage: see bench/factorize.c");

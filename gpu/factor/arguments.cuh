@@ -46,21 +46,35 @@ template <typename T> __host__ __device__ constexpr int padded_rows(int rows)
 }
 
 /* to += rows [i0, i1) and columns [j0, j1) of a child's block, at or below its diagonal; row and
- * column: of the front at to's begin.  A warp for a column; no barrier. */
+ * column: of the front at to's begin.  Lanes have rows, warps columns, eight of them on their way
+ * at a time; no barrier. */
 template <typename T>
 __device__ __forceinline__ void pull_part(const factor_arguments<T> &a, const factor_child &c,
                                           T *to, int ld, int row, int column, int i0, int i1,
                                           int j0, int j1)
 {
+    constexpr int AHEAD = sizeof(T) == 16 ? 4 : 8, WARPS = CHOLESKY_THREADS / 32;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int32_t *position = a.position + c.position;
     const T *block = a.arena + c.block;
-    for (int j = j0 + warp; j < j1; j += CHOLESKY_THREADS / 32) {
-        T *into = to + (position[j] - column) * ld - row;
-        const T *from = block + (int64_t)j * c.r;
-        for (int i = max(i0, j) + lane; i < i1; i += 32) {
-            T *t = into + position[i];
-            *t = *t + from[i];
+    for (int i = i0 + lane; i - lane < i1; i += 32) {
+        const int own = i < i1 ? position[i] - row : 0;
+        for (int j = j0 + warp; j < j1 && j < i - lane + 32; j += WARPS * AHEAD) {
+            T v[AHEAD];
+            int at[AHEAD];
+#pragma unroll
+            for (int q = 0; q < AHEAD; q++) {
+                const int from = j + q * WARPS;
+                const bool is_there = from < j1 && i >= from && i < i1;
+                at[q] = is_there ? position[from] - column : -1;
+                v[q] = is_there ? block[i + (int64_t)from * c.r] : T{};
+            }
+#pragma unroll
+            for (int q = 0; q < AHEAD; q++)
+                if (at[q] >= 0) {
+                    T *t = to + own + at[q] * ld;
+                    *t = *t + v[q];
+                }
         }
     }
 }

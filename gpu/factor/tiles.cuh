@@ -136,20 +136,42 @@ panel_rows(const factor_arguments<T> &a, const factor_front &f, int row, int row
     return {a.panel + f.panel + row + (int64_t)column * f.m, f.m, rows};
 }
 
-/* Tile += what the children have for row blocks i and j.  Between children a barrier, none at the
- * end. */
+/* What of a child goes to row blocks i and j: some of its rows and columns. */
+struct child_part {
+    factor_child child;
+    int i0, i1, j0, j1;
+
+    template <typename T>
+    __device__ __forceinline__ child_part(const factor_arguments<T> &a, const factor_front &f,
+                                          int c, int i, int j)
+    {
+        i0 = i1 = j0 = j1 = 0;
+        if (c >= f.children)
+            return;
+        child = a.child[f.child + c];
+        const int32_t *begin = a.begin + child.begin;
+        i0 = begin[i];
+        i1 = begin[i + 1];
+        j0 = begin[j];
+        j1 = begin[j + 1];
+    }
+};
+
+/* Tile += what the children have for row blocks i and j; where the next one's part begins is looked
+ * up meanwhile.  Between children a barrier, none at the end. */
 template <typename T>
 __device__ __forceinline__ void pull_tile(const factor_arguments<T> &a, const factor_front &f,
                                           int i, int j, const tile_place &p, T *tile)
 {
+    child_part next(a, f, 0, i, j);
     for (int c = 0; c < f.children; c++) {
-        const factor_child child = a.child[f.child + c];
-        const int32_t *begin = a.begin + child.begin;
-        const int i0 = begin[i], i1 = begin[i + 1], j0 = begin[j], j1 = begin[j + 1];
-        if (i0 == i1 || j0 == j1)
+        const child_part part = next;
+        next = child_part(a, f, c + 1, i, j);
+        if (part.i0 == part.i1 || part.j0 == part.j1)
             continue;
         __syncthreads();
-        pull_part(a, child, tile, TILE_LD<T>, p.row, p.column, i0, i1, j0, j1);
+        pull_part(a, part.child, tile, TILE_LD<T>, p.row, p.column, part.i0, part.i1, part.j0,
+                  part.j1);
     }
 }
 

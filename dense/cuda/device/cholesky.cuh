@@ -91,6 +91,7 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ld
 #pragma unroll
         for (int i = j; i < N; i++)
             a[i][j] = i < width && j < width ? D[i + j * ld] : from_real<T>(i == j);
+    __syncwarp(); /* D is overwritten, entry by entry by other lanes */
 #pragma unroll
     for (int j = 0; j < N; j++) {
         const R own = real_part(a[j][j]), r = reciprocal[j] = reciprocal_root(own);
@@ -213,16 +214,6 @@ __device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p,
     }
 }
 
-/* A barrier of a block of which one warp only says that it was there. */
-__device__ __forceinline__ void cholesky_arrive()
-{
-    asm volatile("bar.arrive 1, %0;" ::"n"(CHOLESKY_THREADS) : "memory");
-}
-__device__ __forceinline__ void cholesky_wait()
-{
-    asm volatile("bar.sync 1, %0;" ::"n"(CHOLESKY_THREADS) : "memory");
-}
-
 /* Cholesky of the first k columns of the m x m front at F, lower triangle; the rest becomes what is
  * left of it.  m <= 128, by a warp 32.  F has room for m rounded up to 16 rows and to 8 columns,
  * all of which hold numbers; its upper triangle is overwritten.  X: inverses of the diagonal
@@ -243,22 +234,16 @@ __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *
     for (int p = 0; p < k; p += STEP) {
         const int width = min(STEP, k - p), next = p + STEP;
         const bool goes_on = next < k;
-        /* number 0 has the rows of the next diagonal block */
         cholesky_rows(F, ld, m, p, width, inverse(p), ldx, warp, WARPS);
-        if constexpr (WARPS == 1) {
-            __syncwarp();
+        team::sync();
+        if (WARPS == 1)
             cholesky_update_rest(F, ld, m, p, width, 0, 1);
-        } else if (!goes_on) {
-            __syncthreads();
+        else if (!goes_on)
             cholesky_update_rest(F, ld, m, p, width, warp, WARPS);
-        } else if (warp > 0) {
-            cholesky_wait();
+        else if (warp > 0)
             cholesky_update_rest(F, ld, m, p, width, warp, WARPS - 1);
-        } else {
-            cholesky_arrive();
-            __syncwarp();
+        else
             cholesky_update(F, ld, next / 16 * 16, next, p, width, next);
-        }
         if (goes_on && warp == 0) {
             __syncwarp();
             cholesky_8(F + next * (ld + 1), ld, min(STEP, k - next), inverse(next), ldx,
