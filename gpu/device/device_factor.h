@@ -3,8 +3,8 @@
  *
  * The panels of its nodes lie one after the other with the leading dimensions of the tree; behind
  * them, for L D L^T, the n entries of D's diagonal and the n entries e(c) = D(c + 1, c), both by
- * position.  The factor is copied from the host here; those who solve with it or invert parts of it
- * only read it. */
+ * position.  The factor is copied from the host here; solves and the inversion of groups only read
+ * it. */
 #ifndef GPU_DEVICE_DEVICE_FACTOR_H
 #define GPU_DEVICE_DEVICE_FACTOR_H
 

@@ -74,8 +74,9 @@ static inline int64_t plan_tile_bytes(const plan_tile *t, int64_t scalar_bytes)
 /* What programs are made by beside the limits of a task; plan_tuned: for an
  * H200.  `bench/tune_tree_solve.py` compares other values. */
 typedef struct plan_tuning {
-    int64_t task_cost;  /* of a task beside its bytes, in bytes: its waits and barriers */
-    int32_t most_parts; /* of a strip of a large group, at most 8: those who read it add them up */
+    int64_t task_cost;      /* of a task beside its bytes, in bytes: its waits and barriers */
+    int32_t most_parts;     /* of a strip of a large group, at most 8, which the tasks that read the
+                               strip add up */
     int32_t direct_sources; /* of an entry of f on average, that every task which reads f adds up;
                                more are summed once and published */
     int32_t sum_outs; /* most sums of one task, at most TASK_OUTS: so that many blocks share them */

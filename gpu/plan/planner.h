@@ -50,8 +50,8 @@ typedef struct plan_layout {
 typedef struct plan_sources {
     int32_t *start;
     int32_t *source;
-    int64_t room;  /* of source */
-    int32_t *mark; /* n: places of the rows below */
+    int64_t room;   /* of source */
+    int32_t *place; /* n: of the rows below, places in the group */
 } plan_sources;
 
 /* What one thread writes: a section of the program. */

@@ -43,7 +43,7 @@ int32_t plan_sum(planner *p, const int32_t *source, int32_t count, int level)
 /* Place in [f; rows below] of group i for position q, which is in one of them. */
 static int32_t place_of(const planner *p, int32_t i, int32_t q)
 {
-    return p->g->group_of[q] == i ? p->g->local[q] : p->in.mark[q];
+    return p->g->group_of[q] == i ? p->g->local[q] : p->in.place[q];
 }
 
 /* Room for the lists: two numbers a row (first, count), and the lists. */
@@ -98,7 +98,7 @@ libsolver_status plan_find_sources(planner *p, int32_t i)
     const int32_t *column = g->column + g->column_start[i], *row = g->row + g->row_start[i];
     int64_t sources = k;
     for (int32_t a = 0; a < r; a++)
-        p->in.mark[row[a]] = k + a;
+        p->in.place[row[a]] = k + a;
     for (int32_t c = p->at.child_start[i]; c < p->at.child_start[i + 1]; c++)
         for (int64_t q = g->row_start[p->at.child[c]]; q < g->row_start[p->at.child[c] + 1]; q++)
             sources += p->at.w_at[q].count;

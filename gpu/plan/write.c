@@ -100,7 +100,7 @@ static planner *planner_for_thread(const planner *all)
     if (!p)
         return NULL;
     *p = *all;
-    p->in.mark = memory_new(m, p->tree->n, sizeof(int32_t));
+    p->in.place = memory_new(m, p->tree->n, sizeof(int32_t));
     p->border = memory_new(m, p->tree->n / (SQUARE - 1) + 3, sizeof(int32_t));
     p->in.start = memory_new(m, 2 * p->at.longest, sizeof(int32_t));
     draft_start(&p->w.forward);
@@ -115,7 +115,7 @@ static void planner_for_thread_free(planner *p)
     if (!p)
         return;
     memory *m = p->m;
-    memory_free(m, p->in.mark);
+    memory_free(m, p->in.place);
     memory_free(m, p->border);
     memory_free(m, p->in.start);
     memory_free(m, p->in.source);
@@ -221,7 +221,7 @@ static libsolver_status write_sections(assembly *all, int threads)
 #pragma omp parallel num_threads(threads)
     {
         planner *p = planner_for_thread(all->p);
-        if (!p || !p->in.mark || !p->border || !p->in.start)
+        if (!p || !p->in.place || !p->border || !p->in.start)
             failed = LIBSOLVER_OUT_OF_MEMORY;
 #pragma omp for schedule(dynamic, 1) ordered nowait
         for (int32_t q = 0; q < all->count; q++) {

@@ -50,7 +50,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
         return a.value[(int64_t)i * a.pitch + j];
     }
 
-    /* The warp that copies: this task is done; its rows are marked. */
+    /* The warp that copies: this task is done; sets the flags of its rows. */
     __device__ __forceinline__ static void task_done(const solve_arguments<T> &a, const char *task,
                                                      unsigned epoch)
     {
@@ -253,7 +253,7 @@ template <typename T, int TILES> struct block_solver : solver_base<T>, block_row
     }
 
     /* Up to four strips, which 1 << log_shares warps share each and put their sums together in the
-     * end: what a thread knows of its part before the inputs are there. */
+     * end: what a thread can find of its part before the inputs are there. */
     struct shared_strips {
         strip_reader<T> strip;
         bool shares;              /* this warp does, */

@@ -27,8 +27,8 @@ template <typename T> struct column_gatherer : column_gather_group<T> {
         int code[EACH];
         T *to; /* of the first; the others are THREADS apart */
 
-        /* All packets are asked for before one is looked at; those of threads that want none would
-         * all be the same one, of which the cache gives no more than one a cycle. */
+        /* All loads are issued before one result is used.  Threads without a packet load nothing:
+         * they would all load the same one, and the cache serves one such load a cycle. */
         __device__ __forceinline__ void look(const packet_word *packets, unsigned epoch)
         {
             packet<T> seen[EACH];

@@ -46,7 +46,7 @@ template <typename T> struct column_solver : solver_base<T> {
     {
     }
 
-    /* What a thread knows of its first products before its inputs are there. */
+    /* What a thread loads for its first products before its inputs are there. */
     struct ahead {
         const T *t;                         /* of what follows the entries held */
         int in, out, count, t_step, y_step; /* first input, number of the out, products, steps

@@ -30,8 +30,8 @@ template <typename T> struct solve_arguments {
     const int32_t *user_row;                  /* n, by positions */
     int32_t n, columns, pitch;                /* columns <= pitch */
     int32_t ring_bytes;
-    int32_t past_cache; /* the program does not fit the second-level cache, where what is published
-                           had better stay */
+    int32_t past_cache; /* the program does not fit the second-level cache: its tiles are loaded so
+                           that they do not drive out what tasks publish there */
     int32_t in_place;   /* x is b: stored when all blocks have done their tasks */
     unsigned long long patience; /* ns to wait before giving up */
     task_times *times;           /* by tasks, NULL: not traced */

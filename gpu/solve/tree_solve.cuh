@@ -6,7 +6,8 @@
  * of the tasks that have come, others multiply, and publish (SOLVER).  What is published carries
  * the number of the launch, so that nothing is cleared or mistaken for a value of another launch:
  * of one right-hand side each value, in packets (dense/cuda/device/grid.cuh) that need no fence; of
- * several each row of values, marked behind a fence.  All sums have a fixed order. */
+ * several each row of values, by a flag that is set behind a fence.  All sums have a fixed order.
+ */
 #ifndef GPU_SOLVE_TREE_SOLVE_CUH
 #define GPU_SOLVE_TREE_SOLVE_CUH
 
@@ -43,8 +44,8 @@ template <int REGISTERS> __device__ __forceinline__ void take_registers()
 #endif
 }
 
-/* The warps that solve: all tasks.  TRACED: a.times is written; to ask for it in every task took a
- * tenth of a small one's instructions. */
+/* The warps that solve: all tasks.  TRACED: a.times is written.  A template parameter, because
+ * testing for it took a tenth of a small task's instructions. */
 template <bool TRACED, typename SOLVER, typename T>
 __device__ __forceinline__ void solve_tasks(const solve_arguments<T> &a, const SOLVER &me,
                                             const task_ring &ring, const task_list &list)

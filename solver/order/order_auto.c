@@ -1,8 +1,8 @@
 /* solver/order/order_auto.c: AMD or nested dissection
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Which orders are found is decided by the graph and by what they cost, never by who was first:
- * threads only change what goes on at the same time. */
+ * Which orders are found is decided by the graph and by what they cost, never by which was found
+ * first: threads only change what goes on at the same time. */
 #include "solver/order/order_auto.h"
 #include <math.h>
 

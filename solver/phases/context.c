@@ -1,4 +1,4 @@
-/* solver/phases/context.c: where work runs, and what the caller is told
+/* solver/phases/context.c: contexts and devices
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device/devices.h"
 #include "solver/phases/context.h"
