@@ -7,6 +7,16 @@
 #include "cpu_system.h"
 #include "gpu/factor/build.h"
 
+/* Fronts in shared memory as far as they fit; all in tiles; each a task; all small ones one block's
+ * work. */
+static const factor_tuning tunings[] = {
+    {.small_rows = 112, .run_seconds = 30e-6, .run_part = 0},
+    {.small_rows = 0, .run_seconds = 1, .run_part = 0},
+    {.small_rows = 20, .run_seconds = 0, .run_part = 0},
+    {.small_rows = 112, .run_seconds = 10, .run_part = 0},
+};
+enum { TUNINGS = sizeof tunings / sizeof *tunings };
+
 typedef struct scaled {
     backend_plan_view plan;
     scalar *values; /* S A S in the plan's order */

@@ -51,6 +51,8 @@ static void open_device(on_device *t, const factor_tuning *tuning)
     if (device_factorizer_load(&t->f, &t->g, p->position, p->row_start[p->nodes], SCALAR_TYPE,
                                &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
+    assert_int_equal(t->f.tables.bytes + t->f.workspace.bytes,
+                     device_factorizer_bytes(&t->g, p->row_start[p->nodes], SCALAR_TYPE));
     t->panel = malloc(panel_bytes(t) + 16);
     assert_non_null(t->panel);
     scalar *values = values_for(&t->v, &t->g);
@@ -114,14 +116,6 @@ static void check(on_device *t, const factor_tuning *tuning, int seed)
     free(first);
     close_device(t);
 }
-
-static const factor_tuning tunings[] = {
-    {.small_rows = 112, .run_seconds = 30e-6, .run_part = 0},
-    {.small_rows = 0, .run_seconds = 1, .run_part = 0},   /* all in tiles */
-    {.small_rows = 20, .run_seconds = 0, .run_part = 0},  /* each front a task */
-    {.small_rows = 112, .run_seconds = 10, .run_part = 0} /* one block does all of it */
-};
-enum { TUNINGS = sizeof tunings / sizeof *tunings };
 
 static void random_systems(void **state)
 {

@@ -72,14 +72,6 @@ static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
     scaled_free(&v);
 }
 
-static const factor_tuning tunings[] = {
-    {.small_rows = 112, .run_seconds = 30e-6, .run_part = 0},
-    {.small_rows = 0, .run_seconds = 1, .run_part = 0},   /* all in tiles */
-    {.small_rows = 20, .run_seconds = 0, .run_part = 0},  /* each front a task */
-    {.small_rows = 112, .run_seconds = 10, .run_part = 0} /* one block does all of it */
-};
-enum { TUNINGS = sizeof tunings / sizeof *tunings };
-
 static void random_systems(void **state)
 {
     (void)state;
