@@ -197,10 +197,13 @@ static void do_small(emulator *e, int32_t s)
     free(v);
 }
 
-static void do_smalls(emulator *e, int32_t first, int32_t end)
+/* Fronts [first, end), for which there is shared memory up to so many rows. */
+static void do_smalls(emulator *e, int32_t first, int32_t end, int32_t most_rows)
 {
-    for (int32_t s = first; s < end && !e->wrong; s++)
+    for (int32_t s = first; s < end && !e->wrong; s++) {
+        complain(e, e->g->front[s].m > most_rows, "a front does not fit in shared memory");
         do_small(e, s);
+    }
 }
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
@@ -358,10 +361,10 @@ static void carry_out(emulator *e, const factor_task *task)
         break;
     case FACTOR_TINY:
         for (int32_t q = task->i; q < task->i + task->j; q++)
-            do_smalls(e, e->g->range[q].first, e->g->range[q].end);
+            do_smalls(e, e->g->range[q].first, e->g->range[q].end, FACTOR_TINY_ROWS);
         break;
     case FACTOR_SMALL:
-        do_smalls(e, task->i, task->j);
+        do_smalls(e, task->i, task->j, factor_small_rows(SCALAR_TYPE));
         break;
     }
 }
