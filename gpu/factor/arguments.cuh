@@ -45,21 +45,28 @@ template <typename T> __host__ __device__ constexpr int padded_rows(int rows)
     return (rows + 15) / 16 * 16 + (sizeof(T) == 16 ? 2 : 4);
 }
 
-/* to += rows [i0, i1) and columns [j0, j1) of a child's block, at or below its diagonal; row and
- * column: of the front at to's begin.  Lanes have rows, warps columns, eight of them on their way
- * at a time; no barrier. */
+/* Rows [i0, i1) and columns [j0, j1) of a child's block. */
+struct child_part {
+    factor_child child;
+    int i0, i1, j0, j1;
+};
+
+/* to += a part of a child's block, what is at or below its diagonal; row and column: of the front
+ * at to's begin.  Lanes have rows, warps columns, eight of them on their way at a time; no barrier.
+ */
 template <typename T>
-__device__ __forceinline__ void pull_part(const factor_arguments<T> &a, const factor_child &c,
-                                          T *to, int ld, int row, int column, int i0, int i1,
-                                          int j0, int j1)
+__device__ __forceinline__ void pull_part(const factor_arguments<T> &a, const child_part &part,
+                                          T *to, int ld, int row, int column)
 {
     constexpr int AHEAD = sizeof(T) == 16 ? 4 : 8, WARPS = CHOLESKY_THREADS / 32;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const factor_child &c = part.child;
     const int32_t *position = a.position + c.position;
     const T *block = a.arena + c.block;
-    for (int i = i0 + lane; i - lane < i1; i += 32) {
+    const int i1 = part.i1, j1 = part.j1;
+    for (int i = part.i0 + lane; i - lane < i1; i += 32) {
         const int own = i < i1 ? position[i] - row : 0;
-        for (int j = j0 + warp; j < j1 && j < i - lane + 32; j += WARPS * AHEAD) {
+        for (int j = part.j0 + warp; j < j1 && j < i - lane + 32; j += WARPS * AHEAD) {
             T v[AHEAD];
             int at[AHEAD];
 #pragma unroll

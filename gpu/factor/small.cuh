@@ -71,7 +71,7 @@ __device__ __forceinline__ void pull_by_block(const factor_arguments<T> &a, cons
         if (c + 1 < f.children)
             next = a.child[f.child + c + 1];
         __syncthreads();
-        pull_part(a, child, F, ld, 0, 0, 0, child.r, 0, child.r);
+        pull_part(a, {child, 0, child.r, 0, child.r}, F, ld, 0, 0);
     }
 }
 

@@ -136,26 +136,17 @@ panel_rows(const factor_arguments<T> &a, const factor_front &f, int row, int row
     return {a.panel + f.panel + row + (int64_t)column * f.m, f.m, rows};
 }
 
-/* What of a child goes to row blocks i and j: some of its rows and columns. */
-struct child_part {
-    factor_child child;
-    int i0, i1, j0, j1;
-
-    template <typename T>
-    __device__ __forceinline__ child_part(const factor_arguments<T> &a, const factor_front &f,
-                                          int c, int i, int j)
-    {
-        i0 = i1 = j0 = j1 = 0;
-        if (c >= f.children)
-            return;
-        child = a.child[f.child + c];
-        const int32_t *begin = a.begin + child.begin;
-        i0 = begin[i];
-        i1 = begin[i + 1];
-        j0 = begin[j];
-        j1 = begin[j + 1];
-    }
-};
+/* What of child number c, if there is one, goes to row blocks i and j. */
+template <typename T>
+__device__ __forceinline__ child_part part_for(const factor_arguments<T> &a, const factor_front &f,
+                                               int c, int i, int j)
+{
+    if (c >= f.children)
+        return {};
+    const factor_child child = a.child[f.child + c];
+    const int32_t *begin = a.begin + child.begin;
+    return {child, begin[i], begin[i + 1], begin[j], begin[j + 1]};
+}
 
 /* Tile += what the children have for row blocks i and j; where the next one's part begins is looked
  * up meanwhile.  Between children a barrier, none at the end. */
@@ -163,15 +154,14 @@ template <typename T>
 __device__ __forceinline__ void pull_tile(const factor_arguments<T> &a, const factor_front &f,
                                           int i, int j, const tile_place &p, T *tile)
 {
-    child_part next(a, f, 0, i, j);
+    child_part next = part_for(a, f, 0, i, j);
     for (int c = 0; c < f.children; c++) {
         const child_part part = next;
-        next = child_part(a, f, c + 1, i, j);
+        next = part_for(a, f, c + 1, i, j);
         if (part.i0 == part.i1 || part.j0 == part.j1)
             continue;
         __syncthreads();
-        pull_part(a, part.child, tile, TILE_LD<T>, p.row, p.column, part.i0, part.i1, part.j0,
-                  part.j1);
+        pull_part(a, part, tile, TILE_LD<T>, p.row, p.column);
     }
 }
 
