@@ -219,7 +219,8 @@ static double cheapest(const cut_table *t, double price, int *from)
     return entries[t->count];
 }
 
-/* The same under the limit of entries, if any price keeps it. */
+/* The same with no more entries than the limit, by a higher price of entries, if some price
+ * suffices. */
 static void choose(const cut_table *t, const layer_costs *costs, int *from)
 {
     const double limit = (double)costs->entries_limit;

@@ -93,8 +93,8 @@ static int32_t lower_column(int32_t i, int32_t j)
     return i > j ? j : i;
 }
 
-/* How much of the order by column of the lower triangle, rows ascending inside, is there: 2 all, 1
- * rows ascend, 0 nothing. */
+/* How far the entries are sorted by columns of the lower triangle with ascending rows: 2 fully, 1
+ * rows ascend in each column, 0 not at all. */
 static int order_of_entries(int64_t entries, const int32_t *row, const int32_t *column)
 {
     int by_row = 1, by_column = 1;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Reduced costs, in powers of two, that are 0 but for the rounding of duals. */
+/* Reduced costs up to this, in powers of two, count as 0: they are rounding errors of the duals. */
 #define TIGHT 1e-10
 
 /* Columns with more entries, n their number, are assigned last: AMD calls such rows dense.  Before,
@@ -258,8 +258,8 @@ static int32_t resume_assignment(matching *w)
     return assigned;
 }
 
-/* Row i is left in its turn.  Settled rows are listed behind the heap in w->heap, in the order of
- * their distance. */
+/* Settles row i, the nearest one that is not settled.  Settled rows are listed behind the heap in
+ * w->heap, in the order of their distance. */
 static void settle(matching *w, int32_t i, int32_t *settled)
 {
     w->at[i] = -2;

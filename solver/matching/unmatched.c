@@ -1,5 +1,5 @@
-/* solver/matching/unmatched.c: how far the rows of a structurally singular matrix wait that have no
- * partner [paths: Dulmage, Mendelsohn, Canad. J. Math. 10 (1958)]
+/* solver/matching/unmatched.c: how long rows without a partner wait to be eliminated
+ * in a structurally singular matrix [paths: Dulmage, Mendelsohn, Canad. J. Math. 10 (1958)]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/matching/unmatched.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* solver/matching/unmatched.h: how far the rows of a structurally singular matrix wait that have no
- * partner
+/* solver/matching/unmatched.h: how long rows without a partner wait to be eliminated
+ * in a structurally singular matrix
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SOLVER_MATCHING_UNMATCHED_H
 #define SOLVER_MATCHING_UNMATCHED_H

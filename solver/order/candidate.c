@@ -19,7 +19,7 @@ static libsolver_status by_method(const choice *c, libsolver_ordering method, co
                                                 : order_nd(c->env, g, ND_SEED, perm);
 }
 
-/* k->seconds; g: the graph that its elimination is of. */
+/* Sets k->seconds; g: the graph whose elimination it is. */
 static libsolver_status predict(const choice *c, const graph *g, candidate *k)
 {
     waiting_rows waiting = {NULL, NULL};

@@ -27,7 +27,7 @@ typedef struct choice {
     int32_t *class_of;
     int paired; /* the compressed graph is one of 2x2 pivots, whose rows are not alike */
     const matching *matched; /* of its rows; NULL: not known */
-    int for_many_solves;     /* so many that an analysis does not count beside them */
+    int for_many_solves;     /* very many solves: the time of the analysis does not matter */
     candidate amd;
 } choice;
 

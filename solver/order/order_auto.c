@@ -19,8 +19,8 @@
  * room for threads and fewer levels for a GPU (elas_armadillo 40, AMD 55). */
 #define EQUAL 1.02
 
-/* Graphs with so many entries are dissected while AMD is at work, in vain where that shows it was
- * not worth it. */
+/* Graphs with so many entries are dissected while AMD is at work, which is
+ * wasted where AMD's order shows that dissection does not pay. */
 #define WORTH_A_THREAD 40000
 
 /* A large graph with few neighbours everywhere is dissected first.  If its first separator is that
