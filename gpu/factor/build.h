@@ -6,14 +6,16 @@
 #include "base/environment.h"
 #include "gpu/factor/program.h"
 
-/* type: says what fits in shared memory.  tuning: NULL for what was measured best.  The same
- * program on every machine.  OUT_OF_MEMORY, NOT_BUILT (2^31 entries of A or more). */
 typedef struct factor_tuning {
     int32_t small_rows; /* most rows of a front that is factorized in shared memory, at most
                            factor_small_rows */
     double run_seconds; /* a block is given small fronts for so long at least ... */
     double run_part;    /* ... or for this part of the time of all of them */
 } factor_tuning;
+
+/* type: says what fits in shared memory.  tuning: NULL for what was measured best.  The program
+ * depends on nothing else: it is the same on every machine, for any number of threads.
+ * OUT_OF_MEMORY, NOT_BUILT (2^31 entries of A or tiles, or more). */
 libsolver_status factor_program_build(environment *env, const factor_pattern *pattern,
                                       libsolver_type type, const factor_tuning *tuning,
                                       factor_program *program, message *why);
