@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "base/factor_pattern.h"
+#include "base/value_map.h"
 
 struct pattern;
 struct forest;
@@ -17,6 +18,7 @@ typedef struct backend_problem {
     const struct pattern *a; /* lower triangle in the caller's order, duplicates merged, diagonal
                                 complete */
     const struct forest *forest;
+    const value_map *values; /* where values that are given go, as long as a; NULL: not known */
     libsolver_type type;
     libsolver_symmetry symmetry;
     int mixed;          /* factorize in single precision although type is a double precision one */
@@ -35,6 +37,7 @@ typedef struct backend_problem {
     int for_latency;      /* very many solves: preparing for them may take any amount of memory */
     int for_few;          /* few solves: nothing is prepared for them */
     int may_fall_back;    /* if a device fails or lacks memory, the CPU does its work */
+    int is_elsewhere;     /* Cholesky factors are likely to be made by set_cholesky */
 } backend_problem;
 
 typedef enum backend_scaling {
@@ -66,9 +69,12 @@ typedef struct backend_report {
                     */
     double smallest; /* least |eigenvalue| (complex symmetric: singular value) of a nonzero pivot of
                         the scaled matrix */
-    int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A */
+    int64_t failed_row; /* NOT_POSITIVE_DEFINITE: row of A ... */
+    int bad_diagonal;   /* ... whose diagonal entry said so: no factorization was needed to know */
     int64_t factor_nnz, fronts;
     int64_t device_bytes; /* held on a device */
+    int on_device;        /* the factor was made there; otherwise, in the GPU backend, ... */
+    libsolver_cpu_reason cpu_reason; /* ... why not */
 } backend_report;
 
 /* Bits of `part` in solve. */
@@ -87,11 +93,14 @@ typedef struct backend_refinement {
 /* What another backend may read of a plan and of a factor, to solve with the factor elsewhere.  The
  * owning backend keeps all arrays; those of a factor are valid until the next factorization. */
 typedef struct backend_plan_view {
-    const struct pattern *a; /* lower triangle of P A P^T */
-    const int32_t *row_of;   /* n: row of A at each row of P A P^T */
+    const struct pattern *a;     /* lower triangle of P A P^T */
+    const struct pattern *given; /* of A, as it was analysed */
+    const int32_t *row_of;       /* n: row of A at each row of P A P^T */
     int hermitian;
     int64_t factor_entries; /* of L as planned, padding included */
     factor_pattern fronts;  /* nodes 0: there are none */
+    double doubt_level;     /* Cholesky: a pivot is uncertain where it is at most so many times the
+                               diagonal entry from which it started */
 } backend_plan_view;
 
 typedef struct backend_view {
@@ -104,22 +113,34 @@ typedef struct backend_view {
                               its backward error to at most this fraction */
 } backend_view;
 
+/* Who makes Cholesky factors for an object of a backend, which keeps to its own rules for what
+ * follows. */
+typedef struct backend_cholesky {
+    void *user;
+    /* Factorizes the values there are: OK, NOT_POSITIVE_DEFINITE, or why it cannot be done.  Of the
+     * report it sets smallest, uncertain, and failed_row with bad_diagonal.  If pivots are
+     * uncertain it has also brought the factor (take_factor). */
+    libsolver_status (*factorize)(void *user, backend_scaling scaling, backend_report *report);
+    /* Calls set_values. */
+    libsolver_status (*bring_values)(void *user);
+} backend_cholesky;
+
 /* Predicted seconds of a backend's factorizations, by which orders are made and compared. */
 typedef struct backend_costs {
     /* Of a front of k pivot columns and m rows, in a factorization and a few solves.  Decides which
      * fronts are merged. */
     double (*front)(int64_t k, int64_t m);
     /* Of the front in a factorization and ten solves by one thread, when `waiting` further rows
-     * pass through it uneliminated; row: the same of each row of the matrix.  Orders are compared
-     * by the sum of both. */
+     * pass through it uneliminated; row: the same of each row of the matrix; column: of each column
+     * on the longest path.  Orders are compared by the sum of all. */
     double (*ten_solves)(int64_t k, int64_t m, int64_t waiting);
-    double row;
+    double row, column;
 } backend_costs;
 
 /* Every function that returns a status and takes a message sets it where it fails. */
 typedef struct backend {
     const char *name;
-    const backend_costs *costs;
+    const backend_costs *costs, *cholesky_costs; /* the second where Cholesky is likely */
     int takes_device_vectors; /* solves, of all parts at once, and refinement take blocks in device
                                  memory, both or none */
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
@@ -135,6 +156,14 @@ typedef struct backend {
     /* values: of the pattern's entries, in its order; they must stay valid until factorize returns.
      * The caller has checked them, so this cannot fail. */
     void (*set_values)(void *numeric, const void *values);
+    /* Instead: values in device memory as they are given (backend_problem.values), NULL: those that
+     * were given so last, plus a shift of the diagonal, n scalars on the host, or NULL.  *taken: 0
+     * if a value or a sum is not good, or the device cannot do it: nothing has changed then.  The
+     * second: those of the last call, without the shift, in the pattern's order.  NULL: values come
+     * from the host alone. */
+    libsolver_status (*set_device_values)(void *numeric, const void *values, const void *shift,
+                                          int *taken, message *why);
+    libsolver_status (*get_device_values)(const void *numeric, void *values, message *why);
     libsolver_status (*factorize)(void *numeric, const backend_options *options,
                                   backend_report *report, message *why);
     /* Mixed precision, with the options and report of factorize: makes a trial solve with this
@@ -180,11 +209,19 @@ typedef struct backend {
     libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     message *why);
-    /* For backends that solve with this one's factors; if none can, all four are NULL. */
+    /* For backends that factorize for this one or solve with its factors; if none can, all of these
+     * are NULL. */
     void (*view_plan)(const void *plan, backend_plan_view *view);
     void (*view)(const void *numeric, backend_view *view);
     /* The factor as dense blocks, see base/owned_tree.h. */
     libsolver_status (*view_tree)(const void *numeric, struct owned_tree *tree, message *why);
+    /* Cholesky factors of this object are made by these calls from now on; NULL: here. */
+    void (*set_cholesky)(void *numeric, const backend_cholesky *calls);
+    /* Of the factor that was made so last and the values set last: its scaling, computed here;
+     * room here for its panels, and where those of the nodes go, as in a factor_tree.
+     * OUT_OF_MEMORY, CANCELLED. */
+    libsolver_status (*take_scaling)(void *numeric, backend_scaling scaling, message *why);
+    libsolver_status (*take_factor)(void *numeric, void **panel, message *why);
     /* Refinement in this workspace solves by calling `solve` from now on, which overwrites x (c
      * right-hand sides by rows, scaled, in the order of P A P^T) with the solution.  NULL: by the
      * factor itself again. */

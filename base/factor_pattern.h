@@ -16,9 +16,13 @@ typedef struct factor_pattern {
     const int64_t *row_start; /* nodes + 1 */
     const int32_t *position;  /* row_start[nodes]: place of each row in the front of the parent,
                                  ascending; those of pivots and of roots are not read */
+    const int32_t *row_of;    /* n: row of A at each row of P A P^T */
     const int64_t *start; /* n + 1: entries of the lower triangle of P A P^T by columns, each column
                              beginning with its diagonal */
-    const int32_t *local; /* start[n]: place of an entry's row in the front of its column */
+    const int32_t *row;   /* start[n]: of each */
+    const int32_t *local; /* start[n]: place of its row in the front of its column */
+    const int64_t *place; /* start[n]: which of these each entry of A is, in the order that A was
+                             analysed in; -1 - it: its mirror image */
 } factor_pattern;
 
 #endif

@@ -102,7 +102,10 @@ typedef struct libsolver_matrix {
     libsolver_index pointer_type; /* of pointers */
     libsolver_index index_type;   /* of indices */
     int base; /* 0 or 1: the index of the first row and column, and the first pointer */
-    libsolver_place place; /* of the three arrays */
+    /* Of the three arrays.  DEVICE (backends GPU and AUTO): they are read on options.stream.  New
+     * values alone, without pointers and indices, stay on the device where that factorizes; the
+     * analysis copies the pattern to the host. */
+    libsolver_place place;
 } libsolver_matrix;
 
 /* A dense block of vectors: rows x columns, entry (i, j) at values[i + j ld] (column-major, ld >=
@@ -141,16 +144,26 @@ typedef struct libsolver_task {
 /* ---- Values of libsolver_options ---- */
 
 typedef enum libsolver_backend {
-    /* Factors are made on the CPU.  Solves run on the GPU, if there is one, where they are
-     * predicted to take less time by as much as options.purpose says; otherwise on the CPU, also
-     * when the device fails, has no room, or cannot do what is asked.  CUDA is first looked at when
-     * the forecast is for the GPU.  libsolver_info tells; libsolver_analyze logs the forecast. */
+    /* As GPU, if there is one, where a factorization and the solves that options.purpose stands for
+     * are predicted to take less time so; otherwise on the CPU, also when the device fails, has no
+     * room, or cannot do what is asked.  CUDA is first looked at when the forecast is for the GPU.
+     * libsolver_info tells; libsolver_analyze logs the forecast. */
     LIBSOLVER_BACKEND_AUTO = 0,
     LIBSOLVER_BACKEND_CPU = 1,
-    /* Factors are made on the CPU, solves run on the device and are never moved silently: NOT_BUILT
-     * or CUDA if it cannot be had. */
+    /* Solves run on the device and are never moved silently: NOT_BUILT or CUDA if it cannot be had.
+     * Cholesky factors are made there.  What cannot be factorized there yet, L D L^T, is on the
+     * CPU, which libsolver_factor_info and the log tell. */
     LIBSOLVER_BACKEND_GPU = 2
 } libsolver_backend;
+
+/* Why a factor that is solved with on the GPU, or was to be, was made on the CPU. */
+typedef enum libsolver_cpu_reason {
+    LIBSOLVER_CPU_AS_CHOSEN = 0, /* it was not, or the GPU was not wanted */
+    LIBSOLVER_CPU_LDLT = 1,      /* L D L^T, or the analysis expected it */
+    LIBSOLVER_CPU_SIZE = 2,      /* 2^31 entries or more */
+    LIBSOLVER_CPU_DEVICE = 3     /* BACKEND_AUTO: the device failed or had no room; the log has the
+                                    sentence */
+} libsolver_cpu_reason;
 
 typedef enum libsolver_kind {
     /* Cholesky if the diagonal is positive; LDL^T if that fails, leaves open whether A is positive
@@ -181,9 +194,11 @@ typedef enum libsolver_choice {
 } libsolver_choice;
 
 typedef enum libsolver_purpose {
-    /* GPU: inverses of at most 1.5 times the size of L.  AUTO: if they pay within 50 solves. */
+    /* GPU: inverses of at most 1.5 times the size of L.  AUTO: GPU if a factorization with 50
+     * solves is faster there. */
     LIBSOLVER_PURPOSE_DEFAULT = 0,
-    /* Few solves a factor, which is read as it is: nothing is prepared.  AUTO: on the CPU. */
+    /* Few solves a factor, which is read as it is: nothing is prepared.  AUTO: GPU if a
+     * factorization with ten solves is faster there. */
     LIBSOLVER_PURPOSE_FEW = 1,
     /* Very many solves, for which orders are sought longer.  GPU: no limit to the inverses.  AUTO:
      * if a solve is faster there. */

@@ -6,13 +6,14 @@
  *
  * -t: time by kinds of tasks and by levels; -s, -r, -p: see factor_tuning.  Times are medians of 15
  * means of 20 back-to-back factorizations of values on the device (3 of 1 for large ones).  error:
- * largest difference to the CPU's L, in units of L's largest entry. */
+ * largest difference to the CPU's L, in units of L's largest entry.  ready: libsolver_refactorize
+ * by the host's clock, with values on the device or on the host, for few solves and for ordinary
+ * ones.
+ */
 #define PREC_d
 #include "base/owned_tree.h"
 #include "bench/stream_times.h"
 #include "cli/problem.h"
-#include "gpu/factor/build.h"
-#include "gpu/factor/device_factorizer.h"
 #include "solver/gpu/numeric.h"
 #include "solver/phases/objects.h"
 #include <string.h>
@@ -21,6 +22,7 @@
 typedef struct job {
     problem p;
     libsolver_factor *factor;
+    void *cpu; /* the CPU backend's factor of the same plan */
     owned_tree tree;
     backend_plan_view plan;
     factor_program program;
@@ -37,22 +39,36 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A factor on the CPU, with fronts. */
-static void factorize_on_cpu(job *j, const char *name)
+static libsolver_factor *factor_of(const problem *p, libsolver_purpose purpose)
 {
-    failure f = {0};
-    if (problem_load(name, &j->p, &f))
-        must(0, name);
-    must(j->p.a.type == LIBSOLVER_D, "real matrices only");
-    const libsolver_matrix a = triplets_view(&j->p.a);
+    const libsolver_matrix a = triplets_view(&p->a);
+    libsolver_factor *f = NULL;
     libsolver_options o;
     libsolver_options_default(&o);
     o.backend = LIBSOLVER_BACKEND_GPU;
-    o.purpose = LIBSOLVER_PURPOSE_FEW;
+    o.purpose = purpose;
     o.kind = LIBSOLVER_KIND_SPD;
-    must(libsolver_factor_matrix(&a, &o, &j->factor) >= 0, "no factor");
-    const device_numeric *packed = j->factor->numeric;
-    must(cpu_backend_d.view_tree(packed->cpu, &j->tree, NULL) == LIBSOLVER_OK, "no memory");
+    const libsolver_status status = libsolver_factor_matrix(&a, &o, &f);
+    must(status == LIBSOLVER_OK, libsolver_factor_message(f));
+    return f;
+}
+
+/* The problem, and its factor on the CPU with the same fronts. */
+static void factorize_on_cpu(job *j, const char *name)
+{
+    failure f = {0};
+    message why = {0};
+    backend_report report;
+    const backend_options options = {.positive_definite = 1, .scaling = BACKEND_EQUILIBRATE};
+    if (problem_load(name, &j->p, &f))
+        must(0, name);
+    must(j->p.a.type == LIBSOLVER_D, "real matrices only");
+    j->factor = factor_of(&j->p, LIBSOLVER_PURPOSE_FEW);
+    const device_plan *plan = j->factor->analysis->plan;
+    must(cpu_backend_d.create(plan->cpu, &j->cpu, &why) == LIBSOLVER_OK, why.text);
+    cpu_backend_d.set_values(j->cpu, j->factor->incoming);
+    must(cpu_backend_d.factorize(j->cpu, &options, &report, &why) == LIBSOLVER_OK, why.text);
+    must(cpu_backend_d.view_tree(j->cpu, &j->tree, &why) == LIBSOLVER_OK, why.text);
 }
 
 static void *to_device(const void *from, size_t bytes)
@@ -64,49 +80,28 @@ static void *to_device(const void *from, size_t bytes)
     return to;
 }
 
-/* Program and scaled values on the device. */
+/* Program and values on the device. */
 static void prepare(job *j, const factor_tuning *tuning)
 {
     environment *env = &j->factor->context->env;
-    const device_numeric *packed = j->factor->numeric;
     const device_plan *plan = j->factor->analysis->plan;
-    backend_view view;
     message why = {0};
     cpu_backend_d.view_plan(plan->cpu, &j->plan);
-    cpu_backend_d.view(packed->cpu, &view);
-    const pattern *a = j->plan.a;
-    const double *scale = view.scale;
-    double *values = malloc(sizeof(double) * (size_t)(a->start[a->n] + 1)),
-           *diagonal = malloc(sizeof(double) * (size_t)(a->n + 1));
-    must(values && diagonal, "no memory");
-    for (int32_t c = 0; c < a->n; c++) {
-        for (int64_t e = a->start[c]; e < a->start[c + 1]; e++)
-            values[e] = ((const double *)view.values)[e] * scale[c] * scale[a->row[e]];
-        diagonal[c] = values[a->start[c]];
-    }
     const double start = now();
     must(factor_program_build(env, &j->plan.fronts, LIBSOLVER_D, tuning, &j->program, &why) ==
              LIBSOLVER_OK,
          why.text);
     j->plan_seconds = now() - start;
-    double *listed = malloc(sizeof(double) * (size_t)(a->start[a->n] + 1));
-    must(listed != NULL, "no memory");
-    for (int64_t q = 0; q < j->program.entries; q++)
-        listed[q] = values[j->program.source[q]];
     CUDA(cudaStreamCreate(&j->stream));
     j->f.stream = j->stream;
-    must(device_factorizer_load(&j->f, &j->program, j->plan.fronts.position,
-                                j->plan.fronts.row_start[j->program.nodes], LIBSOLVER_D,
-                                &why) == LIBSOLVER_OK,
+    must(device_factorizer_load(&j->f, &j->program, &j->plan.fronts, LIBSOLVER_D, &why) ==
+             LIBSOLVER_OK,
          why.text);
     j->places = (factorizer_arguments){
-        .values = to_device(listed, sizeof(double) * (size_t)a->start[a->n]),
-        .diagonal = to_device(diagonal, sizeof(double) * (size_t)a->n),
+        .values = to_device(j->factor->incoming,
+                            sizeof(double) * (size_t)j->plan.fronts.start[j->plan.fronts.n]),
         .panel = to_device(NULL, sizeof(double) * (size_t)j->program.panel_scalars),
-        .doubt_level = 0x1p-26};
-    free(values);
-    free(listed);
-    free(diagonal);
+        .doubt_level = j->plan.doubt_level};
 }
 
 static void launch(const void *job_)
@@ -215,6 +210,60 @@ static void print_trace(job *j)
     free(trace);
 }
 
+/* Kernels of one factorization. */
+static int64_t count_launches(const factor_program *g)
+{
+    int64_t count = 2; /* outcome, values */
+    for (int32_t l = 0; l < g->levels; l++) {
+        int classes[3] = {0};
+        for (int64_t t = g->level_start[l]; t < g->level_start[l + 1]; t++) {
+            const int kind = g->task[t].kind;
+            classes[kind == FACTOR_PIVOT                          ? 0
+                    : kind == FACTOR_SMALL || kind == FACTOR_TINY ? 1
+                                                                  : 2] = 1;
+        }
+        count += classes[0] + classes[1] + classes[2];
+    }
+    return count;
+}
+
+/* Median milliseconds of a refactorization that leaves the factor ready to be solved with. */
+static double ready_time(libsolver_factor *f, const libsolver_matrix *a)
+{
+    double times[15];
+    int count = 0;
+    for (double begin = now(); count < 3 || (count < 15 && now() - begin < 1); count++) {
+        const double start = now();
+        const libsolver_status status = libsolver_refactorize(f, a);
+        times[count] = now() - start;
+        must(status == LIBSOLVER_OK, libsolver_factor_message(f));
+    }
+    qsort(times, (size_t)count, sizeof times[0], ascending);
+    return 1e3 * times[count / 2];
+}
+
+static void print_ready(const problem *p)
+{
+    const libsolver_matrix a = triplets_view(&p->a);
+    libsolver_matrix there = a;
+    there.pointers = there.indices = NULL;
+    libsolver_matrix here = there;
+    there.values = to_device(a.values, sizeof(double) * (size_t)a.nnz);
+    there.place = LIBSOLVER_DEVICE;
+    printf("  ready, ms:");
+    for (int few = 1; few >= 0; few--) {
+        libsolver_factor *f = factor_of(p, few ? LIBSOLVER_PURPOSE_FEW : LIBSOLVER_PURPOSE_DEFAULT);
+        libsolver_factor_info info;
+        libsolver_info(f, &info);
+        must(info.backend_factorize == LIBSOLVER_BACKEND_GPU, "it was factorized on the CPU");
+        const double on_device = ready_time(f, &there), on_host = ready_time(f, &here);
+        printf(" %s solves %.3f (values on the host %.3f)%s", few ? "few" : "ordinary", on_device,
+               on_host, few ? "," : "\n");
+        libsolver_factor_free(f);
+    }
+    CUDA(cudaFree((void *)there.values));
+}
+
 static void measure(const char *name, const factor_tuning *tuning, int traced)
 {
     job j = {0};
@@ -226,24 +275,26 @@ static void measure(const char *name, const factor_tuning *tuning, int traced)
     must(device_factorizer_finish(&j.f, &outcome, &why) == LIBSOLVER_OK, why.text);
     const double error = error_of(&j), us = factorization_time(&j), again = error_of(&j),
                  flops = j.factor->analysis->forest.factor_flops;
-    printf("%-22s %9.1f us  %6.2f TF/s | error %.1e (timed %.1e)%s | levels %d tasks %ld tiled "
+    printf("%-22s %9.1f us  %6.2f TF/s | error %.1e (timed %.1e)%s | levels %d launches %ld tasks "
+           "%ld tiled "
            "fronts %d of %d | L %.2fM arena %.2fM | program %.2f ms\n",
            j.p.name, us, 1e-6 * flops / us, error, again,
            outcome.failed < j.program.n ? " BREAKDOWN" : "", j.program.levels,
-           (long)j.program.tasks, j.program.tiled, j.program.nodes,
-           1e-6 * (double)j.program.panel_scalars, 1e-6 * (double)j.program.arena_scalars,
-           1e3 * j.plan_seconds);
+           (long)count_launches(&j.program), (long)j.program.tasks, j.program.tiled,
+           j.program.nodes, 1e-6 * (double)j.program.panel_scalars,
+           1e-6 * (double)j.program.arena_scalars, 1e3 * j.plan_seconds);
     if (traced)
         print_trace(&j);
+    print_ready(&j.p);
     fflush(stdout);
     CUDA(cudaFree((void *)j.places.values));
-    CUDA(cudaFree((void *)j.places.diagonal));
     CUDA(cudaFree(j.places.panel));
     device_factorizer_drop(&j.f);
     CUDA(cudaStreamDestroy(j.stream));
     memory *m = &j.factor->context->env.memory;
     factor_program_free(m, &j.program);
     owned_tree_free(m, &j.tree);
+    cpu_backend_d.destroy(j.cpu);
     libsolver_factor_free(j.factor);
     problem_free(&j.p);
 }

@@ -66,18 +66,34 @@ static void print_analysis(const libsolver_analysis_info *a, FILE *to)
             bytes((double)a->host_bytes).text);
 }
 
+/* Why the CPU made a factor that is solved with on the GPU, or was to be. */
+static const char *cpu_reason(libsolver_cpu_reason reason)
+{
+    switch (reason) {
+    case LIBSOLVER_CPU_LDLT:
+        return " since the GPU has Cholesky alone";
+    case LIBSOLVER_CPU_SIZE:
+        return " since it is too large for the GPU";
+    case LIBSOLVER_CPU_DEVICE:
+        return " since the GPU failed";
+    case LIBSOLVER_CPU_AS_CHOSEN:
+        break;
+    }
+    return "";
+}
+
 static void print_factor(const report *r, FILE *to)
 {
     const libsolver_factor_info *f = &r->factor;
     const bool ldlt = f->kind != LIBSOLVER_KIND_SPD;
     const char *transposed = triplets_are_hermitian(r->matrix) ? "L^H" : "L^T";
-    fprintf(to, "factor     A = L %s%s%s%s, %s, %d thread%s%s", ldlt ? "D " : "", transposed,
+    fprintf(to, "factor     A = L %s%s%s%s, %s%s, %d thread%s%s", ldlt ? "D " : "", transposed,
             ldlt ? "" : " (Cholesky)",
             !r->mixed                      ? ""
             : type_is_single(f->precision) ? ", single precision"
                                            : ", double precision since single was not enough",
-            f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU", f->threads,
-            plural(f->threads),
+            f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU",
+            cpu_reason(f->cpu_reason), f->threads, plural(f->threads),
             f->backend_solve == LIBSOLVER_BACKEND_GPU ? ", solves on the GPU" : "");
     if (ldlt)
         fprintf(to, "; %" PRId64 " pivot%s of 2 x 2, %" PRId64 " delayed, %" PRId64 " perturbed",

@@ -60,6 +60,22 @@ static int32_t tree_levels(int32_t n, const int32_t *above, int32_t *height)
     return levels;
 }
 
+/* Most columns on a path.  chain: workspace, one for each supernode. */
+static int32_t longest_chain(const forest *f, int32_t *chain)
+{
+    int32_t longest = 0;
+    for (int32_t s = 0; s < f->supernodes; s++)
+        chain[s] = 0;
+    for (int32_t s = 0; s < f->supernodes; s++) {
+        const int32_t above = f->above[s];
+        chain[s] += f->first[s + 1] - f->first[s];
+        longest = longest > chain[s] ? longest : chain[s];
+        if (above != -1 && chain[above] < chain[s])
+            chain[above] = chain[s];
+    }
+    return longest;
+}
+
 libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e,
                                        int32_t n, const int32_t *class_of, forest *f)
 {
@@ -90,6 +106,7 @@ libsolver_status forest_of_elimination(memory *m, const graph *g, const eliminat
         goto done;
     number_columns(class_of ? expanded : e->perm, &s, place, f);
     f->levels = tree_levels(s.number, f->above, place);
+    f->chain = longest_chain(f, place);
     status = LIBSOLVER_OK;
     assert(forest_check(f) == NULL);
 done:

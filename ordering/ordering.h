@@ -86,6 +86,7 @@ typedef struct forest {
     int64_t factor_nnz;  /* sum of count */
     double factor_flops; /* sum of count^2 */
     int32_t levels;      /* supernodes on the longest path */
+    int32_t chain;       /* most columns on a path */
 } forest;
 
 /* Predicted seconds of one front with k pivot columns and m rows, for the backend that asks. */
@@ -113,11 +114,11 @@ typedef struct elimination_tree {
 libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm,
                                    elimination_tree *e);
 void elimination_free(memory *m, elimination_tree *e);
-/* seconds: sum of cost over the fronts that a partition by `merge` would have.  waiting: NULL if no
- * row does; rows stop waiting only at ancestors of where they began.  O(n + supernodes
- * log(supernodes)). */
+/* seconds: sum of cost over the fronts that a partition by `merge` would have, and `column` for
+ * each column on the longest path.  waiting: NULL if no row does; rows stop waiting only at
+ * ancestors of where they began.  O(n + supernodes log(supernodes)). */
 libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e,
-                                     front_cost merge, front_seconds cost,
+                                     front_cost merge, front_seconds cost, double column,
                                      const waiting_rows *waiting, double *seconds);
 
 /* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its

@@ -55,29 +55,37 @@ libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tr
 }
 
 libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e,
-                                     front_cost merge, front_seconds cost,
+                                     front_cost merge, front_seconds cost, double column,
                                      const waiting_rows *waiting, double *seconds)
 {
     supernodes s;
     *seconds = 0;
     TRY(supernodes_find(m, g, e, &s));
     unsigned char *merged = memory_new(m, s.number, 1);
-    int64_t *waits = memory_zeroed(m, 2 * (int64_t)s.number, sizeof(int64_t));
+    int64_t *waits = memory_zeroed(m, 3 * (int64_t)s.number, sizeof(int64_t)), longest = 0;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (merged && waits)
         status = relax_fronts(m, s.number, s.above, merge, s.size, merged);
-    /* leave: how many of a front's waiting rows do not go on to its parent */
-    int64_t *leave = status == LIBSOLVER_OK ? waits + s.number : NULL;
+    /* leave: how many of a front's waiting rows do not go on to its parent; chain: columns on the
+     * longest path below */
+    int64_t *leave = status == LIBSOLVER_OK ? waits + s.number : NULL,
+            *chain = status == LIBSOLVER_OK ? leave + s.number : NULL;
     for (int32_t j = 0; j < e->n && waiting && status == LIBSOLVER_OK; j++) {
         waits[s.of[j]] += waiting->from[e->perm[j]];
         leave[s.of[j]] += waiting->to[e->perm[j]];
     }
     for (int32_t t = 0; t < s.number && status == LIBSOLVER_OK; t++) {
-        if (s.above[t] >= 0)
+        chain[t] += merged[t] ? 0 : s.size[t].k; /* those of a merged one are its parent's */
+        longest = longest > chain[t] ? longest : chain[t];
+        if (s.above[t] >= 0) {
+            int64_t *above = chain + s.above[t];
             waits[s.above[t]] += waits[t] - leave[t];
+            *above = *above > chain[t] ? *above : chain[t];
+        }
         if (!merged[t])
             *seconds += cost(s.size[t].k, s.size[t].m, waits[t]);
     }
+    *seconds += column * (double)longest;
     memory_free(m, merged);
     memory_free(m, waits);
     supernodes_free(m, &s);

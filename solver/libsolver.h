@@ -190,10 +190,11 @@ LIBSOLVER_API void libsolver_analysis_free(libsolver_analysis *analysis);
 /* Factorizes P S A S P^T = L L^T or L D L^T (P: permutation, S: scaling).  a: the matrix given to
  * analyze with values, or the same with pointers and indices NULL when only the values are new:
  * they stand in the order of the indices analysed, triplets and duplicates too, and are summed
- * through a map made by analyze.  *factor is an object also after a numerical failure, and
- * refactorize may be tried on it; it is NULL after INVALID, PATTERN_MISMATCH and OUT_OF_MEMORY (the
- * message is the context's). SINGULAR > 0: zero pivots were met and skipped; PERTURBED > 0: pivots
- * were changed, solves refine what that cost.  NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
+ * through a map made by analyze, on the device if they lie and are factorized there.  *factor is an
+ * object also after a numerical failure, and refactorize may be tried on it; it is NULL after
+ * INVALID, PATTERN_MISMATCH and OUT_OF_MEMORY (the message is the context's). SINGULAR > 0: zero
+ * pivots were met and skipped; PERTURBED > 0: pivots were changed, solves refine what that cost.
+ * NONFINITE, NOT_POSITIVE_DEFINITE, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *analysis,
                                                    const libsolver_matrix *a,
                                                    libsolver_factor **factor);
@@ -202,7 +203,8 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
  * chosen anew: a scaling by matching that the last values needed is tried first; where they took
  * several attempts, the last of these comes first, and is the only one if no more pivots are in
  * doubt now and zeros are as many, or none.  Allocates only for what libsolver_factor_info.growths
- * counts, for the first matching and, in mixed precision, for a factor in double.  After INVALID,
+ * counts, for the first matching, for the first values on a device and, in mixed precision, for a
+ * factor in double.  After INVALID,
  * PATTERN_MISMATCH and NONFINITE the old factor stays valid; after other failures
  * (NOT_POSITIVE_DEFINITE, OUT_OF_MEMORY, CANCELLED) solves are refused until a refactorize
  * succeeds. */
@@ -235,8 +237,10 @@ typedef enum libsolver_part {
  * refactorization that grew (libsolver_factor_info.growths), and at its first use with zero pivots,
  * with perturbed ones and, in mixed precision, with a factor in double.  GPU backend: B and X may
  * both lie in device memory, for PART_ALL; the call then returns before the solve is done, on
- * options.stream, and can be captured in a CUDA graph after the first solve.  INVALID, SINGULAR
- * (zero pivots were skipped), OUT_OF_MEMORY, CANCELLED, NOT_BUILT (device memory), CUDA. */
+ * options.stream, and can be captured in a CUDA graph after the first solve; of a factor that was
+ * made on the device the other parts, as L, the determinant and estimates, bring a copy to the host
+ * when it is first wanted, which takes the memory of L there.  INVALID, SINGULAR (zero pivots were
+ * skipped), OUT_OF_MEMORY, CANCELLED, NOT_BUILT (device memory), CUDA. */
 LIBSOLVER_API libsolver_status libsolver_solve_plain(const libsolver_factor *factor,
                                                      libsolver_part part,
                                                      libsolver_workspace *workspace,
@@ -377,6 +381,7 @@ typedef struct libsolver_factor_info {
     libsolver_kind kind; /* SPD: Cholesky, INDEFINITE: LDL^T, QUASI_DEFINITE: without pivoting */
     libsolver_backend backend_factorize;
     libsolver_backend backend_solve; /* of solves in the factor's own workspace */
+    libsolver_cpu_reason cpu_reason; /* of backend_factorize, where the GPU was to be used */
     int threads;                     /* of the context */
     /* of L and D: A's type; mixed precision: S for D, C for Z, unless that was not enough */
     libsolver_type precision;

@@ -1,4 +1,4 @@
-/* gpu/device/device_factor.c: the way of a factor from its tree on the host to a device
+/* gpu/device/device_factor.c: the way of a factor from its tree on the host to a device, and back
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device/device_factor.h"
 #include "base/environment.h"
@@ -35,6 +35,7 @@ enum { PANELS, DIAGONAL, OFF_DIAGONAL, REGIONS };
 typedef struct factor_bytes {
     const device_factor *factor;
     const factor_tree *tree;
+    void *const *panel; /* where they go to, NULL: values come from the tree */
 } factor_bytes;
 
 /* Byte at which node s begins. */
@@ -54,8 +55,8 @@ static const char *source_of(const factor_tree *tree, int region, int32_t s)
     return region == PANELS ? tree->panel[s] : region == DIAGONAL ? tree->d[s] : tree->e[s];
 }
 
-/* Copies what a region has of bytes [from, to). */
-static void copy_region(const factor_bytes *t, int region, int64_t from, int64_t to, char *out)
+/* Copies what a region has of bytes [from, to), which are at `part`. */
+static void copy_region(const factor_bytes *t, int region, int64_t from, int64_t to, char *part)
 {
     int32_t low = 0, high = t->tree->nodes; /* the last node that begins at from or before */
     while (high - low > 1) {
@@ -68,12 +69,16 @@ static void copy_region(const factor_bytes *t, int region, int64_t from, int64_t
     for (int32_t s = low; s < t->tree->nodes && begin_of(t, region, s) < to; s++) {
         const int64_t begin = begin_of(t, region, s), end = begin_of(t, region, s + 1);
         const int64_t a = begin > from ? begin : from, b = end < to ? end : to;
-        if (b > a)
-            memcpy(out + (a - from), source_of(t->tree, region, s) + (a - begin), (size_t)(b - a));
+        if (b <= a)
+            continue;
+        if (t->panel)
+            memcpy((char *)t->panel[s] + (a - begin), part + (a - from), (size_t)(b - a));
+        else
+            memcpy(part + (a - from), source_of(t->tree, region, s) + (a - begin), (size_t)(b - a));
     }
 }
 
-static void fill(void *user, int64_t from, int64_t bytes, void *to)
+static void copy(void *user, int64_t from, int64_t bytes, void *part)
 {
     const factor_bytes *t = user;
     const int64_t parts = (bytes + COPIED_BYTES - 1) / COPIED_BYTES;
@@ -82,7 +87,7 @@ static void fill(void *user, int64_t from, int64_t bytes, void *to)
     for (int64_t q = 0; q < parts; q++) {
         const int64_t a = q * COPIED_BYTES, b = a + COPIED_BYTES < bytes ? a + COPIED_BYTES : bytes;
         for (int region = PANELS; region < regions; region++)
-            copy_region(t, region, from + a, from + b, (char *)to + a);
+            copy_region(t, region, from + a, from + b, (char *)part + a);
     }
 }
 
@@ -106,18 +111,37 @@ static libsolver_status place_panels(device_factor *f, const factor_tree *tree)
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, message *why)
+static libsolver_status take(device_factor *f, const factor_tree *tree, message *why)
 {
-    const double start = seconds();
     if (place_panels(f, tree) != LIBSOLVER_OK)
-        return NO_MEMORY(f->env, "copying the factor to the device", why);
-    factor_bytes bytes = {.factor = f, .tree = tree};
+        return NO_MEMORY(f->env, "the factor on the device", why);
     const device_factor_shape shape = {.type = tree->type,
                                        .hermitian = tree->hermitian,
                                        .cholesky = tree->cholesky,
                                        .n = tree->n,
                                        .panel_scalars = f->panel_at[tree->nodes]};
-    const libsolver_status status = device_factor_upload(f, &shape, fill, &bytes, why);
+    return device_factor_take(f, &shape, why);
+}
+
+libsolver_status device_factor_reserve(device_factor *f, const factor_tree *tree, message *why)
+{
+    f->seconds = 0;
+    return take(f, tree, why);
+}
+
+libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, message *why)
+{
+    const double start = seconds();
+    factor_bytes bytes = {.factor = f, .tree = tree};
+    TRY(take(f, tree, why));
+    const libsolver_status status = device_factor_upload(f, copy, &bytes, why);
     f->seconds = seconds() - start;
     return status;
+}
+
+libsolver_status device_factor_fetch(device_factor *f, const factor_tree *tree, void *const *panel,
+                                     message *why)
+{
+    factor_bytes bytes = {.factor = f, .tree = tree, .panel = panel};
+    return device_factor_download(f, copy, &bytes, why);
 }

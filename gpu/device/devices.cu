@@ -30,3 +30,16 @@ extern "C" libsolver_status gpu_device_describe(int i, gpu_device *device, messa
     device->bytes = (int64_t)properties.totalGlobalMem;
     return LIBSOLVER_OK;
 }
+
+extern "C" libsolver_status gpu_device_read(int device, void *stream, const void *from,
+                                            int64_t bytes, void *to, message *why)
+{
+    const current_device here(device);
+    cudaError_t error = cudaSuccess;
+    if (bytes > 0)
+        error =
+            cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize((cudaStream_t)stream);
+    return LAUNCH_STATUS(error, "copying a matrix from the device", why);
+}

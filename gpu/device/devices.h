@@ -1,4 +1,4 @@
-/* gpu/device/devices.h: the CUDA devices of this machine
+/* gpu/device/devices.h: the CUDA devices of this machine, and what users have in their memory
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_DEVICE_DEVICES_H
 #define GPU_DEVICE_DEVICES_H
@@ -19,6 +19,9 @@ typedef struct gpu_device {
 libsolver_status gpu_device_count(int *count, message *why);
 /* Device number i of them.  NOT_BUILT, CUDA. */
 libsolver_status gpu_device_describe(int i, gpu_device *device, message *why);
+/* Copies from a device's memory to the host behind what is on a stream; waits.  NOT_BUILT, CUDA. */
+libsolver_status gpu_device_read(int device, void *stream, const void *from, int64_t bytes,
+                                 void *to, message *why);
 
 #ifdef __cplusplus
 }

@@ -14,3 +14,10 @@ libsolver_status gpu_device_describe(int i, gpu_device *device, message *why)
     (void)device;
     return BUILT_WITHOUT_CUDA(why);
 }
+
+libsolver_status gpu_device_read(int device, void *stream, const void *from, int64_t bytes,
+                                 void *to, message *why)
+{
+    (void)device, (void)stream, (void)from, (void)bytes, (void)to;
+    return BUILT_WITHOUT_CUDA(why);
+}

@@ -10,8 +10,9 @@
 
 /* cholesky_outcome while it is gathered. */
 struct gathered_outcome {
-    int failed, uncertain;
-    unsigned long long smallest; /* bits of a positive double */
+    int failed, uncertain, nonpositive;
+    unsigned long long smallest;    /* bits of a positive double, which are in order; ... */
+    unsigned long long most, least; /* ... of entries, see factor_range_kernel */
 };
 
 /* The arrays of a program and what it works on, all on the device.  Nothing here is read through

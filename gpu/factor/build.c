@@ -17,6 +17,7 @@ typedef struct builder {
     int64_t *own, *other; /* nodes: scalars that the contribution blocks of a subtree take in the
                              arena of its root and in the other one; then where these begin */
     int64_t *cursor;      /* of lists that are filled, by level or list */
+    uint32_t *given;      /* entries: factor_source.value of those of P A P^T */
 } builder;
 
 static int32_t pivots(const factor_pattern *p, int32_t s)
@@ -195,8 +196,28 @@ static void list_entries(const builder *b, int32_t s)
             const int64_t tile = place_entry(b, s, j, e, &to),
                           at = tile < 0 ? next++ : b->cursor[tile]++;
             g->entry[at] = to;
-            g->source[at] = (int32_t)e;
+            g->source[at] = (factor_source){.value = b->given[e],
+                                            .row = (uint32_t)g->diagonal[p->row[e]],
+                                            .column = (uint32_t)g->diagonal[f->first + j]};
         }
+}
+
+/* Where the values of entries of P A P^T come from. */
+static libsolver_status find_sources(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    b->given = memory_new(b->m, g->entries, sizeof(uint32_t));
+    g->diagonal = memory_new(b->m, p->n, sizeof(int32_t));
+    if (!b->given || !g->diagonal)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int64_t e = 0; e < g->entries; e++) {
+        const int64_t at = p->place[e];
+        b->given[at >= 0 ? at : -1 - at] = (uint32_t)e << 1 | (at < 0);
+    }
+    for (int32_t k = 0; k < p->n; k++)
+        g->diagonal[k] = (int32_t)(b->given[p->start[k]] >> 1);
+    return LIBSOLVER_OK;
 }
 
 static libsolver_status describe_entries(builder *b)
@@ -206,10 +227,11 @@ static libsolver_status describe_entries(builder *b)
     g->entries = p->start[p->n];
     g->tile_end = memory_zeroed(b->m, g->tiles, sizeof(int64_t));
     g->entry = memory_new(b->m, g->entries, sizeof(factor_entry));
-    g->source = memory_new(b->m, g->entries, sizeof(int32_t));
+    g->source = memory_new(b->m, g->entries, sizeof(factor_source));
     b->cursor = memory_new(b->m, g->tiles, sizeof(int64_t));
     if (!g->tile_end || !g->entry || !g->source || !b->cursor)
         return LIBSOLVER_OUT_OF_MEMORY;
+    TRY(find_sources(b));
     for (int32_t s = 0; s < p->nodes; s++) {
         factor_front *f = g->front + s;
         f->entry = p->start[f->first];
@@ -527,6 +549,7 @@ libsolver_status factor_program_build(environment *env, const factor_pattern *pa
     memory_free(m, b.own);
     memory_free(m, b.other);
     memory_free(m, b.cursor);
+    memory_free(m, b.given);
     if (status != LIBSOLVER_OK)
         factor_program_free(m, program);
     return status == LIBSOLVER_OUT_OF_MEMORY
@@ -542,6 +565,7 @@ void factor_program_free(memory *m, factor_program *g)
     memory_free(m, g->tile_end);
     memory_free(m, g->entry);
     memory_free(m, g->source);
+    memory_free(m, g->diagonal);
     memory_free(m, g->level_start);
     memory_free(m, g->range);
     memory_free(m, g->task);

@@ -7,7 +7,17 @@
 #include "gpu/device/device.cuh"
 #include "gpu/factor/small.cuh"
 #include "gpu/factor/tiles.cuh"
+#include "gpu/factor/values.cuh"
 #include <cstring>
+
+/* In a level that is launched as one kernel (factor_level_kernel): what comes before this call may
+ * run while the level before still does, and reads tables alone; the next level's may from now on.
+ */
+__device__ __forceinline__ void wait_for_level_before()
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
 
 /* A kernel for each class of tasks, so that each has the registers that it wants: the chain of
  * diagonal blocks all of a multiprocessor's, products and small fronts half of them. */
@@ -102,45 +112,136 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
     clock.stop();
 }
 
+/* What a task looks up first is on its way while the level before ends. */
+template <typename T>
+__device__ __forceinline__ void touch_tables(const factor_arguments<T> &a, const factor_task &task)
+{
+    if (task.kind == FACTOR_TINY)
+        return;
+    const factor_front f = a.front[task.kind == FACTOR_SMALL ? task.i : task.front];
+    for (int c = threadIdx.x; c < f.children; c += CHOLESKY_THREADS) {
+        const factor_child *child = a.child + f.child + c;
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(child));
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.position + child->position));
+    }
+}
+
+/* All classes in one, each block with a multiprocessor of its own: for levels of so few tasks, it
+ * saves forks and joins of launches, and their beginnings fall together with the end of the level
+ * before. */
+template <typename T>
+__global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
+    factor_level_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
+{
+    extern __shared__ __align__(128) char shared[];
+    const factor_task task = a.task[first + blockIdx.x];
+    const int warp = threadIdx.x / 32;
+    T *const t = reinterpret_cast<T *>(shared);
+    T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
+    touch_tables(a, task);
+    wait_for_level_before();
+    const task_clock clock(a.trace, first + blockIdx.x);
+    switch (task.kind) {
+    case FACTOR_PIVOT:
+        factorize_pivots(a, task, tile, reinterpret_cast<real_of<T> *>(tile[2] + TILE_AREA<T>));
+        break;
+    case FACTOR_SMALL:
+        factorize_run<8>(a, task.i, task.j, shared);
+        break;
+    case FACTOR_TINY:
+        if (warp < task.j) {
+            const factor_range range = a.range[task.i + warp];
+            factorize_run<1>(a, range.first, range.end,
+                             shared + warp * small_bytes<T>(FACTOR_TINY_ROWS));
+        }
+        break;
+    case FACTOR_ASSEMBLE:
+        assemble_tile(a, task, tile[0]);
+        break;
+    case FACTOR_ROWS:
+        finish_rows_task(a, task, tile);
+        break;
+    case FACTOR_UPDATE:
+        update_tile(a, task, tile[0]);
+        break;
+    case FACTOR_CONTRIBUTION:
+        form_contribution(a, task, tile[0], tile[2]);
+        break;
+    }
+    clock.stop();
+}
+
 __global__ void factor_begin_kernel(gathered_outcome *o, int n)
 {
-    *o = {n, 0, (unsigned long long)__double_as_longlong(INFINITY)};
+    const unsigned long long infinite = (unsigned long long)__double_as_longlong(INFINITY);
+    *o = {n, 0, n, infinite, 0, infinite};
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-template <typename T>
-static void put_tables(uploader *u, const factor_program *g, const int32_t *position,
-                       int64_t positions, factor_arguments<T> *a)
-{
-    a->front = u->put(g->front, g->nodes);
-    a->child = u->put(g->child, g->children);
-    a->begin = u->put(g->begin, g->begins);
-    a->position = u->put(position, positions);
-    a->tile_end = u->put(g->tile_end, g->tiles);
-    a->entry = u->put(g->entry, g->entries);
-    a->range = u->put(g->range, g->ranges);
-    a->task = u->put(g->task, g->tasks);
-}
+/* What is on the device for a program: tables, then the workspace. */
+template <typename T> struct factor_places {
+    factor_arguments<T> tasks = {};
+    value_arguments<T> values = {};
 
-struct workspace_parts {
-    parts all;
-    int64_t arena, inverse, outcome;
-    workspace_parts(const factor_program *g, libsolver_type type)
+    /* row_of, position: of the pattern, NULL where nothing is copied */
+    void put_tables(uploader *u, const factor_program *g, const int32_t *row_of,
+                    const int32_t *position, int64_t positions)
     {
-        arena = all.place(g->arena_scalars * type_bytes(type));
-        inverse = all.place(g->inverses * TILE * TILE * type_bytes(type));
-        outcome = all.place(sizeof(gathered_outcome));
+        tasks.front = u->put(g->front, g->nodes);
+        tasks.child = u->put(g->child, g->children);
+        tasks.begin = u->put(g->begin, g->begins);
+        tasks.tile_end = u->put(g->tile_end, g->tiles);
+        tasks.entry = u->put(g->entry, g->entries);
+        tasks.range = u->put(g->range, g->ranges);
+        tasks.task = u->put(g->task, g->tasks);
+        values.source = u->put(g->source, g->entries);
+        values.diagonal_at = u->put(g->diagonal, g->n);
+        values.row_of = u->put(row_of, g->n);
+        tasks.position = u->put(position, positions);
+    }
+    int64_t place_workspace(char *base, const factor_program *g)
+    {
+        parts all;
+        const auto part = [&](int64_t count, size_t size) {
+            return base + all.place(count * (int64_t)size);
+        };
+        values.outcome = reinterpret_cast<gathered_outcome *>(part(1, sizeof(gathered_outcome)));
+        values.scale = reinterpret_cast<real_of<T> *>(part(g->n, sizeof(real_of<T>)));
+        values.diagonal = reinterpret_cast<real_of<T> *>(part(g->n, sizeof(real_of<T>)));
+        values.value = reinterpret_cast<T *>(part(g->entries, sizeof(T)));
+        tasks.arena = reinterpret_cast<T *>(part(g->arena_scalars, sizeof(T)));
+        tasks.inverse = reinterpret_cast<T *>(part(g->inverses * TILE * TILE, sizeof(T)));
+        tasks.value = values.value;
+        tasks.diagonal = values.diagonal;
+        tasks.outcome = values.outcome;
+        values.entries = g->entries;
+        values.n = g->n;
+        return all.bytes;
     }
 };
 
-extern "C" int64_t device_factorizer_bytes(const factor_program *g, int64_t positions,
+/* Bytes of the tables and of the workspace. */
+struct factor_bytes {
+    int64_t tables, workspace;
+    factor_bytes(const factor_program *g, const factor_pattern *p, libsolver_type type)
+    {
+        with_type(type, [&](auto one) {
+            factor_places<decltype(one)> there;
+            uploader measured;
+            there.put_tables(&measured, g, nullptr, nullptr, p->row_start[g->nodes]);
+            tables = measured.all.bytes + 256;
+            workspace = there.place_workspace(nullptr, g) + 256;
+            return LIBSOLVER_OK;
+        });
+    }
+};
+
+extern "C" int64_t device_factorizer_bytes(const factor_program *g, const factor_pattern *p,
                                            libsolver_type type)
 {
-    factor_arguments<double> a = {};
-    uploader measured;
-    put_tables(&measured, g, nullptr, positions, &a);
-    return measured.all.bytes + workspace_parts(g, type).all.bytes + 512;
+    const factor_bytes bytes(g, p, type);
+    return bytes.tables + bytes.workspace;
 }
 
 static void drop_graph(device_factorizer *f)
@@ -151,25 +252,30 @@ static void drop_graph(device_factorizer *f)
 }
 
 extern "C" libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *g,
-                                                   const int32_t *position, int64_t positions,
-                                                   libsolver_type type, message *why)
+                                                   const factor_pattern *p, libsolver_type type,
+                                                   message *why)
 {
     const current_device here(f->device);
-    factor_arguments<double> a = {};
-    uploader measured, u;
+    const factor_bytes bytes(g, p, type);
     drop_graph(f);
     f->type = type;
-    f->positions = positions;
-    f->outcome_at = workspace_parts(g, type).outcome;
-    put_tables(&measured, g, position, positions, &a);
-    TRY(device_buffer_reserve(&f->tables, measured.all.bytes + 256, &f->allocations,
+    f->positions = p->row_start[g->nodes];
+    TRY(device_buffer_reserve(&f->tables, bytes.tables, &f->allocations,
                               "the program of the factorization", why));
-    TRY(device_buffer_reserve(&f->workspace, workspace_parts(g, type).all.bytes + 256,
-                              &f->allocations, "the workspace of the factorization", why));
+    TRY(device_buffer_reserve(&f->workspace, bytes.workspace, &f->allocations,
+                              "the workspace of the factorization", why));
+    uploader u;
     u.base = static_cast<char *>(f->tables.at);
     u.copies = true;
     u.stream = (cudaStream_t)f->stream;
-    put_tables(&u, g, position, positions, &a);
+    with_type(type, [&](auto one) {
+        factor_places<decltype(one)> there;
+        there.put_tables(&u, g, p->row_of, p->position, f->positions);
+        there.place_workspace(static_cast<char *>(f->workspace.at), g);
+        f->scale = there.values.scale;
+        f->outcome = there.values.outcome;
+        return LIBSOLVER_OK;
+    });
     return CUDA_STATUS(u.error == cudaSuccess ? cudaStreamSynchronize(u.stream) : u.error,
                        "copying the program of the factorization to the device", why);
 }
@@ -185,29 +291,29 @@ extern "C" void device_factorizer_drop(device_factorizer *f)
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 template <typename T>
-static factor_arguments<T> arguments_of(const device_factorizer *f, const factor_program *g,
-                                        const factorizer_arguments *given)
+static factor_places<T> places_of(const device_factorizer *f, const factor_program *g,
+                                  const factorizer_arguments *given)
 {
-    factor_arguments<T> a = {};
-    uploader there;
-    const workspace_parts w(g, f->type);
-    char *base = static_cast<char *>(f->workspace.at);
-    there.base = static_cast<char *>(f->tables.at);
-    put_tables(&there, g, nullptr, f->positions, &a);
-    a.value = static_cast<const T *>(given->values);
-    a.diagonal = static_cast<const real_of<T> *>(given->diagonal);
-    a.panel = static_cast<T *>(given->panel);
-    a.arena = reinterpret_cast<T *>(base + w.arena);
-    a.inverse = reinterpret_cast<T *>(base + w.inverse);
-    a.outcome = reinterpret_cast<gathered_outcome *>(base + w.outcome);
-    a.refuse = sizeof(real_of<T>) == 8 ? 16 * DBL_EPSILON : 16 * (double)FLT_EPSILON;
-    a.doubt = given->doubt_level;
-    a.trace = given->trace;
-    return a;
+    factor_places<T> there;
+    uploader tables;
+    tables.base = static_cast<char *>(f->tables.at);
+    there.put_tables(&tables, g, nullptr, nullptr, f->positions);
+    there.place_workspace(static_cast<char *>(f->workspace.at), g);
+    there.values.given = static_cast<const T *>(given->values);
+    there.values.is_unscaled = given->is_unscaled;
+    there.tasks.panel = static_cast<T *>(given->panel);
+    there.tasks.refuse = 16 * (sizeof(real_of<T>) == 8 ? DBL_EPSILON : (double)FLT_EPSILON);
+    there.tasks.doubt = given->doubt_level;
+    there.tasks.trace = given->trace;
+    return there;
 }
 
 /* Streams that are captured together, and what forks and joins them. */
 struct branches {
+    int multiprocessors = 1;
+    bool was_level = false; /* the launch before, on the first stream, was one of
+                             * factor_level_kernel
+                             */
     enum { COUNT = 3 };
     cudaStream_t stream[COUNT] = {};
     cudaEvent_t event[COUNT] = {};
@@ -215,7 +321,9 @@ struct branches {
 
     branches()
     {
-        int least = 0, greatest = 0;
+        int least = 0, greatest = 0, device = 0;
+        check(cudaGetDevice(&device));
+        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
         check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
         for (int q = 0; q < COUNT; q++) {
             check(cudaStreamCreateWithPriority(stream + q, cudaStreamNonBlocking,
@@ -264,6 +372,20 @@ static void split_level(const factor_program *g, int32_t level, task_class (&par
     }
 }
 
+/* A level of tasks that all find a place at once. */
+template <typename T>
+static void launch_narrow_level(branches *b, const factor_program *g, const factor_arguments<T> &a,
+                                int32_t level)
+{
+    const int64_t first = g->level_start[level], count = g->level_start[level + 1] - first;
+    constexpr int SHARED = factor_shape<T>::SMALL > factor_shape<T>::TILES ? factor_shape<T>::SMALL
+                                                                           : factor_shape<T>::TILES;
+    launch_shape shape = {count, CHOLESKY_THREADS, SHARED};
+    shape.overlaps = b->was_level;
+    b->check(launch_kernel(factor_level_kernel<T>, shape, b->stream[0], a, first));
+    b->was_level = true;
+}
+
 /* The classes of a level run beside each other. */
 template <typename T>
 static void launch_level(branches *b, const factor_program *g, const factor_arguments<T> &a,
@@ -274,6 +396,11 @@ static void launch_level(branches *b, const factor_program *g, const factor_argu
                                                                    factor_tile_kernel<T>};
     const int shared[3] = {factor_shape<T>::TILES, factor_shape<T>::SMALL, factor_shape<T>::TILES};
     task_class part[3];
+    if (g->level_start[level + 1] - g->level_start[level] <= b->multiprocessors) {
+        launch_narrow_level(b, g, a, level);
+        return;
+    }
+    b->was_level = false;
     split_level(g, level, part);
     for (int q = 1; q < 3; q++)
         if (part[q].count > 0)
@@ -287,6 +414,19 @@ static void launch_level(branches *b, const factor_program *g, const factor_argu
             b->wait(0, q);
 }
 
+/* The values of A to where tasks read them. */
+template <typename T> static void launch_values(branches *b, const value_arguments<T> &a)
+{
+    constexpr int THREADS = 256, MOST_BLOCKS = 4096;
+    const int64_t most = a.entries > a.n ? a.entries : a.n, blocks = (most + THREADS - 1) / THREADS;
+    const launch_shape shape = {blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, THREADS};
+    if (most == 0)
+        return;
+    if (a.is_unscaled)
+        b->check(launch_kernel(factor_range_kernel<T>, shape, b->stream[0], a));
+    b->check(launch_kernel(factor_values_kernel<T>, shape, b->stream[0], a));
+}
+
 /* Captured in streams of their own: the caller's may be one that cannot be. */
 template <typename T>
 static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
@@ -295,15 +435,16 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
     branches b;
     cudaGraph_t captured = nullptr;
     cudaGraphExec_t graph = nullptr;
-    const factor_arguments<T> a = arguments_of<T>(f, g, given);
+    const factor_places<T> there = places_of<T>(f, g, given);
     if (b.error != cudaSuccess)
         return b.error;
     cudaError_t error = cudaStreamBeginCapture(b.stream[0], cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    b.check(launch_kernel(factor_begin_kernel, {1, 1}, b.stream[0], a.outcome, (int)g->n));
+    b.check(launch_kernel(factor_begin_kernel, {1, 1}, b.stream[0], there.values.outcome, g->n));
+    launch_values(&b, there.values);
     for (int32_t q = 0; q < g->levels; q++)
-        launch_level(&b, g, a, q);
+        launch_level(&b, g, there.tasks, q);
     error = cudaStreamEndCapture(b.stream[0], &captured);
     if (b.error != cudaSuccess)
         error = b.error;
@@ -315,27 +456,36 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
     return error;
 }
 
+static bool same_arguments(const factorizer_arguments *a, const factorizer_arguments *b)
+{
+    return a->values == b->values && a->panel == b->panel && a->is_unscaled == b->is_unscaled &&
+           a->doubt_level == b->doubt_level && a->trace == b->trace;
+}
+
 extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *g,
                                                      const factorizer_arguments *given,
                                                      message *why)
 {
     const current_device here(f->device);
-    if (!f->graph || f->values != given->values || f->diagonal != given->diagonal ||
-        f->panel != given->panel || f->trace != given->trace ||
-        f->doubt_level != given->doubt_level) {
+    if (!f->graph || !same_arguments(&f->made_for, given)) {
         drop_graph(f);
         TRY(with_type(f->type, [&](auto one) {
             return CUDA_STATUS(make_graph<decltype(one)>(f, g, given),
                                "preparing the launches of the factorization", why);
         }));
-        f->values = given->values;
-        f->diagonal = given->diagonal;
-        f->panel = given->panel;
-        f->doubt_level = given->doubt_level;
-        f->trace = given->trace;
+        f->made_for = *given;
     }
     return LAUNCH_STATUS(cudaGraphLaunch((cudaGraphExec_t)f->graph, (cudaStream_t)f->stream),
                          "launching the factorization", why);
+}
+
+static bool was_out_of_range(libsolver_type type, const gathered_outcome *o)
+{
+    double most, least;
+    memcpy(&most, &o->most, sizeof most);
+    memcpy(&least, &o->least, sizeof least);
+    return type_real_bytes(type) == 4 ? is_out_of_range<float>(most, least)
+                                      : is_out_of_range<double>(most, least);
 }
 
 extern "C" libsolver_status device_factorizer_finish(device_factorizer *f,
@@ -343,13 +493,16 @@ extern "C" libsolver_status device_factorizer_finish(device_factorizer *f,
 {
     const current_device here(f->device);
     gathered_outcome o;
-    cudaError_t error = cudaMemcpyAsync(&o, static_cast<char *>(f->workspace.at) + f->outcome_at,
-                                        sizeof o, cudaMemcpyDeviceToHost, (cudaStream_t)f->stream);
+    cudaError_t error =
+        cudaMemcpyAsync(&o, f->outcome, sizeof o, cudaMemcpyDeviceToHost, (cudaStream_t)f->stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize((cudaStream_t)f->stream);
     TRY(LAUNCH_STATUS(error, "the factorization on the device", why));
+    *outcome = {};
     outcome->failed = o.failed;
+    outcome->nonpositive = o.nonpositive;
     outcome->uncertain = o.uncertain;
+    outcome->is_equilibrated = !f->made_for.is_unscaled || was_out_of_range(f->type, &o);
     memcpy(&outcome->smallest, &o.smallest, sizeof outcome->smallest);
     return LIBSOLVER_OK;
 }

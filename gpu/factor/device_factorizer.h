@@ -12,46 +12,46 @@
 extern "C" {
 #endif
 
+/* What it works on, all in the device's memory. */
+typedef struct factorizer_arguments {
+    const void *values; /* of the entries of A, in the order that it was analysed in */
+    void *panel;        /* out: factor_program.panel_scalars */
+    int is_unscaled; /* no equilibration, unless entries are so near to the ends of the range that
+                        pivots might have no reciprocals */
+    double doubt_level; /* see cholesky_outcome */
+    uint64_t *trace; /* NULL, or for each task when it began and ended, by the device's clock in ns
+                      */
+} factorizer_arguments;
+
 /* Zeroed but for device and stream.  Buffers are used again by the next program. */
 typedef struct device_factorizer {
     int device;
     void *stream;
     libsolver_type type;
-    device_buffer tables, workspace; /* workspace: arena, inverses, outcome */
-    int64_t positions, outcome_at;   /* bytes before the outcome in the workspace */
-    void *graph;                     /* of all launches, for the places it was made for: */
-    const void *values, *diagonal;
-    void *panel;
-    double doubt_level;
-    uint64_t *trace;
-    int64_t allocations; /* of buffers, so far */
+    device_buffer tables, workspace; /* workspace: scaled values, arena, inverses, outcome */
+    int64_t positions;               /* rows of all fronts */
+    const void *scale;               /* n reals on the device, by rows of A, once that ran */
+    const void *outcome;             /* on the device */
+    void *graph;                     /* of all launches, made for ... */
+    factorizer_arguments made_for;   /* ... these */
+    int64_t allocations;             /* of buffers, so far */
 } device_factorizer;
 
-/* Copies a program to the device, where it stays, and takes the workspace for it.  position: of the
- * pattern that it was built from.  OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
+/* Copies a program to the device, where it stays, and takes the workspace for it.  pattern: that
+ * the program was built from.  OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
 libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *program,
-                                        const int32_t *position, int64_t positions,
-                                        libsolver_type type, message *why);
-/* What it works on, all in the device's memory: the values of the scaled matrix in the order of the
- * program (see factor_program.source), its diagonal, n reals, and room for the panels; doubt_level:
- * see cholesky_outcome. */
-typedef struct factorizer_arguments {
-    const void *values, *diagonal;
-    void *panel;
-    double doubt_level;
-    uint64_t *trace; /* NULL, or for each task when it began and ended, by the device's clock in ns
-                      */
-} factorizer_arguments;
-/* Puts all launches on the stream as one graph, which is made anew only where a place has changed.
- * program: the one that was loaded last, of which only the levels and the kinds of tasks are read
- * here. */
+                                        const factor_pattern *pattern, libsolver_type type,
+                                        message *why);
+/* Puts all launches on the stream as one graph, which is made anew only where an argument has
+ * changed.  program: the one that was loaded last, of which only the levels and the kinds of tasks
+ * are read here. */
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
 /* Waits for the end of that. */
 libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
                                           message *why);
 /* Bytes that _load takes on the device. */
-int64_t device_factorizer_bytes(const factor_program *program, int64_t positions,
+int64_t device_factorizer_bytes(const factor_program *program, const factor_pattern *pattern,
                                 libsolver_type type);
 /* Frees the memory on the device. */
 void device_factorizer_drop(device_factorizer *f);

@@ -3,10 +3,10 @@
 #include "gpu/factor/device_factorizer.h"
 
 libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *program,
-                                        const int32_t *position, int64_t positions,
-                                        libsolver_type type, message *why)
+                                        const factor_pattern *pattern, libsolver_type type,
+                                        message *why)
 {
-    (void)f, (void)program, (void)position, (void)positions, (void)type;
+    (void)f, (void)program, (void)pattern, (void)type;
     return BUILT_WITHOUT_CUDA(why);
 }
 
@@ -24,10 +24,10 @@ libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome
     return BUILT_WITHOUT_CUDA(why);
 }
 
-int64_t device_factorizer_bytes(const factor_program *program, int64_t positions,
+int64_t device_factorizer_bytes(const factor_program *program, const factor_pattern *pattern,
                                 libsolver_type type)
 {
-    (void)program, (void)positions, (void)type;
+    (void)program, (void)pattern, (void)type;
     return 0;
 }
 

@@ -64,6 +64,13 @@ typedef struct factor_child {
                       block b or behind it, b = 0 .. row blocks */
 } factor_child;
 
+/* Where the value of an entry of A comes from: numbers of entries in the order that A was analysed
+ * in. */
+typedef struct factor_source {
+    uint32_t value;       /* number << 1, | 1: the conjugate of that one */
+    uint32_t row, column; /* the diagonal entries of its row and column */
+} factor_source;
+
 /* Where an entry of A goes in its front or tile. */
 typedef struct factor_entry {
     uint16_t row, column;
@@ -102,11 +109,13 @@ typedef struct factor_program {
     factor_front *front; /* nodes */
     factor_child *child;
     int32_t *begin;
-    int64_t *tile_end;    /* tiles: entry behind those of each tile of a panel; the first tile of a
-                             front begins with the front's */
-    factor_entry *entry;  /* front by front, of tiled fronts tile by tile */
-    int32_t *source;      /* entries: number of each in the pattern */
-    int64_t *level_start; /* levels + 1: tasks of each level */
+    int64_t *tile_end;     /* tiles: entry behind those of each tile of a panel; the first tile of a
+                              front begins with the front's */
+    factor_entry *entry;   /* front by front, of tiled fronts tile by tile */
+    factor_source *source; /* entries */
+    int32_t *diagonal;     /* n: the diagonal entry of each row of P A P^T, in the order that A was
+                              analysed in */
+    int64_t *level_start;  /* levels + 1: tasks of each level */
     factor_range *range;
     factor_task *task;
 } factor_program;

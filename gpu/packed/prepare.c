@@ -152,7 +152,7 @@ static libsolver_status prepare(environment *env, const factor_tree *tree, const
                                 prepared_solve *s, message *why)
 {
     const double limit = o->growth_limit > 0 ? o->growth_limit : INVERSE_GROWTH_LIMIT;
-    s->kept = tree_shape_is(&s->shape, tree);
+    s->kept = (o->is_same_shape && s->shape.first) || tree_shape_is(&s->shape, tree);
     TRY(s->kept ? fill_values(env, tree, o, s, why) : begin(env, tree, o, s, why));
     if (s->kept && s->guarded > 0 && count_bad(s, limit) > 0) /* what was cut may be whole again */
         TRY(begin(env, tree, o, s, why));

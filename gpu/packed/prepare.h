@@ -15,6 +15,8 @@ typedef struct prepare_options {
     double growth_limit;           /* 0: INVERSE_GROWTH_LIMIT */
     int64_t largest_group;         /* most columns of a group; 0: the default */
     const plan_tuning *tuning;     /* NULL: plan_tuned */
+    int is_same_shape; /* the tree has the shape of the last one that was prepared, which
+                          is not looked at then */
     /* Computes the values of the groups and program at hand elsewhere; growth: see
      * INVERT_VALUES.  at_hand->kept: groups and program are those of the call before.  NULL: on the
      * host. */

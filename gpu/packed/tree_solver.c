@@ -213,15 +213,22 @@ static void trim(tree_solver *s)
     plan_trim(m, &s->prepared.plan);
 }
 
+/* Where the factor to be packed is. */
+typedef struct packed_from {
+    int is_on_device, is_same_shape; /* see tree_solver_adopt */
+} packed_from;
+
 /* For substitution: nothing is inverted. */
-static libsolver_status upload_factor(tree_solver *s, const factor_tree *tree, message *why)
+static libsolver_status pack_factor(tree_solver *s, const factor_tree *tree, packed_from from,
+                                    message *why)
 {
     memory *m = &s->env->memory;
     prepared_solve *p = &s->prepared; /* of which only the shape is used */
     substitution plan = {.n = 0};
-    TRY(device_factor_load(&s->factor, tree, why));
+    if (!from.is_on_device)
+        TRY(device_factor_load(&s->factor, tree, why));
     const double start = seconds();
-    p->kept = tree_shape_is(&p->shape, tree);
+    p->kept = (from.is_same_shape && p->shape.first) || tree_shape_is(&p->shape, tree);
     if (!p->kept) {
         tree_shape_free(m, &p->shape);
         libsolver_status status = tree_shape_copy(m, tree, &p->shape);
@@ -230,13 +237,13 @@ static libsolver_status upload_factor(tree_solver *s, const factor_tree *tree, m
         if (status != LIBSOLVER_OK)
             return status == LIBSOLVER_OUT_OF_MEMORY ? NO_MEMORY(s->env, "packing the factor", why)
                                                      : FAIL(why, status, "the tree of the factor");
+        p->factor_entries = tree_entries(tree);
     }
     const double plan_seconds = seconds() - start;
     const libsolver_status status =
         device_substitution_load(&s->substitution, &s->device, &s->factor, p->kept ? NULL : &plan,
                                  tree->user_row, tree->scale, why);
     substitution_free(m, &plan);
-    p->factor_entries = tree_entries(tree);
     p->growth = 1;
     keep_info(s, plan_seconds);
     s->info.bytes_read = 2 * p->factor_entries * type_bytes(tree->type);
@@ -244,7 +251,8 @@ static libsolver_status upload_factor(tree_solver *s, const factor_tree *tree, m
 }
 
 /* On the host the inverses are computed while it is planned, which then takes their time too. */
-static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *why)
+static libsolver_status pack_inverses(tree_solver *s, const factor_tree *tree, packed_from from,
+                                      message *why)
 {
     packing q = {.solver = s, .tree = tree};
     prepare_options o = {.blocks = s->device.blocks,
@@ -252,12 +260,14 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
                          .growth_limit = s->options.growth_limit,
                          .largest_group = s->options.largest_group,
                          .tuning = s->options.tuning,
+                         .is_same_shape = from.is_same_shape,
                          .step = s->options.step,
                          .bytes_per_second = s->options.bytes_per_second};
     if (!s->options.invert_on_host) {
         o.invert = invert_on_device;
         o.invert_user = &q;
-        TRY(device_factor_load(&s->factor, tree, why));
+        if (!from.is_on_device)
+            TRY(device_factor_load(&s->factor, tree, why));
         inverse_builder_begin(&s->inverse, &s->factor, tree);
     }
     const double start = seconds();
@@ -276,20 +286,60 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, message *w
     return LIBSOLVER_OK;
 }
 
-libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
+/* All but the factor. */
+static void drop_packed(tree_solver *s)
+{
+    prepared_free(&s->env->memory, &s->prepared);
+    inverse_builder_drop(&s->inverse);
+    device_solver_drop(&s->device);
+    s->info.device_bytes = s->factor.values.bytes;
+}
+
+void tree_solver_drop(tree_solver *s)
+{
+    drop_packed(s);
+    device_factor_drop(&s->factor);
+    s->info.device_bytes = 0;
+}
+
+static libsolver_status pack(tree_solver *s, const factor_tree *tree, packed_from from,
+                             message *why)
 {
     const double start = seconds();
     const libsolver_status status =
-        s->options.substitute ? upload_factor(s, tree, why) : pack(s, tree, why);
-    if (status != LIBSOLVER_OK) {
-        prepared_free(&s->env->memory, &s->prepared);
-        inverse_builder_drop(&s->inverse);
-        device_factor_drop(&s->factor);
-        device_solver_drop(&s->device);
-        s->info.device_bytes = 0;
-    }
+        (s->options.substitute ? pack_factor : pack_inverses)(s, tree, from, why);
+    if (status != LIBSOLVER_OK)
+        drop_packed(s);
     s->info.seconds = seconds() - start;
     return status;
+}
+
+libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
+{
+    const libsolver_status status = pack(s, tree, (packed_from){0}, why);
+    if (status != LIBSOLVER_OK)
+        tree_solver_drop(s);
+    return status;
+}
+
+libsolver_status tree_solver_reserve(tree_solver *s, const factor_tree *tree, void **panels,
+                                     message *why)
+{
+    const libsolver_status status = device_factor_reserve(&s->factor, tree, why);
+    *panels = s->factor.values.at;
+    return status;
+}
+
+libsolver_status tree_solver_adopt(tree_solver *s, const factor_tree *tree, int is_same_shape,
+                                   message *why)
+{
+    return pack(s, tree, (packed_from){.is_on_device = 1, .is_same_shape = is_same_shape}, why);
+}
+
+libsolver_status tree_solver_fetch(tree_solver *s, const factor_tree *tree, void *const *panel,
+                                   message *why)
+{
+    return device_factor_fetch(&s->factor, tree, panel, why);
 }
 
 void tree_solver_query(const tree_solver *s, tree_solver_info *info)

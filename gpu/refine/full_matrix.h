@@ -38,10 +38,9 @@ typedef struct full_matrix {
 /* Most entries of the lower triangle. */
 #define FULL_MATRIX_ENTRIES INT32_MAX
 
-/* A from its lower triangle; row_of[i]: the row of A that is row i of
- * `lower`.  O(nnz).  OUT_OF_MEMORY. */
-libsolver_status full_matrix_build(struct memory *m, const struct pattern *lower,
-                                   const int32_t *row_of, int hermitian, full_matrix *a);
+/* A from its lower triangle, whose columns have ascending rows.  O(nnz).  OUT_OF_MEMORY. */
+libsolver_status full_matrix_build(struct memory *m, const struct pattern *lower, int hermitian,
+                                   full_matrix *a);
 void full_matrix_free(struct memory *m, full_matrix *a);
 
 #ifdef __cplusplus

@@ -15,18 +15,69 @@ static int64_t blocks_for(int64_t threads, int64_t most)
 
 /* ---- A --------------------------------------------------------------------------------------- */
 
-/* value := lower in the places of the pattern, row_sum := sums in the caller's order */
+template <typename T> struct spread_arguments {
+    const int64_t *start;
+    const uint32_t *source;
+    const T *lower;
+    T *value;
+    real_of<T> *row_sum;
+    const row_segment *segment;
+    int32_t n, segments;
+};
+
+/* Entries from, from + step, ... of a row, which ends at `to`; returns the sum of their sizes. */
 template <typename T>
-static __global__ void spread_kernel(int64_t entries, const uint32_t *source, const T *lower,
-                                     T *value, int32_t n, const int32_t *row_of,
-                                     const real_of<T> *sums, real_of<T> *row_sum)
+static __device__ double spread_part(const spread_arguments<T> &a, int64_t from, int64_t to,
+                                     int step)
 {
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
-                  step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t k = first; k < entries; k += step)
-        value[k] = conjugate_if(lower[source[k] >> 1], source[k] & 1);
-    for (int64_t i = first; i < n; i += step)
-        row_sum[row_of[i]] = sums[i];
+    double sum = 0;
+    for (int64_t k = from; k < to; k += step) {
+        const T v = conjugate_if(a.lower[a.source[k] >> 1], a.source[k] & 1);
+        a.value[k] = v;
+        sum += modulus(v);
+    }
+    return sum;
+}
+
+static __device__ double warp_sum(double v)
+{
+#pragma unroll
+    for (int mask = 16; mask > 0; mask >>= 1)
+        v += __shfl_xor_sync(~0u, v, mask);
+    return v;
+}
+
+/* value := lower in the places of the pattern, row_sum := sums of |value|: a warp for each short
+ * row, then a block for each long one. */
+template <typename T> static __global__ void spread_kernel(spread_arguments<T> a)
+{
+    const int lane = threadIdx.x % 32, warps = (int)gridDim.x * REFINE_WARPS;
+    for (int64_t i = blockIdx.x * REFINE_WARPS + threadIdx.x / 32; i < a.n; i += warps) {
+        const int64_t from = a.start[i], to = a.start[i + 1];
+        if (to - from > ROW_SEGMENT)
+            continue;
+        const double sum = warp_sum(spread_part(a, from + lane, to, 32));
+        if (lane == 0)
+            a.row_sum[i] = (real_of<T>)sum;
+    }
+    __shared__ double part[REFINE_WARPS];
+    for (int q = blockIdx.x; q < a.segments; q += gridDim.x) {
+        const row_segment g = a.segment[q];
+        if (g.first != q) /* the row was met with its first segment */
+            continue;
+        const double sum = warp_sum(
+            spread_part(a, a.start[g.row] + threadIdx.x, a.start[g.row + 1], REFINE_THREADS));
+        if (lane == 0)
+            part[threadIdx.x / 32] = sum;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            double all = 0;
+            for (int w = 0; w < REFINE_WARPS; w++)
+                all += part[w];
+            a.row_sum[g.row] = (real_of<T>)all;
+        }
+        __syncthreads();
+    }
 }
 
 /* Places of the arrays, behind one another. */
@@ -37,19 +88,16 @@ static int64_t place_matrix(device_matrix *a, char *base)
     a->start = reinterpret_cast<int64_t *>(base + all.place((a->n + 1) * (int64_t)sizeof(int64_t)));
     a->column =
         reinterpret_cast<int32_t *>(base + all.place(a->entries * (int64_t)sizeof(int32_t)));
-    a->row_of = reinterpret_cast<int32_t *>(base + all.place(a->n * (int64_t)sizeof(int32_t)));
     a->source =
         reinterpret_cast<uint32_t *>(base + all.place(a->entries * (int64_t)sizeof(uint32_t)));
     a->segment = reinterpret_cast<row_segment *>(
         base + all.place(a->segments * (int64_t)sizeof(row_segment)));
     a->value = base + all.place(a->entries * scalar);
     a->row_sum = base + all.place(a->n * real);
-    a->incoming = base + all.place(a->lower_entries * scalar + a->n * real);
     return all.bytes;
 }
 
 extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
-                                               int64_t lower_entries, const int32_t *row_of,
                                                libsolver_type type, message *why)
 {
     const current_device here(a->device);
@@ -61,7 +109,6 @@ extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matr
     a->segments = pattern->segments;
     a->long_rows = pattern->long_rows;
     a->entries = pattern->start[pattern->n];
-    a->lower_entries = lower_entries;
     const int64_t bytes = place_matrix(a, nullptr);
     TRY(CUDA_STATUS(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
                                            a->device),
@@ -78,7 +125,6 @@ extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matr
     upload(a->column, pattern->column, a->entries * (int64_t)sizeof(int32_t));
     upload(a->source, pattern->source, a->entries * (int64_t)sizeof(uint32_t));
     upload(a->segment, pattern->segment, a->segments * (int64_t)sizeof(row_segment));
-    upload(a->row_of, row_of, a->n * (int64_t)sizeof(int32_t));
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     a->blocks = (int32_t)blocks_for(((int64_t)a->n << a->log_width) + 32 * (int64_t)a->segments,
@@ -99,34 +145,25 @@ extern "C" void device_matrix_close(device_matrix *a)
 }
 
 extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void *lower,
-                                              const void *row_sum, message *why)
+                                              message *why)
 {
     const current_device here(a->device);
-    const cudaStream_t stream = (cudaStream_t)a->stream;
-    const int64_t lower_bytes = a->lower_entries * type_bytes(a->type),
-                  sum_bytes = a->n * type_real_bytes(a->type);
-    char *sums = static_cast<char *>(a->incoming) + lower_bytes;
-    cudaError_t error = cudaSuccess;
-    if (lower_bytes > 0)
-        error = cudaMemcpyAsync(a->incoming, lower, (size_t)lower_bytes, cudaMemcpyHostToDevice,
-                                stream);
-    if (error == cudaSuccess && sum_bytes > 0)
-        error = cudaMemcpyAsync(sums, row_sum, (size_t)sum_bytes, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess)
-        TRY(with_type(a->type, [&](auto one) {
-            using T = decltype(one);
-            return LAUNCH_STATUS(
-                launch_kernel(spread_kernel<T>,
-                              launch_shape{blocks_for(a->entries, 65535), REFINE_THREADS},
-                              a->stream, a->entries, a->source, static_cast<const T *>(a->incoming),
-                              static_cast<T *>(a->value), a->n, a->row_of,
-                              reinterpret_cast<const real_of<T> *>(sums),
-                              static_cast<real_of<T> *>(a->row_sum)),
-                "launching the kernel that spreads the values of the matrix", why);
-        }));
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    return CUDA_STATUS(error, "copying the values of the matrix to the device", why);
+    return with_type(a->type, [&](auto one) {
+        using T = decltype(one);
+        const spread_arguments<T> g = {a->start,
+                                       a->source,
+                                       static_cast<const T *>(lower),
+                                       static_cast<T *>(a->value),
+                                       static_cast<real_of<T> *>(a->row_sum),
+                                       a->segment,
+                                       a->n,
+                                       a->segments};
+        return LAUNCH_STATUS(launch_kernel(spread_kernel<T>,
+                                           launch_shape{blocks_for(32 * (int64_t)a->n, 65535),
+                                                        REFINE_THREADS},
+                                           a->stream, g),
+                             "launching the kernel that spreads the values of the matrix", why);
+    });
 }
 
 /* ---- Memory of refinements ------------------------------------------------------------------- */

@@ -23,24 +23,20 @@ typedef struct device_matrix {
     libsolver_type type;
     int32_t n, log_width, segments, long_rows;
     int32_t blocks, norm_blocks; /* of the kernels, for a group of columns */
-    int64_t entries, lower_entries, bytes;
+    int64_t entries, bytes;
     void *memory; /* of all below */
     int64_t *start;
-    int32_t *column, *row_of;
+    int32_t *column;
     uint32_t *source;
     row_segment *segment;
-    void *value, *row_sum;
-    void *incoming; /* values of the lower triangle, then row sums, as they come in */
+    void *value, *row_sum; /* row_sum: n reals, sums of |A| */
 } device_matrix;
 
-/* row_of: n, as given to full_matrix_build. */
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
-                                    int64_t lower_entries, const int32_t *row_of,
                                     libsolver_type type, message *why);
-/* New values: lower, of the triangle that the pattern was built from; row_sum: n reals, sums of
- * |A|, by its rows.  Waits. */
-libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                   message *why);
+/* New values: of the triangle that the pattern was built from, on the device.  One launch, which is
+ * not waited for. */
+libsolver_status device_matrix_set(const device_matrix *a, const void *lower, message *why);
 void device_matrix_close(device_matrix *a);
 
 /* What the refinement of up to `columns` columns writes to.  Blocks are n x columns, by columns. */

@@ -3,23 +3,18 @@
 #include "gpu/refine/residual.h"
 
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
-                                    int64_t lower_entries, const int32_t *row_of,
                                     libsolver_type type, message *why)
 {
     (void)a;
     (void)pattern;
-    (void)lower_entries;
-    (void)row_of;
     (void)type;
     return BUILT_WITHOUT_CUDA(why);
 }
 
-libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                   message *why)
+libsolver_status device_matrix_set(const device_matrix *a, const void *lower, message *why)
 {
     (void)a;
     (void)lower;
-    (void)row_sum;
     return BUILT_WITHOUT_CUDA(why);
 }
 
@@ -33,7 +28,7 @@ libsolver_status device_refinement_open(const device_matrix *a, int32_t columns,
 {
     (void)columns;
     (void)w;
-    return device_matrix_set(a, NULL, NULL, why);
+    return device_matrix_set(a, NULL, why);
 }
 
 void device_refinement_close(device_refinement *w)

@@ -24,14 +24,14 @@ struct tree_refiner {
 
 libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
                                     libsolver_type type, int hermitian, const pattern *lower,
-                                    const int32_t *row_of, tree_matrix **out, message *why)
+                                    tree_matrix **out, message *why)
 {
     *out = NULL;
     if (lower->start[lower->n] > FULL_MATRIX_ENTRIES)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 entries or more on the GPU");
     full_matrix full = {0};
     tree_matrix *a = memory_zeroed(&env->memory, 1, sizeof(tree_matrix));
-    if (!a || full_matrix_build(&env->memory, lower, row_of, hermitian, &full) != LIBSOLVER_OK) {
+    if (!a || full_matrix_build(&env->memory, lower, hermitian, &full) != LIBSOLVER_OK) {
         memory_free(&env->memory, a);
         return NO_MEMORY(env, "the matrix by rows", why);
     }
@@ -39,8 +39,7 @@ libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
     a->solver = solver;
     a->device.device = env->device;
     a->device.stream = tree_solver_stream(solver);
-    const libsolver_status status =
-        device_matrix_open(&a->device, &full, lower->start[lower->n], row_of, type, why);
+    const libsolver_status status = device_matrix_open(&a->device, &full, type, why);
     full_matrix_free(&env->memory, &full);
     if (status != LIBSOLVER_OK)
         memory_free(&env->memory, a);
@@ -62,10 +61,9 @@ int64_t tree_matrix_bytes(const tree_matrix *a)
     return a->device.bytes;
 }
 
-libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void *row_sum,
-                                 message *why)
+libsolver_status tree_matrix_set(tree_matrix *a, const void *values, message *why)
 {
-    return device_matrix_set(&a->device, values, row_sum, why);
+    return device_matrix_set(&a->device, values, why);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

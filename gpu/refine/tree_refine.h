@@ -14,16 +14,16 @@ extern "C" {
 /* A in full storage on the device of a solver, which outlives it. */
 typedef struct tree_matrix tree_matrix;
 
-/* The pattern.  lower: row i of it is row row_of[i] of A and of right-hand sides.  Nothing is kept
- * of either.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT (2^31 entries or more). */
+/* The pattern.  lower: of A, columns with ascending rows; nothing is kept of it.  OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT (2^31 entries or more). */
 libsolver_status tree_matrix_create(environment *env, const tree_solver *solver,
                                     libsolver_type type, int hermitian, const pattern *lower,
-                                    const int32_t *row_of, tree_matrix **a, message *why);
+                                    tree_matrix **a, message *why);
 void tree_matrix_free(tree_matrix *a);
 int64_t tree_matrix_bytes(const tree_matrix *a); /* on the device */
-/* values: of the lower triangle; row_sum: reals, sums of |A| in its rows. */
-libsolver_status tree_matrix_set(tree_matrix *a, const void *values, const void *row_sum,
-                                 message *why);
+/* values: of the lower triangle, on the device.  Launched on the solver's stream, not waited
+ * for. */
+libsolver_status tree_matrix_set(tree_matrix *a, const void *values, message *why);
 
 /* What refinement writes to, of as many columns together as tree_refiner_columns says. */
 typedef struct tree_refiner tree_refiner;

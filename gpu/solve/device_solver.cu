@@ -200,7 +200,7 @@ extern "C" libsolver_status device_solver_upload(device_solver *s, const device_
     const auto upload = [&](int64_t at, const void *from, int64_t bytes) {
         if (error == cudaSuccess && bytes > 0 && from)
             error = cudaMemcpyAsync(static_cast<char *>(s->memory) + at, from, (size_t)bytes,
-                                    cudaMemcpyHostToDevice, stream);
+                                    cudaMemcpyDefault, stream);
     };
     upload(to.at[0], p->values, p->value_bytes);
     upload(to.at[0] + p->value_bytes, p->description, p->description_bytes);

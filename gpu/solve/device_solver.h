@@ -47,7 +47,7 @@ typedef struct device_upload {
     int64_t value_bytes, description_bytes, heads, copies;
     const list_head *head;
     const task_copy *copy;
-    const void *scale;       /* n reals */
+    const void *scale;       /* n reals, on the host or on the device */
     const int32_t *user_row; /* n */
 } device_upload;
 

@@ -101,7 +101,7 @@ extern "C" libsolver_status device_substitution_load(device_substitution *t, dev
     cudaError_t error = cudaSuccess;
     if (status == LIBSOLVER_OK && s->n > 0)
         error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes),
-                                cudaMemcpyHostToDevice, stream);
+                                cudaMemcpyDefault, stream);
     const cudaError_t end = cudaStreamSynchronize(stream);
     return status != LIBSOLVER_OK ? status
                                   : CUDA_STATUS(error == cudaSuccess ? end : error, COPYING, why);

@@ -27,8 +27,8 @@ typedef struct device_substitution {
 } device_substitution;
 
 /* Solves with this factor from now on, which stays the caller's, in the place of a program.  plan:
- * NULL: the one before, whose arrays are here.  user_row: n, with a plan; scale: n reals.  Waits.
- */
+ * NULL: the one before, whose arrays are here.  user_row: n, with a plan; scale: n reals, on the
+ * host or on the device.  Waits. */
 libsolver_status device_substitution_load(device_substitution *t, device_solver *s,
                                           const device_factor *factor, const substitution *plan,
                                           const int32_t *user_row, const void *scale, message *why);

@@ -51,17 +51,18 @@ static libsolver_status create(const void *plan_, void **out, message *why)
     return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
                 (long long)m->wanted);
 }
+
 /* Bytes that a factor of this kind and its workspace for one column take until a first solve is
- * done, if no pivot is delayed, perturbed or zero.  matches: it is scaled by matching.
- * OUT_OF_MEMORY. */
+ * done, if no pivot is delayed, perturbed or zero.  matches: it is scaled by matching; elsewhere:
+ * its panels are not here.  OUT_OF_MEMORY. */
 static libsolver_status predict_bytes(const cpu_plan *plan, int cholesky, int matches,
-                                      int64_t *bytes)
+                                      int elsewhere, int64_t *bytes)
 {
     numeric f = object_of(plan);
     int64_t factor;
     f.cholesky = cholesky;
     TRY(f.single ? f.single->predict(plan, cholesky, &factor)
-                 : NAME(cpu_predict_tree)(&f, &factor));
+                 : NAME(cpu_predict_tree)(&f, elsewhere && cholesky, &factor));
     *bytes = memory_counted(1, sizeof(numeric)) + NAME(cpu_values_bytes)(&f) + factor +
              NAME(cpu_own_workspace_bytes)(&f, 1) +
              (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);
@@ -88,7 +89,7 @@ static libsolver_status prepare(const backend_problem *problem, void **plan, mes
     *plan = NULL;
     TRY(cpu_plan_create(problem, &p, why));
     if (predict_bytes(p, problem->expects_cholesky, problem->expects_matching,
-                      &p->predicted_bytes) != LIBSOLVER_OK) {
+                      problem->is_elsewhere, &p->predicted_bytes) != LIBSOLVER_OK) {
         cpu_plan_free(p);
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY,
                     "the plan of the factorization needs %lld more bytes",
@@ -106,6 +107,7 @@ static void discard(void *plan)
 const backend NAME(cpu_backend) = {
     .name = "cpu",
     .costs = &cpu_costs,
+    .cholesky_costs = &cpu_costs,
     .prepare = prepare,
     .discard = discard,
     .predict = predict,
@@ -128,6 +130,9 @@ const backend NAME(cpu_backend) = {
     .view_plan = NAME(cpu_view_plan),
     .view = NAME(cpu_view),
     .view_tree = NAME(cpu_view_tree),
+    .set_cholesky = NAME(cpu_set_cholesky),
+    .take_scaling = NAME(cpu_take_scaling),
+    .take_factor = NAME(cpu_take_factor),
     .set_solver = NAME(cpu_set_solver),
     .export_l = NAME(cpu_export_l),
     .export_d = NAME(cpu_export_d),
@@ -137,7 +142,7 @@ const backend NAME(cpu_backend) = {
 #if defined(PREC_s) || defined(PREC_c)
 static libsolver_status predict_single(const cpu_plan *plan, int cholesky, int64_t *bytes)
 {
-    return predict_bytes(plan, cholesky, 0, bytes);
+    return predict_bytes(plan, cholesky, 0, 0, bytes);
 }
 
 const cpu_single NAME(cpu_single) = {

@@ -5,7 +5,9 @@
 
 #include "base/backend.h"
 
-/* Factors made on the CPU, packed for solves on the device. */
+/* Of Cholesky factorizations on the device, with ten solves. */
+extern const backend_costs gpu_costs;
+/* Factors packed for solves on the device, made there by Cholesky, otherwise on the CPU. */
 extern const backend gpu_backend_s, gpu_backend_d, gpu_backend_c, gpu_backend_z;
 
 #endif

@@ -1,25 +1,26 @@
-/* solver/gpu/backend_tmpl.c: the GPU backend's table: factors of the CPU backend, solved with on
- * the device
+/* solver/gpu/backend_tmpl.c: the GPU backend's table
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Analysis, factorization and what needs the factor's parts are the CPU backend's.  After each
- * factorization the factor is packed, for few solves as it is (gpu/packed/tree_solver.h); whole
- * solves and refinement (refine_tmpl.c) run on the device. */
+ * The analysis and what needs the factor's parts are the CPU backend's, and so are factorizations
+ * by L D L^T; those by Cholesky run on the device (factorize_tmpl.c).  After each factorization the
+ * factor is packed, for few solves as it is (gpu/packed/tree_solver.h); whole solves and refinement
+ * (refine_tmpl.c) run on the device. */
 #include "solver/gpu/backend.h"
-#include "base/owned_tree.h"
 #include "solver/gpu/numeric.h"
 
 /* Most entries of the prepared inverses, in entries of L. */
 #define DEFAULT_ENTRIES 1.5
 
-/* ---- Plan and values: the CPU backend's ---- */
+/* ---- Plan and values ---- */
 
 static void discard(void *plan_)
 {
     device_plan *plan = plan_;
     if (!plan)
         return;
-    CPU->discard(plan->cpu);
+    if (plan->cpu)
+        CPU->discard(plan->cpu);
+    factor_program_free(&plan->env->memory, &plan->program);
     memory_free(&plan->env->memory, plan);
 }
 
@@ -37,11 +38,16 @@ static libsolver_status prepare(const backend_problem *problem, void **out, mess
                     (long long)m->wanted);
     plan->env = problem->env;
     plan->may_fall_back = problem->may_fall_back;
+    plan->values = problem->values;
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     plan->substitutes = problem->for_few;
-    const libsolver_status status = CPU->prepare(problem, &plan->cpu, why);
+    backend_problem inner = *problem;
+    inner.is_elsewhere = problem->expects_cholesky;
+    libsolver_status status = CPU->prepare(&inner, &plan->cpu, why);
+    if (status == LIBSOLVER_OK)
+        status = NAME(gpu_plan_factorization)(plan, problem->expects_cholesky, why);
     if (status != LIBSOLVER_OK)
-        memory_free(m, plan);
+        discard(plan);
     else
         *out = plan;
     return status;
@@ -56,12 +62,13 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     const double prepared = plan->substitutes ? 0 : DEFAULT_ENTRIES;
     const int64_t values =
         (int64_t)(prepared * (double)view.factor_entries) * (int64_t)sizeof(scalar);
-    *host_bytes += values; /* formed here, then copied */
-    /* the factor that they are formed from; A in full storage, its indices and sources twice 4
-     * bytes an entry, and what comes in */
+    /* the factor that they are formed from; A as it comes, and in full storage with indices and
+     * sources of 4 bytes an entry each */
     const int64_t factor = view.factor_entries * (int64_t)sizeof(scalar),
-                  entries = 2 * view.a->start[view.a->n];
-    *device_bytes = values + values / 4 + factor + entries * (8 + (int64_t)sizeof(scalar) * 3 / 2);
+                  lower = view.a->start[view.a->n],
+                  a = (2 * lower - view.a->n) * (8 + (int64_t)sizeof(scalar)) +
+                      lower * (int64_t)sizeof(scalar);
+    *device_bytes = values + values / 4 + factor + a + NAME(gpu_factorization_bytes)(plan);
 }
 
 static void permutation(const void *plan_, int64_t *p)
@@ -75,6 +82,8 @@ static void destroy(void *numeric_)
     device_numeric *f = numeric_;
     if (!f)
         return;
+    NAME(gpu_factorization_close)(f);
+    omp_destroy_lock(&f->copying);
     tree_matrix_free(f->a);
     tree_solver_free(f->solver);
     if (f->cpu)
@@ -82,14 +91,9 @@ static void destroy(void *numeric_)
     memory_free(&f->env->memory, f);
 }
 
-/* Whether what the device failed to do is left to the CPU. */
 static int fall_back(const device_numeric *f, libsolver_status status, message *why)
 {
-    if (!f->may_fall_back || status == LIBSOLVER_CANCELLED)
-        return 0;
-    environment_log(f->env, "solves on the CPU: %s", why->text);
-    message_clear(why);
-    return 1;
+    return NAME(gpu_falls_back)(f, status, "solves", why);
 }
 
 /* What of a factor is the device's. */
@@ -101,8 +105,14 @@ static libsolver_status open_device(device_numeric *f, const device_plan *plan, 
     CPU->view_plan(plan->cpu, &view);
     f->n = view.a->n;
     TRY(tree_solver_create(f->env, &options, &f->solver, why));
-    return tree_matrix_create(f->env, f->solver, SCALAR_TYPE, view.hermitian, view.a, view.row_of,
-                              &f->a, why);
+    f->values.device = f->env->device;
+    TRY(device_values_open(&f->values, f->env, tree_solver_stream(f->solver),
+                           view.given->start[f->n], SCALAR_TYPE, why));
+    const libsolver_status status =
+        tree_matrix_create(f->env, f->solver, SCALAR_TYPE, view.hermitian, view.given, &f->a, why);
+    if (status != LIBSOLVER_OK)
+        device_values_close(&f->values);
+    return status;
 }
 
 static libsolver_status create(const void *plan_, void **out, message *why)
@@ -115,7 +125,9 @@ static libsolver_status create(const void *plan_, void **out, message *why)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the factor wanted %lld more bytes",
                     (long long)env->memory.wanted);
     f->env = env;
+    f->plan = plan;
     f->may_fall_back = plan->may_fall_back;
+    omp_init_lock(&f->copying);
     libsolver_status status = open_device(f, plan, why);
     if (status == LIBSOLVER_OK || fall_back(f, status, why))
         status = CPU->create(plan->cpu, &f->cpu, why);
@@ -129,36 +141,7 @@ static libsolver_status create(const void *plan_, void **out, message *why)
 static void set_values(void *numeric_, const void *values)
 {
     device_numeric *f = numeric_;
-    CPU->set_values(f->cpu, values);
-}
-
-/* The way of the factor and of A to the device. */
-static libsolver_status pack(device_numeric *f, message *why)
-{
-    owned_tree tree;
-    backend_view view;
-    CPU->view(f->cpu, &view);
-    TRY(tree_matrix_set(f->a, view.values, view.row_sum, why));
-    TRY(CPU->view_tree(f->cpu, &tree, why));
-    const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
-    owned_tree_free(&f->env->memory, &tree);
-    return status;
-}
-
-static libsolver_status factorize(void *numeric_, const backend_options *options,
-                                  backend_report *report, message *why)
-{
-    device_numeric *f = numeric_;
-    f->packed = 0;
-    TRY(CPU->factorize(f->cpu, options, report, why));
-    if (!f->a)
-        return LIBSOLVER_OK;
-    const libsolver_status status = pack(f, why);
-    f->packed = status == LIBSOLVER_OK;
-    tree_solver_info info;
-    tree_solver_query(f->solver, &info);
-    report->device_bytes = info.device_bytes + tree_matrix_bytes(f->a);
-    return status == LIBSOLVER_OK || fall_back(f, status, why) ? LIBSOLVER_OK : status;
+    f->given = values;
 }
 
 /* ---- Solves ---- */
@@ -221,7 +204,7 @@ static libsolver_status workspace_create(const void *numeric_, int64_t columns, 
                     (long long)m->wanted);
     }
     libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu, why);
-    if (status == LIBSOLVER_OK && (f->packed || !f->may_fall_back)) {
+    if (status == LIBSOLVER_OK && (f->state.is_packed || !f->may_fall_back)) {
         status = open_space(f, w, why);
         if (status != LIBSOLVER_OK && fall_back(f, status, why)) {
             leave_device(w);
@@ -239,7 +222,7 @@ static int solves_on_device(const void *numeric_, const void *workspace_)
 {
     const device_numeric *f = numeric_;
     const device_space *w = workspace_;
-    return f->packed && w->tree;
+    return f->state.is_packed && w->tree;
 }
 
 /* Makes the workspace follow the factor. */
@@ -284,6 +267,15 @@ static libsolver_status needs_device(int part, message *why)
                 "vectors in device memory: solves with this factor run on the CPU");
 }
 
+/* On the host. */
+static libsolver_status solve_here(const device_numeric *f, int part, device_space *w,
+                                   const libsolver_vectors *b, const libsolver_vectors *x,
+                                   message *why)
+{
+    TRY(NAME(gpu_bring_factor)(f, why));
+    return CPU->solve(f->cpu, part, w->cpu, b, x, why);
+}
+
 static libsolver_status solve(const void *numeric_, int part, void *workspace_,
                               const libsolver_vectors *b, const libsolver_vectors *x, message *why)
 {
@@ -293,11 +285,10 @@ static libsolver_status solve(const void *numeric_, int part, void *workspace_,
     TRY(check_places(b, x, why));
     TRY(fit(f, w, why));
     if (part != WHOLE_SOLVE || !solves_on_device(f, w))
-        return on_device ? needs_device(part, why) : CPU->solve(f->cpu, part, w->cpu, b, x, why);
+        return on_device ? needs_device(part, why) : solve_here(f, part, w, b, x, why);
     const libsolver_status status = on_device ? tree_solve(f->solver, w->tree, NULL, b, x, why)
                                               : tree_solve_host(f->solver, w->tree, b, x, why);
-    return repeats_on_cpu(f, w, status, b, x, why) ? CPU->solve(f->cpu, part, w->cpu, b, x, why)
-                                                   : status;
+    return repeats_on_cpu(f, w, status, b, x, why) ? solve_here(f, part, w, b, x, why) : status;
 }
 
 static libsolver_status trace(const void *numeric_, void *workspace_, const libsolver_vectors *b,
@@ -337,9 +328,10 @@ static libsolver_status refine(const void *numeric_, void *workspace_, const lib
             return status;
         *refinement = asked;
     }
-    return b->place == LIBSOLVER_DEVICE
-               ? needs_device(WHOLE_SOLVE, why)
-               : CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);
+    if (b->place == LIBSOLVER_DEVICE)
+        return needs_device(WHOLE_SOLVE, why);
+    TRY(NAME(gpu_bring_factor)(f, why));
+    return CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);
 }
 
 static libsolver_status solve_async(const void *numeric_, void *workspace_,
@@ -361,6 +353,7 @@ static libsolver_status determinant(const void *numeric_, double *log_abs, doubl
                                     double *phase_imaginary, message *why)
 {
     const device_numeric *f = numeric_;
+    TRY(NAME(gpu_bring_factor)(f, why));
     return CPU->determinant(f->cpu, log_abs, phase_real, phase_imaginary, why);
 }
 
@@ -368,6 +361,7 @@ static libsolver_status condition(const void *numeric_, void *workspace_, double
                                   message *why)
 {
     const device_numeric *f = numeric_;
+    TRY(NAME(gpu_bring_factor)(f, why));
     return CPU->condition(f->cpu, ((device_space *)workspace_)->cpu, estimate, why);
 }
 
@@ -378,6 +372,7 @@ static libsolver_status forward_error(const void *numeric_, void *workspace_,
     const device_numeric *f = numeric_;
     if (b->place == LIBSOLVER_DEVICE || x->place == LIBSOLVER_DEVICE)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "forward errors of vectors in device memory");
+    TRY(NAME(gpu_bring_factor)(f, why));
     return CPU->forward_error(f->cpu, ((device_space *)workspace_)->cpu, b, x, error, why);
 }
 
@@ -403,6 +398,7 @@ static libsolver_status export_l(const void *numeric_, int64_t *entries, int64_t
                                  int64_t *indices, void *values, int64_t *order, message *why)
 {
     const device_numeric *f = numeric_;
+    TRY(NAME(gpu_bring_factor)(f, why));
     return CPU->export_l(f->cpu, entries, pointers, indices, values, order, why);
 }
 
@@ -410,18 +406,21 @@ static libsolver_status export_d(const void *numeric_, void *diagonal, void *sub
                                  message *why)
 {
     const device_numeric *f = numeric_;
+    TRY(NAME(gpu_bring_factor)(f, why));
     return CPU->export_d(f->cpu, diagonal, subdiagonal, why);
 }
 
 static libsolver_status export_scaling(const void *numeric_, void *scaling, message *why)
 {
     const device_numeric *f = numeric_;
+    TRY(NAME(gpu_bring_values)(f, why));
     return CPU->export_scaling(f->cpu, scaling, why);
 }
 
 const backend NAME(gpu_backend) = {
     .name = "gpu",
     .costs = &cpu_costs,
+    .cholesky_costs = &gpu_costs,
     .takes_device_vectors = 1,
     .prepare = prepare,
     .discard = discard,
@@ -430,7 +429,9 @@ const backend NAME(gpu_backend) = {
     .create = create,
     .destroy = destroy,
     .set_values = set_values,
-    .factorize = factorize,
+    .set_device_values = NAME(gpu_set_device_values),
+    .get_device_values = NAME(gpu_get_device_values),
+    .factorize = NAME(gpu_factorize),
     .workspace_bytes = workspace_bytes,
     .workspace_create = workspace_create,
     .workspace_destroy = workspace_destroy,

@@ -3,28 +3,54 @@
 #ifndef SOLVER_GPU_NUMERIC_H
 #define SOLVER_GPU_NUMERIC_H
 
+#include "base/owned_tree.h"
 #include "base/scalar.h"
+#include "gpu/device/device_values.h"
+#include "gpu/factor/build.h"
+#include "gpu/factor/device_factorizer.h"
 #include "gpu/refine/tree_refine.h"
 #include "solver/cpu/backend.h"
+#include <omp.h>
 
 #define CPU (&NAME(cpu_backend))
 
 typedef struct device_plan {
     void *cpu;
     environment *env;
+    const value_map *values; /* see backend_problem */
     double entries_factor;
     int substitutes; /* with the factor as it is */
     int may_fall_back;
+    factor_program program; /* of Cholesky factorizations on the device; nodes 0: there is none, ...
+                             */
+    libsolver_cpu_reason cpu_reason; /* ... and why */
 } device_plan;
+
+/* Where a factor is, and what of it is on the host. */
+typedef struct factor_state {
+    int is_on_device;           /* it was made there; otherwise by the CPU backend */
+    int is_packed;              /* for solves on the device */
+    int has_values, has_panels; /* values with their scaling, panels: in the CPU backend's object */
+    backend_scaling scaling;    /* that was asked for */
+} factor_state;
 
 typedef struct device_numeric {
     environment *env;
+    const device_plan *plan;
     int32_t n;
-    void *cpu;           /* the factor, */
+    void *cpu;           /* the factor, or what of one on the device is wanted here; */
     tree_solver *solver; /* what was packed of it, */
     tree_matrix *a;      /* and A; NULL: the device could not be had */
-    int packed;
-    int may_fall_back; /* to solves on the CPU, silently but for the log: solves_on_device tells */
+    device_values values;
+    device_factorizer factorizer;
+    backend_cholesky calls; /* what the CPU backend's object is told of it */
+    owned_tree tree; /* of factors that are made on the device: without panels, scale is there */
+    int was_adopted; /* the factor packed last was one of these */
+    factor_state state;
+    const void *given;  /* values on the host, while they are factorized */
+    message *why;       /* of the factorization at hand */
+    omp_lock_t copying; /* held while something is brought to the host */
+    int may_fall_back;  /* to solves on the CPU, silently but for the log: solves_on_device tells */
 } device_numeric;
 
 typedef struct device_space {
@@ -35,6 +61,28 @@ typedef struct device_space {
     scalar *b, *x, *block; /* n columns each, on the host: blocks whose refinement goes on there,
                               and one that is solved for */
 } device_space;
+
+/* factorize_tmpl.c: the factor of a plan on the device, and its parts on the host for those who
+ * need them there. */
+libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *options,
+                                     backend_report *report, message *why);
+/* The program of factorizations, where there is to be one.  OUT_OF_MEMORY. */
+libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int expects_cholesky,
+                                              message *why);
+/* Its bytes on the device, with those of the values of A. */
+int64_t NAME(gpu_factorization_bytes)(const device_plan *plan);
+void NAME(gpu_factorization_close)(device_numeric *f);
+/* The values of A and the scaling of the factor; these and its panels: in f->cpu from now on.  For
+ * any number of callers at a time.  OUT_OF_MEMORY, CUDA, CANCELLED. */
+libsolver_status NAME(gpu_bring_values)(const device_numeric *f, message *why);
+libsolver_status NAME(gpu_bring_factor)(const device_numeric *f, message *why);
+/* See backend. */
+libsolver_status NAME(gpu_set_device_values)(void *numeric, const void *values, const void *shift,
+                                             int *taken, message *why);
+libsolver_status NAME(gpu_get_device_values)(const void *numeric, void *values, message *why);
+/* Whether what the device failed to do is left to the CPU. */
+int NAME(gpu_falls_back)(const device_numeric *f, libsolver_status status, const char *what,
+                         message *why);
 
 /* refine_tmpl.c: in a workspace that fits the factor, solving on the device */
 libsolver_status NAME(gpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,

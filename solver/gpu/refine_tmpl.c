@@ -46,6 +46,7 @@ static libsolver_status refine_host(const device_numeric *f, device_space *w,
                                     message *why)
 {
     refiner r = {.f = f, .w = w, .why = why};
+    TRY(NAME(gpu_bring_values)(f, why));
     CPU->set_solver(w->cpu, solve_block, &r);
     const libsolver_status status =
         CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);

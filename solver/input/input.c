@@ -8,7 +8,7 @@ static int64_t index_at(const void *indices, libsolver_index type, int64_t k)
     return type == LIBSOLVER_INT64 ? ((const int64_t *)indices)[k] : ((const int32_t *)indices)[k];
 }
 
-static libsolver_status check_fields(const libsolver_matrix *a, message *why)
+libsolver_status input_check(const libsolver_matrix *a, message *why)
 {
     if (a->n < 0 || a->n >= INT32_MAX)
         return FAIL(why, LIBSOLVER_INVALID, "the order %lld is not between 0 and 2^31 - 2",
@@ -20,17 +20,17 @@ static libsolver_status check_fields(const libsolver_matrix *a, message *why)
         return FAIL(why, LIBSOLVER_INVALID, "a field of the matrix view has no legal value");
     if (a->base != 0 && a->base != 1)
         return FAIL(why, LIBSOLVER_INVALID, "the index base %d is neither 0 nor 1", a->base);
-    if (a->place == LIBSOLVER_DEVICE)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "matrices in device memory need the GPU backend");
     return LIBSOLVER_OK;
 }
+
+#define WITHOUT_INDICES "%lld triplets without indices"
 
 /* Number of entries, -1 if the pointers are not ascending from the base. */
 static int64_t count_entries(const libsolver_matrix *a, message *why)
 {
     if (a->format == LIBSOLVER_TRIPLETS) {
-        if (a->nnz < 0 || (a->nnz > 0 && (!a->pointers || !a->indices))) {
-            FAIL(why, LIBSOLVER_INVALID, "%lld triplets without indices", (long long)a->nnz);
+        if (a->nnz < 0 || (a->nnz > 0 && !a->pointers)) {
+            FAIL(why, LIBSOLVER_INVALID, WITHOUT_INDICES, (long long)a->nnz);
             return -1;
         }
         return a->nnz;
@@ -49,11 +49,13 @@ static int64_t count_entries(const libsolver_matrix *a, message *why)
         }
         before = here;
     }
-    if (before > a->base && !a->indices) {
-        FAIL(why, LIBSOLVER_INVALID, "the matrix has no indices");
-        return -1;
-    }
     return before - a->base;
+}
+
+libsolver_status input_entries(const libsolver_matrix *a, int64_t *entries, message *why)
+{
+    *entries = count_entries(a, why);
+    return *entries < 0 ? LIBSOLVER_INVALID : LIBSOLVER_OK;
 }
 
 /* Rows and columns of all entries, 0-based and checked. */
@@ -224,12 +226,22 @@ static uint64_t fingerprint(const libsolver_matrix *a, int64_t entries)
     return all;
 }
 
+/* The same for a view whose indices are read. */
+static libsolver_status count_indices(const libsolver_matrix *a, int64_t *entries, message *why)
+{
+    TRY(input_entries(a, entries, why));
+    if (*entries == 0 || a->indices)
+        return LIBSOLVER_OK;
+    return a->format == LIBSOLVER_TRIPLETS
+               ? FAIL(why, LIBSOLVER_INVALID, WITHOUT_INDICES, (long long)*entries)
+               : FAIL(why, LIBSOLVER_INVALID, "the matrix has no indices");
+}
+
 libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why)
 {
     memset(in, 0, sizeof *in);
-    TRY(check_fields(a, why));
-    if ((in->entries = count_entries(a, why)) < 0)
-        return LIBSOLVER_INVALID;
+    TRY(input_check(a, why));
+    TRY(count_indices(a, &in->entries, why));
     const int32_t n = in->a.n = (int32_t)a->n;
     in->full = a->storage == LIBSOLVER_FULL;
     in->upper = a->storage == LIBSOLVER_UPPER;
@@ -284,7 +296,7 @@ void input_free(memory *m, input *in)
 
 libsolver_status input_matches(const input *in, const libsolver_matrix *a, message *why)
 {
-    TRY(check_fields(a, why));
+    TRY(input_check(a, why));
     if (a->n != in->a.n)
         return FAIL(why, LIBSOLVER_PATTERN_MISMATCH, "the order is %lld, %d was analysed",
                     (long long)a->n, in->a.n);
@@ -295,9 +307,8 @@ libsolver_status input_matches(const input *in, const libsolver_matrix *a, messa
                         (long long)in->entries);
         return LIBSOLVER_OK;
     }
-    const int64_t entries = count_entries(a, why);
-    if (entries < 0)
-        return LIBSOLVER_INVALID;
+    int64_t entries;
+    TRY(count_indices(a, &entries, why));
     if (entries != in->entries || fingerprint(a, entries) != in->fingerprint)
         return FAIL(why, LIBSOLVER_PATTERN_MISMATCH,
                     "the indices are not those that were analysed");

@@ -20,6 +20,10 @@ typedef struct input {
     uint64_t fingerprint; /* of the view's indices */
 } input;
 
+/* The fields of a view; then its number of entries, by its pointers, which must be there and on the
+ * host as all arrays below.  INVALID. */
+libsolver_status input_check(const libsolver_matrix *a, message *why);
+libsolver_status input_entries(const libsolver_matrix *a, int64_t *entries, message *why);
 /* Checks the view and reads its pattern.  INVALID, OUT_OF_MEMORY, NOT_BUILT. */
 libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why);
 void input_free(memory *m, input *in);

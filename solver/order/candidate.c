@@ -29,7 +29,7 @@ static libsolver_status predict(const choice *c, const graph *g, candidate *k)
         status = unmatched_find(c->m, c->matched, g == c->g ? NULL : c->class_of, &k->e, &waiting);
     if (status == LIBSOLVER_OK)
         status = elimination_seconds(c->m, g, &k->e, c->costs->front, c->costs->ten_solves,
-                                     is_singular ? &waiting : NULL, &k->seconds);
+                                     c->costs->column, is_singular ? &waiting : NULL, &k->seconds);
     k->seconds = (k->seconds + c->costs->row * c->g->n) * (c->paired ? PAIRED_FACTOR : 1);
     memory_free(c->m, waiting.from);
     return status;

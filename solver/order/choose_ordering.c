@@ -187,7 +187,12 @@ static libsolver_status forest_of_diagonal(memory *m, int32_t n, forest *f)
 {
     int32_t **const arrays[] = {&f->perm, &f->parent, &f->count, &f->first, &f->rows, &f->above};
     int complete = 1;
-    *f = (forest){.n = n, .supernodes = n, .factor_nnz = n, .factor_flops = n, .levels = n > 0};
+    *f = (forest){.n = n,
+                  .supernodes = n,
+                  .factor_nnz = n,
+                  .factor_flops = n,
+                  .levels = n > 0,
+                  .chain = n > 0};
     for (int k = 0; k < 6; k++)
         complete &= (*arrays[k] = memory_new(m, (int64_t)n + 1, sizeof(int32_t))) != NULL;
     if (!complete) {

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/phases/choose_backend.h"
 #include "solver/phases/context.h"
+#include "solver/phases/host_view.h"
 #include "solver/order/choose_ordering.h"
 #include "solver/cpu/backend.h"
 #include "solver/gpu/backend.h"
@@ -122,20 +123,23 @@ static libsolver_status predict_cholesky(libsolver_analysis *s, const libsolver_
     return LIBSOLVER_OK;
 }
 
-/* Where AUTO solves, when the forest is known.  What the GPU backend does not do stays on the
- * CPU.  The forecast is for all processors of the machine: the bits of solutions may not depend on
- * the number of threads asked for. */
-static void choose_side(libsolver_analysis *s)
+/* Where AUTO factorizes and solves, when the forest is known.  What the GPU backend does not do
+ * stays on the CPU.  The forecast is for all processors of the machine: the bits of solutions may
+ * not depend on the number of threads asked for. */
+static void choose_side(libsolver_analysis *s, int cholesky)
 {
     const environment *env = &s->context->env;
     if (s->context->backend != LIBSOLVER_BACKEND_AUTO || s->options.mixed == LIBSOLVER_ON ||
         s->schur_size > 0)
         return;
-    const solve_size size = {.n = s->forest.n,
-                             .factor_nnz = s->forest.factor_nnz,
-                             .levels = s->forest.levels,
-                             .scalar_bytes = (int)s->typed->bytes,
-                             .threads = omp_get_num_procs()};
+    const problem_size size = {.n = s->forest.n,
+                               .factor_nnz = s->forest.factor_nnz,
+                               .levels = s->forest.levels,
+                               .chain = s->forest.chain,
+                               .factor_flops = s->forest.factor_flops,
+                               .is_cholesky = cholesky,
+                               .scalar_bytes = (int)s->typed->bytes,
+                               .threads = omp_get_num_procs()};
     if (choose_backend(&size, s->options.purpose) != LIBSOLVER_BACKEND_GPU)
         return;
     message why = {0};
@@ -143,10 +147,13 @@ static void choose_side(libsolver_analysis *s)
         environment_log(env, "solves on the CPU: %s", why.text);
         return;
     }
-    const solve_forecast t = forecast_solve(&size);
+    const backend_forecast t =
+        forecast_backends(&size, s->options.purpose == LIBSOLVER_PURPOSE_FEW);
     environment_log(env,
-                    "solves on the GPU: %.0f us predicted, %.0f us on the CPU, prepared in %.0f ms",
-                    1e6 * t.gpu, 1e6 * t.cpu, 1e3 * t.preparation);
+                    "on the GPU: a factorization of %.2f ms predicted, %.2f ms on the CPU, a solve "
+                    "of %.0f us, %.0f us on the CPU, the first in %.0f ms more",
+                    1e3 * t.gpu.factorization, 1e3 * t.cpu.factorization, 1e6 * t.gpu.solve,
+                    1e6 * t.cpu.solve, 1e3 * t.gpu.first);
     s->backend = by_type[s->type].gpu;
 }
 
@@ -156,10 +163,20 @@ static int allow_simplicial(const libsolver_analysis *s)
     return s->backend == by_type[s->type].cpu && s->schur_size == 0;
 }
 
+/* As a complex matrix can be. */
+static int is_hermitian(const libsolver_matrix *a)
+{
+    return a->symmetry == LIBSOLVER_HERMITIAN && (a->type == LIBSOLVER_Z || a->type == LIBSOLVER_C);
+}
+
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
 {
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
+    s->values = (value_map){.given = s->input.entries,
+                            .target = s->input.in_order ? NULL : s->input.target,
+                            .conjugates = s->input.upper && is_hermitian(a),
+                            .is_hermitian = is_hermitian(a)};
     TRY(check_signs(&s->options, s->input.a.n, why));
     TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
     s->schur_size = s->options.schur_size;
@@ -175,7 +192,8 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
                                    .a = &s->input.a,
                                    .magnitude = magnitude,
                                    .options = &s->options,
-                                   .costs = s->backend->costs};
+                                   .costs =
+                                       cholesky ? s->backend->cholesky_costs : s->backend->costs};
     libsolver_status status = s->schur_size > 0
                                   ? schur_forest(&request, (int32_t)s->schur_size, s->schur_rows,
                                                  &s->forest, &order.used, why)
@@ -188,13 +206,14 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         status = FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
         goto done;
     }
-    choose_side(s);
+    choose_side(s, cholesky);
     const matching *matched = order.matched;
     const int is_perfect = matched && matched->size == s->input.a.n;
     const backend_problem problem = {
         .env = env,
         .a = &s->input.a,
         .forest = &s->forest,
+        .values = &s->values,
         .type = s->type,
         .symmetry = s->symmetry,
         .mixed = s->options.mixed == LIBSOLVER_ON,
@@ -214,6 +233,16 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
 done:
     matching_free(&env->memory, order.matched);
     memory_free(&env->memory, magnitude);
+    return status;
+}
+
+/* The same for a matrix that may lie on the device. */
+static libsolver_status analyze_copy(libsolver_analysis *s, const libsolver_matrix *a, message *why)
+{
+    host_view view;
+    TRY(host_view_all(s->context, a, &view, why));
+    const libsolver_status status = analyze(s, &view.a, why);
+    host_view_free(s->context, &view);
     return status;
 }
 
@@ -247,7 +276,7 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
             s->typed = by_type[a->type].values;
             s->backend = context->backend == LIBSOLVER_BACKEND_GPU ? by_type[a->type].gpu
                                                                    : by_type[a->type].cpu;
-            status = analyze(s, a, &why);
+            status = analyze_copy(s, a, &why);
         }
         if (status == LIBSOLVER_OUT_OF_MEMORY && !why.text[0])
             FAIL(&why, status, "the analysis wanted %lld more bytes", (long long)m->wanted);

@@ -1,4 +1,4 @@
-/* solver/phases/choose_backend.c: where AUTO solves, by predicted time
+/* solver/phases/choose_backend.c: where AUTO factorizes and solves, by predicted time
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A model and no measurement, so that the choice is the same on every run. */
@@ -35,7 +35,45 @@
 #define PREPARE_ROW 0.11e-6
 #define PREPARE_BYTE (1.6e-9 / 8)
 
-static double cpu_seconds(const solve_size *s)
+/* Factorizations on the CPU, one thread: a row, and operations a second; threads together do
+ * threads / (1 + threads / THREADS_HALVED) times as many (`libsolver bench` on 16 processors,
+ * lap3d:30 to lap3d:80, within a factor of 1.5). */
+#define CPU_FACTOR_ROW 2e-7
+#define CPU_OPERATIONS 20e9
+#define THREADS_HALVED 10.0
+/* Factorizations on the GPU: columns of the longest path, operations, entries of L; what the host
+ * plans for the first one, by rows and entries (`bench_factorize`, one H200, ten systems, within a
+ * factor of 1.4). */
+#define GPU_FACTOR_CALL 50e-6
+#define GPU_COLUMN 0.6e-6
+#define GPU_OPERATIONS 25e12
+#define GPU_ENTRY_BYTE (30e-12 / 8)
+#define PLAN_CALL 1e-3
+#define PLAN_ROW 0.05e-6
+/* A factor made on the CPU goes to the device at this rate; inverses are made there in a part of
+ * the time of its factorization (the same systems, within a factor of 1.5). */
+#define FACTOR_COPY_RATE 10e9
+#define INVERTING_PART 0.4
+/* Substitution with the factor as it is: a column of the longest path. */
+#define SUBSTITUTED_COLUMN 60e-9
+
+static double cpu_factor_seconds(const problem_size *s)
+{
+    const double together = s->threads / (1 + s->threads / THREADS_HALVED),
+                 wide = s->scalar_bytes > 8 ? 4 : 1;
+    return (double)s->n * CPU_FACTOR_ROW / s->threads +
+           wide * s->factor_flops / (CPU_OPERATIONS * fmax(1, together));
+}
+
+static double gpu_factor_seconds(const problem_size *s)
+{
+    const double wide = s->scalar_bytes > 8 ? 4 : 1;
+    return GPU_FACTOR_CALL + (double)s->chain * GPU_COLUMN +
+           wide * s->factor_flops / GPU_OPERATIONS +
+           (double)s->factor_nnz * s->scalar_bytes * GPU_ENTRY_BYTE;
+}
+
+static double cpu_seconds(const problem_size *s)
 {
     const double bytes = 2 * (double)s->factor_nnz * s->scalar_bytes, rows = (double)s->n * CPU_ROW;
     const double alone = rows + bytes / CPU_THREAD_RATE;
@@ -45,7 +83,7 @@ static double cpu_seconds(const solve_size *s)
     return fmin(alone, together);
 }
 
-static double gpu_seconds(const solve_size *s)
+static double gpu_seconds(const problem_size *s)
 {
     const double vectors = 2 * (double)s->n * s->scalar_bytes,
                  bytes = 2 * (double)s->factor_nnz * s->scalar_bytes;
@@ -55,20 +93,36 @@ static double gpu_seconds(const solve_size *s)
            GPU_READS * bytes / GPU_RATE;
 }
 
-solve_forecast forecast_solve(const solve_size *s)
+backend_forecast forecast_backends(const problem_size *s, int for_few)
 {
-    return (solve_forecast){.cpu = cpu_seconds(s),
-                            .gpu = gpu_seconds(s),
-                            .preparation = PREPARE_CALL + PREPARE_ROW * (double)s->n +
-                                           PREPARE_BYTE * (double)s->factor_nnz * s->scalar_bytes};
+    const double bytes = (double)s->factor_nnz * s->scalar_bytes, on_device = gpu_factor_seconds(s);
+    backend_forecast t = {.cpu = {.factorization = cpu_factor_seconds(s), .solve = cpu_seconds(s)},
+                          .gpu = {.solve = gpu_seconds(s)}};
+    t.gpu.factorization =
+        s->is_cholesky ? on_device : t.cpu.factorization + bytes / FACTOR_COPY_RATE;
+    t.gpu.first = PLAN_CALL + PLAN_ROW * (double)s->n;
+    if (for_few)
+        t.gpu.solve += SUBSTITUTED_COLUMN * (double)s->chain;
+    else {
+        t.gpu.factorization += INVERTING_PART * on_device;
+        t.gpu.first += PREPARE_CALL + PREPARE_ROW * (double)s->n + PREPARE_BYTE * bytes;
+    }
+    return t;
 }
 
-libsolver_backend choose_backend(const solve_size *size, libsolver_purpose purpose)
+/* The first factorization with so many solves. */
+static double together(const side_forecast *t, int solves)
 {
-    const solve_forecast t = forecast_solve(size);
-    const int pays = purpose == LIBSOLVER_PURPOSE_LATENCY ? t.gpu < t.cpu
-                     : purpose == LIBSOLVER_PURPOSE_FEW
-                         ? 0
-                         : t.preparation + DEFAULT_SOLVES * t.gpu < DEFAULT_SOLVES * t.cpu;
+    return t->first + t->factorization + solves * t->solve;
+}
+
+libsolver_backend choose_backend(const problem_size *size, libsolver_purpose purpose)
+{
+    const int for_few = purpose == LIBSOLVER_PURPOSE_FEW,
+              solves = for_few ? FEW_SOLVES : DEFAULT_SOLVES;
+    const backend_forecast t = forecast_backends(size, for_few);
+    const int pays = purpose == LIBSOLVER_PURPOSE_LATENCY
+                         ? t.gpu.solve < t.cpu.solve
+                         : together(&t.gpu, solves) < together(&t.cpu, solves);
     return pays ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
 }

@@ -1,6 +1,7 @@
 /* solver/phases/factor.c: the second phase: a factor from values, again and again
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/phases/context.h"
+#include "solver/phases/host_view.h"
 #include "solver/phases/workspace.h"
 #include <string.h>
 
@@ -16,18 +17,34 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     return s->backend->create(s->plan, &f->numeric, &f->last);
 }
 
-/* incoming := A, diagonal := that of A */
-static libsolver_status read_values(libsolver_factor *f, const libsolver_matrix *a)
+/* Whether a matrix is of the pattern and type that was analysed. */
+static libsolver_status check_matrix(libsolver_factor *f, const libsolver_matrix *a)
 {
     const libsolver_analysis *s = f->analysis;
-    TRY(input_matches(&s->input, a, &f->last));
+    host_view view;
+    TRY(host_view_indices(f->context, a, &view, &f->last));
+    const libsolver_status status = input_matches(&s->input, &view.a, &f->last);
+    host_view_free(f->context, &view);
+    TRY(status);
     if (a->type != s->type || a->symmetry != s->symmetry)
         return FAIL(&f->last, LIBSOLVER_PATTERN_MISMATCH,
                     "the type or symmetry is not the one that was analysed");
     if (!a->values && s->input.entries > 0)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the matrix has no values");
-    f->has_values = 0;
-    TRY(s->typed->sum(&s->input, a->values, f->incoming, f->mirrored, &f->last));
+    return LIBSOLVER_OK;
+}
+
+/* incoming := A, diagonal := that of A.  a: as check_matrix has found it. */
+static libsolver_status read_values(libsolver_factor *f, const libsolver_matrix *a)
+{
+    const libsolver_analysis *s = f->analysis;
+    host_view view;
+    f->has_values = f->is_on_device = 0;
+    TRY(host_view_values(f->context, a, s->input.entries, &view, &f->last));
+    const libsolver_status status =
+        s->typed->sum(&s->input, view.a.values, f->incoming, f->mirrored, &f->last);
+    host_view_free(f->context, &view);
+    TRY(status);
     s->typed->diagonal(&s->input, f->incoming, f->diagonal);
     f->has_values = 1;
     return LIBSOLVER_OK;
@@ -47,29 +64,76 @@ static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors
     return LIBSOLVER_OK;
 }
 
-/* incoming := A + diag(shift), a NULL: with the A given last, shift NULL: 0.  After a failure the
- * factor is what it was, and a good A has been given. */
+/* The shift as n scalars, one after the other. */
+static void pack_shift(const libsolver_factor *f, const libsolver_vectors *shift, char *to)
+{
+    const size_t bytes = f->analysis->typed->bytes,
+                 step = shift->layout == LIBSOLVER_ROW_MAJOR ? (size_t)shift->ld : 1;
+    for (size_t i = 0; i < (size_t)shift->rows; i++)
+        memcpy(to + i * bytes, (const char *)shift->values + i * step * bytes, bytes);
+}
+
+/* A + diag(shift) on the device, where A is, or was given last (a NULL).  *taken: 0 if that cannot
+ * be, or something is wrong with the values. */
+static libsolver_status take_on_device(libsolver_factor *f, const libsolver_matrix *a,
+                                       const libsolver_vectors *shift, int *taken)
+{
+    const backend *b = f->analysis->backend;
+    *taken = 0;
+    if (!b->set_device_values || !(a ? a->place == LIBSOLVER_DEVICE : f->is_on_device))
+        return LIBSOLVER_OK;
+    if (shift)
+        pack_shift(f, shift, f->diagonal);
+    f->has_values &= !a;
+    TRY(b->set_device_values(f->numeric, a ? a->values : NULL, shift ? f->diagonal : NULL, taken,
+                             &f->last));
+    if (*taken)
+        f->has_values = f->is_on_device = 1;
+    return LIBSOLVER_OK;
+}
+
+/* What was given last on the device comes to the host. */
+static libsolver_status fetch_values(libsolver_factor *f)
+{
+    const libsolver_analysis *s = f->analysis;
+    TRY(s->backend->get_device_values(f->numeric, f->incoming, &f->last));
+    s->typed->diagonal(&s->input, f->incoming, f->diagonal);
+    f->is_on_device = 0;
+    return LIBSOLVER_OK;
+}
+
+/* A + diag(shift) on the device, or in incoming; a NULL: with the A given last, shift NULL: 0.
+ * After a failure the factor is what it was, and a good A has been given. */
 static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a,
                                    const libsolver_vectors *shift)
 {
     const libsolver_analysis *s = f->analysis;
+    int taken;
     if (shift)
         TRY(check_shift(f, shift));
     if (a)
-        TRY(read_values(f, a));
+        TRY(check_matrix(f, a));
     else if (!f->has_values)
         return FAIL(&f->last, LIBSOLVER_INVALID,
                     "there are no values to be shifted: none were given, or the last were refused");
+    TRY(take_on_device(f, a, shift, &taken));
+    if (taken)
+        return LIBSOLVER_OK;
+    if (a)
+        TRY(read_values(f, a));
+    else if (f->is_on_device)
+        TRY(fetch_values(f));
     return s->typed->shift(&s->input, f->diagonal, shift, f->incoming, &f->last);
 }
 
-/* The factorization of incoming. */
+/* The factorization of what new_values has brought. */
 static libsolver_status factorize_values(libsolver_factor *f)
 {
     const libsolver_analysis *s = f->analysis;
     const libsolver_options *o = &s->options;
     f->usable = 0;
-    s->backend->set_values(f->numeric, f->incoming);
+    if (!f->is_on_device)
+        s->backend->set_values(f->numeric, f->incoming);
     const backend_options how = {
         .positive_definite = o->kind == LIBSOLVER_KIND_SPD                ? 1
                              : o->kind != LIBSOLVER_KIND_AUTO             ? 0

@@ -21,7 +21,8 @@ struct libsolver_analysis {
     libsolver_options options;
     libsolver_type type;
     libsolver_symmetry symmetry;
-    input input;         /* pattern of A in the caller's order, and where each entry given goes */
+    input input;         /* pattern of A in the caller's order, and where each entry given goes; */
+    value_map values;    /* the latter for backends */
     int64_t schur_size;  /* rows that are not eliminated: */
     int32_t *schur_rows; /* */
     forest forest;       /* elimination forest and fundamental supernodes */
@@ -49,10 +50,12 @@ struct libsolver_factor {
     void *numeric;                    /* the backend's */
     void *incoming; /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted
                      */
-    void *diagonal; /* n scalars: diagonal without the shift */
-    int has_values; /* these two hold the values given last, which were good */
-    void *mirrored; /* the same for the other triangle of a FULL matrix, otherwise NULL */
-    int usable;     /* numeric holds a factor of the values given last */
+    void *diagonal; /* n scalars: diagonal without the shift; with values on the device, the shift
+                     */
+    int has_values; /* the values given last were good, and these two hold them, or ... */
+    int is_on_device; /* ... the backend does, on a device */
+    void *mirrored;   /* the same for the other triangle of a FULL matrix, otherwise NULL */
+    int usable;       /* numeric holds a factor of the values given last */
     libsolver_status status;
     backend_report report;
     libsolver_workspace *workspace; /* the factor's own */

@@ -57,8 +57,9 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
         info->precision = r->in_single
                               ? (f->analysis->type == LIBSOLVER_D ? LIBSOLVER_S : LIBSOLVER_C)
                               : f->analysis->type;
-    info->backend_factorize = LIBSOLVER_BACKEND_CPU;
+    info->backend_factorize = r->on_device ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
     info->backend_solve = solving_backend(f);
+    info->cpu_reason = r->cpu_reason;
     info->device_bytes = r->device_bytes;
     info->threads = f->context->env.threads;
     info->factor_nnz = r->factor_nnz;

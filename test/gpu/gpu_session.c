@@ -19,7 +19,7 @@ static int is_impatient(void *user)
 static void listen(void *user, const char *sentence)
 {
     session *t = user;
-    if (!strstr(sentence, "solves on the CPU: "))
+    if (!strstr(sentence, "solves on the CPU: ") && !strstr(sentence, "factorizes on the CPU: "))
         return;
     t->sentences++;
     snprintf(t->said, sizeof t->said, "%s", sentence);
@@ -68,8 +68,16 @@ int session_says_what_failed(const char *said)
 {
     static const char *const step[][2] = {
         {"device_matrix_open", "copying the matrix to the device"},
-        {"device_matrix_set", "copying the values of the matrix to the device"},
+        {"device_matrix_set", "launching the kernel that spreads the values of the matrix"},
+        {"device_values_open", "taking memory for the values of the matrix"},
+        {"device_values_put", "copying the values of the matrix to the device"},
+        {"device_values_get", "copying the values of the matrix from the device"},
+        {"device_factorizer_load", "copying the program of the factorization to the device"},
+        {"device_factorizer_launch", "launching the factorization"},
+        {"device_factorizer_finish", "the factorization on the device"},
+        {"device_factor_take", "taking memory for the factor"},
         {"device_factor_upload", "copying the factor to the device"},
+        {"device_factor_download", "copying the factor from the device"},
         {"device_inverter_load", "copying the tables for the inverses to the device"},
         {"device_inverter_run", "inverting groups of columns"},
         {"device_solver_reserve", "taking memory for the program of the solve"},
@@ -147,6 +155,8 @@ libsolver_status session_factorize(session *t)
     t->s.why.text[0] = 0;
     const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &t->s.why);
     assert_int_equal(status == LIBSOLVER_OK, !t->s.why.text[0]);
+    if (status == LIBSOLVER_OK)
+        assert_true(t->report.on_device == (t->problem.expects_cholesky != 0) || t->sentences > 0);
     return status;
 }
 
@@ -251,7 +261,7 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what)
     const int few = is_on_host(what); /* sessions are many */
     pattern a =
         pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
-    *t = (session){.kind = purpose == FOR_FEW ? SPD : INDEFINITE, .trouble = what};
+    *t = (session){.kind = purpose >= DEFINITE ? SPD : INDEFINITE, .trouble = what};
     assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind,
                                            SCALAR_COMPLEX, BY_DISSECTION),
                      LIBSOLVER_OK);
@@ -264,8 +274,9 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what)
                           .forest = &t->s.f,
                           .type = SCALAR_TYPE,
                           .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
-                          .for_few = purpose == FOR_FEW,
-                          .for_latency = purpose == FOR_LATENCY,
+                          .expects_cholesky = purpose >= DEFINITE,
+                          .for_few = purpose % DEFINITE == FOR_FEW,
+                          .for_latency = purpose % DEFINITE == FOR_LATENCY,
                           .may_fall_back = may_fall_back};
     const int32_t n = t->s.a.n;
     t->b = view(random_scalars(&r, n * COLUMNS), n, LIBSOLVER_HOST);

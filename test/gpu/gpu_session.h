@@ -27,7 +27,7 @@ typedef struct session {
     trouble trouble;
     int64_t polls, patience; /* of the cancel callback */
     int failures;            /* calls that failed */
-    int sentences;           /* that say that solves run on the CPU, */
+    int sentences;           /* that say that factorizations or solves run on the CPU, */
     char said[200];          /* the last of them */
     backend_report report;   /* of the last factorization */
     libsolver_vectors b, x, on_b, on_x;
@@ -35,7 +35,8 @@ typedef struct session {
     libsolver_status *status; /* on the device, as errors */
 } session;
 
-enum { ORDINARY, FOR_FEW, FOR_LATENCY, PURPOSES };
+/* With any of them, + DEFINITE: a system that is factorized by Cholesky, on the device. */
+enum { ORDINARY, FOR_FEW, FOR_LATENCY, DEFINITE, PURPOSES = 6 };
 
 int is_on_host(trouble what);
 /* Whether a message says of the call on the device that failed which step it was and why. */

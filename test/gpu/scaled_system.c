@@ -1,4 +1,4 @@
-/* test/gpu/scaled_system.c: what a factorization on a device is given of a system
+/* test/gpu/scaled_system.c: systems for factorizations on a device
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,39 +9,36 @@
 #include "scaled_system.h"
 #include <stdlib.h>
 
-scaled scaled_values(const cpu_system *s)
+factor_pattern fronts_of(const cpu_system *s)
 {
-    scaled v;
-    backend_view view;
-    cpu->view_plan(s->plan, &v.plan);
-    cpu->view(s->numeric, &view);
-    const pattern *a = v.plan.a;
-    const real *scale = view.scale;
-    v.values = malloc(sizeof(scalar) * (size_t)(a->start[a->n] + 1));
-    v.diagonal = malloc(sizeof(real) * (size_t)(a->n + 1));
-    assert_true(v.values && v.diagonal);
-    for (int32_t j = 0; j < a->n; j++) {
-        for (int64_t e = a->start[j]; e < a->start[j + 1]; e++)
-            v.values[e] = ((const scalar *)view.values)[e] * scale[j] * scale[a->row[e]];
-        v.diagonal[j] = scalar_real(v.values[a->start[j]]);
-    }
-    return v;
+    backend_plan_view view;
+    cpu->view_plan(s->plan, &view);
+    return view.fronts;
 }
 
-void scaled_free(scaled *v)
-{
-    free(v->values);
-    free(v->diagonal);
-}
-
-factor_program program_of(cpu_system *s, const scaled *v, const factor_tuning *tuning)
+factor_program program_of(cpu_system *s, const factor_tuning *tuning)
 {
     factor_program g;
     message why = {0};
-    if (factor_program_build(&s->env, &v->plan.fronts, SCALAR_TYPE, tuning, &g, &why) !=
-        LIBSOLVER_OK)
+    const factor_pattern p = fronts_of(s);
+    if (factor_program_build(&s->env, &p, SCALAR_TYPE, tuning, &g, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     return g;
+}
+
+int32_t make_indefinite(cpu_system *s, random_stream *r, int64_t *entry, scalar *good)
+{
+    const factor_pattern p = fronts_of(s);
+    const int32_t row = random_below(r, s->a.n);
+    *entry = s->a.start[row];
+    *good = s->values[*entry];
+    s->values[*entry] = *good * (random_below(r, 3) ? -1 : (scalar)1e-6);
+    if (system_factorize(s, SPD, 0) != LIBSOLVER_NOT_POSITIVE_DEFINITE)
+        return -1; /* it had no neighbours */
+    int32_t k = 0;
+    while (p.row_of[k] != s->report.failed_row)
+        k++;
+    return k;
 }
 
 void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel, int seed)
@@ -75,22 +72,4 @@ void positive_system(cpu_system *s, random_stream *r, pattern a, int order)
     scalar *values = random_values(r, &a, SPD);
     make_hermitian(&a, values);
     assert_int_equal(system_build_in_order(s, a, values, SPD, 1, order), LIBSOLVER_OK);
-}
-
-scalar *values_for(const scaled *v, const factor_program *g)
-{
-    scalar *values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
-    assert_non_null(values);
-    for (int64_t q = 0; q < g->entries; q++)
-        values[q] = v->values[g->source[q]];
-    return values;
-}
-
-int64_t place_of_value(const factor_program *g, int64_t e)
-{
-    for (int64_t q = 0; q < g->entries; q++)
-        if (g->source[q] == e)
-            return q;
-    fail_msg("entry %d has no place", (int)e);
-    return -1;
 }

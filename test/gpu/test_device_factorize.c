@@ -19,7 +19,6 @@ static int small;
 /* A program and what it works on. */
 typedef struct on_device {
     cpu_system s;
-    scaled v;
     factor_program g;
     device_factorizer f;
     factorizer_arguments places;
@@ -40,28 +39,30 @@ static size_t panel_bytes(const on_device *t)
     return sizeof(scalar) * (size_t)t->g.panel_scalars;
 }
 
+static void put_values(const on_device *t)
+{
+    CUDA(cudaMemcpy((void *)t->places.values, t->s.values,
+                    sizeof(scalar) * (size_t)t->s.a.start[t->s.a.n], cudaMemcpyHostToDevice));
+}
+
 /* Of a system that is there. */
 static void open_device(on_device *t, const factor_tuning *tuning)
 {
     message why = {0};
-    t->v = scaled_values(&t->s);
-    t->g = program_of(&t->s, &t->v, tuning);
+    t->g = program_of(&t->s, tuning);
     t->f = (device_factorizer){0};
-    const factor_pattern *p = &t->v.plan.fronts;
-    if (device_factorizer_load(&t->f, &t->g, p->position, p->row_start[p->nodes], SCALAR_TYPE,
-                               &why) != LIBSOLVER_OK)
+    const factor_pattern p = fronts_of(&t->s);
+    if (device_factorizer_load(&t->f, &t->g, &p, SCALAR_TYPE, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     assert_int_equal(t->f.tables.bytes + t->f.workspace.bytes,
-                     device_factorizer_bytes(&t->g, p->row_start[p->nodes], SCALAR_TYPE));
+                     device_factorizer_bytes(&t->g, &p, SCALAR_TYPE));
     t->panel = malloc(panel_bytes(t) + 16);
     assert_non_null(t->panel);
-    scalar *values = values_for(&t->v, &t->g);
     t->places =
-        (factorizer_arguments){.values = put(values, sizeof(scalar) * (size_t)p->start[p->n]),
-                               .diagonal = put(t->v.diagonal, sizeof(real) * (size_t)p->n),
+        (factorizer_arguments){.values = put(NULL, sizeof(scalar) * (size_t)t->s.a.start[t->s.a.n]),
                                .panel = put(NULL, panel_bytes(t)),
                                .doubt_level = 0x1p-6};
-    free(values);
+    put_values(t);
 }
 
 /* A factorization into panels that held NaN before. */
@@ -81,13 +82,25 @@ static cholesky_outcome factorize(on_device *t)
 static void close_device(on_device *t)
 {
     CUDA(cudaFree((void *)t->places.values));
-    CUDA(cudaFree((void *)t->places.diagonal));
     CUDA(cudaFree(t->places.panel));
     device_factorizer_drop(&t->f);
     factor_program_free(&t->s.env.memory, &t->g);
-    scaled_free(&t->v);
     free(t->panel);
     system_free(&t->s);
+}
+
+/* Scale factors are the CPU's. */
+static void check_scale(const on_device *t)
+{
+    const size_t bytes = sizeof(real) * (size_t)t->g.n;
+    real *mine = malloc(bytes + 16), *theirs = malloc(bytes + 16);
+    message why = {0};
+    assert_true(mine && theirs);
+    CUDA(cudaMemcpy(mine, t->f.scale, bytes, cudaMemcpyDeviceToHost));
+    assert_int_equal(cpu->export_scaling(t->s.numeric, theirs, &why), LIBSOLVER_OK);
+    assert_memory_equal(mine, theirs, bytes);
+    free(mine);
+    free(theirs);
 }
 
 /* L is the CPU's, and so are the counts; the same bits again. */
@@ -98,6 +111,9 @@ static void check(on_device *t, const factor_tuning *tuning, int seed)
     assert_non_null(first);
     const cholesky_outcome o = factorize(t);
     assert_int_equal(o.failed, t->g.n);
+    assert_int_equal(o.nonpositive, t->g.n);
+    assert_true(o.is_equilibrated);
+    check_scale(t);
     assert_int_equal(o.uncertain, t->s.report.uncertain);
     if (t->g.n > 0 &&
         !(fabs(o.smallest - t->s.report.smallest) <= 1000 * (double)EPS * t->s.report.smallest))
@@ -165,14 +181,42 @@ static void breakdowns(void **state)
         const int32_t n = 1 + random_below(&r, 250);
         positive_system(&t.s, &r, random_pattern(&r, n), BY_DEGREE);
         open_device(&t, tunings + seed % TUNINGS);
-        const int32_t row = random_below(&r, n);
-        const int64_t e = t.v.plan.a->start[row], at = place_of_value(&t.g, e);
-        const scalar bad = seed % 3 ? (scalar)-1 : (scalar)NAN, good = t.v.values[e];
-        scalar *there = (scalar *)t.places.values + at;
-        CUDA(cudaMemcpy(there, &bad, sizeof bad, cudaMemcpyHostToDevice));
-        assert_int_equal(factorize(&t).failed, row);
-        CUDA(cudaMemcpy(there, &good, sizeof good, cudaMemcpyHostToDevice));
+        int64_t entry;
+        scalar good;
+        const int32_t row = make_indefinite(&t.s, &r, &entry, &good);
+        put_values(&t);
+        const cholesky_outcome o = factorize(&t);
+        assert_int_equal(o.nonpositive < n ? o.nonpositive : o.failed, row < 0 ? n : row);
+        t.s.values[entry] = good;
+        put_values(&t);
+        assert_int_equal(system_factorize(&t.s, SPD, 0), LIBSOLVER_OK);
         assert_int_equal(factorize(&t).failed, n);
+        compare_panels(&t.s, &t.g, t.panel, seed);
+        close_device(&t);
+    }
+}
+
+/* Without scaling, and with entries so large and so small that they are scaled all the same. */
+static void unscaled_values(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < (small ? 4 : 20); seed++) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)seed);
+        positive_system(&t.s, &r, random_pattern(&r, 1 + random_below(&r, 120)), BY_DEGREE);
+        const int is_extreme = seed % 2;
+        for (int64_t e = 0; e < t.s.a.start[t.s.a.n] && is_extreme; e++)
+            t.s.values[e] *= (real)ldexp(1, sizeof(real) == 4 ? 62 : 510);
+        const backend_options unscaled = {.positive_definite = 1, .scaling = BACKEND_UNSCALED};
+        cpu->set_values(t.s.numeric, t.s.values);
+        assert_int_equal(cpu->factorize(t.s.numeric, &unscaled, &t.s.report, &t.s.why),
+                         LIBSOLVER_OK);
+        open_device(&t, tunings + seed % TUNINGS);
+        t.places.is_unscaled = 1;
+        const cholesky_outcome o = factorize(&t);
+        assert_int_equal(o.failed, t.g.n);
+        assert_int_equal(o.is_equilibrated, is_extreme);
+        check_scale(&t);
         compare_panels(&t.s, &t.g, t.panel, seed);
         close_device(&t);
     }
@@ -190,10 +234,8 @@ static void other_programs(void **state)
         open_device(&t, tunings + 2);
         device_factorizer_drop(&t.f);
         t.f = kept;
-        const factor_pattern *p = &t.v.plan.fronts;
-        assert_int_equal(device_factorizer_load(&t.f, &t.g, p->position, p->row_start[p->nodes],
-                                                SCALAR_TYPE, NULL),
-                         LIBSOLVER_OK);
+        const factor_pattern p = fronts_of(&t.s);
+        assert_int_equal(device_factorizer_load(&t.f, &t.g, &p, SCALAR_TYPE, NULL), LIBSOLVER_OK);
         assert_int_equal(t.f.allocations, 2); /* the first is the largest */
         assert_int_equal(factorize(&t).failed, t.g.n);
         compare_panels(&t.s, &t.g, t.panel, k);
@@ -209,8 +251,9 @@ int main(int argc, char **argv)
     if (!device_is_here(argc, argv, &small))
         return without_a_gpu();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_systems), cmocka_unit_test(dense_fronts),   cmocka_unit_test(grids),
-        cmocka_unit_test(breakdowns),     cmocka_unit_test(other_programs),
+        cmocka_unit_test(random_systems),  cmocka_unit_test(dense_fronts),
+        cmocka_unit_test(grids),           cmocka_unit_test(breakdowns),
+        cmocka_unit_test(unscaled_values), cmocka_unit_test(other_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,23 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cholesky_outcome carry_out(const factor_program *g, const scaled *v, uint64_t seed,
+static cholesky_outcome carry_out(const factor_program *g, const cpu_system *s, uint64_t seed,
                                   scalar *panel)
 {
     cholesky_outcome outcome;
-    scalar *values = values_for(v, g);
+    const factor_pattern p = fronts_of(s);
+    real *scale = malloc(sizeof(real) * (size_t)(g->n + 1));
+    assert_non_null(scale);
     const emulated_factorization f = {.program = g,
-                                      .position = v->plan.fronts.position,
-                                      .values = values,
-                                      .diagonal = v->diagonal,
+                                      .position = p.position,
+                                      .row_of = p.row_of,
+                                      .values = s->values,
                                       .doubt_level = 0x1p-6,
                                       .panel = panel,
+                                      .scale = scale,
                                       .outcome = &outcome,
                                       .seed = seed};
     const char *wrong = NAME(emulate_factorization)(&f);
     if (wrong)
         fail_msg("seed %d: %s", (int)seed, wrong);
-    free(values);
+    free(scale);
     return outcome;
 }
 
@@ -50,17 +53,16 @@ static void check_levels(const factor_program *g)
 
 static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
 {
-    scaled v = scaled_values(s);
-    factor_program g = program_of(s, &v, tuning);
+    factor_program g = program_of(s, tuning);
     scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1)),
            *again = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
     assert_true(panel && again);
     check_levels(&g);
-    const cholesky_outcome o = carry_out(&g, &v, (uint64_t)seed, panel);
+    const cholesky_outcome o = carry_out(&g, s, (uint64_t)seed, panel);
     assert_int_equal(o.failed, g.n);
     assert_int_equal(o.uncertain, s->report.uncertain);
     compare_panels(s, &g, panel, seed);
-    carry_out(&g, &v, (uint64_t)seed + 1, again);
+    carry_out(&g, s, (uint64_t)seed + 1, again);
     for (int32_t q = 0; q < g.nodes; q++) /* the order of tasks changes no bit */
         for (int32_t j = 0; j < g.front[q].k; j++)
             assert_memory_equal(panel + g.front[q].panel + (int64_t)j * g.front[q].m + j,
@@ -69,7 +71,6 @@ static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
     factor_program_free(&s->env.memory, &g);
     free(panel);
     free(again);
-    scaled_free(&v);
 }
 
 static void random_systems(void **state)
@@ -116,16 +117,16 @@ static void breakdowns(void **state)
         random_stream r = random_seeded((uint64_t)seed);
         const int32_t n = 1 + random_below(&r, 250);
         positive_system(&s, &r, random_pattern(&r, n), BY_DEGREE);
-        scaled v = scaled_values(&s);
-        factor_program g = program_of(&s, &v, tunings + seed % TUNINGS);
-        const int32_t bad = random_below(&r, n);
-        v.values[v.plan.a->start[bad]] = seed % 3 ? -1 : (scalar)NAN;
+        factor_program g = program_of(&s, tunings + seed % TUNINGS);
+        int64_t entry;
+        scalar good;
+        const int32_t row = make_indefinite(&s, &r, &entry, &good);
         scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
         assert_non_null(panel);
-        assert_int_equal(carry_out(&g, &v, (uint64_t)seed, panel).failed, bad);
+        const cholesky_outcome o = carry_out(&g, &s, (uint64_t)seed, panel);
+        assert_int_equal(o.nonpositive < n ? o.nonpositive : o.failed, row < 0 ? n : row);
         free(panel);
         factor_program_free(&s.env.memory, &g);
-        scaled_free(&v);
         system_free(&s);
     }
 }
@@ -137,14 +138,14 @@ static void without_memory(void **state)
     cpu_system s;
     random_stream r = random_seeded(1);
     system_build_grid(&s, &r, 30, 30, SPD, BY_DISSECTION);
-    scaled v = scaled_values(&s);
+    const factor_pattern p = fronts_of(&s);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int failures = 0;
     for (; status != LIBSOLVER_OK; failures++) {
         factor_program g;
         message why = {0};
         s.ration.left = failures;
-        status = factor_program_build(&s.env, &v.plan.fronts, SCALAR_TYPE, NULL, &g, &why);
+        status = factor_program_build(&s.env, &p, SCALAR_TYPE, NULL, &g, &why);
         s.ration.left = INT64_MAX;
         if (status == LIBSOLVER_OK)
             factor_program_free(&s.env.memory, &g);
@@ -154,7 +155,6 @@ static void without_memory(void **state)
         }
     }
     assert_true(failures > 10);
-    scaled_free(&v);
     system_free(&s);
 }
 

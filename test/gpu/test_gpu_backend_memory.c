@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "gpu_session.h"
+#include "solver/gpu/numeric.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +29,15 @@ static void open_factorized(session *t, int may_fall_back)
     assert_int_equal(session_factorize(t), LIBSOLVER_OK);
 }
 
-/* After a factorization that failed the device has A, and page-locked memory that factors come
- * through. */
+/* After a factorization that failed the device has A, page-locked memory that factors come through,
+ * and what factorizations on the device need, all of it or nothing. */
 static void check_given_back(const session *t, int64_t held, int64_t bytes, int64_t bytes_of_a)
 {
-    const int64_t staging = fake.held - held;
+    const int64_t factorizer = t->report.device_bytes - bytes_of_a,
+                  staging = fake.held - held - (factorizer > 0 ? 2 : 0);
+    assert_true(factorizer == 0 || factorizer == NAME(gpu_factorization_bytes)(t->plan));
     assert_in_range(staging, 0, 1);
-    assert_int_equal(fake.bytes, bytes + staging * 2 * fake.half);
-    assert_int_equal(t->report.device_bytes, bytes_of_a);
+    assert_int_equal(fake.bytes, bytes + factorizer + staging * 2 * fake.half);
 }
 
 /* Counts the messages that say that there was no room for each object. */
@@ -59,10 +61,13 @@ static void what_was_not_packed_is_given_back(void **state)
                                              "the program of the solve wanted ",
                                              "the tables for the inverses wanted ",
                                              "the workspace for the inverses wanted ",
-                                             "the plan of the substitution wanted "};
-        int refused = 0, lacked[5] = {0};
+                                             "the plan of the substitution wanted ",
+                                             "the program of the factorization wanted ",
+                                             "the workspace of the factorization wanted "};
+        enum { OBJECTS = 7 };
+        int refused = 0, lacked[OBJECTS] = {0};
         for (int later = 0; later < 2; later++) {
-            int64_t k = later; /* call 0 brings A, before anything of the last factor is gone */
+            int64_t k = 2 * later; /* two calls bring A, before the last factor is gone */
             for (int over = 0; !over; k++) {
                 if (later)
                     assert_int_equal(session_factorize(&t), LIBSOLVER_OK);
@@ -86,11 +91,13 @@ static void what_was_not_packed_is_given_back(void **state)
                 break;
             assert_int_equal(status, LIBSOLVER_OUT_OF_DEVICE_MEMORY);
             check_given_back(&t, held, bytes, bytes_of_a);
-            count_objects(t.s.why.text, object, 5, lacked);
+            count_objects(t.s.why.text, object, OBJECTS, lacked);
             refused++;
         }
-        for (int p = 0; p < 5; p++)
-            if ((lacked[p] == 0) == (purpose == FOR_FEW ? p == 0 || p == 4 : p < 4))
+        for (int p = 0; p < OBJECTS; p++)
+            if ((lacked[p] == 0) == (p > 4                           ? purpose >= DEFINITE
+                                     : purpose % DEFINITE == FOR_FEW ? p == 0 || p == 4
+                                                                     : p < 4))
                 fail_msg("purpose %d: \"%s\" was said %d times", purpose, object[p], lacked[p]);
         assert_true(refused > 10);
         session_end(&t);

@@ -12,6 +12,8 @@
 #include "gpu/solve/device_solver.h"
 #include "gpu/device/devices.h"
 #include "gpu/device/device_factor.h"
+#include "gpu/device/device_values.h"
+#include "gpu/factor/device_factorizer.h"
 #include "gpu/refine/residual.h"
 #include "systems.h"
 #include <stdio.h>
@@ -45,23 +47,46 @@ libsolver_status __wrap_device_factor_load(device_factor *f, const factor_tree *
     return loading == LIBSOLVER_OK ? loading : FAIL(why, loading, "there is no room");
 }
 
-libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern,
-                                           int64_t lower_entries, const int32_t *row_of,
-                                           libsolver_type type, message *why);
-libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern,
-                                           int64_t lower_entries, const int32_t *row_of,
-                                           libsolver_type type, message *why)
+libsolver_status __wrap_device_values_open(device_values *v, int64_t entries, libsolver_type type,
+                                           message *why);
+libsolver_status __wrap_device_values_open(device_values *v, int64_t entries, libsolver_type type,
+                                           message *why)
 {
-    (void)a, (void)pattern, (void)lower_entries, (void)row_of, (void)type, (void)why;
+    (void)v, (void)entries, (void)type, (void)why;
     return LIBSOLVER_OK;
 }
 
-libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower,
-                                          const void *row_sum, message *why);
-libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower,
-                                          const void *row_sum, message *why)
+libsolver_status __wrap_device_values_put(const device_values *v, const void *values, message *why);
+libsolver_status __wrap_device_values_put(const device_values *v, const void *values, message *why)
 {
-    (void)a, (void)lower, (void)row_sum, (void)why;
+    (void)v, (void)values, (void)why;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status __wrap_device_factorizer_load(device_factorizer *f, const factor_program *program,
+                                               const factor_pattern *pattern, libsolver_type type,
+                                               message *why);
+libsolver_status __wrap_device_factorizer_load(device_factorizer *f, const factor_program *program,
+                                               const factor_pattern *pattern, libsolver_type type,
+                                               message *why)
+{
+    (void)f, (void)program, (void)pattern, (void)type;
+    return FAIL(why, loading, "there is no room");
+}
+
+libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                           libsolver_type type, message *why);
+libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *pattern,
+                                           libsolver_type type, message *why)
+{
+    (void)a, (void)pattern, (void)type, (void)why;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower, message *why);
+libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower, message *why)
+{
+    (void)a, (void)lower, (void)why;
     return LIBSOLVER_OK;
 }
 
@@ -70,7 +95,8 @@ typedef struct fallen {
     libsolver_options options;
     libsolver_factor *factor;
     double *b, *x;
-    int sentences; /* that say why solves run on the CPU */
+    int sentences;  /* that say why solves run on the CPU */
+    int factorized; /* sentences that say so of factorizations */
     char last[240];
 } fallen;
 
@@ -78,6 +104,7 @@ static void listen(void *user, const char *sentence)
 {
     fallen *t = user;
     t->sentences += strstr(sentence, "solves on the CPU: ") != NULL;
+    t->factorized += strstr(sentence, "factorizes on the CPU: there is no room") != NULL;
     snprintf(t->last, sizeof t->last, "%s", sentence);
 }
 
@@ -117,6 +144,7 @@ static void solves_on_the_cpu(fallen *t)
     const libsolver_vectors b = block_view(t->b, t->a.n, 1), x = block_view(t->x, t->a.n, 1);
     assert_string_equal(libsolver_factor_message(t->factor), "");
     libsolver_info(t->factor, &info);
+    assert_int_equal(info.backend_factorize, LIBSOLVER_BACKEND_CPU);
     assert_int_equal(info.backend_solve, LIBSOLVER_BACKEND_CPU);
     assert_int_equal(info.device_bytes, 0);
     assert_int_equal(libsolver_solve(t->factor, &b, &x), LIBSOLVER_OK);
@@ -174,6 +202,7 @@ static void a_device_without_room(void **state)
     set_up(&t, SIDE, LIBSOLVER_BACKEND_AUTO);
     assert_int_equal(factorize(&t), LIBSOLVER_OK);
     assert_int_equal(t.sentences, 1);
+    assert_int_equal(t.factorized, 1);
     assert_non_null(strstr(t.last, "there is no room"));
     solves_on_the_cpu(&t);
     const libsolver_matrix view = sparse_view(&t.a);

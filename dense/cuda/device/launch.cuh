@@ -38,6 +38,8 @@ struct launch_shape {
     int threads, shared = 0;
     int cluster = 0; /* blocks of a cluster, 0: none */
     bool together = false;
+    bool overlaps = false; /* it may begin before the kernel before it on the stream has ended, and
+                              waits where it needs that (griddepcontrol) */
 };
 
 /* kernel<<<...>>>.  The attributes are set at every launch, which costs a look-up and keeps no
@@ -54,7 +56,7 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), launch_shape shape, voi
         error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (error != cudaSuccess)
         return error;
-    cudaLaunchAttribute attribute[2] = {};
+    cudaLaunchAttribute attribute[3] = {};
     unsigned count = 0;
     if (shape.cluster > 0) {
         attribute[count].id = cudaLaunchAttributeClusterDimension;
@@ -65,6 +67,11 @@ cudaError_t launch_kernel(void (*kernel)(Parameters...), launch_shape shape, voi
     if (shape.together) {
         attribute[count].id = cudaLaunchAttributeCooperative;
         attribute[count].val.cooperative = 1;
+        count++;
+    }
+    if (shape.overlaps) {
+        attribute[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute[count].val.programmaticStreamSerializationAllowed = 1;
         count++;
     }
     cudaLaunchConfig_t config = {};

@@ -232,6 +232,9 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
 {
     if (f->single)
         return NAME(cpu_attempt_in_single)(f, 0, cholesky, options, report);
+    if (cholesky && f->elsewhere)
+        return NAME(cpu_attempt_elsewhere)(f, options, report);
+    f->is_elsewhere = 0;
     if (cholesky && f->plan->simplicial)
         return NAME(cpu_attempt_simplicial)(f, options, report);
     if (!NAME(cpu_take_fronts)(f))

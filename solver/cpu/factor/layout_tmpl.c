@@ -102,15 +102,16 @@ done:
 }
 
 /* Takes what is not there yet. */
-static libsolver_status take_room(numeric *f, const needs *r)
+static libsolver_status take_room(numeric *f)
 {
     memory *m = &f->plan->env->memory;
-    TRY(reserve(m, (void **)&f->layout.blocks, &f->layout.blocks_bytes, r->blocks_bytes));
-    TRY(reserve(m, (void **)&f->layout.slots, &f->layout.slots_bytes, r->slots_bytes));
+    numeric_layout *l = &f->layout;
+    TRY(reserve(m, (void **)&l->blocks, &l->blocks_bytes, l->wanted_blocks));
+    TRY(reserve(m, (void **)&l->slots, &l->slots_bytes, l->wanted_slots));
     if (f->cholesky)
         return LIBSOLVER_OK;
     for (int t = 0; t < f->threads; t++)
-        TRY(NAME(cpu_scratch_reserve)(f, &f->scratch[t], r->largest_front, r->largest_front));
+        TRY(NAME(cpu_scratch_reserve)(f, &f->scratch[t], l->largest_front, l->largest_front));
     const memory_part tile_scratch = tile_scratch_part(f);
     return f->tile_scratch || memory_take(m, &tile_scratch, 1) ? LIBSOLVER_OK
                                                                : LIBSOLVER_OUT_OF_MEMORY;
@@ -122,7 +123,7 @@ static int layout_serves(const numeric *f, int cholesky)
     return f->layout.is_planned && (cholesky || (f->layout.is_ldlt && !f->layout.lacks_room));
 }
 
-libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report)
+libsolver_status NAME(cpu_plan_layout)(numeric *f, int cholesky, backend_report *report)
 {
     NAME(cpu_release_own)(f);
     f->cholesky = cholesky;
@@ -135,9 +136,17 @@ libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *repo
     f->layout.is_planned = f->layout.lacks_room = 0;
     needs r;
     TRY(place_all(f, &r));
-    TRY(take_room(f, &r));
+    f->layout.wanted_blocks = r.blocks_bytes;
+    f->layout.wanted_slots = r.slots_bytes;
+    f->layout.largest_front = r.largest_front;
     f->layout.is_planned = 1;
     return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report)
+{
+    TRY(NAME(cpu_plan_layout)(f, cholesky, report));
+    return take_room(f);
 }
 
 libsolver_status NAME(cpu_predict_layout)(numeric *f, int64_t *bytes)

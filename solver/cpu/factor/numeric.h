@@ -69,6 +69,7 @@ typedef struct numeric_history {
 
 /* Where fronts are planned to lie. */
 typedef struct numeric_layout {
+    int64_t wanted_blocks, wanted_slots, largest_front; /* bytes, bytes and rows that are planned */
     int is_planned, was_planned; /* places are planned; they have been before */
     int is_ldlt;                 /* with what L D L^T needs */
     int lacks_room;              /* delayed columns wanted more */
@@ -111,8 +112,10 @@ typedef struct numeric {
                             certain then */
     matching *matching;  /* NULL until the first scaling by matching */
     double *magnitude;   /* nnz + n, its input and output */
+    const backend_cholesky *elsewhere; /* who makes Cholesky factors; NULL: this object */
     /* the factor */
-    int cholesky; /* 1: L L^T, 0: L D L^T */
+    int cholesky;     /* 1: L L^T, 0: L D L^T */
+    int is_elsewhere; /* it was made there: panels are of use only after cpu_take_factor */
     node *node;
     int32_t *order;        /* n: row of P A P^T that is eliminated k-th */
     scalar *columns;       /* with plan->simplicial, Cholesky: its places ... */
@@ -208,9 +211,9 @@ int NAME(cpu_cycle_length)(const cpu_plan *plan, int far);
 int NAME(cpu_take_tree)(numeric *f);
 int NAME(cpu_take_fronts)(numeric *f);
 void NAME(cpu_release_tree)(numeric *f);
-/* What it takes, layout included, before there is one: f is an object without memory, and is given
- * solve_entries.  OUT_OF_MEMORY. */
-libsolver_status NAME(cpu_predict_tree)(numeric *f, int64_t *bytes);
+/* What it takes, layout included unless it is made elsewhere, before there is one: f is an object
+ * without memory, and is given solve_entries.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_predict_tree)(numeric *f, int elsewhere, int64_t *bytes);
 /* Memory for the values of A and their scaling, 0: it cannot be had; its bytes; freed, with that
  * for matching; see backend.set_values. */
 int NAME(cpu_take_values)(numeric *f);
@@ -221,6 +224,8 @@ void NAME(cpu_set_values)(void *numeric, const void *values);
 /* layout_tmpl.c: plans and takes the memory for a factorization of the given kind, if that held
  * will not do, which counts as a growth.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report);
+/* The same without taking the memory: for a factor that is made elsewhere. */
+libsolver_status NAME(cpu_plan_layout)(numeric *f, int cholesky, backend_report *report);
 /* What it would take first, for f->cholesky: f has what keeps the books of fronts, and is given
  * solve_entries.  OUT_OF_MEMORY. */
 libsolver_status NAME(cpu_predict_layout)(numeric *f, int64_t *bytes);
@@ -256,6 +261,13 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
 libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int cholesky,
                                              const backend_options *options,
                                              backend_report *report);
+/* elsewhere_tmpl.c: one Cholesky factorization by f->elsewhere, as cpu_attempt; see
+ * backend.set_cholesky and what follows it */
+libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, const backend_options *options,
+                                             backend_report *report);
+libsolver_status NAME(cpu_take_scaling)(void *numeric, backend_scaling scaling, message *why);
+libsolver_status NAME(cpu_take_factor)(void *numeric, void **panel, message *why);
+void NAME(cpu_set_cholesky)(void *numeric, const backend_cholesky *calls);
 /* simplicial_tmpl.c: one factorization by columns, as cpu_attempt; the parts of a solve that are
  * asked for, x: c right-hand sides as in a workspace. */
 libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options *options,

@@ -179,7 +179,7 @@ void NAME(cpu_release_values)(numeric *f)
     memory_free(m, f->magnitude);
 }
 
-libsolver_status NAME(cpu_predict_tree)(numeric *f, int64_t *bytes)
+libsolver_status NAME(cpu_predict_tree)(numeric *f, int elsewhere, int64_t *bytes)
 {
     memory *m = &f->plan->env->memory;
     memory_part part[MOST_PARTS];
@@ -193,6 +193,6 @@ libsolver_status NAME(cpu_predict_tree)(numeric *f, int64_t *bytes)
                                         ? NAME(cpu_predict_layout)(f, &layout)
                                         : LIBSOLVER_OUT_OF_MEMORY;
     memory_release(m, part, parts);
-    *bytes += memory_sum(part, parts) + layout;
+    *bytes += memory_sum(part, parts) + (elsewhere ? 0 : layout);
     return status;
 }

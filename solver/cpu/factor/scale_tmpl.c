@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Scale factors are powers of two, so S A S has the digits of A; only exponents change. */
+#include "base/equilibrate.h"
 #include "solver/cpu/factor/numeric.h"
 #include <limits.h>
 #include <string.h>
@@ -10,36 +11,7 @@
  * 2001]. */
 #define SWEEPS 8
 
-/* Scale factors are between 2^-this and 2^this, so that a product of two of them and an entry does
- * not overflow. */
-#define MOST_EXPONENT(is_single) ((is_single) ? 60 : 500)
-
-static real power_of_two(int exponent)
-{
-    const int most = MOST_EXPONENT(sizeof(real) == 4);
-    exponent = exponent > most ? most : exponent < -most ? -most : exponent;
-    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return (real)power;
-}
-
-/* floor(log2(x)), x > 0 */
-static int exponent_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits >> 52 ? (int)(bits >> 52) - 1023 : ilogb(x);
-}
-
-/* The power of two nearest by ratio to scale / sqrt(largest), scale a power of two, largest > 0;
- * the lower one of two. */
-static real divided_by_root(real scale, real largest)
-{
-    /* log2(largest) / 2 rounded up from its integer part on */
-    const int half = (exponent_of((double)largest) + 2049) / 2 - 1024;
-    return power_of_two(exponent_of((double)scale) - half);
-}
+#define IS_SINGLE (sizeof(real) == 4)
 
 /* largest(i) := max_j scale(i) |a(i,j)| scale(j).  has_kept: there are rows that are not
  * eliminated, in whose columns entries do not count for the others: what a pivot only divides makes
@@ -87,7 +59,7 @@ static void diagonal_entries(numeric *f)
 /* Whether a scale factor is the least or the largest there is: it may not be what the row wants. */
 static int is_extreme(real scale)
 {
-    const real most = power_of_two(INT_MAX);
+    const real most = (real)scale_power(INT_MAX, IS_SINGLE);
     return scale == most || scale == 1 / most;
 }
 
@@ -106,7 +78,8 @@ static int adjust(numeric *f)
     int changed = 0;
     for (int32_t i = 0; i < f->plan->a.n; i++)
         if (f->largest[i] > 0) {
-            const real scale = divided_by_root(f->scale[i], f->largest[i]);
+            const real scale =
+                (real)scale_over_root((double)f->scale[i], (double)f->largest[i], IS_SINGLE);
             changed |= scale != f->scale[i];
             f->is_clipped |= is_extreme(scale);
             f->scale[i] = scale;
@@ -120,7 +93,7 @@ static void equilibrate_diagonal(numeric *f)
     const pattern *a = &f->plan->a;
     for (int32_t j = 0; j < a->n; j++) {
         const real entry = scalar_abs(f->value[a->start[j]]),
-                   scale = entry > 0 ? divided_by_root(1, entry) : 1;
+                   scale = entry > 0 ? (real)scale_over_root(1, (double)entry, IS_SINGLE) : 1;
         f->scale[j] = scale;
         f->largest[j] = scale * entry * scale;
     }
@@ -147,14 +120,15 @@ static libsolver_status equilibrate(numeric *f)
 static int scale_all_alike(numeric *f)
 {
     const int64_t nnz = numeric_nnz(f);
-    const double limit = ldexp(1, MOST_EXPONENT(sizeof(real) == 4 || f->single));
+    const double limit = ldexp(1, most_scale_exponent(IS_SINGLE || f->single));
     real most = 0, least = INFINITY;
     for (int64_t p = 0; p < nnz; p++) {
         const real size = scalar_abs(f->value[p]);
         most = size > most ? size : most;
         least = size < least && size > 0 ? size : least;
     }
-    const real scale = f->single && most > 0 ? divided_by_root(1, most) : 1;
+    const real scale =
+        f->single && most > 0 ? (real)scale_over_root(1, (double)most, IS_SINGLE) : 1;
     for (int32_t i = 0; i < f->plan->a.n; i++)
         f->scale[i] = scale;
     const real square = scale * scale;
@@ -202,7 +176,8 @@ static libsolver_status scale_by_matching(numeric *f)
     matching_scale(f->matching, f->magnitude, log2_scale);
     for (int32_t i = 0; i < n; i++) {
         const double exponent = log2_scale[goes_on ? plan->part.perm[i] : i];
-        f->scale[i] = power_of_two((int)fmax(-1000, fmin(1000, floor(exponent + 0.5))));
+        f->scale[i] =
+            (real)scale_power((int)fmax(-1000, fmin(1000, floor(exponent + 0.5))), IS_SINGLE);
         f->is_clipped |= is_extreme(f->scale[i]);
     }
     if (f->is_clipped) /* what is left of the matching may leave entries that overflow in single

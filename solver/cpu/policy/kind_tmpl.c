@@ -82,6 +82,16 @@ static void remember_kind(numeric *f, int has_tried_cholesky, const backend_repo
         !report->cholesky && (k->positive_ldlt == 0 || k->positive_ldlt < k->wait);
 }
 
+/* Cholesky, unless the diagonal says at once that it is of no use. */
+static libsolver_status try_cholesky(numeric *f, const backend_options *options,
+                                     backend_report *report)
+{
+    report->failed_row = f->elsewhere ? -1 : nonpositive_diagonal(f);
+    report->bad_diagonal = report->failed_row >= 0;
+    return report->bad_diagonal ? LIBSOLVER_NOT_POSITIVE_DEFINITE
+                                : factorize_definite(f, options, report);
+}
+
 libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *options,
                                      backend_report *report, message *why)
 {
@@ -95,20 +105,20 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
     int has_tried_cholesky = 0;
     *report = (backend_report){.failed_row = -1};
     if (!begins_with_ldlt) {
-        report->failed_row = nonpositive_diagonal(f);
-        if (report->failed_row < 0) {
-            has_tried_cholesky = 1;
-            status = factorize_definite(f, options, report);
-            /* it is likely to be singular */
-            settings.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0;
-        }
+        status = try_cholesky(f, options, report);
+        has_tried_cholesky = !report->bad_diagonal;
+        /* it is likely to be singular */
+        settings.zero_level = report->uncertain > 0 ? RAISED_ZERO : 0;
         if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && options->positive_definite > 0)
             return FAIL(why, status, "the pivot of row %lld is not positive",
                         (long long)report->failed_row);
     }
-    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE)
+    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE) {
+        if (f->elsewhere)
+            TRY(f->elsewhere->bring_values(f->elsewhere->user));
         status = f->plan->sign ? factorize_signed(f, options, report)
                                : NAME(cpu_choose_scaling_and_threshold)(f, &settings, report);
+    }
     if (status == LIBSOLVER_OK && f->single) {
         f->single->finish(f->factor, f->row_sum, f->order, report);
         f->entries = report->factor_nnz;

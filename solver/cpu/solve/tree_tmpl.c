@@ -107,9 +107,11 @@ void NAME(cpu_view_plan)(const void *plan_, backend_plan_view *view)
     const cpu_plan *plan = plan_;
     const partition *part = &plan->part;
     *view = (backend_plan_view){.a = &plan->a,
+                                .given = plan->given,
                                 .row_of = part->perm,
                                 .hermitian = plan->hermitian,
-                                .factor_entries = part->stored_nnz};
+                                .factor_entries = part->stored_nnz,
+                                .doubt_level = numeric_doubt_level(plan)};
     if (plan_has_fronts(plan))
         view->fronts = (factor_pattern){.n = part->n,
                                         .nodes = part->supernodes,
@@ -117,8 +119,11 @@ void NAME(cpu_view_plan)(const void *plan_, backend_plan_view *view)
                                         .above = part->above,
                                         .row_start = part->row_start,
                                         .position = plan->position,
+                                        .row_of = part->perm,
                                         .start = plan->a.start,
-                                        .local = plan->local};
+                                        .row = plan->a.row,
+                                        .local = plan->local,
+                                        .place = plan->place};
 }
 
 void NAME(cpu_view)(const void *numeric_, backend_view *view)

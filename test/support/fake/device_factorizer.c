@@ -5,10 +5,10 @@
 #include "gpu/factor/device_factorizer.h"
 #include <string.h>
 
-/* The program with its arrays at their places, which they are copied to if `copies`, then the
- * positions; returns their bytes. */
-static int64_t place_program(factor_program *g, const int32_t **position, int64_t positions,
-                             char *base, int copies)
+/* The program with its arrays and the pattern's at their places, which they are copied to if
+ * `copies`; returns their bytes. */
+static int64_t place_program(factor_program *g, factor_pattern *p, int64_t positions, char *base,
+                             int copies)
 {
     int64_t at = 0;
 #define PUT(pointer, count) \
@@ -24,43 +24,62 @@ static int64_t place_program(factor_program *g, const int32_t **position, int64_
     PUT(g->begin, g->begins);
     PUT(g->tile_end, g->tiles);
     PUT(g->entry, g->entries);
+    PUT(g->source, g->entries);
+    PUT(g->diagonal, g->n);
     PUT(g->level_start, (int64_t)g->levels + 1);
     PUT(g->range, g->ranges);
     PUT(g->task, g->tasks);
-    PUT(*position, positions);
+    PUT(p->row_of, g->n);
+    PUT(p->position, positions);
 #undef PUT
     return at;
 }
 
-int64_t device_factorizer_bytes(const factor_program *program, int64_t positions,
+static int64_t table_bytes(const factor_program *program, const factor_pattern *pattern)
+{
+    factor_program g = *program;
+    factor_pattern p = *pattern;
+    return place_program(&g, &p, pattern->row_start[program->nodes], NULL, 0) + 1;
+}
+
+/* Outcome and scale, then room for the rest. */
+static int64_t scale_at(void)
+{
+    return (int64_t)sizeof(cholesky_outcome);
+}
+
+static int64_t workspace_bytes(const factor_program *g, libsolver_type type)
+{
+    return scale_at() + 2 * g->n * type_real_bytes(type) +
+           type_bytes(type) *
+               (g->entries + g->arena_scalars + g->inverses * FACTOR_TILE * FACTOR_TILE) +
+           1;
+}
+
+int64_t device_factorizer_bytes(const factor_program *program, const factor_pattern *pattern,
                                 libsolver_type type)
 {
-    factor_program measured = *program;
-    const int32_t *position = NULL;
-    return place_program(&measured, &position, positions, NULL, 0) +
-           type_bytes(type) *
-               (program->arena_scalars + program->inverses * FACTOR_TILE * FACTOR_TILE) +
-           (int64_t)sizeof(cholesky_outcome) + 2;
+    return table_bytes(program, pattern) + workspace_bytes(program, type);
 }
 
 libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *program,
-                                        const int32_t *position, int64_t positions,
-                                        libsolver_type type, message *why)
+                                        const factor_pattern *pattern, libsolver_type type,
+                                        message *why)
 {
     MAY_FAIL("copying the program of the factorization to the device", why);
-    factor_program measured = *program, there = *program;
-    const int32_t *at = position;
-    const int64_t tables = place_program(&measured, &at, positions, NULL, 0) + 1,
-                  workspace = device_factorizer_bytes(program, positions, type) - tables;
+    factor_program g = *program;
+    factor_pattern p = *pattern;
+    const int64_t tables = table_bytes(program, pattern), workspace = workspace_bytes(&g, type);
     fake_wait(f->stream);
     f->type = type;
-    f->positions = positions;
+    f->positions = pattern->row_start[program->nodes];
     if (!fake_grow_buffer(&f->tables, &f->allocations, tables))
         return fake_no_memory("the program of the factorization", tables, why);
     if (!fake_grow_buffer(&f->workspace, &f->allocations, workspace))
         return fake_no_memory("the workspace of the factorization", workspace, why);
-    at = position;
-    place_program(&there, &at, positions, f->tables.at, 1);
+    place_program(&g, &p, f->positions, f->tables.at, 1);
+    f->outcome = f->workspace.at;
+    f->scale = (char *)f->workspace.at + scale_at();
     return LIBSOLVER_OK;
 }
 
@@ -76,7 +95,10 @@ typedef struct factorization {
 static void factorize(void *arguments)
 {
     factorization *f = arguments;
-    place_program(&f->program, &f->e.position, f->positions, f->tables, 0);
+    factor_pattern p;
+    place_program(&f->program, &p, f->positions, f->tables, 0);
+    f->e.position = p.position;
+    f->e.row_of = p.row_of;
     f->e.program = &f->program;
     f->e.seed = fake.seed++;
     const char *wrong = OF_TYPE(f->type, emulate_factorization, &f->e);
@@ -92,12 +114,15 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                 .tables = f->tables.at,
                                 .type = f->type,
                                 .e = {.values = a->values,
-                                      .diagonal = a->diagonal,
+                                      .is_unscaled = a->is_unscaled,
                                       .doubt_level = a->doubt_level,
                                       .panel = a->panel,
+                                      .scale = (void *)f->scale,
                                       .outcome = f->workspace.at}};
     fake_insist(fake_room(a->panel) >= program->panel_scalars * type_bytes(f->type),
                 "panels need more room");
+    fake_insist(fake_room(a->values) >= program->entries * type_bytes(f->type),
+                "values need more room");
     fake_launch(f->stream, factorize, &work, sizeof work);
     return LIBSOLVER_OK;
 }
@@ -107,7 +132,7 @@ libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome
 {
     MAY_FAIL("the factorization on the device", why);
     fake_wait(f->stream);
-    memcpy(outcome, f->workspace.at, sizeof *outcome);
+    memcpy(outcome, f->outcome, sizeof *outcome);
     return LIBSOLVER_OK;
 }
 

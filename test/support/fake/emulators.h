@@ -3,6 +3,7 @@
 #ifndef TEST_SUPPORT_FAKE_EMULATORS_H
 #define TEST_SUPPORT_FAKE_EMULATORS_H
 
+#include "gpu/device/device_values.h"
 #include "gpu/factor/outcome.h"
 #include "gpu/factor/program.h"
 #include "gpu/solve/device_solver.h"
@@ -44,22 +45,25 @@ typedef struct emulated_refinement {
 /* A factorization. */
 typedef struct emulated_factorization {
     const factor_program *program;
-    const int32_t *position; /* of the pattern */
-    const void *values;      /* of the scaled matrix, in the order of the program */
-    const void *diagonal;    /* n reals: of the scaled matrix */
+    const int32_t *position, *row_of; /* of the pattern */
+    const void *values;               /* of A, in the order that it was analysed in */
+    int is_unscaled;
     double doubt_level;
     void *panel; /* out: panel_scalars */
+    void *scale; /* out: n reals, by rows of A */
     cholesky_outcome *outcome;
     uint64_t seed;
 } emulated_factorization;
 
 /* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix there
- * is nothing to be said. */
+ * is nothing to be said, and sums are sound (1) or not (0). */
 #define EMULATORS(p) \
     const char *emulate_factorization_##p(const emulated_factorization *f); \
     const char *emulate_inversion_##p(const emulated_inversion *f); \
     const char *emulate_substitution_##p(const emulated_substitution *s); \
-    void emulate_matrix_##p(const device_matrix *a, const void *lower, const void *row_sum); \
+    int emulate_sums_##p(const value_sums *s, const void *given, const void *shift, void *sum, \
+                         void *value); \
+    void emulate_matrix_##p(const device_matrix *a, const void *lower); \
     const char *emulate_refine_step_##p(const emulated_refinement *r); \
     const char *emulate_refine_finish_##p(const emulated_refinement *r);
 EMULATORS(s)

@@ -5,6 +5,7 @@
  * The arena and the inverses hold NaN before, and every scalar knows the task that wrote it and one
  * that read it: tasks of one level that touch the same one, of which one writes, are found, and so
  * is a child's entry that another front has overwritten. */
+#include "base/equilibrate.h"
 #include "base/scalar.h"
 #include "emulators.h"
 #include "test/support/random.h"
@@ -25,6 +26,8 @@ typedef struct watched {
 typedef struct emulator {
     const emulated_factorization *f;
     const factor_program *g;
+    scalar *values; /* of the scaled matrix, in the order of the program */
+    real *diagonal; /* n: of the scaled matrix */
     watched panel, arena, inverse;
     int64_t begin, task; /* of the level at hand; the task at hand */
     int32_t front;
@@ -89,6 +92,52 @@ static void watched_close(watched *w, int is_own)
     free(w->owner);
 }
 
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* Whether some are so near to the ends of the range that pivots might have no reciprocals. */
+static int is_out_of_range(const scalar *values, int64_t count)
+{
+    const double limit = ldexp(1, most_scale_exponent(sizeof(real) == 4));
+    for (int64_t q = 0; q < count; q++) {
+        const double size = (double)scalar_abs(values[q]);
+        if (size > 0 && !(size <= limit && size >= 1 / limit))
+            return 1;
+    }
+    return 0;
+}
+
+static real scale_of(const emulator *e, int64_t diagonal)
+{
+    const double size = (double)scalar_abs(((const scalar *)e->f->values)[diagonal]);
+    return e->outcome.is_equilibrated && size > 0
+               ? (real)scale_over_root(1, size, sizeof(real) == 4)
+               : 1;
+}
+
+/* Scaled values, their diagonal, scale factors. */
+static void scale_values(emulator *e)
+{
+    const factor_program *g = e->g;
+    const scalar *given = e->f->values;
+    e->values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
+    e->diagonal = malloc(sizeof(real) * (size_t)(g->n + 1));
+    complain(e, !e->values || !e->diagonal, "no memory");
+    e->outcome.is_equilibrated = !e->f->is_unscaled || is_out_of_range(given, g->entries);
+    for (int64_t q = 0; q < g->entries && !e->wrong; q++) {
+        const factor_source *from = g->source + q;
+        e->values[q] = scalar_mirror(given[from->value >> 1], (int)(from->value & 1)) *
+                       (scale_of(e, from->column) * scale_of(e, from->row));
+    }
+    for (int32_t k = 0; k < g->n && !e->wrong; k++) {
+        const real scale = scale_of(e, g->diagonal[k]);
+        const scalar entry = given[g->diagonal[k]];
+        ((real *)e->f->scale)[e->f->row_of[k]] = scale;
+        e->diagonal[k] = scale * scalar_abs(entry) * scale;
+        if (!(scalar_real(entry) > 0) && k < e->outcome.nonpositive)
+            e->outcome.nonpositive = k;
+    }
+}
+
 /* ---- Pulls and entries ----------------------------------------------------------------------- */
 
 /* Entry (i, j) of a child's block, at or below its diagonal. */
@@ -144,7 +193,7 @@ static void add_entries(emulator *e, int64_t from, int64_t to, const target *t)
         const factor_entry a = e->g->entry[q];
         complain(e, a.row >= t->rows || a.column >= t->columns, "an entry goes past its tile");
         if (!e->wrong)
-            t->v[a.row + a.column * t->ld] += ((const scalar *)e->f->values)[q];
+            t->v[a.row + a.column * t->ld] += e->values[q];
     }
 }
 
@@ -155,7 +204,7 @@ static void factorize_columns(emulator *e, int32_t first, int32_t m, int32_t k, 
                               scalar *v)
 {
     for (int32_t j = 0; j < k; j++) {
-        const double start = (double)((const real *)e->f->diagonal)[first + j];
+        const double start = (double)e->diagonal[first + j];
         double pivot = (double)scalar_real(v[j + j * ld]);
         if (!(pivot > 16 * (double)EPS * start)) {
             if (first + j < e->outcome.failed)
@@ -374,7 +423,9 @@ static void carry_out(emulator *e, const factor_task *task)
 const char *NAME(emulate_factorization)(const emulated_factorization *f)
 {
     const factor_program *g = f->program;
-    emulator e = {.f = f, .g = g, .outcome = {.failed = g->n, .smallest = INFINITY}};
+    emulator e = {.f = f,
+                  .g = g,
+                  .outcome = {.failed = g->n, .nonpositive = g->n, .smallest = INFINITY}};
     random_stream r = random_seeded(f->seed);
     int32_t *order = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
     const int is_open = order && watched_open(&e.panel, f->panel, g->panel_scalars) +
@@ -382,6 +433,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
                                          watched_open(&e.inverse, NULL, g->inverses * T * T) ==
                                      3;
     complain(&e, !is_open, "no memory");
+    scale_values(&e);
     for (int32_t level = 0; level < g->levels && !e.wrong; level++) {
         const int64_t begin = g->level_start[level], count = g->level_start[level + 1] - begin;
         e.begin = begin;
@@ -396,6 +448,8 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
     watched_close(&e.panel, 0);
     watched_close(&e.arena, 1);
     watched_close(&e.inverse, 1);
+    free(e.values);
+    free(e.diagonal);
     free(order);
     return e.wrong;
 }

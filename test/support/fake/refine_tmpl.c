@@ -3,14 +3,18 @@
 #include "base/scalar.h"
 #include "emulators.h"
 
-void NAME(emulate_matrix)(const device_matrix *a, const void *lower, const void *row_sum)
+void NAME(emulate_matrix)(const device_matrix *a, const void *lower)
 {
     scalar *value = a->value;
-    for (int64_t k = 0; k < a->entries; k++)
-        value[k] =
-            scalar_mirror(((const scalar *)lower)[a->source[k] >> 1], (int)(a->source[k] & 1));
-    for (int32_t i = 0; i < a->n; i++)
-        ((real *)a->row_sum)[a->row_of[i]] = ((const real *)row_sum)[i];
+    for (int32_t i = 0; i < a->n; i++) {
+        double sum = 0;
+        for (int64_t k = a->start[i]; k < a->start[i + 1]; k++) {
+            value[k] =
+                scalar_mirror(((const scalar *)lower)[a->source[k] >> 1], (int)(a->source[k] & 1));
+            sum += (double)scalar_abs(value[k]);
+        }
+        ((real *)a->row_sum)[i] = (real)sum;
+    }
 }
 
 static scalar *at(const libsolver_vectors *v, int64_t i, int64_t j)

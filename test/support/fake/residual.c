@@ -9,7 +9,6 @@ static int64_t place_matrix(device_matrix *a, char *base)
     int64_t at = 0;
     a->start = fake_place(base, &at, (a->n + 1) * (int64_t)sizeof(int64_t));
     a->column = fake_place(base, &at, a->entries * (int64_t)sizeof(int32_t));
-    a->row_of = fake_place(base, &at, a->n * (int64_t)sizeof(int32_t));
     a->source = fake_place(base, &at, a->entries * (int64_t)sizeof(uint32_t));
     a->value = fake_place(base, &at, a->entries * type_bytes(a->type));
     a->row_sum = fake_place(base, &at, a->n * type_real_bytes(a->type));
@@ -17,14 +16,12 @@ static int64_t place_matrix(device_matrix *a, char *base)
 }
 
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
-                                    int64_t lower_entries, const int32_t *row_of,
                                     libsolver_type type, message *why)
 {
     MAY_FAIL("copying the matrix to the device", why);
     a->type = type;
     a->n = pattern->n;
     a->entries = pattern->start[pattern->n];
-    a->lower_entries = lower_entries;
     const int64_t bytes = place_matrix(a, NULL);
     a->memory = fake_allocate(bytes, 1);
     a->bytes = a->memory ? bytes : 0;
@@ -34,16 +31,25 @@ libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern
     fake_copy(a->start, pattern->start, (a->n + 1) * (int64_t)sizeof(int64_t));
     fake_copy(a->column, pattern->column, a->entries * (int64_t)sizeof(int32_t));
     fake_copy(a->source, pattern->source, a->entries * (int64_t)sizeof(uint32_t));
-    fake_copy(a->row_of, row_of, a->n * (int64_t)sizeof(int32_t));
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_matrix_set(const device_matrix *a, const void *lower, const void *row_sum,
-                                   message *why)
+typedef struct spread_work {
+    device_matrix a;
+    const void *lower;
+} spread_work;
+
+static void run_spread(void *arguments)
 {
-    MAY_FAIL("copying the values of the matrix to the device", why);
-    fake_wait(a->stream);
-    OF_TYPE(a->type, emulate_matrix, a, lower, row_sum);
+    const spread_work *k = arguments;
+    OF_TYPE(k->a.type, emulate_matrix, &k->a, k->lower);
+}
+
+libsolver_status device_matrix_set(const device_matrix *a, const void *lower, message *why)
+{
+    MAY_FAIL("launching the kernel that spreads the values of the matrix", why);
+    const spread_work work = {*a, lower};
+    fake_launch(a->stream, run_spread, &work, sizeof work);
     return LIBSOLVER_OK;
 }
 

@@ -1,0 +1,232 @@
+/* gpu/device/device_values.cu: the values of A in a device's memory, and sums of those that are
+ * given there
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/device/device_values.h"
+#include "base/type.h"
+#include "dense/cuda/device/launch.cuh"
+#include "gpu/device/device.cuh"
+
+constexpr int THREADS = 256;
+
+static launch_shape shape_for(int64_t count)
+{
+    const int64_t blocks = (count + THREADS - 1) / THREADS;
+    return {blocks < 1 ? 1 : blocks < 4096 ? blocks : 4096, THREADS};
+}
+
+extern "C" libsolver_status device_values_open(device_values *v, environment *env, void *stream,
+                                               int64_t entries, libsolver_type type, message *why)
+{
+    const current_device here(v->device);
+    int64_t allocations = 0;
+    v->env = env;
+    v->stream = stream;
+    v->type = type;
+    v->entries = entries;
+    return device_buffer_reserve(&v->value, entries * type_bytes(type) + 16, &allocations,
+                                 "the values of the matrix", why);
+}
+
+extern "C" void device_values_close(device_values *v)
+{
+    const current_device here(v->device);
+    device_buffer_free(&v->value);
+    device_buffer_free(&v->summed);
+    cudaFreeHost(v->unsound);
+    v->unsound = nullptr;
+}
+
+extern "C" int64_t device_values_bytes(const device_values *v)
+{
+    return v->value.bytes + v->summed.bytes;
+}
+
+/* ---- To and from the host -------------------------------------------------------------------- */
+
+static libsolver_status copy(const device_values *v, void *to, const void *from, const char *step,
+                             message *why)
+{
+    const current_device here(v->device);
+    const cudaStream_t stream = (cudaStream_t)v->stream;
+    cudaError_t error = cudaSuccess;
+    if (v->entries > 0)
+        error = cudaMemcpyAsync(to, from, (size_t)(v->entries * type_bytes(v->type)),
+                                cudaMemcpyDefault, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return CUDA_STATUS(error, step, why);
+}
+
+extern "C" libsolver_status device_values_put(const device_values *v, const void *values,
+                                              message *why)
+{
+    return copy(v, v->value.at, values, "copying the values of the matrix to the device", why);
+}
+
+extern "C" libsolver_status device_values_get(const device_values *v, void *values, message *why)
+{
+    return copy(v, values, v->value.at, "copying the values of the matrix from the device", why);
+}
+
+extern "C" libsolver_status device_values_get_sums(const device_values *v, void *values,
+                                                   message *why)
+{
+    return copy(v, values, v->sum, "copying the values of the matrix from the device", why);
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+template <typename T> static __device__ bool is_finite(T a)
+{
+    if constexpr (scalar<T>::is_complex)
+        return isfinite(a.re) && isfinite(a.im);
+    else
+        return isfinite(a);
+}
+
+template <typename T> static __device__ bool is_equal(T a, T b)
+{
+    if constexpr (scalar<T>::is_complex)
+        return a.re == b.re && a.im == b.im;
+    else
+        return a == b;
+}
+
+template <typename T> static __device__ bool is_real(T a)
+{
+    if constexpr (scalar<T>::is_complex)
+        return a.im == 0;
+    else
+        return true;
+}
+
+/* sum := the values given of each entry, one after the other. */
+template <typename T>
+static __global__ void sum_kernel(value_sums s, const T *given, T *sum, int *unsound)
+{
+    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                  step = (int64_t)gridDim.x * blockDim.x;
+    bool is_sound = true;
+    for (int64_t p = first; p < s.entries; p += step) {
+        T lower = {}, upper = {};
+        bool is_mirrored = false;
+        if (!s.start)
+            lower = given[p];
+        else
+            for (int32_t q = s.start[p]; q < s.start[p + 1]; q++) {
+                const uint32_t source = s.source[q];
+                const T v = given[source >> 1];
+                if (source & 1) {
+                    upper = upper + v;
+                    is_mirrored = true;
+                } else
+                    lower = lower + conjugate_if(v, s.conjugates);
+            }
+        is_sound &= is_finite(lower) && is_finite(upper) &&
+                    (!is_mirrored || is_equal(upper, conjugate_if(lower, s.is_hermitian)));
+        sum[p] = lower;
+    }
+    if (!is_sound)
+        *unsound = 1;
+}
+
+/* The diagonal of the sums, with a shift that is not NULL; value NULL: it is only looked at. */
+template <typename T>
+static __global__ void diagonal_kernel(value_sums s, const T *sum, const T *shift, T *value,
+                                       int *unsound)
+{
+    for (int j = (int)(blockIdx.x * blockDim.x + threadIdx.x); j < s.n;
+         j += (int)(gridDim.x * blockDim.x)) {
+        const int32_t p = s.diagonal[j];
+        const T entry = shift ? sum[p] + shift[j] : sum[p];
+        if (value)
+            value[p] = entry;
+        else if (!is_finite(entry) || (s.is_hermitian && !(is_real(sum[p]) && is_real(entry))))
+            *unsound = 1;
+    }
+}
+
+/* Tables, sums and shift. */
+template <typename T>
+static int64_t place_sums(device_values *v, uploader *u, const value_sums *s, int64_t given)
+{
+    v->sums = *s;
+    v->sums.diagonal = const_cast<int32_t *>(u->put(s->diagonal, s->n));
+    v->sums.start = s->start ? const_cast<int32_t *>(u->put(s->start, s->entries + 1)) : nullptr;
+    v->sums.source = s->source ? const_cast<uint32_t *>(u->put(s->source, given)) : nullptr;
+    v->sum = const_cast<T *>(u->put((const T *)nullptr, s->entries));
+    v->shift = const_cast<T *>(u->put((const T *)nullptr, s->n));
+    return u->all.bytes;
+}
+
+extern "C" libsolver_status device_values_prepare(device_values *v, const value_sums *s,
+                                                  int64_t given, message *why)
+{
+    const current_device here(v->device);
+    int64_t allocations = 0;
+    void *word = v->unsound;
+    if (!word)
+        TRY(page_locked_allocate(&word, sizeof(int), cudaHostAllocMapped | cudaHostAllocPortable,
+                                 "the sums of values", why));
+    v->unsound = static_cast<int *>(word);
+    return with_type(v->type, [&](auto one) {
+        using T = decltype(one);
+        uploader measured, u;
+        TRY(device_buffer_reserve(&v->summed, place_sums<T>(v, &measured, s, given) + 256,
+                                  &allocations, "the sums of values", why));
+        u.base = static_cast<char *>(v->summed.at);
+        u.copies = true;
+        u.stream = (cudaStream_t)v->stream;
+        place_sums<T>(v, &u, s, given);
+        const libsolver_status status =
+            CUDA_STATUS(u.error == cudaSuccess ? cudaStreamSynchronize(u.stream) : u.error,
+                        "copying the tables for sums of values to the device", why);
+        if (status != LIBSOLVER_OK)
+            device_buffer_free(&v->summed);
+        return status;
+    });
+}
+
+/* Sums and their check; then, if nothing is wrong, the values. */
+template <typename T>
+static cudaError_t sum(const device_values *v, const void *given, const void *shift)
+{
+    const cudaStream_t stream = (cudaStream_t)v->stream;
+    const value_sums &s = v->sums;
+    const size_t bytes = (size_t)v->entries * sizeof(T);
+    T *const sums = static_cast<T *>(v->sum), *const on_device = static_cast<T *>(v->shift),
+             *const value = static_cast<T *>(v->value.at), *const none = nullptr;
+    const T *const shifts = shift ? on_device : none;
+    cudaError_t error = cudaSuccess;
+    const auto check = [&](cudaError_t e) { error = error == cudaSuccess ? e : error; };
+    *v->unsound = 0;
+    if (given)
+        check(launch_kernel(sum_kernel<T>, shape_for(v->entries), stream, s,
+                            static_cast<const T *>(given), sums, v->unsound));
+    if (shift && s.n > 0)
+        check(cudaMemcpyAsync(on_device, shift, (size_t)s.n * sizeof(T), cudaMemcpyHostToDevice,
+                              stream));
+    if (shift || s.is_hermitian)
+        check(launch_kernel(diagonal_kernel<T>, shape_for(s.n), stream, s, (const T *)sums, shifts,
+                            none, v->unsound));
+    check(cudaStreamSynchronize(stream));
+    if (error != cudaSuccess || *v->unsound)
+        return error;
+    if (bytes > 0)
+        check(cudaMemcpyAsync(value, sums, bytes, cudaMemcpyDeviceToDevice, stream));
+    if (shift)
+        check(launch_kernel(diagonal_kernel<T>, shape_for(s.n), stream, s, (const T *)sums, shifts,
+                            value, v->unsound));
+    return error;
+}
+
+extern "C" libsolver_status device_values_sum(const device_values *v, const void *given,
+                                              const void *shift, int *is_sound, message *why)
+{
+    const current_device here(v->device);
+    return with_type(v->type, [&](auto one) {
+        const cudaError_t error = sum<decltype(one)>(v, given, shift);
+        *is_sound = error == cudaSuccess && !*v->unsound;
+        return LAUNCH_STATUS(error, "summing the values of the matrix on the device", why);
+    });
+}

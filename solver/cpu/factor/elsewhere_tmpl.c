@@ -1,0 +1,75 @@
+/* solver/cpu/factor/elsewhere_tmpl.c: Cholesky factors that another backend makes: their shape
+ * here, and room for them once the host wants them
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/cpu/factor/numeric.h"
+
+void NAME(cpu_set_cholesky)(void *numeric_, const backend_cholesky *calls)
+{
+    numeric *f = numeric_;
+    f->elsewhere = calls;
+}
+
+/* What is known of a factor without its values: that of the plan. */
+static void describe(numeric *f)
+{
+    const cpu_plan *plan = f->plan;
+    f->entries = 0;
+    for (int32_t s = 0; s < plan->part.supernodes; s++) {
+        node *v = &f->node[s];
+        const int64_t p = plan_pivots(plan, s);
+        v->m = plan_rows(plan, s);
+        v->k = v->p = (int32_t)p;
+        v->panel = v->d = v->e = NULL;
+        v->index = plan->part.row + plan->part.row_start[s];
+        v->up = NULL;
+        f->entries += p * (p + 1) / 2 + p * (v->m - p);
+    }
+    for (int32_t k = 0; k < plan->a.n; k++)
+        f->order[k] = k;
+    f->zero_pivots = 0;
+    f->is_elsewhere = 1;
+}
+
+libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, const backend_options *options,
+                                             backend_report *report)
+{
+    *report = (backend_report){.failed_row = -1, .growths = report->growths};
+    TRY(NAME(cpu_plan_layout)(f, 1, report));
+    if (!f->is_elsewhere)
+        describe(f);
+    TRY(f->elsewhere->factorize(f->elsewhere->user, options->scaling, report));
+    report->cholesky = 1;
+    report->on_device = 1;
+    report->positive = f->plan->a.n;
+    report->factor_nnz = f->entries;
+    report->fronts = f->plan->part.supernodes;
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status copied(const numeric *f, libsolver_status status, message *why)
+{
+    if (status == LIBSOLVER_OUT_OF_MEMORY)
+        return NO_MEMORY(f->plan->env, "a copy of the factor", why);
+    if (status == LIBSOLVER_CANCELLED)
+        return FAIL(why, status, "the copy of the factor was cancelled");
+    return status;
+}
+
+libsolver_status NAME(cpu_take_scaling)(void *numeric_, backend_scaling scaling, message *why)
+{
+    numeric *f = numeric_;
+    return copied(f, NAME(cpu_scale)(f, scaling), why);
+}
+
+libsolver_status NAME(cpu_take_factor)(void *numeric_, void **panel, message *why)
+{
+    numeric *f = numeric_;
+    backend_report unused = {0};
+    libsolver_status status = NAME(cpu_layout)(f, 1, &unused);
+    for (int32_t s = 0; s < f->plan->part.supernodes && status == LIBSOLVER_OK; s++) {
+        node *v = &f->node[s];
+        status = NAME(cpu_place_node)(f, s, v->m, v->k);
+        panel[s] = v->panel;
+    }
+    return copied(f, status, why);
+}

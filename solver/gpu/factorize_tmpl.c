@@ -1,0 +1,339 @@
+/* solver/gpu/factorize_tmpl.c: factors of the GPU backend: by Cholesky on the device, otherwise by
+ * the CPU backend
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The CPU backend's object decides what is tried and what its outcome means (backend.set_cholesky);
+ * Cholesky factors are made here.  Such a factor stays on the device; what the host wants of it,
+ * half solves, L, the determinant, is brought to that object when it is first asked for. */
+#include "solver/gpu/numeric.h"
+
+#define LDLT_SENTENCE "L D L^T is made on the CPU: the GPU has Cholesky alone"
+
+/* ---- Plan ------------------------------------------------------------------------------------ */
+
+libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int expects_cholesky, message *why)
+{
+    backend_plan_view view;
+    if (!expects_cholesky) {
+        environment_log(plan->env, LDLT_SENTENCE);
+        plan->cpu_reason = LIBSOLVER_CPU_LDLT;
+        return LIBSOLVER_OK;
+    }
+    CPU->view_plan(plan->cpu, &view);
+    if (view.fronts.nodes == 0)
+        return LIBSOLVER_OK;
+    const libsolver_status status =
+        factor_program_build(plan->env, &view.fronts, SCALAR_TYPE, NULL, &plan->program, why);
+    if (status != LIBSOLVER_NOT_BUILT)
+        return status;
+    environment_log(plan->env, "factorizes on the CPU: %s", why->text);
+    message_clear(why);
+    plan->cpu_reason = LIBSOLVER_CPU_SIZE;
+    return LIBSOLVER_OK;
+}
+
+int64_t NAME(gpu_factorization_bytes)(const device_plan *plan)
+{
+    backend_plan_view view;
+    CPU->view_plan(plan->cpu, &view);
+    return plan->program.nodes > 0
+               ? device_factorizer_bytes(&plan->program, &view.fronts, SCALAR_TYPE)
+               : 0;
+}
+
+void NAME(gpu_factorization_close)(device_numeric *f)
+{
+    if (f->a) {
+        device_factorizer_drop(&f->factorizer);
+        device_values_close(&f->values);
+    }
+    owned_tree_free(&f->env->memory, &f->tree);
+}
+
+int NAME(gpu_falls_back)(const device_numeric *f, libsolver_status status, const char *what,
+                         message *why)
+{
+    if (!f->may_fall_back || status == LIBSOLVER_CANCELLED)
+        return 0;
+    environment_log(f->env, "%s on the CPU: %s", what, why->text);
+    message_clear(why);
+    return 1;
+}
+
+/* ---- Values on the device -------------------------------------------------------------------- */
+
+libsolver_status NAME(gpu_set_device_values)(void *numeric, const void *values, const void *shift,
+                                             int *taken, message *why)
+{
+    device_numeric *f = numeric;
+    backend_plan_view view;
+    *taken = 0;
+    if (!f->a || !f->plan->values)
+        return LIBSOLVER_OK;
+    CPU->view_plan(f->plan->cpu, &view);
+    const libsolver_status status =
+        device_values_take(&f->values, f->plan->values, view.given->start, f->n, values, shift,
+                           taken, why);
+    if (*taken)
+        f->given = NULL;
+    if (status == LIBSOLVER_NOT_BUILT ||
+        (status != LIBSOLVER_OK && NAME(gpu_falls_back)(f, status, "sums values", why)))
+        return LIBSOLVER_OK;
+    return status;
+}
+
+libsolver_status NAME(gpu_get_device_values)(const void *numeric, void *values, message *why)
+{
+    const device_numeric *f = numeric;
+    return device_values_get_sums(&f->values, values, why);
+}
+
+/* ---- To the host ----------------------------------------------------------------------------- */
+
+/* The values of A as they are on the device. */
+static libsolver_status fetch_values(device_numeric *f, message *why)
+{
+    memory *m = &f->env->memory;
+    backend_plan_view view;
+    CPU->view_plan(f->plan->cpu, &view);
+    scalar *values = memory_new(m, view.given->start[f->n], sizeof(scalar));
+    if (!values)
+        return NO_MEMORY(f->env, "a copy of the values", why);
+    const libsolver_status status = device_values_get(&f->values, values, why);
+    if (status == LIBSOLVER_OK)
+        CPU->set_values(f->cpu, values); /* which reads them once */
+    memory_free(m, values);
+    return status;
+}
+
+static libsolver_status bring_values(device_numeric *f, message *why)
+{
+    if (f->state.has_values)
+        return LIBSOLVER_OK;
+    if (f->given)
+        CPU->set_values(f->cpu, f->given);
+    else
+        TRY(fetch_values(f, why));
+    if (f->state.is_on_device)
+        TRY(CPU->take_scaling(f->cpu, f->state.scaling, why));
+    f->state.has_values = 1;
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status bring_factor(device_numeric *f, message *why)
+{
+    memory *m = &f->env->memory;
+    TRY(bring_values(f, why));
+    if (f->state.has_panels)
+        return LIBSOLVER_OK;
+    void **panel = memory_new(m, f->tree.view.nodes, sizeof(void *));
+    if (!panel)
+        return NO_MEMORY(f->env, "a copy of the factor", why);
+    libsolver_status status = CPU->take_factor(f->cpu, panel, why);
+    if (status == LIBSOLVER_OK)
+        status = tree_solver_fetch(f->solver, &f->tree.view, panel, why);
+    memory_free(m, panel);
+    f->state.has_panels = status == LIBSOLVER_OK;
+    return status;
+}
+
+static libsolver_status bring(const device_numeric *f_,
+                              libsolver_status (*what)(device_numeric *f, message *why),
+                              message *why)
+{
+    device_numeric *f = (device_numeric *)f_; /* copies are not part of the factor's value */
+    omp_set_lock(&f->copying);
+    const libsolver_status status = what(f, why);
+    omp_unset_lock(&f->copying);
+    return status;
+}
+
+libsolver_status NAME(gpu_bring_values)(const device_numeric *f, message *why)
+{
+    return bring(f, bring_values, why);
+}
+
+libsolver_status NAME(gpu_bring_factor)(const device_numeric *f, message *why)
+{
+    return bring(f, bring_factor, why);
+}
+
+/* ---- Cholesky on the device ------------------------------------------------------------------ */
+
+/* The program on the device and the shape of its factors, once; room for the panels. */
+static libsolver_status open_factorizer(device_numeric *f, void **panels)
+{
+    backend_plan_view view;
+    CPU->view_plan(f->plan->cpu, &view);
+    if (!f->tree.view.panel)
+        TRY(CPU->view_tree(f->cpu, &f->tree, f->why));
+    if (!f->factorizer.scale) {
+        f->factorizer.device = f->env->device;
+        f->factorizer.stream = tree_solver_stream(f->solver);
+        const libsolver_status status = device_factorizer_load(&f->factorizer, &f->plan->program,
+                                                               &view.fronts, SCALAR_TYPE, f->why);
+        if (status != LIBSOLVER_OK) {
+            device_factorizer_drop(&f->factorizer);
+            f->factorizer.scale = NULL;
+            return status;
+        }
+        f->tree.view.scale = f->factorizer.scale;
+    }
+    return tree_solver_reserve(f->solver, &f->tree.view, panels, f->why);
+}
+
+static libsolver_status run(device_numeric *f, const backend_plan_view *view, int is_unscaled,
+                            cholesky_outcome *outcome)
+{
+    void *panels;
+    TRY(open_factorizer(f, &panels));
+    const factorizer_arguments arguments = {.values = f->values.value.at,
+                                            .panel = panels,
+                                            .is_unscaled = is_unscaled,
+                                            .doubt_level = view->doubt_level};
+    TRY(device_factorizer_launch(&f->factorizer, &f->plan->program, &arguments, f->why));
+    return device_factorizer_finish(&f->factorizer, outcome, f->why);
+}
+
+static libsolver_status cholesky(void *user, backend_scaling scaling, backend_report *report)
+{
+    device_numeric *f = user;
+    backend_plan_view view;
+    cholesky_outcome o;
+    CPU->view_plan(f->plan->cpu, &view);
+    if (environment_cancelled(f->env))
+        return LIBSOLVER_CANCELLED;
+    TRY(run(f, &view, scaling == BACKEND_UNSCALED, &o));
+    if (environment_cancelled(f->env))
+        return LIBSOLVER_CANCELLED;
+    if (scaling == BACKEND_UNSCALED && o.is_equilibrated)
+        environment_log(
+            f->env, "entries near the ends of the range of numbers: equilibration all the same");
+    report->bad_diagonal = o.nonpositive < f->n;
+    if (o.nonpositive < f->n || o.failed < f->n) {
+        report->failed_row = view.row_of[report->bad_diagonal ? o.nonpositive : o.failed];
+        return LIBSOLVER_NOT_POSITIVE_DEFINITE;
+    }
+    report->smallest = o.smallest;
+    report->uncertain = o.uncertain;
+    f->state = (factor_state){.is_on_device = 1, .scaling = scaling};
+    return o.uncertain > 0 ? bring_factor(f, f->why) : LIBSOLVER_OK;
+}
+
+/* For a factorization on the host. */
+static libsolver_status values_for_host(void *user)
+{
+    device_numeric *f = user;
+    environment_log(f->env, LDLT_SENTENCE);
+    f->state = (factor_state){0};
+    return bring_values(f, f->why);
+}
+
+/* ---- Factorizations -------------------------------------------------------------------------- */
+
+/* The way of the factor to its solves on the device. */
+static libsolver_status pack(device_numeric *f, message *why)
+{
+    owned_tree tree;
+    if (f->state.is_on_device)
+        return tree_solver_adopt(f->solver, &f->tree.view, f->was_adopted, why);
+    TRY(CPU->view_tree(f->cpu, &tree, why));
+    const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
+    owned_tree_free(&f->env->memory, &tree);
+    return status;
+}
+
+/* What was packed is given back; the factor is on the host then, if that can be. */
+static libsolver_status leave_device(device_numeric *f, message *why)
+{
+    const libsolver_status status = f->state.is_on_device ? bring_factor(f, why) : LIBSOLVER_OK;
+    tree_solver_drop(f->solver);
+    return status;
+}
+
+static libsolver_status pack_or_leave(device_numeric *f, message *why)
+{
+    const libsolver_status status = pack(f, why);
+    f->state.is_packed = status == LIBSOLVER_OK;
+    f->was_adopted = f->state.is_packed && f->state.is_on_device;
+    if (status == LIBSOLVER_OK)
+        return status;
+    if (NAME(gpu_falls_back)(f, status, "solves", why))
+        return leave_device(f, why);
+    tree_solver_drop(f->solver);
+    return status;
+}
+
+/* On the host alone. */
+static libsolver_status factorize_here(device_numeric *f, const backend_options *options,
+                                       backend_report *report, message *why)
+{
+    CPU->set_cholesky(f->cpu, NULL);
+    f->state = (factor_state){.has_panels = 1};
+    TRY(bring_values(f, why));
+    return CPU->factorize(f->cpu, options, report, why);
+}
+
+static int is_of_device(libsolver_status status)
+{
+    return status == LIBSOLVER_CUDA || status == LIBSOLVER_OUT_OF_DEVICE_MEMORY;
+}
+
+/* A and its factor, by whom it may be. */
+static libsolver_status factorize(device_numeric *f, const backend_options *options,
+                                  backend_report *report, message *why)
+{
+    const int has_program = f->plan->program.nodes > 0;
+    f->state = (factor_state){0};
+    libsolver_status status = LIBSOLVER_OK;
+    if (f->given)
+        status = device_values_put(&f->values, f->given, why);
+    if (status == LIBSOLVER_OK)
+        status = tree_matrix_set(f->a, f->values.value.at, why);
+    if (status != LIBSOLVER_OK) {
+        if (!NAME(gpu_falls_back)(f, status, "solves", why))
+            return status;
+        status = factorize_here(f, options, report, why);
+        report->cpu_reason = LIBSOLVER_CPU_DEVICE;
+        return status;
+    }
+    if (!has_program) {
+        TRY(factorize_here(f, options, report, why));
+        report->cpu_reason = f->plan->cpu_reason;
+        return pack_or_leave(f, why);
+    }
+    f->calls = (backend_cholesky){f, cholesky, values_for_host};
+    CPU->set_cholesky(f->cpu, &f->calls);
+    status = CPU->factorize(f->cpu, options, report, why);
+    const int falls_back =
+        is_of_device(status) && NAME(gpu_falls_back)(f, status, "factorizes", why);
+    if (falls_back)
+        status = factorize_here(f, options, report, why);
+    if (is_of_device(status)) /* no room, perhaps, for what else is there */
+        tree_solver_drop(f->solver);
+    TRY(status);
+    f->state.has_panels |= !f->state.is_on_device;
+    report->cpu_reason = f->state.is_on_device ? LIBSOLVER_CPU_AS_CHOSEN
+                         : falls_back          ? LIBSOLVER_CPU_DEVICE
+                                               : LIBSOLVER_CPU_LDLT;
+    return pack_or_leave(f, why);
+}
+
+libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *options,
+                                     backend_report *report, message *why)
+{
+    device_numeric *f = numeric;
+    tree_solver_info info;
+    f->why = why;
+    const libsolver_status status = (f->a ? factorize : factorize_here)(f, options, report, why);
+    f->given = NULL; /* what is wanted of them later comes from the device */
+    if (!f->a) {
+        report->cpu_reason = LIBSOLVER_CPU_DEVICE;
+        return status;
+    }
+    tree_solver_query(f->solver, &info);
+    report->device_bytes = info.device_bytes + tree_matrix_bytes(f->a) +
+                           device_values_bytes(&f->values) + f->factorizer.tables.bytes +
+                           f->factorizer.workspace.bytes;
+    return status;
+}
