@@ -124,7 +124,7 @@ static double error_of(job *j)
         const double *theirs = j->tree.view.panel[q];
         for (int32_t c = 0; c < f->k; c++)
             for (int32_t i = c; i < f->m; i++) {
-                const double mine = panel[f->panel + i + (int64_t)c * f->m],
+                const double mine = panel[f->panel + i + (int64_t)c * f->ld],
                              other = theirs[i + (int64_t)c * j->tree.view.ld[q]];
                 largest = fmax(largest, fabs(other));
                 error = isnan(mine) ? INFINITY : fmax(error, fabs(mine - other));

@@ -55,6 +55,39 @@ static const char *source_of(const factor_tree *tree, int region, int32_t s)
     return region == PANELS ? tree->panel[s] : region == DIAGONAL ? tree->d[s] : tree->e[s];
 }
 
+/* Of the panel of node s, from its first entry to its last. */
+static int64_t panel_scalars(const factor_tree *tree, int32_t s)
+{
+    const int64_t p = tree->first[s + 1] - tree->first[s],
+                  rows = tree->row_start[s + 1] - tree->row_start[s];
+    return p > 0 ? (p - 1) * tree->ld[s] + p + rows : 0;
+}
+
+static int64_t end_of(const factor_bytes *t, int region, int32_t s)
+{
+    return region == PANELS
+               ? begin_of(t, PANELS, s) + type_bytes(t->tree->type) * panel_scalars(t->tree, s)
+               : begin_of(t, region, s + 1);
+}
+
+/* Bytes [from, to) of the panel of node s, which are at `part`, to its columns on the host. */
+static void copy_columns(const factor_bytes *t, int32_t s, int64_t from, int64_t to,
+                         const char *part)
+{
+    const factor_tree *tree = t->tree;
+    const int64_t scalar = type_bytes(tree->type), pitch = scalar * tree->ld[s],
+                  column = scalar * (tree->first[s + 1] - tree->first[s] + tree->row_start[s + 1] -
+                                     tree->row_start[s]);
+    for (int64_t at = from; at < to;) {
+        const int64_t c = at / pitch, row = at % pitch,
+                      end = (c + 1) * pitch < to ? (c + 1) * pitch : to,
+                      bytes = (end - at < column - row ? end - at : column - row);
+        if (bytes > 0)
+            memcpy((char *)t->panel[s] + c * column + row, part + (at - from), (size_t)bytes);
+        at = end;
+    }
+}
+
 /* Copies what a region has of bytes [from, to), which are at `part`. */
 static void copy_region(const factor_bytes *t, int region, int64_t from, int64_t to, char *part)
 {
@@ -67,12 +100,12 @@ static void copy_region(const factor_bytes *t, int region, int64_t from, int64_t
             high = middle;
     }
     for (int32_t s = low; s < t->tree->nodes && begin_of(t, region, s) < to; s++) {
-        const int64_t begin = begin_of(t, region, s), end = begin_of(t, region, s + 1);
+        const int64_t begin = begin_of(t, region, s), end = end_of(t, region, s);
         const int64_t a = begin > from ? begin : from, b = end < to ? end : to;
         if (b <= a)
             continue;
         if (t->panel)
-            memcpy((char *)t->panel[s] + (a - begin), part + (a - from), (size_t)(b - a));
+            copy_columns(t, s, a - begin, b - begin, part + (a - from));
         else
             memcpy(part + (a - from), source_of(t->tree, region, s) + (a - begin), (size_t)(b - a));
     }
@@ -103,11 +136,8 @@ static libsolver_status place_panels(device_factor *f, const factor_tree *tree)
     if (!f->panel_at)
         return LIBSOLVER_OUT_OF_MEMORY;
     f->panel_at[0] = 0;
-    for (int32_t s = 0; s < tree->nodes; s++) {
-        const int64_t p = tree->first[s + 1] - tree->first[s],
-                      rows = tree->row_start[s + 1] - tree->row_start[s];
-        f->panel_at[s + 1] = f->panel_at[s] + (p > 0 ? (p - 1) * tree->ld[s] + p + rows : 0);
-    }
+    for (int32_t s = 0; s < tree->nodes; s++)
+        f->panel_at[s + 1] = f->panel_at[s] + round_up(panel_scalars(tree, s), 2);
     return LIBSOLVER_OK;
 }
 

@@ -1,7 +1,8 @@
 /* gpu/device/device_factor.h: a factor in a device's memory
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The panels of its nodes lie one after the other with the leading dimensions of the tree; behind
+ * The panels of its nodes lie one after the other, each from an even place on, with the leading
+ * dimensions of the tree; behind
  * them, for L D L^T, the n entries of D's diagonal and the n entries e(c) = D(c + 1, c), both by
  * position.  The factor is copied from the host here, or made on the device; solves and the
  * inversion of groups only read it. */
@@ -56,8 +57,8 @@ libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, m
 /* Memory for the factor of a tree whose panels are made on the device, at f->values.at; the tree's
  * own may be NULL.  Statuses as above. */
 libsolver_status device_factor_reserve(device_factor *f, const factor_tree *tree, message *why);
-/* The factor that was loaded or made last to the host: panel(s) as in a factor_tree, ld(s) the
- * tree's.  Only Cholesky.  Waits; OUT_OF_DEVICE_MEMORY: page-locked memory could not be had. */
+/* The factor that was loaded or made last to the host: panel(s) as in a factor_tree, without rows
+ * between its columns.  Only Cholesky.  Waits; OUT_OF_DEVICE_MEMORY: page-locked memory could not be had. */
 libsolver_status device_factor_fetch(device_factor *f, const factor_tree *tree, void *const *panel,
                                      message *why);
 

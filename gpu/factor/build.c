@@ -85,10 +85,11 @@ static void describe_fronts(builder *b)
         *f = (factor_front){.panel = g->panel_scalars,
                             .m = rows(p, s),
                             .k = pivots(p, s),
+                            .ld = is_small(b, s) ? rows(p, s) : (int32_t)round_up(rows(p, s), 2),
                             .first = p->first[s],
                             .tiles = (int32_t)g->tiles,
                             .inverse = (int32_t)g->inverses};
-        g->panel_scalars += (int64_t)f->m * f->k;
+        g->panel_scalars += round_up((int64_t)f->ld * f->k, 2);
         if (is_small(b, s))
             continue;
         const int32_t nb = factor_pivot_blocks(f);

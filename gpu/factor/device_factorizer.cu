@@ -10,9 +10,8 @@
 #include "gpu/factor/values.cuh"
 #include <cstring>
 
-/* In a level that is launched as one kernel (factor_level_kernel): what comes before this call may
- * run while the level before still does, and reads tables alone; the next level's may from now on.
- */
+/* Of a level that may begin while the one before it ends (factor_level_kernel): what comes before
+ * this call reads tables alone; the next level may begin from now on. */
 __device__ __forceinline__ void wait_for_level_before()
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -112,23 +111,10 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
     clock.stop();
 }
 
-/* What a task looks up first is on its way while the level before ends. */
-template <typename T>
-__device__ __forceinline__ void touch_tables(const factor_arguments<T> &a, const factor_task &task)
-{
-    if (task.kind == FACTOR_TINY)
-        return;
-    const factor_front f = a.front[task.kind == FACTOR_SMALL ? task.i : task.front];
-    for (int c = threadIdx.x; c < f.children; c += CHOLESKY_THREADS) {
-        const factor_child *child = a.child + f.child + c;
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(child));
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(a.position + child->position));
-    }
-}
-
-/* All classes in one, each block with a multiprocessor of its own: for levels of so few tasks, it
- * saves forks and joins of launches, and their beginnings fall together with the end of the level
- * before. */
+/* Small fronts and tiles, each block with a multiprocessor of its own: for levels of so few tasks
+ * and no diagonal block. It saves forks and joins of launches, and where such levels follow one
+ * another, one begins while the other ends.  (Diagonal blocks in it too: the code for them comes out
+ * slower by more than that.) */
 template <typename T>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
     factor_level_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
@@ -138,13 +124,9 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
     const int warp = threadIdx.x / 32;
     T *const t = reinterpret_cast<T *>(shared);
     T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
-    touch_tables(a, task);
     wait_for_level_before();
     const task_clock clock(a.trace, first + blockIdx.x);
     switch (task.kind) {
-    case FACTOR_PIVOT:
-        factorize_pivots(a, task, tile, reinterpret_cast<real_of<T> *>(tile[2] + TILE_AREA<T>));
-        break;
     case FACTOR_SMALL:
         factorize_run<8>(a, task.i, task.j, shared);
         break;
@@ -372,7 +354,7 @@ static void split_level(const factor_program *g, int32_t level, task_class (&par
     }
 }
 
-/* A level of tasks that all find a place at once. */
+/* A level of tasks without diagonal blocks that all find a place at once. */
 template <typename T>
 static void launch_narrow_level(branches *b, const factor_program *g, const factor_arguments<T> &a,
                                 int32_t level)
@@ -396,12 +378,12 @@ static void launch_level(branches *b, const factor_program *g, const factor_argu
                                                                    factor_tile_kernel<T>};
     const int shared[3] = {factor_shape<T>::TILES, factor_shape<T>::SMALL, factor_shape<T>::TILES};
     task_class part[3];
-    if (g->level_start[level + 1] - g->level_start[level] <= b->multiprocessors) {
+    split_level(g, level, part);
+    if (part[0].count == 0 && part[1].count + part[2].count <= b->multiprocessors) {
         launch_narrow_level(b, g, a, level);
         return;
     }
     b->was_level = false;
-    split_level(g, level, part);
     for (int q = 1; q < 3; q++)
         if (part[q].count > 0)
             b->wait(q, 0);

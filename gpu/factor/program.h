@@ -45,10 +45,12 @@ static inline int factor_small_rows(libsolver_type type)
 }
 
 typedef struct factor_front {
-    int64_t panel;           /* scalars before its panel, m x k by columns */
+    int64_t panel;           /* scalars before its panel, m x k by columns; even */
     int64_t block;           /* scalars before its contribution block in the arena */
     int64_t entry;           /* of a small front: its first entry of A */
-    int32_t m, k, first;     /* first: row of P A P^T of the first pivot */
+    int32_t m, k, ld;        /* ld: of the panel; of a tiled front it is even, so that two rows of
+                                eight bytes each can be copied at a time */
+    int32_t first;           /* row of P A P^T of the first pivot */
     int32_t child, children; /* in `child` */
     int32_t entries;         /* of a small front */
     int32_t tiles;           /* of a tiled front: first of its tiles in tile_end */

@@ -38,10 +38,55 @@ template <int N> __device__ __forceinline__ void copies_wait()
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-/* stage := columns [c, c + STAGE_COLUMNS) of an operand, zero past its rows and depth */
+/* Whether two rows of an operand are copied at a time: columns begin at multiples of 16 bytes, or all
+ * of them eight bytes behind. */
+template <typename T> constexpr bool COPIES_PAIRS = sizeof(T) == 8;
+
+/* Rows by which an operand's stages begin behind their columns' begin. */
+template <typename T> __device__ __forceinline__ int stage_shift(const operand<T> &o)
+{
+    return COPIES_PAIRS<T> ? (int)((uintptr_t)o.at / 8 % 2) : 0;
+}
+
+/* Sixteen bytes, of which the first `bytes` are there; zeros behind them. */
+__device__ __forceinline__ void copy_pair(void *to, const void *from, int bytes)
+{
+    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from),
+                 "r"(bytes)
+                 : "memory");
+}
+
+/* Rows [-shift, 64] in pairs: 32 of each column, and the one behind them where there is a shift. */
+template <typename T>
+__device__ __forceinline__ void stage_load_pairs(T *stage, const operand<T> &o, int c, int depth)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, shift = stage_shift(o);
+    const T *const begin = o.at - shift;
+    const int left = o.rows + shift - 2 * lane, bytes = left >= 2 ? 16 : left == 1 ? 8 : 0;
+    const int tail = o.rows + shift > TILE ? 8 : 0;
+    constexpr int WARPS = CHOLESKY_THREADS / 32;
+#pragma unroll
+    for (int q = 0; q < STAGE_COLUMNS; q += WARPS) {
+        const int column = warp + q;
+        const bool counts = c + column < depth;
+        const T *from = counts ? begin + (c + column) * o.ld : begin;
+        T *to = stage + column * TILE_LD<T>;
+        copy_pair(to + 2 * lane, bytes > 0 ? from + 2 * lane : begin, counts ? bytes : 0);
+        if (lane == 0 && shift)
+            copy_pair(to + TILE, tail ? from + TILE : begin, counts ? tail : 0);
+    }
+}
+
+/* stage := columns [c, c + STAGE_COLUMNS) of an operand, its shift first, zero past its rows and
+ * depth */
 template <typename T>
 __device__ __forceinline__ void stage_load(T *stage, const operand<T> &o, int c, int depth)
 {
+    if constexpr (COPIES_PAIRS<T>) {
+        stage_load_pairs(stage, o, c, depth);
+        return;
+    }
     const int row = threadIdx.x % TILE, first = threadIdx.x / TILE;
     const bool there = row < o.rows;
     const T *from = there ? o.at + row : o.at;
@@ -71,6 +116,8 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const oper
 {
     constexpr int STAGE = tile_shape<T>::STAGE;
     const int steps = (depth + STAGE_COLUMNS - 1) / STAGE_COLUMNS;
+    const int a_row = sum_row() + stage_shift(a),
+              b_row = sum_column() + stage_shift(same ? a : b);
     const bool counts =
         sum_row() < a.rows && sum_column() < b.rows && !(same && sum_row() + 15 < sum_column());
     auto load = [&](int step) {
@@ -89,7 +136,7 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const oper
         __syncthreads();
         const T *left = stages + step % 2 * 2 * STAGE, *right = same ? left : left + STAGE;
         if (counts)
-            multiply_16_turned(sum, left + sum_row(), TILE_LD<T>, right + sum_column(), TILE_LD<T>,
+            multiply_16_turned(sum, left + a_row, TILE_LD<T>, right + b_row, TILE_LD<T>,
                                STAGE_COLUMNS);
         __syncthreads();
     }
@@ -133,7 +180,7 @@ template <typename T>
 __device__ __forceinline__ operand<T>
 panel_rows(const factor_arguments<T> &a, const factor_front &f, int row, int rows, int column)
 {
-    return {a.panel + f.panel + row + (int64_t)column * f.m, f.m, rows};
+    return {a.panel + f.panel + row + (int64_t)column * f.ld, f.ld, rows};
 }
 
 /* What of child number c, if there is one, goes to row blocks i and j. */
@@ -184,11 +231,11 @@ __device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a,
     }
     pull_tile(a, f, task.i, task.j, p, tile);
     __syncthreads();
-    T *to = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    T *to = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     for (int j = warp; j < p.columns; j += CHOLESKY_THREADS / 32)
         for (int i = lane; i < p.rows; i += 32)
             if (p.has(i, j))
-                to[i + (int64_t)j * f.m] = tile[i + j * TILE_LD<T>];
+                to[i + (int64_t)j * f.ld] = tile[i + j * TILE_LD<T>];
 }
 
 template <typename T>
@@ -202,16 +249,17 @@ __device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const 
     product_sum<T, 4> sum;
     multiply_rows(sum, panel_rows(a, f, p.row, p.rows, from),
                   panel_rows(a, f, p.column, p.columns, from), to - from, task.i == task.j, stages);
-    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
         if (p.has(i, j)) {
-            T *at = out + i + (int64_t)j * f.m;
+            T *at = out + i + (int64_t)j * f.ld;
             *at = *at - v;
         }
     });
 }
 
-/* tile := columns [0, depth) of an operand, asynchronously, zero past its rows and depth */
+/* tile := columns [0, depth) of an operand, its shift first, asynchronously, zero past its rows and
+ * depth */
 template <typename T>
 __device__ __forceinline__ void tile_fetch(T *tile, const operand<T> &o, int depth)
 {
@@ -265,16 +313,19 @@ __device__ __forceinline__ operand<T> inverse_of(const factor_arguments<T> &a,
 }
 
 /* Tile (i, j) of L in tile[1], and in the panel:  (it - L(i, j-1) L(j, j-1)^H) X_j^H, X_j the
- * inverse of diagonal block j.  tile[0] is L(i, j-1) afterwards, if there is one, tile[2] free, no
- * barrier at the end. */
+ * inverse of diagonal block j.  tile[0] is L(i, j-1) afterwards, if there is one, behind its shift
+ * (which pivot rows do not have), tile[2] free, no barrier at the end. */
 template <typename T>
 __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const factor_front &f,
                                             int i, int j, T *const (&tile)[3])
 {
     const tile_place p(f, i, j);
     const operand<T> own = panel_rows(a, f, p.row, p.rows, p.column);
+    int shift = 0;
     if (j > 0) {
-        tile_fetch(tile[0], panel_rows(a, f, p.row, p.rows, p.column - TILE), TILE);
+        const operand<T> last = panel_rows(a, f, p.row, p.rows, p.column - TILE);
+        shift = stage_shift(last);
+        tile_fetch(tile[0], last, TILE);
         tile_fetch(tile[1], panel_rows(a, f, p.column, p.columns, p.column - TILE), TILE);
     }
     tile_fetch(tile[2], inverse_of(a, f, j), TILE);
@@ -284,7 +335,7 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
     __syncthreads();
     product_sum<T, 4> sum, scaled;
     if (j > 0) {
-        multiply_tiles(sum, tile[0], tile[1]);
+        multiply_tiles(sum, tile[0] + shift, tile[1]);
         __syncthreads();
     }
     before.put_less(tile[1], sum);
@@ -292,9 +343,9 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
     multiply_tiles(scaled, tile[1], tile[2]);
     __syncthreads();
     multiply_put(tile[1] + sum_row() + sum_column() * TILE_LD<T>, TILE_LD<T>, scaled, false);
-    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     each_entry(scaled, p.rows, p.columns,
-               [&](int i, int j, T v) { out[i + (int64_t)j * f.m] = v; });
+               [&](int i, int j, T v) { out[i + (int64_t)j * f.ld] = v; });
 }
 
 /* The same, and for the second row block behind the diagonal the products of panels j - 1 and j
@@ -309,7 +360,7 @@ __device__ __forceinline__ void finish_rows_task(const factor_arguments<T> &a,
     if (task.i != task.j + 2 || task.i >= factor_pivot_blocks(&f))
         return;
     const tile_place p(f, task.i, task.i);
-    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     __syncthreads();
     if (sum_row() + 15 < sum_column())
         return;
@@ -318,7 +369,7 @@ __device__ __forceinline__ void finish_rows_task(const factor_arguments<T> &a,
         multiply_tiles(sum, tile[0], tile[0]);
     multiply_tiles(sum, tile[1], tile[1]);
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
-        T *at = out + i + (int64_t)j * f.m;
+        T *at = out + i + (int64_t)j * f.ld;
         if (i >= j)
             *at = *at - v;
     });
@@ -336,8 +387,8 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     constexpr int LD = TILE_LD<T>;
     const tile_place p(f, task.i, task.i);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k = p.columns, t = task.i;
-    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.m;
-    const tile_part<T> before(out, f.m, k, k, true);
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
+    const tile_part<T> before(out, f.ld, k, k, true);
     product_sum<T, 4> sum;
     if (t > 0) {
         finish_rows(a, f, t, t - 1, tile);
@@ -358,7 +409,7 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     cholesky_columns<8>(D, LD, (k + 7) / 8 * 8, k, X, LD + 1, LD, pivot);
     for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
         for (int i = j + lane; i < k; i += 32)
-            out[i + (int64_t)j * f.m] = D[i + j * LD];
+            out[i + (int64_t)j * f.ld] = D[i + j * LD];
     const bool is_wanted = f.m > p.row + k; /* the inverse, by rows below */
     if (is_wanted)
         invert_64(D, X);

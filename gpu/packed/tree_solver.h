@@ -63,8 +63,8 @@ void tree_solver_free(tree_solver *solver);
  * nothing is allocated on the device, and captured solves stay right.  Solves on streams other than
  * the solver's must have ended.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
 libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, message *why);
-/* For a factor that is made on the device: memory for its panels, one after the other in the order
- * of the nodes, leading dimensions as in the tree, whose own panels are not read.  What was packed
+/* For a factor that is made on the device: memory for its panels, which lie as in
+ * gpu/device/device_factor.h, leading dimensions as in the tree, whose own panels are not read.  What was packed
  * before can not be solved with any more.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
 libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tree, void **panels,
                                      message *why);
@@ -73,7 +73,7 @@ libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tre
  * panels are still there. */
 libsolver_status tree_solver_adopt(tree_solver *solver, const factor_tree *tree, int is_same_shape,
                                    message *why);
-/* The panels of that factor to the host: panel(s), ld(s) the tree's.  Waits. */
+/* The panels of that factor to the host, without rows between columns.  Waits. */
 libsolver_status tree_solver_fetch(tree_solver *solver, const factor_tree *tree, void *const *panel,
                                    message *why);
 /* Gives back what it holds on the device for factors. */

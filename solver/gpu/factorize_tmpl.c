@@ -165,8 +165,11 @@ static libsolver_status open_factorizer(device_numeric *f, void **panels)
 {
     backend_plan_view view;
     CPU->view_plan(f->plan->cpu, &view);
-    if (!f->tree.view.panel)
+    if (!f->tree.view.panel) {
         TRY(CPU->view_tree(f->cpu, &f->tree, f->why));
+        for (int32_t s = 0; s < f->tree.view.nodes; s++)
+            ((int32_t *)f->tree.view.ld)[s] = f->plan->program.front[s].ld;
+    }
     if (!f->factorizer.scale) {
         f->factorizer.device = f->env->device;
         f->factorizer.stream = tree_solver_stream(f->solver);

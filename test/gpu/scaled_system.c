@@ -54,7 +54,7 @@ void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel,
         assert_int_equal(tree.view.ld[q], f->m);
         for (int32_t j = 0; j < f->k; j++)
             for (int32_t i = j; i < f->m; i++) {
-                const scalar mine = panel[f->panel + i + (int64_t)j * f->m],
+                const scalar mine = panel[f->panel + i + (int64_t)j * f->ld],
                              other = theirs[i + (int64_t)j * f->m];
                 largest = fmax(largest, (double)scalar_abs(other));
                 error = isnan(scalar_real(mine)) ? INFINITY

@@ -125,8 +125,8 @@ static void check(on_device *t, const factor_tuning *tuning, int seed)
     for (int32_t q = 0; q < t->g.nodes; q++) {
         const factor_front *f = t->g.front + q;
         for (int32_t j = 0; j < f->k; j++)
-            assert_memory_equal(first + f->panel + (int64_t)j * f->m + j,
-                                t->panel + f->panel + (int64_t)j * f->m + j,
+            assert_memory_equal(first + f->panel + (int64_t)j * f->ld + j,
+                                t->panel + f->panel + (int64_t)j * f->ld + j,
                                 sizeof(scalar) * (size_t)(f->m - j));
     }
     free(first);

@@ -65,8 +65,8 @@ static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
     carry_out(&g, s, (uint64_t)seed + 1, again);
     for (int32_t q = 0; q < g.nodes; q++) /* the order of tasks changes no bit */
         for (int32_t j = 0; j < g.front[q].k; j++)
-            assert_memory_equal(panel + g.front[q].panel + (int64_t)j * g.front[q].m + j,
-                                again + g.front[q].panel + (int64_t)j * g.front[q].m + j,
+            assert_memory_equal(panel + g.front[q].panel + (int64_t)j * g.front[q].ld + j,
+                                again + g.front[q].panel + (int64_t)j * g.front[q].ld + j,
                                 sizeof(scalar) * (size_t)(g.front[q].m - j));
     factor_program_free(&s->env.memory, &g);
     free(panel);

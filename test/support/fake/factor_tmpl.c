@@ -281,7 +281,7 @@ static void load_panel(emulator *e, const factor_front *f, const target *t)
         for (int32_t i = 0; i < t->rows; i++)
             if (is_kept(t, i, j))
                 t->v[i + j * T] =
-                    read_at(e, &e->panel, f->panel + t->row + i + (int64_t)(t->column + j) * f->m);
+                    read_at(e, &e->panel, f->panel + t->row + i + (int64_t)(t->column + j) * f->ld);
 }
 
 static void store_panel(emulator *e, const factor_front *f, const target *t)
@@ -289,7 +289,7 @@ static void store_panel(emulator *e, const factor_front *f, const target *t)
     for (int32_t j = 0; j < t->columns; j++)
         for (int32_t i = 0; i < t->rows; i++)
             if (is_kept(t, i, j))
-                write_at(e, &e->panel, f->panel + t->row + i + (int64_t)(t->column + j) * f->m,
+                write_at(e, &e->panel, f->panel + t->row + i + (int64_t)(t->column + j) * f->ld,
                          t->v[i + j * T]);
 }
 
@@ -301,11 +301,11 @@ static void subtract_product(emulator *e, const factor_front *f, const target *t
     for (int32_t c = c0; c < c1; c++)
         for (int32_t j = 0; j < t->columns; j++) {
             const scalar y =
-                scalar_conj(read_at(e, &e->panel, f->panel + t->column + j + (int64_t)c * f->m));
+                scalar_conj(read_at(e, &e->panel, f->panel + t->column + j + (int64_t)c * f->ld));
             for (int32_t i = 0; i < t->rows; i++)
                 if (is_kept(t, i, j))
                     t->v[i + j * T] -=
-                        read_at(e, &e->panel, f->panel + t->row + i + (int64_t)c * f->m) * y;
+                        read_at(e, &e->panel, f->panel + t->row + i + (int64_t)c * f->ld) * y;
         }
 }
 
