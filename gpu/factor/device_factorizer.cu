@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
         update_tile(a, task, tile[0]);
         break;
     case FACTOR_CONTRIBUTION:
-        form_contribution(a, task, tile[0], tile[2]);
+        form_contribution(a, task, tile[0]);
         break;
     }
     clock.stop();
@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
 
 /* Small fronts and tiles, each block with a multiprocessor of its own: for levels of so few tasks
  * and no diagonal block. It saves forks and joins of launches, and where such levels follow one
- * another, one begins while the other ends.  (Diagonal blocks in it too: the code for them comes out
- * slower by more than that.) */
+ * another, one begins while the other ends.  (Diagonal blocks in it too: the code for them comes
+ * out slower by more than that.) */
 template <typename T>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
     factor_level_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
         update_tile(a, task, tile[0]);
         break;
     case FACTOR_CONTRIBUTION:
-        form_contribution(a, task, tile[0], tile[2]);
+        form_contribution(a, task, tile[0]);
         break;
     }
     clock.stop();

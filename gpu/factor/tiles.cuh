@@ -5,12 +5,12 @@
 
 #include "gpu/factor/arguments.cuh"
 
-constexpr int STAGE_COLUMNS = 32; /* of both operands, in shared memory at a time; two stages */
+constexpr int STAGE_COLUMNS = 32; /* of both operands, in shared memory at a time; three stages */
 
 template <typename T> struct tile_shape {
     static constexpr int LD = TILE_LD<T>, STAGE = LD * STAGE_COLUMNS;
-    static constexpr int BYTES = (4 * STAGE + TILE_AREA<T>)*(int)sizeof(T) + TILE * (int)sizeof(T);
-    static_assert(4 * STAGE >= TILE_AREA<T>, "an inverse has room where the stages were");
+    static constexpr int BYTES = 6 * STAGE * (int)sizeof(T) + TILE * (int)sizeof(T);
+    static_assert(6 * STAGE >= 3 * TILE_AREA<T>, "three tiles have room where the stages were");
 };
 
 /* An operand of a product: rows x depth at `at`, by columns. */
@@ -38,8 +38,8 @@ template <int N> __device__ __forceinline__ void copies_wait()
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-/* Whether two rows of an operand are copied at a time: columns begin at multiples of 16 bytes, or all
- * of them eight bytes behind. */
+/* Whether two rows of an operand are copied at a time: columns begin at multiples of 16 bytes, or
+ * all of them eight bytes behind. */
 template <typename T> constexpr bool COPIES_PAIRS = sizeof(T) == 8;
 
 /* Rows by which an operand's stages begin behind their columns' begin. */
@@ -116,12 +116,11 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const oper
 {
     constexpr int STAGE = tile_shape<T>::STAGE;
     const int steps = (depth + STAGE_COLUMNS - 1) / STAGE_COLUMNS;
-    const int a_row = sum_row() + stage_shift(a),
-              b_row = sum_column() + stage_shift(same ? a : b);
+    const int a_row = sum_row() + stage_shift(a), b_row = sum_column() + stage_shift(same ? a : b);
     const bool counts =
         sum_row() < a.rows && sum_column() < b.rows && !(same && sum_row() + 15 < sum_column());
     auto load = [&](int step) {
-        T *stage = stages + step % 2 * 2 * STAGE;
+        T *stage = stages + step % 3 * 2 * STAGE;
         if (step < steps) {
             stage_load(stage, a, step * STAGE_COLUMNS, depth);
             if (!same)
@@ -130,17 +129,18 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const oper
         copies_commit();
     };
     load(0);
+    load(1);
     for (int step = 0; step < steps; step++) {
-        load(step + 1);
         copies_wait<1>();
-        __syncthreads();
-        const T *left = stages + step % 2 * 2 * STAGE, *right = same ? left : left + STAGE;
+        __syncthreads(); /* this stage is there, and nobody reads the one before */
+        load(step + 2);
+        const T *left = stages + step % 3 * 2 * STAGE, *right = same ? left : left + STAGE;
         if (counts)
             multiply_16_turned(sum, left + a_row, TILE_LD<T>, right + b_row, TILE_LD<T>,
                                STAGE_COLUMNS);
-        __syncthreads();
     }
     copies_wait<0>();
+    __syncthreads();
 }
 
 /* Calls visit(i, j, entry) for the entries of this thread's sum inside of rows x columns. */
@@ -246,10 +246,14 @@ __device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const 
     const factor_front f = a.front[task.front];
     const tile_place p(f, task.i, task.j);
     const int from = factor_block_row(&f, task.from), to = factor_block_row(&f, task.to);
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
+    /* a line for each thread: a quarter of a column of eight bytes an entry */
+    const T *line = out + (int)threadIdx.x % 4 * (TILE / 4) + (int64_t)(threadIdx.x / 4) * f.ld;
+    if ((int)threadIdx.x / 4 < p.columns && (int)threadIdx.x % 4 * (TILE / 4) < p.rows)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
     product_sum<T, 4> sum;
     multiply_rows(sum, panel_rows(a, f, p.row, p.rows, from),
                   panel_rows(a, f, p.column, p.columns, from), to - from, task.i == task.j, stages);
-    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
         if (p.has(i, j)) {
             T *at = out + i + (int64_t)j * f.ld;
@@ -426,19 +430,20 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
 
 template <typename T>
 __device__ __forceinline__ void form_contribution(const factor_arguments<T> &a,
-                                                  const factor_task &given, T *stages, T *tile)
+                                                  const factor_task &given, T *tile)
 {
     const factor_task task = given;
     const factor_front f = a.front[task.front];
     constexpr int LD = TILE_LD<T>;
     const tile_place p(f, task.i, task.j);
     const int r = f.m - f.k;
+    product_sum<T, 4> sum;
+    multiply_rows(sum, panel_rows(a, f, p.row, p.rows, 0), panel_rows(a, f, p.column, p.columns, 0),
+                  f.k, task.i == task.j, tile);
     tile_clear(tile);
     __syncthreads();
     pull_tile(a, f, task.i, task.j, p, tile);
-    product_sum<T, 4> sum;
-    multiply_rows(sum, panel_rows(a, f, p.row, p.rows, 0), panel_rows(a, f, p.column, p.columns, 0),
-                  f.k, task.i == task.j, stages);
+    __syncthreads();
     T *out = a.arena + f.block + p.row - f.k + (int64_t)(p.column - f.k) * r;
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
         if (p.has(i, j))
