@@ -2,13 +2,14 @@
  * errors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_backends [-a] PROBLEM...      PROBLEM: as for the tool
+ * usage: bench_backends [-a] [-d] [-i] PROBLEM...      PROBLEM: as for the tool
  *
- * A line for each problem where the two differ, with -a for all: the status of the factorization,
+ * -d: with inverses, for ordinary solves instead of few; -i: L D L^T for all.  A line for each
+ * problem where the two differ, with -a for all: the status of the factorization,
  * the kind, inertia, backward errors of a plain solve and of a refined one.  They differ where a
  * status, the kind or the inertia does, where the plain error of a definite system is more than ten
- * times the CPU's and above 100 eps, or where a refined one is not reached.  Ends with 1 if some
- * do. */
+ * times the CPU's and above 100 eps, or where a refined one is above the tolerance and above twice the
+ * CPU's.  Ends with 1 if some do. */
 #include "cli/certificate.h"
 #include "cli/problem.h"
 #include "libsolver.h"
@@ -40,16 +41,15 @@ static double solve(libsolver_factor *f, const triplets *a, const double *b, dou
     return error;
 }
 
+static libsolver_options options;
+
 static outcome run(const problem *p, libsolver_backend backend, const double *b, double *x)
 {
     outcome o = {.plain = NAN, .refined = NAN};
     libsolver_status status;
-    libsolver_options options;
     libsolver_factor *f = NULL;
     const libsolver_matrix a = triplets_view(&p->a);
-    libsolver_options_default(&options);
     options.backend = backend;
-    options.purpose = LIBSOLVER_PURPOSE_FEW;
     o.factorized = libsolver_factor_matrix(&a, &options, &f);
     libsolver_info(f, &o.info);
     if (o.factorized >= 0) {
@@ -73,7 +73,8 @@ static int differ(const outcome *cpu, const outcome *gpu)
         gpu->plain > 100 * 0x1p-52)
         return 1;
     return cpu->factorized < 0 ? cpu->info.failed_row != gpu->info.failed_row
-                               : cpu->solved == LIBSOLVER_OK && !(gpu->refined <= 1e-14);
+                               : cpu->solved == LIBSOLVER_OK &&
+                                     !(gpu->refined <= fmax(1e-14, 2 * cpu->refined));
 }
 
 static void print_outcome(const char *name, const outcome *o)
@@ -90,9 +91,18 @@ static void print_outcome(const char *name, const outcome *o)
 
 int main(int argc, char **argv)
 {
-    int all = argc > 1 && !strcmp(argv[1], "-a"), count = 0, differing = 0, on_gpu = 0;
+    int all = 0, count = 0, differing = 0, on_gpu = 0, k = 1;
     double worst = 0;
-    for (int k = 1 + all; k < argc; k++) {
+    libsolver_options_default(&options);
+    options.purpose = LIBSOLVER_PURPOSE_FEW;
+    for (; k < argc && argv[k][0] == '-'; k++) {
+        all |= !strcmp(argv[k], "-a");
+        if (!strcmp(argv[k], "-d"))
+            options.purpose = LIBSOLVER_PURPOSE_DEFAULT;
+        if (!strcmp(argv[k], "-i"))
+            options.kind = LIBSOLVER_KIND_INDEFINITE;
+    }
+    for (; k < argc; k++) {
         problem p;
         failure f = {0};
         if (problem_load(argv[k], &p, &f)) {
