@@ -8,8 +8,8 @@
  * problem where the two differ, with -a for all: the status of the factorization,
  * the kind, inertia, backward errors of a plain solve and of a refined one.  They differ where a
  * status, the kind or the inertia does, where the plain error of a definite system is more than ten
- * times the CPU's and above 100 eps, or where a refined one is above the tolerance and above twice the
- * CPU's.  Ends with 1 if some do. */
+ * times the CPU's and above 100 eps, or where a refined one is above the tolerance and above twice
+ * the CPU's.  Ends with 1 if some do. */
 #include "cli/certificate.h"
 #include "cli/problem.h"
 #include "libsolver.h"
@@ -72,9 +72,9 @@ static int differ(const outcome *cpu, const outcome *gpu)
     if (cpu->info.kind == LIBSOLVER_KIND_SPD && gpu->plain > 10 * cpu->plain &&
         gpu->plain > 100 * 0x1p-52)
         return 1;
-    return cpu->factorized < 0 ? cpu->info.failed_row != gpu->info.failed_row
-                               : cpu->solved == LIBSOLVER_OK &&
-                                     !(gpu->refined <= fmax(1e-14, 2 * cpu->refined));
+    return cpu->factorized < 0
+               ? cpu->info.failed_row != gpu->info.failed_row
+               : cpu->solved == LIBSOLVER_OK && !(gpu->refined <= fmax(1e-14, 2 * cpu->refined));
 }
 
 static void print_outcome(const char *name, const outcome *o)

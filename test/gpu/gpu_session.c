@@ -19,7 +19,8 @@ static int is_impatient(void *user)
 static void listen(void *user, const char *sentence)
 {
     session *t = user;
-    if (!strstr(sentence, "solves on the CPU: ") && !strstr(sentence, "factorizes on the CPU: "))
+    if (!strstr(sentence, "solves on the CPU: ") && !strstr(sentence, "factorizes on the CPU: ") &&
+        !strstr(sentence, "sums values on the CPU: "))
         return;
     t->sentences++;
     snprintf(t->said, sizeof t->said, "%s", sentence);
@@ -72,6 +73,8 @@ int session_says_what_failed(const char *said)
         {"device_values_open", "taking memory for the values of the matrix"},
         {"device_values_put", "copying the values of the matrix to the device"},
         {"device_values_get", "copying the values of the matrix from the device"},
+        {"device_values_prepare", "copying the tables for sums of values to the device"},
+        {"device_values_sum", "summing the values of the matrix on the device"},
         {"device_factorizer_load", "copying the program of the factorization to the device"},
         {"device_factorizer_launch", "launching the factorization"},
         {"device_factorizer_finish", "the factorization on the device"},
@@ -146,18 +149,43 @@ static int again(session *t, libsolver_status status, const char *call)
         session_to_device(t); \
     } while (0)
 
-libsolver_status session_factorize(session *t)
+/* Of the values that were set. */
+static libsolver_status factorize(session *t)
 {
     const backend_options options = {.positive_definite = t->kind == SPD,
                                      .scaling = BACKEND_EQUILIBRATE,
                                      .pivot_threshold = 0.01};
-    GPU->set_values(t->numeric, t->s.values);
     t->s.why.text[0] = 0;
     const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &t->s.why);
     assert_int_equal(status == LIBSOLVER_OK, !t->s.why.text[0]);
     if (status == LIBSOLVER_OK)
         assert_true(t->report.on_device == (t->problem.expects_cholesky != 0) || t->sentences > 0);
     return status;
+}
+
+libsolver_status session_factorize(session *t)
+{
+    GPU->set_values(t->numeric, t->s.values);
+    return factorize(t);
+}
+
+/* The same with values that are given on the device, each in two parts; on the host if the device
+ * does not take them. */
+static libsolver_status factorize_there(session *t)
+{
+    int taken = 0;
+    const int64_t entries = t->s.a.start[t->s.a.n];
+    scalar *given = fake_allocate(2 * entries * (int64_t)sizeof(scalar), 1);
+    assert_non_null(given);
+    for (int64_t p = 0; p < entries; p++) {
+        given[2 * p] = 2 * t->s.values[p];
+        given[2 * p + 1] = -t->s.values[p];
+    }
+    libsolver_status status = GPU->set_device_values(t->numeric, given, NULL, &taken, &t->s.why);
+    fake_free(given);
+    if (status == LIBSOLVER_OK && !taken)
+        GPU->set_values(t->numeric, t->s.values);
+    return status == LIBSOLVER_OK ? factorize(t) : status;
 }
 
 libsolver_status session_refine(session *t, int solve_first, const libsolver_vectors *b,
@@ -241,6 +269,8 @@ void session_run(session *t)
         t->s.values[p] *= 2;
     MUST(t, session_factorize(t));
     solve_in_all_ways(t);
+    MUST(t, factorize_there(t));
+    solve_in_all_ways(t);
 }
 
 /* ---- Sessions -------------------------------------------------------------------------------- */
@@ -268,10 +298,18 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what)
     t->s.env.cancel = is_impatient;
     t->s.env.log = listen;
     t->s.env.cancel_user = t->s.env.log_user = t;
+    t->target = calloc((size_t)(2 * t->s.a.start[t->s.a.n]) + 1, sizeof(int64_t));
+    assert_non_null(t->target);
+    for (int64_t p = 0; p < 2 * t->s.a.start[t->s.a.n]; p++)
+        t->target[p] = p / 2;
+    t->map = (value_map){.given = 2 * t->s.a.start[t->s.a.n],
+                         .target = t->target,
+                         .is_hermitian = SCALAR_COMPLEX};
     t->problem =
         (backend_problem){.env = &t->s.env,
                           .a = &t->s.a,
                           .forest = &t->s.f,
+                          .values = &t->map,
                           .type = SCALAR_TYPE,
                           .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
                           .expects_cholesky = purpose >= DEFINITE,
@@ -299,6 +337,7 @@ void session_end(session *t)
     fake_free(t->status);
     free(t->b.values);
     free(t->x.values);
+    free(t->target);
     assert_int_equal(fake.held, 0);
     assert_int_equal(fake.bytes, 0);
     system_free(&t->s);

@@ -23,6 +23,8 @@ typedef struct session {
     cpu_system s; /* its values and order; its own factor is not used */
     void *plan, *numeric, *space;
     backend_problem problem;
+    value_map map; /* each entry in two parts */
+    int64_t *target;
     int kind;
     trouble trouble;
     int64_t polls, patience; /* of the cancel callback */
@@ -45,7 +47,7 @@ int session_says_what_failed(const char *said);
 void session_begin(session *t, int purpose, int may_fall_back, trouble what);
 /* Nothing is left on the device, nor, which system_free looks at, on the host. */
 void session_end(session *t);
-/* Two factorizations with all ways to solve. */
+/* Three factorizations, the last of values on the device, with all ways to solve. */
 void session_run(session *t);
 
 libsolver_status session_factorize(session *t);
