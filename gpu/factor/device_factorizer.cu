@@ -54,13 +54,11 @@ struct task_clock {
     }
 };
 
+/* Small fronts: a run by the block, or one by each warp. */
 template <typename T>
-__global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
-    factor_small_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
+__device__ __forceinline__ void run_fronts(const factor_arguments<T> &a, const factor_task &task,
+                                           char *shared)
 {
-    extern __shared__ __align__(128) char shared[];
-    const task_clock clock(a.trace, first + blockIdx.x);
-    const factor_task task = a.task[first + blockIdx.x];
     const int warp = threadIdx.x / 32;
     if (task.kind == FACTOR_SMALL)
         factorize_run<8>(a, task.i, task.j, shared);
@@ -69,6 +67,38 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
         factorize_run<1>(a, range.first, range.end,
                          shared + warp * small_bytes<T>(FACTOR_TINY_ROWS));
     }
+}
+
+/* Tiles but for diagonal blocks. */
+template <typename T>
+__device__ __forceinline__ void run_tile(const factor_arguments<T> &a, const factor_task &task,
+                                         char *shared)
+{
+    T *const t = reinterpret_cast<T *>(shared);
+    T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
+    switch (task.kind) {
+    case FACTOR_ASSEMBLE:
+        assemble_tile(a, task, tile[0]);
+        break;
+    case FACTOR_ROWS:
+        finish_rows_task(a, task, tile);
+        break;
+    case FACTOR_UPDATE:
+        update_tile(a, task, tile[0]);
+        break;
+    case FACTOR_CONTRIBUTION:
+        form_contribution(a, task, tile[0]);
+        break;
+    }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
+    factor_small_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
+{
+    extern __shared__ __align__(128) char shared[];
+    const task_clock clock(a.trace, first + blockIdx.x);
+    run_fronts(a, a.task[first + blockIdx.x], shared);
     clock.stop();
 }
 
@@ -91,23 +121,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
 {
     extern __shared__ __align__(128) char shared[];
     const task_clock clock(a.trace, first + blockIdx.x);
-    const factor_task task = a.task[first + blockIdx.x];
-    T *const t = reinterpret_cast<T *>(shared);
-    T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
-    switch (task.kind) {
-    case FACTOR_ASSEMBLE:
-        assemble_tile(a, task, tile[0]);
-        break;
-    case FACTOR_ROWS:
-        finish_rows_task(a, task, tile);
-        break;
-    case FACTOR_UPDATE:
-        update_tile(a, task, tile[0]);
-        break;
-    case FACTOR_CONTRIBUTION:
-        form_contribution(a, task, tile[0]);
-        break;
-    }
+    run_tile(a, a.task[first + blockIdx.x], shared);
     clock.stop();
 }
 
@@ -121,35 +135,12 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
 {
     extern __shared__ __align__(128) char shared[];
     const factor_task task = a.task[first + blockIdx.x];
-    const int warp = threadIdx.x / 32;
-    T *const t = reinterpret_cast<T *>(shared);
-    T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
     wait_for_level_before();
     const task_clock clock(a.trace, first + blockIdx.x);
-    switch (task.kind) {
-    case FACTOR_SMALL:
-        factorize_run<8>(a, task.i, task.j, shared);
-        break;
-    case FACTOR_TINY:
-        if (warp < task.j) {
-            const factor_range range = a.range[task.i + warp];
-            factorize_run<1>(a, range.first, range.end,
-                             shared + warp * small_bytes<T>(FACTOR_TINY_ROWS));
-        }
-        break;
-    case FACTOR_ASSEMBLE:
-        assemble_tile(a, task, tile[0]);
-        break;
-    case FACTOR_ROWS:
-        finish_rows_task(a, task, tile);
-        break;
-    case FACTOR_UPDATE:
-        update_tile(a, task, tile[0]);
-        break;
-    case FACTOR_CONTRIBUTION:
-        form_contribution(a, task, tile[0]);
-        break;
-    }
+    if (task.kind == FACTOR_SMALL || task.kind == FACTOR_TINY)
+        run_fronts(a, task, shared);
+    else
+        run_tile(a, task, shared);
     clock.stop();
 }
 

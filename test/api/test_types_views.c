@@ -49,15 +49,6 @@ static libsolver_status status_of(arrays *v, const libsolver_options *o)
     return status;
 }
 
-/* Place of the diagonal entry of row i, or of one beside the diagonal. */
-static int64_t find(const arrays *v, int diagonal)
-{
-    int64_t k = 0;
-    while ((v->pointers[k] == v->indices[k]) != diagonal)
-        k++;
-    return k;
-}
-
 static void wrong_values_are_refused(void **state)
 {
     (void)state;
@@ -67,7 +58,7 @@ static void wrong_values_are_refused(void **state)
             random_stream r = random_seeded(3);
             dense *s = random_system(&r, hermitian, 9, 0.5, POSITIVE);
             arrays *v = view_of(s, 3 + storage, NULL);
-            const int64_t on = find(v, 1), off = find(v, 0);
+            const int64_t on = arrays_find(v, 1), off = arrays_find(v, 0);
             assert_int_equal(status_of(v, &o), LIBSOLVER_OK);
             const scalar before = v->values[off], diagonal = v->values[on];
             v->values[off] = NAN;

@@ -170,15 +170,6 @@ static void check_refused(libsolver_factor *f, arrays *v, const libsolver_matrix
                 (shift ? LIBSOLVER_OK : LIBSOLVER_INVALID));
 }
 
-/* Place of the diagonal entry of row i, or of one beside the diagonal, of triplets. */
-static int64_t find(const arrays *v, int diagonal)
-{
-    int64_t k = 0;
-    while ((v->pointers[k] == v->indices[k]) != diagonal)
-        k++;
-    return k;
-}
-
 static void wrong_values_are_refused(void **state)
 {
     (void)state;
@@ -188,7 +179,7 @@ static void wrong_values_are_refused(void **state)
             random_stream r = random_seeded(3);
             dense *s = random_system(&r, hermitian, 9, 0.5, POSITIVE);
             arrays *v = view_of(s, 3 + storage, NULL);
-            const int64_t on = find(v, 1), off = find(v, 0);
+            const int64_t on = arrays_find(v, 1), off = arrays_find(v, 0);
             const int full = storage == LIBSOLVER_FULL;
             libsolver_matrix a = on_device(v);
             libsolver_factor *f = NULL;

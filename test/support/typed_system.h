@@ -90,6 +90,15 @@ static inline arrays *view_of(const dense *s, int kind, random_stream *r)
     return v;
 }
 
+/* Place of the diagonal entry of some row, or of an entry beside the diagonal, of triplets. */
+static inline int64_t arrays_find(const arrays *v, int diagonal)
+{
+    int64_t k = 0;
+    while ((v->pointers[k] == v->indices[k]) != diagonal)
+        k++;
+    return k;
+}
+
 static inline libsolver_options with_kind(libsolver_kind kind)
 {
     libsolver_options o;
