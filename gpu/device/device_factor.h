@@ -58,7 +58,8 @@ libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, m
  * own may be NULL.  Statuses as above. */
 libsolver_status device_factor_reserve(device_factor *f, const factor_tree *tree, message *why);
 /* The factor that was loaded or made last to the host: panel(s) as in a factor_tree, without rows
- * between its columns.  Only Cholesky.  Waits; OUT_OF_DEVICE_MEMORY: page-locked memory could not be had. */
+ * between its columns.  Only Cholesky.  Waits; OUT_OF_DEVICE_MEMORY: page-locked memory could not
+ * be had. */
 libsolver_status device_factor_fetch(device_factor *f, const factor_tree *tree, void *const *panel,
                                      message *why);
 

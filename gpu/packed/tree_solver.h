@@ -64,8 +64,9 @@ void tree_solver_free(tree_solver *solver);
  * the solver's must have ended.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
 libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, message *why);
 /* For a factor that is made on the device: memory for its panels, which lie as in
- * gpu/device/device_factor.h, leading dimensions as in the tree, whose own panels are not read.  What was packed
- * before can not be solved with any more.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
+ * gpu/device/device_factor.h, leading dimensions as in the tree, whose own panels are not read.
+ * What was packed before can not be solved with any more.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY,
+ * CUDA. */
 libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tree, void **panels,
                                      message *why);
 /* tree_solver_pack for the factor that was made there; tree->scale is on the device.
