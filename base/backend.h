@@ -104,9 +104,7 @@ typedef struct backend_plan_view {
 } backend_plan_view;
 
 typedef struct backend_view {
-    const void *values;    /* of the entries of backend_plan_view.a */
-    const void *row_sum;   /* n reals: row sums of |A|, in the order of P A P^T */
-    const void *scale;     /* n reals: the diagonal of S, in the same order */
+    const void *scale;     /* n reals: the diagonal of S, in the order of P A P^T */
     const int32_t *row_of; /* n */
     int is_singular;       /* there are zero pivots */
     double least_progress; /* plain refinement of a column ends after a step that does not reduce

@@ -45,33 +45,18 @@ static void number_columns(const int32_t *perm, const supernodes *s, const int32
     }
 }
 
-/* Supernodes on the longest path.  height: workspace, one for each. */
-static int32_t tree_levels(int32_t n, const int32_t *above, int32_t *height)
-{
-    int32_t levels = 0;
-    for (int32_t s = 0; s < n; s++)
-        height[s] = 1;
-    for (int32_t s = 0; s < n; s++) {
-        if (height[s] > levels)
-            levels = height[s];
-        if (above[s] != -1 && height[above[s]] <= height[s])
-            height[above[s]] = height[s] + 1;
-    }
-    return levels;
-}
-
-/* Most columns on a path.  chain: workspace, one for each supernode. */
-static int32_t longest_chain(const forest *f, int32_t *chain)
+/* The longest path of the tree: in columns, supernode s having first[s + 1] - first[s] of them, or,
+ * first NULL, in supernodes.  length: workspace, one for each. */
+static int32_t longest_path(int32_t n, const int32_t *above, const int32_t *first, int32_t *length)
 {
     int32_t longest = 0;
-    for (int32_t s = 0; s < f->supernodes; s++)
-        chain[s] = 0;
-    for (int32_t s = 0; s < f->supernodes; s++) {
-        const int32_t above = f->above[s];
-        chain[s] += f->first[s + 1] - f->first[s];
-        longest = longest > chain[s] ? longest : chain[s];
-        if (above != -1 && chain[above] < chain[s])
-            chain[above] = chain[s];
+    for (int32_t s = 0; s < n; s++)
+        length[s] = 0;
+    for (int32_t s = 0; s < n; s++) {
+        length[s] += first ? first[s + 1] - first[s] : 1;
+        longest = longest > length[s] ? longest : length[s];
+        if (above[s] != -1 && length[above[s]] < length[s])
+            length[above[s]] = length[s];
     }
     return longest;
 }
@@ -105,8 +90,8 @@ libsolver_status forest_of_elimination(memory *m, const graph *g, const eliminat
     if (!f->perm || !f->parent || !f->count || !f->first || !f->rows || !f->above)
         goto done;
     number_columns(class_of ? expanded : e->perm, &s, place, f);
-    f->levels = tree_levels(s.number, f->above, place);
-    f->chain = longest_chain(f, place);
+    f->levels = longest_path(s.number, f->above, NULL, place);
+    f->chain = longest_path(s.number, f->above, f->first, place);
     status = LIBSOLVER_OK;
     assert(forest_check(f) == NULL);
 done:

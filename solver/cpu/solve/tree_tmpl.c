@@ -131,9 +131,7 @@ void NAME(cpu_view)(const void *numeric_, backend_view *view)
     const numeric *f = numeric_;
     const int is_singular = f->zero_pivots > 0;
     *view =
-        (backend_view){.values = f->value,
-                       .row_sum = f->row_sum,
-                       .scale = f->scale,
+        (backend_view){.scale = f->scale,
                        .row_of = f->plan->part.perm,
                        .is_singular = is_singular,
                        .least_progress = is_singular ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
