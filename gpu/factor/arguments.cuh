@@ -28,10 +28,19 @@ template <typename T> struct factor_arguments {
     const T *value;             /* of the scaled matrix */
     const real_of<T> *diagonal; /* n */
     T *panel, *arena, *inverse;
+    int32_t *grows; /* of each inverse: whether substitution is to stand for it */
     gathered_outcome *outcome;
     double refuse, doubt;
     uint64_t *trace; /* NULL, or of each task when it began and ended, in ns */
 };
+
+/* Of a kernel that may begin while the one before it ends: what comes before this call reads tables
+ * alone; the next kernel may begin from now on. */
+__device__ __forceinline__ void wait_for_kernel_before()
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
 
 template <typename T>
 __device__ __forceinline__ cholesky_rule<T> rule_of(const factor_arguments<T> &a)

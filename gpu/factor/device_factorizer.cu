@@ -10,14 +10,6 @@
 #include "gpu/factor/values.cuh"
 #include <cstring>
 
-/* Of a level that may begin while the one before it ends (factor_level_kernel): what comes before
- * this call reads tables alone; the next level may begin from now on. */
-__device__ __forceinline__ void wait_for_level_before()
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-
 /* A kernel for each class of tasks, so that each has the registers that it wants: the chain of
  * diagonal blocks all of a multiprocessor's, products and small fronts half of them. */
 template <typename T> struct factor_shape {
@@ -135,7 +127,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
 {
     extern __shared__ __align__(128) char shared[];
     const factor_task task = a.task[first + blockIdx.x];
-    wait_for_level_before();
+    wait_for_kernel_before();
     const task_clock clock(a.trace, first + blockIdx.x);
     if (task.kind == FACTOR_SMALL || task.kind == FACTOR_TINY)
         run_fronts(a, task, shared);
@@ -146,6 +138,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
 
 __global__ void factor_begin_kernel(gathered_outcome *o, int n)
 {
+    wait_for_kernel_before();
     const unsigned long long infinite = (unsigned long long)__double_as_longlong(INFINITY);
     *o = {n, 0, n, infinite, 0, infinite};
 }
@@ -185,6 +178,7 @@ template <typename T> struct factor_places {
         values.value = reinterpret_cast<T *>(part(g->entries, sizeof(T)));
         tasks.arena = reinterpret_cast<T *>(part(g->arena_scalars, sizeof(T)));
         tasks.inverse = reinterpret_cast<T *>(part(g->inverses * TILE * TILE, sizeof(T)));
+        tasks.grows = reinterpret_cast<int32_t *>(part(g->inverses, sizeof(int32_t)));
         tasks.value = values.value;
         tasks.diagonal = values.diagonal;
         tasks.outcome = values.outcome;
@@ -284,9 +278,8 @@ static factor_places<T> places_of(const device_factorizer *f, const factor_progr
 /* Streams that are captured together, and what forks and joins them. */
 struct branches {
     int multiprocessors = 1;
-    bool was_level = false; /* the launch before, on the first stream, was one of
-                             * factor_level_kernel
-                             */
+    bool overlaps = false; /* the kernel before on the first stream lets the next one begin
+                              (wait_for_kernel_before), which waits where it needs it */
     enum { COUNT = 3 };
     cudaStream_t stream[COUNT] = {};
     cudaEvent_t event[COUNT] = {};
@@ -345,6 +338,16 @@ static void split_level(const factor_program *g, int32_t level, task_class (&par
     }
 }
 
+/* A kernel that waits for the one before itself, and lets the next one begin. */
+template <typename... Parameters, typename... Arguments>
+static void launch_overlapping(branches *b, void (*kernel)(Parameters...), launch_shape shape,
+                               Arguments... arguments)
+{
+    shape.overlaps = b->overlaps;
+    b->check(launch_kernel(kernel, shape, b->stream[0], arguments...));
+    b->overlaps = true;
+}
+
 /* A level of tasks without diagonal blocks that all find a place at once. */
 template <typename T>
 static void launch_narrow_level(branches *b, const factor_program *g, const factor_arguments<T> &a,
@@ -353,10 +356,7 @@ static void launch_narrow_level(branches *b, const factor_program *g, const fact
     const int64_t first = g->level_start[level], count = g->level_start[level + 1] - first;
     constexpr int SHARED = factor_shape<T>::SMALL > factor_shape<T>::TILES ? factor_shape<T>::SMALL
                                                                            : factor_shape<T>::TILES;
-    launch_shape shape = {count, CHOLESKY_THREADS, SHARED};
-    shape.overlaps = b->was_level;
-    b->check(launch_kernel(factor_level_kernel<T>, shape, b->stream[0], a, first));
-    b->was_level = true;
+    launch_overlapping(b, factor_level_kernel<T>, {count, CHOLESKY_THREADS, SHARED}, a, first);
 }
 
 /* The classes of a level run beside each other. */
@@ -374,7 +374,7 @@ static void launch_level(branches *b, const factor_program *g, const factor_argu
         launch_narrow_level(b, g, a, level);
         return;
     }
-    b->was_level = false;
+    b->overlaps = false;
     for (int q = 1; q < 3; q++)
         if (part[q].count > 0)
             b->wait(q, 0);
@@ -396,8 +396,8 @@ template <typename T> static void launch_values(branches *b, const value_argumen
     if (most == 0)
         return;
     if (a.is_unscaled)
-        b->check(launch_kernel(factor_range_kernel<T>, shape, b->stream[0], a));
-    b->check(launch_kernel(factor_values_kernel<T>, shape, b->stream[0], a));
+        launch_overlapping(b, factor_range_kernel<T>, shape, a);
+    launch_overlapping(b, factor_values_kernel<T>, shape, a);
 }
 
 /* Captured in streams of their own: the caller's may be one that cannot be. */
@@ -414,7 +414,7 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
     cudaError_t error = cudaStreamBeginCapture(b.stream[0], cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    b.check(launch_kernel(factor_begin_kernel, {1, 1}, b.stream[0], there.values.outcome, g->n));
+    launch_overlapping(&b, factor_begin_kernel, {1, 1}, there.values.outcome, g->n);
     launch_values(&b, there.values);
     for (int32_t q = 0; q < g->levels; q++)
         launch_level(&b, g, there.tasks, q);

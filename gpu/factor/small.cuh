@@ -6,54 +6,82 @@
 #include "gpu/factor/arguments.cuh"
 
 /* Bytes of shared memory for a front of m rows: the front, the inverses of two diagonal blocks,
- * pivots. */
+ * pivots, whether the inverses grow. */
 template <typename T> __host__ __device__ constexpr int small_bytes(int m)
 {
     const int columns = (m + 7) / 8 * 8;
-    return (padded_rows<T>(m) * columns + 2 * CHOLESKY_STEP * CHOLESKY_STEP + columns) *
+    return (padded_rows<T>(m) * columns + 2 * CHOLESKY_STEP * CHOLESKY_STEP + columns + 2) *
            (int)sizeof(T);
 }
 
+/* Columns of a child's block on their way to a warp, whose lanes have the rows. */
+template <typename T> struct block_columns {
+    static constexpr int COUNT = sizeof(T) == 16 ? 4 : 8;
+    int r, first;
+    int position; /* of this lane's row in the front */
+    T v[COUNT];
+
+    __device__ __forceinline__ bool has(int column) const
+    {
+        const int lane = threadIdx.x % 32;
+        return column <= lane && lane < r;
+    }
+    __device__ __forceinline__ void load(const T *block)
+    {
+#pragma unroll
+        for (int q = 0; q < COUNT; q++)
+            v[q] = has(first + q) ? block[threadIdx.x % 32 + (first + q) * r] : T{};
+    }
+    __device__ __forceinline__ void add(T *F, int ld) const
+    {
+        T *to[COUNT], sum[COUNT];
+#pragma unroll
+        for (int q = 0; q < COUNT; q++) {
+            to[q] = F + position + __shfl_sync(~0u, position, min(first + q, 31)) * ld;
+            sum[q] = has(first + q) ? *to[q] + v[q] : T{};
+        }
+#pragma unroll
+        for (int q = 0; q < COUNT; q++)
+            if (has(first + q))
+                *to[q] = sum[q];
+    }
+};
+
 /* F += what the children have, whose blocks have r <= 32 rows, by one warp.  Lanes hold the
- * children and, of one child, the positions: those of the next are on their way meanwhile, and so
- * are four columns at a time. */
+ * children, the first 32 of them `begin`.  Some columns are on their way while those before them
+ * are added, the next child's too. */
 template <typename T>
 __device__ __forceinline__ void pull_by_warp(const factor_arguments<T> &a, const factor_front &f,
-                                             T *F, int ld)
+                                             const factor_child &begin, T *F, int ld)
 {
-    constexpr int AHEAD = 4;
     const int lane = threadIdx.x % 32;
     for (int c0 = 0; c0 < f.children; c0 += 32) {
         const int count = min(32, f.children - c0);
-        factor_child mine = {};
-        if (lane < count)
-            mine = a.child[f.child + c0 + lane];
-        auto position_in = [&](int c) {
-            const int64_t from = __shfl_sync(~0u, mine.position, min(c, 31));
-            const int r = __shfl_sync(~0u, mine.r, min(c, 31));
-            return c < count && lane < r ? a.position[from + lane] : 0;
-        };
-        int next = position_in(0);
-        for (int c = 0; c < count; c++) {
-            const int own = next, r = __shfl_sync(~0u, mine.r, c);
+        factor_child mine = begin;
+        if (c0 > 0)
+            mine = lane < count ? a.child[f.child + c0 + lane] : factor_child{};
+        block_columns<T> next = {};
+        auto load = [&](int c) {
+            const int64_t from = __shfl_sync(~0u, mine.position, c);
             const T *block = a.arena + __shfl_sync(~0u, mine.block, c);
-            next = position_in(c + 1);
-            for (int j0 = 0; j0 < r; j0 += AHEAD) {
-                T v[AHEAD];
-#pragma unroll
-                for (int q = 0; q < AHEAD; q++)
-                    v[q] =
-                        j0 + q < r && lane >= j0 + q && lane < r ? block[lane + (j0 + q) * r] : T{};
-#pragma unroll
-                for (int q = 0; q < AHEAD; q++) {
-                    const int column = __shfl_sync(~0u, own, min(j0 + q, 31));
-                    if (j0 + q < r && lane >= j0 + q && lane < r) {
-                        T *to = F + own + column * ld;
-                        *to = *to + v[q];
-                    }
-                }
+            next.r = __shfl_sync(~0u, mine.r, c);
+            if (next.first == 0)
+                next.position = lane < next.r ? a.position[from + lane] : 0;
+            next.load(block);
+        };
+        load(0);
+        for (int c = 0; c < count;) {
+            const block_columns<T> now = next;
+            next.first += block_columns<T>::COUNT;
+            if (next.first >= now.r) {
+                next.first = 0;
+                c++;
             }
-            __syncwarp(); /* another lane may have these entries of the next child */
+            if (c < count)
+                load(c);
+            now.add(F, ld);
+            if (next.first == 0)
+                __syncwarp(); /* another lane may have these entries of the next child */
         }
     }
 }
@@ -75,32 +103,65 @@ __device__ __forceinline__ void pull_by_block(const factor_arguments<T> &a, cons
     }
 }
 
+/* What a thread needs first of a front, asked for as the front before is stored. */
+template <int WARPS, typename T> struct front_begin {
+    factor_entry entry;
+    T value;
+    factor_child child; /* by a warp: of each lane */
+
+    __device__ __forceinline__ void load(const factor_arguments<T> &a, const factor_front &f)
+    {
+        const int rank = front_team<WARPS>::rank();
+        if (rank < f.entries) {
+            entry = a.entry[f.entry + rank];
+            value = a.value[f.entry + rank];
+        }
+        if (WARPS == 1)
+            child = rank < f.children ? a.child[f.child + rank] : factor_child{};
+    }
+};
+
+/* F := entries of A and what the children have; begins and ends with a barrier of the team. */
 template <int WARPS, typename T>
+__device__ __forceinline__ void assemble_small(const factor_arguments<T> &a, const factor_front &f,
+                                               const front_begin<WARPS, T> &begin, T *F, int ld,
+                                               int columns)
+{
+    using team = front_team<WARPS>;
+    const int rank = team::rank();
+    team::sync();
+    for (int q = rank; q < ld * columns; q += team::THREADS)
+        F[q] = T{};
+    team::sync();
+    for (int q = rank; q < f.entries; q += team::THREADS) { /* each place has one entry */
+        const factor_entry e = q == rank ? begin.entry : a.entry[f.entry + q];
+        F[e.row + e.column * ld] = q == rank ? begin.value : a.value[f.entry + q];
+    }
+    if constexpr (WARPS == 1) {
+        __syncwarp();
+        pull_by_warp(a, f, begin.child, F, ld);
+    } else
+        pull_by_block(a, f, F, ld);
+    team::sync();
+}
+
+/* The front whose begin is there; when F is done with but for stores, `then` is called. */
+template <int WARPS, typename T, typename Then>
 __device__ __forceinline__ void factorize_small(const factor_arguments<T> &a, const factor_front &f,
-                                                char *shared)
+                                                const front_begin<WARPS, T> &begin, char *shared,
+                                                Then &&then)
 {
     using R = real_of<T>;
     using team = front_team<WARPS>;
     const int m = f.m, k = f.k, r = m - k, ld = padded_rows<T>(m), lane = threadIdx.x % 32,
-              columns = (m + 7) / 8 * 8;
+              columns = (m + 7) / 8 * 8, rank = team::rank();
     T *F = reinterpret_cast<T *>(shared), *X = F + ld * columns;
     R *pivot = reinterpret_cast<R *>(X + 2 * CHOLESKY_STEP * CHOLESKY_STEP);
-    for (int q = team::rank(); q < ld * columns; q += team::THREADS)
-        F[q] = T{};
-    team::sync();
-    for (int q = team::rank(); q < f.entries; q += team::THREADS) {
-        const factor_entry e = a.entry[f.entry + q];
-        F[e.row + e.column * ld] = a.value[f.entry + q]; /* each place has one entry */
-    }
-    if constexpr (WARPS == 1) {
-        __syncwarp();
-        pull_by_warp(a, f, F, ld);
-    } else
-        pull_by_block(a, f, F, ld);
-    team::sync();
-    cholesky_columns<WARPS>(F, ld, m, k, X, 0, CHOLESKY_STEP, pivot);
-    if (team::warp() == 0)
-        judge_pivots<T>(pivot, a.diagonal + f.first, k, f.first, rule_of(a), lane, 32);
+    assemble_small(a, f, begin, F, ld, columns);
+    cholesky_columns<WARPS, false>(F, ld, m, k, X, 0, CHOLESKY_STEP, pivot,
+                                   reinterpret_cast<int *>(pivot + columns));
+    const R start = rank < k ? a.diagonal[f.first + rank] : 0;
+    then();
     T *panel = a.panel + f.panel, *block = a.arena + f.block;
     for (int j = team::warp(); j < m; j += WARPS) {
         const T *from = F + j * ld;
@@ -108,20 +169,29 @@ __device__ __forceinline__ void factorize_small(const factor_arguments<T> &a, co
         for (int i = j + lane; i < m; i += 32)
             to[i] = from[i];
     }
-    team::sync(); /* the next front's memory is this one's */
+    if (32 * team::warp() < k)
+        judge_pivot<T>(rank < k, rank < k ? pivot[rank] : 0, start, f.first + rank, rule_of(a));
 }
 
-/* Fronts [first, end), one after the other; the next one's record comes while one is worked on. */
+/* Fronts [first, end), one after the other; the next one's record comes while one is worked on, its
+ * begin while it is stored. */
 template <int WARPS, typename T>
 __device__ __forceinline__ void factorize_run(const factor_arguments<T> &a, int first, int end,
                                               char *shared)
 {
     factor_front next = a.front[first];
+    front_begin<WARPS, T> begin;
+    begin.load(a, next);
     for (int s = first; s < end; s++) {
         const factor_front f = next;
-        if (s + 1 < end)
+        const bool goes_on = s + 1 < end;
+        if (goes_on)
             next = a.front[s + 1];
-        factorize_small<WARPS>(a, f, shared);
+        const front_begin<WARPS, T> now = begin;
+        factorize_small<WARPS>(a, f, now, shared, [&] {
+            if (goes_on)
+                begin.load(a, next);
+        });
     }
 }
 

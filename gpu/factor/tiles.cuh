@@ -9,15 +9,16 @@ constexpr int STAGE_COLUMNS = 32; /* of both operands, in shared memory at a tim
 
 template <typename T> struct tile_shape {
     static constexpr int LD = TILE_LD<T>, STAGE = LD * STAGE_COLUMNS;
-    static constexpr int BYTES = 6 * STAGE * (int)sizeof(T) + TILE * (int)sizeof(T);
+    static constexpr int BYTES = (6 * STAGE + TILE) * (int)sizeof(T) + 2 * (int)sizeof(int);
     static_assert(6 * STAGE >= 3 * TILE_AREA<T>, "three tiles have room where the stages were");
 };
 
-/* An operand of a product: rows x depth at `at`, by columns. */
+/* An operand of a product: rows x depth at `at`, by columns, of which copies begin `shift` rows
+ * before: they have sixteen bytes. */
 template <typename T> struct operand {
     const T *at;
     int64_t ld;
-    int rows;
+    int rows, shift;
 };
 
 /* One entry, asynchronously; zero where it is not there. */
@@ -42,12 +43,6 @@ template <int N> __device__ __forceinline__ void copies_wait()
  * all of them eight bytes behind. */
 template <typename T> constexpr bool COPIES_PAIRS = sizeof(T) == 8;
 
-/* Rows by which an operand's stages begin behind their columns' begin. */
-template <typename T> __device__ __forceinline__ int stage_shift(const operand<T> &o)
-{
-    return COPIES_PAIRS<T> ? (int)((uintptr_t)o.at / 8 % 2) : 0;
-}
-
 /* Sixteen bytes, of which the first `bytes` are there; zeros behind them. */
 __device__ __forceinline__ void copy_pair(void *to, const void *from, int bytes)
 {
@@ -57,46 +52,67 @@ __device__ __forceinline__ void copy_pair(void *to, const void *from, int bytes)
                  : "memory");
 }
 
-/* Rows [-shift, 64] in pairs: 32 of each column, and the one behind them where there is a shift. */
-template <typename T>
-__device__ __forceinline__ void stage_load_pairs(T *stage, const operand<T> &o, int c, int depth)
-{
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, shift = stage_shift(o);
-    const T *const begin = o.at - shift;
-    const int left = o.rows + shift - 2 * lane, bytes = left >= 2 ? 16 : left == 1 ? 8 : 0;
-    const int tail = o.rows + shift > TILE ? 8 : 0;
-    constexpr int WARPS = CHOLESKY_THREADS / 32;
-#pragma unroll
-    for (int q = 0; q < STAGE_COLUMNS; q += WARPS) {
-        const int column = warp + q;
-        const bool counts = c + column < depth;
-        const T *from = counts ? begin + (c + column) * o.ld : begin;
-        T *to = stage + column * TILE_LD<T>;
-        copy_pair(to + 2 * lane, bytes > 0 ? from + 2 * lane : begin, counts ? bytes : 0);
-        if (lane == 0 && shift)
-            copy_pair(to + TILE, tail ? from + TILE : begin, counts ? tail : 0);
+/* This thread's part of one column in COLUMNS: where it comes from and goes to, and its bytes. */
+template <typename T> struct column_copy {
+    static constexpr int EACH = COPIES_PAIRS<T> ? 2 : 1, LANES = TILE / EACH,
+                         COLUMNS = CHOLESKY_THREADS / LANES;
+    int column, bytes;
+    const T *from;
+    T *to;
+
+    __device__ __forceinline__ column_copy(T *stage, const operand<T> &o, int c)
+    {
+        const int row = EACH * ((int)threadIdx.x % LANES);
+        column = (int)threadIdx.x / LANES;
+        bytes = max(0, min(EACH, o.rows + o.shift - row)) * (int)sizeof(T);
+        from = o.at - o.shift + (int64_t)(c + column) * o.ld + (bytes > 0 ? row : 0);
+        to = stage + column * TILE_LD<T> + row;
     }
+    /* The column by `next` behind this one. */
+    __device__ __forceinline__ void copy(int next, const operand<T> &o, bool there) const
+    {
+        const T *source = there ? from + next * o.ld : o.at - o.shift;
+        if constexpr (COPIES_PAIRS<T>)
+            copy_pair(to + next * TILE_LD<T>, source, there ? bytes : 0);
+        else
+            copy_entry(to + next * TILE_LD<T>, source, there && bytes > 0);
+    }
+};
+
+/* Of a shifted operand the row behind the first 64, by a lane for each of a warp's columns. */
+template <typename T>
+__device__ __forceinline__ void copy_last_row(T *stage, const operand<T> &o, int c, int depth)
+{
+    constexpr int WARPS = CHOLESKY_THREADS / 32;
+    const int column = (int)threadIdx.x / 32 + WARPS * ((int)threadIdx.x % 32);
+    if (column >= STAGE_COLUMNS)
+        return;
+    const bool there = c + column < depth && o.rows + 1 > TILE;
+    const T *const begin = o.at - 1;
+    copy_pair(stage + column * TILE_LD<T> + TILE,
+              there ? begin + (int64_t)(c + column) * o.ld + TILE : begin,
+              there ? (int)sizeof(T) : 0);
 }
 
 /* stage := columns [c, c + STAGE_COLUMNS) of an operand, its shift first, zero past its rows and
- * depth */
+ * depth.  A few instructions for each copy: products wait for those of a warp, not for bytes. */
 template <typename T>
 __device__ __forceinline__ void stage_load(T *stage, const operand<T> &o, int c, int depth)
 {
-    if constexpr (COPIES_PAIRS<T>) {
-        stage_load_pairs(stage, o, c, depth);
-        return;
-    }
-    const int row = threadIdx.x % TILE, first = threadIdx.x / TILE;
-    const bool there = row < o.rows;
-    const T *from = there ? o.at + row : o.at;
+    const column_copy<T> copy(stage, o, c);
+    constexpr int STEP = column_copy<T>::COLUMNS;
+    if (c + STAGE_COLUMNS <= depth) {
 #pragma unroll
-    for (int q = 0; q < STAGE_COLUMNS; q += CHOLESKY_THREADS / TILE) {
-        const int column = first + q;
-        const bool counts = there && c + column < depth;
-        copy_entry(stage + row + column * TILE_LD<T>, counts ? from + (c + column) * o.ld : o.at,
-                   counts);
+        for (int q = 0; q < STAGE_COLUMNS; q += STEP)
+            copy.copy(q, o, true);
+    } else {
+#pragma unroll 1
+        for (int q = 0; q < STAGE_COLUMNS; q += STEP)
+            copy.copy(q, o, c + copy.column + q < depth);
     }
+    if constexpr (COPIES_PAIRS<T>)
+        if (o.shift)
+            copy_last_row(stage, o, c, depth);
 }
 
 /* The product of two operands' rows, A B^H: this warp has the 16 rows from sum_row() on and 32
@@ -116,7 +132,7 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const oper
 {
     constexpr int STAGE = tile_shape<T>::STAGE;
     const int steps = (depth + STAGE_COLUMNS - 1) / STAGE_COLUMNS;
-    const int a_row = sum_row() + stage_shift(a), b_row = sum_column() + stage_shift(same ? a : b);
+    const int a_row = sum_row() + a.shift, b_row = sum_column() + (same ? a : b).shift;
     const bool counts =
         sum_row() < a.rows && sum_column() < b.rows && !(same && sum_row() + 15 < sum_column());
     auto load = [&](int step) {
@@ -176,11 +192,15 @@ struct tile_place {
     }
 };
 
+/* Rows of the panel from a column on; of pivot rows, which begin at multiples of 64. */
 template <typename T>
-__device__ __forceinline__ operand<T>
-panel_rows(const factor_arguments<T> &a, const factor_front &f, int row, int rows, int column)
+__device__ __forceinline__ operand<T> panel_rows(const factor_arguments<T> &a,
+                                                 const factor_front &f, int row, int rows,
+                                                 int column, bool are_pivot_rows = false)
 {
-    return {a.panel + f.panel + row + (int64_t)column * f.ld, f.ld, rows};
+    const T *at = a.panel + f.panel + row + (int64_t)column * f.ld;
+    return {at, f.ld, rows,
+            COPIES_PAIRS<T> && !are_pivot_rows ? (int)((uintptr_t)at / sizeof(T) % 2) : 0};
 }
 
 /* What of child number c, if there is one, goes to row blocks i and j. */
@@ -275,8 +295,23 @@ __device__ __forceinline__ void tile_fetch(T *tile, const operand<T> &o, int dep
 template <typename T> struct tile_part {
     T v[4][4];
 
-    /* lower: entries above the diagonal become zero */
-    __device__ __forceinline__ tile_part(const T *at, int64_t ld, int rows, int columns, bool lower)
+    /* What lies outside comes from the last row or column: loads without conditions are all on
+     * their way at once. */
+    __device__ __forceinline__ tile_part(const T *at, int64_t ld, int rows, int columns)
+    {
+        const int lane = threadIdx.x % 32, g = sum_row() + lane / 4,
+                  l = sum_column() + 2 * (lane % 4);
+#pragma unroll
+        for (int t = 0; t < 4; t++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                v[t][e] = at[min(g + 8 * (e / 2), rows - 1) +
+                             (int64_t)min(l + 8 * t + e % 2, columns - 1) * ld];
+    }
+    /* tile := these minus a sum, rows x columns of it, lower: at or below the diagonal, and zeros.
+     */
+    __device__ __forceinline__ void put_less(T *tile, const product_sum<T, 4> &sum, int rows,
+                                             int columns, bool lower) const
     {
         const int lane = threadIdx.x % 32, g = sum_row() + lane / 4,
                   l = sum_column() + 2 * (lane % 4);
@@ -285,20 +320,9 @@ template <typename T> struct tile_part {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 const int i = g + 8 * (e / 2), j = l + 8 * t + e % 2;
-                v[t][e] = i < rows && j < columns && (!lower || i >= j) ? at[i + j * ld] : T{};
+                const bool there = i < rows && j < columns && (!lower || i >= j);
+                tile[i + j * TILE_LD<T>] = there ? v[t][e] - sum.entry(t, e) : T{};
             }
-    }
-    /* tile := these minus a sum */
-    __device__ __forceinline__ void put_less(T *tile, const product_sum<T, 4> &sum) const
-    {
-        const int lane = threadIdx.x % 32, g = sum_row() + lane / 4,
-                  l = sum_column() + 2 * (lane % 4);
-#pragma unroll
-        for (int t = 0; t < 4; t++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                tile[g + 8 * (e / 2) + (l + 8 * t + e % 2) * TILE_LD<T>] =
-                    v[t][e] - sum.entry(t, e);
     }
 };
 
@@ -313,41 +337,74 @@ template <typename T>
 __device__ __forceinline__ operand<T> inverse_of(const factor_arguments<T> &a,
                                                  const factor_front &f, int block)
 {
-    return {a.inverse + (int64_t)(f.inverse + block) * TILE * TILE, TILE, TILE};
+    return {a.inverse + (int64_t)(f.inverse + block) * TILE * TILE, TILE, TILE, 0};
+}
+
+/* B := B inv(L)^H by substitution, and to `out`: B a tile of `rows` rows, zero behind `columns`; L
+ * in the panel, brought to `room`.  A warp has 16 rows, and eight columns at a time: by lanes,
+ * then their product goes from the columns behind.  Four of eight warps are enough for what is
+ * rare, and a call keeps its code from between what is not. */
+template <typename T>
+__device__ __noinline__ void substitute_rows(T *B, const T *L, T *out, int64_t ld, int rows,
+                                             int columns, T *room)
+{
+    constexpr int LD = TILE_LD<T>, STEP = CHOLESKY_STEP;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = 16 * warp;
+    for (int j = warp; j < TILE; j += CHOLESKY_THREADS / 32)
+        for (int i = lane; i < TILE; i += 32)
+            room[i + j * LD] = i < columns && j <= i ? L[i + j * ld] : from_real<T>(i == j);
+    __syncthreads();
+    for (int p = 0; p < columns && row < rows; p += STEP) {
+        substitute_rows_8(B + p * LD, room + p * (LD + 1), LD, row, row + 16);
+        __syncwarp();
+        for (int q = p + STEP; q < columns; q += STEP)
+            cholesky_subtract(B + row + q * LD, LD, B + row + p * LD, room + q + p * LD);
+        __syncwarp();
+    }
+    __syncthreads();
+    for (int j = warp; j < columns; j += CHOLESKY_THREADS / 32)
+        for (int i = lane; i < rows; i += 32)
+            out[i + j * ld] = B[i + j * LD];
 }
 
 /* Tile (i, j) of L in tile[1], and in the panel:  (it - L(i, j-1) L(j, j-1)^H) X_j^H, X_j the
- * inverse of diagonal block j.  tile[0] is L(i, j-1) afterwards, if there is one, behind its shift
- * (which pivot rows do not have), tile[2] free, no barrier at the end. */
+ * inverse of diagonal block j, or substitution with that block.  tile[0] is L(i, j-1) afterwards,
+ * if there is one, behind its shift (which pivot rows do not have), tile[2] free, no barrier at the
+ * end. */
 template <typename T>
 __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const factor_front &f,
-                                            int i, int j, T *const (&tile)[3])
+                                            int i, int j, bool are_pivot_rows, T *const (&tile)[3])
 {
     const tile_place p(f, i, j);
-    const operand<T> own = panel_rows(a, f, p.row, p.rows, p.column);
-    int shift = 0;
+    const bool substitutes = a.grows[f.inverse + j];
+    const operand<T> own = panel_rows(a, f, p.row, p.rows, p.column),
+                     last = panel_rows(a, f, p.row, p.rows, p.column - TILE, are_pivot_rows);
+    const tile_part<T> before(own.at, own.ld, p.rows, p.columns);
     if (j > 0) {
-        const operand<T> last = panel_rows(a, f, p.row, p.rows, p.column - TILE);
-        shift = stage_shift(last);
         tile_fetch(tile[0], last, TILE);
-        tile_fetch(tile[1], panel_rows(a, f, p.column, p.columns, p.column - TILE), TILE);
+        tile_fetch(tile[1], panel_rows(a, f, p.column, p.columns, p.column - TILE, true), TILE);
     }
     tile_fetch(tile[2], inverse_of(a, f, j), TILE);
     copies_commit();
-    const tile_part<T> before(own.at, own.ld, p.rows, p.columns, false);
     copies_wait<0>();
     __syncthreads();
-    product_sum<T, 4> sum, scaled;
+    product_sum<T, 4> sum;
     if (j > 0) {
-        multiply_tiles(sum, tile[0] + shift, tile[1]);
+        multiply_tiles(sum, tile[0] + last.shift, tile[1]);
         __syncthreads();
     }
-    before.put_less(tile[1], sum);
+    before.put_less(tile[1], sum, p.rows, p.columns, false);
     __syncthreads();
+    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
+    if (substitutes) {
+        substitute_rows(tile[1], a.panel + f.panel + (int64_t)p.column * (f.ld + 1), out, f.ld,
+                        p.rows, p.columns, tile[2]);
+        return;
+    }
+    product_sum<T, 4> scaled;
     multiply_tiles(scaled, tile[1], tile[2]);
     __syncthreads();
     multiply_put(tile[1] + sum_row() + sum_column() * TILE_LD<T>, TILE_LD<T>, scaled, false);
-    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     each_entry(scaled, p.rows, p.columns,
                [&](int i, int j, T v) { out[i + (int64_t)j * f.ld] = v; });
 }
@@ -360,7 +417,7 @@ __device__ __forceinline__ void finish_rows_task(const factor_arguments<T> &a,
 {
     const factor_task task = given;
     const factor_front f = a.front[task.front];
-    finish_rows(a, f, task.i, task.j, tile);
+    finish_rows(a, f, task.i, task.j, false, tile);
     if (task.i != task.j + 2 || task.i >= factor_pivot_blocks(&f))
         return;
     const tile_place p(f, task.i, task.i);
@@ -392,17 +449,19 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     const tile_place p(f, task.i, task.i);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, k = p.columns, t = task.i;
     T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
-    const tile_part<T> before(out, f.ld, k, k, true);
+    const bool has_pivot = (int)threadIdx.x < k;
+    const real_of<T> start = has_pivot ? a.diagonal[f.first + p.column + threadIdx.x] : 0;
+    const tile_part<T> before(out, f.ld, k, k);
     product_sum<T, 4> sum;
     if (t > 0) {
-        finish_rows(a, f, t, t - 1, tile);
+        finish_rows(a, f, t, t - 1, true, tile);
         __syncthreads();
         if (sum_row() + 15 >= sum_column())
             multiply_tiles(sum, tile[1], tile[1]);
         __syncthreads();
     }
     T *D = tile[0], *X = tile[2];
-    before.put_less(D, sum);
+    before.put_less(D, sum, k, k, true);
     tile_clear(X);
     __syncthreads();
     if ((int)threadIdx.x >= k && threadIdx.x < TILE)
@@ -410,22 +469,32 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     if ((int)threadIdx.x >= (k + 7) / 8 * 8 && threadIdx.x < TILE)
         X[threadIdx.x * (LD + 1)] = from_real<T>(1);
     __syncthreads();
-    cholesky_columns<8>(D, LD, (k + 7) / 8 * 8, k, X, LD + 1, LD, pivot);
+    const int padded = (k + 7) / 8 * 8;
+    cholesky_columns<8, true>(D, LD, padded, padded, X, LD + 1, LD, pivot,
+                              reinterpret_cast<int *>(pivot + TILE));
     for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
         for (int i = j + lane; i < k; i += 32)
             out[i + (int64_t)j * f.ld] = D[i + j * LD];
     const bool is_wanted = f.m > p.row + k; /* the inverse, by rows below */
     if (is_wanted)
         invert_64(D, X);
+    if (warp < TILE / 32)
+        judge_pivot<T>(has_pivot, pivot[threadIdx.x], start, f.first + p.column + threadIdx.x,
+                       rule_of(a));
+    if (!is_wanted)
+        return;
     T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
-#pragma unroll
-    for (int q = 0; q < TILE_SHARE && is_wanted; q++) {
+    unsigned largest = 0; /* of inv(U), L = U D */
+#pragma unroll 4
+    for (int q = 0; q < TILE_SHARE; q++) {
         const int i = tile_row(q, false), j = tile_column(q, false);
-        inverse[i + j * TILE] = X[i + j * LD];
+        const T x = X[i + j * LD];
+        inverse[i + j * TILE] = x;
+        largest = max(largest, size_bits(times_real(x, real_part(D[i * (LD + 1)]))));
     }
-    if (warp == 0)
-        judge_pivots<T>(pivot, a.diagonal + f.first + p.column, k, f.first + p.column, rule_of(a),
-                        lane, 32);
+    const int grows = __syncthreads_or(largest > size_bits((real_of<T>)TILE_GROWTH_LIMIT));
+    if (threadIdx.x == 0)
+        a.grows[f.inverse + t] = grows;
 }
 
 template <typename T>

@@ -27,14 +27,6 @@ template <typename T> __device__ __forceinline__ double size_of(T a)
         return fabs((double)a);
 }
 
-template <typename T> __device__ __forceinline__ T times_real(T a, real_of<T> r)
-{
-    if constexpr (scalar<T>::is_complex)
-        return {a.re * r, a.im * r};
-    else
-        return a * r;
-}
-
 /* Whether entries are so near to the ends of the range that pivots might have no reciprocals. */
 template <typename T>
 __host__ __device__ __forceinline__ bool is_out_of_range(double most, double least)
@@ -50,6 +42,7 @@ static __global__ void factor_range_kernel(const __grid_constant__ value_argumen
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                   step = (int64_t)gridDim.x * blockDim.x;
     double most = 0, least = INFINITY;
+    wait_for_kernel_before();
     for (int64_t e = first; e < a.entries; e += step) {
         const double size = size_of(a.given[e]);
         most = fmax(most, size);
@@ -72,6 +65,7 @@ static __global__ void factor_values_kernel(const __grid_constant__ value_argume
     using R = real_of<T>;
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                   step = (int64_t)gridDim.x * blockDim.x;
+    wait_for_kernel_before();
     const bool equilibrates =
         !a.is_unscaled || is_out_of_range<T>(__longlong_as_double((long long)a.outcome->most),
                                              __longlong_as_double((long long)a.outcome->least));

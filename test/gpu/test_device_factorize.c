@@ -22,6 +22,7 @@ typedef struct on_device {
     factor_program g;
     device_factorizer f;
     factorizer_arguments places;
+    int64_t away;  /* scalars before what the program uses of panels and workspace */
     scalar *panel; /* on the host */
 } on_device;
 
@@ -39,18 +40,39 @@ static size_t panel_bytes(const on_device *t)
     return sizeof(scalar) * (size_t)t->g.panel_scalars;
 }
 
+static scalar *device_panel(const on_device *t)
+{
+    return (scalar *)t->places.panel + t->away;
+}
+
+/* Moves all that the program writes by so many scalars. */
+static void move_places(factor_program *g, int64_t scalars)
+{
+    for (int32_t q = 0; q < g->nodes; q++) {
+        g->front[q].panel += scalars;
+        g->front[q].block += scalars;
+        g->front[q].inverse += (int32_t)(scalars / (FACTOR_TILE * FACTOR_TILE));
+    }
+    for (int64_t q = 0; q < g->children; q++)
+        g->child[q].block += scalars;
+}
+
 static void put_values(const on_device *t)
 {
     CUDA(cudaMemcpy((void *)t->places.values, t->s.values,
                     sizeof(scalar) * (size_t)t->s.a.start[t->s.a.n], cudaMemcpyHostToDevice));
 }
 
-/* Of a system that is there. */
-static void open_device(on_device *t, const factor_tuning *tuning)
+/* Of a system that is there, all places `away` scalars behind the begins of memory. */
+static void open_device_at(on_device *t, const factor_tuning *tuning, int64_t away)
 {
     message why = {0};
     t->g = program_of(&t->s, tuning);
     t->f = (device_factorizer){0};
+    t->away = away;
+    t->g.arena_scalars += away;
+    t->g.inverses += away / (FACTOR_TILE * FACTOR_TILE);
+    move_places(&t->g, away);
     const factor_pattern p = fronts_of(&t->s);
     if (device_factorizer_load(&t->f, &t->g, &p, SCALAR_TYPE, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
@@ -60,9 +82,15 @@ static void open_device(on_device *t, const factor_tuning *tuning)
     assert_non_null(t->panel);
     t->places =
         (factorizer_arguments){.values = put(NULL, sizeof(scalar) * (size_t)t->s.a.start[t->s.a.n]),
-                               .panel = put(NULL, panel_bytes(t)),
+                               .panel = put(NULL, panel_bytes(t) + sizeof(scalar) * (size_t)away),
                                .doubt_level = 0x1p-6};
+    move_places(&t->g, -away); /* on the host they are where panels are compared */
     put_values(t);
+}
+
+static void open_device(on_device *t, const factor_tuning *tuning)
+{
+    open_device_at(t, tuning, 0);
 }
 
 /* A factorization into panels that held NaN before. */
@@ -70,12 +98,12 @@ static cholesky_outcome factorize(on_device *t)
 {
     cholesky_outcome o = {0};
     message why = {0};
-    CUDA(cudaMemset(t->places.panel, 0xff, panel_bytes(t)));
+    CUDA(cudaMemset(device_panel(t), 0xff, panel_bytes(t)));
     CUDA(cudaDeviceSynchronize());
     if (device_factorizer_launch(&t->f, &t->g, &t->places, &why) != LIBSOLVER_OK ||
         device_factorizer_finish(&t->f, &o, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
-    CUDA(cudaMemcpy(t->panel, t->places.panel, panel_bytes(t), cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(t->panel, device_panel(t), panel_bytes(t), cudaMemcpyDeviceToHost));
     return o;
 }
 
@@ -89,14 +117,23 @@ static void close_device(on_device *t)
     system_free(&t->s);
 }
 
+/* The scale factors, to be freed. */
+static real *scale_of(const on_device *t)
+{
+    const size_t bytes = sizeof(real) * (size_t)t->g.n;
+    real *scale = malloc(bytes + 16);
+    assert_non_null(scale);
+    CUDA(cudaMemcpy(scale, t->f.scale, bytes, cudaMemcpyDeviceToHost));
+    return scale;
+}
+
 /* Scale factors are the CPU's. */
 static void check_scale(const on_device *t)
 {
     const size_t bytes = sizeof(real) * (size_t)t->g.n;
-    real *mine = malloc(bytes + 16), *theirs = malloc(bytes + 16);
+    real *mine = scale_of(t), *theirs = malloc(bytes + 16);
     message why = {0};
-    assert_true(mine && theirs);
-    CUDA(cudaMemcpy(mine, t->f.scale, bytes, cudaMemcpyDeviceToHost));
+    assert_non_null(theirs);
     assert_int_equal(cpu->export_scaling(t->s.numeric, theirs, &why), LIBSOLVER_OK);
     assert_memory_equal(mine, theirs, bytes);
     free(mine);
@@ -222,6 +259,106 @@ static void unscaled_values(void **state)
     }
 }
 
+/* A = L L^H, dense, in the lower triangle by columns, with unit rows of L.  From row `weak` on some
+ * have a small entry on the diagonal and a large one next to it, so that the inverse of their block
+ * grows far more than the scaling of its columns says. */
+static void fill_with_growth(cpu_system *s, random_stream *r, int32_t weak)
+{
+    const int32_t n = s->a.n;
+    const long double small_entry = sizeof(real) == 4 ? .1L : .01L;
+    const int32_t end = weak + (sizeof(real) == 4 ? 2 : 3);
+    scalar *l = calloc((size_t)n * (size_t)n + 1, sizeof(scalar));
+    assert_non_null(l);
+    for (int32_t i = 0; i < n; i++) {
+        long double squares = 0;
+        const int is_weak = i >= weak && i<end, follows = i> weak && i <= end;
+        for (int32_t j = 0; j < i; j++) {
+            l[i + j * n] = random_entry(r) * (real)(follows && j == i - 1 ? 8 : 1 / sqrt(i));
+            squares +=
+                (long double)scalar_abs(l[i + j * n]) * (long double)scalar_abs(l[i + j * n]);
+        }
+        l[i + i * n] = (real)(sqrtl(squares + (i == 0)) * (is_weak ? small_entry : 1));
+        const real length = (real)sqrtl(squares + (long double)scalar_abs(l[i + i * n]) *
+                                                      (long double)scalar_abs(l[i + i * n]));
+        for (int32_t j = 0; j <= i; j++)
+            l[i + j * n] /= length;
+    }
+    for (int32_t j = 0; j < n; j++)
+        for (int32_t i = j; i < n; i++) {
+            wide sum = 0;
+            for (int32_t c = 0; c <= j; c++)
+                sum += (wide)l[i + c * n] * scalar_conj(l[j + c * n]);
+            s->values[s->a.start[j] + i - j] = (scalar)sum;
+        }
+    free(l);
+    make_hermitian(&s->a, s->values);
+}
+
+/* Largest |S A S - L L^H| in units of |L||L^H|, of a system that is one front in the natural order.
+ */
+static double factor_error(const on_device *t)
+{
+    const factor_front *f = t->g.front;
+    const int32_t n = t->g.n;
+    const scalar *l = t->panel + f->panel;
+    real *scale = scale_of(t);
+    double error = 0;
+    assert_int_equal(t->g.nodes, 1);
+    for (int32_t j = 0; j < n; j++)
+        for (int32_t i = j; i < n; i++) {
+            wide residual = t->s.values[t->s.a.start[j] + i - j] * scale[i] * scale[j];
+            long double size = 0;
+            for (int32_t c = 0; c <= j; c++) {
+                const scalar x = l[i + (int64_t)c * f->ld], y = l[j + (int64_t)c * f->ld];
+                residual -= (wide)x * scalar_conj(y);
+                size += (long double)scalar_abs(x) * (long double)scalar_abs(y);
+            }
+            error = fmax(error, (double)((long double)scalar_abs((scalar)residual) / size));
+        }
+    free(scale);
+    return error;
+}
+
+/* L is as accurate as by substitution where inverses of blocks on the diagonal grow. */
+static void growing_inverses(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < (small ? 4 : 40); seed++) {
+        static const int32_t sizes[] = {16, 31, 70, 112, 129, 192, 250};
+        on_device t;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = sizes[seed % 7];
+        positive_system(&t.s, &r, problem_complete(n), NATURAL);
+        fill_with_growth(&t.s, &r, n > 80 && seed % 2 ? 73 : 9);
+        open_device(&t, tunings + seed / 7 % 2);
+        const cholesky_outcome o = factorize(&t);
+        assert_int_equal(o.failed, n);
+        const double error = factor_error(&t) / (double)EPS;
+        if (!(error <= 16))
+            fail_msg("seed %d, n %d: the error of L is %g roundoffs", seed, n, error);
+        close_device(&t);
+    }
+}
+
+/* Panels, contribution blocks and inverses more than 2^31 scalars behind the begin of their memory.
+ */
+static void far_places(void **state)
+{
+    (void)state;
+    const int64_t away = ((int64_t)1 << 31) + 5 * FACTOR_TILE * FACTOR_TILE;
+    if (small || sizeof(scalar) > 8) /* three times as many scalars: 52 GB for eight bytes each */
+        skip();
+    for (int tuning = 0; tuning < 2; tuning++) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)tuning);
+        positive_system(&t.s, &r, problem_grid(12, 12, 12), BY_DISSECTION);
+        open_device_at(&t, tunings + tuning, away);
+        assert_int_equal(factorize(&t).failed, t.g.n);
+        compare_panels(&t.s, &t.g, t.panel, tuning);
+        close_device(&t);
+    }
+}
+
 /* Programs one after the other in the same memory, larger and smaller. */
 static void other_programs(void **state)
 {
@@ -253,7 +390,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems),  cmocka_unit_test(dense_fronts),
         cmocka_unit_test(grids),           cmocka_unit_test(breakdowns),
-        cmocka_unit_test(unscaled_values), cmocka_unit_test(other_programs),
+        cmocka_unit_test(unscaled_values), cmocka_unit_test(growing_inverses),
+        cmocka_unit_test(far_places),      cmocka_unit_test(other_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #ifndef DENSE_CUDA_DEVICE_CHOLESKY_CUH
 #define DENSE_CUDA_DEVICE_CHOLESKY_CUH
 
+#include "dense/cuda/device/growth.h"
 #include "dense/cuda/device/multiply.cuh"
 
 constexpr int CHOLESKY_THREADS = 256, CHOLESKY_STEP = 8;
@@ -40,25 +41,20 @@ template <typename R> __device__ __forceinline__ constexpr R least_normal()
     return sizeof(R) == 8 ? (R)DBL_MIN : (R)FLT_MIN;
 }
 
-/* Looks at `count` <= 128 pivots of the columns from number `first` on: pivot and what it started
- * from, in shared memory or behind each other.  Full warps call, with the pivots from `rank` on,
- * `step` apart. */
+/* Looks at a pivot of each lane of a full warp: its value, what it started from and its column;
+ * counts: this lane has one. */
 template <typename T>
-__device__ __forceinline__ void judge_pivots(const real_of<T> *pivot, const real_of<T> *start,
-                                             int count, int first, const cholesky_rule<T> &rule,
-                                             int rank, int step)
+__device__ __forceinline__ void judge_pivot(bool counts, real_of<T> value, real_of<T> start,
+                                            int column, const cholesky_rule<T> &rule)
 {
     using R = real_of<T>;
     double least = INFINITY;
-    for (int q = rank; q < count; q += step) {
-        const R value = pivot[q], from = start[q];
-        if (!(value > (R)rule.refuse * from && value >= least_normal<R>()))
-            atomicMin(rule.failed, first + q);
-        else {
-            if (value <= (R)rule.doubt * from)
-                atomicAdd(rule.uncertain, 1);
-            least = fmin(least, (double)value);
-        }
+    if (counts && !(value > (R)rule.refuse * start && value >= least_normal<R>()))
+        atomicMin(rule.failed, column);
+    else if (counts) {
+        if (value <= (R)rule.doubt * start)
+            atomicAdd(rule.uncertain, 1);
+        least = (double)value;
     }
 #pragma unroll
     for (int mask = 16; mask > 0; mask /= 2)
@@ -74,12 +70,26 @@ template <typename T> __device__ __forceinline__ real_of<T> real_part(T a)
         return a;
 }
 
+/* Bits of |v|, complex: of its larger part, which are in the order of these numbers. */
+__device__ __forceinline__ unsigned size_bits(double v)
+{
+    return (unsigned)__double2hiint(v) & 0x7fffffff;
+}
+__device__ __forceinline__ unsigned size_bits(float v)
+{
+    return __float_as_uint(v) & 0x7fffffff;
+}
+template <typename R> __device__ __forceinline__ unsigned size_bits(complex_of<R> v)
+{
+    return max(size_bits(v.re), size_bits(v.im));
+}
+
 /* The diagonal block of order `width` <= 8 at D, by one full warp: D := L, X := inv(L), 8 x 8 with
- * zeros above the diagonal and ones past width; pivot(j): what column j was divided by the root of.
- */
+ * zeros above the diagonal and ones past width; pivot(j): what column j was divided by the root of;
+ * *grows: whether rows below would lose digits as products with X. */
 template <typename T>
 __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ldx,
-                                           real_of<T> *pivot)
+                                           real_of<T> *pivot, int *grows)
 {
     using R = real_of<T>;
     constexpr int N = CHOLESKY_STEP;
@@ -110,13 +120,18 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ld
 #pragma unroll
     for (int i = 0; i < N; i++)
         x[i] = from_real<T>(i == lane);
+    unsigned largest = 0; /* of inv(U), L = U D */
 #pragma unroll
     for (int k = 0; k < N; k++) {
+        largest = max(largest, size_bits(x[k]));
         x[k] = multiply(x[k], from_real<T>(reciprocal[k]));
 #pragma unroll
         for (int i = k + 1; i < N; i++)
             x[i] = multiply_add(x[i], -x[k], a[i][k]);
     }
+    const bool is_large = __any_sync(~0u, largest > size_bits((R)ROWS_GROWTH_LIMIT));
+    if (lane == 0)
+        *grows = is_large;
     if (lane < N)
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -143,14 +158,36 @@ template <int WARPS> struct front_team {
     }
 };
 
+/* Rows [from, to) of `width` columns at B := times inv(L)^H by substitution, a lane for each. */
+template <typename T>
+__device__ __forceinline__ void substitute_rows_8(T *B, const T *L, int ld, int from, int to,
+                                                  int width = CHOLESKY_STEP)
+{
+    for (int i = from + (int)threadIdx.x % 32; i < to; i += 32)
+#pragma unroll 1
+        for (int c = 0; c < width; c++) {
+            T sum = B[i + c * ld];
+#pragma unroll 1
+            for (int d = 0; d < c; d++)
+                sum = multiply_add(sum, -B[i + d * ld], conjugate_if(L[c + d * ld], true));
+            B[i + c * ld] = times_real(sum, 1 / real_part(L[c * (ld + 1)]));
+        }
+}
+
 /* Rows below the diagonal block at column p: times X^H, 16 of them by a warp at a time, every
- * step-th from number `mine` on. */
+ * step-th from number `mine` on; grows: by substitution. */
 template <typename T>
 __device__ __forceinline__ void cholesky_rows(T *F, int ld, int m, int p, int width, const T *X,
-                                              int ldx, int mine, int step)
+                                              int ldx, const int *grows, int mine, int step)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = 2 * (lane % 4);
+    const bool substitutes = *grows;
     for (int i = (p + width) / 16 * 16 + 16 * mine; i < m; i += 16 * step) {
+        if (substitutes) {
+            substitute_rows_8(F + p * ld, F + p * (ld + 1), ld, max(i, p + width), min(i + 16, m),
+                              width);
+            continue;
+        }
         product_sum<T, 1> c;
         multiply_16_turned(c, F + i + p * ld, ld, X, ldx, CHOLESKY_STEP);
         __syncwarp();
@@ -160,6 +197,20 @@ __device__ __forceinline__ void cholesky_rows(T *F, int ld, int m, int p, int wi
             if (row >= p + width && column < width)
                 F[row + (p + column) * ld] = c.entry(0, e);
         }
+    }
+}
+
+/* 16 x 8 entries at C -= A B^H, A 16 x 8 and B 8 x 8.  All lanes of a warp call. */
+template <typename T>
+__device__ __forceinline__ void cholesky_subtract(T *C, int ld, const T *A, const T *B)
+{
+    const int lane = threadIdx.x % 32, g = lane / 4, l = 2 * (lane % 4);
+    product_sum<T, 1> c;
+    multiply_16_turned(c, A, ld, B, ld, CHOLESKY_STEP);
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+        T *at = C + g + 8 * (e / 2) + (l + e % 2) * ld;
+        *at = *at - c.entry(0, e);
     }
 }
 
@@ -218,23 +269,25 @@ __device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p,
  * left of it.  m <= 128, by a warp 32.  F has room for m rounded up to 16 rows and to 8 columns,
  * all of which hold numbers; its upper triangle is overwritten.  X: inverses of the diagonal
  * blocks, the one at column p at X + p x_step with leading dimension ldx; x_step 0: of the last two
- * alone, 8 ldx apart.  pivot: k rounded up to 8, in shared memory, for judge_pivots.  All threads
- * of the team call; F is visible to them; ends with a barrier of the team. */
-template <int WARPS, typename T>
+ * alone, 8 ldx apart.  pivot: k rounded up to 8, for judge_pivot.  grows: two, of the last blocks.
+ * All in shared memory.  FULL: k is a multiple of 8, which saves code.  All threads of the team
+ * call; F is visible to them; ends with a barrier of the team. */
+template <int WARPS, bool FULL, typename T>
 __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *X, int x_step,
-                                                 int ldx, real_of<T> *pivot)
+                                                 int ldx, real_of<T> *pivot, int *grows)
 {
     using team = front_team<WARPS>;
     constexpr int STEP = CHOLESKY_STEP;
     const int warp = team::warp();
+    auto width_at = [=](int p) { return FULL ? STEP : min(STEP, k - p); };
     auto inverse = [=](int p) { return X + (x_step ? p * x_step : p / STEP % 2 * STEP * ldx); };
     if (warp == 0)
-        cholesky_8(F, ld, min(STEP, k), X, ldx, pivot);
+        cholesky_8(F, ld, width_at(0), X, ldx, pivot, grows);
     team::sync();
     for (int p = 0; p < k; p += STEP) {
-        const int width = min(STEP, k - p), next = p + STEP;
+        const int width = width_at(p), next = p + STEP;
         const bool goes_on = next < k;
-        cholesky_rows(F, ld, m, p, width, inverse(p), ldx, warp, WARPS);
+        cholesky_rows(F, ld, m, p, width, inverse(p), ldx, grows + p / STEP % 2, warp, WARPS);
         team::sync();
         if (WARPS == 1)
             cholesky_update_rest(F, ld, m, p, width, 0, 1);
@@ -246,8 +299,8 @@ __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *
             cholesky_update(F, ld, next / 16 * 16, next, p, width, next);
         if (goes_on && warp == 0) {
             __syncwarp();
-            cholesky_8(F + next * (ld + 1), ld, min(STEP, k - next), inverse(next), ldx,
-                       pivot + next);
+            cholesky_8(F + next * (ld + 1), ld, width_at(next), inverse(next), ldx, pivot + next,
+                       grows + next / STEP % 2);
         }
         team::sync();
     }

@@ -73,6 +73,14 @@ template <typename T> INLINE T multiply(T a, T b)
         return a * b;
 }
 
+template <typename T> INLINE T times_real(T a, real_of<T> r)
+{
+    if constexpr (scalar<T>::is_complex)
+        return {a.re * r, a.im * r};
+    else
+        return a * r;
+}
+
 /* a / b; complex by scaling with the larger part, so that |b|^2 is never formed  [Smith 1962] */
 template <typename T> INLINE T divide(T a, T b)
 {

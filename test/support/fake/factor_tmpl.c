@@ -330,7 +330,33 @@ static void store_inverse(emulator *e, const factor_front *f, int32_t q, const t
     }
 }
 
-/* Tile (i, q) of L from what the panel holds: see FACTOR_ROWS. */
+/* A row of a tile times the inverse of diagonal block q, conjugate transposed; ... */
+static void multiply_row(emulator *e, const factor_front *f, int32_t q, int32_t columns,
+                         scalar *row)
+{
+    for (int32_t c = columns - 1; c >= 0; c--) {
+        scalar sum = 0;
+        for (int32_t p = 0; p <= c; p++)
+            sum += row[p] * scalar_conj(read_at(e, &e->inverse, inverse_at(f, q) + c + p * T));
+        row[c] = sum;
+    }
+}
+
+/* ... or by substitution. */
+static void substitute_row(emulator *e, const factor_front *f, int32_t q, int32_t columns,
+                           scalar *row)
+{
+    const int64_t diagonal = f->panel + (int64_t)factor_block_row(f, q) * (f->ld + 1);
+    for (int32_t c = 0; c < columns; c++) {
+        scalar sum = row[c];
+        for (int32_t p = 0; p < c; p++)
+            sum -= row[p] * scalar_conj(read_at(e, &e->panel, diagonal + c + (int64_t)p * f->ld));
+        row[c] = sum / read_at(e, &e->panel, diagonal + (int64_t)c * (f->ld + 1));
+    }
+}
+
+/* Tile (i, q) of L from what the panel holds: see FACTOR_ROWS.  Which way kernels go depends on the
+ * inverse; here every other task goes one way, so that both are watched. */
 static void do_rows(emulator *e, const factor_front *f, int32_t i, int32_t q)
 {
     scalar v[T * T] = {0}, row[T];
@@ -338,12 +364,9 @@ static void do_rows(emulator *e, const factor_front *f, int32_t i, int32_t q)
     load_panel(e, f, &t);
     subtract_product(e, f, &t, q > 0 ? q - 1 : 0, q);
     for (int32_t a = 0; a < t.rows; a++) {
-        for (int32_t c = 0; c < t.columns; c++) {
-            row[c] = 0;
-            for (int32_t p = 0; p <= c; p++)
-                row[c] += v[a + p * T] *
-                          scalar_conj(read_at(e, &e->inverse, inverse_at(f, q) + c + p * T));
-        }
+        for (int32_t c = 0; c < t.columns; c++)
+            row[c] = v[a + c * T];
+        (e->task % 2 ? multiply_row : substitute_row)(e, f, q, t.columns, row);
         for (int32_t c = 0; c < t.columns; c++)
             v[a + c * T] = row[c];
     }
