@@ -358,7 +358,7 @@ __device__ __noinline__ void substitute_rows(T *B, const T *L, T *out, int64_t l
         substitute_rows_8(B + p * LD, room + p * (LD + 1), LD, row, row + 16);
         __syncwarp();
         for (int q = p + STEP; q < columns; q += STEP)
-            cholesky_subtract(B + row + q * LD, LD, B + row + p * LD, room + q + p * LD);
+            cholesky_subtract(B + row + q * LD, B + row + p * LD, room + q + p * LD, LD);
         __syncwarp();
     }
     __syncthreads();

@@ -200,54 +200,32 @@ __device__ __forceinline__ void cholesky_rows(T *F, int ld, int m, int p, int wi
     }
 }
 
-/* 16 x 8 entries at C -= A B^H, A 16 x 8 and B 8 x 8.  All lanes of a warp call. */
+/* 16 x 8 entries at C -= A B^H, A 16 x width, B 8 x width, but for the columns before `from`.  Some
+ * of C may be columns of A and B behind their width.  All lanes of a warp call. */
 template <typename T>
-__device__ __forceinline__ void cholesky_subtract(T *C, int ld, const T *A, const T *B)
+__device__ __forceinline__ void cholesky_subtract(T *C, const T *A, const T *B, int ld,
+                                                  int width = CHOLESKY_STEP, int from = 0)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = 2 * (lane % 4);
-    product_sum<T, 1> c;
-    multiply_16_turned(c, A, ld, B, ld, CHOLESKY_STEP);
-#pragma unroll
-    for (int e = 0; e < 4; e++) {
-        T *at = C + g + 8 * (e / 2) + (l + e % 2) * ld;
-        *at = *at - c.entry(0, e);
-    }
-}
-
-/* Tile (16 rows from i, 8 columns from j) -= product of the columns [p, p + width); those of its
- * columns before `from` stay.  All lanes of a warp call. */
-template <typename T>
-__device__ __forceinline__ void cholesky_update(T *F, int ld, int i, int j, int p, int width,
-                                                int from)
-{
-    const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
     T before[4];
     product_sum<T, 1> c;
 #pragma unroll
     for (int e = 0; e < 4; e++)
-        before[e] = F[i + g + 8 * (e / 2) + (j + 2 * l + e % 2) * ld];
-    if (width == CHOLESKY_STEP)
-        multiply_16_turned(c, F + i + p * ld, ld, F + j + p * ld, ld, CHOLESKY_STEP);
-    else { /* what lies behind the last pivot is no part of L */
-        for (int k = 0; k < width; k++) {
-            const T y[2] = {F[j + 2 * l + (p + k) * ld], F[j + 2 * l + 1 + (p + k) * ld]};
+        before[e] = C[g + 8 * (e / 2) + (l + e % 2) * ld];
+    multiply_8_turned(c, A, ld, B, ld, width);
+    __syncwarp();
 #pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const T v =
-                    multiply(F[i + g + 8 * (e / 2) + (p + k) * ld], conjugate_if(y[e % 2], true));
-                c.part[0][0][e] += (double)real_part(v);
-                if constexpr (scalar<T>::is_complex)
-                    c.part[1][0][e] += (double)v.im;
-            }
-        }
-    }
-    __syncwarp(); /* where width < 8 the tile may have columns that others of the warp read */
-#pragma unroll
-    for (int e = 0; e < 4; e++) {
-        const int column = j + 2 * l + e % 2;
-        if (column >= from)
-            F[i + g + 8 * (e / 2) + column * ld] = before[e] - c.entry(0, e);
-    }
+    for (int e = 0; e < 4; e++)
+        if (l + e % 2 >= from)
+            C[g + 8 * (e / 2) + (l + e % 2) * ld] = before[e] - c.entry(0, e);
+}
+
+/* Tile (16 rows from i, 8 columns from j) -= product of the columns [p, p + width); those of its
+ * columns before p + width stay. */
+template <typename T>
+__device__ __forceinline__ void cholesky_update(T *F, int ld, int i, int j, int p, int width)
+{
+    cholesky_subtract(F + i + j * ld, F + i + p * ld, F + j + p * ld, ld, width, p + width - j);
 }
 
 /* The step's product from all tiles behind column p, column by column of tiles, every `step`-th
@@ -260,7 +238,7 @@ __device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p,
     for (int j = width == CHOLESKY_STEP ? p + width : p; j < m; j += 8) {
         const int first = j / 16, tiles = (m + 15) / 16 - first;
         for (; mine < number + tiles; mine += step)
-            cholesky_update(F, ld, 16 * (first + mine - number), j, p, width, p + width);
+            cholesky_update(F, ld, 16 * (first + mine - number), j, p, width);
         number += tiles;
     }
 }
@@ -296,7 +274,7 @@ __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *
         else if (warp > 0)
             cholesky_update_rest(F, ld, m, p, width, warp, WARPS - 1);
         else
-            cholesky_update(F, ld, next / 16 * 16, next, p, width, next);
+            cholesky_update(F, ld, next / 16 * 16, next, p, width);
         if (goes_on && warp == 0) {
             __syncwarp();
             cholesky_8(F + next * (ld + 1), ld, width_at(next), inverse(next), ldx, pivot + next,

@@ -38,6 +38,26 @@ template <typename T, int N> struct product_sum {
     }
 };
 
+/* Tile t of a sum += A B, or with TURNED A B^H, of which a lane has these entries. */
+template <bool TURNED, typename T, int N>
+__device__ __forceinline__ void multiply_entries(product_sum<T, N> &c, int t, const T (&x)[4],
+                                                 const T (&y)[2])
+{
+    if constexpr (scalar<T>::is_complex) {
+        const double re[4] = {x[0].re, x[1].re, x[2].re, x[3].re},
+                     im[4] = {x[0].im, x[1].im, x[2].im, x[3].im};
+        const double y_re[2] = {y[0].re, y[1].re}, y_im[2] = {y[0].im, y[1].im},
+                     minus[2] = {-y_im[0], -y_im[1]};
+        multiply_16x8x8(c.part[0][t], re, y_re);
+        multiply_16x8x8(c.part[0][t], im, TURNED ? y_im : minus);
+        multiply_16x8x8(c.part[1][t], im, y_re);
+        multiply_16x8x8(c.part[1][t], re, TURNED ? minus : y_im);
+    } else {
+        const double a_part[4] = {x[0], x[1], x[2], x[3]}, b_part[2] = {y[0], y[1]};
+        multiply_16x8x8(c.part[0][t], a_part, b_part);
+    }
+}
+
 /* c += A [B_0 .. B_N-1]: A 16 x depth at a[i + k ld], B_t depth x 8 at b[k + (8 t + j) ld], depth a
  * multiple of 8.  All lanes call. */
 template <typename T, int N>
@@ -52,19 +72,7 @@ __device__ __forceinline__ void multiply_16(product_sum<T, N> &c, const T *a, co
 #pragma unroll
         for (int t = 0; t < N; t++) {
             const T y[2] = {b[k + (8 * t + g) * ld], b[k + 4 + (8 * t + g) * ld]};
-            if constexpr (scalar<T>::is_complex) {
-                const double re[4] = {x[0].re, x[1].re, x[2].re, x[3].re},
-                             im[4] = {x[0].im, x[1].im, x[2].im, x[3].im};
-                const double y_re[2] = {y[0].re, y[1].re}, y_im[2] = {y[0].im, y[1].im},
-                             minus[2] = {-y_im[0], -y_im[1]};
-                multiply_16x8x8(c.part[0][t], re, y_re);
-                multiply_16x8x8(c.part[1][t], re, y_im);
-                multiply_16x8x8(c.part[0][t], im, minus);
-                multiply_16x8x8(c.part[1][t], im, y_re);
-            } else {
-                const double a_part[4] = {x[0], x[1], x[2], x[3]}, b_part[2] = {y[0], y[1]};
-                multiply_16x8x8(c.part[0][t], a_part, b_part);
-            }
+            multiply_entries<false>(c, t, x, y);
         }
     }
 }
@@ -83,21 +91,22 @@ __device__ __forceinline__ void multiply_16_turned(product_sum<T, N> &c, const T
 #pragma unroll
         for (int t = 0; t < N; t++) {
             const T y[2] = {b[8 * t + g + k * ldb], b[8 * t + g + (k + 4) * ldb]};
-            if constexpr (scalar<T>::is_complex) {
-                const double re[4] = {x[0].re, x[1].re, x[2].re, x[3].re},
-                             im[4] = {x[0].im, x[1].im, x[2].im, x[3].im};
-                const double y_re[2] = {y[0].re, y[1].re}, y_im[2] = {y[0].im, y[1].im},
-                             minus[2] = {-y_im[0], -y_im[1]};
-                multiply_16x8x8(c.part[0][t], re, y_re);
-                multiply_16x8x8(c.part[0][t], im, y_im);
-                multiply_16x8x8(c.part[1][t], im, y_re);
-                multiply_16x8x8(c.part[1][t], re, minus);
-            } else {
-                const double a_part[4] = {x[0], x[1], x[2], x[3]}, b_part[2] = {y[0], y[1]};
-                multiply_16x8x8(c.part[0][t], a_part, b_part);
-            }
+            multiply_entries<true>(c, t, x, y);
         }
     }
+}
+
+/* c += A B^H of depth 8, of which only the first `depth` columns count. */
+template <typename T>
+__device__ __forceinline__ void multiply_8_turned(product_sum<T, 1> &c, const T *a, int ld,
+                                                  const T *b, int ldb, int depth)
+{
+    const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
+    const bool near = l < depth, far = l + 4 < depth;
+    const T x[4] = {near ? a[g + l * ld] : T{}, near ? a[g + 8 + l * ld] : T{},
+                    far ? a[g + (l + 4) * ld] : T{}, far ? a[g + 8 + (l + 4) * ld] : T{}},
+            y[2] = {near ? b[g + l * ldb] : T{}, far ? b[g + (l + 4) * ldb] : T{}};
+    multiply_entries<true>(c, 0, x, y);
 }
 
 /* to[i + j ld] := the product or its negative, 16 x 8 N */
