@@ -5,7 +5,7 @@
 
 #include "json.h"
 #include "libsolver_types.h"
-#include "output.h"
+#include "timeline.h"
 
 /* Seconds from one multiprocessor to another through the second-level cache, the least that a level
  * adds: measured on one H200. */
@@ -13,18 +13,17 @@
 
 /* The tasks of one kind on one level. */
 typedef struct profile_row {
-    int32_t level, height, backward;
+    timeline_row of;
+    int32_t height, backward;
     libsolver_task_kind kind;
     int32_t blocks; /* that have some of them */
-    int64_t tasks, bytes;
-    double begin, end; /* of the first and of the last of them, seconds after the solve's begin */
-    double added;      /* by which they end later than all rows before: sums to the solve's time */
+    int64_t bytes;
     double staging, gathering, computing; /* means over the tasks: until the bytes were there, the
                                              inputs, and the rest */
     double floor; /* the longer one of a step and of its bytes at bytes_per_second */
 } profile_row;
 
-enum { PROFILE_STAGING, PROFILE_GATHERING, PROFILE_COMPUTING, PROFILE_STATES, PROFILE_BINS = 240 };
+enum { PROFILE_STAGING, PROFILE_GATHERING, PROFILE_COMPUTING, PROFILE_STATES };
 
 typedef struct profile {
     int32_t rows;
@@ -32,10 +31,8 @@ typedef struct profile {
     int32_t levels, blocks;
     int64_t tasks, bytes;
     double bytes_per_second;
-    double seconds;                  /* from the first task's begin to the last one's end */
     double bytes_floor, chain_floor; /* all bytes at bytes_per_second; a step for each level */
-    double part[PROFILE_STATES];     /* of the blocks' time in each state; the rest: no task */
-    double bin[PROFILE_BINS][PROFILE_STATES]; /* the same for equal parts of the time */
+    timeline time;
 } profile;
 
 /* What is drawn and written beside it.  NaN and NULL: not known. */

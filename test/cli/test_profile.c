@@ -40,30 +40,30 @@ static void rows_are_the_tasks_of_a_kind_on_a_level(void **state)
     assert_int_equal(p.levels, 3);
     assert_int_equal(p.blocks, 2);
     assert_int_equal(p.bytes, 11100);
-    near(p.seconds, 10 * US);
+    near(p.time.seconds, 10 * US);
     near(p.bytes_floor, 11.1 * US);
     near(p.chain_floor, 3 * PROFILE_STEP);
     const profile_row *small = &p.row[0], *late = &p.row[2], *top = &p.row[3];
     assert_int_equal(small->kind, LIBSOLVER_TASK_SMALL);
-    assert_int_equal(small->tasks, 2);
+    assert_int_equal(small->of.tasks, 2);
     assert_int_equal(small->blocks, 2);
     assert_int_equal(small->bytes, 4000);
-    near(small->begin, 0);
-    near(small->end, 5 * US);
+    near(small->of.begin, 0);
+    near(small->of.end, 5 * US);
     near(small->staging, 0.5 * US);
     near(small->gathering, 0.5 * US);
     near(small->computing, 3 * US);
     near(small->floor, 4 * US);
     assert_int_equal(p.row[1].kind, LIBSOLVER_TASK_SUM);
     near(p.row[1].floor, PROFILE_STEP);
-    near(p.row[1].added, 2 * US);
+    near(p.row[1].of.added, 2 * US);
     assert_int_equal(late->kind, LIBSOLVER_TASK_SMALL); /* ends before the other row of its level */
     assert_int_equal(top->kind, LIBSOLVER_TASK_TOP);
-    near(late->added, 2 * US);
-    near(top->added, 1 * US);
-    near(p.part[PROFILE_STAGING], 2. / 20);
-    near(p.part[PROFILE_GATHERING], 6. / 20);
-    near(p.part[PROFILE_COMPUTING], 10. / 20);
+    near(late->of.added, 2 * US);
+    near(top->of.added, 1 * US);
+    near(p.time.part[PROFILE_STAGING], 2. / 20);
+    near(p.time.part[PROFILE_GATHERING], 6. / 20);
+    near(p.time.part[PROFILE_COMPUTING], 10. / 20);
     profile_free(&p);
 }
 
@@ -97,24 +97,24 @@ static void sums_are_those_of_the_trace(void **state)
         double added = 0, of_rows = 0, of_bins = 0;
         int64_t tasks_of_rows = 0, bytes_of_rows = 0;
         for (int32_t k = 0; k < p.rows; k++) {
-            added += p.row[k].added;
-            tasks_of_rows += p.row[k].tasks;
+            added += p.row[k].of.added;
+            tasks_of_rows += p.row[k].of.tasks;
             bytes_of_rows += p.row[k].bytes;
-            of_rows += (double)p.row[k].tasks *
+            of_rows += (double)p.row[k].of.tasks *
                        (p.row[k].staging + p.row[k].gathering + p.row[k].computing);
-            assert_true(p.row[k].blocks <= p.blocks && p.row[k].blocks <= p.row[k].tasks);
+            assert_true(p.row[k].blocks <= p.blocks && p.row[k].blocks <= p.row[k].of.tasks);
         }
         double parts = 0;
         for (int s = 0; s < PROFILE_STATES; s++) {
-            parts += p.part[s];
-            for (int b = 0; b < PROFILE_BINS; b++)
-                of_bins += p.bin[b][s] / PROFILE_BINS;
+            parts += p.time.part[s];
+            for (int b = 0; b < TIMELINE_BINS; b++)
+                of_bins += p.time.bin[b][s] / TIMELINE_BINS;
         }
         assert_int_equal(tasks_of_rows, tasks);
         assert_int_equal(bytes_of_rows, bytes);
-        if (p.seconds > 0) {
-            assert_true(fabs(added - p.seconds) <= 1e-9 * p.seconds);
-            assert_true(fabs(of_rows / (p.seconds * p.blocks) - parts) <= 1e-9);
+        if (p.time.seconds > 0) {
+            assert_true(fabs(added - p.time.seconds) <= 1e-9 * p.time.seconds);
+            assert_true(fabs(of_rows / (p.time.seconds * p.blocks) - parts) <= 1e-9);
             assert_true(fabs(of_bins - parts) <= 1e-9);
             assert_true(parts <= 1 + 1e-9);
         }
