@@ -101,9 +101,7 @@ static void write_row(const profile_row *row, json *j)
     json_integer(j, "tasks", row->of.tasks);
     json_integer(j, "blocks", row->blocks);
     json_integer(j, "bytes", row->bytes);
-    json_real(j, "begin_s", row->of.begin);
-    json_real(j, "end_s", row->of.end);
-    json_real(j, "added_s", row->of.added);
+    timeline_json(&row->of, j);
     json_real(j, "floor_s", row->floor);
     json_open(j, "mean_s");
     json_real(j, "waiting_for_bytes", row->staging);
@@ -115,11 +113,7 @@ static void write_row(const profile_row *row, json *j)
 
 void profile_json(const profile *p, const profile_facts *facts, json *j)
 {
-    json_open(j, NULL);
-    json_string(j, "name", facts->name);
-    json_string(j, "device", facts->device);
-    json_integer(j, "n", facts->n);
-    json_integer(j, "factor_nnz", facts->factor_nnz);
+    profile_facts_json(facts, j);
     json_real(j, "solve_s", facts->stream);
     json_real(j, "solve_graph_s", facts->graph);
     json_real(j, "traced_s", p->time.seconds);

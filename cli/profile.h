@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "libsolver_types.h"
+#include "profile_facts.h"
 #include "timeline.h"
 
 /* Seconds from one multiprocessor to another through the second-level cache, the least that a level
@@ -34,13 +35,6 @@ typedef struct profile {
     double bytes_floor, chain_floor; /* all bytes at bytes_per_second; a step for each level */
     timeline time;
 } profile;
-
-/* What is drawn and written beside it.  NaN and NULL: not known. */
-typedef struct profile_facts {
-    const char *name, *device;
-    int64_t n, factor_nnz;
-    double stream, graph; /* seconds of a solve that is not traced, on a stream and in a graph */
-} profile_facts;
 
 /* task: of one traced solve; bytes_per_second: of the device's memory, NaN: floors of bytes are not
  * known.  False: no memory. */

@@ -7,7 +7,6 @@
  * tasks, bytes, ... |  adds to the solve; below it a line as long as its floor | */
 #include "profile.h"
 #include "svg.h"
-#include <inttypes.h>
 #include <stdio.h>
 
 static const char *const state_names[PROFILE_STATES] = {"waiting for bytes", "waiting for inputs",
@@ -17,12 +16,7 @@ static const char *const state_colours[PROFILE_STATES] = {"#7fb2e5", "#e5a84f", 
 
 static void draw_title(const profile *p, const profile_facts *facts, output *o)
 {
-    output_print(o, "<text x=\"8\" y=\"20\" font-size=\"15\">");
-    svg_escaped(o, facts->name);
-    output_print(o, ": one solve%s", facts->device ? " on " : "");
-    svg_escaped(o, facts->device ? facts->device : "");
-    output_print(o, ", n = %" PRId64 ", %" PRId64 " entries in L</text>\n", facts->n,
-                 facts->factor_nnz);
+    profile_facts_svg(facts, "one solve", o);
     output_print(
         o,
         "<text x=\"8\" y=\"40\">%s us on a stream, %s us in a graph, %s us traced. Floors: %s us "

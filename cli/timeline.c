@@ -45,6 +45,13 @@ void timeline_add_task(timeline_row *row, int32_t level, double begin, double en
     row->tasks++;
 }
 
+void timeline_json(const timeline_row *row, json *j)
+{
+    json_real(j, "begin_s", row->begin);
+    json_real(j, "end_s", row->end);
+    json_real(j, "added_s", row->added);
+}
+
 static int by_level_and_end(const void *a, const void *b)
 {
     const timeline_row *x = a, *y = b;

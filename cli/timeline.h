@@ -3,6 +3,7 @@
 #ifndef CLI_TIMELINE_H
 #define CLI_TIMELINE_H
 
+#include "json.h"
 #include "output.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,8 @@ typedef struct timeline_row {
 
 /* One more task; level: the same for all tasks of a row. */
 void timeline_add_task(timeline_row *row, int32_t level, double begin, double end);
+/* Its times, as members of an object. */
+void timeline_json(const timeline_row *row, json *j);
 /* Leaves the rows that have tasks, ascending by level, then by end, and sets what they add; returns
  * how many there are.  size: of a row. */
 int32_t timeline_finish_rows(void *rows, int32_t count, size_t size);
