@@ -43,8 +43,10 @@ static double end_of_solve_task(const void *task)
 static libsolver_status run_factorization(const traced *t, void *tasks)
 {
     int64_t count;
-    return libsolver_refactorize_traced(t->session->factor, &t->session->view, t->count, tasks,
-                                        &count);
+    const libsolver_status status =
+        libsolver_refactorize_traced(t->session->factor, &t->session->view, t->count, tasks,
+                                     &count);
+    return status >= 0 && count != t->count ? LIBSOLVER_NOT_BUILT : status; /* it left the device */
 }
 
 static double end_of_factor_task(const void *task)
