@@ -164,6 +164,10 @@ typedef struct backend {
     libsolver_status (*get_device_values)(const void *numeric, void *values, message *why);
     libsolver_status (*factorize)(void *numeric, const backend_options *options,
                                   backend_report *report, message *why);
+    /* The next factorization tells in `tasks` what each of its tasks did on a device, see
+     * libsolver_refactorize_traced; NULL: it does not.  Returns their number, 0: factors are made
+     * on the CPU.  NULL: they always are. */
+    int64_t (*trace_factorization)(void *numeric, libsolver_factor_task *tasks);
     /* Mixed precision, with the options and report of factorize: makes a trial solve with this
      * tolerance and limit on steps.  If refinement fails to reach the tolerance, or is slow, the
      * factor is replaced by one in double precision, and later ones are in double precision too.

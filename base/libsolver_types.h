@@ -141,6 +141,33 @@ typedef struct libsolver_task {
                                             it, its bytes were there, its inputs too, it was done */
 } libsolver_task;
 
+/* A task of a Cholesky factorization on the GPU.  Fronts of up to 32 rows, and those of up to 112
+ * (double complex: 80), are factorized whole, a run of them in a task.  Larger ones are cut into
+ * square tiles of up to 64 rows: entries and what the children have are assembled; diagonal blocks
+ * are factorized and inverted; rows below one become rows of L; products of columns of L are
+ * subtracted from the columns behind them, and from what the parent gets. */
+typedef enum libsolver_factor_task_kind {
+    LIBSOLVER_FACTOR_TASK_TINY = 0,
+    LIBSOLVER_FACTOR_TASK_SMALL = 1,
+    LIBSOLVER_FACTOR_TASK_ASSEMBLE = 2,
+    LIBSOLVER_FACTOR_TASK_PIVOT = 3,
+    LIBSOLVER_FACTOR_TASK_ROWS = 4,
+    LIBSOLVER_FACTOR_TASK_UPDATE = 5,
+    LIBSOLVER_FACTOR_TASK_CONTRIBUTION = 6
+} libsolver_factor_task_kind;
+
+/* What it did in a traced factorization; see libsolver_refactorize_traced. */
+typedef struct libsolver_factor_task {
+    libsolver_factor_task_kind kind;
+    int32_t level;         /* 0, 1, ..., ascending: it needs what lower levels have done */
+    int32_t fronts;        /* TINY, SMALL: so many; otherwise part of 1 */
+    int32_t rows, columns; /* of the front, of several: of the one with most rows */
+    int32_t row_block, column_block; /* of its tile in the front; TINY, SMALL: 0 */
+    int64_t first;                   /* column of L that the front, or the first one, begins with */
+    double flops;                    /* of libsolver_analysis_info.factor_flops, padding included */
+    double begin, end;               /* seconds after the first task began */
+} libsolver_factor_task;
+
 /* ---- Values of libsolver_options ---- */
 
 typedef enum libsolver_backend {

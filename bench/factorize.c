@@ -13,7 +13,9 @@
 #define PREC_d
 #include "base/owned_tree.h"
 #include "bench/stream_times.h"
+#include "cli/factor_profile.h"
 #include "cli/problem.h"
+#include "gpu/factor/trace.h"
 #include "solver/gpu/numeric.h"
 #include "solver/phases/objects.h"
 #include <string.h>
@@ -162,52 +164,33 @@ static double factorization_time(const job *j)
     return times[repeats / 2];
 }
 
-static const char *const kind_names[] = {"tiny", "small",  "assemble",    "pivot",
-                                         "rows", "update", "contribution"};
-enum { KINDS_OF_TASKS = sizeof kind_names / sizeof *kind_names };
-
-/* Where the time goes: blocks' time by kind, and the levels' spans by the longest kind in each. */
+/* Where the time goes: blocks' time by kind, and what the levels add by the kind of the task that
+ * ends last in each.  Of three factorizations the last: the first ones wake the device up. */
 static void print_trace(job *j)
 {
     const factor_program *g = &j->program;
-    const size_t bytes = 2 * sizeof(uint64_t) * (size_t)g->tasks;
-    uint64_t *trace = malloc(bytes + 8);
-    must(trace != NULL, "no memory");
-    j->places.trace = to_device(NULL, bytes);
+    uint64_t *times = malloc(2 * sizeof *times * (size_t)g->tasks + 8);
+    libsolver_factor_task *task = malloc(sizeof *task * (size_t)g->tasks + 8);
+    factor_profile p;
+    message why = {0};
+    must(times && task, "no memory");
     for (int r = 0; r < 3; r++)
-        launch(j);
-    CUDA(cudaStreamSynchronize(j->stream));
-    CUDA(cudaMemcpy(trace, j->places.trace, bytes, cudaMemcpyDeviceToHost));
-    double busy[KINDS_OF_TASKS] = {0}, span[KINDS_OF_TASKS] = {0}, longest[KINDS_OF_TASKS] = {0};
-    int64_t count[KINDS_OF_TASKS] = {0}, levels[KINDS_OF_TASKS] = {0};
-    uint64_t before = trace[0];
-    for (int32_t l = 0; l < g->levels; l++) {
-        uint64_t end = 0;
-        int last = 0;
-        for (int64_t t = g->level_start[l]; t < g->level_start[l + 1]; t++) {
-            const double us = 1e-3 * (double)(trace[2 * t + 1] - trace[2 * t]);
-            const int kind = g->task[t].kind;
-            busy[kind] += us;
-            count[kind]++;
-            longest[kind] = fmax(longest[kind], us);
-            if (trace[2 * t + 1] > end) {
-                end = trace[2 * t + 1];
-                last = kind;
-            }
-        }
-        span[last] += 1e-3 * (double)(end - before);
-        levels[last]++;
-        before = end;
+        must(device_factorizer_timed(&j->f, g, &j->places, times, &why) == LIBSOLVER_OK, why.text);
+    factor_trace(g, times, task);
+    must(factor_profile_make(task, g->tasks, &p), "no memory");
+    for (int kind = 0; kind < FACTOR_KINDS; kind++) {
+        const factor_kind_sum *k = &p.kind[kind];
+        if (k->sum.tasks > 0)
+            printf("  %-13s %8ld tasks, mean %7.2f us, longest %7.2f; last of %4ld levels of "
+                   "%8.1f us together\n",
+                   factor_profile_kind((libsolver_factor_task_kind)kind), (long)k->sum.tasks,
+                   1e6 * k->sum.busy / (double)k->sum.tasks, 1e6 * k->sum.longest, (long)k->levels,
+                   1e6 * k->added);
     }
-    for (int k = 0; k < KINDS_OF_TASKS; k++)
-        if (count[k] > 0)
-            printf("  %-13s %8ld tasks, mean %7.2f us, longest %7.2f; last of %4ld levels of %8.1f "
-                   "us together\n",
-                   kind_names[k], (long)count[k], busy[k] / (double)count[k], longest[k],
-                   (long)levels[k], span[k]);
-    CUDA(cudaFree(j->places.trace));
-    j->places.trace = NULL;
-    free(trace);
+    printf("  the longest tasks of all levels one after the other: %.1f us\n", 1e6 * p.chain);
+    factor_profile_free(&p);
+    free(task);
+    free(times);
 }
 
 /* Kernels of one factorization. */

@@ -27,8 +27,16 @@ typedef struct bench_run {
 
     void *device_b, *device_x; /* the first `width` columns in device memory, with --backend gpu */
 
+    libsolver_matrix values; /* that refactorizations are given */
     double analyze, factorize, refactorize, solve[MOST_WIDTHS], refined_solve, backward_error;
     double solve_graph[MOST_WIDTHS]; /* replayed from a CUDA graph */
+
+    int64_t factor_tasks; /* of a factorization on the device, 0: the factor is made on the CPU */
+    double refactorize_device; /* with values in device memory, ready to solve */
+    double factor_device;      /* the factorization alone, by the device's clock */
+    int32_t factor_levels;
+
+    libsolver_factor_info info; /* of the factor, before it is traced */
 } bench_run;
 
 /* ---- timing ---------------------------------------------------------------------------------- */
@@ -65,7 +73,7 @@ static int step_analyze(bench_run *run, failure *f)
 static int step_refactorize(bench_run *run, failure *f)
 {
     libsolver_factor *factor = run->session.factor;
-    libsolver_status status = libsolver_refactorize(factor, &run->session.view);
+    libsolver_status status = libsolver_refactorize(factor, &run->values);
     return session_check(&run->session, status, factor, f);
 }
 
@@ -119,26 +127,80 @@ static int make_right_hand_sides(bench_run *run, failure *f)
     return 0;
 }
 
-/* The profile of solves of one column on the device. */
-static int profile_solves(bench_run *run, failure *f)
+static size_t scalar_bytes(libsolver_type type)
 {
-    session *s = &run->session;
-    libsolver_vectors b = dense_view(&run->b, 1), x = b;
-    b.values = run->device_b;
-    x.values = run->device_x;
-    b.place = x.place = LIBSOLVER_DEVICE;
+    return type == LIBSOLVER_S ? 4 : type == LIBSOLVER_Z ? 16 : 8;
+}
+
+/* What is written beside a profile; device: to be kept as long. */
+static profile_facts facts_of(const bench_run *run, libsolver_device *device)
+{
     libsolver_analysis_info analysis;
-    libsolver_device device;
     int count = 0;
-    libsolver_analysis_query(s->analysis, &analysis);
-    const libsolver_status status = libsolver_devices(1, &device, &count);
-    profile_facts facts = {.name = run->problem.name,
-                           .device = status == LIBSOLVER_OK && count > 0 ? device.name : NULL,
+    libsolver_analysis_query(run->session.analysis, &analysis);
+    const libsolver_status status = libsolver_devices(1, device, &count);
+    return (profile_facts){.name = run->problem.name,
+                           .device = status == LIBSOLVER_OK && count > 0 ? device->name : NULL,
                            .n = analysis.n,
                            .factor_nnz = analysis.factor_nnz,
                            .stream = run->solve[0],
-                           .graph = run->solve_graph[0]};
-    return traces_store(s, run->workspace, &b, &x, run->settings->profile, &facts, f);
+                           .graph = run->solve_graph[0],
+                           .refactorize = run->refactorize,
+                           .refactorize_device = run->refactorize_device};
+}
+
+/* The profile of solves of one column on the device. */
+static int profile_solves(bench_run *run, failure *f)
+{
+    libsolver_vectors b = dense_view(&run->b, 1), x = b;
+    libsolver_device device;
+    b.values = run->device_b;
+    x.values = run->device_x;
+    b.place = x.place = LIBSOLVER_DEVICE;
+    const profile_facts facts = facts_of(run, &device);
+    return traces_store(&run->session, run->workspace, &b, &x, run->settings->profile, &facts, f);
+}
+
+/* Refactorizations of values in device memory, where the factor is made there. */
+static int time_device_values(bench_run *run, failure *f)
+{
+    session *s = &run->session;
+    void *values;
+    if (s->options.backend != LIBSOLVER_BACKEND_GPU)
+        return 0;
+    run->factor_tasks = traces_factor_tasks(s);
+    if (run->factor_tasks == 0)
+        return 0;
+    if (device_block_create(s->view.values, scalar_bytes(s->view.type) * (size_t)s->view.nnz,
+                            &values))
+        session_check(s, LIBSOLVER_CUDA, s->factor, f);
+    else {
+        run->values.pointers = run->values.indices = NULL;
+        run->values.values = values;
+        run->values.place = LIBSOLVER_DEVICE;
+        if (!step_refactorize(run, f)) /* the first one takes memory for it */
+            measure(step_refactorize, run, &run->refactorize_device, f);
+    }
+    device_block_free(values);
+    run->values = s->view;
+    return f->code;
+}
+
+/* Where the time of a factorization on the device goes. */
+static int trace_factorization(bench_run *run, failure *f)
+{
+    factor_profile p;
+    libsolver_device device;
+    if (run->factor_tasks == 0 || traces_factor(&run->session, run->factor_tasks, &p, f))
+        return f->code;
+    run->factor_levels = p.levels;
+    run->factor_device = p.time.seconds;
+    if (run->settings->profile) {
+        const profile_facts facts = facts_of(run, &device);
+        traces_store_factor(&p, &facts, run->settings->profile, f);
+    }
+    factor_profile_free(&p);
+    return f->code;
 }
 
 /* The timed solves of width k on device pointers, by the device's clock; the last one's x comes
@@ -147,8 +209,7 @@ static int time_on_device(bench_run *run, int k, failure *f)
 {
     const libsolver_vectors b = dense_view(&run->b, run->width),
                             x = dense_view(&run->x, run->width);
-    const size_t width = (b.type == LIBSOLVER_S ? 4 : b.type == LIBSOLVER_Z ? 16 : 8);
-    const size_t bytes = width * (size_t)(b.rows * b.columns);
+    const size_t bytes = scalar_bytes(b.type) * (size_t)(b.rows * b.columns);
     const int failed =
         device_block_create(b.values, bytes, &run->device_b) ||
         device_block_create(x.values, bytes, &run->device_x) || launch_solve(run) ||
@@ -208,12 +269,16 @@ static int run_phases(bench_run *run, const char *specification, failure *f)
     if (session_factorize(s, f))
         return f->code;
     run->factorize = seconds_now() - begin;
-    if (measure(step_refactorize, run, &run->refactorize, f))
+    run->values = s->view;
+    if (measure(step_refactorize, run, &run->refactorize, f) || time_device_values(run, f))
         return f->code;
     for (int k = 0; k < MOST_WIDTHS && run->widths[k]; k++)
         if (bench_solve(run, k, f))
             return f->code;
-    return step_refined_solve(run, f) || measure(step_refined_solve, run, &run->refined_solve, f);
+    if (step_refined_solve(run, f) || measure(step_refined_solve, run, &run->refined_solve, f))
+        return f->code;
+    libsolver_info(s->factor, &run->info);
+    return trace_factorization(run, f);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -233,10 +298,10 @@ static void write_line(const bench_run *run, const failure *f, json *j)
 {
     const session *s = &run->session;
     libsolver_analysis_info analysis = {0};
-    libsolver_factor_info factor = {.threads = 0};
+    libsolver_factor_info factor = run->info;
     if (s->analysis)
         libsolver_analysis_query(s->analysis, &analysis);
-    if (s->factor)
+    if (s->factor && factor.threads == 0)
         libsolver_info(s->factor, &factor);
     json_open(j, NULL);
     json_string(j, "name", run->problem.name);
@@ -250,6 +315,12 @@ static void write_line(const bench_run *run, const failure *f, json *j)
     json_real(j, "analyze_s", run->analyze);
     json_real(j, "factorize_s", run->factorize);
     json_real(j, "refactorize_s", run->refactorize);
+    if (s->options.backend == LIBSOLVER_BACKEND_GPU) {
+        json_real(j, "refactorize_device_s", run->refactorize_device);
+        json_real(j, "factor_device_s", run->factor_device);
+        json_integer_or_null(j, "factor_levels", run->factor_levels > 0, run->factor_levels);
+        json_integer_or_null(j, "factor_tasks", run->factor_tasks > 0, run->factor_tasks);
+    }
     write_seconds(run, "solve_s", run->solve, j);
     if (s->options.backend == LIBSOLVER_BACKEND_GPU)
         write_seconds(run, "solve_graph_s", run->solve_graph, j);
@@ -272,6 +343,8 @@ static int bench_problem(const settings *s, const char *specification, json *j, 
                      .analyze = NAN,
                      .factorize = NAN,
                      .refactorize = NAN,
+                     .refactorize_device = NAN,
+                     .factor_device = NAN,
                      .solve = {NAN, NAN, NAN},
                      .solve_graph = {NAN, NAN, NAN},
                      .refined_solve = NAN,

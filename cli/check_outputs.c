@@ -21,13 +21,13 @@ static int check_inputs(const settings *s, const char *option, const char *path,
     return 0;
 }
 
-/* The files of one problem's profile. */
+/* The files of one problem's profiles. */
 static int check_profile(const settings *s, const char *specification, failure *f)
 {
-    static const char *const suffixes[] = {"json", "svg"};
+    static const char *const suffixes[] = {"json", "svg", "factor.json", "factor.svg"};
     char name[sizeof((problem *)0)->name];
     problem_name(specification, name, sizeof name);
-    for (int k = 0; k < 2 && !f->code; k++) {
+    for (int k = 0; k < 4 && !f->code; k++) {
         char *path = traces_path(s->profile, name, suffixes[k]);
         if (!path)
             failure_memory(f, s->profile);

@@ -67,7 +67,9 @@ static const struct option_entry {
     {"--json", "FILE|-", BOTH, VALUE_TEXT, 0, offsetof(settings, json),
      "write the results as JSON; -: on standard output, in place of the report"},
     {"--profile", "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, offsetof(settings, profile),
-     "with --backend gpu: where the time of a solve goes, to PREFIX.PROBLEM.json and .svg"},
+     "with --backend gpu: where the time of a solve goes, to PREFIX.PROBLEM.json and .svg; that of "
+     "a "
+     "factorization made there, to PREFIX.PROBLEM.factor.json and .factor.svg"},
     {"--compare", NULL, COMMAND_SOLVE, VALUE_NONE, 0, offsetof(settings, compare),
      "solve with SuiteSparse's CHOLMOD too, where this build has it, and print both"},
     {"--quiet", NULL, BOTH, VALUE_NONE, 0, offsetof(settings, quiet), "no report, no progress"},

@@ -3,8 +3,6 @@
 #include "profile.h"
 #include "room.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Kinds of tasks, and what can be asked of one of them. */
 #define KINDS (LIBSOLVER_TASK_SUM + 1)
@@ -20,81 +18,47 @@ const char *profile_kind(libsolver_task_kind kind)
  * by blocks. */
 static void add_task(profile_row *row, const libsolver_task *t, int32_t *last_block)
 {
-    if (row->tasks == 0)
-        *row = (profile_row){.level = t->level,
-                             .height = t->height,
-                             .backward = t->backward,
-                             .kind = t->kind,
-                             .begin = t->begin};
-    row->blocks += row->tasks == 0 || t->block != *last_block;
+    if (row->of.tasks == 0)
+        *row = (profile_row){.height = t->height, .backward = t->backward, .kind = t->kind};
+    row->blocks += row->of.tasks == 0 || t->block != *last_block;
     *last_block = t->block;
-    row->tasks++;
     row->bytes += t->bytes;
-    row->begin = fmin(row->begin, t->begin);
-    row->end = fmax(row->end, t->end);
+    timeline_add_task(&row->of, t->level, t->begin, t->end);
     row->staging += t->staged - t->begin;
     row->gathering += t->gathered - t->staged;
     row->computing += t->end - t->gathered;
 }
 
-/* Adds [from, to) of a block in that state to the bins, of `width` seconds each. */
-static void add_to_bins(profile *p, double width, int state, double from, double to)
+static void add_states(const libsolver_task *task, int64_t tasks, timeline *time)
 {
-    int bin = (int)(from / width);
-    for (; from < to && bin < PROFILE_BINS; bin++) {
-        const double end = fmin(to, width * (bin + 1));
-        p->bin[bin][state] += fmax(end - from, 0) / (width * p->blocks);
-        from = end;
+    for (int64_t t = 0; t < tasks; t++) {
+        timeline_add(time, PROFILE_STAGING, task[t].begin, task[t].staged);
+        timeline_add(time, PROFILE_GATHERING, task[t].staged, task[t].gathered);
+        timeline_add(time, PROFILE_COMPUTING, task[t].gathered, task[t].end);
     }
-}
-
-static void add_states(const libsolver_task *task, int64_t tasks, profile *p)
-{
-    const double width = p->seconds / PROFILE_BINS, all = p->seconds * p->blocks;
-    for (int64_t t = 0; t < tasks && p->seconds > 0; t++) {
-        const double mark[PROFILE_STATES + 1] = {task[t].begin, task[t].staged, task[t].gathered,
-                                                 task[t].end};
-        for (int state = 0; state < PROFILE_STATES; state++) {
-            p->part[state] += (mark[state + 1] - mark[state]) / all;
-            add_to_bins(p, width, state, mark[state], mark[state + 1]);
-        }
-    }
-}
-
-static int by_level_and_end(const void *a, const void *b)
-{
-    const profile_row *x = a, *y = b;
-    return x->level != y->level ? (x->level > y->level) - (x->level < y->level)
-                                : (x->end > y->end) - (x->end < y->end);
 }
 
 /* Leaves the rows that have tasks, in order, their sums as means. */
 static void finish_rows(profile *p)
 {
-    int32_t rows = 0;
-    for (int32_t r = 0; r < p->levels * KINDS; r++)
-        if (p->row[r].tasks > 0)
-            p->row[rows++] = p->row[r];
-    p->rows = rows;
-    qsort(p->row, (size_t)rows, sizeof *p->row, by_level_and_end);
-    double front = 0;
-    for (profile_row *row = p->row; row < p->row + rows; row++) {
-        row->staging /= (double)row->tasks;
-        row->gathering /= (double)row->tasks;
-        row->computing /= (double)row->tasks;
+    p->rows = timeline_finish_rows(p->row, p->levels * KINDS, sizeof *p->row);
+    for (profile_row *row = p->row; row < p->row + p->rows; row++) {
+        row->staging /= (double)row->of.tasks;
+        row->gathering /= (double)row->of.tasks;
+        row->computing /= (double)row->of.tasks;
         row->floor = fmax((double)row->bytes / p->bytes_per_second, PROFILE_STEP);
-        row->added = fmax(row->end - front, 0);
-        front = fmax(front, row->end);
     }
 }
 
 bool profile_make(const libsolver_task *task, int64_t tasks, double bytes_per_second, profile *p)
 {
-    *p = (profile){.tasks = tasks, .bytes_per_second = bytes_per_second};
+    *p = (profile){.tasks = tasks,
+                   .bytes_per_second = bytes_per_second,
+                   .time = {.states = PROFILE_STATES}};
     for (int64_t t = 0; t < tasks; t++) {
         p->levels = task[t].level >= p->levels ? task[t].level + 1 : p->levels;
         p->blocks = task[t].block >= p->blocks ? task[t].block + 1 : p->blocks;
-        p->seconds = fmax(p->seconds, task[t].end);
+        p->time.seconds = fmax(p->time.seconds, task[t].end);
         p->bytes += task[t].bytes;
     }
     const size_t rows = (size_t)p->levels * KINDS + 1;
@@ -111,7 +75,8 @@ bool profile_make(const libsolver_task *task, int64_t tasks, double bytes_per_se
         profile_free(p);
         return false;
     }
-    add_states(task, tasks, p);
+    p->time.blocks = p->blocks;
+    add_states(task, tasks, &p->time);
     finish_rows(p);
     p->bytes_floor = (double)p->bytes / bytes_per_second;
     p->chain_floor = p->levels * PROFILE_STEP;
@@ -129,16 +94,14 @@ void profile_free(profile *p)
 static void write_row(const profile_row *row, json *j)
 {
     json_open_item(j);
-    json_integer(j, "level", row->level);
+    json_integer(j, "level", row->of.level);
     json_string(j, "sweep", row->backward ? "backward" : "forward");
     json_integer(j, "height", row->height);
     json_string(j, "kind", profile_kind(row->kind));
-    json_integer(j, "tasks", row->tasks);
+    json_integer(j, "tasks", row->of.tasks);
     json_integer(j, "blocks", row->blocks);
     json_integer(j, "bytes", row->bytes);
-    json_real(j, "begin_s", row->begin);
-    json_real(j, "end_s", row->end);
-    json_real(j, "added_s", row->added);
+    timeline_json(&row->of, j);
     json_real(j, "floor_s", row->floor);
     json_open(j, "mean_s");
     json_real(j, "waiting_for_bytes", row->staging);
@@ -150,14 +113,10 @@ static void write_row(const profile_row *row, json *j)
 
 void profile_json(const profile *p, const profile_facts *facts, json *j)
 {
-    json_open(j, NULL);
-    json_string(j, "name", facts->name);
-    json_string(j, "device", facts->device);
-    json_integer(j, "n", facts->n);
-    json_integer(j, "factor_nnz", facts->factor_nnz);
+    profile_facts_json(facts, j);
     json_real(j, "solve_s", facts->stream);
     json_real(j, "solve_graph_s", facts->graph);
-    json_real(j, "traced_s", p->seconds);
+    json_real(j, "traced_s", p->time.seconds);
     json_integer(j, "levels", p->levels);
     json_integer(j, "blocks", p->blocks);
     json_integer(j, "tasks", p->tasks);
@@ -168,12 +127,12 @@ void profile_json(const profile *p, const profile_facts *facts, json *j)
     json_real(j, "chain", p->chain_floor);
     json_close(j);
     json_open(j, "time_of_blocks");
-    json_real(j, "waiting_for_bytes", p->part[PROFILE_STAGING]);
-    json_real(j, "waiting_for_inputs", p->part[PROFILE_GATHERING]);
-    json_real(j, "multiplying", p->part[PROFILE_COMPUTING]);
+    json_real(j, "waiting_for_bytes", p->time.part[PROFILE_STAGING]);
+    json_real(j, "waiting_for_inputs", p->time.part[PROFILE_GATHERING]);
+    json_real(j, "multiplying", p->time.part[PROFILE_COMPUTING]);
     json_real(j, "no_task",
-              1 - p->part[PROFILE_STAGING] - p->part[PROFILE_GATHERING] -
-                  p->part[PROFILE_COMPUTING]);
+              1 - p->time.part[PROFILE_STAGING] - p->time.part[PROFILE_GATHERING] -
+                  p->time.part[PROFILE_COMPUTING]);
     json_close(j);
     json_open_list(j, "rows");
     for (int32_t r = 0; r < p->rows; r++)

@@ -5,7 +5,8 @@
 
 #include "json.h"
 #include "libsolver_types.h"
-#include "output.h"
+#include "profile_facts.h"
+#include "timeline.h"
 
 /* Seconds from one multiprocessor to another through the second-level cache, the least that a level
  * adds: measured on one H200. */
@@ -13,18 +14,17 @@
 
 /* The tasks of one kind on one level. */
 typedef struct profile_row {
-    int32_t level, height, backward;
+    timeline_row of;
+    int32_t height, backward;
     libsolver_task_kind kind;
     int32_t blocks; /* that have some of them */
-    int64_t tasks, bytes;
-    double begin, end; /* of the first and of the last of them, seconds after the solve's begin */
-    double added;      /* by which they end later than all rows before: sums to the solve's time */
+    int64_t bytes;
     double staging, gathering, computing; /* means over the tasks: until the bytes were there, the
                                              inputs, and the rest */
     double floor; /* the longer one of a step and of its bytes at bytes_per_second */
 } profile_row;
 
-enum { PROFILE_STAGING, PROFILE_GATHERING, PROFILE_COMPUTING, PROFILE_STATES, PROFILE_BINS = 240 };
+enum { PROFILE_STAGING, PROFILE_GATHERING, PROFILE_COMPUTING, PROFILE_STATES };
 
 typedef struct profile {
     int32_t rows;
@@ -32,18 +32,9 @@ typedef struct profile {
     int32_t levels, blocks;
     int64_t tasks, bytes;
     double bytes_per_second;
-    double seconds;                  /* from the first task's begin to the last one's end */
     double bytes_floor, chain_floor; /* all bytes at bytes_per_second; a step for each level */
-    double part[PROFILE_STATES];     /* of the blocks' time in each state; the rest: no task */
-    double bin[PROFILE_BINS][PROFILE_STATES]; /* the same for equal parts of the time */
+    timeline time;
 } profile;
-
-/* What is drawn and written beside it.  NaN and NULL: not known. */
-typedef struct profile_facts {
-    const char *name, *device;
-    int64_t n, factor_nnz;
-    double stream, graph; /* seconds of a solve that is not traced, on a stream and in a graph */
-} profile_facts;
 
 /* task: of one traced solve; bytes_per_second: of the device's memory, NaN: floors of bytes are not
  * known.  False: no memory. */

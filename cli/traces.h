@@ -1,8 +1,9 @@
-/* cli/traces.h: `libsolver bench --profile`: solves are traced, their profile goes to files
+/* cli/traces.h: `libsolver bench`: solves and factorizations are traced, their profiles go to files
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef CLI_TRACES_H
 #define CLI_TRACES_H
 
+#include "factor_profile.h"
 #include "profile.h"
 #include "session.h"
 
@@ -12,6 +13,15 @@ char *traces_path(const char *prefix, const char *name, const char *suffix);
 /* Traces some solves of b, x in device memory and writes the profile of the fastest to
  * PREFIX.NAME.json and PREFIX.NAME.svg, characters of the name that are none of files as '_'. */
 int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vectors *b,
-                 const libsolver_vectors *x, const char *prefix, profile_facts *facts, failure *f);
+                 const libsolver_vectors *x, const char *prefix, const profile_facts *facts,
+                 failure *f);
+
+/* The number of tasks of a factorization on the device, 0: the factor is made on the CPU. */
+int64_t traces_factor_tasks(const session *s);
+/* Traces some refactorizations of so many tasks; the profile of the fastest. */
+int traces_factor(session *s, int64_t tasks, factor_profile *p, failure *f);
+/* Writes it to PREFIX.NAME.factor.json and PREFIX.NAME.factor.svg. */
+int traces_store_factor(const factor_profile *p, const profile_facts *facts, const char *prefix,
+                        failure *f);
 
 #endif

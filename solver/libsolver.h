@@ -221,6 +221,20 @@ LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *f
                                                              const libsolver_matrix *a,
                                                              const libsolver_vectors *shift);
 
+/* libsolver_refactorize of a factor that is made on the GPU, and what each task of the
+ * factorization did by the device's clock, which takes a little longer.  Copies of values and what
+ * prepares solves are not among the tasks.  *count: the tasks there are; tasks: room for `capacity`
+ * of them, or NULL for their number alone, when a may be NULL and nothing is factorized.  Statuses
+ * and what remains after them as for refactorize; also INVALID (no room for all tasks) and
+ * NOT_BUILT (the factor is made on the CPU), after which the factor is as before.  Where this
+ * factorization has ended on the CPU, as KIND_AUTO and BACKEND_AUTO allow, the factor is good,
+ * *count is 0 and what is in tasks means nothing. */
+LIBSOLVER_API libsolver_status libsolver_refactorize_traced(libsolver_factor *factor,
+                                                            const libsolver_matrix *a,
+                                                            int64_t capacity,
+                                                            libsolver_factor_task *tasks,
+                                                            int64_t *count);
+
 /* The parts of a solve.  A = S^-1 P^T L D L^T P S^-1, L: X = L^-1 P S B, D: X = D^-1 B, LT: X = S
  * P^T L^-T B; L, D and LT in this order are ALL; between them vectors are in elimination order.
  * Cholesky has D = I. */

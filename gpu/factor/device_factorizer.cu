@@ -452,6 +452,29 @@ extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const
                          "launching the factorization", why);
 }
 
+extern "C" libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *g,
+                                                    const factorizer_arguments *given,
+                                                    uint64_t *times, message *why)
+{
+    const current_device here(f->device);
+    const cudaStream_t stream = (cudaStream_t)f->stream;
+    const size_t bytes = 2 * sizeof(uint64_t) * (size_t)g->tasks;
+    factorizer_arguments traced = *given;
+    void *on_device = nullptr;
+    TRY(device_allocate(&on_device, (int64_t)bytes, "the trace", why));
+    traced.trace = static_cast<uint64_t *>(on_device);
+    const libsolver_status status = device_factorizer_launch(f, g, &traced, why);
+    cudaError_t error = cudaSuccess;
+    if (status == LIBSOLVER_OK)
+        error = cudaMemcpyAsync(times, on_device, bytes, cudaMemcpyDeviceToHost, stream);
+    const cudaError_t end = cudaStreamSynchronize(stream);
+    drop_graph(f); /* which writes to memory that goes */
+    cudaFree(on_device);
+    return status != LIBSOLVER_OK
+               ? status
+               : LAUNCH_STATUS(error != cudaSuccess ? error : end, "the traced factorization", why);
+}
+
 static bool was_out_of_range(libsolver_type type, const gathered_outcome *o)
 {
     double most, least;

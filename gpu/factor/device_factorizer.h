@@ -19,8 +19,7 @@ typedef struct factorizer_arguments {
     int is_unscaled; /* no equilibration, unless entries are so near to the ends of the range that
                         pivots might have no reciprocals */
     double doubt_level; /* see cholesky_outcome */
-    uint64_t *trace; /* NULL, or for each task when it began and ended, by the device's clock in ns
-                      */
+    uint64_t *trace; /* NULL, or out: 2 words a task, see device_factorizer_timed, which sets it */
 } factorizer_arguments;
 
 /* Zeroed but for device and stream.  Buffers are used again by the next program. */
@@ -47,6 +46,12 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
  * are read here. */
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
+/* The same with the times of all tasks, on the host: for each when it began and ended, by the
+ * device's clock in ns.  Waits, though _finish is still to be called; the graph is made for this
+ * one alone. */
+libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *program,
+                                         const factorizer_arguments *arguments, uint64_t *times,
+                                         message *why);
 /* Waits for the end of that. */
 libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
                                           message *why);

@@ -17,6 +17,14 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
     return BUILT_WITHOUT_CUDA(why);
 }
 
+libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *program,
+                                         const factorizer_arguments *arguments, uint64_t *times,
+                                         message *why)
+{
+    (void)f, (void)program, (void)arguments, (void)times;
+    return BUILT_WITHOUT_CUDA(why);
+}
+
 libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
                                           message *why)
 {

@@ -432,6 +432,7 @@ const backend NAME(gpu_backend) = {
     .set_device_values = NAME(gpu_set_device_values),
     .get_device_values = NAME(gpu_get_device_values),
     .factorize = NAME(gpu_factorize),
+    .trace_factorization = NAME(gpu_trace_factorization),
     .workspace_bytes = workspace_bytes,
     .workspace_create = workspace_create,
     .workspace_destroy = workspace_destroy,

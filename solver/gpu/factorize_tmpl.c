@@ -5,6 +5,7 @@
  * The CPU backend's object decides what is tried and what its outcome means (backend.set_cholesky);
  * Cholesky factors are made here.  Such a factor stays on the device; what the host wants of it,
  * half solves, L, the determinant, is brought to that object when it is first asked for. */
+#include "gpu/factor/trace.h"
 #include "solver/gpu/numeric.h"
 
 #define LDLT_SENTENCE "L D L^T is made on the CPU: the GPU has Cholesky alone"
@@ -185,6 +186,22 @@ static libsolver_status open_factorizer(device_numeric *f, void **panels)
     return tree_solver_reserve(f->solver, &f->tree.view, panels, f->why);
 }
 
+/* The same as one launch, with the times of all tasks. */
+static libsolver_status launch_traced(device_numeric *f, const factorizer_arguments *arguments)
+{
+    const factor_program *g = &f->plan->program;
+    memory *m = &f->env->memory;
+    uint64_t *times = memory_new(m, 2 * g->tasks, sizeof(uint64_t));
+    if (!times)
+        return NO_MEMORY(f->env, "the trace", f->why);
+    const libsolver_status status =
+        device_factorizer_timed(&f->factorizer, g, arguments, times, f->why);
+    if (status == LIBSOLVER_OK)
+        factor_trace(g, times, f->trace);
+    memory_free(m, times);
+    return status;
+}
+
 static libsolver_status run(device_numeric *f, const backend_plan_view *view, int is_unscaled,
                             cholesky_outcome *outcome)
 {
@@ -194,7 +211,8 @@ static libsolver_status run(device_numeric *f, const backend_plan_view *view, in
                                             .panel = panels,
                                             .is_unscaled = is_unscaled,
                                             .doubt_level = view->doubt_level};
-    TRY(device_factorizer_launch(&f->factorizer, &f->plan->program, &arguments, f->why));
+    TRY(f->trace ? launch_traced(f, &arguments)
+                 : device_factorizer_launch(&f->factorizer, &f->plan->program, &arguments, f->why));
     return device_factorizer_finish(&f->factorizer, outcome, f->why);
 }
 
@@ -230,6 +248,13 @@ static libsolver_status values_for_host(void *user)
     environment_log(f->env, LDLT_SENTENCE);
     f->state = (factor_state){0};
     return bring_values(f, f->why);
+}
+
+int64_t NAME(gpu_trace_factorization)(void *numeric, libsolver_factor_task *tasks)
+{
+    device_numeric *f = numeric;
+    f->trace = tasks;
+    return f->a ? f->plan->program.tasks : 0;
 }
 
 /* ---- Factorizations -------------------------------------------------------------------------- */

@@ -47,10 +47,11 @@ typedef struct device_numeric {
     owned_tree tree; /* of factors that are made on the device: without panels, scale is there */
     int was_adopted; /* the factor packed last was one of these */
     factor_state state;
-    const void *given;  /* values on the host, while they are factorized */
-    message *why;       /* of the factorization at hand */
-    omp_lock_t copying; /* held while something is brought to the host */
-    int may_fall_back;  /* to solves on the CPU, silently but for the log: solves_on_device tells */
+    const void *given;            /* values on the host, while they are factorized */
+    libsolver_factor_task *trace; /* where the next factorization puts its tasks, or NULL */
+    message *why;                 /* of the factorization at hand */
+    omp_lock_t copying;           /* held while something is brought to the host */
+    int may_fall_back; /* to solves on the CPU, silently but for the log: solves_on_device tells */
 } device_numeric;
 
 typedef struct device_space {
@@ -66,6 +67,7 @@ typedef struct device_space {
  * need them there. */
 libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *options,
                                      backend_report *report, message *why);
+int64_t NAME(gpu_trace_factorization)(void *numeric, libsolver_factor_task *tasks);
 /* The program of factorizations, where there is to be one.  OUT_OF_MEMORY. */
 libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int expects_cholesky,
                                               message *why);

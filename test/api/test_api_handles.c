@@ -64,6 +64,12 @@ static void null_arguments_are_refused(void **state)
                      LIBSOLVER_INVALID);
     refused(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, &entries), LIBSOLVER_NOT_BUILT,
             of_factor, "on the CPU");
+    libsolver_factor_task task;
+    assert_int_equal(libsolver_refactorize_traced(NULL, &a, 0, NULL, &entries), LIBSOLVER_INVALID);
+    assert_int_equal(libsolver_refactorize_traced(t->factor, &a, 0, NULL, NULL), LIBSOLVER_INVALID);
+    refused(libsolver_refactorize_traced(t->factor, &a, 1, &task, &entries), LIBSOLVER_NOT_BUILT,
+            of_factor, "on the CPU");
+    solves(t, t->factor);
     assert_int_equal(libsolver_solve_async(NULL, NULL, 1, &v, &v, NULL, NULL), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_workspace_create(NULL, 1, &w), LIBSOLVER_INVALID);
     assert_null(w);

@@ -365,8 +365,23 @@ class Bench(Case):
             self.assertIn(json.loads(done.stdout.splitlines()[0])["status"], ("NOT_BUILT", "CUDA"))
             return
         self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        fields = ["refactorize_device_s", "factor_device_s", "factor_levels", "factor_tasks"]
+        for line, made_there in zip(lines, (True, False)): # kkt2d is indefinite
+            at = list(line).index("refactorize_s") + 1
+            self.assertEqual(list(line)[at : at + 4], fields)
+            self.assertEqual([line[field] is not None for field in fields], [made_there] * 4)
         names = [f"p.{name}.{suffix}" for name in ("kkt2d_6", "lap2d_12") for suffix in ("json", "svg")]
-        self.assertEqual(sorted(os.listdir(self.folder)), names)
+        of_factor = ["p.lap2d_12.factor.json", "p.lap2d_12.factor.svg"]
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names + of_factor))
+        profile = json.loads((self.folder / of_factor[0]).read_text())
+        for part in ("rows", "kinds"):
+            self.assertEqual(sum(row["tasks"] for row in profile[part]), profile["tasks"])
+            self.assertAlmostEqual(sum(row["flops"] for row in profile[part]), profile["flops"], delta=1)
+            self.assertAlmostEqual(sum(row["added_s"] for row in profile[part]), profile["traced_s"], delta=1e-9)
+        self.assertTrue(all(value is not None for value in leaves(profile).values()))
+        picture = xml.dom.minidom.parse(str(self.folder / of_factor[1]))
+        self.assertEqual(picture.documentElement.tagName, "svg")
         for name in names[::2]:
             profile = json.loads((self.folder / name).read_text())
             rows = profile["rows"]

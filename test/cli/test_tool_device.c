@@ -1,7 +1,7 @@
 /* test/cli/test_tool_device.c: what fails on a device stands in the tool's JSON, with its reason
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The tool's commands in this process, on the fake device. */
+ * The tool's commands in this process, on the fake device, whose clock is cli/device.c's own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,30 +14,67 @@
 #include <string.h>
 #include <unistd.h>
 
-static char json[64]; /* the file that is written */
+static char prefix[64]; /* of the files that are written */
 
-/* `libsolver solve lap2d:12 --backend gpu --json FILE`.  Returns what the file holds, valid until
- * the next call. */
-static const char *solve(failure *f)
+/* The name of a file with this prefix. */
+static const char *file_name(const char *suffix)
 {
-    static char text[1 << 14];
-    char words[][64] = {"libsolver", "solve", "lap2d:12", "--backend", "gpu", "--json", ""};
-    enum { COUNT = sizeof words / sizeof *words };
-    char *arguments[COUNT];
-    snprintf(words[COUNT - 1], sizeof *words, "%s", json);
-    for (int k = 0; k < COUNT; k++)
-        arguments[k] = words[k];
-    settings s;
-    *f = (failure){0};
-    assert_int_equal(settings_parse(&s, COUNT, arguments, f), 0);
-    command_solve(&s, f);
-    FILE *file = fopen(json, "rb");
+    static char name[96];
+    snprintf(name, sizeof name, "%s%s", prefix, suffix);
+    return name;
+}
+
+/* What such a file holds, "" if there is none; it is removed.  Valid until the next call. */
+static const char *take(const char *suffix)
+{
+    static char text[1 << 17];
+    FILE *file = fopen(file_name(suffix), "rb");
     const size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
     text[length] = 0;
     if (file)
         fclose(file);
-    unlink(json);
+    unlink(file_name(suffix));
     return text;
+}
+
+/* Runs words of a command line up to NULL: '#' begins a file that is written.  Returns the JSON. */
+static const char *run(const char *const *words, failure *f)
+{
+    char text[10][96], *arguments[10];
+    int count = 0;
+    for (; words[count]; count++) {
+        snprintf(text[count], sizeof *text, "%s", words[count]);
+        if (*words[count] == '#')
+            snprintf(text[count], sizeof *text, "%s%s", prefix, words[count] + 1);
+        arguments[count] = text[count];
+    }
+    settings s;
+    *f = (failure){0};
+    assert_int_equal(settings_parse(&s, count, arguments, f), 0);
+    (s.command == COMMAND_SOLVE ? command_solve : command_bench)(&s, f);
+    return take(".json");
+}
+
+static const char *solve(failure *f)
+{
+    static const char *const words[] = {"libsolver", "solve",  "lap2d:12", "--backend",
+                                        "gpu",       "--json", "#.json",   NULL};
+    return run(words, f);
+}
+
+static const char *bench(failure *f)
+{
+    static const char *const words[] = {"libsolver", "bench", "lap2d:5", "--backend", "gpu",
+                                        "--profile", "#",     "--json",  "#.json",    NULL};
+    return run(words, f);
+}
+
+/* A clock that leaves no time for a fourth sample. */
+double __wrap_seconds_now(void);
+double __wrap_seconds_now(void)
+{
+    static double now;
+    return now += 0.5;
 }
 
 /* Message and place as the JSON has them, each on a line of its own. */
@@ -95,13 +132,81 @@ static void and_no_device_at_all(void **state)
     fake_reset();
 }
 
+/* ---- bench ----------------------------------------------------------------------------------- */
+
+/* A device without the room in which the rate of copies is measured. */
+static void small_device(void)
+{
+    fake_reset();
+    fake.capacity = 1 << 28;
+}
+
+static void remove_profiles(void)
+{
+    take(".lap2d_5.json");
+    take(".lap2d_5.svg");
+    take(".lap2d_5.factor.json");
+    take(".lap2d_5.factor.svg");
+}
+
+static void a_bench_profiles_solves_and_factorizations(void **state)
+{
+    (void)state;
+    failure f;
+    small_device();
+    const char *text = bench(&f);
+    if (f.code)
+        fail_msg("exit code %d: %s", f.code, f.text);
+    static const char *const known[] = {"\"refactorize_device_s\": 0.5", "\"factor_device_s\": ",
+                                        "\"factor_levels\": ", "\"factor_tasks\": "};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        assert_non_null(strstr(text, known[k]));
+    assert_null(strstr(text, "\"factor_device_s\": null"));
+    assert_non_null(strstr(take(".lap2d_5.json"), "\"sweep\": \"forward\""));
+    assert_non_null(strstr(take(".lap2d_5.svg"), "one solve on fake device 0"));
+    text = take(".lap2d_5.factor.json");
+    assert_non_null(strstr(text, "\"device\": \"fake device 0\""));
+    assert_non_null(strstr(text, "\"rows\": [{\"level\": 0, \"kind\": \""));
+    assert_null(strstr(text, "null"));
+    assert_non_null(strstr(take(".lap2d_5.factor.svg"), "one factorization on fake device 0"));
+}
+
+/* The last calls on the device are those of traced factorizations: each of them fails once. */
+static void a_trace_that_fails_is_in_the_json(void **state)
+{
+    enum { CALLS = 20 };
+    (void)state;
+    failure f;
+    small_device();
+    bench(&f);
+    remove_profiles();
+    const int64_t all = fake.calls;
+    int traced = 0;
+    for (int64_t k = all - CALLS; k < all; k++) {
+        small_device();
+        fake.failure = k % 2 ? LIBSOLVER_CUDA : LIBSOLVER_OUT_OF_DEVICE_MEMORY;
+        fake.left = k;
+        const char *text = bench(&f);
+        assert_non_null(fake.last);
+        traced += !strcmp(fake.last, "device_factorizer_timed");
+        if (strcmp(fake.last, "gpu_device_describe") != 0) {
+            check(text, &f, k % 2 ? "CUDA" : "OUT_OF_DEVICE_MEMORY", fake.last);
+            assert_string_equal(take(".lap2d_5.factor.json"), "");
+        }
+        remove_profiles();
+    }
+    assert_true(traced >= 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_failing_call_is_in_the_json),
         cmocka_unit_test(so_is_a_device_without_room),
         cmocka_unit_test(and_no_device_at_all),
+        cmocka_unit_test(a_bench_profiles_solves_and_factorizations),
+        cmocka_unit_test(a_trace_that_fails_is_in_the_json),
     };
-    snprintf(json, sizeof json, "test_tool_device.%ld.json", (long)getpid());
+    snprintf(prefix, sizeof prefix, "test_tool_device.%ld", (long)getpid());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

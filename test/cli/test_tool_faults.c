@@ -24,10 +24,22 @@ static char prefix[64];  /* of the files written here */
 
 /* ---- a device in host memory ----------------------------------------------------------------- */
 
-typedef enum fault { NOTHING, NO_BLOCK, NO_SOLVE, NO_TIME, NO_COPY_BACK, NO_COUNT, NO_TRACE } fault;
+typedef enum fault {
+    NOTHING,
+    NO_BLOCK,
+    NO_SOLVE,
+    NO_TIME,
+    NO_COPY_BACK,
+    NO_COUNT,
+    NO_TRACE,
+    NO_FACTOR_TRACE,
+    NO_FACTOR_TASKS,
+    NO_REFACTORIZATION
+} fault;
 
 static fault failing_part;
-static int stream, streams, blocks, traces;
+static int stream, streams, blocks, traces, factor_traces;
+static bool factor_is_on_cpu;
 
 #define STREAM_SECONDS 1e-3
 #define GRAPH_SECONDS 5e-4
@@ -109,6 +121,11 @@ libsolver_status __wrap_libsolver_solve_traced(const libsolver_factor *factor,
                                                const libsolver_vectors *b,
                                                const libsolver_vectors *x, int64_t capacity,
                                                libsolver_task *tasks, int64_t *count);
+libsolver_status __real_libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
+libsolver_status __wrap_libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a);
+libsolver_status __wrap_libsolver_refactorize_traced(libsolver_factor *factor,
+                                                     const libsolver_matrix *a, int64_t capacity,
+                                                     libsolver_factor_task *tasks, int64_t *count);
 libsolver_status __wrap_libsolver_devices(int capacity, libsolver_device *devices, int *count);
 
 static libsolver_options on_cpu(const libsolver_options *options)
@@ -149,14 +166,60 @@ libsolver_status __wrap_libsolver_solve_plain(const libsolver_factor *factor, li
     return __real_libsolver_solve_plain(factor, part, workspace, &from, &to);
 }
 
-/* Two tasks; the solve takes 9, 8, 7, 3, 7, 8, 9 us when it is traced again and again. */
+/* Of values on the device without their indices. */
+libsolver_status __wrap_libsolver_refactorize(libsolver_factor *factor, const libsolver_matrix *a)
+{
+    libsolver_matrix here = *a;
+    assert_true(a->place == LIBSOLVER_HOST || (!a->pointers && !a->indices));
+    if (failing_part == NO_REFACTORIZATION && a->place == LIBSOLVER_DEVICE)
+        return LIBSOLVER_CUDA;
+    here.place = LIBSOLVER_HOST;
+    return __real_libsolver_refactorize(factor, &here);
+}
+
+/* Seconds of a trace that is made again and again. */
+static double length_of_trace(int *number)
+{
+    static const double length[] = {9e-6, 8e-6, 7e-6, 3e-6, 7e-6, 8e-6, 9e-6};
+    return length[(*number)++ % 7];
+}
+
+libsolver_status __wrap_libsolver_refactorize_traced(libsolver_factor *factor,
+                                                     const libsolver_matrix *a, int64_t capacity,
+                                                     libsolver_factor_task *tasks, int64_t *count)
+{
+    assert_non_null(factor);
+    *count = factor_is_on_cpu ? 0 : 2;
+    if (factor_is_on_cpu)
+        return LIBSOLVER_NOT_BUILT;
+    if (!tasks)
+        return LIBSOLVER_OK;
+    assert_true(a && capacity == 2);
+    if (failing_part == NO_FACTOR_TRACE && factor_traces == 4)
+        return LIBSOLVER_CUDA;
+    if (failing_part == NO_FACTOR_TASKS) { /* it has ended on the CPU */
+        *count = 0;
+        return LIBSOLVER_OK;
+    }
+    const double end = length_of_trace(&factor_traces);
+    tasks[0] = (libsolver_factor_task){
+        .kind = LIBSOLVER_FACTOR_TASK_TINY, .fronts = 5, .flops = 1000, .end = end / 3};
+    tasks[1] = (libsolver_factor_task){.kind = LIBSOLVER_FACTOR_TASK_SMALL,
+                                       .level = 1,
+                                       .fronts = 1,
+                                       .flops = 500,
+                                       .begin = end / 2,
+                                       .end = end};
+    return LIBSOLVER_OK;
+}
+
+/* Two tasks. */
 libsolver_status __wrap_libsolver_solve_traced(const libsolver_factor *factor,
                                                libsolver_workspace *workspace,
                                                const libsolver_vectors *b,
                                                const libsolver_vectors *x, int64_t capacity,
                                                libsolver_task *tasks, int64_t *count)
 {
-    static const double length[] = {9e-6, 8e-6, 7e-6, 3e-6, 7e-6, 8e-6, 9e-6};
     assert_true(factor && workspace);
     *count = 2;
     if (!tasks)
@@ -164,7 +227,7 @@ libsolver_status __wrap_libsolver_solve_traced(const libsolver_factor *factor,
     assert_true(capacity == 2 && b->place == LIBSOLVER_DEVICE && x->place == LIBSOLVER_DEVICE);
     if (failing_part == NO_TRACE && traces == 4)
         return LIBSOLVER_CUDA;
-    const double end = length[traces++ % 7];
+    const double end = length_of_trace(&traces);
     tasks[0] = (libsolver_task){LIBSOLVER_TASK_SMALL, 0, 0, 0, 0, 1000, 0, 0, 0, end / 3};
     tasks[1] =
         (libsolver_task){LIBSOLVER_TASK_TOP, 1, 1, 0, 0, 3000, end / 3, end / 3, end / 2, end};
@@ -241,7 +304,7 @@ static int run(const char *const *words, failure *f)
     }
     settings s;
     *f = (failure){0};
-    traces = 0;
+    traces = factor_traces = 0;
     allocations = 0;
     if (!settings_parse(&s, count, arguments, f))
         switch (s.command) {
@@ -275,10 +338,19 @@ static const char *content(const char *suffix)
 
 static int remove_files(void **state)
 {
-    static const char *const written[] = {".json",         ".mtx",          ".lap2d_12.json",
-                                          ".lap2d_12.svg", ".kkt2d_6.json", ".kkt2d_6.svg"};
+    static const char *const written[] = {".json",
+                                          ".mtx",
+                                          ".lap2d_12.json",
+                                          ".lap2d_12.svg",
+                                          ".lap2d_12.factor.json",
+                                          ".lap2d_12.factor.svg",
+                                          ".kkt2d_6.json",
+                                          ".kkt2d_6.svg",
+                                          ".kkt2d_6.factor.json",
+                                          ".kkt2d_6.factor.svg"};
     (void)state;
     failing_part = NOTHING;
+    factor_is_on_cpu = false;
     failing_allocation = 0;
     for (size_t k = 0; k < sizeof written / sizeof *written; k++) {
         char name[96];
@@ -300,14 +372,20 @@ static double number(const char *text, const char *key)
 #define BENCH(problem) \
     {"bench", problem, "--backend", "gpu", "--profile", "#", "--json", "#.json", NULL}
 
-static void solves_on_the_device_are_timed_and_profiled(void **state)
+/* Of lap2d:12, which must succeed.  Returns the line of the results. */
+static const char *run_bench(void)
 {
     static const char *const bench[] = BENCH("lap2d:12");
-    (void)state;
     failure f;
     if (run(bench, &f))
         fail_msg("exit code %d: %s", f.code, f.text);
-    const char *text = content(".json");
+    return content(".json");
+}
+
+static void solves_on_the_device_are_timed_and_profiled(void **state)
+{
+    (void)state;
+    const char *text = run_bench();
     if (!strstr(text, "\"solve_s\": {\"1\": 0.001, \"16\": 0.001}") ||
         !strstr(text, "\"solve_graph_s\": {\"1\": 0.0005, \"16\": 0.0005}"))
         fail_msg("not the device's times: %s", text);
@@ -324,6 +402,34 @@ static void solves_on_the_device_are_timed_and_profiled(void **state)
     assert_non_null(strstr(content(".lap2d_12.svg"), "<svg"));
 }
 
+static void factorizations_on_the_device_are_timed_and_profiled(void **state)
+{
+    (void)state;
+    const char *text = run_bench();
+    if (!(number(text, "\"refactorize_device_s\"") > 0) ||
+        fabs(number(text, "\"factor_device_s\"") - 3e-6) > 1e-12 ||
+        number(text, "\"factor_levels\"") != 2 || number(text, "\"factor_tasks\"") != 2)
+        fail_msg("not what is known of the factorization: %s", text);
+    text = content(".lap2d_12.factor.json");
+    if (!strstr(text, "\"device\": \"made-up device\"") || number(text, "\"tasks\"") != 2 ||
+        number(text, "\"flops\"") != 1500 || !(number(text, "\"refactorize_device_s\"") > 0))
+        fail_msg("not what is known of the factorization: %s", text);
+    if (fabs(number(text, "\"traced_s\"") - 3e-6) > 1e-12)
+        fail_msg("not the fastest of the traces: %g s", number(text, "\"traced_s\""));
+    assert_non_null(strstr(content(".lap2d_12.factor.svg"), "<svg"));
+}
+
+static void of_a_factor_that_is_made_on_the_cpu_there_is_none(void **state)
+{
+    (void)state;
+    factor_is_on_cpu = true;
+    const char *text = run_bench();
+    assert_non_null(strstr(text, "\"refactorize_device_s\": null, \"factor_device_s\": null, "
+                                 "\"factor_levels\": null, \"factor_tasks\": null"));
+    assert_string_equal(content(".lap2d_12.factor.json"), "");
+    assert_non_null(strstr(content(".lap2d_12.svg"), "<svg"));
+}
+
 static void what_fails_on_the_device_is_said(void **state)
 {
     static const char *const bench[] = BENCH("lap2d:12");
@@ -332,20 +438,36 @@ static void what_fails_on_the_device_is_said(void **state)
     static const struct {
         fault part;
         const char *status;
-    } faults[] = {{NO_BLOCK, "\"CUDA\""},     {NO_SOLVE, "\"CUDA\""},      {NO_TIME, "\"CUDA\""},
-                  {NO_COPY_BACK, "\"CUDA\""}, {NO_COUNT, "\"NOT_BUILT\""}, {NO_TRACE, "\"CUDA\""}};
+        bool is_on_cpu;
+    } faults[] = {
+        {NO_BLOCK, "\"CUDA\"", true},
+        {NO_BLOCK, "\"CUDA\"", false},
+        {NO_SOLVE, "\"CUDA\"", false},
+        {NO_TIME, "\"CUDA\"", false},
+        {NO_COPY_BACK, "\"CUDA\"", false},
+        {NO_COUNT, "\"NOT_BUILT\"", false},
+        {NO_TRACE, "\"CUDA\"", false},
+        {NO_FACTOR_TRACE, "\"CUDA\"", false},
+        {NO_FACTOR_TASKS, "\"NOT_BUILT\"", false},
+        {NO_REFACTORIZATION, "\"CUDA\"", false},
+    };
     (void)state;
     failure f;
     assert_int_equal(run(single, &f), 0);
     for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
         remove_files(NULL);
         failing_part = faults[k].part;
+        factor_is_on_cpu = faults[k].is_on_cpu;
         if (run(bench, &f) != EXIT_RESOURCES || !strstr(f.text, "lap2d:12: "))
             fail_msg("fault %zu: exit code %d: %s", k, f.code, f.text);
         if (!strstr(content(".json"), faults[k].status))
             fail_msg("fault %zu: %s", k, content(".json"));
-        assert_string_equal(content(".lap2d_12.json"), "");
-        assert_string_equal(content(".lap2d_12.svg"), "");
+        if (faults[k].part != NO_FACTOR_TRACE && faults[k].part != NO_FACTOR_TASKS) {
+            assert_string_equal(content(".lap2d_12.json"), "");
+            assert_string_equal(content(".lap2d_12.svg"), "");
+        }
+        assert_string_equal(content(".lap2d_12.factor.json"), "");
+        assert_string_equal(content(".lap2d_12.factor.svg"), "");
     }
 }
 
@@ -385,6 +507,9 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(solves_on_the_device_are_timed_and_profiled, remove_files),
+        cmocka_unit_test_teardown(factorizations_on_the_device_are_timed_and_profiled,
+                                  remove_files),
+        cmocka_unit_test_teardown(of_a_factor_that_is_made_on_the_cpu_there_is_none, remove_files),
         cmocka_unit_test_teardown(what_fails_on_the_device_is_said, remove_files),
         cmocka_unit_test_teardown(failed_allocations_are_exit_4, remove_files),
     };

@@ -77,6 +77,7 @@ int session_says_what_failed(const char *said)
         {"device_values_sum", "summing the values of the matrix on the device"},
         {"device_factorizer_load", "copying the program of the factorization to the device"},
         {"device_factorizer_launch", "launching the factorization"},
+        {"device_factorizer_timed", "the traced factorization"},
         {"device_factorizer_finish", "the factorization on the device"},
         {"device_factor_take", "taking memory for the factor"},
         {"device_factor_upload", "copying the factor to the device"},
@@ -188,6 +189,21 @@ static libsolver_status factorize_there(session *t)
     return status == LIBSOLVER_OK ? factorize(t) : status;
 }
 
+/* The same, with a trace if it is made on the device. */
+static libsolver_status factorize_traced(session *t)
+{
+    const int64_t count = GPU->trace_factorization(t->numeric, NULL);
+    libsolver_factor_task *task = calloc((size_t)count + 1, sizeof *task);
+    assert_true(task && (count > 0 || !t->problem.expects_cholesky || t->sentences > 0));
+    GPU->trace_factorization(t->numeric, count > 0 ? task : NULL);
+    const libsolver_status status = session_factorize(t);
+    GPU->trace_factorization(t->numeric, NULL);
+    for (int64_t k = 0; k < count && status == LIBSOLVER_OK && t->report.on_device; k++)
+        assert_true(task[k].flops > 0 && task[k].end > task[k].begin);
+    free(task);
+    return status;
+}
+
 libsolver_status session_refine(session *t, int solve_first, const libsolver_vectors *b,
                                 const libsolver_vectors *x)
 {
@@ -267,7 +283,7 @@ void session_run(session *t)
     trace(t);
     for (int64_t p = 0; p < t->s.a.start[t->s.a.n]; p++)
         t->s.values[p] *= 2;
-    MUST(t, session_factorize(t));
+    MUST(t, factorize_traced(t));
     solve_in_all_ways(t);
     MUST(t, factorize_there(t));
     solve_in_all_ways(t);

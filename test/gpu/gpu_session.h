@@ -47,7 +47,8 @@ int session_says_what_failed(const char *said);
 void session_begin(session *t, int purpose, int may_fall_back, trouble what);
 /* Nothing is left on the device, nor, which system_free looks at, on the host. */
 void session_end(session *t);
-/* Three factorizations, the last of values on the device, with all ways to solve. */
+/* Three factorizations, the second traced, the last of values on the device, with all ways to
+ * solve. */
 void session_run(session *t);
 
 libsolver_status session_factorize(session *t);

@@ -7,13 +7,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "fake/emulators.h"
+#include "gpu/factor/trace.h"
 #include "problems.h"
 #include "scaled_system.h"
 #include <stdlib.h>
 #include <string.h>
 
 static cholesky_outcome carry_out(const factor_program *g, const cpu_system *s, uint64_t seed,
-                                  scalar *panel)
+                                  scalar *panel, uint64_t *trace)
 {
     cholesky_outcome outcome;
     const factor_pattern p = fronts_of(s);
@@ -26,6 +27,7 @@ static cholesky_outcome carry_out(const factor_program *g, const cpu_system *s, 
                                       .doubt_level = 0x1p-6,
                                       .panel = panel,
                                       .scale = scale,
+                                      .trace = trace,
                                       .outcome = &outcome,
                                       .seed = seed};
     const char *wrong = NAME(emulate_factorization)(&f);
@@ -51,6 +53,42 @@ static void check_levels(const factor_program *g)
     assert_int_equal(fronts, g->nodes);
 }
 
+/* A trace has every front and every operation once, and tasks as the program has them. */
+static void check_trace(const factor_program *g, const cpu_system *s, uint64_t seed, scalar *panel)
+{
+    uint64_t *times = calloc((size_t)(2 * g->tasks + 1), sizeof *times);
+    libsolver_factor_task *task = calloc((size_t)(g->tasks + 1), sizeof *task);
+    assert_true(times && task);
+    carry_out(g, s, seed, panel, times);
+    factor_trace(g, times, task);
+    double flops = 0, expected = 0, first = INFINITY;
+    int64_t fronts = 0;
+    for (int32_t q = 0; q < g->nodes; q++)
+        for (int32_t j = 0; j < g->front[q].k; j++)
+            expected += pow(g->front[q].m - j, 2);
+    for (int64_t t = 0; t < g->tasks; t++) {
+        const libsolver_factor_task *a = task + t;
+        const int is_run = a->kind <= LIBSOLVER_FACTOR_TASK_SMALL;
+        fronts +=
+            is_run || (a->kind == LIBSOLVER_FACTOR_TASK_PIVOT && a->row_block == 0) ? a->fronts : 0;
+        flops += a->flops;
+        first = fmin(first, a->begin);
+        assert_int_equal(a->kind, g->task[t].kind);
+        assert_in_range(t, g->level_start[a->level], g->level_start[a->level + 1] - 1);
+        assert_true(a->fronts > 0 && a->columns > 0 && a->rows >= a->columns && a->first >= 0 &&
+                    a->first + a->columns <= g->n);
+        assert_true(a->row_block >= a->column_block && a->row_block * FACTOR_TILE < a->rows + 64);
+        assert_true(a->begin < a->end);
+        assert_true(a->flops > 0 || a->kind == LIBSOLVER_FACTOR_TASK_ASSEMBLE);
+    }
+    assert_int_equal(fronts, g->nodes);
+    assert_true(g->tasks == 0 || first == 0);
+    if (!(fabs(flops - expected) <= 1e-12 * expected))
+        fail_msg("seed %d: %.17g operations, %.17g expected", (int)seed, flops, expected);
+    free(times);
+    free(task);
+}
+
 static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
 {
     factor_program g = program_of(s, tuning);
@@ -58,11 +96,11 @@ static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
            *again = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
     assert_true(panel && again);
     check_levels(&g);
-    const cholesky_outcome o = carry_out(&g, s, (uint64_t)seed, panel);
+    const cholesky_outcome o = carry_out(&g, s, (uint64_t)seed, panel, NULL);
     assert_int_equal(o.failed, g.n);
     assert_int_equal(o.uncertain, s->report.uncertain);
     compare_panels(s, &g, panel, seed);
-    carry_out(&g, s, (uint64_t)seed + 1, again);
+    check_trace(&g, s, (uint64_t)seed + 1, again);
     for (int32_t q = 0; q < g.nodes; q++) /* the order of tasks changes no bit */
         for (int32_t j = 0; j < g.front[q].k; j++)
             assert_memory_equal(panel + g.front[q].panel + (int64_t)j * g.front[q].ld + j,
@@ -123,7 +161,7 @@ static void breakdowns(void **state)
         const int32_t row = make_indefinite(&s, &r, &entry, &good);
         scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
         assert_non_null(panel);
-        const cholesky_outcome o = carry_out(&g, &s, (uint64_t)seed, panel);
+        const cholesky_outcome o = carry_out(&g, &s, (uint64_t)seed, panel, NULL);
         assert_int_equal(o.nonpositive < n ? o.nonpositive : o.failed, row < 0 ? n : row);
         free(panel);
         factor_program_free(&s.env.memory, &g);

@@ -214,6 +214,8 @@ static void a_device_without_room(void **state)
     there.place = LIBSOLVER_DEVICE;
     assert_int_equal(libsolver_solve_traced(t.factor, NULL, NULL, NULL, 0, NULL, &count),
                      LIBSOLVER_NOT_BUILT);
+    assert_int_equal(libsolver_refactorize_traced(t.factor, &view, 0, NULL, &count),
+                     LIBSOLVER_NOT_BUILT);
     assert_int_equal(libsolver_solve_plain(t.factor, LIBSOLVER_PART_ALL, NULL, &there, &there),
                      LIBSOLVER_NOT_BUILT);
     assert_int_equal(libsolver_solve(t.factor, &there, &there), LIBSOLVER_NOT_BUILT);

@@ -34,6 +34,8 @@ static void do_queries(fuzz_session *s)
             LIBSOLVER_NOT_BUILT ||
         libsolver_solve_traced(s->factor, NULL, &b.vectors, &b.vectors, 0, NULL, &tasks) >= 0)
         session_fail(s, "queries", "a solve on the device, without one");
+    if (libsolver_refactorize_traced(s->factor, NULL, 0, NULL, &tasks) >= 0)
+        session_fail(s, "queries", "a factorization on the device, without one");
     block_free(&b);
     if (s->analysis) {
         libsolver_analysis_query(s->analysis, &plan);

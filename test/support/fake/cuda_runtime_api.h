@@ -15,7 +15,7 @@ typedef enum cudaMemcpyKind {
     cudaMemcpyDeviceToHost,
     cudaMemcpyDeviceToDevice
 } cudaMemcpyKind;
-typedef void *cudaStream_t, *cudaGraph_t, *cudaGraphExec_t;
+typedef void *cudaStream_t, *cudaGraph_t, *cudaGraphExec_t, *cudaEvent_t;
 enum { cudaStreamNonBlocking = 1, cudaStreamCaptureModeThreadLocal = 1 };
 
 static inline cudaError_t cudaGetDeviceCount(int *count)
@@ -79,6 +79,34 @@ static inline cudaError_t cudaStreamDestroy(cudaStream_t stream)
 static inline cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     fake_wait(stream);
+    return cudaSuccess;
+}
+/* An event waits for its stream when it is recorded, and a millisecond passes to the next one. */
+static inline cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    *event = NULL;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    (void)event;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    (void)event;
+    fake_wait(stream);
+    return cudaSuccess;
+}
+static inline cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    (void)event;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    (void)from, (void)to;
+    *ms = 1;
     return cudaSuccess;
 }
 static inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode)

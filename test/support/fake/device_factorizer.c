@@ -105,6 +105,11 @@ static void factorize(void *arguments)
     fake_insist(!wrong, wrong);
 }
 
+static int64_t trace_bytes(const factor_program *program)
+{
+    return 2 * program->tasks * (int64_t)sizeof(uint64_t);
+}
+
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *a, message *why)
 {
@@ -117,14 +122,34 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                       .is_unscaled = a->is_unscaled,
                                       .doubt_level = a->doubt_level,
                                       .panel = a->panel,
+                                      .trace = a->trace,
                                       .scale = (void *)f->scale,
                                       .outcome = f->workspace.at}};
     fake_insist(fake_room(a->panel) >= program->panel_scalars * type_bytes(f->type),
                 "panels need more room");
     fake_insist(fake_room(a->values) >= program->entries * type_bytes(f->type),
                 "values need more room");
+    if (a->trace)
+        fake_insist(fake_room(a->trace) >= trace_bytes(program), "the trace needs more room");
     fake_launch(f->stream, factorize, &work, sizeof work);
     return LIBSOLVER_OK;
+}
+
+libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *program,
+                                         const factorizer_arguments *a, uint64_t *times,
+                                         message *why)
+{
+    MAY_FAIL("the traced factorization", why);
+    const int64_t bytes = trace_bytes(program);
+    factorizer_arguments traced = *a;
+    traced.trace = fake_allocate(bytes, 1);
+    if (!traced.trace)
+        return fake_no_memory("the trace", bytes, why);
+    const libsolver_status status = device_factorizer_launch(f, program, &traced, why);
+    fake_wait(f->stream);
+    fake_copy(times, traced.trace, bytes);
+    fake_free(traced.trace);
+    return status;
 }
 
 libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,

@@ -49,8 +49,9 @@ typedef struct emulated_factorization {
     const void *values;               /* of A, in the order that it was analysed in */
     int is_unscaled;
     double doubt_level;
-    void *panel; /* out: panel_scalars */
-    void *scale; /* out: n reals, by rows of A */
+    void *panel;     /* out: panel_scalars */
+    void *scale;     /* out: n reals, by rows of A */
+    uint64_t *trace; /* NULL, or out: when each task began and ended, in ns */
     cholesky_outcome *outcome;
     uint64_t seed;
 } emulated_factorization;

@@ -31,6 +31,7 @@ typedef struct emulator {
     watched panel, arena, inverse;
     int64_t begin, task; /* of the level at hand; the task at hand */
     int32_t front;
+    uint64_t now; /* of a clock that has long been running */
     cholesky_outcome outcome;
     const char *wrong;
 } emulator;
@@ -441,6 +442,16 @@ static void carry_out(emulator *e, const factor_task *task)
     }
 }
 
+static void carry_out_timed(emulator *e, random_stream *r)
+{
+    uint64_t *times = e->f->trace ? e->f->trace + 2 * e->task : NULL;
+    if (times)
+        times[0] = e->now;
+    carry_out(e, e->g->task + e->task);
+    if (times)
+        times[1] = e->now += 1 + (uint64_t)random_below(r, 20000);
+}
+
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
 const char *NAME(emulate_factorization)(const emulated_factorization *f)
@@ -448,6 +459,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
     const factor_program *g = f->program;
     emulator e = {.f = f,
                   .g = g,
+                  .now = UINT64_C(1) << 60,
                   .outcome = {.failed = g->n, .nonpositive = g->n, .smallest = INFINITY}};
     random_stream r = random_seeded(f->seed);
     int32_t *order = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
@@ -462,9 +474,8 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
         e.begin = begin;
         random_permutation(&r, (int32_t)count, order);
         for (int64_t q = 0; q < count && !e.wrong; q++) {
-            const factor_task *task = g->task + begin + order[q];
             e.task = begin + order[q];
-            carry_out(&e, task);
+            carry_out_timed(&e, &r);
         }
     }
     *f->outcome = e.outcome;
