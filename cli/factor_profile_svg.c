@@ -20,18 +20,15 @@ static const char *const colours[FACTOR_KINDS] = {"#9ecae1", "#4a90c4", "#bdbdbd
 static void draw_title(const factor_profile *p, const profile_facts *facts, output *o)
 {
     profile_facts_svg(facts, "one factorization", o);
-    output_print(
-        o,
-        "<text x=\"8\" y=\"40\">With all that solves want: %s ms, values on the device, %s "
-        "ms from the host. ",
-        timeline_number(1e3 * facts->refactorize_device, 3).text,
-        timeline_number(1e3 * facts->refactorize, 3).text);
     output_print(o,
-                 "Traced, alone: %s ms, %s GFlop/s. %" PRId64
-                 " tasks; the longest of each of %d levels, one after the other: %s ms.</text>\n",
+                 "<text x=\"8\" y=\"40\">Ready to solve: %s ms, from values on the host %s. Alone, "
+                 "traced: %s ms, %s GFlop/s; ",
+                 timeline_number(1e3 * facts->refactorize_device, 3).text,
+                 timeline_number(1e3 * facts->refactorize, 3).text,
                  timeline_number(1e3 * p->time.seconds, 3).text,
-                 timeline_number(1e-9 * p->all.flops / p->time.seconds, 0).text, p->all.tasks,
-                 p->levels, timeline_number(1e3 * p->chain, 3).text);
+                 timeline_number(1e-9 * p->all.flops / p->time.seconds, 0).text);
+    output_print(o, "%" PRId64 " tasks in %d levels, whose longest tasks sum to %s ms.</text>\n",
+                 p->all.tasks, p->levels, timeline_number(1e3 * p->chain, 3).text);
     for (int kind = 0, at = TIMELINE_LEFT; kind < FACTOR_KINDS; kind++)
         if (p->kind[kind].sum.tasks > 0) {
             svg_key(o, at, 56, colours[kind], factor_profile_kind(kind));
@@ -107,7 +104,7 @@ void factor_profile_svg(const factor_profile *p, const profile_facts *facts, out
     const double bottom = TIMELINE_ROWS + TIMELINE_ROW * (kinds + 1 + bands);
     char blocks[32];
     snprintf(blocks, sizeof blocks, "%.0f", p->time.blocks);
-    svg_open(o, TIMELINE_WIDTH, bottom + 40);
+    svg_open(o, TIMELINE_WIDTH, bottom + 56);
     draw_title(p, facts, o);
     timeline_svg_times(&p->time, bottom, o);
     timeline_svg_states(&p->time, colours, o);
@@ -117,9 +114,10 @@ void factor_profile_svg(const factor_profile *p, const profile_facts *facts, out
     for (int32_t b = 0; b < bands; b++)
         draw_band(p, each * b, each * (b + 1) < p->levels ? each * (b + 1) : p->levels,
                   y + TIMELINE_ROW * b, o);
-    svg_label(o, TIMELINE_LEFT, bottom + 22, "start",
-              "Bars of kinds: what the levels add whose last task is of this kind. Bars of levels: "
-              "from the first task to the last, in colour what each level adds, by the kind of its "
-              "last task.");
+    svg_label(o, 8, bottom + 22, "start",
+              "Bars of kinds: what the levels add whose last task is of this kind.");
+    svg_label(o, 8, bottom + 38, "start",
+              "Bars of levels: from the first task to the last, in colour what each level adds, by "
+              "the kind of its last task.");
     svg_close(o);
 }

@@ -327,7 +327,7 @@ static void the_picture_of_a_factorization_is_short(void **state)
     factor_profile_svg(&p, &factor_facts, &o);
     text = picture_ended(&o);
     assert_non_null(strstr(text, "a: one factorization on GPU, n = 5, 9 entries in L"));
-    assert_non_null(strstr(text, "With all that solves want: 0.015 ms, "));
+    assert_non_null(strstr(text, "Ready to solve: 0.015 ms, "));
     assert_int_equal(count(text, ">level 2<"), 1);
     free(text);
     factor_profile_free(&p);
