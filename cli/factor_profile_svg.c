@@ -31,7 +31,8 @@ static void draw_title(const factor_profile *p, const profile_facts *facts, outp
                  p->all.tasks, p->levels, timeline_number(1e3 * p->chain, 3).text);
     for (int kind = 0, at = TIMELINE_LEFT; kind < FACTOR_KINDS; kind++)
         if (p->kind[kind].sum.tasks > 0) {
-            svg_key(o, at, 56, colours[kind], factor_profile_kind(kind));
+            svg_key(o, at, 56, colours[kind],
+                    factor_profile_kind((libsolver_factor_task_kind)kind));
             at += 110;
         }
     svg_label(o, TIMELINE_LEFT - 10, 66, "end", "busy blocks");
@@ -65,7 +66,7 @@ static double draw_kinds(const factor_profile *p, double y, output *o)
         const factor_kind_sum *k = &p->kind[kind];
         if (k->sum.tasks == 0)
             continue;
-        timeline_svg_label(factor_profile_kind(kind), y, o);
+        timeline_svg_label(factor_profile_kind((libsolver_factor_task_kind)kind), y, o);
         timeline_svg_bar(&p->time, 0, k->added, y, colours[kind], o);
         draw_numbers(p, &k->sum, k->levels, k->added, y, o);
         y += TIMELINE_ROW;
