@@ -91,7 +91,7 @@ static void print_profile(const job *j, const tree_solver_info *info)
     for (const profile_row *r = p.row; r < p.row + p.rows; r++)
         printf("  %-9s %6d %-5s %6ld %7.2f %7.2f %7.2f | %8.2f %8.2f %8.2f\n",
                r->backward ? "backward" : "forward", r->height, profile_kind(r->kind),
-               (long)r->tasks, 1e6 * r->begin, 1e6 * r->end, 1e6 * r->added, 1e6 * r->staging,
+               (long)r->of.tasks, 1e6 * r->of.begin, 1e6 * r->of.end, 1e6 * r->of.added, 1e6 * r->staging,
                1e6 * r->gathering, 1e6 * r->computing);
     profile_free(&p);
     free(task);
@@ -125,6 +125,8 @@ static void factorize(job *j, const char *name)
     on_device.backend = LIBSOLVER_BACKEND_GPU;
     must(libsolver_factor_matrix(&a, &on_device, &j->factor) >= 0, "no factor");
     const device_numeric *packed = j->factor->numeric;
+    message why = {0};
+    must(gpu_bring_factor_d(packed, &why) == LIBSOLVER_OK, why.text); /* it was made there */
     must(cpu_backend_d.view_tree(packed->cpu, &j->tree, NULL) == LIBSOLVER_OK, "no memory");
 }
 
