@@ -42,7 +42,8 @@ extern "C" libsolver_status device_substitute(const device_substitution *t, cons
         q.row = t->row;
         q.source_start = t->source_start;
         q.source = t->source;
-        q.small = t->small;
+        q.table = t->table;
+        q.copy = t->copy;
         q.task = t->task;
         q.packets = t->packets;
         q.forward_tasks = t->forward_tasks;
@@ -64,9 +65,11 @@ static void put_plan(uploader *u, const substitution *plan, const int32_t *user_
     s->user_row = u->put(user_row, plan->n);
     to->node = u->put(plan->node, plan->nodes);
     to->row = u->put(plan->row, plan->rows);
-    to->source_start = u->put(plan->source_start, plan->n + plan->rows + 1);
-    to->source = u->put(plan->source, plan->source_start[plan->n + plan->rows]);
-    to->small = u->put(plan->small, plan->smalls);
+    to->source_start = u->put(plan->source_start, plan->sources + 1);
+    to->source = u->put(plan->source, plan->source_start[plan->sources]);
+    to->table = u->put(plan->table, plan->table_words);
+    to->copy = u->put(plan->copy, plan->copies);
+    to->block = u->put(plan->block, plan->blocks);
     to->task = u->put(plan->task, plan->tasks);
 }
 
@@ -86,6 +89,24 @@ static libsolver_status upload_plan(device_substitution *t, device_solver *s,
     return CUDA_STATUS(u.error, COPYING, why);
 }
 
+/* Puts the inversion of the factor's diagonal blocks on the solver's stream. */
+static libsolver_status invert_blocks_of(const device_substitution *t, const device_solver *s,
+                                         message *why)
+{
+    if (t->blocks == 0)
+        return LIBSOLVER_OK;
+    return with_type(s->type, [&](auto one) {
+        using T = decltype(one);
+        const invert_arguments<T> a = {static_cast<T *>(const_cast<void *>(t->factor)), t->block,
+                                       t->narrow_blocks, t->blocks, t->cholesky != 0};
+        const int64_t narrow = (t->narrow_blocks + NARROW_TOGETHER - 1) / NARROW_TOGETHER;
+        const launch_shape how = {narrow + t->blocks - t->narrow_blocks, TILE_THREADS,
+                                  INVERT_SHARED<T>};
+        return LAUNCH_STATUS(launch_kernel(invert_diagonal_blocks<T>, how, s->stream, a),
+                             "inverting diagonal blocks", why);
+    });
+}
+
 extern "C" libsolver_status device_substitution_load(device_substitution *t, device_solver *s,
                                                      const device_factor *factor,
                                                      const substitution *plan,
@@ -102,7 +123,12 @@ extern "C" libsolver_status device_substitution_load(device_substitution *t, dev
     if (status == LIBSOLVER_OK && s->n > 0)
         error = cudaMemcpyAsync(const_cast<void *>(s->scale), scale, (size_t)(s->n * real_bytes),
                                 cudaMemcpyDefault, stream);
+    libsolver_status inverted = LIBSOLVER_OK;
+    if (status == LIBSOLVER_OK && error == cudaSuccess)
+        inverted = invert_blocks_of(t, s, why);
     const cudaError_t end = cudaStreamSynchronize(stream);
-    return status != LIBSOLVER_OK ? status
-                                  : CUDA_STATUS(error == cudaSuccess ? end : error, COPYING, why);
+    if (status != LIBSOLVER_OK)
+        return status;
+    TRY(CUDA_STATUS(error, COPYING, why));
+    return inverted != LIBSOLVER_OK ? inverted : CUDA_STATUS(end, COPYING, why);
 }

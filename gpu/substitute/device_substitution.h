@@ -19,14 +19,17 @@ extern "C" {
 typedef struct device_substitution {
     int hermitian, cholesky;
     int64_t panel_scalars, packets;
-    const void *factor;
+    const void *factor; /* with inverses above its diagonal blocks */
     const substitution_node *node;
-    const int32_t *row, *source_start, *source, *small;
+    const int32_t *row, *source_start, *source, *table;
+    const substitution_copy *copy;
     const substitution_task *task;
-    int32_t forward_tasks, tasks;
+    const substitution_block *block;
+    int32_t forward_tasks, tasks, narrow_blocks, blocks;
 } device_substitution;
 
-/* Solves with this factor from now on, which stays the caller's, in the place of a program.  plan:
+/* Solves with this factor from now on, which stays the caller's, in the place of a program; inverts
+ * its diagonal blocks in the triangles above them, which nothing else uses.  plan:
  * NULL: the one before, whose arrays are here.  user_row: n, with a plan; scale: n reals, on the
  * host or on the device.  Waits. */
 libsolver_status device_substitution_load(device_substitution *t, device_solver *s,
@@ -47,6 +50,8 @@ static inline void device_substitution_takes(device_substitution *t, device_solv
     t->packets = substitution_packets(plan);
     t->forward_tasks = plan->forward_tasks;
     t->tasks = plan->tasks;
+    t->narrow_blocks = plan->narrow_blocks;
+    t->blocks = plan->blocks;
     s->n = plan->n;
     s->packets = (int32_t)t->packets;
 }

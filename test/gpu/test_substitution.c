@@ -85,7 +85,8 @@ static void check_answer(const trial *t, const scalar *b, int solvable, int seed
                                       .row = p->row,
                                       .source_start = p->source_start,
                                       .source = p->source,
-                                      .small = p->small,
+                                      .table = p->table,
+                                      .copy = p->copy,
                                       .task = p->task,
                                       .forward_tasks = p->forward_tasks,
                                       .tasks = p->tasks};

@@ -62,13 +62,6 @@ __device__ __forceinline__ void judge_pivot(bool counts, real_of<T> value, real_
     if (threadIdx.x % 32 == 0 && least < INFINITY)
         atomicMin(rule.smallest, (unsigned long long)__double_as_longlong(least));
 }
-template <typename T> __device__ __forceinline__ real_of<T> real_part(T a)
-{
-    if constexpr (scalar<T>::is_complex)
-        return a.re;
-    else
-        return a;
-}
 
 /* Bits of |v|, complex: of its larger part, which are in the order of these numbers. */
 __device__ __forceinline__ unsigned size_bits(double v)

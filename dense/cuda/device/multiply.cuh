@@ -96,6 +96,29 @@ __device__ __forceinline__ void multiply_16_turned(product_sum<T, N> &c, const T
     }
 }
 
+/* c += A B, A 16 x depth with entries a(i, k), B depth x 8 with b(k, j); both are asked for up to
+ * depth rounded up to 8.  All lanes call. */
+template <typename T, typename A, typename B>
+__device__ __forceinline__ void multiply_16_of(product_sum<T, 1> &c, int depth, A a, B b)
+{
+    const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
+#pragma unroll 2
+    for (int k = l; k < (depth + 7) / 8 * 8; k += 8) {
+        const T x[4] = {a(g, k), a(g + 8, k), a(g, k + 4), a(g + 8, k + 4)},
+                y[2] = {b(k, g), b(k + 4, g)};
+        multiply_entries<false>(c, 0, x, y);
+    }
+}
+/* Calls visit(i, j, entry) for the four entries of a 16 x 8 product that a lane has. */
+template <typename T, typename F>
+__device__ __forceinline__ void each_entry_of(const product_sum<T, 1> &c, F visit)
+{
+    const int lane = threadIdx.x % 32, i = lane / 4, j = 2 * (lane % 4);
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        visit(i + 8 * (k / 2), j + k % 2, c.entry(0, k));
+}
+
 /* c += A B^H of depth 8, of which only the first `depth` columns count. */
 template <typename T>
 __device__ __forceinline__ void multiply_8_turned(product_sum<T, 1> &c, const T *a, int ld,

@@ -34,6 +34,14 @@ template <typename T> INLINE T from_real(real_of<T> v)
         return v;
 }
 
+template <typename T> INLINE real_of<T> real_part(T a)
+{
+    if constexpr (scalar<T>::is_complex)
+        return a.re;
+    else
+        return a;
+}
+
 /* c + a b, one rounding for each real product where the hardware fuses it */
 INLINE float multiply_add(float c, float a, float b)
 {

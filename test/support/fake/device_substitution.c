@@ -7,7 +7,6 @@
 static int64_t place_plan(const substitution *plan, const int32_t *user_row, int64_t real_bytes,
                           char *base, device_solver *s, device_substitution *to)
 {
-    const int64_t fronts = plan->n + plan->rows;
     int64_t at = 0;
     s->scale = fake_place(base, &at, plan->n * real_bytes);
 #define PUT(member, from, count) \
@@ -19,9 +18,11 @@ static int64_t place_plan(const substitution *plan, const int32_t *user_row, int
     PUT(s->user_row, user_row, plan->n);
     PUT(to->node, plan->node, plan->nodes);
     PUT(to->row, plan->row, plan->rows);
-    PUT(to->source_start, plan->source_start, fronts + 1);
-    PUT(to->source, plan->source, plan->source_start[fronts]);
-    PUT(to->small, plan->small, plan->smalls);
+    PUT(to->source_start, plan->source_start, plan->sources + 1);
+    PUT(to->source, plan->source, plan->source_start[plan->sources]);
+    PUT(to->table, plan->table, plan->table_words);
+    PUT(to->copy, plan->copy, plan->copies);
+    PUT(to->block, plan->block, plan->blocks);
     PUT(to->task, plan->task, plan->tasks);
 #undef PUT
     return at;

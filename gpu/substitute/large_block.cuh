@@ -1,0 +1,242 @@
+/* gpu/substitute/large_block.cuh: block scope: rows of a large node for several right-hand sides,
+ * in tiles of 64 x 64 on the tensor cores
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A warp has 16 rows of a tile and half of its columns, in registers as the tensor cores want them,
+ * before the values that they meet are waited for; the last tile is the inverse of the block on the
+ * diagonal. */
+#ifndef GPU_SUBSTITUTE_LARGE_BLOCK_CUH
+#define GPU_SUBSTITUTE_LARGE_BLOCK_CUH
+
+#include "gpu/substitute/large_base.cuh"
+
+template <typename T, int C> struct large_block_solver : large_base<T, C> {
+    using large_base<T, C>::q, large_base<T, C>::room;
+    static constexpr int TOGETHER = SUBSTITUTE_THREADS / C, /* rows of all threads at a time */
+        PASSES = SUBSTITUTE_ROWS / TOGETHER, STEPS = 4;     /* of 8 columns */
+    using share = T[STEPS][4];
+
+    /* Entries of a tile: which count, row i, column k. */
+    enum part { ALL, BELOW, ABOVE };
+
+    __device__ __forceinline__ large_block_solver(const substitute_arguments<T> &q, unsigned epoch,
+                                                  int number, substitute_room<T, C> &room)
+        : large_base<T, C>(q, epoch, number, room)
+    {
+    }
+
+    __device__ __forceinline__ static int first_row() { return 16 * ((int)threadIdx.x / 32 % 4); }
+    __device__ __forceinline__ static int first_column() { return 32 * ((int)threadIdx.x / 128); }
+    __device__ __forceinline__ static int column() { return threadIdx.x % C; }
+    /* Of the thread's row in pass p. */
+    __device__ __forceinline__ static int row(int p)
+    {
+        return (int)threadIdx.x / C + p * TOGETHER;
+    }
+
+    /* This warp's entries (i, k), i < rows, k < columns, at L[i row_step + k column_step]. */
+    __device__ __forceinline__ static void load(share &a, const T *L, int64_t row_step,
+                                                int64_t column_step, int rows, int columns,
+                                                part which)
+    {
+        const int lane = threadIdx.x % 32, i = first_row() + lane / 4,
+                  k = first_column() + lane % 4;
+        const T *p = L + i * row_step + k * column_step;
+#pragma unroll
+        for (int s = 0; s < STEPS; s++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const int r = i + 8 * (e % 2), c = k + 8 * s + 4 * (e / 2);
+                const bool there = r < rows && c < columns &&
+                                   (which == ALL || (which == BELOW ? c < r : c > r));
+                a[s][e] = there ? p[8 * (e % 2) * row_step + (8 * s + 4 * (e / 2)) * column_step]
+                                : T{};
+            }
+    }
+    /* For all threads: a row of x in each pass. */
+    __device__ __forceinline__ void pass_around(int half, const T (&value)[PASSES]) const
+    {
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            room.large.x[half][row(p)][column()] = value[p];
+        __syncthreads();
+    }
+    __device__ __forceinline__ void apply(product_sum<T, 1> &sum, const share &a, int half) const
+    {
+        const int g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
+        const T(*x)[C] = room.large.x[half] + first_column();
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+            const T y[2] = {g < C ? x[8 * s + l][g] : T{}, g < C ? x[8 * s + l + 4][g] : T{}};
+            multiply_entries<false>(sum, 0, a[s], y);
+        }
+    }
+    /* total(p): of row(p) of the products of both halves. */
+    __device__ __forceinline__ void reduce(const product_sum<T, 1> &sum, T (&total)[PASSES]) const
+    {
+        T(*part)[SUBSTITUTE_ROWS][C] = room.large.part;
+        each_entry_of(sum, [&](int i, int j, T v) {
+            if (j < C)
+                part[first_column() / 32][first_row() + i][j] = v;
+        });
+        __syncthreads();
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            total[p] = part[0][row(p)][column()] + part[1][row(p)][column()];
+    }
+    /* Substitution with the block at D or its transpose. */
+    __device__ __forceinline__ void substitute(const T *D, int ld, int order, bool transposed,
+                                               T (&value)[PASSES]) const
+    {
+        __syncthreads();
+        pass_around(0, value);
+        if (threadIdx.x < 32)
+            substitute_block<C>(D, ld, order, q.cholesky, transposed, room.large.x[0][0], C, 1);
+        __syncthreads();
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            value[p] = room.large.x[0][row(p)][column()];
+    }
+    __device__ __forceinline__ T reciprocal(const T *D, int ld, bool wanted, int i) const
+    {
+        return wanted && q.cholesky ? divide(from_real<T>(1), D[i * (int64_t)(ld + 1)])
+                                    : from_real<T>(1);
+    }
+
+    /* As large_solver's. */
+    template <typename F>
+    __device__ __forceinline__ void forward(const substitution_node &v, int from, int to,
+                                            F &meanwhile) const
+    {
+        const int rows = to - from;
+        const bool pivots = from < v.columns;
+        const int before = pivots ? from : v.columns;
+        const T *L = q.panel + v.panel + from, *D = L + (int64_t)from * v.ld;
+        share tile, next;
+        product_sum<T, 1> sum;
+        T f[PASSES], total[PASSES];
+        if (before > 0)
+            load(tile, L, 1, v.ld, rows, before, ALL);
+        else
+            load(tile, D, v.ld, 1, rows, rows, BELOW);
+        const bool refused = pivots && is_refused(D, v.ld, rows);
+        meanwhile();
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            f[p] = this->gather(v, row(p) < rows, from + row(p));
+        int half = 0;
+        for (int j = 0; j < before; j += SUBSTITUTE_ROWS, half ^= 1) {
+            L += (int64_t)SUBSTITUTE_ROWS * v.ld;
+            if (j + SUBSTITUTE_ROWS < before)
+                load(next, L, 1, v.ld, rows, before - j - SUBSTITUTE_ROWS, ALL);
+            else
+                load(next, D, v.ld, 1, rows, pivots ? rows : 0, BELOW);
+            int at[PASSES];
+            T z[PASSES];
+#pragma unroll
+            for (int p = 0; p < PASSES; p++)
+                at[p] = j + row(p) < before ? v.first + j + row(p) : -1;
+            this->template receive<false>(at, z);
+            pass_around(half, z);
+            apply(sum, tile, half);
+            memcpy(tile, next, sizeof tile);
+        }
+        if (before > 0) {
+            reduce(sum, total);
+#pragma unroll
+            for (int p = 0; p < PASSES; p++)
+                f[p] = f[p] - total[p];
+        }
+        if (pivots && refused) {
+            substitute(D, v.ld, rows, false, f);
+        } else if (pivots) {
+            product_sum<T, 1> product;
+            pass_around(half, f);
+            apply(product, tile, half);
+            reduce(product, total);
+#pragma unroll
+            for (int p = 0; p < PASSES; p++)
+                f[p] = multiply(f[p] + total[p], reciprocal(D, v.ld, row(p) < rows, row(p)));
+        }
+        const int to_packet =
+            pivots ? v.first + from : (int)(2 * this->a.n + v.row_start + from - v.columns);
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            if (row(p) < rows)
+                this->send(to_packet + row(p), f[p]);
+    }
+    template <typename F>
+    __device__ __forceinline__ void backward(const substitution_node &v, int from, int to,
+                                             F &meanwhile) const
+    {
+        const int pivots = to - from, behind = v.columns + v.rows - to;
+        const T *D = q.panel + v.panel + (int64_t)from * v.ld + from, *L = D + pivots;
+        const int last = behind > 0 ? (behind - 1) / SUBSTITUTE_ROWS * SUBSTITUTE_ROWS : -1;
+        share tile, next;
+        product_sum<T, 1> sum;
+        T y[PASSES], total[PASSES];
+        if (last >= 0)
+            load(tile, L + last, v.ld, 1, pivots, behind - last, ALL);
+        else
+            load(tile, D, 1, v.ld, pivots, pivots, ABOVE);
+        const bool refused = is_refused(D, v.ld, pivots);
+        int user[PASSES];
+        real_of<T> scale[PASSES];
+#pragma unroll
+        for (int p = 0; p < PASSES; p++) {
+            user[p] = row(p) < pivots ? this->a.user_row[v.first + from + row(p)] : 0;
+            scale[p] = this->a.scale[user[p]];
+        }
+        meanwhile();
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            y[p] = conjugate_if(this->divided(row(p) < pivots, v.first + from + row(p)),
+                                q.hermitian);
+        int half = 0;
+        for (int i = last; i >= 0; i -= SUBSTITUTE_ROWS, half ^= 1) {
+            if (i > 0)
+                load(next, L + i - SUBSTITUTE_ROWS, v.ld, 1, pivots, SUBSTITUTE_ROWS, ALL);
+            else
+                load(next, D, 1, v.ld, pivots, pivots, ABOVE);
+            int at[PASSES];
+            T x[PASSES];
+#pragma unroll
+            for (int p = 0; p < PASSES; p++)
+                at[p] = i + row(p) < behind ? this->x_packet(v, to + i + row(p)) : -1;
+            this->template receive<false>(at, x);
+#pragma unroll
+            for (int p = 0; p < PASSES; p++)
+                x[p] = conjugate_if(x[p], q.hermitian);
+            pass_around(half, x);
+            apply(sum, tile, half);
+            memcpy(tile, next, sizeof tile);
+        }
+        if (last >= 0) {
+            reduce(sum, total);
+#pragma unroll
+            for (int p = 0; p < PASSES; p++)
+                y[p] = y[p] - total[p];
+        }
+        if (refused) {
+            substitute(D, v.ld, pivots, true, y);
+        } else {
+            product_sum<T, 1> product;
+#pragma unroll
+            for (int p = 0; p < PASSES; p++)
+                y[p] = multiply(y[p], reciprocal(D, v.ld, row(p) < pivots, row(p)));
+            pass_around(half, y);
+            apply(product, tile, half);
+            reduce(product, total);
+#pragma unroll
+            for (int p = 0; p < PASSES; p++)
+                y[p] = y[p] + total[p];
+        }
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            if (row(p) < pivots)
+                this->send_x(v.first + from + row(p), user[p], scale[p],
+                             conjugate_if(y[p], q.hermitian));
+    }
+};
+
+#endif
