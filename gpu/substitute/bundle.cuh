@@ -14,7 +14,6 @@
 
 template <typename T, int C> struct bundle_solver : exchange<T, C> {
     using exchange<T, C>::q, exchange<T, C>::SOURCES;
-    static constexpr int HALVES = SUBSTITUTE_ROWS / 32; /* pivots of a lane at most, C = 1 */
     static constexpr int ROWS = 32 / C, TOGETHER = SUBSTITUTE_THREADS / C; /* that a warp, and all
                                                                               have at a time */
     static constexpr int EACH = C == 1 ? 2 : 4; /* rows of a lane on their way together */
@@ -68,6 +67,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     __device__ __forceinline__ void add_inside(const member &n, int from, int to, int rank,
                                                int size) const
     {
+#pragma unroll 1
         for (int first = from + EACH * ROWS * rank + row(); first - row() < to;
              first += EACH * ROWS * size) {
             int next[EACH], end[EACH];
@@ -79,6 +79,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
                 end[u] = i < to ? n.inside[i + 1] : 0;
                 sum[u] = i < to ? n.slot[place(i)] : T{};
             }
+#pragma unroll 1
             for (bool more = true; more;) {
                 int code[EACH];
                 more = false;
@@ -138,28 +139,23 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         if (is_refused(n.panel, n.ld, k))
             return substitute_block<C>(n.panel, n.ld, k, q.cholesky, false, n.slot, C, 1);
         if constexpr (C == 1) {
-            T value[HALVES];
-#pragma unroll
-            for (int h = 0; h < HALVES; h++)
-                if (32 * h < k) {
-                    const int i = min(lane() + 32 * h, k - 1);
-                    const T *row = n.panel + i * n.ld;
-                    const T scale = reciprocal(n, i);
-                    T sum = n.slot[i];
-                    int j = i;
-#pragma unroll 8
-                    for (int t = 0; t < k; t++) {
-                        const T with = multiply_add(sum, row[j], n.slot[j]);
-                        sum = choose(j < i, with, sum);
-                        j = j + 1 < k ? j + 1 : 0;
-                    }
-                    value[h] = multiply(sum, scale);
+#pragma unroll 1
+            for (int first = (k - 1) / 32 * 32; first >= 0; first -= 32) {
+                const int i = min(first + lane(), k - 1);
+                const T *row = n.panel + i * n.ld;
+                const T scale = reciprocal(n, i);
+                T sum = n.slot[i];
+                int j = i;
+#pragma unroll 4
+                for (int t = 0; t < k; t++) {
+                    const T with = multiply_add(sum, row[j], n.slot[j]);
+                    sum = choose(j < i, with, sum);
+                    j = j + 1 < k ? j + 1 : 0;
                 }
-            __syncwarp();
-#pragma unroll
-            for (int h = 0; h < HALVES; h++)
-                if (lane() + 32 * h < k)
-                    n.slot[lane() + 32 * h] = value[h];
+                __syncwarp();
+                if (first + lane() < k)
+                    n.slot[i] = multiply(sum, scale);
+            }
         } else {
 #pragma unroll 1
             for (int first = (k - 1) / 16 * 16; first >= 0; first -= 16) {
@@ -180,29 +176,26 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         if (is_refused(n.panel, n.ld, k))
             return substitute_block<C>(n.panel, n.ld, k, q.cholesky, true, n.slot, C, 1);
         if (q.cholesky) {
+#pragma unroll 1
             for (int i = row(); i < k; i += ROWS)
                 n.slot[place(i)] = multiply(n.slot[place(i)], reciprocal(n, i));
             __syncwarp();
         }
         if constexpr (C == 1) {
-            T value[HALVES];
-#pragma unroll
-            for (int h = 0; h < HALVES; h++)
-                if (32 * h < k) {
-                    const int j = min(lane() + 32 * h, k - 1);
-                    T sum = n.slot[j];
-#pragma unroll 8
-                    for (int i = 32 * h + 1; i < k; i++) {
-                        const T with = multiply_add(sum, n.panel[j + i * n.ld], n.slot[i]);
-                        sum = choose(i > j, with, sum);
-                    }
-                    value[h] = sum;
+#pragma unroll 1
+            for (int first = 0; first < k; first += 32) {
+                const int j = min(first + lane(), k - 1);
+                T sum = n.slot[j];
+#pragma unroll 4
+                for (int i = first + 1; i < k; i++) {
+                    const T with = multiply_add(sum, n.panel[j + i * n.ld], n.slot[i]);
+                    sum = choose(i > j, with, sum);
                 }
-            __syncwarp();
-#pragma unroll
-            for (int h = 0; h < HALVES; h++)
-                if (lane() + 32 * h < k)
-                    n.slot[lane() + 32 * h] = value[h];
+                __syncwarp();
+                if (first + lane() < k)
+                    n.slot[j] = sum;
+                __syncwarp();
+            }
         } else {
 #pragma unroll 1
             for (int first = 0; first < k; first += 16) {
@@ -224,6 +217,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     {
         add_inside(n, 0, n.columns, 0, 1);
         solve_forward(n);
+#pragma unroll 1
         for (int i = row(); i < n.columns; i += ROWS)
             this->send(n.first + i, n.slot[place(i)]);
         __syncwarp();
@@ -234,11 +228,12 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         constexpr int CHUNK = C == 1 ? 32 : 16;
         T *slot = n.slot + n.columns * C;
         const T *L = n.panel + n.columns;
+#pragma unroll 1
         for (int first = CHUNK * rank; first < n.rows; first += CHUNK * size) {
             T sum = {};
             if constexpr (C == 1) {
                 const int i = min(first + lane(), n.rows - 1);
-#pragma unroll 8
+#pragma unroll 4
                 for (int j = 0; j < n.columns; j++)
                     sum = multiply_add(sum, L[i + j * n.ld], n.slot[j]);
             } else {
@@ -249,6 +244,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
                 put_sum(product, slot, first, n.rows, [](int, T f, T v) { return f - v; });
                 __syncwarp();
             }
+#pragma unroll 1
             for (int i = first + row(); i < min(first + CHUNK, n.rows); i += ROWS) {
                 const T value = C == 1 ? slot[i] - sum : slot[place(i)];
                 if (C == 1)
@@ -262,6 +258,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     __device__ __forceinline__ void fetch_below(const member &n, int rank, int size) const
     {
         const int end = n.columns + n.rows;
+#pragma unroll 1
         for (int first = n.columns + EACH * ROWS * rank + row(); first < end;
              first += EACH * ROWS * size) {
             int at[EACH];
@@ -282,6 +279,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     /* The pivots' slots -= L^T x of the rows below, C > 1. */
     __device__ __forceinline__ void subtract_below(const member &n, int rank, int size) const
     {
+#pragma unroll 1
         for (int first = 16 * rank; first < n.columns; first += 16 * size) {
             product_sum<T, 1> sum;
             multiply_slots(sum, n.slot + n.columns * C, 0, n.rows, [&](int j, int r) {
@@ -291,31 +289,29 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         }
         __syncwarp();
     }
-    /* sum(h) += the rows of this warp of column lane + 32 h of L^T x, C = 1. */
-    __device__ __forceinline__ void sum_below(const member &n, int rank, int size,
-                                              T (&sum)[HALVES]) const
+    /* What this warp's rows add to column j of L^T x, C = 1. */
+    __device__ __forceinline__ T sum_below(const member &n, int rank, int size, int j) const
     {
         const T *slot = n.slot + n.columns;
+        T sum = {};
+#pragma unroll 1
         for (int first = 32 * rank; first < n.rows; first += 32 * size) {
             const int count = min(32, n.rows - first);
-#pragma unroll
-            for (int h = 0; h < HALVES; h++)
-                if (32 * h < n.columns) {
-                    const int j = min(lane() + 32 * h, n.columns - 1);
-                    const T *column = n.panel + n.columns + first + j * n.ld;
-                    int r = lane() % count;
-#pragma unroll 8
-                    for (int t = 0; t < count; t++) {
-                        sum[h] = multiply_add(sum[h], column[r], slot[first + r]);
-                        r = r + 1 < count ? r + 1 : 0;
-                    }
-                }
+            const T *column = n.panel + n.columns + first + j * n.ld;
+            int r = lane() % count;
+#pragma unroll 4
+            for (int t = 0; t < count; t++) {
+                sum = multiply_add(sum, column[r], slot[first + r]);
+                r = r + 1 < count ? r + 1 : 0;
+            }
         }
+        return sum;
     }
     /* x of a node's pivots, what is left of D^-1 z being in their slots. */
     __device__ __forceinline__ void finish(const member &n) const
     {
         solve_backward(n);
+#pragma unroll 1
         for (int i = row(); i < n.columns; i += ROWS) {
             const T x = conjugate_if(n.slot[place(i)], q.hermitian);
             n.slot[place(i)] = x;
@@ -324,19 +320,31 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         __syncwarp();
     }
 
-    /* How a level of `count` nodes, less than the warps, is shared out: this warp's node, which
-     * warp of it this is, and how many it has. */
-    __device__ __forceinline__ static int share(int count, int &rank, int &size)
+    /* Calls work(node, rank, size) for the nodes from number `begin` to `end`, a level, eight or
+     * less at a time: of so many warps of this one's node it is number `rank`.  Warps that share
+     * nodes come to the barriers of work together. */
+    template <typename F> __device__ __forceinline__ void each_node(int begin, int end, F work) const
     {
-        const int mine = warp() % count;
-        rank = warp() / count;
-        size = (SUBSTITUTE_WARPS - 1 - mine) / count + 1;
-        return mine;
+#pragma unroll 1
+        for (; begin < end; begin += SUBSTITUTE_WARPS) {
+            const int count = min(SUBSTITUTE_WARPS, end - begin), mine = warp() % count;
+            work(node(begin + mine), warp() / count, (SUBSTITUTE_WARPS - 1 - mine) / count + 1,
+                 count);
+        }
+    }
+    /* A barrier among the warps of `count` nodes. */
+    __device__ __forceinline__ static void meet(int count)
+    {
+        if (count < SUBSTITUTE_WARPS)
+            __syncthreads();
+        else
+            __syncwarp();
     }
 
     /* Every slot := what comes from outside of the bundle: b, and what children there pass up. */
     __device__ __forceinline__ void begin_forward() const
     {
+#pragma unroll 1
         for (int first = threadIdx.x / C; first - (int)threadIdx.x / C < head.slots;
              first += EACH * TOGETHER) {
             int next[EACH], end[EACH];
@@ -352,6 +360,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
                 sum[u] = user >= 0 ? this->load_b(user) : T{};
                 more = more || next[u] < end[u];
             }
+#pragma unroll 1
             while (__any_sync(~0u, more)) {
                 int at[EACH];
                 T value[EACH];
@@ -376,6 +385,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
      * scales of x. */
     __device__ __forceinline__ void begin_backward() const
     {
+#pragma unroll 1
         for (int first = threadIdx.x / C; first - (int)threadIdx.x / C < head.slots;
              first += EACH * TOGETHER) {
             int at[EACH], user[EACH];
@@ -409,85 +419,62 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         begin_forward();
         meanwhile();
         __syncthreads();
+#pragma unroll 1
         for (int level = 0; level < head.levels; level++) {
-            const int begin = table[head.level + level],
-                      count = table[head.level + level + 1] - begin;
-            if (count >= SUBSTITUTE_WARPS) {
-                for (int k = warp(); k < count; k += SUBSTITUTE_WARPS) {
-                    const member n = node(begin + k);
-                    add_inside(n, n.columns, n.columns + n.rows, 0, 1);
-                    pivots(n);
-                    pass_up(n, 0, 1);
-                }
-            } else {
-                int rank, size;
-                const member n = node(begin + share(count, rank, size));
-                if (rank == 0)
-                    pivots(n);
-                if (rank > 0 || size == 1) /* meanwhile */
-                    add_inside(n, n.columns, n.columns + n.rows, max(0, rank - 1),
-                               max(1, size - 1));
-                __syncthreads();
-                pass_up(n, rank, size);
-            }
+            each_node(table[head.level + level], table[head.level + level + 1],
+                      [&](const member &n, int rank, int size, int count) {
+                          const int front = n.columns + n.rows;
+                          /* what can be added to rows below is, by other warps, while z is formed */
+                          if (rank > 0 || size == 1)
+                              add_inside(n, n.columns, front, max(0, rank - 1), max(1, size - 1));
+                          if (rank == 0)
+                              pivots(n);
+                          meet(count);
+                          pass_up(n, rank, size);
+                      });
             __syncthreads();
         }
     }
-
-    /* What is left of a node's D^-1 z, by all of its warps; the parts of some end with a barrier. */
-    __device__ __forceinline__ void pull_down(const member &n, int rank, int size, int apart,
-                                              bool alone) const
-    {
-        fetch_below(n, rank, size);
-        if constexpr (C == 1) {
-            T sum[HALVES] = {};
-            sum_below(n, rank, size, sum);
-            if (!alone) {
-#pragma unroll
-                for (int h = 0; h < HALVES; h++)
-                    room.bundle.partial[warp()][lane() + 32 * h] = sum[h];
-                __syncthreads();
-                for (int w = warp() + apart; rank == 0 && w < SUBSTITUTE_WARPS; w += apart)
-#pragma unroll
-                    for (int h = 0; h < HALVES; h++)
-                        sum[h] = sum[h] + room.bundle.partial[w][lane() + 32 * h];
-            }
-#pragma unroll
-            for (int h = 0; h < HALVES; h++)
-                if (rank == 0 && lane() + 32 * h < n.columns)
-                    n.slot[lane() + 32 * h] = n.slot[lane() + 32 * h] - sum[h];
-            __syncwarp();
-        } else {
-            if (!alone)
-                __syncthreads();
-            subtract_below(n, rank, size);
-            if (!alone)
-                __syncthreads();
-        }
-    }
-
     template <typename F> __device__ __forceinline__ void backward(F &meanwhile) const
     {
         begin_backward();
         meanwhile();
         __syncthreads();
+#pragma unroll 1
         for (int level = head.levels - 1; level >= 0; level--) {
-            const int begin = table[head.level + level],
-                      count = table[head.level + level + 1] - begin;
-            if (count >= SUBSTITUTE_WARPS) {
-                for (int k = warp(); k < count; k += SUBSTITUTE_WARPS) {
-                    const member n = node(begin + k);
-                    pull_down(n, 0, 1, 0, true);
-                    finish(n);
-                }
-            } else {
-                int rank, size;
-                const member n = node(begin + share(count, rank, size));
-                pull_down(n, rank, size, count, false);
-                if (rank == 0)
-                    finish(n);
-            }
+            each_node(table[head.level + level], table[head.level + level + 1],
+                      [&](const member &n, int rank, int size, int count) {
+                          fetch_below(n, rank, size);
+                          pull_down(n, rank, size, count);
+                          if (rank == 0)
+                              finish(n);
+                      });
             __syncthreads();
+        }
+    }
+
+  private:
+    /* The pivots' slots -= L^T x of the rows below, by the warps of `count` nodes; there for the
+     * first one of each. */
+    __device__ __forceinline__ void pull_down(const member &n, int rank, int size, int count) const
+    {
+        if constexpr (C == 1) {
+            T(*partial)[SUBSTITUTE_ROWS] = room.bundle.partial;
+#pragma unroll 1
+            for (int j = lane(); j - lane() < n.columns; j += 32)
+                partial[warp()][j] = sum_below(n, rank, size, min(j, n.columns - 1));
+            meet(count);
+            for (int j = lane(); rank == 0 && j < n.columns; j += 32) {
+                T y = n.slot[j];
+                for (int w = warp(); w < SUBSTITUTE_WARPS; w += count)
+                    y = y - partial[w][j];
+                n.slot[j] = y;
+            }
+            __syncwarp();
+        } else {
+            meet(count);
+            subtract_below(n, rank, size);
+            meet(count);
         }
     }
 };

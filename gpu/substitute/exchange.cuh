@@ -35,6 +35,14 @@ template <typename T, int EACH> struct awaited {
     }
 };
 
+/* Out of line: rare, and long. */
+template <typename T>
+static __device__ __noinline__ pivot_row<T> pivot_of(const T *d, const T *e, bool hermitian,
+                                                     int position)
+{
+    return inverse_pivot(d, e, hermitian, position);
+}
+
 /* C: right-hand sides of a task at most.  A thread has one of them: with one or more rows it is
  * part of C neighbouring threads, whose packets lie side by side. */
 template <typename T, int C> struct exchange : solver_base<T> {
@@ -100,7 +108,7 @@ template <typename T, int C> struct exchange : solver_base<T> {
     {
         pivot_row<T> p = {from_real<T>(1), T{}, 0};
         if (wanted && !q.cholesky)
-            p = inverse_pivot(q.d, q.e, q.hermitian, position);
+            p = pivot_of(q.d, q.e, q.hermitian, position);
         const T other = receive<false>(p.neighbour != 0 ? position + p.neighbour : -1);
         z = multiply_add(multiply(p.diagonal, z), p.off, other);
     }

@@ -74,9 +74,9 @@ template <typename T> struct large_solver : large_base<T, 1> {
     /* 1 over entry i of the diagonal of a block at D. */
     __device__ __forceinline__ T reciprocal(const T *D, int ld, bool wanted) const
     {
-        return wanted && q.cholesky
-                   ? divide(from_real<T>(1), D[threadIdx.x * (int64_t)(ld + 1)])
-                   : from_real<T>(1);
+        return from_real<T>(wanted && q.cholesky
+                                ? quick_reciprocal(real_part(D[threadIdx.x * (int64_t)(ld + 1)]))
+                                : real_of<T>(1));
     }
 
     /* Rows [from, to) forward.  meanwhile(): called by all threads once loads are on their way. */
@@ -96,6 +96,7 @@ template <typename T> struct large_solver : large_base<T, 1> {
         if (thread < TILE)
             f = this->gather(v, thread < rows, from + thread);
         int half = 0;
+#pragma unroll 1
         for (int j = 0; j < before; j += TILE, half ^= 1) {
             const bool last = j + TILE >= before;
             L += (int64_t)TILE * v.ld;
@@ -148,6 +149,7 @@ template <typename T> struct large_solver : large_base<T, 1> {
         if (thread < TILE)
             y = conjugate_if(this->divided(thread < pivots, v.first + from + thread), q.hermitian);
         int half = 0;
+#pragma unroll 1
         for (int i = last; i >= 0; i -= TILE, half ^= 1) {
             load(next, i > 0 ? L + i - TILE : D, v.ld, i > 0 ? TILE : pivots, pivots, i == 0);
             T x = {};

@@ -28,6 +28,7 @@ template <typename T, int C> struct large_base : exchange<T, C> {
             if (i < v.columns)
                 sum = this->load_b(this->a.user_row[v.first + i]);
         }
+#pragma unroll 1
         for (; __any_sync(~0u, next < end); next += SOURCES) {
             int at[SOURCES];
             T value[SOURCES];

@@ -97,10 +97,16 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         for (int p = 0; p < PASSES; p++)
             value[p] = room.large.x[0][row(p)][column()];
     }
-    __device__ __forceinline__ T reciprocal(const T *D, int ld, bool wanted, int i) const
+    /* scale(p): 1 over the diagonal's entry in row(p) of a block at D. */
+    __device__ __forceinline__ void reciprocals(const T *D, int ld, int order,
+                                                T (&scale)[PASSES]) const
     {
-        return wanted && q.cholesky ? divide(from_real<T>(1), D[i * (int64_t)(ld + 1)])
-                                    : from_real<T>(1);
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            scale[p] = from_real<T>(
+                q.cholesky && row(p) < order
+                    ? quick_reciprocal(real_part(D[row(p) * (int64_t)(ld + 1)]))
+                    : real_of<T>(1));
     }
 
     /* As large_solver's. */
@@ -115,22 +121,23 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         share tile, next;
         product_sum<T, 1> sum;
         T f[PASSES], total[PASSES];
-        if (before > 0)
-            load(tile, L, 1, v.ld, rows, before, ALL);
-        else
-            load(tile, D, v.ld, 1, rows, rows, BELOW);
+        const bool first = before > 0; /* otherwise the inverse is the only tile */
+        load(tile, first ? L : D, first ? 1 : v.ld, first ? v.ld : 1, rows, first ? before : rows,
+             first ? ALL : BELOW);
         const bool refused = pivots && is_refused(D, v.ld, rows);
+        T scale[PASSES];
+        reciprocals(D, v.ld, pivots ? rows : 0, scale);
         meanwhile();
 #pragma unroll
         for (int p = 0; p < PASSES; p++)
             f[p] = this->gather(v, row(p) < rows, from + row(p));
         int half = 0;
+#pragma unroll 1
         for (int j = 0; j < before; j += SUBSTITUTE_ROWS, half ^= 1) {
             L += (int64_t)SUBSTITUTE_ROWS * v.ld;
-            if (j + SUBSTITUTE_ROWS < before)
-                load(next, L, 1, v.ld, rows, before - j - SUBSTITUTE_ROWS, ALL);
-            else
-                load(next, D, v.ld, 1, rows, pivots ? rows : 0, BELOW);
+            const bool more = j + SUBSTITUTE_ROWS < before;
+            load(next, more ? L : D, more ? 1 : v.ld, more ? v.ld : 1, rows,
+                 more ? before - j - SUBSTITUTE_ROWS : pivots ? rows : 0, more ? ALL : BELOW);
             int at[PASSES];
             T z[PASSES];
 #pragma unroll
@@ -156,7 +163,7 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
             reduce(product, total);
 #pragma unroll
             for (int p = 0; p < PASSES; p++)
-                f[p] = multiply(f[p] + total[p], reciprocal(D, v.ld, row(p) < rows, row(p)));
+                f[p] = multiply(f[p] + total[p], scale[p]);
         }
         const int to_packet =
             pivots ? v.first + from : (int)(2 * this->a.n + v.row_start + from - v.columns);
@@ -175,17 +182,18 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         share tile, next;
         product_sum<T, 1> sum;
         T y[PASSES], total[PASSES];
-        if (last >= 0)
-            load(tile, L + last, v.ld, 1, pivots, behind - last, ALL);
-        else
-            load(tile, D, 1, v.ld, pivots, pivots, ABOVE);
+        const bool first = last >= 0; /* otherwise the inverse is the only tile */
+        load(tile, first ? L + last : D, first ? v.ld : 1, first ? 1 : v.ld, pivots,
+             first ? behind - last : pivots, first ? ALL : ABOVE);
         const bool refused = is_refused(D, v.ld, pivots);
         int user[PASSES];
-        real_of<T> scale[PASSES];
+        real_of<T> user_scale[PASSES];
+        T scale[PASSES];
+        reciprocals(D, v.ld, pivots, scale);
 #pragma unroll
         for (int p = 0; p < PASSES; p++) {
             user[p] = row(p) < pivots ? this->a.user_row[v.first + from + row(p)] : 0;
-            scale[p] = this->a.scale[user[p]];
+            user_scale[p] = this->a.scale[user[p]];
         }
         meanwhile();
 #pragma unroll
@@ -193,11 +201,11 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
             y[p] = conjugate_if(this->divided(row(p) < pivots, v.first + from + row(p)),
                                 q.hermitian);
         int half = 0;
+#pragma unroll 1
         for (int i = last; i >= 0; i -= SUBSTITUTE_ROWS, half ^= 1) {
-            if (i > 0)
-                load(next, L + i - SUBSTITUTE_ROWS, v.ld, 1, pivots, SUBSTITUTE_ROWS, ALL);
-            else
-                load(next, D, 1, v.ld, pivots, pivots, ABOVE);
+            const bool more = i > 0;
+            load(next, more ? L + i - SUBSTITUTE_ROWS : D, more ? v.ld : 1, more ? 1 : v.ld, pivots,
+                 more ? SUBSTITUTE_ROWS : pivots, more ? ALL : ABOVE);
             int at[PASSES];
             T x[PASSES];
 #pragma unroll
@@ -223,7 +231,7 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
             product_sum<T, 1> product;
 #pragma unroll
             for (int p = 0; p < PASSES; p++)
-                y[p] = multiply(y[p], reciprocal(D, v.ld, row(p) < pivots, row(p)));
+                y[p] = multiply(y[p], scale[p]);
             pass_around(half, y);
             apply(product, tile, half);
             reduce(product, total);
@@ -234,7 +242,7 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
 #pragma unroll
         for (int p = 0; p < PASSES; p++)
             if (row(p) < pivots)
-                this->send_x(v.first + from + row(p), user[p], scale[p],
+                this->send_x(v.first + from + row(p), user[p], user_scale[p],
                              conjugate_if(y[p], q.hermitian));
     }
 };

@@ -9,51 +9,66 @@
 #include "gpu/substitute/large.cuh"
 #include "gpu/substitute/large_block.cuh"
 
+/* Where the task after the one at hand goes. */
+struct task_room {
+    char *stage;
+    uint64_t *full;
+    int4 *described; /* node, from, to, bytes */
+};
+
+static __device__ __forceinline__ void begin_copy(const int4 &described, const void *from,
+                                                  const task_room &to)
+{
+    substitution_copy c;
+    memcpy(&c, &described, sizeof c);
+    if (c.bytes > 0)
+        inbox_copy(to.stage + c.to, static_cast<const char *>(from) + c.from, (unsigned)c.bytes,
+                   to.full);
+}
+
+/* Begins the copies of a task, of which lane 0 has the description and lane l copy l - 1.  A warp
+ * calls; out of line, since code that is met for the first time costs more than the call. */
+static __device__ __noinline__ void begin_task(const void *panel, const void *table,
+                                               const substitution_copy *more, int4 words,
+                                               task_room to)
+{
+    const int lane = threadIdx.x % 32;
+    if (lane == 0) {
+        *to.described = words;
+        if (words.x < 0)
+            inbox_expect(to.full, (unsigned)words.w);
+    }
+    const int node = __shfl_sync(~0u, words.x, 0), from = __shfl_sync(~0u, words.y, 0),
+              end = __shfl_sync(~0u, words.z, 0);
+    if (node >= 0)
+        return;
+    if (lane > 0 && lane <= FIRST_COPIES)
+        begin_copy(words, lane == 1 ? table : panel, to);
+#pragma unroll 1
+    for (int c = from + lane; c < end; c += 32)
+        begin_copy(reinterpret_cast<const int4 *>(more)[c], panel, to);
+}
+
 /* What a warp does about the task after the one at hand: its description is asked for when the one
  * at hand begins, and once that has waited for its own values, its copies are begun. */
 template <typename T> struct next_task {
     const substitute_arguments<T> &q;
     int4 words; /* lane 0: of the task, lane l: of its copy l - 1 */
-    bool begun;
+    bool wanted;
 
     /* number: past all tasks, there is none, or this is another warp */
     __device__ __forceinline__ next_task(const substitute_arguments<T> &q, int number)
-        : q(q), words{-2, 0, 0, 0}, begun(number >= q.tasks)
+        : q(q), words{0, 0, 0, 0}, wanted(number < q.tasks)
     {
         static_assert(sizeof(substitution_task) == (1 + FIRST_COPIES) * sizeof(int4), "by lanes");
         const int lane = threadIdx.x % 32;
-        if (!begun && lane <= FIRST_COPIES)
+        if (wanted && lane <= FIRST_COPIES)
             words = reinterpret_cast<const int4 *>(q.task + number)[lane];
     }
-    __device__ __forceinline__ void copy(const int4 &described, const void *from, char *stage,
-                                         uint64_t *full) const
+    __device__ __forceinline__ void begin(const task_room &to) const
     {
-        substitution_copy c;
-        memcpy(&c, &described, sizeof c);
-        if (c.bytes > 0)
-            inbox_copy(stage + c.to, static_cast<const char *>(from) + c.from, (unsigned)c.bytes,
-                       full);
-    }
-    /* Once; all lanes of the warp call. */
-    __device__ __forceinline__ void begin(char *stage, uint64_t *full, int4 *task)
-    {
-        if (begun)
-            return;
-        begun = true;
-        const int lane = threadIdx.x % 32;
-        if (lane == 0) {
-            *task = words;
-            if (words.x < 0)
-                inbox_expect(full, (unsigned)words.w);
-        }
-        const bool bundle = __shfl_sync(~0u, words.x, 0) < 0;
-        const int from = __shfl_sync(~0u, words.y, 0), to = __shfl_sync(~0u, words.z, 0);
-        if (!bundle)
-            return;
-        if (lane > 0 && lane <= FIRST_COPIES)
-            copy(words, lane == 1 ? (const void *)q.table : q.panel, stage, full);
-        for (int c = from + lane; c < to; c += 32)
-            copy(reinterpret_cast<const int4 *>(q.copy)[c], q.panel, stage, full);
+        if (wanted)
+            begin_task(q.panel, q.table, q.copy, words, to);
     }
 };
 
@@ -83,7 +98,7 @@ __global__ void __launch_bounds__(SUBSTITUTE_THREADS, SUBSTITUTE_BLOCKS<T>)
     __syncthreads();
     const bool copies = threadIdx.x >= SUBSTITUTE_THREADS - 32; /* one warp */
     if (copies)
-        next_task<T>(q, drawn[0].number / times).begin(shared.stage[0], &full[0], &described[0]);
+        next_task<T>(q, drawn[0].number / times).begin({shared.stage[0], &full[0], &described[0]});
     __syncthreads();
     unsigned phases = 0; /* bit s: parity of the phase of stage s that comes */
     for (int at = 0;; at ^= 1) {
@@ -95,9 +110,9 @@ __global__ void __launch_bounds__(SUBSTITUTE_THREADS, SUBSTITUTE_BLOCKS<T>)
         unsigned long long ticket = 0;
         if (threadIdx.x == 0) /* it comes while this task is done */
             ticket = ticket_draw(q.head);
-        next_task<T> next(q, copies ? drawn[at ^ 1].number / times : q.tasks);
+        const next_task<T> next(q, copies ? drawn[at ^ 1].number / times : q.tasks);
         auto meanwhile = [&] {
-            next.begin(shared.stage[at ^ 1], &full[at ^ 1], &described[at ^ 1]);
+            next.begin({shared.stage[at ^ 1], &full[at ^ 1], &described[at ^ 1]});
         };
         const bool is_forward = number < q.forward_tasks;
         if (t.x >= 0) {
