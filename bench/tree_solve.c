@@ -91,8 +91,8 @@ static void print_profile(const job *j, const tree_solver_info *info)
     for (const profile_row *r = p.row; r < p.row + p.rows; r++)
         printf("  %-9s %6d %-5s %6ld %7.2f %7.2f %7.2f | %8.2f %8.2f %8.2f\n",
                r->backward ? "backward" : "forward", r->height, profile_kind(r->kind),
-               (long)r->of.tasks, 1e6 * r->of.begin, 1e6 * r->of.end, 1e6 * r->of.added, 1e6 * r->staging,
-               1e6 * r->gathering, 1e6 * r->computing);
+               (long)r->of.tasks, 1e6 * r->of.begin, 1e6 * r->of.end, 1e6 * r->of.added,
+               1e6 * r->staging, 1e6 * r->gathering, 1e6 * r->computing);
     profile_free(&p);
     free(task);
 }

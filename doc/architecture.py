@@ -37,7 +37,7 @@ PLACES = {
     "gpu/packed": (650, 370, "a factor ready to solve"),
     "gpu/factor": (940, 370, "Cholesky on the device"),
     "gpu/invert": (560, 460, "inverses of groups"),
-    "gpu/substitute": (800, 460, "solves without inverses"),
+    "gpu/substitute": (800, 460, "few solves, L as it is"),
     "ordering": (30, 540, "graphs, trees, supernodes"),
     "dense/cpu": (350, 540, "kernels of a front"),
     "gpu/solve": (800, 540, "the kernel of a solve"),

@@ -14,8 +14,8 @@
 
 template <typename T, int C> struct bundle_solver : exchange<T, C> {
     using exchange<T, C>::q, exchange<T, C>::SOURCES;
-    static constexpr int ROWS = 32 / C, TOGETHER = SUBSTITUTE_THREADS / C; /* that a warp, and all
-                                                                              have at a time */
+    /* Rows that a warp has at a time, and that all have. */
+    static constexpr int ROWS = 32 / C, TOGETHER = SUBSTITUTE_THREADS / C;
     static constexpr int EACH = C == 1 ? 2 : 4; /* rows of a lane on their way together */
 
     /* A node as a warp sees it. */
@@ -103,8 +103,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
 
     /* ---- Products, by a warp ---- */
 
-    /* Rows [16 t, 16 t + 16) of a product with the slots of a front, of which rows [from, to) are
-     * met: sum(i, j) of entry(i, k) slot(k, j). */
+    /* sum(i, j) += entry(i, k) slot(k, j), 16 rows, over rows k in [from, to) of a front. */
     template <typename F>
     __device__ __forceinline__ void multiply_slots(product_sum<T, 1> &sum, const T *slot, int from,
                                                    int to, F entry) const
@@ -113,8 +112,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
             sum, to - from, [&](int i, int k) { return from + k < to ? entry(i, from + k) : T{}; },
             [&](int k, int j) { return from + k < to && j < C ? slot[(from + k) * C + j] : T{}; });
     }
-    /* slot(i) := (slot(i) + sum) scale(i), row i of the first + 16 of which the sum is, below
-     * `end`. */
+    /* slot(i) := combine(i, slot(i), sum(i)), the 16 rows from `first` on, below `end`. */
     template <typename F>
     __device__ __forceinline__ void put_sum(const product_sum<T, 1> &sum, T *slot, int first,
                                             int end, F combine) const
@@ -320,10 +318,11 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         __syncwarp();
     }
 
-    /* Calls work(node, rank, size) for the nodes from number `begin` to `end`, a level, eight or
-     * less at a time: of so many warps of this one's node it is number `rank`.  Warps that share
-     * nodes come to the barriers of work together. */
-    template <typename F> __device__ __forceinline__ void each_node(int begin, int end, F work) const
+    /* Calls work(node, rank, size, count) for the nodes from number `begin` to `end`, a level, eight or
+     * less at a time, of which there are `count`: of `size` warps of its node this one is number
+     * `rank`.  All warps come to the barriers of work together where they are less than eight. */
+    template <typename F>
+    __device__ __forceinline__ void each_node(int begin, int end, F work) const
     {
 #pragma unroll 1
         for (; begin < end; begin += SUBSTITUTE_WARPS) {
@@ -424,7 +423,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
             each_node(table[head.level + level], table[head.level + level + 1],
                       [&](const member &n, int rank, int size, int count) {
                           const int front = n.columns + n.rows;
-                          /* what can be added to rows below is, by other warps, while z is formed */
+                          /* rows below by other warps, while z is formed */
                           if (rank > 0 || size == 1)
                               add_inside(n, n.columns, front, max(0, rank - 1), max(1, size - 1));
                           if (rank == 0)

@@ -15,8 +15,8 @@ static int32_t row_of(const substitution_draft *d, int32_t v, int32_t c)
     return at >= 0 && at < q->rows && d->tree->row[q->row_start + at] == c ? q->columns + at : -1;
 }
 
-/* start(i + 1) := how many sources each row i has; then, with their sums, where they begin; at last,
- * when each has been moved on past its sources, back again. */
+/* start(i + 1) := how many sources each row i has; then, with their sums, where they begin; at
+ * last, when each has been moved on past its sources, back again. */
 static void begin_list(source_list l, int32_t front)
 {
     memset(l.start + 1, 0, (size_t)front * sizeof *l.start);

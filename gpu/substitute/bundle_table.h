@@ -32,8 +32,8 @@ libsolver_status list_sources(const substitution_draft *d, int32_t v, source_lis
 
 /* Words of the table of unit u, a bundle: a multiple of 4. */
 int64_t bundle_words(const substitution_draft *d, int32_t u);
-/* That table, word number `at` of all tables, and its copies, of which the first is the table's; *copies
- * is moved past them.  INTERNAL as above. */
+/* That table, word number `at` of all tables, and its copies, of which the first is the table's;
+ * *copies is moved past them.  INTERNAL as above. */
 libsolver_status bundle_write(const substitution_draft *d, int32_t u, int64_t at, int32_t *table,
                               substitution_copy **copies);
 

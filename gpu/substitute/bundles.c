@@ -41,8 +41,9 @@ static int is_small(const factor_tree *tree, const int64_t *panel_at, int32_t v,
     const int64_t all = panel_at[tree->nodes] + (tree->cholesky ? 0 : 2 * (int64_t)tree->n);
     int64_t from;
     const int64_t bytes = bundle_panel_bytes(tree, panel_at, v, &from);
-    return tree->first[v + 1] - tree->first[v] <= SUBSTITUTE_ROWS && p->bytes + ONCE <= BUNDLE_BYTES &&
-           p->slots <= BUNDLE_SLOTS && from + bytes <= all * type_bytes(tree->type);
+    return tree->first[v + 1] - tree->first[v] <= SUBSTITUTE_ROWS &&
+           p->bytes + ONCE <= BUNDLE_BYTES && p->slots <= BUNDLE_SLOTS &&
+           from + bytes <= all * type_bytes(tree->type);
 }
 
 /* Each node for itself. */
@@ -197,7 +198,9 @@ libsolver_status bundles_make(memory *m, const factor_tree *tree, const tree_chi
     int32_t *order = memory_new(m, nodes, sizeof *order), roots = -1;
     if (b->start && b->node && b->ascending && b->level && b->unit && b->large && p && order) {
         const int64_t share = measure_nodes(tree, children, panel_at, p) / MANY,
-                      most = share > BUNDLE_BYTES ? BUNDLE_BYTES : share < LEAST ? LEAST : share;
+                      most = share > BUNDLE_BYTES ? BUNDLE_BYTES
+                             : share < LEAST      ? LEAST
+                                                  : share;
         for (int32_t v = 0; v < nodes; v++)
             join_children(v, children->child + children->start[v],
                           children->start[v + 1] - children->start[v], most, p);

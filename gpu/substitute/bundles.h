@@ -18,9 +18,9 @@ typedef struct bundles {
     int32_t units;
     int32_t *start;
     int32_t *node;
-    int32_t *ascending; /* the nodes of each unit by number */
-    int32_t *level; /* of each node within its unit */
-    int32_t *unit;  /* of each node */
+    int32_t *ascending;   /* the nodes of each unit by number */
+    int32_t *level;       /* of each node within its unit */
+    int32_t *unit;        /* of each node */
     unsigned char *large; /* units: of one node, whose blocks of rows are tasks */
 } bundles;
 

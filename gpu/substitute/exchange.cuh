@@ -55,8 +55,7 @@ template <typename T, int C> struct exchange : solver_base<T> {
     __device__ __forceinline__ exchange(const substitute_arguments<T> &q, unsigned epoch,
                                         int number)
         : solver_base<T>{q.a, epoch}, q(q),
-          packets(q.a.packets +
-                  (number * q.packets * C + (int)threadIdx.x % C) * packet<T>::COUNT),
+          packets(q.a.packets + (number * q.packets * C + (int)threadIdx.x % C) * packet<T>::COUNT),
           column(number * C + (int)threadIdx.x % C), counts(column < q.a.columns)
     {
     }
@@ -79,7 +78,7 @@ template <typename T, int C> struct exchange : solver_base<T> {
         else
             wait_by_one_lane(
                 *this, [&] { w.look(packets, this->epoch); }, [&] { return w.missing() >= 0; },
-            [&] { return packet_arrived<T>(packets, w.missing(), this->epoch); });
+                [&] { return packet_arrived<T>(packets, w.missing(), this->epoch); });
 #pragma unroll
         for (int u = 0; u < EACH; u++)
             value[u] = w.value[u];

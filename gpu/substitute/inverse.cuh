@@ -32,8 +32,7 @@ template <typename T> __device__ __forceinline__ bool is_nan(T v)
 }
 
 /* Where the mark of a block at D lies. */
-template <typename T>
-__device__ __forceinline__ bool is_refused(const T *D, int64_t ld, int order)
+template <typename T> __device__ __forceinline__ bool is_refused(const T *D, int64_t ld, int order)
 {
     return order > 1 && is_nan(D[(order - 1) * ld]);
 }
@@ -67,8 +66,7 @@ __device__ __forceinline__ void invert_wide(const invert_arguments<T> &a,
     for (int k = threadIdx.x; k < TILE * TILE; k += TILE_THREADS) {
         const int j = k % TILE, i = k / TILE;
         if (j < i && i < b.order)
-            P[j + (int64_t)i * b.ld] =
-                refused ? not_a_number<T>() : X[i + j * TILE_LD<T>];
+            P[j + (int64_t)i * b.ld] = refused ? not_a_number<T>() : X[i + j * TILE_LD<T>];
     }
 }
 
@@ -103,10 +101,9 @@ __device__ __forceinline__ void invert_narrow(const invert_arguments<T> &a, bool
 constexpr int NARROW_TOGETHER = TILE_THREADS / SUBSTITUTE_NARROW,
               NARROW_AREA = SUBSTITUTE_NARROW * (SUBSTITUTE_NARROW + 1);
 template <typename T>
-constexpr int INVERT_SHARED = 2 * (int)sizeof(T) *
-                              (TILE_AREA<T> > NARROW_TOGETHER * NARROW_AREA
-                                   ? TILE_AREA<T>
-                                   : NARROW_TOGETHER * NARROW_AREA);
+constexpr int INVERT_SHARED =
+    2 * (int)sizeof(T) *
+    (TILE_AREA<T> > NARROW_TOGETHER * NARROW_AREA ? TILE_AREA<T> : NARROW_TOGETHER * NARROW_AREA);
 
 template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)

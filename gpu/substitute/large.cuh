@@ -10,7 +10,8 @@
 #include "dense/cuda/device/tile.cuh"
 #include "gpu/substitute/large_base.cuh"
 
-static_assert(SUBSTITUTE_THREADS == TILE_THREADS && SUBSTITUTE_ROWS == TILE, "tasks are tiles wide");
+static_assert(SUBSTITUTE_THREADS == TILE_THREADS && SUBSTITUTE_ROWS == TILE,
+              "tasks are tiles wide");
 
 template <typename T> struct large_solver : large_base<T, 1> {
     using large_base<T, 1>::q, large_base<T, 1>::room;
@@ -154,9 +155,9 @@ template <typename T> struct large_solver : large_base<T, 1> {
             load(next, i > 0 ? L + i - TILE : D, v.ld, i > 0 ? TILE : pivots, pivots, i == 0);
             T x = {};
             if (thread < TILE)
-                x = conjugate_if(
-                    this->template receive<true>(i + thread < behind ? this->x_packet(v, to + i + thread) : -1),
-                    q.hermitian);
+                x = conjugate_if(this->template receive<true>(
+                                     i + thread < behind ? this->x_packet(v, to + i + thread) : -1),
+                                 q.hermitian);
             pass_around(half, x);
             apply<true>(sum, tile, half);
             tile_copy(tile, next);
@@ -174,8 +175,7 @@ template <typename T> struct large_solver : large_base<T, 1> {
             y = y + reduce<false>(product);
         }
         if (thread < pivots)
-            this->send_x(v.first + from + thread, user, user_scale,
-                         conjugate_if(y, q.hermitian));
+            this->send_x(v.first + from + thread, user, user_scale, conjugate_if(y, q.hermitian));
     }
 };
 

@@ -29,10 +29,7 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
     __device__ __forceinline__ static int first_column() { return 32 * ((int)threadIdx.x / 128); }
     __device__ __forceinline__ static int column() { return threadIdx.x % C; }
     /* Of the thread's row in pass p. */
-    __device__ __forceinline__ static int row(int p)
-    {
-        return (int)threadIdx.x / C + p * TOGETHER;
-    }
+    __device__ __forceinline__ static int row(int p) { return (int)threadIdx.x / C + p * TOGETHER; }
 
     /* This warp's entries (i, k), i < rows, k < columns, at L[i row_step + k column_step]. */
     __device__ __forceinline__ static void load(share &a, const T *L, int64_t row_step,
@@ -47,10 +44,10 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 const int r = i + 8 * (e % 2), c = k + 8 * s + 4 * (e / 2);
-                const bool there = r < rows && c < columns &&
-                                   (which == ALL || (which == BELOW ? c < r : c > r));
-                a[s][e] = there ? p[8 * (e % 2) * row_step + (8 * s + 4 * (e / 2)) * column_step]
-                                : T{};
+                const bool there =
+                    r < rows && c < columns && (which == ALL || (which == BELOW ? c < r : c > r));
+                a[s][e] =
+                    there ? p[8 * (e % 2) * row_step + (8 * s + 4 * (e / 2)) * column_step] : T{};
             }
     }
     /* For all threads: a row of x in each pass. */
@@ -103,10 +100,9 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
     {
 #pragma unroll
         for (int p = 0; p < PASSES; p++)
-            scale[p] = from_real<T>(
-                q.cholesky && row(p) < order
-                    ? quick_reciprocal(real_part(D[row(p) * (int64_t)(ld + 1)]))
-                    : real_of<T>(1));
+            scale[p] = from_real<T>(q.cholesky && row(p) < order
+                                        ? quick_reciprocal(real_part(D[row(p) * (int64_t)(ld + 1)]))
+                                        : real_of<T>(1));
     }
 
     /* As large_solver's. */
@@ -137,7 +133,10 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
             L += (int64_t)SUBSTITUTE_ROWS * v.ld;
             const bool more = j + SUBSTITUTE_ROWS < before;
             load(next, more ? L : D, more ? 1 : v.ld, more ? v.ld : 1, rows,
-                 more ? before - j - SUBSTITUTE_ROWS : pivots ? rows : 0, more ? ALL : BELOW);
+                 more     ? before - j - SUBSTITUTE_ROWS
+                 : pivots ? rows
+                          : 0,
+                 more ? ALL : BELOW);
             int at[PASSES];
             T z[PASSES];
 #pragma unroll
@@ -198,8 +197,8 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         meanwhile();
 #pragma unroll
         for (int p = 0; p < PASSES; p++)
-            y[p] = conjugate_if(this->divided(row(p) < pivots, v.first + from + row(p)),
-                                q.hermitian);
+            y[p] =
+                conjugate_if(this->divided(row(p) < pivots, v.first + from + row(p)), q.hermitian);
         int half = 0;
 #pragma unroll 1
         for (int i = last; i >= 0; i -= SUBSTITUTE_ROWS, half ^= 1) {

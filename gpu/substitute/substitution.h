@@ -47,7 +47,8 @@ typedef struct substitution_copy {
 } substitution_copy;
 
 /* Rows [from, to) of the front of `node`, all of them pivots or none; backward only pivots.  node <
- * 0: a bundle, which has `bytes` bytes in all, by its first copies and those numbered [from, to). */
+ * 0: a bundle, which has `bytes` bytes in all, by its first copies and those numbered [from, to).
+ */
 enum { FIRST_COPIES = 3 };
 typedef struct substitution_task {
     int32_t node, from, to, bytes;
@@ -66,10 +67,9 @@ typedef struct substitution_block {
  *     level    levels + 1: the first node of each; children come in earlier levels
  *     node     by levels; a multiple of 4
  *     user     for each slot: the row of A of a pivot, -1: it is a row below
- *     at       for each slot: the position of a pivot; for a row below where its x is, a slot or ~ a
- *              packet
- *     outside  for each slot, and one more: its first code in `code` of those that are packets,
- *     inside   and of those that are slots, behind them; both are added in their order
+ *     at       for each slot: the position of a pivot; for a row below where its x is, a slot or ~
+ * a packet outside  for each slot, and one more: its first code in `code` of those that are
+ * packets, inside   and of those that are slots, behind them; both are added in their order
  */
 typedef struct bundle_head {
     int32_t nodes, levels, slots, level, node, user, at, outside, inside, code, reserved[2];
@@ -88,8 +88,8 @@ typedef struct substitution {
     int64_t rows; /* below all nodes */
     int64_t table_words;
     substitution_node *node;
-    const int32_t *row; /* rows: positions; the tree's */
-    int32_t sources;    /* rows of the fronts of large nodes */
+    const int32_t *row;    /* rows: positions; the tree's */
+    int32_t sources;       /* rows of the fronts of large nodes */
     int32_t *source_start; /* sources + 1 */
     int32_t *source;       /* source_start[sources] */
     int32_t *table;        /* of all bundles */

@@ -167,10 +167,8 @@ static void add_blocks(const planning *p, substitution *s)
             if (to - from < 2)
                 continue;
             if (s->block)
-                s->block[count[wide]] =
-                    (substitution_block){.at = q->panel + from + (int64_t)from * q->ld,
-                                         .ld = q->ld,
-                                         .order = to - from};
+                s->block[count[wide]] = (substitution_block){
+                    .at = q->panel + from + (int64_t)from * q->ld, .ld = q->ld, .order = to - from};
             count[wide]++;
         }
     if (s->block)
@@ -245,9 +243,9 @@ static libsolver_status fill(memory *m, planning *p, substitution *s)
         const int32_t v = b->node[b->start[u]];
         if (b->large[u]) {
             tasks = add_large(p, tasks, v, s);
-            status = list_sources(
-                &p->draft, v,
-                (source_list){s->source_start + s->node[v].sources, s->source}, NULL);
+            status =
+                list_sources(&p->draft, v,
+                             (source_list){s->source_start + s->node[v].sources, s->source}, NULL);
         } else {
             substitution_copy *begin = copy;
             status = bundle_write(&p->draft, u, words, s->table + words, &copy);

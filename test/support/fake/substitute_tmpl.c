@@ -150,8 +150,9 @@ static void fetch_part(substituter *t, const substitution_copy *c, const char *f
 {
     complain(t, c->from % 16 || c->to % 16 || c->bytes % 16 || c->bytes <= 0,
              "a copy is not aligned");
-    complain(t, c->from < 0 || c->to < 0 || c->to + c->bytes > BUNDLE_BYTES ||
-                    c->from + c->bytes > size,
+    complain(t,
+             c->from < 0 || c->to < 0 || c->to + c->bytes > BUNDLE_BYTES ||
+                 c->from + c->bytes > size,
              "a copy is out of bounds");
     if (!t->wrong)
         memcpy(t->stage + c->to, from + c->from, (size_t)c->bytes);
@@ -190,7 +191,8 @@ static void forward_member(substituter *t, const bundle_node *v)
     complain(t, k > SUBSTITUTE_ROWS, "a node of a bundle has too many columns");
     for (int32_t i = 0; i < front && !t->wrong; i++) {
         complain(t, (user[i] >= 0) != (i < k), "a row of A is told for rows below, or not");
-        wide f = i < k && !t->wrong ? (wide)t->b[user[i]] * ((const real *)t->s->scale)[user[i]] : 0;
+        wide f =
+            i < k && !t->wrong ? (wide)t->b[user[i]] * ((const real *)t->s->scale)[user[i]] : 0;
         for (int32_t q = outside[i]; q < outside[i + 1]; q++)
             f += packet_of(t, code[q]);
         for (int32_t q = inside[i]; q < inside[i + 1]; q++)
