@@ -1,6 +1,9 @@
 /* dense/cuda/batched/columns.cuh: right-hand sides of a batched solve, as the solve reads and writes
  * them
- * SPDX-License-Identifier: BSD-3-Clause */
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An entry's address is asked for once, at(i, c), and walked along a column by `row`: an address from
+ * i and c costs as much as a dozen products. */
 #ifndef DENSE_CUDA_BATCHED_COLUMNS_CUH
 #define DENSE_CUDA_BATCHED_COLUMNS_CUH
 
@@ -13,15 +16,19 @@ template <typename T> struct given_columns {
     int count;
     bool conjugate;
 
-    /* of B and, once it is stored, of X */
-    __device__ __forceinline__ T given(int i, int c) const
+    __device__ __forceinline__ T *at(int i, int c) const { return entry + i * row + c * column; }
+    /* entry (i,c), at p, of B and, once it is stored, of X */
+    __device__ __forceinline__ T given(const T *p, int, int) const
     {
-        return conjugate_if(entry[i * row + c * column], conjugate);
+        return conjugate_if(*p, conjugate);
     }
-    __device__ __forceinline__ T solved(int i, int c) const { return given(i, c); }
-    __device__ __forceinline__ void store(int i, int c, T v) const
+    __device__ __forceinline__ T solved(const T *p, int, int) const
     {
-        entry[i * row + c * column] = conjugate_if(v, conjugate);
+        return conjugate_if(*p, conjugate);
+    }
+    __device__ __forceinline__ void store(T *p, int, int, T v) const
+    {
+        *p = conjugate_if(v, conjugate);
     }
     /* columns from c on, at most `most` */
     __device__ __forceinline__ given_columns from(int c, int most) const
@@ -38,19 +45,23 @@ template <typename T> struct unit_columns {
     int count;
     bool unit;
 
-    __device__ __forceinline__ T given(int i, int c) const { return from_real<T>(i == c); }
+    __device__ __forceinline__ T *at(int i, int c) const { return entry + i * row + c * column; }
     __device__ __forceinline__ bool is_stored(int i, int c) const
     {
         return i > c || (i == c && !unit);
     }
-    __device__ __forceinline__ T solved(int i, int c) const
+    __device__ __forceinline__ T given(const T *, int i, int c) const
     {
-        return is_stored(i, c) ? entry[i * row + c * column] : given(i, c);
+        return from_real<T>(i == c);
     }
-    __device__ __forceinline__ void store(int i, int c, T v) const
+    __device__ __forceinline__ T solved(const T *p, int i, int c) const
+    {
+        return is_stored(i, c) ? *p : from_real<T>(i == c);
+    }
+    __device__ __forceinline__ void store(T *p, int i, int c, T v) const
     {
         if (is_stored(i, c))
-            entry[i * row + c * column] = v;
+            *p = v;
     }
 };
 

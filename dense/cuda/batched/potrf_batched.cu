@@ -40,7 +40,7 @@ template <typename R> __device__ __forceinline__ bool pivot_refused(R pivot)
 
 /* n <= 32 by a warp; returns info. */
 template <typename T>
-__device__ __forceinline__ int factor_small(const triangle_view<T> &A, factor_warp<T> &s)
+__device__ __noinline__ int factor_small(const triangle_view<T> &A, factor_warp<T> &s)
 {
     constexpr int LD = FACTOR_WARP + 4;
     const int lane = threadIdx.x % 32;
@@ -60,41 +60,44 @@ __device__ __forceinline__ int factor_small(const triangle_view<T> &A, factor_wa
     return __ffs((int)__ballot_sync(~0u, lane < A.n && pivot_refused(s.scratch.pivot[lane])));
 }
 
-/* F := A(i,i) - L(i, 0:i-1) L(i, 0:i-1)^H, lower triangle, zeros above; returns where it lies.  Ends
- * with a barrier. */
+/* F := A(i,i) - L(i, 0:i-1) L(i, 0:i-1)^H, lower triangle; returns where it lies.  Ends with a
+ * barrier. */
 template <typename T>
-__device__ __forceinline__ T *factor_diagonal(const triangle_view<T> &A, int i, solve_shared<T> &s)
+__device__ __noinline__ T *factor_diagonal(const triangle_view<T> &A, int i, solve_shared<T> &s)
 {
-    constexpr int LD = TILE_LD<T>;
-    const int warp = threadIdx.x / 32;
-    tile_ring<T> ring = {s.tile, 0};
-    int ahead = 0;
-    const auto fetch = [&](T *to) {
-        if (ahead <= i)
-            tile_fetch(to, A, TILE * i, TILE * ahead);
-        __pipeline_commit();
-        ahead++;
-    };
-    fetch(s.tile[0]);
-    fetch(s.tile[1]);
-    column_sums<T> sum;
-    for (int j = 0; j < i; j++, ring.turn()) {
-        ring.await();
-        fetch(ring.spare());
+    const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
+    const tile_layout<T> layout(A);
+    tile_stream<T> tiles(A, s.tile, i, i + 1);
+    column_sums<T, TILE> sum;
+    for (int j = 0; j < i; j++, tiles.turn()) {
+        tiles.await();
+        tiles.fetch();
+        const T *a = layout.entry(tiles.now(), g, l), *b = a + STEP * warp * layout.row;
 #pragma unroll
-        for (int m = 0; m < TILE / 16; m++)
-            if (16 * m + 16 > STEP * warp)
-                multiply_16_turned(sum[m], ring.now() + 16 * m, LD, ring.now() + STEP * warp, LD,
-                                   TILE);
+        for (int d = 0; d < TILE / STEP;
+             d++, a += STEP * layout.column, b += STEP * layout.column) {
+            const T right[2] = {b[0], b[4 * layout.column]};
+#pragma unroll
+            for (int m = 0; m < TILE / 16; m++)
+                if (16 * m + 16 > STEP * warp) {
+                    T left[4];
+                    take_16(left, a + 16 * m * layout.row, layout.row, layout.column);
+                    multiply_entries<true>(sum[m], 0, left, right);
+                }
+        }
     }
-    ring.await();
-    T *F = ring.now();
-    for_entries(TILE, 0, STEP * warp, TILE, [&](int m, int e, int row, int column) {
-        if (row >= column)
-            F[row + column * LD] = F[row + column * LD] - sum[m].entry(0, e);
-    });
-    __pipeline_wait_prior(0);
-    __syncthreads();
+    tiles.await();
+    T *const F = tiles.now();
+#pragma unroll
+    for (int m = 0; m < TILE / 16; m++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const int row = 16 * m + g + 8 * (e / 2), column = STEP * warp + 2 * l + e % 2;
+            T *const entry = F + row + column * TILE_LD<T>;
+            if (row >= column)
+                *entry = *entry - sum[m].entry(0, e);
+        }
+    tiles.finish();
     return F;
 }
 
@@ -164,7 +167,7 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
 template <typename T> libsolver_status cholesky_batched(const place_batch<T> &batch, void *stream)
 {
     return launch(factor_kernel<T>,
-                  {deal_blocks(batch.count), TILE_THREADS, (int)sizeof(factor_shared<T>)}, stream,
+                  {deal_blocks(batch.count, batch.order.each == nullptr && batch.order.same > FACTOR_WARP), TILE_THREADS, (int)sizeof(factor_shared<T>)}, stream,
                   batch);
 }
 

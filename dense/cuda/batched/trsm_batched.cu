@@ -4,11 +4,10 @@
 #include "dense/cuda/batched/deal.cuh"
 #include "dense/cuda/batched/solve.cuh"
 #include "dense/cuda/device/launch.cuh"
+#include "dense/cuda/device/warp.cuh"
 
 /* Of a block of threads, where a warp or part of one solves a problem. */
 constexpr int BATCH_WARPS = 4;
-/* What a warp solves in a batch of mixed sizes; with one column trsv_warp goes further. */
-constexpr int WARP_UNTIL = 32, WARP_UNTIL_VECTOR = 64;
 
 template <typename T> struct problem {
     triangle_view<T> L;
@@ -37,23 +36,22 @@ template <bool BY_ROWS, typename T, int W>
 __global__ void __launch_bounds__(32 * BATCH_WARPS, sizeof(T) > 8 ? 2 : 4)
     vectors_kernel(solve_batch<T> batch)
 {
-    if (BY_ROWS)
-        __builtin_assume(batch.c.trans != LIBSOLVER_NO_TRANSPOSE);
     extern __shared__ __align__(16) unsigned char memory[];
     const int warp = threadIdx.x / 32;
     const int64_t k = (int64_t)blockIdx.x * (BATCH_WARPS * 32 / W) + threadIdx.x / W;
     /* lanes past the batch go along with an empty problem of the same case: all of a warp meet the
      * same barriers */
-    problem<T> p = {view_triangle<T>(batch.c, 0, nullptr, 1), {}};
+    problem<T> p = {};
     if (k < batch.count)
         p = problem_at(batch, k);
+    p.L.transposed = BY_ROWS;
     const vector_view<T> x = {p.x.entry, p.x.row, p.x.conjugate};
     trsv_warp(p.L, x, reinterpret_cast<warp_shared<T, W> *>(memory)[warp]);
 }
 
 template <typename T> union mixed_shared {
     solve_shared<T> block;
-    warp_shared<T, 32> warp[TILE_THREADS / 32];
+    small_shared<T> warp[TILE_THREADS / 32];
 };
 
 /* FEW: at most eight columns. */
@@ -61,33 +59,42 @@ template <bool FEW, typename T>
 __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
     mixed_kernel(solve_batch<T> batch)
 {
+    constexpr int COLUMNS = FEW ? STEP : SOLVE_COLUMNS;
     extern __shared__ __align__(16) unsigned char memory[];
     auto &s = *reinterpret_cast<mixed_shared<T> *>(memory);
-    const bool vectors = FEW && batch.columns.same == 1;
     deal_items(
-        batch.count, vectors ? WARP_UNTIL_VECTOR : WARP_UNTIL,
-        [&](int64_t k) { return batch.order.at(k); }, [](int64_t) {},
+        batch.count, SMALL, [&](int64_t k) { return batch.order.at(k); }, [](int64_t) {},
         [&](int64_t k) {
             const problem<T> p = problem_at(batch, k);
-            if (vectors)
-                trsv_warp(p.L, {p.x.entry, p.x.row, p.x.conjugate}, s.warp[threadIdx.x / 32]);
-            else
-                solve_warp(p.L, p.x, s.warp[threadIdx.x / 32]);
+            solve_warp(p.L, p.x, s.warp[threadIdx.x / 32]);
         },
         [&](int64_t k) {
             const problem<T> p = problem_at(batch, k);
-            for (int c = 0; c < p.x.count; c += FEW ? STEP : SOLVE_COLUMNS)
-                solve_block<FEW>(p.L, p.x.from(c, FEW ? STEP : SOLVE_COLUMNS),
-                                 solve_guard::SOLUTION, s.block);
+            for (int c = 0; c < p.x.count; c += COLUMNS)
+                solve_block<FEW>(p.L, p.x.from(c, COLUMNS), solve_guard::SOLUTION, s.block);
         });
+}
+
+/* Orders up to 32 alone. */
+template <typename T>
+__global__ void __launch_bounds__(32 * BATCH_WARPS, sizeof(T) > 8 ? 2 : 4)
+    small_kernel(solve_batch<T> batch)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    const int warp = threadIdx.x / 32;
+    const int64_t k = (int64_t)blockIdx.x * BATCH_WARPS + warp;
+    if (k >= batch.count)
+        return;
+    const problem<T> p = problem_at(batch, k);
+    solve_warp(p.L, p.x, reinterpret_cast<small_shared<T> *>(memory)[warp]);
 }
 
 template <typename T, int W>
 static libsolver_status solve_vectors(const solve_batch<T> &batch, void *stream)
 {
     constexpr int PROBLEMS = BATCH_WARPS * 32 / W;
-    return launch(batch.c.trans != LIBSOLVER_NO_TRANSPOSE ? vectors_kernel<true, T, W>
-                                                          : vectors_kernel<false, T, W>,
+    const bool by_rows = (batch.c.trans != LIBSOLVER_NO_TRANSPOSE) != batch.right;
+    return launch(by_rows ? vectors_kernel<true, T, W> : vectors_kernel<false, T, W>,
                   {(batch.count - 1) / PROBLEMS + 1, 32 * BATCH_WARPS,
                    BATCH_WARPS * (int)sizeof(warp_shared<T, W>)},
                   stream, batch);
@@ -95,15 +102,23 @@ static libsolver_status solve_vectors(const solve_batch<T> &batch, void *stream)
 
 template <typename T> libsolver_status solve_batched(const solve_batch<T> &batch, void *stream)
 {
-    if (batch.incx != 0 && batch.order.same <= 8)
+    const int64_t order = batch.order.same, columns = batch.columns.same;
+    const bool vectors = columns == 1;
+    if (vectors && order <= 8)
         return solve_vectors<T, 8>(batch, stream);
-    if (batch.incx != 0 && batch.order.same <= 16)
+    if (vectors && order <= 16)
         return solve_vectors<T, 16>(batch, stream);
-    if (batch.incx != 0 && batch.order.same <= WARP_ORDER)
+    if (vectors && order <= WARP_ORDER)
         return solve_vectors<T, 32>(batch, stream);
-    return launch(batch.columns.same <= STEP ? mixed_kernel<true, T> : mixed_kernel<false, T>,
-                  {deal_blocks(batch.count), TILE_THREADS, (int)sizeof(mixed_shared<T>)}, stream,
-                  batch);
+    if (order <= SMALL)
+        return launch(small_kernel<T>,
+                      {(batch.count - 1) / BATCH_WARPS + 1, 32 * BATCH_WARPS,
+                       BATCH_WARPS * (int)sizeof(small_shared<T>)},
+                      stream, batch);
+    return launch(columns <= STEP ? mixed_kernel<true, T> : mixed_kernel<false, T>,
+                  {deal_blocks(batch.count, batch.order.each == nullptr), TILE_THREADS,
+                   (int)sizeof(mixed_shared<T>)},
+                  stream, batch);
 }
 
 #define INSTANCE(T) \

@@ -9,11 +9,9 @@
 #include "dense/cuda/batched/solve.cuh"
 #include "dense/cuda/device/launch.cuh"
 
-constexpr int INVERSE_WARP_UNTIL = 32;
-
 template <typename T> union inverse_shared {
     solve_shared<T> block;
-    warp_shared<T, 32> warp[TILE_THREADS / 32];
+    small_shared<T> warp[TILE_THREADS / 32];
 };
 
 /* L(j:n-1, j:n-1) */
@@ -43,7 +41,7 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
                                 batch.a.at(k), batch.a.ld.at(k));
     };
     deal_items(
-        batch.count, INVERSE_WARP_UNTIL, [&](int64_t k) { return batch.order.at(k); },
+        batch.count, SMALL, [&](int64_t k) { return batch.order.at(k); },
         [](int64_t) {},
         [&](int64_t k) {
             const triangle_view<T> L = at(k);
@@ -61,7 +59,7 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
 template <typename T> libsolver_status invert_batched(const place_batch<T> &batch, void *stream)
 {
     return launch(inverse_kernel<T>,
-                  {deal_blocks(batch.count), TILE_THREADS, (int)sizeof(inverse_shared<T>)}, stream,
+                  {deal_blocks(batch.count, batch.order.each == nullptr && batch.order.same > SMALL), TILE_THREADS, (int)sizeof(inverse_shared<T>)}, stream,
                   batch);
 }
 
