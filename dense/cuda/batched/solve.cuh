@@ -17,11 +17,12 @@
 
 constexpr int SOLVE_COLUMNS = 64; /* most columns at a time */
 constexpr int RING = 3;           /* tiles in shared memory */
+constexpr int STEPS = TILE / STEP;
 
 template <typename T> struct solve_shared {
     alignas(16) T tile[RING][TILE_AREA<T>];
     steps_shared<T, TILE> steps;
-    T y[STEP * TILE]; /* few columns: what is left of B(r) */
+    T y[STEP * TILE]; /* few columns: what is left of B(r), then X(r) */
 };
 
 /* A tile below the diagonal is kept in shared memory as it lies in memory: entry (i,j) at
@@ -130,12 +131,9 @@ template <typename T> struct tile_stream {
 /* Few columns: what a thread has of B(r) beside it. */
 constexpr int GATHER_SHARE = STEP * TILE / TILE_THREADS;
 
-/* Few columns: the parts that the warps have of L(r, 0:r-1) X, 64 x 8 each, and B(r) give s.y, of
- * `count` columns.  Two barriers, one at the end. */
+/* Few columns: a warp's part of L(r, 0:r-1) X, 64 x `count`, among those of all. */
 template <typename T>
-__device__ __forceinline__ void gather_left(const T (&b)[GATHER_SHARE], int count,
-                                            const column_sums<T, TILE> &sum, T *parts,
-                                            solve_shared<T> &s)
+__device__ __forceinline__ void share_left(int count, const column_sums<T, TILE> &sum, T *parts)
 {
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
     T *const own = parts + (STEP * warp + 2 * l) * TILE + g;
@@ -143,9 +141,15 @@ __device__ __forceinline__ void gather_left(const T (&b)[GATHER_SHARE], int coun
     for (int h = 0; h < 2; h++)
         if (2 * l + h < count)
 #pragma unroll
-            for (int k = 0; k < TILE / 8; k++)
-                own[h * TILE + 8 * k] = sum[k / 2].entry(0, 2 * (k % 2) + h);
-    __syncthreads();
+            for (int k = 0; k < STEPS; k++)
+                own[h * TILE + STEP * k] = sum[k / 2].entry(0, 2 * (k % 2) + h);
+}
+
+/* y := B(r) less the parts, 64 x `count`. */
+template <typename T>
+__device__ __forceinline__ void gather_left(const T (&b)[GATHER_SHARE], int count, const T *parts,
+                                            T *y)
+{
 #pragma unroll
     for (int k = 0; k < GATHER_SHARE; k++) {
         const int e = threadIdx.x + TILE_THREADS * k;
@@ -154,11 +158,31 @@ __device__ __forceinline__ void gather_left(const T (&b)[GATHER_SHARE], int coun
 #pragma unroll
             for (int w = 0; w < STEP; w++)
                 p[w] = parts[STEP * TILE * w + e];
-            s.y[e] =
-                b[k] - (((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7])));
+            y[e] = b[k] - (((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7])));
         }
     }
-    __syncthreads();
+}
+
+/* Few columns: y, as pairs, from what was gathered; and back. */
+template <typename T>
+__device__ __forceinline__ void take_gathered(column_pairs<T, TILE> &y, const T *gathered)
+{
+    const T *p = gathered + threadIdx.x % 32 / 4 * TILE + 2 * (threadIdx.x % 4);
+#pragma unroll
+    for (int k = 0; k < STEPS; k++)
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            y[k].set(e, p[STEP * k + e]);
+}
+template <typename T>
+__device__ __forceinline__ void put_gathered(T *gathered, const column_pairs<T, TILE> &y)
+{
+    T *p = gathered + threadIdx.x % 32 / 4 * TILE + 2 * (threadIdx.x % 4);
+#pragma unroll
+    for (int k = 0; k < STEPS; k++)
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            p[STEP * k + e] = y[k].entry(e);
 }
 
 /* X := inv(L) B for x.count <= 64 columns, FEW: 8.  256 threads; ends with a barrier. */
@@ -169,6 +193,7 @@ __device__ __forceinline__ void solve_block(const triangle_view<T> &L, const Col
     constexpr int DEPTHS = FEW ? 1 : TILE / STEP; /* of a tile for a warp */
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
     const int rows = (L.n + TILE - 1) / TILE, c0 = FEW ? 0 : STEP * warp, d0 = FEW ? STEP * warp : 0;
+    const int t = (int)threadIdx.x - (TILE_THREADS - TILE); /* two warps invert */
     const bool has_columns = c0 < x.count;
     const tile_layout<T> layout(L);
     tile_stream<T> tiles(L, s.tile, 0, rows);
@@ -184,9 +209,16 @@ __device__ __forceinline__ void solve_block(const triangle_view<T> &L, const Col
                     b[k] = x.given(x.at(i, c), i, c);
             }
         } else {
-            for_entries<TILE>(x, TILE * r, c0, L.n, [&](int m, int e, int i, int c, const T *p) {
-                set_entry(sum[m], e, -x.given(p, i, c));
-            });
+            const int c = c0 + 2 * l;
+            const auto *p = x.at(TILE * r + g, c), *q = p + x.column;
+#pragma unroll
+            for (int k = 0; k < STEPS; k++, p += STEP * x.row, q += STEP * x.row) {
+                const int i = TILE * r + g + STEP * k;
+                if (i < L.n && c < x.count)
+                    set_entry(sum[k / 2], 2 * (k % 2), -x.given(p, i, c));
+                if (i < L.n && c + 1 < x.count)
+                    set_entry(sum[k / 2], 2 * (k % 2) + 1, -x.given(q, i, c + 1));
+            }
         }
         const T *p = x.at(d0 + l, c0 + g);
         for (int j = 0; j < r; j++, tiles.turn()) {
@@ -197,7 +229,9 @@ __device__ __forceinline__ void solve_block(const triangle_view<T> &L, const Col
                 for (int h = 0; h < 2; h++) {
                     const int row = STEP * d + 4 * h;
                     of_x[d][h] = T{};
-                    if (c0 + g < x.count)
+                    if (FEW && j == r - 1)
+                        of_x[d][h] = s.y[g * TILE + d0 + row + l];
+                    else if (c0 + g < x.count)
                         of_x[d][h] =
                             x.solved(p + row * x.row, TILE * j + d0 + row + l, c0 + g);
                 }
@@ -217,38 +251,77 @@ __device__ __forceinline__ void solve_block(const triangle_view<T> &L, const Col
             }
         }
         tiles.await();
-        if (!FEW)
-            tiles.fetch();
-        if (warp >= 6)
-            invert_steps(tiles.now(), s.steps, (int)threadIdx.x - 32 * 6, guard);
+        const T *const D = tiles.now();
         if constexpr (FEW) {
-            gather_left(b, x.count, sum, tiles.spare(), s);
+            share_left(x.count, sum, tiles.spare());
+            __syncthreads();
+            if (t >= 0)
+                invert_steps(D, s.steps, t);
+            gather_left(b, x.count, tiles.spare(), s.y);
+            __syncthreads();
             if (warp > 0)
                 tiles.fetch();
-        } else {
-            __syncthreads();
-        }
-        if (FEW ? warp == 0 : has_columns) {
-            column_sums<T, TILE> y;
+            /* the guard's word comes while the inverses are used; until then s.y is kept */
+            bool grows = false;
+            if (t >= 0)
+                grows = guard_steps(D, s.steps, t, guard);
+            column_pairs<T, TILE> y;
+            if (warp == 0) {
+                take_gathered(y, s.y);
+                substitute_columns<false, TILE>(D, s.steps, TILE, y);
+            }
+            grows = __syncthreads_or(grows);
+            if (warp == 0) {
+                if (grows) {
+                    column_pairs<T, TILE> again;
+                    take_gathered(again, s.y);
+                    substitute_grown<TILE>(D, s.steps, again);
 #pragma unroll
-            for (int k = 0; k < TILE / 8; k++)
-#pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const int e = 2 * (k % 2) + h;
-                    set_entry(y[k / 2], e,
-                              FEW ? s.y[(2 * l + h) * TILE + g + 8 * k] : -sum[k / 2].entry(0, e));
+                    for (int k = 0; k < STEPS; k++)
+                        y[k] = again[k];
+                    __syncwarp(); /* s.y has been read by all */
                 }
-            substitute_columns<TILE>(tiles.now(), s.steps, L.n - TILE * r, y);
-            for_entries<TILE>(x, TILE * r, c0, L.n, [&](int m, int e, int i, int c, T *to) {
-                x.store(to, i, c, y[m].entry(0, e));
-            });
-        }
-        if (FEW && warp == 0)
-            tiles.fetch();
-        if (FEW)
+                put_gathered(s.y, y);
+                for_pairs<TILE>(x, TILE * r, c0, L.n, [&](int k, int e, int i, int c, T *to) {
+                    x.store(to, i, c, y[k].entry(e));
+                });
+                tiles.fetch();
+            }
             __syncthreads();
-        else
+        } else {
+            tiles.fetch();
+            bool grows = false;
+            if (t >= 0) {
+                invert_steps(D, s.steps, t);
+                grows = guard_steps(D, s.steps, t, guard);
+            }
+            grows = __syncthreads_or(grows);
+            if (has_columns) {
+                column_pairs<T, TILE> y;
+#pragma unroll
+                for (int m = 0; m < TILE / 16; m++)
+#pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        set_entry(sum[m], e, -sum[m].entry(0, e));
+                turn_columns<TILE>(y, sum);
+                if (grows) {
+                    column_pairs<T, TILE> slow;
+#pragma unroll
+                    for (int k = 0; k < STEPS; k++)
+                        slow[k] = y[k];
+                    substitute_grown<TILE>(D, s.steps, slow);
+#pragma unroll
+                    for (int k = 0; k < STEPS; k++)
+                        y[k] = slow[k];
+                } else {
+                    substitute_columns<false, TILE>(D, s.steps, TILE, y);
+                }
+                for_pairs<TILE>(x, TILE * r, c0, L.n, [&](int k, int e, int i, int c, T *to) {
+                    x.store(to, i, c, y[k].entry(e));
+                });
+            }
             __syncwarp();
+        }
         tiles.turn();
     }
     tiles.finish();
@@ -266,31 +339,31 @@ template <typename T, typename Columns>
 __device__ __noinline__ void solve_warp(const triangle_view<T> &L, const Columns &x,
                                            small_shared<T> &s)
 {
-    const auto load = [&](column_sums<T, SMALL> &y, int c0) {
-        for_entries<SMALL>(x, 0, c0, L.n, [&](int m, int e, int i, int c, const T *p) {
-            set_entry(y[m], e, x.given(p, i, c));
+    const int lane = threadIdx.x % 32;
+    column_pairs<T, SMALL> y = {}, next = {};
+    const auto load = [&](int c0) {
+        for_pairs<SMALL>(x, 0, c0, L.n, [&](int k, int e, int i, int c, const T *p) {
+            next[k].set(e, x.given(p, i, c));
         });
     };
     __syncwarp(); /* the last item's triangle was used */
-    diagonal_fetch<SMALL, 32>(s.D, L, 0, (int)threadIdx.x % 32);
+    diagonal_fetch<SMALL, 32>(s.D, L, 0, lane);
     __pipeline_commit();
-    column_sums<T, SMALL> y, next;
-    load(next, 0);
+    load(0);
     __pipeline_wait_prior(0);
     __syncwarp();
-    invert_steps(s.D, s.steps, (int)threadIdx.x % 32, solve_guard::SOLUTION);
+    invert_steps(s.D, s.steps, lane);
+    guard_steps(s.D, s.steps, lane, solve_guard::SOLUTION);
     __syncwarp();
 #pragma unroll 1
     for (int c0 = 0; c0 < x.count; c0 += STEP) {
 #pragma unroll
-        for (int m = 0; m < SMALL / 16; m++) {
-            y[m] = next[m];
-            next[m] = {};
-        }
-        load(next, c0 + STEP);
-        substitute_columns<SMALL>(s.D, s.steps, L.n, y);
-        for_entries<SMALL>(x, 0, c0, L.n, [&](int m, int e, int i, int c, T *to) {
-            x.store(to, i, c, y[m].entry(0, e));
+        for (int k = 0; k < SMALL / STEP; k++)
+            y[k] = next[k];
+        load(c0 + STEP);
+        substitute_columns<true, SMALL>(s.D, s.steps, L.n, y);
+        for_pairs<SMALL>(x, 0, c0, L.n, [&](int k, int e, int i, int c, T *to) {
+            x.store(to, i, c, y[k].entry(e));
         });
     }
 }
