@@ -150,10 +150,10 @@ LIBSOLVER_API libsolver_status libsolver_trsv_variable_batched(
     int64_t max_n, const int64_t *n, const void *const *a, const int64_t *lda, void *const *x,
     int64_t incx, int64_t batch, void *stream);
 
-/* X := inv(op(A)) B (LEFT, A of order m) or X := B inv(op(A)) (RIGHT, A of order n), B m x n, X over
- * B.  There is no alpha.  Any number of right-hand sides; up to 8 cost about as much as one, and up
- * to 64 read A once.  Variable: arrays m and n, bounds max_m and max_n; the bound of right-hand
- * sides may choose the kernel, so that a closer one may be faster. */
+/* X := inv(op(A)) B (LEFT, A of order m) or X := B inv(op(A)) (RIGHT, A of order n), B m x n, X
+ * over B.  There is no alpha.  Any number of right-hand sides; up to 8 cost about as much as one,
+ * and up to 64 read A once.  Variable: arrays m and n, bounds max_m and max_n; the bound of
+ * right-hand sides may choose the kernel, so that a closer one may be faster. */
 LIBSOLVER_API libsolver_status libsolver_trsm_strided_batched(
     libsolver_type type, libsolver_side side, libsolver_storage uplo, libsolver_transpose trans,
     libsolver_diagonal diag, int64_t m, int64_t n, const void *a, int64_t lda, int64_t stride_a,
@@ -186,9 +186,11 @@ LIBSOLVER_API libsolver_status libsolver_trtri_variable_batched(
  * device; info[k] := 0, or as in LAPACK the order of the first leading minor that is not positive
  * definite, the column of the first pivot that is not a positive normal number: the factor is that
  * of the columns before it (UPPER: rows) only, and what lies behind them is of no use. */
-LIBSOLVER_API libsolver_status libsolver_potrf_strided_batched(
-    libsolver_type type, libsolver_storage uplo, int64_t n, void *a, int64_t lda, int64_t stride_a,
-    int *info, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_potrf_strided_batched(libsolver_type type,
+                                                               libsolver_storage uplo, int64_t n,
+                                                               void *a, int64_t lda,
+                                                               int64_t stride_a, int *info,
+                                                               int64_t batch, void *stream);
 LIBSOLVER_API libsolver_status libsolver_potrf_batched(libsolver_type type, libsolver_storage uplo,
                                                        int64_t n, void *const *a, int64_t lda,
                                                        int *info, int64_t batch, void *stream);

@@ -6,7 +6,7 @@
  * problems and scaled.  The floor is the bytes of the triangles at the read bandwidth measured
  * first; of what is changed in place both ways are counted.
  *
- * bench_batch [vectors|columns|place] */
+ * bench_batch [vectors|columns|place [LEAST_ORDER]] */
 #include "bench/dense/bench.h"
 #include <cstring>
 #include <cusolverDn.h>
@@ -109,16 +109,16 @@ static void measure_batch(const bench_device &device, libsolver_transpose trans,
     fflush(stdout);
 }
 
-/* max |x - y| over the entries (i,j) of n x n matrices behind each other with i >= j, or over all. */
-static double worst_difference(const std::vector<double> &x, const std::vector<double> &y, int64_t n,
-                               bool triangles)
+/* max |x - y| over the entries (i,j) of n x n matrices behind each other with i >= j, or over all.
+ */
+static double worst_difference(const std::vector<double> &x, const std::vector<double> &y,
+                               int64_t n, bool triangles)
 {
     double worst = 0;
     for (int64_t e = 0; e < (int64_t)x.size(); e++)
         if (!triangles || e % n >= e / n % n)
-            worst = std::max(worst, x[(size_t)e] == x[(size_t)e]
-                                        ? fabs(x[(size_t)e] - y[(size_t)e])
-                                        : INFINITY);
+            worst = std::max(worst, x[(size_t)e] == x[(size_t)e] ? fabs(x[(size_t)e] - y[(size_t)e])
+                                                                 : INFINITY);
     return worst;
 }
 static std::vector<double> from_device(const double *p, int64_t count, cudaStream_t stream)
@@ -166,9 +166,10 @@ static void measure_columns(const bench_device &device, libsolver_side side,
                                               (const void *const *)m.as, m.orders,
                                               (void *const *)m.xs, ms, batch, stream));
     });
-    const double worst = std::max(worst_difference(x[1], x[0], n, false),
-                                  worst_difference(x[2], x[0], n, false));
-    const double floor = (double)(batch * n * (n + 1 + 4 * columns) / 2 * 8) / device.bandwidth * 1e-6;
+    const double worst =
+        std::max(worst_difference(x[1], x[0], n, false), worst_difference(x[2], x[0], n, false));
+    const double floor =
+        (double)(batch * n * (n + 1 + 4 * columns) / 2 * 8) / device.bandwidth * 1e-6;
     printf("  %c %c %4lld %4lld %6lld %12.1f %9.1f %9.1f %8.1f  %6.1fx %6.1fx  %.0e\n", "LR"[side],
            "NT"[trans], (long long)n, (long long)columns, (long long)batch, time[0], time[1],
            time[2], floor, time[0] / time[1], time[0] / time[2], worst);
@@ -208,12 +209,12 @@ static void measure_place(const bench_device &device, cusolverDnHandle_t cusolve
         time[which] = graph_time(stream, call, 3, 9);
     };
     measure(0, m.a, [&] {
-        CHECK(cusolverDnDpotrfBatched(cusolver, CUBLAS_FILL_MODE_LOWER, (int)n, m.as, (int)n, m.info,
-                                      (int)batch));
+        CHECK(cusolverDnDpotrfBatched(cusolver, CUBLAS_FILL_MODE_LOWER, (int)n, m.as, (int)n,
+                                      m.info, (int)batch));
     });
     measure(1, m.a, [&] {
-        CHECK(libsolver_potrf_strided_batched(LIBSOLVER_D, LIBSOLVER_LOWER, n, m.a, n, n * n, m.info,
-                                              batch, stream));
+        CHECK(libsolver_potrf_strided_batched(LIBSOLVER_D, LIBSOLVER_LOWER, n, m.a, n, n * n,
+                                              m.info, batch, stream));
     });
     measure(2, m.x, [&] {
         CHECK(cublasDtrsmBatched(device.cublas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER,
@@ -232,7 +233,7 @@ static void measure_place(const bench_device &device, cusolverDnHandle_t cusolve
     fflush(stdout);
 }
 
-static void all_vectors(const bench_device &device)
+static void all_vectors(const bench_device &device, int64_t least)
 {
     printf("dtrsv batched, lower, us in a graph; read bandwidth %.2f TB/s\n op    n  batch  "
            "trsmBatched  loop trsv   strided  pointers  variable    floor  better peer / strided, "
@@ -241,31 +242,37 @@ static void all_vectors(const bench_device &device)
     for (libsolver_transpose trans : {LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_TRANSPOSE})
         for (int64_t n : {8, 16, 32, 48, 64, 96, 128, 192, 256, 512, 1024})
             for (int64_t batch : {1000, 100000})
-                if (batch * n * n <= (int64_t)3e9 &&
+                if (n >= least && batch * n * n <= (int64_t)3e9 &&
                     (trans == LIBSOLVER_NO_TRANSPOSE || batch <= 1000))
                     measure_batch(device, trans, n, batch);
 }
-static void all_columns(const bench_device &device)
+static void all_columns(const bench_device &device, int64_t least)
 {
-    printf("dtrsm batched, lower\n side op n columns batch trsmBatched strided variable floor  peer "
-           "/ strided, variable  difference\n");
+    printf(
+        "dtrsm batched, lower\n side op n columns batch trsmBatched strided variable floor  peer "
+        "/ strided, variable  difference\n");
     for (int64_t columns : {4, 16, 64})
         for (int64_t n : {8, 16, 32, 64, 128, 256, 512, 1024})
-            measure_columns(device, LIBSOLVER_LEFT, LIBSOLVER_NO_TRANSPOSE, n, columns, 1000);
+            if (n >= least)
+                measure_columns(device, LIBSOLVER_LEFT, LIBSOLVER_NO_TRANSPOSE, n, columns, 1000);
     for (int64_t n : {32, 256, 1024}) {
+        if (n < least)
+            continue;
         measure_columns(device, LIBSOLVER_LEFT, LIBSOLVER_TRANSPOSE, n, 16, 1000);
         measure_columns(device, LIBSOLVER_RIGHT, LIBSOLVER_NO_TRANSPOSE, n, 16, 1000);
     }
 }
-static void all_in_place(const bench_device &device)
+static void all_in_place(const bench_device &device, int64_t least)
 {
     cusolverDnHandle_t cusolver;
     CHECK(cusolverDnCreate(&cusolver));
     CHECK(cusolverDnSetStream(cusolver, device.stream));
-    printf("in place, lower\n n batch  potrfBatched potrf ratio difference  trsmBatched trtri ratio "
-           "difference  floor\n");
+    printf(
+        "in place, lower\n n batch  potrfBatched potrf ratio difference  trsmBatched trtri ratio "
+        "difference  floor\n");
     for (int64_t n : {8, 16, 32, 64, 128, 256, 512, 1024})
-        measure_place(device, cusolver, n, n > 500 ? 264 : 1000);
+        if (n >= least)
+            measure_place(device, cusolver, n, n > 500 ? 264 : 1000);
     CHECK(cusolverDnDestroy(cusolver));
 }
 
@@ -275,11 +282,12 @@ int main(int argc, char **argv)
     if (!device.present)
         return 77;
     const auto wanted = [&](const char *part) { return argc < 2 || strcmp(argv[1], part) == 0; };
+    const int64_t least = argc > 2 ? atoll(argv[2]) : 0;
     if (wanted("vectors"))
-        all_vectors(device);
+        all_vectors(device, least);
     if (wanted("columns"))
-        all_columns(device);
+        all_columns(device, least);
     if (wanted("place"))
-        all_in_place(device);
+        all_in_place(device, least);
     return 0;
 }

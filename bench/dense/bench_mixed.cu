@@ -1,5 +1,5 @@
-/* bench/dense/bench_mixed.cu: batches of mixed sizes, those of the supernodes of real trees, against
- * what cuBLAS and cuSOLVER have
+/* bench/dense/bench_mixed.cu: batches of mixed sizes, those of the supernodes of real trees,
+ * against what cuBLAS and cuSOLVER have
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Double precision, lower; microseconds a batch.  Beside ours: cublasDtrsmBatched and
@@ -33,14 +33,13 @@ __global__ void fill_items(const int64_t *n, double *const *a, double *const *b,
     for (int64_t e = threadIdx.x; e < ld * ld; e += blockDim.x) {
         const int64_t i = e % ld, j = e / ld;
         const double r = bench_random((uint64_t)(k * 1000003 + i * 1009 + j));
-        a[k][e] = i == j ? (i < order ? 1.5 + 0.5 * r : 1)
+        a[k][e] = i == j                   ? (i < order ? 1.5 + 0.5 * r : 1)
                   : i < order && j < order ? 0.01 * r / sqrt((double)order)
                                            : 0;
     }
     for (int64_t e = threadIdx.x; e < ld * columns; e += blockDim.x)
-        b[k][e] = e % ld < order
-                      ? bench_random((uint64_t)(k * 7919 + e % ld + 4096 * (e / ld) + 1))
-                      : 0;
+        b[k][e] =
+            e % ld < order ? bench_random((uint64_t)(k * 7919 + e % ld + 4096 * (e / ld) + 1)) : 0;
 }
 
 /* A batch as it lies on the device, each item with its own leading dimension or all with one. */
@@ -71,8 +70,8 @@ struct items {
     items(const std::vector<int64_t> &n, const std::vector<int64_t> &lds, int64_t columns)
         : n(n), lds(lds), columns(columns), a((size_t)total(lds, 0)),
           b((size_t)total(lds, columns)), orders(n),
-          widths(std::vector<int64_t>(n.size(), columns)), leading(lds),
-          as(pointers(a.p, lds, 0)), bs(pointers(b.p, lds, columns))
+          widths(std::vector<int64_t>(n.size(), columns)), leading(lds), as(pointers(a.p, lds, 0)),
+          bs(pointers(b.p, lds, columns))
     {
     }
     void fill(cudaStream_t stream)
@@ -186,17 +185,18 @@ static void measure_solves(const bench_device &device, const tree_batch &t,
     char what[32];
     snprintf(what, sizeof what, "trsm %c %d", "NT"[trans], (int)columns);
     report(what, [&] {
-        CHECK(libsolver_trsm_variable_batched(
-            LIBSOLVER_D, LIBSOLVER_LEFT, LIBSOLVER_LOWER, trans, LIBSOLVER_NON_UNIT, t.most,
-            columns, m.orders.p, m.widths.p, (const void *const *)m.as.p, m.leading.p,
-            (void *const *)m.bs.p, m.leading.p, m.count(), stream));
+        CHECK(libsolver_trsm_variable_batched(LIBSOLVER_D, LIBSOLVER_LEFT, LIBSOLVER_LOWER, trans,
+                                              LIBSOLVER_NON_UNIT, t.most, columns, m.orders.p,
+                                              m.widths.p, (const void *const *)m.as.p, m.leading.p,
+                                              (void *const *)m.bs.p, m.leading.p, m.count(),
+                                              stream));
     });
     if (columns == 1)
         report(trans == LIBSOLVER_NO_TRANSPOSE ? "trsv N" : "trsv T", [&] {
-            CHECK(libsolver_trsv_variable_batched(
-                LIBSOLVER_D, LIBSOLVER_LOWER, trans, LIBSOLVER_NON_UNIT, t.most, m.orders.p,
-                (const void *const *)m.as.p, m.leading.p, (void *const *)m.bs.p, 1, m.count(),
-                stream));
+            CHECK(libsolver_trsv_variable_batched(LIBSOLVER_D, LIBSOLVER_LOWER, trans,
+                                                  LIBSOLVER_NON_UNIT, t.most, m.orders.p,
+                                                  (const void *const *)m.as.p, m.leading.p,
+                                                  (void *const *)m.bs.p, 1, m.count(), stream));
         });
 }
 
@@ -238,9 +238,9 @@ static void measure_factors(const bench_device &device, const tree_batch &t)
     const double ours = measured(
         stream, m, true, x,
         [&] {
-            CHECK(libsolver_potrf_variable_batched(LIBSOLVER_D, LIBSOLVER_LOWER, t.most,
-                                                   m.orders.p, (void *const *)m.as.p, m.leading.p,
-                                                   info.p, m.count(), stream));
+            CHECK(libsolver_potrf_variable_batched(LIBSOLVER_D, LIBSOLVER_LOWER, t.most, m.orders.p,
+                                                   (void *const *)m.as.p, m.leading.p, info.p,
+                                                   m.count(), stream));
         },
         10, 9);
     print_line(t, "potrf", ours, padded, loop,

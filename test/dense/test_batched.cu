@@ -95,8 +95,7 @@ void plain_solve(const solve_shape &s, int64_t n, const T *a, int64_t lda, T *x,
     triangle_case c = s.c;
     if (s.side == LIBSOLVER_RIGHT)
         c.trans = c.trans == LIBSOLVER_NO_TRANSPOSE ? LIBSOLVER_TRANSPOSE : LIBSOLVER_NO_TRANSPOSE;
-    const bool conjugates =
-        s.side == LIBSOLVER_RIGHT && s.c.trans == LIBSOLVER_CONJUGATE_TRANSPOSE;
+    const bool conjugates = s.side == LIBSOLVER_RIGHT && s.c.trans == LIBSOLVER_CONJUGATE_TRANSPOSE;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < n; i++)
             x[i * (incx < 0 ? -incx : incx)] =
@@ -117,19 +116,18 @@ libsolver_status call_solve(const solve_shape &s, way how, int64_t m, int64_t n,
     const auto *as = (const void *const *)a.each;
     auto *bs = (void *const *)b.each;
     if (s.vectors)
-        return how == STRIDED    ? libsolver_trsv_strided_batched(t, c.uplo, c.trans, c.diag, m,
-                                                                  a.device, a.ld[0], a.stride(),
-                                                                  b.device, incx, b.stride(), count,
-                                                                  stream)
-               : how == POINTERS ? libsolver_trsv_batched(t, c.uplo, c.trans, c.diag, m, as, a.ld[0],
-                                                          bs, incx, count, stream)
-                                 : libsolver_trsv_variable_batched(t, c.uplo, c.trans, c.diag, m,
-                                                                   ms.p, as, a.lds, bs, incx, count,
-                                                                   stream);
-    return how == STRIDED
-               ? libsolver_trsm_strided_batched(t, s.side, c.uplo, c.trans, c.diag, m, n, a.device,
-                                                a.ld[0], a.stride(), b.device, b.ld[0], b.stride(),
-                                                count, stream)
+        return how == STRIDED
+                   ? libsolver_trsv_strided_batched(t, c.uplo, c.trans, c.diag, m, a.device,
+                                                    a.ld[0], a.stride(), b.device, incx, b.stride(),
+                                                    count, stream)
+               : how == POINTERS
+                   ? libsolver_trsv_batched(t, c.uplo, c.trans, c.diag, m, as, a.ld[0], bs, incx,
+                                            count, stream)
+                   : libsolver_trsv_variable_batched(t, c.uplo, c.trans, c.diag, m, ms.p, as, a.lds,
+                                                     bs, incx, count, stream);
+    return how == STRIDED ? libsolver_trsm_strided_batched(t, s.side, c.uplo, c.trans, c.diag, m, n,
+                                                           a.device, a.ld[0], a.stride(), b.device,
+                                                           b.ld[0], b.stride(), count, stream)
            : how == POINTERS
                ? libsolver_trsm_batched(t, s.side, c.uplo, c.trans, c.diag, m, n, as, a.ld[0], bs,
                                         b.ld[0], count, stream)
@@ -164,7 +162,8 @@ template <typename T> void solve_case(const solve_shape &s, const std::vector<it
     }
     std::vector<T> expected = b.host;
     for (size_t k = 0; k < sizes.size(); k++) {
-        const int64_t order = right ? sizes[k].n : sizes[k].m, count = right ? sizes[k].m : sizes[k].n;
+        const int64_t order = right ? sizes[k].n : sizes[k].m,
+                      count = right ? sizes[k].m : sizes[k].n;
         for (int64_t q = 0; q < count; q++)
             plain_solve(s, order, a.item(k), a.ld[k],
                         expected.data() + b.at[k] + q * (right ? 1 : b.ld[k]),
@@ -312,9 +311,9 @@ template <typename T> std::vector<T> growing_triangle(int kind, int64_t n, int64
         for (int64_t i = j; i < n; i++) {
             const double scale = kind == 1 ? std::pow(s, (double)(i % 64)) : 1;
             const double sign = g.next() < 0 ? -1. : 1.;
-            const double v = i == j      ? 1
-                             : kind == 0 ? sign
-                             : kind == 1 ? -c
+            const double v = i == j           ? 1
+                             : kind == 0      ? sign
+                             : kind == 1      ? -c
                              : i / 8 == j / 8 ? 100 * sign
                                               : 0.01 * sign;
             a[(size_t)(i + j * lda)] = from_real<T>((real_of<T>)(v * scale));
@@ -391,7 +390,8 @@ static void growing_inverses_are_not_used(void **)
     growth_of_type<complex_s>();
 }
 
-template <typename T> T entry_of(libsolver_storage uplo, const T *a, int64_t lda, int64_t i, int64_t j)
+template <typename T>
+T entry_of(libsolver_storage uplo, const T *a, int64_t lda, int64_t i, int64_t j)
 {
     return uplo == LIBSOLVER_LOWER ? a[i + j * lda] : a[j + i * lda];
 }
@@ -414,7 +414,8 @@ void others_unchanged(libsolver_storage uplo, bool unit, const matrices<T> &a,
 
 /* |X L - I| <= tolerance |X||L|, entry by entry, of every item. */
 template <typename T>
-void inverse_case(libsolver_storage uplo, libsolver_diagonal diag, const std::vector<int64_t> &orders)
+void inverse_case(libsolver_storage uplo, libsolver_diagonal diag,
+                  const std::vector<int64_t> &orders)
 {
     const triangle_case c = {uplo, LIBSOLVER_NO_TRANSPOSE, diag};
     const libsolver_type t = type_of<T>::value;
@@ -439,8 +440,9 @@ void inverse_case(libsolver_storage uplo, libsolver_diagonal diag, const std::ve
         for (int run = 0; run < 2; run++) {
             a.put();
             const libsolver_status status =
-                how == STRIDED ? libsolver_trtri_strided_batched(t, uplo, diag, most, a.device,
-                                                                 a.ld[0], a.stride(), count, nullptr)
+                how == STRIDED
+                    ? libsolver_trtri_strided_batched(t, uplo, diag, most, a.device, a.ld[0],
+                                                      a.stride(), count, nullptr)
                 : how == POINTERS
                     ? libsolver_trtri_batched(t, uplo, diag, most, a.each, a.ld[0], count, nullptr)
                     : libsolver_trtri_variable_batched(t, uplo, diag, most, dn.p, a.each, a.lds,
@@ -456,8 +458,7 @@ void inverse_case(libsolver_storage uplo, libsolver_diagonal diag, const std::ve
             for (int64_t j = 0; j < orders[k]; j++)
                 for (int64_t i = j; i < orders[k]; i++) {
                     const auto value = [&](const T *p, int64_t r, int64_t s) {
-                        return r == s && unit ? from_real<T>(1)
-                                              : entry_of(uplo, p, a.ld[k], r, s);
+                        return r == s && unit ? from_real<T>(1) : entry_of(uplo, p, a.ld[k], r, s);
                     };
                     T sum = from_real<T>(-(real_of<T>)(i == j));
                     double scale = i == j;
@@ -471,11 +472,11 @@ void inverse_case(libsolver_storage uplo, libsolver_diagonal diag, const std::ve
                         scale += (double)magnitude(p) * (double)magnitude(r);
                     }
                     if (!(magnitude(sum) <= tolerance<T>(orders[k]) * scale))
-                        fail_msg("%s trtri %s uplo %d diag %d, item %zu of order %lld, (%lld, %lld): "
-                                 "%g of %g",
-                                 type_of<T>::name, way_name[how], uplo, diag, k,
-                                 (long long)orders[k], (long long)i, (long long)j,
-                                 (double)magnitude(sum), scale);
+                        fail_msg(
+                            "%s trtri %s uplo %d diag %d, item %zu of order %lld, (%lld, %lld): "
+                            "%g of %g",
+                            type_of<T>::name, way_name[how], uplo, diag, k, (long long)orders[k],
+                            (long long)i, (long long)j, (double)magnitude(sum), scale);
                 }
     }
 }
@@ -492,10 +493,10 @@ void positive_matrix(libsolver_storage uplo, int kind, int64_t n, T *a, int64_t 
         v = kind == 1 ? std::pow(10., 4 * g.next()) : 1;
     std::vector<double> L;
     for (int64_t e = 0; kind == 2 && e < n * n; e++)
-        L.push_back(e % n < e / n          ? 0
-                    : e % n == e / n       ? 1
+        L.push_back(e % n < e / n            ? 0
+                    : e % n == e / n         ? 1
                     : e % n / 8 == e / n / 8 ? (g.next() < 0 ? -1. : 1.)
-                                           : 0.1 * g.next() / std::sqrt((double)n));
+                                             : 0.1 * g.next() / std::sqrt((double)n));
     const auto at = [&](int64_t i, int64_t j) -> T & {
         return uplo == LIBSOLVER_LOWER ? a[i + j * lda] : a[j + i * lda];
     };
@@ -518,7 +519,8 @@ void positive_matrix(libsolver_storage uplo, int kind, int64_t n, T *a, int64_t 
 /* |A - L L^H| <= tolerance sqrt(a_ii a_jj), entry by entry, of every item but those with a negative
  * diagonal entry at `bad` < n, whose info is bad + 1. */
 template <typename T>
-void cholesky_case(libsolver_storage uplo, int kind, const std::vector<int64_t> &orders, int64_t bad)
+void cholesky_case(libsolver_storage uplo, int kind, const std::vector<int64_t> &orders,
+                   int64_t bad)
 {
     const libsolver_type t = type_of<T>::value;
     matrices<T> a;
@@ -547,10 +549,11 @@ void cholesky_case(libsolver_storage uplo, int kind, const std::vector<int64_t> 
                 how == STRIDED
                     ? libsolver_potrf_strided_batched(t, uplo, most, a.device, a.ld[0], a.stride(),
                                                       dinfo.p, count, nullptr)
-                : how == POINTERS ? libsolver_potrf_batched(t, uplo, most, a.each, a.ld[0], dinfo.p,
-                                                            count, nullptr)
-                                  : libsolver_potrf_variable_batched(t, uplo, most, dn.p, a.each,
-                                                                     a.lds, dinfo.p, count, nullptr);
+                : how == POINTERS
+                    ? libsolver_potrf_batched(t, uplo, most, a.each, a.ld[0], dinfo.p, count,
+                                              nullptr)
+                    : libsolver_potrf_variable_batched(t, uplo, most, dn.p, a.each, a.lds, dinfo.p,
+                                                       count, nullptr);
             assert_int_equal(status, LIBSOLVER_OK);
             const std::vector<T> now = a.get();
             if (run > 0)
@@ -690,8 +693,8 @@ static void wrong_arguments_are_refused(void **)
     double *p = x.p;
     void *const *none_of = nullptr;
 #define REFUSED(call) assert_int_equal(call, LIBSOLVER_INVALID)
-    REFUSED(libsolver_trsv_strided_batched((libsolver_type)9, lower, none, unit, 2, p, 2, 4, p, 1, 2,
-                                           1, nullptr));
+    REFUSED(libsolver_trsv_strided_batched((libsolver_type)9, lower, none, unit, 2, p, 2, 4, p, 1,
+                                           2, 1, nullptr));
     REFUSED(libsolver_trsv_strided_batched(d, lower, none, unit, -1, p, 2, 4, p, 1, 2, 1, nullptr));
     REFUSED(libsolver_trsv_strided_batched(d, lower, none, unit, 2, p, 1, 4, p, 1, 2, 1, nullptr));
     REFUSED(libsolver_trsv_strided_batched(d, lower, none, unit, 2, p, 2, 4, p, 0, 2, 1, nullptr));
@@ -701,8 +704,8 @@ static void wrong_arguments_are_refused(void **)
     REFUSED(libsolver_trsv_batched(d, lower, none, unit, 2, nullptr, 2, none_of, 1, 1, nullptr));
     REFUSED(libsolver_trsv_variable_batched(d, lower, none, unit, 2, nullptr, nullptr, nullptr,
                                             none_of, 1, 1, nullptr));
-    REFUSED(libsolver_trsm_strided_batched(d, (libsolver_side)2, lower, none, unit, 2, 2, p, 2, 4, p,
-                                           2, 4, 1, nullptr));
+    REFUSED(libsolver_trsm_strided_batched(d, (libsolver_side)2, lower, none, unit, 2, 2, p, 2, 4,
+                                           p, 2, 4, 1, nullptr));
     REFUSED(libsolver_trsm_strided_batched(d, left, lower, none, unit, 3, 2, p, 2, 4, p, 3, 4, 1,
                                            nullptr));
     REFUSED(libsolver_trsm_strided_batched(d, right, lower, none, unit, 3, 2, p, 2, 4, p, 2, 4, 1,
@@ -713,12 +716,14 @@ static void wrong_arguments_are_refused(void **)
                                    nullptr));
     REFUSED(libsolver_trsm_variable_batched(d, left, lower, none, unit, 2, 2, nullptr, nullptr,
                                             nullptr, nullptr, none_of, nullptr, 1, nullptr));
-    REFUSED(libsolver_trtri_strided_batched(d, lower, (libsolver_diagonal)5, 2, p, 2, 4, 1, nullptr));
+    REFUSED(
+        libsolver_trtri_strided_batched(d, lower, (libsolver_diagonal)5, 2, p, 2, 4, 1, nullptr));
     REFUSED(libsolver_trtri_strided_batched(d, lower, unit, 2, p, 1, 4, 1, nullptr));
     REFUSED(libsolver_trtri_batched(d, lower, unit, 2, none_of, 2, 1, nullptr));
-    REFUSED(libsolver_trtri_variable_batched(d, lower, unit, 2, nullptr, none_of, nullptr, 1,
-                                             nullptr));
-    REFUSED(libsolver_potrf_strided_batched(d, (libsolver_storage)7, 2, p, 2, 4, info.p, 1, nullptr));
+    REFUSED(
+        libsolver_trtri_variable_batched(d, lower, unit, 2, nullptr, none_of, nullptr, 1, nullptr));
+    REFUSED(
+        libsolver_potrf_strided_batched(d, (libsolver_storage)7, 2, p, 2, 4, info.p, 1, nullptr));
     REFUSED(libsolver_potrf_strided_batched(d, lower, 2, p, 2, 4, nullptr, 1, nullptr));
     REFUSED(libsolver_potrf_batched(d, lower, 2, none_of, 2, info.p, 1, nullptr));
     REFUSED(libsolver_potrf_variable_batched(d, lower, 2, nullptr, none_of, nullptr, info.p, 1,

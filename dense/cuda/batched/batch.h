@@ -51,11 +51,8 @@ template <typename T> struct place_batch {
 };
 
 /* Arguments checked, count > 0.  stream: a cudaStream_t. */
-template <typename T>
-libsolver_status solve_batched(const solve_batch<T> &batch, void *stream);
-template <typename T>
-libsolver_status invert_batched(const place_batch<T> &batch, void *stream);
-template <typename T>
-libsolver_status cholesky_batched(const place_batch<T> &batch, void *stream);
+template <typename T> libsolver_status solve_batched(const solve_batch<T> &batch, void *stream);
+template <typename T> libsolver_status invert_batched(const place_batch<T> &batch, void *stream);
+template <typename T> libsolver_status cholesky_batched(const place_batch<T> &batch, void *stream);
 
 #endif

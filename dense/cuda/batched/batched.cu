@@ -78,9 +78,9 @@ static libsolver_status solve_vectors(libsolver_type type, triangle_case c, batc
                                       const caller_matrix &a, const caller_matrix &x, int64_t incx,
                                       int64_t batch, void *stream)
 {
-    return incx == 0
-               ? LIBSOLVER_INVALID
-               : solve_any(type, {c, LIBSOLVER_LEFT, n, same_for_all(1), a, x, incx, batch}, stream);
+    return incx == 0 ? LIBSOLVER_INVALID
+                     : solve_any(type, {c, LIBSOLVER_LEFT, n, same_for_all(1), a, x, incx, batch},
+                                 stream);
 }
 
 extern "C" libsolver_status
@@ -189,10 +189,11 @@ static libsolver_status invert_any(libsolver_type type, libsolver_storage uplo,
     });
 }
 
-extern "C" libsolver_status
-libsolver_trtri_strided_batched(libsolver_type type, libsolver_storage uplo,
-                                libsolver_diagonal diag, int64_t n, void *a, int64_t lda,
-                                int64_t stride_a, int64_t batch, void *stream)
+extern "C" libsolver_status libsolver_trtri_strided_batched(libsolver_type type,
+                                                            libsolver_storage uplo,
+                                                            libsolver_diagonal diag, int64_t n,
+                                                            void *a, int64_t lda, int64_t stride_a,
+                                                            int64_t batch, void *stream)
 {
     return invert_any(type, uplo, diag, same_for_all(n), strided(a, lda, stride_a), batch, stream);
 }
@@ -236,7 +237,8 @@ extern "C" libsolver_status libsolver_potrf_strided_batched(libsolver_type type,
                                                             void *a, int64_t lda, int64_t stride_a,
                                                             int *info, int64_t batch, void *stream)
 {
-    return cholesky_any(type, uplo, same_for_all(n), strided(a, lda, stride_a), info, batch, stream);
+    return cholesky_any(type, uplo, same_for_all(n), strided(a, lda, stride_a), info, batch,
+                        stream);
 }
 
 extern "C" libsolver_status libsolver_potrf_batched(libsolver_type type, libsolver_storage uplo,

@@ -1,9 +1,9 @@
-/* dense/cuda/batched/columns.cuh: right-hand sides of a batched solve, as the solve reads and writes
- * them
+/* dense/cuda/batched/columns.cuh: right-hand sides of a batched solve, as the solve reads and
+ * writes them
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * An entry's address is asked for once, at(i, c), and walked along a column by `row`: an address from
- * i and c costs as much as a dozen products. */
+ * An entry's address is asked for once, at(i, c), and walked along a column by `row`: an address
+ * from i and c costs as much as a dozen products. */
 #ifndef DENSE_CUDA_BATCHED_COLUMNS_CUH
 #define DENSE_CUDA_BATCHED_COLUMNS_CUH
 

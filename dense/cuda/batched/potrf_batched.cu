@@ -67,7 +67,7 @@ __device__ __noinline__ T *factor_diagonal(const triangle_view<T> &A, int i, sol
 {
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
     const tile_layout<T> layout(A);
-    tile_stream<T> tiles(A, s.tile, i, i + 1);
+    tile_stream<false, T> tiles(A, s.tile, i, i + 1);
     column_sums<T, TILE> sum;
     for (int j = 0; j < i; j++, tiles.turn()) {
         tiles.await();
@@ -111,14 +111,15 @@ __device__ __forceinline__ int factor_large(const triangle_view<T> &A, factor_bl
         triangle_view<T> leading = A;
         leading.n = i0;
         if (i0 > 0)
-            solve_block<false>(leading,
-                               given_columns<T>{at(i0, 0), A.column, A.row, min(A.n - i0, TILE), true},
-                               solve_guard::FACTOR, s.solve);
+            solve_block<false>(
+                leading, given_columns<T>{at(i0, 0), A.column, A.row, min(A.n - i0, TILE), true},
+                solve_guard::FACTOR, s.solve);
         T *F = factor_diagonal(A, i0 / TILE, s.solve);
-        cholesky_columns<8, true>(F, LD, TILE, TILE, s.scratch.X, 0, CHOLESKY_STEP,
-                                  s.scratch.pivot, s.scratch.grows);
+        cholesky_columns<8, true>(F, LD, TILE, TILE, s.scratch.X, 0, CHOLESKY_STEP, s.scratch.pivot,
+                                  s.scratch.grows);
         if (threadIdx.x < TILE) {
-            const unsigned refused = __ballot_sync(~0u, pivot_refused(s.scratch.pivot[threadIdx.x]));
+            const unsigned refused =
+                __ballot_sync(~0u, pivot_refused(s.scratch.pivot[threadIdx.x]));
             if (threadIdx.x % 32 == 0)
                 s.refused[threadIdx.x / 32] = refused;
         }
@@ -167,12 +168,13 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
 template <typename T> libsolver_status cholesky_batched(const place_batch<T> &batch, void *stream)
 {
     return launch(factor_kernel<T>,
-                  {deal_blocks(batch.count, batch.order.each == nullptr && batch.order.same > FACTOR_WARP), TILE_THREADS, (int)sizeof(factor_shared<T>)}, stream,
-                  batch);
+                  {deal_blocks(batch.count,
+                               batch.order.each == nullptr && batch.order.same > FACTOR_WARP),
+                   TILE_THREADS, (int)sizeof(factor_shared<T>)},
+                  stream, batch);
 }
 
-#define INSTANCE(T) \
-    template libsolver_status cholesky_batched<T>(const place_batch<T> &, void *);
+#define INSTANCE(T) template libsolver_status cholesky_batched<T>(const place_batch<T> &, void *);
 INSTANCE(float)
 INSTANCE(double)
 INSTANCE(complex_s)

@@ -1,12 +1,13 @@
-/* dense/cuda/batched/steps.cuh: warp scope: triangles of order 32 or 64 in shared memory, substituted
- * for eight columns at a time in steps of eight rows
+/* dense/cuda/batched/steps.cuh: warp scope: triangles of order 32 or 64 in shared memory,
+ * substituted for eight columns at a time in steps of eight rows
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The inverses of the 8 x 8 diagonal blocks make a step two products on tensor cores, the block's
  * own and what it takes from the rows below.  Blocks whose inverse grows are substituted entry by
  * entry.  With g = lane div 4 and l = lane mod 4 a lane has of an 8 x 8 block of the columns column
  * g, rows 2 l and 2 l + 1: products are made of transposed factors, X^T = Y^T inv(L)^T, with their
- * common index in the order 0 2 4 6 1 3 5 7, and then what one leaves is what the next one wants. */
+ * common index in the order 0 2 4 6 1 3 5 7, and then what one leaves is what the next one wants.
+ */
 #ifndef DENSE_CUDA_BATCHED_STEPS_CUH
 #define DENSE_CUDA_BATCHED_STEPS_CUH
 
@@ -17,11 +18,12 @@ constexpr int STEP = 8; /* order of the inverted blocks */
 
 /* Leading dimension of N rows in shared memory: take_16 reads them without bank conflicts. */
 template <typename T, int N> constexpr int STEPS_LD = N + (sizeof(T) == 16 ? 2 : 4);
-static_assert(STEPS_LD<double, TILE> == TILE_LD<double> && STEPS_LD<complex_d, TILE> ==
-              TILE_LD<complex_d>, "a tile of 64 is one of device/tile.cuh");
+static_assert(STEPS_LD<double, TILE> == TILE_LD<double> &&
+                  STEPS_LD<complex_d, TILE> == TILE_LD<complex_d>,
+              "a tile of 64 is one of device/tile.cuh");
 
 template <typename T, int N> struct steps_shared {
-    T X[STEP * N];             /* inverses of the 8 x 8 blocks, one behind the other */
+    T X[STEP * N];            /* inverses of the 8 x 8 blocks, one behind the other */
     unsigned grown[N / STEP]; /* not 0: block k is substituted entry by entry */
 };
 
@@ -34,8 +36,8 @@ template <int N, typename T>
 __device__ __forceinline__ void invert_steps(const T *D, steps_shared<T, N> &s, int t)
 {
     const int k = t / STEP;
-    invert_small<STEP>(D + STEP * k * (STEPS_LD<T, N> + 1), STEPS_LD<T, N>,
-                       s.X + STEP * STEP * k, STEP);
+    invert_small<STEP>(D + STEP * k * (STEPS_LD<T, N> + 1), STEPS_LD<T, N>, s.X + STEP * STEP * k,
+                       STEP);
     __syncwarp();
 }
 
@@ -63,7 +65,7 @@ __device__ __forceinline__ bool guard_steps(const T *D, steps_shared<T, N> &s, i
         float growth = 0;
 #pragma unroll
         for (int j = 0; j < STEP; j++)
-            growth += (float)magnitude(own[c + j * LD]) * shuffle(sum, j, STEP);
+            growth += (j <= c ? (float)magnitude(own[c + j * LD]) : 0) * shuffle(sum, j, STEP);
         grows = !(growth <= (float)GROWTH_LIMIT);
     }
     const unsigned all = __ballot_sync(~0u, grows) >> (t % 32 / STEP * STEP) & 0xff;
@@ -103,7 +105,8 @@ template <typename T>
 __device__ __forceinline__ void multiply_pair(pair_sum<T> &sum, T even, T odd, const T *M, int ld)
 {
     const int g = threadIdx.x % 32 / 4, l = threadIdx.x % 4;
-    const T left[4] = {even, T{}, odd, T{}}, right[2] = {M[g + 2 * l * ld], M[g + (2 * l + 1) * ld]};
+    const T left[4] = {even, T{}, odd, T{}},
+            right[2] = {M[g + 2 * l * ld], M[g + (2 * l + 1) * ld]};
     product_sum<T, 1> c;
 #pragma unroll
     for (int p = 0; p < product_sum<T, 1>::PARTS; p++)
@@ -166,8 +169,8 @@ __device__ __forceinline__ void turn_columns(column_pairs<T, N> &y, const column
         }
 }
 
-/* The left factor of 16 x 8 entries, (i,j) at A[i row + j column]; A: where this lane's first one is,
- * (g, l). */
+/* The left factor of 16 x 8 entries, (i,j) at A[i row + j column]; A: where this lane's first one
+ * is, (g, l). */
 template <typename T>
 __device__ __forceinline__ void take_16(T (&a)[4], const T *A, int row, int column)
 {
@@ -192,8 +195,8 @@ __device__ __forceinline__ void substitute_columns(const T *D, const steps_share
         if (!GUARDED || s.grown[k] == 0) {
             multiply_pair(x, y[k].entry(0), y[k].entry(1), s.X + STEP * STEP * k, STEP);
         } else {
-            const two_entries<T> solved = substitute_step(D + STEP * k * (LD + 1), LD,
-                                                          y[k].entry(0), y[k].entry(1));
+            const two_entries<T> solved =
+                substitute_step(D + STEP * k * (LD + 1), LD, y[k].entry(0), y[k].entry(1));
             x.set(0, solved.even);
             x.set(1, solved.odd);
         }
@@ -231,9 +234,9 @@ __device__ __forceinline__ void for_pairs(const Columns &x, int i0, int c0, int 
     }
 }
 
-/* The lower triangle of L(i0:i0+N-1, i0:i0+N-1) on its way to shared memory, columns of STEPS_LD: its
- * 8 x 8 diagonal blocks have zeros above the diagonal, ones on it when unit or past n; what lies
- * above them is left as it is.  By THREADS threads, t their number; without barrier. */
+/* The lower triangle of L(i0:i0+N-1, i0:i0+N-1) on its way to shared memory, columns of STEPS_LD:
+ * ones on the diagonal when unit or past n; what lies above it is anything.  By THREADS threads, t
+ * their number; without barrier. */
 template <int N, int THREADS, typename T>
 __device__ __forceinline__ void diagonal_fetch(T *to, const triangle_view<T> &L, int i0, int t)
 {

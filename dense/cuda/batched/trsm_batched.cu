@@ -121,8 +121,7 @@ template <typename T> libsolver_status solve_batched(const solve_batch<T> &batch
                   stream, batch);
 }
 
-#define INSTANCE(T) \
-    template libsolver_status solve_batched<T>(const solve_batch<T> &, void *);
+#define INSTANCE(T) template libsolver_status solve_batched<T>(const solve_batch<T> &, void *);
 INSTANCE(float)
 INSTANCE(double)
 INSTANCE(complex_s)

@@ -1,9 +1,9 @@
 /* dense/cuda/batched/trtri_batched.cu: inverses of many triangles, in place, in one launch
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Columns [j, j + 64) of the inverse solve L(j:n-1, j:n-1) X = I.  From the first on X may overwrite
- * the columns of L that it comes from: later ones do not need them, and of its own block row
- * L(r, j) has been read by the time that X(r) is stored. */
+ * Columns [j, j + 64) of the inverse solve L(j:n-1, j:n-1) X = I.  From the first on X may
+ * overwrite the columns of L that it comes from: later ones do not need them, and of its own block
+ * row L(r, j) has been read by the time that X(r) is stored. */
 #include "dense/cuda/batched/batch.h"
 #include "dense/cuda/batched/deal.cuh"
 #include "dense/cuda/batched/solve.cuh"
@@ -41,8 +41,7 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
                                 batch.a.at(k), batch.a.ld.at(k));
     };
     deal_items(
-        batch.count, SMALL, [&](int64_t k) { return batch.order.at(k); },
-        [](int64_t) {},
+        batch.count, SMALL, [&](int64_t k) { return batch.order.at(k); }, [](int64_t) {},
         [&](int64_t k) {
             const triangle_view<T> L = at(k);
             solve_warp(L, first_columns(L), s.warp[threadIdx.x / 32]);
@@ -59,12 +58,13 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
 template <typename T> libsolver_status invert_batched(const place_batch<T> &batch, void *stream)
 {
     return launch(inverse_kernel<T>,
-                  {deal_blocks(batch.count, batch.order.each == nullptr && batch.order.same > SMALL), TILE_THREADS, (int)sizeof(inverse_shared<T>)}, stream,
-                  batch);
+                  {deal_blocks(batch.count,
+                               batch.order.each == nullptr && batch.order.same > SMALL),
+                   TILE_THREADS, (int)sizeof(inverse_shared<T>)},
+                  stream, batch);
 }
 
-#define INSTANCE(T) \
-    template libsolver_status invert_batched<T>(const place_batch<T> &, void *);
+#define INSTANCE(T) template libsolver_status invert_batched<T>(const place_batch<T> &, void *);
 INSTANCE(float)
 INSTANCE(double)
 INSTANCE(complex_s)

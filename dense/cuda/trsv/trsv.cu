@@ -123,8 +123,8 @@ extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storag
     const triangle_case c = {uplo, trans, diag};
     const libsolver_trsv_options o =
         options != nullptr ? *options : libsolver_trsv_default_options();
-    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda) || incx == 0 || !options_valid(o) ||
-        (n > 0 && (a == nullptr || x == nullptr)))
+    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda) || incx == 0 ||
+        !options_valid(o) || (n > 0 && (a == nullptr || x == nullptr)))
         return LIBSOLVER_INVALID;
     if (n == 0)
         return LIBSOLVER_OK;
