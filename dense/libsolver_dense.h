@@ -130,9 +130,10 @@ LIBSOLVER_API libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepare
  *             int64_t on the device.  max_n >= every n[k]; each costs by its own size.
  * Likewise B, X and x.  Orders may be 0.  One block of threads works on an item at a time, or one
  * warp where its order is at most 32, so that an order of more than about 1024 is better solved by
- * itself.  Items may not overlap.  No call needs a workspace.  INVALID: a negative size or one of
- * 2^31 - 1024 or more, a leading dimension below the rows (where it is on the host), an increment
- * of 0, NULL where there is something to read. */
+ * itself.  Items may not overlap.  Entries of the other triangle next to the diagonal may be
+ * fetched along with their neighbours; what they hold does not matter.  No call needs a workspace.
+ * INVALID: a negative size or one of 2^31 - 1024 or more, a leading dimension below the rows (where
+ * it is on the host), an increment of 0, NULL where there is something to read. */
 
 /* x := inv(op(A)) x, arguments as for libsolver_trsv. */
 LIBSOLVER_API libsolver_status libsolver_trsv_strided_batched(
@@ -168,8 +169,8 @@ LIBSOLVER_API libsolver_status libsolver_trsm_variable_batched(
     const void *const *a, const int64_t *lda, void *const *b, const int64_t *ldb, int64_t batch,
     void *stream);
 
-/* A := inv(A), A triangular, in place; the other triangle, and the diagonal when unit, is neither
- * read nor written.  A zero on the diagonal gives infinities or NaNs. */
+/* A := inv(A), A triangular, in place; the other triangle, and the diagonal when unit, does not
+ * matter and is not written.  A zero on the diagonal gives infinities or NaNs. */
 LIBSOLVER_API libsolver_status libsolver_trtri_strided_batched(
     libsolver_type type, libsolver_storage uplo, libsolver_diagonal diag, int64_t n, void *a,
     int64_t lda, int64_t stride_a, int64_t batch, void *stream);

@@ -208,15 +208,18 @@ template <typename T> void solve_case(const solve_shape &s, const std::vector<it
     }
 }
 
-/* call(case, number of the case) for all of them */
+/* call(case, number of the case) for all of them; small: for a third */
 template <typename Call> void for_cases(Call call)
 {
     int number = 0;
     for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER})
         for (libsolver_transpose trans :
              {LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_TRANSPOSE, LIBSOLVER_CONJUGATE_TRANSPOSE})
-            for (libsolver_diagonal diag : {LIBSOLVER_NON_UNIT, LIBSOLVER_UNIT})
-                call(triangle_case{uplo, trans, diag}, number++);
+            for (libsolver_diagonal diag : {LIBSOLVER_NON_UNIT, LIBSOLVER_UNIT}) {
+                if (!small_only || number % 4 == 0 || number == 7)
+                    call(triangle_case{uplo, trans, diag}, number);
+                number++;
+            }
 }
 
 static const int64_t mixed_orders[] = {1,  200, 31, 0,  65, 8,   5,  64, 129, 32,
@@ -301,7 +304,7 @@ static void large_batches_match_plain_loops(void **)
 }
 
 /* Triangles whose inverses grow: entries +-1 under a unit diagonal; Kahan's; entries +-100 in
- * diagonal blocks of 8. */
+ * diagonal blocks of 8; columns scaled by what is near both ends of the range. */
 template <typename T> std::vector<T> growing_triangle(int kind, int64_t n, int64_t lda)
 {
     std::vector<T> a((size_t)(lda * n), not_a_number<T>());
@@ -309,11 +312,16 @@ template <typename T> std::vector<T> growing_triangle(int kind, int64_t n, int64
     const double s = std::sin(1.2), c = std::cos(1.2);
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++) {
-            const double scale = kind == 1 ? std::pow(s, (double)(i % 64)) : 1;
+            const double scale =
+                kind == 1 ? std::pow(s, (double)(i % 64))
+                : kind == 3
+                    ? std::pow(10., (sizeof(real_of<T>) == 4 ? 15 : 140) * std::cos((double)j))
+                    : 1;
             const double sign = g.next() < 0 ? -1. : 1.;
             const double v = i == j           ? 1
                              : kind == 0      ? sign
                              : kind == 1      ? -c
+                             : kind == 3      ? 0.01 * sign
                              : i / 8 == j / 8 ? 100 * sign
                                               : 0.01 * sign;
             a[(size_t)(i + j * lda)] = from_real<T>((real_of<T>)(v * scale));
@@ -352,7 +360,7 @@ template <typename T> void growth_of_type()
                            LIBSOLVER_LEFT,
                            false};
     const double unit = (double)(sizeof(real_of<T>) == 4 ? FLT_EPSILON : DBL_EPSILON) / 2;
-    for (int kind = 0; kind < 3; kind++)
+    for (int kind = 0; kind < 4; kind++)
         for (int64_t count : {(int64_t)1, columns}) {
             matrices<T> a, b;
             random_numbers g = {3};

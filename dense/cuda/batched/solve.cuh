@@ -7,8 +7,8 @@
  * The tiles of L come row by row through a ring in shared memory, two on their way while one is
  * used: they depend on nothing.  Products are made on tensor cores eight columns at a time.  With
  * more than eight columns every warp has eight of its own, and needs the others for loading alone;
- * with fewer all warps have the same columns and an eighth of the depth of every tile, and one of
- * them substitutes. */
+ * with fewer all warps have the same columns and an eighth of the depth of every tile, and each
+ * substitutes for one of them. */
 #ifndef DENSE_CUDA_BATCHED_SOLVE_CUH
 #define DENSE_CUDA_BATCHED_SOLVE_CUH
 
@@ -198,6 +198,15 @@ __device__ __forceinline__ void gather_left(const T (&b)[GATHER_SHARE], int coun
     }
 }
 
+/* Whether a column may be multiplied by 1/d before it meets y: d is far from both ends of the
+ * range, so that entries neither overflow nor lose digits. */
+template <typename T> __device__ __forceinline__ bool scales(T d)
+{
+    using R = real_of<T>;
+    constexpr R most = sizeof(R) == 4 ? R(0x1p32) : R(0x1p256);
+    return magnitude(d) < most && magnitude(d) > 1 / most;
+}
+
 /* Few columns: a diagonal tile on its way to what substitute_vector reads. */
 template <typename T> struct diagonal_share {
     T entry[TILE_SHARE];
@@ -353,7 +362,7 @@ __device__ __forceinline__ void solve_block(const triangle_view<T> &L, const Col
                 const pivot<T> d(given ? *own.entry(D, t, t) : from_real<T>(1));
                 diagonal[t] = d.d;
                 scale[t] = d.reciprocal;
-                safe = d.safe;
+                safe = d.safe && scales(d.d);
             }
             safe = __syncthreads_and(safe);
             if (t >= 0 && !safe)
