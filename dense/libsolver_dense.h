@@ -27,6 +27,8 @@ typedef enum libsolver_transpose {
 
 typedef enum libsolver_diagonal { LIBSOLVER_NON_UNIT = 0, LIBSOLVER_UNIT = 1 } libsolver_diagonal;
 
+typedef enum libsolver_side { LIBSOLVER_LEFT = 0, LIBSOLVER_RIGHT = 1 } libsolver_side;
+
 /* How a solve is done.  The automatic choice takes the fastest by n and type (crossovers:
  * doc/design/dense.md); the others are there to be compared. */
 typedef enum libsolver_trsv_form {
@@ -89,24 +91,6 @@ LIBSOLVER_API libsolver_status libsolver_trsv(libsolver_type type, libsolver_sto
                                               int64_t workspace_bytes,
                                               const libsolver_trsv_options *options, void *stream);
 
-/* Batches: problem k has A + k stride_a and x + k stride_x (in entries); or a[k] and x[k]; or these
- * with n[k], lda[k] as well (arrays on the device).  In the last, max_n >= every n[k] chooses the
- * kernel. */
-LIBSOLVER_API libsolver_status libsolver_trsv_strided_batched(
-    libsolver_type type, libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
-    int64_t n, const void *a, int64_t lda, int64_t stride_a, void *x, int64_t incx,
-    int64_t stride_x, int64_t batch, void *stream);
-LIBSOLVER_API libsolver_status libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo,
-                                                      libsolver_transpose trans,
-                                                      libsolver_diagonal diag, int64_t n,
-                                                      const void *const *a, int64_t lda,
-                                                      void *const *x, int64_t incx, int64_t batch,
-                                                      void *stream);
-LIBSOLVER_API libsolver_status libsolver_trsv_variable_batched(
-    libsolver_type type, libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
-    int64_t max_n, const int64_t *n, const void *const *a, const int64_t *lda, void *const *x,
-    int64_t incx, int64_t batch, void *stream);
-
 /* A triangle prepared for many solves.  Plain data: copy it, forget it; it owns nothing. */
 typedef struct libsolver_trsv_prepared {
     libsolver_type type;
@@ -138,6 +122,82 @@ LIBSOLVER_API libsolver_status libsolver_trsv_prepare(
 LIBSOLVER_API libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *prepared,
                                                     void *x, int64_t incx, void *workspace,
                                                     int64_t workspace_bytes, void *stream);
+
+/* Batches: many small problems in one launch, the k-th of `batch` of them with the matrix
+ *   strided:  A + k stride_a, in entries;
+ *   batched:  a[k], an array of pointers on the device;
+ *   variable: a[k] as well, and sizes n[k] and leading dimensions lda[k] of its own, arrays of
+ *             int64_t on the device.  max_n >= every n[k]; each costs by its own size.
+ * Likewise B, X and x.  Orders may be 0.  One block of threads works on an item at a time, or one
+ * warp where its order is at most 32, so that an order of more than about 1024 is better solved by
+ * itself.  Items may not overlap.  Entries of the other triangle next to the diagonal may be
+ * fetched along with their neighbours; what they hold does not matter.  No call needs a workspace.
+ * INVALID: a negative size or one of 2^31 - 1024 or more, a leading dimension below the rows (where
+ * it is on the host), an increment of 0, NULL where there is something to read. */
+
+/* x := inv(op(A)) x, arguments as for libsolver_trsv. */
+LIBSOLVER_API libsolver_status libsolver_trsv_strided_batched(
+    libsolver_type type, libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
+    int64_t n, const void *a, int64_t lda, int64_t stride_a, void *x, int64_t incx,
+    int64_t stride_x, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo,
+                                                      libsolver_transpose trans,
+                                                      libsolver_diagonal diag, int64_t n,
+                                                      const void *const *a, int64_t lda,
+                                                      void *const *x, int64_t incx, int64_t batch,
+                                                      void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsv_variable_batched(
+    libsolver_type type, libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
+    int64_t max_n, const int64_t *n, const void *const *a, const int64_t *lda, void *const *x,
+    int64_t incx, int64_t batch, void *stream);
+
+/* X := inv(op(A)) B (LEFT, A of order m) or X := B inv(op(A)) (RIGHT, A of order n), B m x n, X
+ * over B.  There is no alpha.  Any number of right-hand sides; up to 8 cost about as much as one,
+ * and up to 64 read A once.  Variable: arrays m and n, bounds max_m and max_n; the bound of
+ * right-hand sides may choose the kernel, so that a closer one may be faster. */
+LIBSOLVER_API libsolver_status libsolver_trsm_strided_batched(
+    libsolver_type type, libsolver_side side, libsolver_storage uplo, libsolver_transpose trans,
+    libsolver_diagonal diag, int64_t m, int64_t n, const void *a, int64_t lda, int64_t stride_a,
+    void *b, int64_t ldb, int64_t stride_b, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsm_batched(
+    libsolver_type type, libsolver_side side, libsolver_storage uplo, libsolver_transpose trans,
+    libsolver_diagonal diag, int64_t m, int64_t n, const void *const *a, int64_t lda,
+    void *const *b, int64_t ldb, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trsm_variable_batched(
+    libsolver_type type, libsolver_side side, libsolver_storage uplo, libsolver_transpose trans,
+    libsolver_diagonal diag, int64_t max_m, int64_t max_n, const int64_t *m, const int64_t *n,
+    const void *const *a, const int64_t *lda, void *const *b, const int64_t *ldb, int64_t batch,
+    void *stream);
+
+/* A := inv(A), A triangular, in place; the other triangle, and the diagonal when unit, does not
+ * matter and is not written.  A zero on the diagonal gives infinities or NaNs. */
+LIBSOLVER_API libsolver_status libsolver_trtri_strided_batched(
+    libsolver_type type, libsolver_storage uplo, libsolver_diagonal diag, int64_t n, void *a,
+    int64_t lda, int64_t stride_a, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trtri_batched(libsolver_type type, libsolver_storage uplo,
+                                                       libsolver_diagonal diag, int64_t n,
+                                                       void *const *a, int64_t lda, int64_t batch,
+                                                       void *stream);
+LIBSOLVER_API libsolver_status libsolver_trtri_variable_batched(
+    libsolver_type type, libsolver_storage uplo, libsolver_diagonal diag, int64_t max_n,
+    const int64_t *n, void *const *a, const int64_t *lda, int64_t batch, void *stream);
+
+/* A = L L^H (LOWER) or U^H U (UPPER), A Hermitian, of which only the triangle `uplo` is read and
+ * overwritten with L or U; imaginary parts on the diagonal count as 0.  info: `batch` ints on the
+ * device; info[k] := 0, or as in LAPACK the order of the first leading minor that is not positive
+ * definite, the column of the first pivot that is not a positive normal number: the factor is that
+ * of the columns before it (UPPER: rows) only, and what lies behind them is of no use. */
+LIBSOLVER_API libsolver_status libsolver_potrf_strided_batched(libsolver_type type,
+                                                               libsolver_storage uplo, int64_t n,
+                                                               void *a, int64_t lda,
+                                                               int64_t stride_a, int *info,
+                                                               int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_potrf_batched(libsolver_type type, libsolver_storage uplo,
+                                                       int64_t n, void *const *a, int64_t lda,
+                                                       int *info, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_potrf_variable_batched(
+    libsolver_type type, libsolver_storage uplo, int64_t max_n, const int64_t *n, void *const *a,
+    const int64_t *lda, int *info, int64_t batch, void *stream);
 
 #ifdef __cplusplus
 }

@@ -45,6 +45,7 @@ PLACES = {
     "gpu/plan": (560, 630, "tasks of a solve"),
     "gpu/device": (760, 630, "memory, device factor"),
     "dense/cuda/trsv": (944, 630, "dense triangular solves"),
+    "dense/cuda/batched": (944, 710, "small ones, many at once"),
     "gpu/tree": (560, 710, "groups and layers"),
     "dense/cuda/device": (760, 710, "device functions"),
     "dense": (760, 780, "public dense header"),

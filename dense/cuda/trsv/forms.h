@@ -40,16 +40,4 @@ template <typename T>
 libsolver_status trsv_strips(const T *strips, int n, vector_view<T> x, void *workspace,
                              void *stream);
 
-/* Problem k of a batch; the three kinds of batch differ in what is NULL. */
-template <typename T> struct batch_view {
-    int64_t max_n, lda, incx, stride_a, stride_x, count;
-    const T *a; /* strided */
-    T *x;
-    const T *const *as; /* pointers */
-    T *const *xs;
-    const int64_t *ns, *ldas; /* variable sizes */
-};
-template <typename T>
-libsolver_status trsv_batch(triangle_case c, batch_view<T> batch, void *stream);
-
 #endif

@@ -170,21 +170,4 @@ template <typename T> struct clusters_link {
     }
 };
 
-/* All block rows by one block of threads, in turn: x is where it was stored.  A barrier comes
- * between rows.
- */
-template <typename T> struct block_link {
-    static constexpr int TILES = 2;
-    struct glance {
-    };
-    vector_view<T> x;
-
-    __device__ __forceinline__ void ready() const {}
-    __device__ __forceinline__ glance early(int, int) const { return {}; }
-    __device__ __forceinline__ T wait(glance, int j, int i) const { return x.load(TILE * j + i); }
-    __device__ __forceinline__ bool shared(int) const { return false; }
-    __device__ __forceinline__ const T *arrived(int) const { return nullptr; }
-    __device__ __forceinline__ void send(int, int, T) const {}
-};
-
 #endif

@@ -4,6 +4,7 @@
  * The public calls have the long argument lists of the BLAS; inside, what travels together is a
  * struct. */
 #include "dense/cuda/trsv/forms.h"
+#include "dense/cuda/device/arguments.h"
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/growth.h"
 #include "dense/cuda/device/launch.cuh"
@@ -22,24 +23,6 @@ template <typename T> static int64_t cluster_until(bool by_rows)
  * be.  Before SCALE_FROM a block has no time to scale its last tile. */
 constexpr int64_t INVERT_FROM = 1;
 constexpr int64_t SCALE_FROM = 4;
-
-static bool case_valid(triangle_case c)
-{
-    return (c.uplo == LIBSOLVER_LOWER || c.uplo == LIBSOLVER_UPPER) &&
-           c.trans >= LIBSOLVER_NO_TRANSPOSE && c.trans <= LIBSOLVER_CONJUGATE_TRANSPOSE &&
-           (c.diag == LIBSOLVER_UNIT || c.diag == LIBSOLVER_NON_UNIT);
-}
-
-/* n^2 entries must be countable, and a row an int */
-static bool order_valid(int64_t n, int64_t lda, int64_t incx)
-{
-    return n >= 0 && n <= INT32_MAX - 1024 && lda >= (n > 1 ? n : 1) && incx != 0;
-}
-
-static bool type_valid(libsolver_type type)
-{
-    return type == LIBSOLVER_S || type == LIBSOLVER_D || type == LIBSOLVER_C || type == LIBSOLVER_Z;
-}
 
 static bool options_valid(const libsolver_trsv_options &o)
 {
@@ -140,8 +123,8 @@ extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storag
     const triangle_case c = {uplo, trans, diag};
     const libsolver_trsv_options o =
         options != nullptr ? *options : libsolver_trsv_default_options();
-    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, incx) || !options_valid(o) ||
-        (n > 0 && (a == nullptr || x == nullptr)))
+    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda) || incx == 0 ||
+        !options_valid(o) || (n > 0 && (a == nullptr || x == nullptr)))
         return LIBSOLVER_INVALID;
     if (n == 0)
         return LIBSOLVER_OK;
@@ -153,102 +136,6 @@ extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storag
         return o.form == LIBSOLVER_TRSV_AUTO ? trsv_automatic(L, v, w, o, stream)
                                              : trsv_by_form(L, v, w, o, stream);
     });
-}
-
-/* The arguments of a batch.  The three kinds differ in what they leave NULL: strided have a and x,
- * the others as and xs, those of variable sizes ns and ldas too. */
-struct batch_arguments {
-    int64_t n, lda, incx, count; /* n: the largest order; lda: where ldas is NULL */
-    const void *a = nullptr;
-    void *x = nullptr;
-    int64_t stride_a = 0, stride_x = 0;
-    const void *const *as = nullptr;
-    void *const *xs = nullptr;
-    const int64_t *ns = nullptr, *ldas = nullptr;
-
-    bool variable() const { return ldas != nullptr; }
-    bool has_matrices() const
-    {
-        return as != nullptr ? xs != nullptr : a != nullptr && x != nullptr;
-    }
-};
-
-template <typename T> static batch_view<T> view_batch(const batch_arguments &b)
-{
-    batch_view<T> view = {};
-    view.max_n = b.n;
-    view.lda = b.lda;
-    view.incx = b.incx;
-    view.stride_a = b.stride_a;
-    view.stride_x = b.stride_x;
-    view.count = b.count;
-    view.a = static_cast<const T *>(b.a);
-    view.x = static_cast<T *>(b.x);
-    view.as = reinterpret_cast<const T *const *>(b.as);
-    view.xs = reinterpret_cast<T *const *>(b.xs);
-    view.ns = b.ns;
-    view.ldas = b.ldas;
-    return view;
-}
-
-static libsolver_status trsv_any_batch(libsolver_type type, triangle_case c,
-                                       const batch_arguments &b, void *stream)
-{
-    /* leading dimensions on the device cannot be checked here */
-    const int64_t lda = b.variable() ? b.n + 1 : b.lda;
-    if (!type_valid(type) || !case_valid(c) || !order_valid(b.n, lda, b.incx) || b.count < 0 ||
-        b.count > INT32_MAX)
-        return LIBSOLVER_INVALID;
-    if (b.n == 0 || b.count == 0)
-        return LIBSOLVER_OK;
-    if (!b.has_matrices())
-        return LIBSOLVER_INVALID;
-    return with_type(type, [&](auto zero) {
-        return trsv_batch(c, view_batch<decltype(zero)>(b), stream);
-    });
-}
-
-extern "C" libsolver_status
-libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
-                               libsolver_transpose trans, libsolver_diagonal diag, int64_t n,
-                               const void *a, int64_t lda, int64_t stride_a, void *x, int64_t incx,
-                               int64_t stride_x, int64_t batch, void *stream)
-{
-    batch_arguments b = {n, lda, incx, batch};
-    b.a = a;
-    b.x = x;
-    b.stride_a = stride_a;
-    b.stride_x = stride_x;
-    return trsv_any_batch(type, {uplo, trans, diag}, b, stream);
-}
-
-extern "C" libsolver_status
-libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo, libsolver_transpose trans,
-                       libsolver_diagonal diag, int64_t n, const void *const *a, int64_t lda,
-                       void *const *x, int64_t incx, int64_t batch, void *stream)
-{
-    if (a == nullptr && n > 0 && batch > 0)
-        return LIBSOLVER_INVALID;
-    batch_arguments b = {n, lda, incx, batch};
-    b.as = a;
-    b.xs = x;
-    return trsv_any_batch(type, {uplo, trans, diag}, b, stream);
-}
-
-extern "C" libsolver_status
-libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
-                                libsolver_transpose trans, libsolver_diagonal diag, int64_t max_n,
-                                const int64_t *n, const void *const *a, const int64_t *lda,
-                                void *const *x, int64_t incx, int64_t batch, void *stream)
-{
-    if (max_n > 0 && batch > 0 && (a == nullptr || n == nullptr || lda == nullptr))
-        return LIBSOLVER_INVALID;
-    batch_arguments b = {max_n, 0, incx, batch};
-    b.as = a;
-    b.xs = x;
-    b.ns = n;
-    b.ldas = lda;
-    return trsv_any_batch(type, {uplo, trans, diag}, b, stream);
 }
 
 extern "C" int64_t libsolver_trsv_prepare_bytes(libsolver_type type, int64_t n)
@@ -271,7 +158,7 @@ extern "C" libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolve
                                                    void *stream, libsolver_trsv_prepared *prepared)
 {
     const triangle_case c = {uplo, trans, diag};
-    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda, 1) || prepared == nullptr ||
+    if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda) || prepared == nullptr ||
         !(growth_limit >= 0))
         return LIBSOLVER_INVALID;
     *prepared = libsolver_trsv_prepared{};

@@ -37,42 +37,6 @@ libsolver_status libsolver_trsv(libsolver_type type, libsolver_storage uplo,
     return LIBSOLVER_NOT_BUILT;
 }
 
-libsolver_status libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
-                                                libsolver_transpose trans, libsolver_diagonal diag,
-                                                int64_t n, const void *a, int64_t lda,
-                                                int64_t stride_a, void *x, int64_t incx,
-                                                int64_t stride_x, int64_t batch, void *stream)
-{
-    (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)stride_a,
-        (void)x;
-    (void)incx, (void)stride_x, (void)batch, (void)stream;
-    return LIBSOLVER_NOT_BUILT;
-}
-
-libsolver_status libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo,
-                                        libsolver_transpose trans, libsolver_diagonal diag,
-                                        int64_t n, const void *const *a, int64_t lda,
-                                        void *const *x, int64_t incx, int64_t batch, void *stream)
-{
-    (void)type, (void)uplo, (void)trans, (void)diag, (void)n, (void)a, (void)lda, (void)x,
-        (void)incx, (void)batch;
-    (void)stream;
-    return LIBSOLVER_NOT_BUILT;
-}
-
-libsolver_status libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
-                                                 libsolver_transpose trans, libsolver_diagonal diag,
-                                                 int64_t max_n, const int64_t *n,
-                                                 const void *const *a, const int64_t *lda,
-                                                 void *const *x, int64_t incx, int64_t batch,
-                                                 void *stream)
-{
-    (void)type, (void)uplo, (void)trans, (void)diag, (void)max_n, (void)n, (void)a, (void)lda,
-        (void)x, (void)incx;
-    (void)batch, (void)stream;
-    return LIBSOLVER_NOT_BUILT;
-}
-
 libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolver_storage uplo,
                                         libsolver_transpose trans, libsolver_diagonal diag,
                                         int64_t n, const void *a, int64_t lda, void *storage,

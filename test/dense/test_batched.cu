@@ -1,0 +1,770 @@
+/* test/dense/test_batched.cu: batches of small dense problems on the GPU against plain loops
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_batched            everything
+ * test_batched small      what a sanitizer is run on */
+#include <csetjmp>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+extern "C" {
+#include <cmocka.h>
+}
+#include "test/dense/trsv_fixture.h"
+#include <cstring>
+
+static bool small_only;
+
+/* How a batch is passed. */
+enum way { STRIDED, POINTERS, VARIABLE };
+static const char *const way_name[] = {"strided", "pointers", "variable"};
+
+/* Matrices behind each other in one array on the host and on the device, NaN where nothing is. */
+template <typename T> struct matrices {
+    std::vector<int64_t> at, ld, rows, columns;
+    std::vector<T> host;
+    T *device = nullptr;
+    void **each = nullptr;
+    int64_t *lds = nullptr;
+
+    matrices() = default;
+    matrices(const matrices &) = delete;
+    ~matrices()
+    {
+        cudaFree(device);
+        cudaFree(each);
+        cudaFree(lds);
+    }
+    /* Matrices of ld = rows + 1 or 3; equal ones lie at one stride. */
+    void add(int64_t m, int64_t n)
+    {
+        at.push_back((int64_t)host.size());
+        rows.push_back(m);
+        columns.push_back(n);
+        ld.push_back((m > 0 ? m : 1) + (m % 2 ? 3 : 1));
+        host.resize(host.size() + (size_t)(ld.back() * n + 5), not_a_number<T>());
+    }
+    T *item(size_t k) { return host.data() + at[k]; }
+    const T *item(size_t k) const { return host.data() + at[k]; }
+    int64_t stride() const { return at.size() > 1 ? at[1] - at[0] : 0; }
+    void send()
+    {
+        std::vector<void *> p;
+        CUDA_OK(cudaMalloc(&device, host.size() * sizeof(T)));
+        CUDA_OK(cudaMalloc(&each, at.size() * sizeof(void *)));
+        CUDA_OK(cudaMalloc(&lds, at.size() * sizeof(int64_t)));
+        for (int64_t a : at)
+            p.push_back(device + a);
+        CUDA_OK(cudaMemcpy(each, p.data(), p.size() * sizeof(void *), cudaMemcpyHostToDevice));
+        CUDA_OK(cudaMemcpy(lds, ld.data(), ld.size() * sizeof(int64_t), cudaMemcpyHostToDevice));
+        put();
+    }
+    void put()
+    {
+        CUDA_OK(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    std::vector<T> get() const
+    {
+        std::vector<T> v(host.size());
+        CUDA_OK(cudaDeviceSynchronize());
+        CUDA_OK(cudaMemcpy(v.data(), device, v.size() * sizeof(T), cudaMemcpyDeviceToHost));
+        return v;
+    }
+};
+
+template <typename T> bool is_nan(T v)
+{
+    return !(magnitude(v) == magnitude(v));
+}
+
+/* One batch of op(A) X = B or X op(A) = B; vectors: by the calls of trsv, incx -2. */
+struct solve_shape {
+    triangle_case c;
+    libsolver_side side;
+    bool vectors;
+};
+/* m x n: B */
+struct item_size {
+    int64_t m, n;
+};
+
+/* x: a column of B seen from the left, as for plain_trsv; X op(A) = B is op(A)^T X^T = B^T. */
+template <typename T>
+void plain_solve(const solve_shape &s, int64_t n, const T *a, int64_t lda, T *x, int64_t incx)
+{
+    triangle_case c = s.c;
+    if (s.side == LIBSOLVER_RIGHT)
+        c.trans = c.trans == LIBSOLVER_NO_TRANSPOSE ? LIBSOLVER_TRANSPOSE : LIBSOLVER_NO_TRANSPOSE;
+    const bool conjugates = s.side == LIBSOLVER_RIGHT && s.c.trans == LIBSOLVER_CONJUGATE_TRANSPOSE;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < n; i++)
+            x[i * (incx < 0 ? -incx : incx)] =
+                conjugate_if(x[i * (incx < 0 ? -incx : incx)], conjugates);
+        if (pass == 0)
+            plain_trsv(c, n, a, lda, x, incx);
+    }
+}
+
+template <typename T>
+libsolver_status call_solve(const solve_shape &s, way how, int64_t m, int64_t n,
+                            const device_array<int64_t> &ms, const device_array<int64_t> &ns,
+                            const matrices<T> &a, matrices<T> &b, cudaStream_t stream)
+{
+    const libsolver_type t = type_of<T>::value;
+    const int64_t count = (int64_t)a.at.size(), incx = -2;
+    const triangle_case c = s.c;
+    const auto *as = (const void *const *)a.each;
+    auto *bs = (void *const *)b.each;
+    if (s.vectors)
+        return how == STRIDED
+                   ? libsolver_trsv_strided_batched(t, c.uplo, c.trans, c.diag, m, a.device,
+                                                    a.ld[0], a.stride(), b.device, incx, b.stride(),
+                                                    count, stream)
+               : how == POINTERS
+                   ? libsolver_trsv_batched(t, c.uplo, c.trans, c.diag, m, as, a.ld[0], bs, incx,
+                                            count, stream)
+                   : libsolver_trsv_variable_batched(t, c.uplo, c.trans, c.diag, m, ms.p, as, a.lds,
+                                                     bs, incx, count, stream);
+    return how == STRIDED ? libsolver_trsm_strided_batched(t, s.side, c.uplo, c.trans, c.diag, m, n,
+                                                           a.device, a.ld[0], a.stride(), b.device,
+                                                           b.ld[0], b.stride(), count, stream)
+           : how == POINTERS
+               ? libsolver_trsm_batched(t, s.side, c.uplo, c.trans, c.diag, m, n, as, a.ld[0], bs,
+                                        b.ld[0], count, stream)
+               : libsolver_trsm_variable_batched(t, s.side, c.uplo, c.trans, c.diag, m, n, ms.p,
+                                                 ns.p, as, a.lds, bs, b.lds, count, stream);
+}
+
+/* Solves and compares; equal sizes are passed in all three ways. */
+template <typename T> void solve_case(const solve_shape &s, const std::vector<item_size> &sizes)
+{
+    const bool right = s.side == LIBSOLVER_RIGHT;
+    matrices<T> a, b;
+    std::vector<int64_t> ms, ns;
+    item_size most = {0, 0};
+    bool equal = true;
+    random_numbers g = {sizes.size() * 1000003 + (uint64_t)sizes[0].m};
+    for (size_t k = 0; k < sizes.size(); k++) {
+        const item_size z = sizes[k];
+        const int64_t order = right ? z.n : z.m;
+        a.add(order, order);
+        b.add(s.vectors ? 2 * z.m : z.m, z.n);
+        const std::vector<T> triangle = random_triangle<T>(s.c, order, a.ld[k], k + 1);
+        if (order > 0)
+            memcpy(a.item(k), triangle.data(), (size_t)(a.ld[k] * order) * sizeof(T));
+        for (int64_t j = 0; j < z.n; j++)
+            for (int64_t i = 0; i < z.m; i++)
+                b.item(k)[s.vectors ? 2 * i : i + j * b.ld[k]] = random_entry<T>(g);
+        ms.push_back(z.m);
+        ns.push_back(z.n);
+        most = {z.m > most.m ? z.m : most.m, z.n > most.n ? z.n : most.n};
+        equal = equal && z.m == sizes[0].m && z.n == sizes[0].n;
+    }
+    std::vector<T> expected = b.host;
+    for (size_t k = 0; k < sizes.size(); k++) {
+        const int64_t order = right ? sizes[k].n : sizes[k].m,
+                      count = right ? sizes[k].m : sizes[k].n;
+        for (int64_t q = 0; q < count; q++)
+            plain_solve(s, order, a.item(k), a.ld[k],
+                        expected.data() + b.at[k] + q * (right ? 1 : b.ld[k]),
+                        s.vectors ? -2
+                        : right   ? b.ld[k]
+                                  : 1);
+    }
+    a.send();
+    b.send();
+    device_array<int64_t> dm(ms), dn(ns);
+    for (int how = equal ? STRIDED : VARIABLE; how <= VARIABLE; how++) {
+        std::vector<T> first;
+        for (int run = 0; run < 2; run++) {
+            b.put();
+            assert_int_equal(call_solve(s, (way)how, most.m, most.n, dm, dn, a, b, nullptr),
+                             LIBSOLVER_OK);
+            const std::vector<T> x = b.get();
+            if (run > 0) {
+                assert_memory_equal(x.data(), first.data(), x.size() * sizeof(T));
+                continue;
+            }
+            first = x;
+            double largest = 1e-300;
+            for (size_t k = 0, e = 0; k < sizes.size(); k++) {
+                const int64_t order = right ? sizes[k].n : sizes[k].m;
+                const size_t end = k + 1 < sizes.size() ? (size_t)b.at[k + 1] : x.size();
+                for (largest = 1e-300, e = (size_t)b.at[k]; e < end; e++)
+                    if (!is_nan(expected[e]))
+                        largest = std::fmax(largest, (double)magnitude(expected[e]));
+                for (e = (size_t)b.at[k]; e < end; e++)
+                    if (is_nan(expected[e]) != is_nan(x[e]) ||
+                        magnitude(x[e] - expected[e]) > tolerance<T>(order) * largest)
+                        fail_msg("%s %s %s, %s, uplo %d trans %d diag %d, item %zu of %zu, %lld x "
+                                 "%lld, entry %zu: %g, not %g",
+                                 type_of<T>::name, s.vectors ? "trsv" : "trsm", way_name[how],
+                                 right ? "right" : "left", s.c.uplo, s.c.trans, s.c.diag, k,
+                                 sizes.size(), (long long)sizes[k].m, (long long)sizes[k].n,
+                                 e - (size_t)b.at[k], (double)magnitude(x[e]),
+                                 (double)magnitude(expected[e]));
+            }
+        }
+    }
+}
+
+/* call(case, number of the case) for all of them; small: for a third */
+template <typename Call> void for_cases(Call call)
+{
+    int number = 0;
+    for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER})
+        for (libsolver_transpose trans :
+             {LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_TRANSPOSE, LIBSOLVER_CONJUGATE_TRANSPOSE})
+            for (libsolver_diagonal diag : {LIBSOLVER_NON_UNIT, LIBSOLVER_UNIT}) {
+                if (!small_only || number % 4 == 0 || number == 7)
+                    call(triangle_case{uplo, trans, diag}, number);
+                number++;
+            }
+}
+
+static const int64_t mixed_orders[] = {1,  200, 31, 0,  65, 8,   5,  64, 129, 32,
+                                       33, 3,   63, 16, 96, 128, 17, 7,  257, 2};
+
+template <typename T> void vectors_of_type()
+{
+    for_cases([](triangle_case c, int number) {
+        std::vector<item_size> sizes;
+        for (int64_t n : mixed_orders)
+            if (!small_only || n <= 65)
+                sizes.push_back({n, 1});
+        solve_case<T>({c, LIBSOLVER_LEFT, true}, sizes);
+        for (int64_t n : {4, 8, 13, 29, 64, 100, 128, 129, 192, 300})
+            if ((!small_only || n <= 129) && (n + number) % (small_only ? 4 : 1) == 0)
+                solve_case<T>({c, LIBSOLVER_LEFT, true}, std::vector<item_size>(3, {n, 1}));
+    });
+}
+template <typename T> void columns_of_type()
+{
+    static const int64_t counts[] = {70, 1, 9, 64, 5, 33, 8, 0, 17, 130};
+    for_cases([](triangle_case c, int number) {
+        for (libsolver_side side : {LIBSOLVER_LEFT, LIBSOLVER_RIGHT}) {
+            const auto add = [&](std::vector<item_size> &sizes, int64_t order, int64_t count) {
+                sizes.push_back(side == LIBSOLVER_LEFT ? item_size{order, count}
+                                                       : item_size{count, order});
+            };
+            std::vector<item_size> few, many;
+            for (size_t k = 0; k < sizeof mixed_orders / sizeof *mixed_orders; k++)
+                if (!small_only || mixed_orders[k] <= 65) {
+                    add(few, mixed_orders[k], (int64_t)(k + (size_t)number) % 9);
+                    add(many, mixed_orders[k], counts[(k + (size_t)number) % 10]);
+                }
+            solve_case<T>({c, side, false}, few);
+            solve_case<T>({c, side, false}, many);
+            static const int64_t orders[] = {12, 65, 32, 150, 64, 33};
+            for (int64_t count : {1, 4, 16}) {
+                std::vector<item_size> equal;
+                for (int k = 0; k < 4; k++)
+                    add(equal, orders[number % (small_only ? 3 : 6)], count);
+                solve_case<T>({c, side, false}, equal);
+            }
+        }
+    });
+}
+
+static void vectors_match_plain_loops(void **)
+{
+    vectors_of_type<double>();
+    vectors_of_type<float>();
+    vectors_of_type<complex_d>();
+    vectors_of_type<complex_s>();
+}
+static void columns_match_plain_loops(void **)
+{
+    columns_of_type<double>();
+    columns_of_type<float>();
+    columns_of_type<complex_d>();
+    columns_of_type<complex_s>();
+}
+
+/* Order 1024 and batches of more items than a launch has blocks. */
+static void large_batches_match_plain_loops(void **)
+{
+    if (small_only)
+        return;
+    const triangle_case c = {LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT},
+                        t = {LIBSOLVER_UPPER, LIBSOLVER_TRANSPOSE, LIBSOLVER_NON_UNIT};
+    for (const triangle_case &each : {c, t}) {
+        solve_case<double>({each, LIBSOLVER_LEFT, true}, std::vector<item_size>(2, {1024, 1}));
+        solve_case<complex_d>({each, LIBSOLVER_LEFT, false}, std::vector<item_size>(2, {1000, 2}));
+        solve_case<double>({each, LIBSOLVER_RIGHT, false}, std::vector<item_size>(2, {20, 1024}));
+    }
+    std::vector<item_size> sizes;
+    random_numbers g = {5};
+    for (int k = 0; k < 20000; k++) {
+        const double u = (g.next() + 1) / 2;
+        sizes.push_back({(int64_t)(u * u * u * 100), 1 + k % 3});
+    }
+    solve_case<double>({c, LIBSOLVER_LEFT, false}, sizes);
+    solve_case<double>({c, LIBSOLVER_LEFT, true}, std::vector<item_size>(100000, {8, 1}));
+}
+
+/* Triangles whose inverses grow: entries +-1 under a unit diagonal; Kahan's; entries +-100 in
+ * diagonal blocks of 8; columns scaled by what is near both ends of the range. */
+template <typename T> std::vector<T> growing_triangle(int kind, int64_t n, int64_t lda)
+{
+    std::vector<T> a((size_t)(lda * n), not_a_number<T>());
+    random_numbers g = {11};
+    const double s = std::sin(1.2), c = std::cos(1.2);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i < n; i++) {
+            const double scale =
+                kind == 1 ? std::pow(s, (double)(i % 64))
+                : kind == 3
+                    ? std::pow(10., (sizeof(real_of<T>) == 4 ? 15 : 140) * std::cos((double)j))
+                    : 1;
+            const double sign = g.next() < 0 ? -1. : 1.;
+            const double v = i == j           ? 1
+                             : kind == 0      ? sign
+                             : kind == 1      ? -c
+                             : kind == 3      ? 0.01 * sign
+                             : i / 8 == j / 8 ? 100 * sign
+                                              : 0.01 * sign;
+            a[(size_t)(i + j * lda)] = from_real<T>((real_of<T>)(v * scale));
+        }
+    return a;
+}
+/* max over rows of |b - L x| / (|L||x| + |b|), lower */
+template <typename T>
+double backward_error(int64_t n, const T *a, int64_t lda, const T *x, const T *b)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        long double re = 0, im = 0, sum = (long double)magnitude(b[i]);
+        const auto add = [&](T p, T q, long double sign) {
+            if constexpr (scalar<T>::is_complex) {
+                re += sign * ((long double)p.re * q.re - (long double)p.im * q.im);
+                im += sign * ((long double)p.re * q.im + (long double)p.im * q.re);
+            } else {
+                re += sign * ((long double)p * q);
+            }
+        };
+        add(from_real<T>(1), b[i], 1);
+        for (int64_t j = 0; j <= i; j++) {
+            add(a[i + j * lda], x[j], -1);
+            sum += (long double)magnitude(a[i + j * lda]) * (long double)magnitude(x[j]);
+        }
+        const double e = (double)((std::fabs(re) + std::fabs(im)) / sum);
+        most = e == e ? std::fmax(most, e) : INFINITY;
+    }
+    return most;
+}
+template <typename T> void growth_of_type()
+{
+    const int64_t n = 150, columns = 12;
+    const solve_shape s = {{LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT},
+                           LIBSOLVER_LEFT,
+                           false};
+    const double unit = (double)(sizeof(real_of<T>) == 4 ? FLT_EPSILON : DBL_EPSILON) / 2;
+    for (int kind = 0; kind < 4; kind++)
+        for (int64_t count : {(int64_t)1, columns}) {
+            matrices<T> a, b;
+            random_numbers g = {3};
+            a.add(n, n);
+            b.add(n, count);
+            const std::vector<T> triangle = growing_triangle<T>(kind, n, a.ld[0]);
+            memcpy(a.item(0), triangle.data(), triangle.size() * sizeof(T));
+            for (int64_t j = 0; j < count; j++)
+                for (int64_t i = 0; i < n; i++)
+                    b.item(0)[i + j * b.ld[0]] = random_entry<T>(g);
+            a.send();
+            b.send();
+            device_array<int64_t> dm(std::vector<int64_t>{n}), dn(std::vector<int64_t>{count});
+            assert_int_equal(call_solve(s, VARIABLE, n, count, dm, dn, a, b, nullptr),
+                             LIBSOLVER_OK);
+            const std::vector<T> x = b.get();
+            for (int64_t j = 0; j < count; j++) {
+                std::vector<T> plain(b.item(0) + j * b.ld[0], b.item(0) + j * b.ld[0] + n);
+                plain_solve(s, n, a.item(0), a.ld[0], plain.data(), 1);
+                const double ours = backward_error(n, a.item(0), a.ld[0], x.data() + j * b.ld[0],
+                                                   b.item(0) + j * b.ld[0]),
+                             peer = backward_error(n, a.item(0), a.ld[0], plain.data(),
+                                                   b.item(0) + j * b.ld[0]);
+                if (!(ours <= 10 * peer + 2 * unit))
+                    fail_msg("%s kind %d, column %lld of %lld: backward error %g, substitution %g",
+                             type_of<T>::name, kind, (long long)j, (long long)count, ours, peer);
+            }
+        }
+}
+static void growing_inverses_are_not_used(void **)
+{
+    growth_of_type<double>();
+    growth_of_type<float>();
+    growth_of_type<complex_d>();
+    growth_of_type<complex_s>();
+}
+
+template <typename T>
+T entry_of(libsolver_storage uplo, const T *a, int64_t lda, int64_t i, int64_t j)
+{
+    return uplo == LIBSOLVER_LOWER ? a[i + j * lda] : a[j + i * lda];
+}
+
+/* Everything that a call in place may not touch keeps its bits. */
+template <typename T>
+void others_unchanged(libsolver_storage uplo, bool unit, const matrices<T> &a,
+                      const std::vector<T> &after)
+{
+    std::vector<T> masked = after;
+    for (size_t k = 0; k < a.at.size(); k++)
+        for (int64_t j = 0; j < a.rows[k]; j++)
+            for (int64_t i = unit ? j + 1 : j; i < a.rows[k]; i++) {
+                const int64_t e =
+                    a.at[k] + (uplo == LIBSOLVER_LOWER ? i + j * a.ld[k] : j + i * a.ld[k]);
+                masked[(size_t)e] = a.host[(size_t)e];
+            }
+    assert_memory_equal(masked.data(), a.host.data(), masked.size() * sizeof(T));
+}
+
+/* |X L - I| <= tolerance |X||L|, entry by entry, of every item. */
+template <typename T>
+void inverse_case(libsolver_storage uplo, libsolver_diagonal diag,
+                  const std::vector<int64_t> &orders)
+{
+    const triangle_case c = {uplo, LIBSOLVER_NO_TRANSPOSE, diag};
+    const libsolver_type t = type_of<T>::value;
+    const bool unit = diag == LIBSOLVER_UNIT;
+    matrices<T> a;
+    int64_t most = 0;
+    bool equal = true;
+    for (size_t k = 0; k < orders.size(); k++) {
+        const int64_t n = orders[k];
+        a.add(n, n);
+        const std::vector<T> triangle = random_triangle<T>(c, n, a.ld[k], k + 1);
+        if (n > 0)
+            memcpy(a.item(k), triangle.data(), (size_t)(a.ld[k] * n) * sizeof(T));
+        most = n > most ? n : most;
+        equal = equal && n == orders[0];
+    }
+    a.send();
+    const int64_t count = (int64_t)orders.size();
+    device_array<int64_t> dn(orders);
+    for (int how = equal ? STRIDED : VARIABLE; how <= VARIABLE; how++) {
+        std::vector<T> x;
+        for (int run = 0; run < 2; run++) {
+            a.put();
+            const libsolver_status status =
+                how == STRIDED
+                    ? libsolver_trtri_strided_batched(t, uplo, diag, most, a.device, a.ld[0],
+                                                      a.stride(), count, nullptr)
+                : how == POINTERS
+                    ? libsolver_trtri_batched(t, uplo, diag, most, a.each, a.ld[0], count, nullptr)
+                    : libsolver_trtri_variable_batched(t, uplo, diag, most, dn.p, a.each, a.lds,
+                                                       count, nullptr);
+            assert_int_equal(status, LIBSOLVER_OK);
+            const std::vector<T> now = a.get();
+            if (run > 0)
+                assert_memory_equal(now.data(), x.data(), x.size() * sizeof(T));
+            x = now;
+        }
+        others_unchanged(uplo, unit, a, x);
+        for (size_t k = 0; k < orders.size(); k++)
+            for (int64_t j = 0; j < orders[k]; j++)
+                for (int64_t i = j; i < orders[k]; i++) {
+                    const auto value = [&](const T *p, int64_t r, int64_t s) {
+                        return r == s && unit ? from_real<T>(1) : entry_of(uplo, p, a.ld[k], r, s);
+                    };
+                    T sum = from_real<T>(-(real_of<T>)(i == j));
+                    double scale = i == j;
+                    /* upper: both transposed, so that what is made is L^T X^T */
+                    for (int64_t q = j; q <= i; q++) {
+                        const T p = value(x.data() + a.at[k], uplo == LIBSOLVER_LOWER ? i : q,
+                                          uplo == LIBSOLVER_LOWER ? q : j),
+                                r = value(a.item(k), uplo == LIBSOLVER_LOWER ? q : i,
+                                          uplo == LIBSOLVER_LOWER ? j : q);
+                        sum = multiply_add(sum, p, r);
+                        scale += (double)magnitude(p) * (double)magnitude(r);
+                    }
+                    if (!(magnitude(sum) <= tolerance<T>(orders[k]) * scale))
+                        fail_msg(
+                            "%s trtri %s uplo %d diag %d, item %zu of order %lld, (%lld, %lld): "
+                            "%g of %g",
+                            type_of<T>::name, way_name[how], uplo, diag, k, (long long)orders[k],
+                            (long long)i, (long long)j, (double)magnitude(sum), scale);
+                }
+    }
+}
+
+/* A Hermitian positive definite matrix in the triangle uplo. kind 0: entries of about 1/sqrt(n)
+ * beside a diagonal of 3 to 4; 1: the same, rows and columns scaled by 1e-4 to 1e4; 2: L L^H with
+ * entries +-1 in the diagonal blocks of L of order 8, whose inverses grow, and small ones below. */
+template <typename T>
+void positive_matrix(libsolver_storage uplo, int kind, int64_t n, T *a, int64_t lda, uint64_t seed)
+{
+    random_numbers g = {seed};
+    std::vector<double> d((size_t)n, 1.);
+    for (double &v : d)
+        v = kind == 1 ? std::pow(10., 4 * g.next()) : 1;
+    std::vector<double> L;
+    for (int64_t e = 0; kind == 2 && e < n * n; e++)
+        L.push_back(e % n < e / n            ? 0
+                    : e % n == e / n         ? 1
+                    : e % n / 8 == e / n / 8 ? (g.next() < 0 ? -1. : 1.)
+                                             : 0.1 * g.next() / std::sqrt((double)n));
+    const auto at = [&](int64_t i, int64_t j) -> T & {
+        return uplo == LIBSOLVER_LOWER ? a[i + j * lda] : a[j + i * lda];
+    };
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i < n; i++) {
+            T v = times_real(random_entry<T>(g), (real_of<T>)(1 / std::sqrt((double)(n + 1))));
+            if (i == j)
+                v = from_real<T>((real_of<T>)(3.5 + 0.5 * g.next()));
+            v = times_real(v, (real_of<T>)(d[(size_t)i] * d[(size_t)j]));
+            if (kind == 2) {
+                double sum = 0;
+                for (int64_t q = 0; q <= j; q++)
+                    sum += L[(size_t)(i + q * n)] * L[(size_t)(j + q * n)];
+                v = from_real<T>((real_of<T>)sum);
+            }
+            at(i, j) = v;
+        }
+}
+
+/* |A - L L^H| <= tolerance sqrt(a_ii a_jj), entry by entry, of every item but those with a negative
+ * diagonal entry at `bad` < n, whose info is bad + 1. */
+template <typename T>
+void cholesky_case(libsolver_storage uplo, int kind, const std::vector<int64_t> &orders,
+                   int64_t bad)
+{
+    const libsolver_type t = type_of<T>::value;
+    matrices<T> a;
+    int64_t most = 0;
+    bool equal = true;
+    for (size_t k = 0; k < orders.size(); k++) {
+        const int64_t n = orders[k];
+        a.add(n, n);
+        positive_matrix(uplo, kind, n, a.item(k), a.ld[k], k + 1);
+        if (bad >= 0 && bad < n)
+            a.item(k)[bad * (a.ld[k] + 1)] = from_real<T>(-1);
+        most = n > most ? n : most;
+        equal = equal && n == orders[0];
+    }
+    a.send();
+    const int64_t count = (int64_t)orders.size();
+    device_array<int64_t> dn(orders);
+    device_array<int> dinfo((size_t)count);
+    for (int how = equal ? STRIDED : VARIABLE; how <= VARIABLE; how++) {
+        std::vector<T> x;
+        std::vector<int> info((size_t)count, -1);
+        for (int run = 0; run < 2; run++) {
+            a.put();
+            dinfo.put(std::vector<int>((size_t)count, -1));
+            const libsolver_status status =
+                how == STRIDED
+                    ? libsolver_potrf_strided_batched(t, uplo, most, a.device, a.ld[0], a.stride(),
+                                                      dinfo.p, count, nullptr)
+                : how == POINTERS
+                    ? libsolver_potrf_batched(t, uplo, most, a.each, a.ld[0], dinfo.p, count,
+                                              nullptr)
+                    : libsolver_potrf_variable_batched(t, uplo, most, dn.p, a.each, a.lds, dinfo.p,
+                                                       count, nullptr);
+            assert_int_equal(status, LIBSOLVER_OK);
+            const std::vector<T> now = a.get();
+            if (run > 0)
+                assert_memory_equal(now.data(), x.data(), x.size() * sizeof(T));
+            x = now;
+        }
+        dinfo.get(info);
+        others_unchanged(uplo, false, a, x);
+        for (size_t k = 0; k < orders.size(); k++) {
+            const bool fails = bad >= 0 && bad < orders[k];
+            if (info[k] != (fails ? (int)bad + 1 : 0))
+                fail_msg("%s potrf %s uplo %d kind %d, item %zu of order %lld: info %d",
+                         type_of<T>::name, way_name[how], uplo, kind, k, (long long)orders[k],
+                         info[k]);
+            for (int64_t j = 0; j < orders[k] && !fails; j++)
+                for (int64_t i = j; i < orders[k]; i++) {
+                    const T *p = x.data() + a.at[k], *q = a.item(k);
+                    T sum = entry_of(uplo, q, a.ld[k], i, j);
+                    for (int64_t s = 0; s <= j; s++) {
+                        const T u = entry_of(uplo, p, a.ld[k], i, s),
+                                v = entry_of(uplo, p, a.ld[k], j, s);
+                        sum = multiply_add(sum, -u, conjugate_if(v, true));
+                    }
+                    const double scale =
+                        std::sqrt((double)magnitude(entry_of(uplo, q, a.ld[k], i, i)) *
+                                  (double)magnitude(entry_of(uplo, q, a.ld[k], j, j)));
+                    if (!(magnitude(sum) <= tolerance<T>(orders[k]) * scale))
+                        fail_msg("%s potrf %s uplo %d kind %d, item %zu of order %lld, (%lld, "
+                                 "%lld): %g of %g",
+                                 type_of<T>::name, way_name[how], uplo, kind, k,
+                                 (long long)orders[k], (long long)i, (long long)j,
+                                 (double)magnitude(sum), scale);
+                }
+        }
+    }
+}
+
+static std::vector<int64_t> orders_to(int64_t most)
+{
+    std::vector<int64_t> orders;
+    for (int64_t n : mixed_orders)
+        if (n <= most)
+            orders.push_back(n);
+    return orders;
+}
+
+template <typename T> void in_place_of_type()
+{
+    const std::vector<int64_t> mixed = orders_to(small_only ? 65 : 200);
+    for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER}) {
+        for (libsolver_diagonal diag : {LIBSOLVER_NON_UNIT, LIBSOLVER_UNIT}) {
+            inverse_case<T>(uplo, diag, mixed);
+            inverse_case<T>(uplo, diag, {30, 30, 30});
+            inverse_case<T>(uplo, diag, {70, 70});
+        }
+        for (int kind = 0; kind < 3; kind++)
+            cholesky_case<T>(uplo, kind, mixed, -1);
+        cholesky_case<T>(uplo, 0, {30, 30, 30}, -1);
+        cholesky_case<T>(uplo, 0, {70, 70}, -1);
+        for (int64_t bad : {0, 4, 31, 40, 64, 150})
+            cholesky_case<T>(uplo, 0, mixed, bad);
+    }
+}
+static void inverses_and_factors_match_products(void **)
+{
+    in_place_of_type<double>();
+    in_place_of_type<float>();
+    in_place_of_type<complex_d>();
+    in_place_of_type<complex_s>();
+    if (!small_only) {
+        inverse_case<double>(LIBSOLVER_LOWER, LIBSOLVER_NON_UNIT, {640});
+        cholesky_case<double>(LIBSOLVER_LOWER, 0, {1024}, -1);
+        cholesky_case<double>(LIBSOLVER_UPPER, 1, {500, 500}, -1);
+    }
+}
+
+/* All four calls captured in one graph give the bits of the calls. */
+static void batches_can_be_captured(void **)
+{
+    const solve_shape s = {{LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT},
+                           LIBSOLVER_LEFT,
+                           false};
+    matrices<double> a, b;
+    std::vector<int64_t> orders = {100, 3, 65};
+    for (int64_t n : orders) {
+        a.add(n, n);
+        b.add(n, 2);
+        positive_matrix(LIBSOLVER_LOWER, 0, n, a.item(a.at.size() - 1), a.ld.back(), 7);
+        for (int64_t e = 0; e < b.ld.back() * 2; e++)
+            b.item(b.at.size() - 1)[e] = 1;
+    }
+    a.send();
+    b.send();
+    device_array<int64_t> dn(orders), dcolumns(std::vector<int64_t>(3, 2));
+    device_array<int> info(3);
+    const auto all = [&](cudaStream_t stream) {
+        assert_int_equal(libsolver_potrf_variable_batched(LIBSOLVER_D, LIBSOLVER_LOWER, 100, dn.p,
+                                                          a.each, a.lds, info.p, 3, stream),
+                         LIBSOLVER_OK);
+        assert_int_equal(call_solve(s, VARIABLE, 100, 2, dn, dcolumns, a, b, stream), LIBSOLVER_OK);
+        assert_int_equal(libsolver_trtri_variable_batched(LIBSOLVER_D, LIBSOLVER_LOWER,
+                                                          LIBSOLVER_NON_UNIT, 100, dn.p, a.each,
+                                                          a.lds, 3, stream),
+                         LIBSOLVER_OK);
+    };
+    all(nullptr);
+    const std::vector<double> x = b.get(), y = a.get();
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    all(stream);
+    CUDA_OK(cudaStreamEndCapture(stream, &graph));
+    CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
+    a.put();
+    b.put();
+    CUDA_OK(cudaDeviceSynchronize());
+    CUDA_OK(cudaGraphLaunch(ready, stream));
+    const std::vector<double> u = b.get(), v = a.get();
+    assert_memory_equal(u.data(), x.data(), x.size() * sizeof(double));
+    assert_memory_equal(v.data(), y.data(), y.size() * sizeof(double));
+    CUDA_OK(cudaGraphExecDestroy(ready));
+    CUDA_OK(cudaGraphDestroy(graph));
+    CUDA_OK(cudaStreamDestroy(stream));
+}
+
+static void wrong_arguments_are_refused(void **)
+{
+    const libsolver_type d = LIBSOLVER_D;
+    const libsolver_storage lower = LIBSOLVER_LOWER;
+    const libsolver_transpose none = LIBSOLVER_NO_TRANSPOSE;
+    const libsolver_diagonal unit = LIBSOLVER_UNIT;
+    const libsolver_side left = LIBSOLVER_LEFT, right = LIBSOLVER_RIGHT;
+    device_array<double> x(64);
+    device_array<int> info(4);
+    double *p = x.p;
+    void *const *none_of = nullptr;
+#define REFUSED(call) assert_int_equal(call, LIBSOLVER_INVALID)
+    REFUSED(libsolver_trsv_strided_batched((libsolver_type)9, lower, none, unit, 2, p, 2, 4, p, 1,
+                                           2, 1, nullptr));
+    REFUSED(libsolver_trsv_strided_batched(d, lower, none, unit, -1, p, 2, 4, p, 1, 2, 1, nullptr));
+    REFUSED(libsolver_trsv_strided_batched(d, lower, none, unit, 2, p, 1, 4, p, 1, 2, 1, nullptr));
+    REFUSED(libsolver_trsv_strided_batched(d, lower, none, unit, 2, p, 2, 4, p, 0, 2, 1, nullptr));
+    REFUSED(libsolver_trsv_strided_batched(d, lower, none, unit, 2, p, 2, 4, p, 1, 2, -1, nullptr));
+    REFUSED(libsolver_trsv_strided_batched(d, lower, none, unit, 2, nullptr, 2, 4, p, 1, 2, 1,
+                                           nullptr));
+    REFUSED(libsolver_trsv_batched(d, lower, none, unit, 2, nullptr, 2, none_of, 1, 1, nullptr));
+    REFUSED(libsolver_trsv_variable_batched(d, lower, none, unit, 2, nullptr, nullptr, nullptr,
+                                            none_of, 1, 1, nullptr));
+    REFUSED(libsolver_trsm_strided_batched(d, (libsolver_side)2, lower, none, unit, 2, 2, p, 2, 4,
+                                           p, 2, 4, 1, nullptr));
+    REFUSED(libsolver_trsm_strided_batched(d, left, lower, none, unit, 3, 2, p, 2, 4, p, 3, 4, 1,
+                                           nullptr));
+    REFUSED(libsolver_trsm_strided_batched(d, right, lower, none, unit, 3, 2, p, 2, 4, p, 2, 4, 1,
+                                           nullptr));
+    REFUSED(libsolver_trsm_strided_batched(d, left, lower, none, unit, 2, -1, p, 2, 4, p, 2, 4, 1,
+                                           nullptr));
+    REFUSED(libsolver_trsm_batched(d, left, lower, none, unit, 2, 2, nullptr, 2, none_of, 2, 1,
+                                   nullptr));
+    REFUSED(libsolver_trsm_variable_batched(d, left, lower, none, unit, 2, 2, nullptr, nullptr,
+                                            nullptr, nullptr, none_of, nullptr, 1, nullptr));
+    REFUSED(
+        libsolver_trtri_strided_batched(d, lower, (libsolver_diagonal)5, 2, p, 2, 4, 1, nullptr));
+    REFUSED(libsolver_trtri_strided_batched(d, lower, unit, 2, p, 1, 4, 1, nullptr));
+    REFUSED(libsolver_trtri_batched(d, lower, unit, 2, none_of, 2, 1, nullptr));
+    REFUSED(
+        libsolver_trtri_variable_batched(d, lower, unit, 2, nullptr, none_of, nullptr, 1, nullptr));
+    REFUSED(
+        libsolver_potrf_strided_batched(d, (libsolver_storage)7, 2, p, 2, 4, info.p, 1, nullptr));
+    REFUSED(libsolver_potrf_strided_batched(d, lower, 2, p, 2, 4, nullptr, 1, nullptr));
+    REFUSED(libsolver_potrf_batched(d, lower, 2, none_of, 2, info.p, 1, nullptr));
+    REFUSED(libsolver_potrf_variable_batched(d, lower, 2, nullptr, none_of, nullptr, info.p, 1,
+                                             nullptr));
+#undef REFUSED
+    assert_int_equal(libsolver_trsm_strided_batched(d, left, lower, none, unit, 0, 3, nullptr, 1, 0,
+                                                    nullptr, 1, 0, 5, nullptr),
+                     LIBSOLVER_OK);
+    assert_int_equal(libsolver_trtri_batched(d, lower, unit, 3, none_of, 3, 0, nullptr),
+                     LIBSOLVER_OK);
+    std::vector<int> of_empty(4, -1);
+    info.put(of_empty);
+    assert_int_equal(libsolver_potrf_batched(d, lower, 0, none_of, 1, info.p, 4, nullptr),
+                     LIBSOLVER_OK);
+    CUDA_OK(cudaDeviceSynchronize());
+    info.get(of_empty);
+    for (int v : of_empty)
+        assert_int_equal(v, 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (!gpu_present())
+        return without_a_gpu();
+    small_only = argc > 1 && strcmp(argv[1], "small") == 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(vectors_match_plain_loops),
+        cmocka_unit_test(columns_match_plain_loops),
+        cmocka_unit_test(large_batches_match_plain_loops),
+        cmocka_unit_test(growing_inverses_are_not_used),
+        cmocka_unit_test(inverses_and_factors_match_products),
+        cmocka_unit_test(batches_can_be_captured),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
