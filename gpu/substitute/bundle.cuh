@@ -318,9 +318,10 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         __syncwarp();
     }
 
-    /* Calls work(node, rank, size, count) for the nodes from number `begin` to `end`, a level, eight or
-     * less at a time, of which there are `count`: of `size` warps of its node this one is number
-     * `rank`.  All warps come to the barriers of work together where they are less than eight. */
+    /* Calls work(node, rank, size, count) for the nodes from number `begin` to `end`, a level,
+     * eight or less at a time, of which there are `count`: of `size` warps of its node this one is
+     * number `rank`.  All warps come to the barriers of work together where they are less than
+     * eight. */
     template <typename F>
     __device__ __forceinline__ void each_node(int begin, int end, F work) const
     {
