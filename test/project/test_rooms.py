@@ -27,6 +27,7 @@ LIBRARY = {
     "dense": ["base"],
     "dense/cpu": ["base"],
     "dense/cuda/device": ["base", "dense"],
+    "dense/cuda/trsm": [*DEVICE, "dense"],
     "dense/cuda/trsv": [*DEVICE, "dense"],
     "gpu/device": DEVICE,
     "gpu/tree": ["base"],
