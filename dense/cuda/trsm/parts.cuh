@@ -76,11 +76,19 @@ template <typename T, int NC> struct panel {
     static constexpr int EACH = NC / 4; /* entries of a block row of sides that a thread fetches */
     static constexpr int WIDE = NC / 8; /* tensor tiles of a sum */
     using sum = product_sum<T, WIDE>;
+    using seen = packet<T>[EACH];
+    /* Registers: tiles at a time, of which so many meet what is waited for together. */
+    static constexpr int TILES = !scalar<T>::is_complex && NC * sizeof(T) <= 128 ? 4 : 2;
+    static constexpr int TOGETHER_AT_MOST = 32 / (NC * (scalar<T>::is_complex ? sizeof(T) / 4 : 1));
+    static constexpr int GROUP = TOGETHER_AT_MOST < 1       ? 1
+                                 : TOGETHER_AT_MOST < TILES ? TOGETHER_AT_MOST
+                                                            : TILES;
+    static constexpr int AREA = NC * TILE_LD<T>;
+
     struct shared_part {
-        T x[2][NC * TILE_LD<T>]; /* entry i of side k at i + k TILE_LD */
+        T x[2][GROUP][AREA]; /* entry i of side k at i + k TILE_LD */
         double half[sum::PARTS * WIDE * 4][TILE_THREADS / 2]; /* sums of the second half */
     };
-    using seen = packet<T>[EACH];
 
     sides_view<T> b;
     packet_word *packets;
@@ -95,20 +103,20 @@ template <typename T, int NC> struct panel {
         return (j * NC + k) * TILE + i;
     }
     /* A look at what this thread will wait for of x(j). */
-    __device__ __forceinline__ void look(seen &v, int j) const
+    __device__ __forceinline__ void look(seen &v, int j, bool wanted = true) const
     {
 #pragma unroll
         for (int e = 0; e < EACH; e++)
-            v[e] = packet_load_if<T>(side(e) < count, packets,
+            v[e] = packet_load_if<T>(wanted && side(e) < count, packets,
                                      place_of(j, (int)threadIdx.x % TILE, side(e)));
     }
     /* The same of b(j), which is there. */
-    __device__ __forceinline__ void look_at_b(seen &v, int j) const
+    __device__ __forceinline__ void look_at_b(seen &v, int j, bool wanted) const
     {
         const int i = TILE * j + (int)threadIdx.x % TILE;
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
-            const T entry = side(e) < count && i < n ? b.load(i, first + side(e)) : T{};
+            const T entry = wanted && side(e) < count && i < n ? b.load(i, first + side(e)) : T{};
             unsigned long long word[packet<T>::COUNT] = {};
             memcpy(word, &entry, sizeof entry);
 #pragma unroll
@@ -116,23 +124,41 @@ template <typename T, int NC> struct panel {
                 v[e].word[k] = {word[k], epoch};
         }
     }
-    /* to := x(j) once all of it has come; all missing entries are asked for together.  Ends with a
-     * barrier. */
-    __device__ __forceinline__ void take(T *to, seen &v, int j) const
+    __device__ __forceinline__ bool complete(const seen &v) const
     {
-        for (;;) {
-            bool all = true;
-#pragma unroll
-            for (int e = 0; e < EACH; e++)
-                all = all && (side(e) >= count || packet_valid(v[e], epoch));
-            if (all)
-                break;
-            look(v, j);
-        }
+        bool all = true;
 #pragma unroll
         for (int e = 0; e < EACH; e++)
-            to[threadIdx.x % TILE + side(e) * TILE_LD<T>] =
-                side(e) < count ? packet_value(v[e]) : T{};
+            all = all && (side(e) >= count || packet_valid(v[e], epoch));
+        return all;
+    }
+    /* to[g] := x(first + g), g < wanted, once all of it has come.  While the first one is missing
+     * only that is asked for, all together if it is urgent: many blocks that ask for more than they
+     * need soon take the bandwidth of L2 from those that need it.  Ends with a barrier. */
+    template <int G>
+    __device__ __forceinline__ void take(T (*to)[AREA], seen (&v)[G], int j, int wanted,
+                                         bool urgent) const
+    {
+        for (;;) {
+            bool all = complete(v[0]);
+            const bool others = all || urgent;
+#pragma unroll
+            for (int g = 1; g < G; g++)
+                all = all && (g >= wanted || complete(v[g]));
+            if (all)
+                break;
+            look(v[0], j);
+#pragma unroll
+            for (int g = 1; g < G; g++)
+                look(v[g], j + g, g < wanted && others);
+        }
+#pragma unroll
+        for (int g = 0; g < G; g++)
+            if (g < wanted)
+#pragma unroll
+                for (int e = 0; e < EACH; e++)
+                    to[g][threadIdx.x % TILE + side(e) * TILE_LD<T>] =
+                        side(e) < count ? packet_value(v[g][e]) : T{};
         __syncthreads();
     }
     /* c += a x */
@@ -223,7 +249,7 @@ template <typename T, int NC> struct panel {
     /* v := inv(D) v by substitution, a warp for a side at a time; D visible to all. */
     __device__ __forceinline__ void substitute(const T *D, entries &v) const
     {
-        T *y = s.x[0];
+        T *y = s.x[0][0];
         __syncthreads(); /* all have used what was there */
         put(y, v);
 #pragma unroll 1

@@ -57,25 +57,28 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, panel<T, N
     q.epoch = s.mine.epoch;
     const int streamed = inverted ? r - 1 : r; /* tiles that meet x as they are */
     typename panel<T, NC>::sum c;
-    typename panel<T, NC>::seen seen;
+    typename panel<T, NC>::seen seen[1];
     typename panel<T, NC>::entries v;
-    T tile[2][TILE_SHARE];
-    if (streamed > 0)
-        part_load(tile[0], L, TILE * r, 0);
-    if (r > 0)
-        q.look(seen, 0);
-    for (int first = 0; first < streamed; first += 2)
+    constexpr int TILES = panel<T, NC>::TILES;
+    T tile[TILES][TILE_SHARE];
 #pragma unroll
-        for (int k = 0; k < 2; k++) {
-            const int j = first + k;
+    for (int k = 0; k < TILES - 1; k++)
+        if (k < streamed)
+            part_load(tile[k], L, TILE * r, TILE * k);
+    if (r > 0)
+        q.look(seen[0], 0);
+    for (int first = 0; first < streamed; first += TILES)
+#pragma unroll
+        for (int k = 0; k < TILES; k++) {
+            const int j = first + k, ahead = j + TILES - 1;
             if (j >= streamed)
                 break;
-            if (j + 1 < streamed)
-                part_load(tile[1 - k], L, TILE * r, TILE * (j + 1));
-            q.take(s.part.x[k], seen, j);
+            if (ahead < streamed)
+                part_load(tile[(k + TILES - 1) % TILES], L, TILE * r, TILE * ahead);
+            q.take(s.part.x[k % 2], seen, j, 1, true);
             if (j + 1 < r)
-                q.look(seen, j + 1);
-            q.apply(c, tile[k], s.part.x[k]);
+                q.look(seen[0], j + 1);
+            q.apply(c, tile[k], s.part.x[k % 2][0]);
         }
     q.load(v, r);
     if (streamed > 0)
@@ -89,15 +92,15 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, panel<T, N
         q.substitute(s.D, v);
     } else {
         part_get(tile[0], s.X);
-        q.put(s.part.x[0], v);
+        q.put(s.part.x[0][0], v);
         typename panel<T, NC>::sum z;
-        q.apply(z, tile[0], s.part.x[0]);
+        q.apply(z, tile[0], s.part.x[0][0]);
         q.reduce(z);
         if (r > 0) {
             part_get(tile[0], s.D);
             typename panel<T, NC>::sum p;
-            q.take(s.part.x[1], seen, r - 1);
-            q.apply(p, tile[0], s.part.x[1]);
+            q.take(s.part.x[1], seen, r - 1, 1, true);
+            q.apply(p, tile[0], s.part.x[1][0]);
             q.reduce(p);
 #pragma unroll
             for (int t = 0; t < NC / 8; t++)

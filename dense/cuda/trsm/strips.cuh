@@ -66,19 +66,31 @@ template <typename T, int NC> struct strips_shared {
 };
 
 /* The order in which block row r takes its tiles: first those of inv(D), which meet b and need no
- * wait, then those that meet x; without the inverse all before the diagonal. */
+ * wait, then those that meet x; without the inverse all before the diagonal meet x.  The former
+ * have places 0 .. 3, though there may be fewer, so that those of an x that come together are taken
+ * together. */
 struct strip_walk {
-    int r, before, inside; /* tiles before the diagonal block; of inv(D) */
+    int before, inside; /* tiles before the diagonal block; of inv(D) */
     __device__ __forceinline__ strip_walk(int r, bool inverted)
-        : r(r), before(inverted ? r / STRIP_CLUSTER * STRIP_CLUSTER : r),
+        : before(inverted ? r / STRIP_CLUSTER * STRIP_CLUSTER : r),
           inside(inverted ? r % STRIP_CLUSTER + 1 : 0)
     {
     }
-    __device__ __forceinline__ int count() const { return before + inside; }
-    __device__ __forceinline__ bool meets_b(int k) const { return k < inside; }
+    __device__ __forceinline__ int first() const { return inside > 0 ? 0 : STRIP_CLUSTER; }
+    __device__ __forceinline__ int end() const { return STRIP_CLUSTER + before; }
+    __device__ __forceinline__ bool meets_b(int k) const { return k < STRIP_CLUSTER; }
+    __device__ __forceinline__ bool there(int k) const
+    {
+        return meets_b(k) ? k < inside : k < end();
+    }
     __device__ __forceinline__ int column(int k) const
     {
-        return meets_b(k) ? before + k : k - inside;
+        return meets_b(k) ? before + k : k - STRIP_CLUSTER;
+    }
+    /* How many of the tiles from k on, up to `most`, a multiple of which k is, are there. */
+    __device__ __forceinline__ int count(int k, int most) const
+    {
+        return min(most, (meets_b(k) ? inside : end()) - k);
     }
 };
 
@@ -88,45 +100,57 @@ template <typename T, int NC>
 __device__ __forceinline__ void strips_solve(const prepared_triangle<T> &p, panel<T, NC> &q,
                                              strips_shared<T, NC> &s, int r, int rows)
 {
-    constexpr int RING = 2; /* tiles in registers */
-    typename panel<T, NC>::sum c;
-    typename panel<T, NC>::seen seen;
-    typename panel<T, NC>::entries v;
-    T tile[RING][TILE_SHARE];
+    using P = panel<T, NC>;
+    constexpr int TILES = P::TILES, GROUP = P::GROUP;
+    typename P::sum c;
+    typename P::seen seen[GROUP];
+    typename P::entries v;
+    T tile[TILES][TILE_SHARE];
     strip_walk walk(r, true);
-    stored_get(tile[0], p.tiles, r, walk.column(0)); /* more often than not the right one */
+    const auto begin = [&] {
+#pragma unroll
+        for (int m = 0; m < TILES; m++)
+            if (walk.there(walk.first() + m))
+                stored_get(tile[m], p.tiles, r, walk.column(walk.first() + m));
+    };
+    begin(); /* more often than not the right ones */
     const bool inverted = p.growth[r / STRIP_CLUSTER] <= p.limit;
     if (!inverted) {
         walk = strip_walk(r, false);
-        if (r > 0)
-            stored_get(tile[0], p.tiles, r, 0);
+        begin();
         cluster_arrive(); /* this block reads no b but its own */
     }
     __syncthreads();
     q.epoch = s.turn.mine.epoch;
-    const int count = walk.count();
     const auto look = [&](int k) {
-        if (walk.meets_b(k))
-            q.look_at_b(seen, walk.column(k));
-        else
-            q.look(seen, walk.column(k));
-    };
-    if (count > 0)
-        look(0);
-    for (int first = 0; first < count; first += RING)
 #pragma unroll
-        for (int m = 0; m < RING; m++) {
+        for (int g = 0; g < GROUP; g++)
+            if (walk.meets_b(k))
+                q.look_at_b(seen[g], walk.column(k + g), walk.there(k + g));
+            else
+                q.look(seen[g], walk.column(k + g), walk.there(k + g));
+    };
+    look(walk.first());
+    int buffer = 0;
+    for (int first = walk.first(); first < walk.end(); first += TILES)
+#pragma unroll
+        for (int m = 0; m < TILES; m++) {
             const int k = first + m;
-            if (k >= count)
-                break;
-            if (k + 1 < count)
-                stored_get(tile[(m + 1) % RING], p.tiles, r, walk.column(k + 1));
-            q.take(s.part.x[m % 2], seen, walk.column(k));
-            if (k + 1 == walk.inside)
-                cluster_arrive(); /* this thread has all of b that it needs */
-            if (k + 1 < count)
-                look(k + 1);
-            q.apply(c, tile[m], s.part.x[m % 2]);
+            if (m % GROUP == 0) {
+                const int wanted = walk.count(k, GROUP);
+                buffer ^= wanted > 0; /* each taken where the one before was not */
+                if (wanted > 0)
+                    q.take(s.part.x[buffer], seen, walk.column(k), wanted,
+                           k + STRIP_CLUSTER >= walk.end());
+                if (inverted && k + GROUP == STRIP_CLUSTER)
+                    cluster_arrive(); /* this thread has all of b that it needs */
+                if (k + GROUP < walk.end())
+                    look(k + GROUP);
+            }
+            if (walk.there(k))
+                q.apply(c, tile[m], s.part.x[buffer][m % GROUP]);
+            if (walk.there(k + TILES))
+                stored_get(tile[m], p.tiles, r, walk.column(k + TILES));
         }
     q.reduce(c);
 #pragma unroll
