@@ -123,6 +123,61 @@ LIBSOLVER_API libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepare
                                                     void *x, int64_t incx, void *workspace,
                                                     int64_t workspace_bytes, void *stream);
 
+/* Several right-hand sides: trsm of the BLAS, made for few of them (2 to 64); more are solved 64 at
+ * a time.  LEFT: op(A) X = alpha B, A of order m, the n columns of B are the right-hand sides.
+ * RIGHT: X op(A) = alpha B, A of order n, the m rows are.  X overwrites B, m x n.
+ *
+ * Bytes of device workspace for triangles of order up to n with up to nrhs right-hand sides, of any
+ * type; never decreasing in either. */
+LIBSOLVER_API int64_t libsolver_trsm_workspace_bytes(int64_t n, int64_t nrhs);
+/* As libsolver_trsv_workspace_init: once, before a workspace's first use; one solve at a time. */
+LIBSOLVER_API libsolver_status libsolver_trsm_workspace_init(void *workspace, int64_t bytes,
+                                                             void *stream);
+/* B := alpha inv(op(A)) B or alpha B inv(op(A)).  m, n >= 0; lda >= max(1, order of A); ldb >=
+ * max(1, m); only the triangle `uplo` of A is read, and not its diagonal when unit.  alpha: one
+ * entry on the host, NULL for 1; where it is 0 neither A nor B is read.  workspace: aligned to 16
+ * bytes, for the order of A and min(right-hand sides, 64).  stream: a cudaStream_t. */
+LIBSOLVER_API libsolver_status libsolver_trsm(libsolver_type type, libsolver_side side,
+                                              libsolver_storage uplo, libsolver_transpose trans,
+                                              libsolver_diagonal diag, int64_t m, int64_t n,
+                                              const void *alpha, const void *a, int64_t lda,
+                                              void *b, int64_t ldb, void *workspace,
+                                              int64_t workspace_bytes, void *stream);
+
+/* A triangle prepared for many solves with several right-hand sides.  Plain data: copy it, forget
+ * it; it owns nothing. */
+typedef struct libsolver_trsm_prepared {
+    libsolver_type type;
+    libsolver_side side;
+    libsolver_storage uplo;
+    libsolver_transpose trans;
+    libsolver_diagonal diag;
+    int64_t n;           /* order of A */
+    const void *storage; /* the caller's.  It begins with the growth, a double, of each diagonal
+                            block of 256: max row sum of |L_kk||inv(L_kk)| */
+    double growth_limit; /* blocks that grow more are substituted with */
+    uint64_t reserved[4];
+} libsolver_trsm_prepared;
+
+/* Bytes of device storage for a prepared triangle: about n^2 / 2 + 544 n entries, n rounded up to
+ * 256. */
+LIBSOLVER_API int64_t libsolver_trsm_prepare_bytes(libsolver_type type, int64_t n);
+/* Inverts the diagonal blocks of op(A), of order n, by doubling and scales the block rows with
+ * them; blocks that grow more than growth_limit (0: the default, doc/design/dense.md) are copied
+ * instead, which is decided on the device: the call waits for nothing and can be captured. storage:
+ * aligned to 16 bytes; it may hold an earlier preparation, which solves later on the stream do not
+ * see any more.  A is not used any more when the call's work on the stream is done. */
+LIBSOLVER_API libsolver_status libsolver_trsm_prepare(
+    libsolver_type type, libsolver_side side, libsolver_storage uplo, libsolver_transpose trans,
+    libsolver_diagonal diag, int64_t n, const void *a, int64_t lda, void *storage,
+    int64_t storage_bytes, double growth_limit, void *stream, libsolver_trsm_prepared *prepared);
+/* libsolver_trsm by the prepared triangle, with nrhs right-hand sides: the columns of B, n x nrhs,
+ * when it was prepared for LEFT, otherwise the rows of B, nrhs x n. */
+LIBSOLVER_API libsolver_status libsolver_trsm_solve(const libsolver_trsm_prepared *prepared,
+                                                    int64_t nrhs, const void *alpha, void *b,
+                                                    int64_t ldb, void *workspace,
+                                                    int64_t workspace_bytes, void *stream);
+
 /* Batches: many small problems in one launch, the k-th of `batch` of them with the matrix
  *   strided:  A + k stride_a, in entries;
  *   batched:  a[k], an array of pointers on the device;

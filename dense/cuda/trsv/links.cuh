@@ -4,7 +4,7 @@
 #define DENSE_CUDA_TRSV_LINKS_CUH
 
 #include "dense/cuda/device/tile.cuh"
-#include "dense/cuda/trsv/turn.cuh"
+#include "dense/cuda/device/turn.cuh"
 
 /* Most blocks in a cluster: 8 are portable, 16 are what an H100 and H200 take when asked. */
 constexpr int CLUSTER_BLOCKS = 16;

@@ -13,7 +13,7 @@
 #ifndef DENSE_CUDA_TRSV_STRIPS_CUH
 #define DENSE_CUDA_TRSV_STRIPS_CUH
 
-#include "dense/cuda/trsv/turn.cuh"
+#include "dense/cuda/device/turn.cuh"
 #include "dense/cuda/device/view.cuh"
 
 constexpr int STRIP = 32;

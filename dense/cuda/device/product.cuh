@@ -1,7 +1,7 @@
-/* dense/cuda/trsv/product.cuh: block scope: 64 x 64 tiles of a matrix product, for preparation
+/* dense/cuda/device/product.cuh: block scope: 64 x 64 tiles of a matrix product, for preparation
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef DENSE_CUDA_TRSV_PRODUCT_CUH
-#define DENSE_CUDA_TRSV_PRODUCT_CUH
+#ifndef DENSE_CUDA_DEVICE_PRODUCT_CUH
+#define DENSE_CUDA_DEVICE_PRODUCT_CUH
 
 #include "dense/cuda/device/tile.cuh"
 

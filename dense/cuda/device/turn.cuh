@@ -1,8 +1,8 @@
-/* dense/cuda/trsv/turn.cuh: cluster scope: a cluster of blocks takes its place in the order of a
+/* dense/cuda/device/turn.cuh: cluster scope: a cluster of blocks takes its place in the order of a
  * grid
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef DENSE_CUDA_TRSV_TURN_CUH
-#define DENSE_CUDA_TRSV_TURN_CUH
+#ifndef DENSE_CUDA_DEVICE_TURN_CUH
+#define DENSE_CUDA_DEVICE_TURN_CUH
 
 #include "dense/cuda/device/cluster.cuh"
 #include "dense/cuda/device/grid.cuh"
