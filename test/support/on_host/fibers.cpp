@@ -14,7 +14,7 @@ static thread_local const std::function<void()> *this_body;
 
 static constexpr size_t STACK_BYTES = 256 * 1024;
 
-/* Puts what a call must keep on the stack, keeps that in *from, and goes on with `to`.  (swapcontext
+/* Puts what a call must keep on the stack, keeps that in *from, and goes on with `to`. (swapcontext
  * asks the kernel about signals each time: ten times as long.) */
 extern "C" void switch_stacks(void **from, void *to);
 asm(R"(
@@ -113,17 +113,23 @@ static void *first_stack(char *end)
     return top;
 }
 
-static void run_block(int number, int blocks, int threads, int shared_bytes, uint64_t seed,
+static void run_block(const block_shape &shape, int number, block_cluster *cluster, uint64_t seed,
                       const std::function<void()> &body)
 {
-    thread_block b = {};
+    const int threads = shape.threads, width = (int)shape.blocks.x;
+    thread_block b{};
     std::mt19937_64 random(seed * 1000003 + (uint64_t)number);
-    b.place.x = (unsigned)number;
-    b.blocks.x = (unsigned)blocks;
+    b.place = dim3((unsigned)(number % width), (unsigned)number / shape.blocks.x % shape.blocks.y,
+                   (unsigned)number / shape.blocks.x / shape.blocks.y);
+    b.blocks = shape.blocks;
+    b.threads = dim3((unsigned)threads);
+    b.width = shape.cluster;
+    b.rank = number % shape.cluster;
+    b.cluster = cluster;
     b.alive = threads;
     b.thread.resize((size_t)threads);
     b.warp.resize((size_t)threads / 32);
-    std::vector<unsigned char> shared((size_t)shared_bytes + 1024, 0xff);
+    std::vector<unsigned char> shared((size_t)shape.shared_bytes + 1024, 0xff);
     b.shared = shared.data() + (1024 - reinterpret_cast<uintptr_t>(shared.data()) % 1024);
     const size_t bytes = STACK_BYTES * (size_t)threads;
     void *const stacks = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -133,11 +139,11 @@ static void run_block(int number, int blocks, int threads, int shared_bytes, uin
     std::vector<fiber *> order;
     for (int t = 0; t < threads; t++) {
         fiber &f = b.thread[(size_t)t];
-        f.place.x = (unsigned)t;
+        f.place = dim3((unsigned)t, 0, 0);
         f.stack_pointer = first_stack(static_cast<char *>(stacks) + STACK_BYTES * (size_t)(t + 1));
         order.push_back(&f);
     }
-    this_block = &b;
+    this_block = cluster->block[b.rank] = &b;
     this_body = &body;
     for (int turn = 0; b.alive > 0; turn++) {
         if (turn % 8 == 0)
@@ -150,17 +156,19 @@ static void run_block(int number, int blocks, int threads, int shared_bytes, uin
         if (turn % 64 == 0)
             sched_yield(); /* other blocks may be what these wait for */
     }
+    cluster->block[b.rank] = nullptr;
     munmap(stacks, bytes);
 }
 
-void run_blocks(int blocks, int threads, int shared_bytes, uint64_t seed,
-                std::function<void()> body)
+void run_blocks(block_shape shape, uint64_t seed, const std::function<void()> &body)
 {
-    constexpr int TOGETHER = 32; /* more than any caller has of blocks that wait for each other */
+    constexpr int TOGETHER = 64; /* a multiple of every cluster; blocks wait for earlier ones */
+    const int blocks = (int)(shape.blocks.x * shape.blocks.y * shape.blocks.z);
+    std::vector<block_cluster> cluster((size_t)(blocks / shape.cluster + 1));
     for (int first = 0; first < blocks; first += TOGETHER) {
         std::vector<std::thread> running;
         for (int b = first; b < std::min(blocks, first + TOGETHER); b++)
-            running.emplace_back(run_block, b, blocks, threads, shared_bytes, seed,
+            running.emplace_back(run_block, std::cref(shape), b, &cluster[b / shape.cluster], seed,
                                  std::cref(body));
         for (std::thread &t : running)
             t.join();

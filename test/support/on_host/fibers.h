@@ -7,11 +7,13 @@
 #ifndef TEST_SUPPORT_ON_HOST_FIBERS_H
 #define TEST_SUPPORT_ON_HOST_FIBERS_H
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <vector>
 
 #define __host__
@@ -27,14 +29,26 @@
 struct alignas(16) int4 {
     int x, y, z, w;
 };
-struct index3 {
-    unsigned x;
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+/* A copy that a thread has begun; of its `group`-th commit. */
+struct own_copy {
+    void *to;
+    const void *from;
+    size_t bytes, zeros;
+    int group;
 };
 
 struct fiber {
     void *stack_pointer;
-    index3 place; /* threadIdx */
+    dim3 place; /* threadIdx */
     bool is_done;
+    unsigned cluster_meeting;
+    int groups;
+    std::vector<own_copy> copies;
 };
 
 /* A warp as its lanes meet: what each has brought. */
@@ -58,8 +72,26 @@ struct begun_copy {
     const uint64_t *barrier;
 };
 
+struct thread_block;
+
+/* Blocks that meet; `arrived` counts their threads. */
+struct block_cluster {
+    std::atomic<int> arrived;
+    std::atomic<unsigned> meeting;
+    std::atomic<thread_block *> block[16]; /* by rank, once they run */
+};
+
+/* What another block of the cluster has sent. */
+struct letter {
+    size_t to, barrier; /* in shared memory */
+    unsigned bytes;
+    unsigned char value[16];
+};
+
 struct thread_block {
-    index3 place, blocks; /* blockIdx, gridDim */
+    dim3 place, blocks, threads; /* blockIdx, gridDim, blockDim */
+    int rank, width;             /* in its cluster, and that one's blocks */
+    block_cluster *cluster;
     int alive, arrived;
     unsigned meeting;
     int any[2]; /* of what threads bring to a barrier, by turns */
@@ -67,15 +99,17 @@ struct thread_block {
     std::vector<lanes> warp;
     std::map<const uint64_t *, copy_barrier> barrier;
     std::vector<begun_copy> copies;
+    std::mutex receiving;
+    std::vector<letter> letters;
     unsigned char *shared; /* dynamic */
     void *host_pointer;
 };
 
 extern thread_local fiber *this_thread;
 extern thread_local thread_block *this_block;
-#define threadIdx (this_thread->place)
-#define blockIdx (this_block->place)
-#define gridDim (this_block->blocks)
+
+/* What device code has been seen to do wrong, or NULL (a static string). */
+extern std::atomic<const char *> device_fault;
 
 /* The other threads' turn. */
 void take_turns();
@@ -90,11 +124,11 @@ inline unsigned char *dynamic_shared()
 }
 inline int lane_number()
 {
-    return (int)threadIdx.x % 32;
+    return (int)this_thread->place.x % 32;
 }
 inline lanes &this_warp()
 {
-    return this_block->warp[threadIdx.x / 32];
+    return this_block->warp[this_thread->place.x / 32];
 }
 
 template <typename V> V exchange_lanes(V v, int from)
@@ -135,11 +169,53 @@ inline int __syncthreads_or(int vote)
 {
     return meet_threads(vote != 0);
 }
+inline int __syncthreads_and(int vote)
+{
+    return !meet_threads(vote == 0);
+}
 inline int __clz(unsigned v)
 {
     return v ? __builtin_clz(v) : 32;
 }
-inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long v)
+inline int __ffs(int v)
+{
+    return __builtin_ffs(v);
+}
+inline int __double2hiint(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof v);
+    return (int)(bits >> 32);
+}
+inline long long __double_as_longlong(double v)
+{
+    long long bits;
+    memcpy(&bits, &v, sizeof v);
+    return bits;
+}
+inline unsigned __float_as_uint(float v)
+{
+    unsigned bits;
+    memcpy(&bits, &v, sizeof v);
+    return bits;
+}
+template <typename V, typename Better> V atomic_best(V *at, V v, Better better)
+{
+    V old = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (better(v, old) &&
+           !__atomic_compare_exchange_n(at, &old, v, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        continue;
+    return old;
+}
+template <typename V> V atomicMin(V *at, V v)
+{
+    return atomic_best(at, v, [](V a, V b) { return a < b; });
+}
+template <typename V> V atomicMax(V *at, V v)
+{
+    return atomic_best(at, v, [](V a, V b) { return a > b; });
+}
+template <typename V> V atomicAdd(V *at, V v)
 {
     return __atomic_fetch_add(at, v, __ATOMIC_ACQ_REL);
 }
@@ -151,10 +227,27 @@ inline int max(int a, int b)
 {
     return a > b ? a : b;
 }
+inline unsigned max(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+inline int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+inline int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
-/* body() by all threads of so many blocks at once, of `threads` threads each, with so many bytes of
- * shared memory, which hold no numbers at first. */
-void run_blocks(int blocks, int threads, int shared_bytes, uint64_t seed,
-                std::function<void()> body);
+/* What a kernel is launched with; cluster: blocks of one. */
+struct block_shape {
+    dim3 blocks;
+    int threads, shared_bytes, cluster;
+};
+
+/* body() by all threads of these blocks, up to 64 of them at once in their order; shared memory
+ * holds no numbers at first. */
+void run_blocks(block_shape shape, uint64_t seed, const std::function<void()> &body);
 
 #endif

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""test/support/on_host/translate.py: copies CUDA headers, and what they include, to a folder for a
+"""test/support/on_host/translate.py: copies CUDA files, and what they include, to a folder for a
 compiler of the host: of functions that contain PTX only declarations are left
 
-usage: translate.py ROOT FOLDER OUTPUT DEPENDENCIES HEADER...
-OUTPUT: a header that includes those named; DEPENDENCIES: what was read, as make wants it"""
+usage: translate.py ROOT FOLDER DEPENDENCIES SOURCE... -- OUTPUT...
+An output includes the source of its number; DEPENDENCIES: what was read, as make wants it"""
 # SPDX-License-Identifier: BSD-3-Clause
 import pathlib
 import re
 import sys
 
 BEGINS = re.compile(r"^ {0,4}(?:template <[^\n]*>|static|__device__|INLINE)[ \n]", re.M)
+
+LAUNCH = re.compile(r"(\w+<\w+>)\s*<<<(.*?)>>>\(", re.S)
+
+PLACES = {"threadIdx": "this_thread->place", "blockIdx": "this_block->place",
+          "gridDim": "this_block->blocks", "blockDim": "this_block->threads"}
 
 
 def end_of_body(text, at):
@@ -38,26 +43,31 @@ def without_ptx(text):
         kept += text[done:begin] + " ".join(signature.split()) + ";\n"
         done = end_of_body(text, body)
     kept += text[done:]
+    kept = LAUNCH.sub(r"configure(\1, \2)(", kept)
+    kept = re.sub(r"(?<![.>])\b(" + "|".join(PLACES) + r")\b", lambda m: PLACES[m.group()], kept)
     return re.sub(r"extern __shared__ __align__\((\d+)\) unsigned char memory\[\];",
                   r"unsigned char *memory = dynamic_shared();", kept)
 
 
 def main():
-    root, folder, output, dependencies = map(pathlib.Path, sys.argv[1:5])
-    headers = sys.argv[5:]
-    wanted, read = list(headers), []
+    root, folder, dependencies = map(pathlib.Path, sys.argv[1:4])
+    split = sys.argv.index("--")
+    sources, outputs = sys.argv[4:split], sys.argv[split + 1:]
+    wanted, read = list(sources), []
     while wanted:
         name = wanted.pop()
-        if name in read or not name.endswith(".cuh"):
+        if name in read or not (root / name).exists():
             continue
         read.append(name)
         text = (root / name).read_text()
-        wanted += re.findall(r'^#include "([^"]+)"', text, re.M)
-        to = folder / name
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(without_ptx(text))
-    output.write_text("".join(f'#include "{name}"\n' for name in headers))
-    dependencies.write_text(f"{output}: " + " ".join(str(root / name) for name in read) + "\n")
+        if name.endswith((".cuh", ".cu")):
+            wanted += re.findall(r'^#include "([^"]+)"', text, re.M)
+            to = folder / name
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_text(without_ptx(text))
+    for source, output in zip(sources, outputs):
+        pathlib.Path(output).write_text(f'#include "{source}"\n')
+    dependencies.write_text(" ".join(outputs) + ": " + " ".join(str(root / n) for n in read) + "\n")
 
 
 main()

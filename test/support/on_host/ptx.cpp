@@ -1,0 +1,173 @@
+/* test/support/on_host/ptx.cpp: what is PTX on a device, for the host
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "fibers.h"
+#include "cuda_runtime.h"
+#include "dense/cuda/device/cluster.cuh"
+#include "dense/cuda/device/grid.cuh"
+#include "dense/cuda/device/multiply.cuh"
+#include "dense/cuda/device/pivot.cuh"
+
+std::atomic<const char *> device_fault;
+
+float choose(bool yes, float a, float b)
+{
+    return yes ? a : b;
+}
+double choose(bool yes, double a, double b)
+{
+    return yes ? a : b;
+}
+double quick_reciprocal(double a)
+{
+    return 1 / a;
+}
+unsigned long long now_ns() /* time stands still: nobody gives up */
+{
+    return 1;
+}
+
+void multiply_16x8x8(double (&c)[4], const double (&a)[4], const double (&b)[2])
+{
+    lanes &w = this_warp();
+    const int lane = lane_number();
+    memcpy(w.part[lane], a, sizeof a);
+    memcpy(w.part[lane] + 4, b, sizeof b);
+    meet_lanes();
+    for (int e = 0; e < 4; e++) {
+        const int i = lane / 4 + 8 * (e / 2), j = 2 * (lane % 4) + e % 2;
+        for (int k = 0; k < 8; k++)
+            c[e] +=
+                w.part[i % 8 * 4 + k % 4][i / 8 + 2 * (k / 4)] * w.part[j * 4 + k % 4][4 + k / 4];
+    }
+    meet_lanes();
+}
+
+packet_word packet_word_load(const packet_word *p)
+{
+    const unsigned long long epoch = __atomic_load_n(&p->epoch, __ATOMIC_ACQUIRE);
+    return {__atomic_load_n(&p->value, __ATOMIC_RELAXED), epoch};
+}
+packet_word packet_word_load_if(bool wanted, const packet_word *p)
+{
+    if (!wanted)
+        return {};
+    take_turns(); /* others may send it meanwhile */
+    return packet_word_load(p);
+}
+void packet_word_store(packet_word *p, packet_word v)
+{
+    if (p->epoch == v.epoch)
+        device_fault = "a packet is sent twice";
+    __atomic_store_n(&p->value, v.value, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->epoch, v.epoch, __ATOMIC_RELEASE);
+}
+template <typename T>
+bool packet_arrived(const packet_word *packets, int i, unsigned long long epoch)
+{
+    take_turns();
+    return packet_word_load(packets + (int64_t)i * packet<T>::COUNT).epoch == epoch;
+}
+
+#define INSTANCE(T) template bool packet_arrived<T>(const packet_word *, int, unsigned long long);
+INSTANCE(float)
+INSTANCE(double)
+INSTANCE(complex_s)
+INSTANCE(complex_d)
+#undef INSTANCE
+
+int cluster_rank()
+{
+    return this_block->rank;
+}
+int cluster_blocks()
+{
+    return this_block->width;
+}
+void cluster_arrive()
+{
+    block_cluster &c = *this_block->cluster;
+    this_thread->cluster_meeting = c.meeting;
+    if (++c.arrived == this_block->width * (int)this_block->threads.x) {
+        c.arrived = 0;
+        c.meeting++;
+    }
+}
+void cluster_wait()
+{
+    while (this_block->cluster->meeting == this_thread->cluster_meeting)
+        take_turns();
+}
+
+void inbox_open(uint64_t *barrier)
+{
+    this_block->barrier[barrier] = {};
+}
+static void end_phase(copy_barrier &b)
+{
+    if (b.is_open && b.come == b.expected)
+        b = {0, 0, b.phase + 1, false};
+}
+void inbox_expect(uint64_t *barrier, unsigned bytes)
+{
+    copy_barrier &b = this_block->barrier.at(barrier);
+    if (b.is_open)
+        device_fault = "a barrier expects bytes twice";
+    b.is_open = true;
+    b.expected = bytes;
+    end_phase(b);
+}
+/* It comes when it is waited for; until then there are no numbers. */
+void inbox_copy(void *to, const void *from, unsigned bytes, uint64_t *barrier)
+{
+    if (reinterpret_cast<size_t>(to) % 16 || reinterpret_cast<size_t>(from) % 16 || bytes % 16)
+        device_fault = "a copy is not aligned";
+    memset(to, 0xff, bytes);
+    this_block->copies.push_back({to, from, bytes, barrier});
+}
+/* What has been sent comes, too, when something is waited for. */
+static void open_letters()
+{
+    std::lock_guard<std::mutex> alone(this_block->receiving);
+    for (const letter &l : this_block->letters) {
+        memcpy(this_block->shared + l.to, l.value, l.bytes);
+        this_block->barrier.at(reinterpret_cast<uint64_t *>(this_block->shared + l.barrier)).come +=
+            l.bytes;
+    }
+    this_block->letters.clear();
+}
+template <typename T> void inbox_send(T *at, uint64_t *barrier, int rank, T v)
+{
+    const auto place_of = [](void *p) {
+        return (size_t)(static_cast<unsigned char *>(p) - this_block->shared);
+    };
+    letter l = {place_of(at), place_of(barrier), sizeof v, {}};
+    memcpy(l.value, &v, sizeof v);
+    thread_block &to = *this_block->cluster->block[rank];
+    std::lock_guard<std::mutex> alone(to.receiving);
+    to.letters.push_back(l);
+}
+template void inbox_send<place>(place *, uint64_t *, int, place);
+void inbox_wait(const uint64_t *barrier, unsigned phase)
+{
+    copy_barrier &b = this_block->barrier.at(barrier);
+    while (b.phase % 2 == phase) {
+        std::vector<begun_copy> others;
+        for (const begun_copy &c : this_block->copies)
+            if (c.barrier == barrier) {
+                memcpy(c.to, c.from, c.bytes);
+                b.come += c.bytes;
+            } else {
+                others.push_back(c);
+            }
+        this_block->copies.swap(others);
+        open_letters();
+        end_phase(b);
+        if (b.phase % 2 == phase)
+            take_turns();
+    }
+}
+
+double reciprocal_root(double a)
+{
+    return 1 / sqrt(a);
+}

@@ -1,0 +1,95 @@
+/* test/support/on_host/substitute.cpp: solves by the kernels of gpu/substitute
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "on_host.h"
+#include "fibers.h"
+#include "gpu/substitute/substitute.cuh"
+
+template <typename T> static void invert(const on_host_solve *s, T *factor)
+{
+    const device_substitution *t = s->plan;
+    const invert_arguments<T> a = {factor, t->block, t->narrow_blocks, t->blocks, t->cholesky != 0};
+    const int narrow = (t->narrow_blocks + NARROW_TOGETHER - 1) / NARROW_TOGETHER;
+    const block_shape shape = {dim3((unsigned)(narrow + t->blocks - t->narrow_blocks)),
+                               TILE_THREADS, INVERT_SHARED<T>, 1};
+    run_blocks(shape, s->seed, [&] { invert_diagonal_blocks<T>(a); });
+    for (int k = 0; s->refuse > 0 && k < t->blocks; k += s->refuse)
+        factor[t->block[k].at + (int64_t)(t->block[k].order - 1) * t->block[k].ld] =
+            not_a_number<T>();
+}
+
+template <typename T> static substitute_arguments<T> arguments_of(const on_host_solve *s)
+{
+    const device_substitution *t = s->plan;
+    substitute_arguments<T> q = {};
+    q.a.b = static_cast<const T *>(s->b);
+    q.a.x = static_cast<T *>(s->x);
+    q.a.b_row = q.a.x_row = 1;
+    q.a.b_column = q.a.x_column = s->n;
+    q.a.scale = static_cast<const real_of<T> *>(s->scale);
+    q.a.user_row = s->user_row;
+    q.a.n = s->n;
+    q.a.columns = s->columns;
+    q.a.patience = 2;
+    q.panel = static_cast<const T *>(t->factor);
+    q.d = q.panel + t->panel_scalars;
+    q.e = q.d + s->n;
+    q.node = t->node;
+    q.row = t->row;
+    q.source_start = t->source_start;
+    q.source = t->source;
+    q.table = t->table;
+    q.copy = t->copy;
+    q.task = t->task;
+    q.packets = t->packets;
+    q.forward_tasks = t->forward_tasks;
+    q.tasks = t->tasks;
+    q.hermitian = t->hermitian;
+    q.cholesky = t->cholesky;
+    return q;
+}
+
+template <typename T, int C> static void solve(const on_host_solve *s)
+{
+    invert(s, static_cast<T *>(const_cast<void *>(s->plan->factor)));
+    const int64_t groups = (s->columns + C - 1) / C;
+    std::vector<packet_word> packets((size_t)(s->plan->packets * groups * C * packet<T>::COUNT));
+    workspace_head head = {};
+    solve_state state = {};
+    substitute_arguments<T> q = arguments_of<T>(s);
+    q.a.packets = packets.data();
+    q.a.state = &state;
+    q.head = &head;
+    for (int l = 0; l < s->launches; l++) {
+        run_blocks({dim3((unsigned)s->blocks), SUBSTITUTE_THREADS, sizeof(substitute_shared<T, C>),
+                    1},
+                   s->seed + (uint64_t)l, [&] { substitute_kernel<T, C>(q); });
+        if (head.ticket != (unsigned long long)(l + 1) << TICKET_BITS)
+            device_fault = "the tickets are not ready for the next launch";
+    }
+}
+
+template <typename T> static void solve_typed(const on_host_solve *s)
+{
+    constexpr int MOST = sizeof(T) > 8 ? SUBSTITUTE_COLUMNS / 2 : SUBSTITUTE_COLUMNS;
+    s->several ? solve<T, MOST>(s) : solve<T, 1>(s);
+}
+
+extern "C" const char *on_host_substitute(const on_host_solve *s)
+{
+    device_fault = nullptr;
+    switch (s->type) {
+    case LIBSOLVER_S:
+        solve_typed<float>(s);
+        break;
+    case LIBSOLVER_D:
+        solve_typed<double>(s);
+        break;
+    case LIBSOLVER_C:
+        solve_typed<complex_s>(s);
+        break;
+    case LIBSOLVER_Z:
+        solve_typed<complex_d>(s);
+        break;
+    }
+    return device_fault;
+}
