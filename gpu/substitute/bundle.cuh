@@ -153,6 +153,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
                 __syncwarp();
                 if (first + lane() < k)
                     n.slot[i] = multiply(sum, scale);
+                __syncwarp();
             }
         } else {
 #pragma unroll 1
