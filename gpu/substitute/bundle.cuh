@@ -135,7 +135,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     {
         const int k = n.columns;
         if (is_refused(n.panel, n.ld, k))
-            return substitute_block<C>(n.panel, n.ld, k, q.cholesky, false, n.slot, C, 1);
+            return substitute_block<C>(n.panel, n.ld, k, q.cholesky, false, n.slot);
         if constexpr (C == 1) {
 #pragma unroll 1
             for (int first = (k - 1) / 32 * 32; first >= 0; first -= 32) {
@@ -173,7 +173,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     {
         const int k = n.columns;
         if (is_refused(n.panel, n.ld, k))
-            return substitute_block<C>(n.panel, n.ld, k, q.cholesky, true, n.slot, C, 1);
+            return substitute_block<C>(n.panel, n.ld, k, q.cholesky, true, n.slot);
         if (q.cholesky) {
 #pragma unroll 1
             for (int i = row(); i < k; i += ROWS)

@@ -126,43 +126,65 @@ __global__ void __launch_bounds__(TILE_THREADS)
     invert_narrow(a, wanted, a.block[wanted ? number : 0], shared + group * 2 * NARROW_AREA);
 }
 
-/* y := inv(L) y by substitution, entry i at y[i step]; L of order up to 64, anywhere.  A warp
- * calls; what it waits for is nobody's hurry. */
-template <typename T>
+/* The C columns of y := inv(L) y by substitution, L of order up to 64 and anywhere, row i of y at
+ * y[i step]: a warp, whose lanes have rows l and l + 32 of all columns.  With L = U D the chain has
+ * no division: U z = y, then D^-1 z. */
+template <int C, typename T>
 static __device__ __noinline__ void substitute_slowly(triangle_view<T> L, T *y, int step)
 {
     const int lane = threadIdx.x % 32;
-    const bool near = lane < L.n, far = lane + 32 < L.n;
-    T low = near ? y[lane * step] : T{}, high = far ? y[(lane + 32) * step] : T{};
-    __syncwarp();
-#pragma unroll 4
-    for (int j = 0; j < L.n; j++) {
-        T x = shuffle(j < 32 ? low : high, j % 32);
-        if (!L.unit)
-            x = divide(x, *L.at(j, j));
-        if (lane == j % 32)
-            y[j * step] = x;
-        if (near && lane > j)
-            low = multiply_add(low, -x, *L.at(lane, j));
-        if (far && lane + 32 > j)
-            high = multiply_add(high, -x, *L.at(lane + 32, j));
+    const T one = from_real<T>(1);
+    const int row[2] = {lane, lane + 32};
+    T z[2][C], scale[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const bool mine = row[h] < L.n;
+        scale[h] = mine && !L.unit ? divide(one, *L.at(row[h], row[h])) : one;
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            z[h][c] = mine ? y[row[h] * step + c] : T{};
     }
+    auto eliminate = [&](auto half, int j) { /* column 32 half + j */
+        constexpr int H = decltype(half)::value;
+        const T d = shuffle(scale[H], j);
+        T u[2] = {};
+#pragma unroll
+        for (int h = H; h < 2; h++)
+            if (row[h] < L.n && row[h] > 32 * H + j)
+                u[h] = multiply(*L.at(row[h], 32 * H + j), d);
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            const T found = -shuffle(z[H][c], j);
+#pragma unroll
+            for (int h = H; h < 2; h++)
+                z[h][c] = multiply_add(z[h][c], found, u[h]);
+        }
+    };
+#pragma unroll 4
+    for (int j = 0; j < min(L.n, 32); j++)
+        eliminate(std::integral_constant<int, 0>(), j);
+#pragma unroll 4
+    for (int j = 0; j < L.n - 32; j++)
+        eliminate(std::integral_constant<int, 1>(), j);
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            if (row[h] < L.n)
+                y[row[h] * step + c] = multiply(z[h][c], scale[h]);
     __syncwarp();
 }
 
-/* The same with the block at D, or with its transpose, for each of C vectors side by side. */
+/* The same with the block at D, or with its transpose; row i of y at C i. */
 template <int C, typename T>
 __device__ __forceinline__ void substitute_block(const T *D, int64_t ld, int order, bool cholesky,
-                                                 bool transposed, T *y, int step, int apart)
+                                                 bool transposed, T *y)
 {
     const int last = order - 1;
     const triangle_view<T> L =
         transposed ? triangle_view<T>{D + last * (ld + 1), -ld, -1, order, !cholesky, true}
                    : triangle_view<T>{D, 1, ld, order, !cholesky, false};
-#pragma unroll 1
-    for (int c = 0; c < C; c++)
-        substitute_slowly(L, y + c * apart + (transposed ? last * step : 0),
-                          transposed ? -step : step);
+    substitute_slowly<C>(L, y + (transposed ? last * C : 0), transposed ? -C : C);
 }
 
 #endif

@@ -68,7 +68,7 @@ template <typename T> struct large_solver : large_base<T, 1> {
         pass_around(0, value);
         T *y = room.large.x[0][0];
         if (threadIdx.x < 32)
-            substitute_block<1>(D, ld, order, q.cholesky, transposed, y, 1, 0);
+            substitute_block<1>(D, ld, order, q.cholesky, transposed, y);
         __syncthreads();
         return threadIdx.x < TILE ? y[threadIdx.x] : T{};
     }

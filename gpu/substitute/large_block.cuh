@@ -88,7 +88,7 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         __syncthreads();
         pass_around(0, value);
         if (threadIdx.x < 32)
-            substitute_block<C>(D, ld, order, q.cholesky, transposed, room.large.x[0][0], C, 1);
+            substitute_block<C>(D, ld, order, q.cholesky, transposed, room.large.x[0][0]);
         __syncthreads();
 #pragma unroll
         for (int p = 0; p < PASSES; p++)
