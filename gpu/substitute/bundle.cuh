@@ -3,9 +3,10 @@
  *
  * A level of eight nodes or more is shared out by nodes, each a warp's; of fewer, the products with
  * the rows below them are shared out too.  With one right-hand side lanes have rows (backward:
- * columns) of a product; where neighbouring lanes would read from places as far apart as the
- * leading dimension, each begins its sum with another term, so that they do not meet in a bank.
- * With several, products are those of the tensor cores, 16 rows at a time. */
+ * columns) of a product; with several, products are those of the tensor cores, 16 rows at a time.
+ * A level is a chain of reads that wait for each other: what does not depend on values, the next
+ * nodes and reciprocals, is read before they come, terms of sums are on their way together, and
+ * what the bundle finds is published when all levels are done, but for what goes up. */
 #ifndef GPU_SUBSTITUTE_BUNDLE_CUH
 #define GPU_SUBSTITUTE_BUNDLE_CUH
 
@@ -22,9 +23,14 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     struct member {
         const T *panel;
         T *slot; /* of its front; row i's at C i */
-        const int32_t *inside, *at, *user;
-        const real_of<T> *scale;
-        int ld, columns, rows, first, up;
+        const int32_t *inside, *at;
+        int ld, columns, rows, up;
+    };
+    /* What a warp does in a round, of up to eight nodes of a level, of which there are `count`: of
+     * `size` warps of its node it is number `rank`; that of rank 0 is warp `first`. */
+    struct part {
+        int panel, ld, shape, slot, up; /* bundle_node */
+        int rank, size, count, first;
     };
 
     substitute_room<T, C> &room;
@@ -41,20 +47,35 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     {
     }
 
-    __device__ __forceinline__ member node(int k) const
+    __device__ __forceinline__ member node(const part &w) const
     {
-        const bundle_node n = reinterpret_cast<const bundle_node *>(table + head.node)[k];
-        return {scalars + n.panel,
-                room.bundle.slot[n.slot],
-                table + head.inside + n.slot,
-                table + head.at + n.slot,
-                table + head.user + n.slot,
-                room.bundle.scale + n.slot,
+        return {scalars + w.panel,
+                room.bundle.slot[w.slot],
+                table + head.inside + w.slot,
+                table + head.at + w.slot,
+                w.ld,
+                w.shape & 0xff,
+                w.shape >> 8,
+                w.up};
+    }
+    /* Of nodes [begin, end), or the first eight of them. */
+    __device__ __forceinline__ part part_of(int begin, int end) const
+    {
+        const int count = min(SUBSTITUTE_WARPS, end - begin);
+        /* 64 / count, rounded up: a division that is right for the few values there are */
+        const int once = (int)(0x080a0b0d10162040ull >> 8 * (count - 1)) & 0xff;
+        const int rank = warp() * once >> 6, first = warp() - rank * count;
+        const bundle_node n =
+            reinterpret_cast<const bundle_node *>(table + head.node)[begin + first];
+        return {n.panel,
                 n.ld,
-                n.shape & 0xff,
-                n.shape >> 8,
-                n.first,
-                n.up};
+                n.shape,
+                n.slot,
+                n.up,
+                rank,
+                ((SUBSTITUTE_WARPS - 1 - first) * once >> 6) + 1,
+                count,
+                first};
     }
     __device__ __forceinline__ static int lane() { return threadIdx.x % 32; }
     __device__ __forceinline__ static int warp() { return threadIdx.x / 32; }
@@ -124,75 +145,95 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
             }
         });
     }
-    __device__ __forceinline__ T reciprocal(const member &n, int i) const
+    /* The sum of a[t step] x[t] over t < count, which lanes need not agree on.  Few instructions: a
+     * warp alone on its way waits longer for them than for memory. */
+    __device__ __forceinline__ static T inner_product(const T *a, int step, const T *x, int count)
     {
-        return q.cholesky ? from_real<T>(quick_reciprocal(real_part(n.panel[i * (n.ld + 1)])))
-                          : from_real<T>(1);
+        T sum[2] = {};
+        int left = count;
+#pragma unroll 1
+        for (; left >= 4; left -= 4, a += 4 * step, x += 4) {
+            const T l[4] = {a[0], a[step], a[2 * step], a[3 * step]},
+                    r[4] = {x[0], x[1], x[2], x[3]};
+#pragma unroll
+            for (int u = 0; u < 4; u++)
+                sum[u % 2] = multiply_add(sum[u % 2], l[u], r[u]);
+        }
+        T l[3] = {}, r[3] = {};
+#pragma unroll
+        for (int u = 0; u < 3; u++)
+            if (u < left) {
+                l[u] = a[u * step];
+                r[u] = x[u];
+            }
+#pragma unroll
+        for (int u = 0; u < 3; u++)
+            sum[u % 2] = multiply_add(sum[u % 2], l[u], r[u]);
+        return sum[0] + sum[1];
+    }
+    /* 1 over the diagonal's entries of rows i and i + step of the pivots, which are read as the last
+     * one's behind it. */
+    __device__ __forceinline__ void reciprocals(const member &n, int i, int step,
+                                                T (&scale)[2]) const
+    {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const int at = max(0, min(i + h * step, n.columns - 1));
+            scale[h] = q.cholesky && n.columns > 0
+                           ? from_real<T>(quick_reciprocal(real_part(n.panel[at * (n.ld + 1)])))
+                           : from_real<T>(1);
+        }
     }
 
-    /* The pivots' slots := inv(L) times them, or inv(L)^T. */
+    /* The pivots' slots := inv(L) times them. */
     __device__ __forceinline__ void solve_forward(const member &n) const
     {
         const int k = n.columns;
         if (is_refused(n.panel, n.ld, k))
             return substitute_block<C>(n.panel, n.ld, k, q.cholesky, false, n.slot);
+        T scale[2];
         if constexpr (C == 1) {
+            reciprocals(n, lane(), 32, scale);
 #pragma unroll 1
             for (int first = (k - 1) / 32 * 32; first >= 0; first -= 32) {
                 const int i = min(first + lane(), k - 1);
-                const T *row = n.panel + i * n.ld;
-                const T scale = reciprocal(n, i);
-                T sum = n.slot[i];
-                int j = i;
-#pragma unroll 4
-                for (int t = 0; t < k; t++) {
-                    const T with = multiply_add(sum, row[j], n.slot[j]);
-                    sum = choose(j < i, with, sum);
-                    j = j + 1 < k ? j + 1 : 0;
-                }
+                const T sum = inner_product(n.panel + i * n.ld, 1, n.slot, i);
+                const T z = multiply(n.slot[i] + sum, first > 0 ? scale[1] : scale[0]);
                 __syncwarp();
                 if (first + lane() < k)
-                    n.slot[i] = multiply(sum, scale);
+                    n.slot[i] = z;
                 __syncwarp();
             }
         } else {
 #pragma unroll 1
             for (int first = (k - 1) / 16 * 16; first >= 0; first -= 16) {
                 product_sum<T, 1> sum;
+                reciprocals(n, first + lane() / 4, 8, scale);
                 multiply_slots(sum, n.slot, 0, min(first + 15, k), [&](int i, int c) {
                     return first + i < k && c < first + i ? n.panel[c + (first + i) * n.ld] : T{};
                 });
                 __syncwarp();
-                put_sum(sum, n.slot, first, k,
-                        [&](int i, T f, T v) { return multiply(f + v, reciprocal(n, i)); });
+                put_sum(sum, n.slot, first, k, [&](int i, T f, T v) {
+                    return multiply(f + v, i - first < 8 ? scale[0] : scale[1]);
+                });
             }
+            __syncwarp();
         }
-        __syncwarp();
     }
+    /* The pivots' slots := inv(U)^T times them, L = U D. */
     __device__ __forceinline__ void solve_backward(const member &n) const
     {
         const int k = n.columns;
-        if (is_refused(n.panel, n.ld, k))
-            return substitute_block<C>(n.panel, n.ld, k, q.cholesky, true, n.slot);
-        if (q.cholesky) {
-#pragma unroll 1
-            for (int i = row(); i < k; i += ROWS)
-                n.slot[place(i)] = multiply(n.slot[place(i)], reciprocal(n, i));
-            __syncwarp();
-        }
         if constexpr (C == 1) {
 #pragma unroll 1
             for (int first = 0; first < k; first += 32) {
                 const int j = min(first + lane(), k - 1);
-                T sum = n.slot[j];
-#pragma unroll 4
-                for (int i = first + 1; i < k; i++) {
-                    const T with = multiply_add(sum, n.panel[j + i * n.ld], n.slot[i]);
-                    sum = choose(i > j, with, sum);
-                }
+                const T sum =
+                    inner_product(n.panel + j + (j + 1) * n.ld, n.ld, n.slot + j + 1, k - 1 - j);
+                const T y = n.slot[j] + sum;
                 __syncwarp();
                 if (first + lane() < k)
-                    n.slot[j] = sum;
+                    n.slot[j] = y;
                 __syncwarp();
             }
         } else {
@@ -204,23 +245,13 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
                 });
                 __syncwarp();
                 put_sum(sum, n.slot, first, k, [&](int, T y, T v) { return y + v; });
+                __syncwarp();
             }
         }
-        __syncwarp();
     }
 
     /* ---- Nodes ---- */
 
-    /* z of a node's pivots.  All lanes of a warp call. */
-    __device__ __forceinline__ void pivots(const member &n) const
-    {
-        add_inside(n, 0, n.columns, 0, 1);
-        solve_forward(n);
-#pragma unroll 1
-        for (int i = row(); i < n.columns; i += ROWS)
-            this->send(n.first + i, n.slot[place(i)]);
-        __syncwarp();
-    }
     /* What goes up from a node's rows below, `size` warps of which this is number `rank`. */
     __device__ __forceinline__ void pass_up(const member &n, int rank, int size) const
     {
@@ -229,108 +260,143 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         const T *L = n.panel + n.columns;
 #pragma unroll 1
         for (int first = CHUNK * rank; first < n.rows; first += CHUNK * size) {
-            T sum = {};
             if constexpr (C == 1) {
                 const int i = min(first + lane(), n.rows - 1);
-#pragma unroll 4
-                for (int j = 0; j < n.columns; j++)
-                    sum = multiply_add(sum, L[i + j * n.ld], n.slot[j]);
+                const T sum = inner_product(L + i, n.ld, n.slot, n.columns);
+                if (first + lane() < n.rows) {
+                    const T value = slot[i] - sum;
+                    slot[i] = value;
+                    if (n.up >= 0)
+                        this->send(n.up + i, value);
+                }
             } else {
                 product_sum<T, 1> product;
                 multiply_slots(product, n.slot, 0, n.columns, [&](int i, int c) {
                     return L[min(first + i, n.rows - 1) + c * n.ld];
                 });
                 put_sum(product, slot, first, n.rows, [](int, T f, T v) { return f - v; });
+                if (n.up < 0)
+                    continue;
                 __syncwarp();
-            }
 #pragma unroll 1
-            for (int i = first + row(); i < min(first + CHUNK, n.rows); i += ROWS) {
-                const T value = C == 1 ? slot[i] - sum : slot[place(i)];
-                if (C == 1)
-                    slot[i] = value;
-                if (n.up >= 0)
-                    this->send(n.up + i, value);
+                for (int i = first + row(); i < min(first + CHUNK, n.rows); i += ROWS)
+                    this->send(n.up + i, slot[place(i)]);
             }
         }
     }
-    /* The x inside that a node's rows below meet, conjugated if Hermitian. */
-    __device__ __forceinline__ void fetch_below(const member &n, int rank, int size) const
+    /* The slots of rows [from, to) of a node's front, below its pivots, := the x inside that they
+     * meet, by a warp. */
+    __device__ __forceinline__ void fetch_below(const member &n, int from, int to) const
     {
-        const int end = n.columns + n.rows;
 #pragma unroll 1
-        for (int first = n.columns + EACH * ROWS * rank + row(); first < end;
-             first += EACH * ROWS * size) {
+        for (int first = from + row(); first < to; first += EACH * ROWS) {
             int at[EACH];
             T x[EACH];
 #pragma unroll
             for (int u = 0; u < EACH; u++)
-                at[u] = first + u * ROWS < end ? n.at[first + u * ROWS] : -1;
+                at[u] = first + u * ROWS < to ? n.at[first + u * ROWS] : -1;
 #pragma unroll
             for (int u = 0; u < EACH; u++)
                 x[u] = at[u] >= 0 ? room.bundle.slot[0][place(at[u])] : T{};
 #pragma unroll
             for (int u = 0; u < EACH; u++)
                 if (at[u] >= 0)
-                    n.slot[place(first + u * ROWS)] = conjugate_if(x[u], q.hermitian);
+                    n.slot[place(first + u * ROWS)] = x[u];
         }
         __syncwarp();
     }
-    /* The pivots' slots -= L^T x of the rows below, C > 1. */
-    __device__ __forceinline__ void subtract_below(const member &n, int rank, int size) const
+    /* The pivots' slots := inv(D) (what they are - L^T x of the rows below), without inv(D) if the
+     * inverse is refused; of L D L^T it is one.  By the warps of a node, there for the first. */
+    __device__ __forceinline__ void pull_down(const part &w, const member &n, bool refused) const
     {
+        const T one = from_real<T>(1);
+        if constexpr (C == 1) {
+            T(*partial)[SUBSTITUTE_ROWS] = room.bundle.partial;
+            /* each warp has other rows, that it fetches itself */
+            const int share = n.rows <= 8 * w.size ? 8 : n.rows <= 16 * w.size ? 16 : 32;
+            T scale[2], sum[2] = {};
+            if (w.rank == 0)
+                reciprocals(n, lane(), 32, scale);
 #pragma unroll 1
-        for (int first = 16 * rank; first < n.columns; first += 16 * size) {
-            product_sum<T, 1> sum;
-            multiply_slots(sum, n.slot + n.columns * C, 0, n.rows, [&](int j, int r) {
-                return n.panel[n.columns + r + min(first + j, n.columns - 1) * n.ld];
-            });
-            put_sum(sum, n.slot, first, n.columns, [](int, T y, T v) { return y - v; });
-        }
-        __syncwarp();
-    }
-    /* What this warp's rows add to column j of L^T x, C = 1. */
-    __device__ __forceinline__ T sum_below(const member &n, int rank, int size, int j) const
-    {
-        const T *slot = n.slot + n.columns;
-        T sum = {};
-#pragma unroll 1
-        for (int first = 32 * rank; first < n.rows; first += 32 * size) {
-            const int count = min(32, n.rows - first);
-            const T *column = n.panel + n.columns + first + j * n.ld;
-            int r = lane() % count;
-#pragma unroll 4
-            for (int t = 0; t < count; t++) {
-                sum = multiply_add(sum, column[r], slot[first + r]);
-                r = r + 1 < count ? r + 1 : 0;
+            for (int first = share * w.rank; first < n.rows; first += share * w.size) {
+                const int count = min(share, n.rows - first), from = n.columns + first;
+                fetch_below(n, from, from + count);
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const int j = lane() + 32 * h;
+                    if (32 * h >= n.columns)
+                        break;
+                    sum[h] = sum[h] + inner_product(n.panel + min(j, n.columns - 1) * n.ld + from,
+                                                    1, n.slot + from, count);
+                }
             }
-        }
-        return sum;
-    }
-    /* x of a node's pivots, what is left of D^-1 z being in their slots. */
-    __device__ __forceinline__ void finish(const member &n) const
-    {
-        solve_backward(n);
+            if (share * w.rank < n.rows)
+#pragma unroll
+                for (int h = 0; h < 2; h++)
+                    partial[warp()][lane() + 32 * h] = sum[h];
+            meet(w.count);
+            if (w.rank > 0)
+                return;
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int j = lane() + 32 * h;
+                if (j >= n.columns)
+                    break;
+                T y = n.slot[j], more[SUBSTITUTE_WARPS];
+#pragma unroll
+                for (int r = 0; r < SUBSTITUTE_WARPS; r++)
+                    more[r] =
+                        r < w.size && share * r < n.rows ? partial[w.first + r * w.count][j] : T{};
+#pragma unroll
+                for (int r = 0; r < SUBSTITUTE_WARPS; r++)
+                    y = y - more[r];
+                n.slot[j] = multiply(y, refused ? one : scale[h]);
+            }
+            __syncwarp();
+        } else {
+            const int each = (n.rows + w.size - 1) / w.size, from = n.columns + each * w.rank;
+            fetch_below(n, from, min(from + each, n.columns + n.rows));
+            meet(w.count);
 #pragma unroll 1
-        for (int i = row(); i < n.columns; i += ROWS) {
-            const T x = conjugate_if(n.slot[place(i)], q.hermitian);
-            n.slot[place(i)] = x;
-            this->send_x(n.first + i, n.user[i], n.scale[i], x);
+            for (int first = 16 * w.rank; first < n.columns; first += 16 * w.size) {
+                product_sum<T, 1> sum;
+                T scale[2] = {one, one};
+                if (!refused)
+                    reciprocals(n, first + lane() / 4, 8, scale);
+                multiply_slots(sum, n.slot + n.columns * C, 0, n.rows, [&](int j, int r) {
+                    return n.panel[n.columns + r + min(first + j, n.columns - 1) * n.ld];
+                });
+                put_sum(sum, n.slot, first, n.columns, [&](int j, T y, T v) {
+                    return multiply(y - v, j - first < 8 ? scale[0] : scale[1]);
+                });
+            }
+            meet(w.count);
         }
-        __syncwarp();
     }
 
-    /* Calls work(node, rank, size, count) for the nodes from number `begin` to `end`, a level,
-     * eight or less at a time, of which there are `count`: of `size` warps of its node this one is
-     * number `rank`.  All warps come to the barriers of work together where they are less than
-     * eight. */
-    template <typename F>
-    __device__ __forceinline__ void each_node(int begin, int end, F work) const
+    /* Calls work(part) for all rounds, upwards or downwards, all warps together from level to
+     * level. */
+    template <typename F> __device__ __forceinline__ void each_round(bool upwards, F work) const
     {
+        int left = head.levels, level = upwards ? 0 : left - 1, begin = table[head.level + level],
+            end = table[head.level + level + 1];
+        part now = part_of(begin, end);
 #pragma unroll 1
-        for (; begin < end; begin += SUBSTITUTE_WARPS) {
-            const int count = min(SUBSTITUTE_WARPS, end - begin), mine = warp() % count;
-            work(node(begin + mine), warp() / count, (SUBSTITUTE_WARPS - 1 - mine) / count + 1,
-                 count);
+        for (;;) {
+            begin += SUBSTITUTE_WARPS;
+            const bool last = begin >= end;
+            if (last && --left > 0) {
+                level += upwards ? 1 : -1;
+                begin = table[head.level + level];
+                end = table[head.level + level + 1];
+            }
+            const part next = left > 0 ? part_of(begin, end) : now;
+            work(now);
+            if (last)
+                __syncthreads();
+            if (left == 0)
+                return;
+            now = next;
         }
     }
     /* A barrier among the warps of `count` nodes. */
@@ -420,62 +486,53 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         begin_forward();
         meanwhile();
         __syncthreads();
-#pragma unroll 1
-        for (int level = 0; level < head.levels; level++) {
-            each_node(table[head.level + level], table[head.level + level + 1],
-                      [&](const member &n, int rank, int size, int count) {
-                          const int front = n.columns + n.rows;
-                          /* rows below by other warps, while z is formed */
-                          if (rank > 0 || size == 1)
-                              add_inside(n, n.columns, front, max(0, rank - 1), max(1, size - 1));
-                          if (rank == 0)
-                              pivots(n);
-                          meet(count);
-                          pass_up(n, rank, size);
-                      });
-            __syncthreads();
-        }
+        each_round(true, [&](const part &w) {
+            const member n = node(w);
+            /* rows below by other warps, while z is formed */
+            if (w.rank > 0 || w.size == 1)
+                add_inside(n, n.columns, n.columns + n.rows, max(0, w.rank - 1),
+                           max(1, w.size - 1));
+            if (w.rank == 0) {
+                add_inside(n, 0, n.columns, 0, 1);
+                solve_forward(n);
+            }
+            meet(w.count);
+            pass_up(n, w.rank, w.size);
+        });
+        each_pivot(
+            [&](int i, int) { this->send(table[head.at + i], room.bundle.slot[0][place(i)]); });
     }
     template <typename F> __device__ __forceinline__ void backward(F &meanwhile) const
     {
         begin_backward();
         meanwhile();
         __syncthreads();
-#pragma unroll 1
-        for (int level = head.levels - 1; level >= 0; level--) {
-            each_node(table[head.level + level], table[head.level + level + 1],
-                      [&](const member &n, int rank, int size, int count) {
-                          fetch_below(n, rank, size);
-                          pull_down(n, rank, size, count);
-                          if (rank == 0)
-                              finish(n);
-                      });
-            __syncthreads();
-        }
+        each_round(false, [&](const part &w) {
+            const member n = node(w);
+            const bool refused = is_refused(n.panel, n.ld, n.columns);
+            pull_down(w, n, refused);
+            if (w.rank > 0)
+                return;
+            if (refused)
+                substitute_block<C>(n.panel, n.ld, n.columns, q.cholesky, true, n.slot);
+            else
+                solve_backward(n);
+        });
+        each_pivot([&](int i, int user) {
+            this->send_x(table[head.at + i], user, room.bundle.scale[i],
+                         conjugate_if(room.bundle.slot[0][place(i)], q.hermitian));
+        });
     }
 
   private:
-    /* The pivots' slots -= L^T x of the rows below, by the warps of `count` nodes; there for the
-     * first one of each. */
-    __device__ __forceinline__ void pull_down(const member &n, int rank, int size, int count) const
+    /* visit(slot, row of A) for the slots of all pivots. */
+    template <typename F> __device__ __forceinline__ void each_pivot(F visit) const
     {
-        if constexpr (C == 1) {
-            T(*partial)[SUBSTITUTE_ROWS] = room.bundle.partial;
 #pragma unroll 1
-            for (int j = lane(); j - lane() < n.columns; j += 32)
-                partial[warp()][j] = sum_below(n, rank, size, min(j, n.columns - 1));
-            meet(count);
-            for (int j = lane(); rank == 0 && j < n.columns; j += 32) {
-                T y = n.slot[j];
-                for (int w = warp(); w < SUBSTITUTE_WARPS; w += count)
-                    y = y - partial[w][j];
-                n.slot[j] = y;
-            }
-            __syncwarp();
-        } else {
-            meet(count);
-            subtract_below(n, rank, size);
-            meet(count);
+        for (int i = threadIdx.x / C; i < head.slots; i += TOGETHER) {
+            const int user = table[head.user + i];
+            if (user >= 0)
+                visit(i, user);
         }
     }
 };

@@ -4,18 +4,22 @@
  *
  * With L = U D of a diagonal block, D its diagonal (of L D L^T: one), entry (i, j) of inv(U) lies
  * at (j, i), in the triangle above the diagonal that a panel does not use: its diagonal is one.
- * Where products with it could lose digits (growth.h) its last row's first entry is not a number,
- * and solves substitute. */
+ * Where products with it could lose digits (growth.h) its last row's first entry is not a number:
+ * it is refused.  Of more than SUBSTITUTE_NARROW pivots, the inverses of the diagonal blocks of so
+ * many rows then lie where they would be without it, each with its own mark, and solves go from one
+ * of these blocks to the next; in a block that is refused itself, from row to row. */
 #ifndef GPU_SUBSTITUTE_INVERSE_CUH
 #define GPU_SUBSTITUTE_INVERSE_CUH
 
 #include "dense/cuda/device/invert.cuh"
+#include "dense/cuda/device/multiply.cuh"
 #include "gpu/substitute/substitution.h"
 
-/* Of growth.h's measure.  The componentwise error of a whole solve is at most that of substitution
- * with it, give or take; with 1e4 that of 494_bus is 160 times as large and of slam_manhattan 24
- * times.  Few blocks are above it: of 494_bus 4 of 44, else at most 2 % (doc/experiments.md). */
-constexpr double SUBSTITUTE_GROWTH_LIMIT = 64;
+/* Of growth.h's measure.  With it the componentwise error of a whole solve is at most some ten
+ * times that of substitution; with 1e4 that of 494_bus is 160 times as large, that of
+ * slam_manhattan 24 times.  Few blocks are above it: of kkt_cont-201 159 of 7028, mostly of 64
+ * pivots. */
+constexpr double SUBSTITUTE_GROWTH_LIMIT = 256;
 
 template <typename T> struct invert_arguments {
     T *panel;
@@ -68,10 +72,18 @@ __device__ __forceinline__ void invert_wide(const invert_arguments<T> &a,
     invert_blocks(D, X);
     invert_64(D, X);
     const bool refused = growth_exceeds(D, X, sums, SUBSTITUTE_GROWTH_LIMIT);
+    constexpr int N = SUBSTITUTE_NARROW;
+    if (refused && threadIdx.x < TILE) {
+        const bool grows = growth_of_blocks_exceeds<N>(D, X, threadIdx.x, SUBSTITUTE_GROWTH_LIMIT);
+        const unsigned which = __ballot_sync(~0u, grows);
+        sums[threadIdx.x] = (which >> threadIdx.x % 32 / N * N & 0xffff) != 0;
+    }
+    __syncthreads();
     for (int k = threadIdx.x; k < TILE * TILE; k += TILE_THREADS) {
         const int j = k % TILE, i = k / TILE;
+        const bool kept = !refused || (i / N == j / N && sums[i] == 0);
         if (j < i && i < b.order)
-            P[j + (int64_t)i * b.ld] = refused ? not_a_number<T>() : X[i + j * TILE_LD<T>];
+            P[j + (int64_t)i * b.ld] = kept ? X[i + j * TILE_LD<T>] : not_a_number<T>();
     }
 }
 
@@ -106,9 +118,10 @@ __device__ __forceinline__ void invert_narrow(const invert_arguments<T> &a, bool
 constexpr int NARROW_TOGETHER = TILE_THREADS / SUBSTITUTE_NARROW,
               NARROW_AREA = SUBSTITUTE_NARROW * (SUBSTITUTE_NARROW + 1);
 template <typename T>
-constexpr int INVERT_SHARED =
-    2 * (int)sizeof(T) *
-    (TILE_AREA<T> > NARROW_TOGETHER * NARROW_AREA ? TILE_AREA<T> : NARROW_TOGETHER * NARROW_AREA);
+constexpr int INVERT_SHARED = 2 * (int)sizeof(T) *
+                              (TILE_AREA<T> > NARROW_TOGETHER * NARROW_AREA
+                                   ? TILE_AREA<T>
+                                   : NARROW_TOGETHER * NARROW_AREA);
 
 template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)
@@ -126,65 +139,106 @@ __global__ void __launch_bounds__(TILE_THREADS)
     invert_narrow(a, wanted, a.block[wanted ? number : 0], shared + group * 2 * NARROW_AREA);
 }
 
-/* The C columns of y := inv(L) y by substitution, L of order up to 64 and anywhere, row i of y at
- * y[i step]: a warp, whose lanes have rows l and l + 32 of all columns.  With L = U D the chain has
- * no division: U z = y, then D^-1 z. */
+/* The C columns of y := inv(L) y by substitution, L of order up to 32 and anywhere, row i of y at
+ * y[i step]: a warp, whose lanes have a row of all columns.  With L = U D the chain has no
+ * division: U z = y, then D^-1 z. */
 template <int C, typename T>
 static __device__ __noinline__ void substitute_slowly(triangle_view<T> L, T *y, int step)
 {
-    const int lane = threadIdx.x % 32;
-    const T one = from_real<T>(1);
-    const int row[2] = {lane, lane + 32};
-    T z[2][C], scale[2];
+    const int i = threadIdx.x % 32;
+    const bool mine = i < L.n;
+    const T scale = mine && !L.unit ? divide(from_real<T>(1), *L.at(i, i)) : from_real<T>(1);
+    T z[C];
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-        const bool mine = row[h] < L.n;
-        scale[h] = mine && !L.unit ? divide(one, *L.at(row[h], row[h])) : one;
+    for (int c = 0; c < C; c++)
+        z[c] = mine ? y[i * step + c] : T{};
+#pragma unroll 4
+    for (int j = 0; j < L.n; j++) {
+        const T d = shuffle(scale, j), u = mine && i > j ? multiply(*L.at(i, j), d) : T{};
 #pragma unroll
         for (int c = 0; c < C; c++)
-            z[h][c] = mine ? y[row[h] * step + c] : T{};
+            z[c] = multiply_add(z[c], -shuffle(z[c], j), u);
     }
-    auto eliminate = [&](auto half, int j) { /* column 32 half + j */
-        constexpr int H = decltype(half)::value;
-        const T d = shuffle(scale[H], j);
-        T u[2] = {};
 #pragma unroll
-        for (int h = H; h < 2; h++)
-            if (row[h] < L.n && row[h] > 32 * H + j)
-                u[h] = multiply(*L.at(row[h], 32 * H + j), d);
-#pragma unroll
-        for (int c = 0; c < C; c++) {
-            const T found = -shuffle(z[H][c], j);
-#pragma unroll
-            for (int h = H; h < 2; h++)
-                z[h][c] = multiply_add(z[h][c], found, u[h]);
-        }
-    };
-#pragma unroll 4
-    for (int j = 0; j < min(L.n, 32); j++)
-        eliminate(std::integral_constant<int, 0>(), j);
-#pragma unroll 4
-    for (int j = 0; j < L.n - 32; j++)
-        eliminate(std::integral_constant<int, 1>(), j);
-#pragma unroll
-    for (int h = 0; h < 2; h++)
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            if (row[h] < L.n)
-                y[row[h] * step + c] = multiply(z[h][c], scale[h]);
+    for (int c = 0; c < C; c++)
+        if (mine)
+            y[i * step + c] = multiply(z[c], scale);
     __syncwarp();
 }
 
-/* The same with the block at D, or with its transpose; row i of y at C i. */
-template <int C, typename T>
-__device__ __forceinline__ void substitute_block(const T *D, int64_t ld, int order, bool cholesky,
-                                                 bool transposed, T *y)
+/* combine(i, c, v) for the entries v of the 16 x C product of a(i, k), k < depth, with as many rows
+ * of y. */
+template <int C, typename T, typename A, typename F>
+__device__ __forceinline__ void multiply_rows_of(const T *y, int depth, A a, F combine)
 {
-    const int last = order - 1;
-    const triangle_view<T> L =
-        transposed ? triangle_view<T>{D + last * (ld + 1), -ld, -1, order, !cholesky, true}
-                   : triangle_view<T>{D, 1, ld, order, !cholesky, false};
-    substitute_slowly<C>(L, y + (transposed ? last * C : 0), transposed ? -C : C);
+    product_sum<T, 1> sum;
+    multiply_16_of(
+        sum, depth, [&](int i, int k) { return k < depth ? a(i, k) : T{}; },
+        [&](int k, int c) { return k < depth && c < C ? y[k * C + c] : T{}; });
+    __syncwarp();
+    each_entry_of(sum, [&](int i, int c, T v) {
+        if (c < C)
+            combine(i, c, v);
+    });
+    __syncwarp();
+}
+
+/* The C columns of y := inv(L) y, or inv(L)^T, where the inverse of L at D, of order up to 64, is
+ * refused: by blocks of SUBSTITUTE_NARROW rows.  Row i of y at C i.  A warp calls; out of line,
+ * since it is rare. */
+template <int C, typename T>
+static __device__ __noinline__ void substitute_block(const T *D, int ld, int order, bool cholesky,
+                                                     bool transposed, T *y)
+{
+    constexpr int N = SUBSTITUTE_NARROW;
+    const int blocks = (order + N - 1) / N;
+#pragma unroll 1
+    for (int number = 0; number < blocks; number++) {
+        const int first = N * (transposed ? blocks - 1 - number : number),
+                  size = min(N, order - first), last = size - 1;
+        const T *B = D + first * (ld + 1);
+        T *z = y + first * C;
+        if (is_refused(B, ld, size)) {
+            const triangle_view<T> L =
+                transposed ? triangle_view<T>{B + last * (ld + 1), -ld, -1, size, !cholesky, true}
+                           : triangle_view<T>{B, 1, ld, size, !cholesky, false};
+            substitute_slowly<C>(L, z + (transposed ? last * C : 0), transposed ? -C : C);
+        } else {
+            auto reciprocal = [&](int i) {
+                return from_real<T>(cholesky ? quick_reciprocal(real_part(B[i * (ld + 1)]))
+                                             : real_of<T>(1));
+            };
+            for (int k = threadIdx.x % 32; transposed && k < size * C; k += 32)
+                z[k] = multiply(z[k], reciprocal(k / C));
+            __syncwarp();
+            multiply_rows_of<C>(
+                z, size,
+                [&](int i, int k) {
+                    return i >= size    ? T{}
+                           : transposed ? (k > i ? B[i + k * ld] : T{})
+                                        : (k < i ? B[k + i * ld] : T{});
+                },
+                [&](int i, int c, T v) {
+                    if (i < size)
+                        z[i * C + c] = transposed ? z[i * C + c] + v
+                                                  : multiply(z[i * C + c] + v, reciprocal(i));
+                });
+        }
+        const int end = transposed ? first : order;
+#pragma unroll 1
+        for (int row = transposed ? 0 : first + size; row < end; row += N)
+            multiply_rows_of<C>(
+                z, size,
+                [&](int i, int k) {
+                    return row + i >= end ? T{}
+                           : transposed   ? B[k + (row + i - first) * ld]
+                                          : B[row + i - first + k * ld];
+                },
+                [&](int i, int c, T v) {
+                    if (row + i < end)
+                        y[(row + i) * C + c] = y[(row + i) * C + c] - v;
+                });
+    }
 }
 
 #endif

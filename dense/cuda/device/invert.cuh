@@ -12,7 +12,7 @@
 /* Leading dimension of a tile in shared memory: multiply_16 reads its 8 x 4 parts without bank
  * conflicts. */
 template <typename T> constexpr int TILE_LD = TILE + (sizeof(T) == 16 ? 2 : 4);
-template <typename T> constexpr int TILE_AREA = TILE * TILE_LD<T>;
+template <typename T> constexpr int TILE_AREA = TILE *TILE_LD<T>;
 
 /* D := the tile whose shares are a; no barrier. */
 template <typename T>
@@ -209,20 +209,20 @@ __device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&s
     return __syncthreads_or(!(g <= (float)limit));
 }
 
-/* The same for the 8 x 8 diagonal blocks alone, row i of 64 by this thread, of two full warps; the
- * answer is that row's. */
-template <typename T>
+/* The same for the N x N diagonal blocks alone, N lanes of a warp for each, row i of 64 by this
+ * thread; the answer is that row's. */
+template <int N, typename T>
 __device__ __forceinline__ bool growth_of_blocks_exceeds(const T *D, const T *X, int i,
                                                          double limit)
 {
-    const int first = i / 8 * 8;
+    const int first = i / N * N;
     float s = 0, g = 0;
 #pragma unroll
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < N; k++)
         s += (float)magnitude(X[i + (first + k) * TILE_LD<T>]);
 #pragma unroll
-    for (int k = 0; k < 8; k++)
-        g += (float)magnitude(D[i + (first + k) * TILE_LD<T>]) * shuffle(s, k, 8);
+    for (int k = 0; k < N; k++)
+        g += (float)magnitude(D[i + (first + k) * TILE_LD<T>]) * shuffle(s, k, N);
     return !(g <= (float)limit);
 }
 

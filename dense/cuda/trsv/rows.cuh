@@ -117,7 +117,7 @@ template <typename T> __device__ __forceinline__ void rows_substitute(rows_share
     if (warp == 0)
         substitute_blocks(s.D, s.X, rows_left(s, lane), rows_left(s, lane + 32), v);
     else if (warp / 2 == 1) /* meanwhile */
-        grows = growth_of_blocks_exceeds(s.D, s.X, (int)threadIdx.x - TILE, GROWTH_LIMIT);
+        grows = growth_of_blocks_exceeds<8>(s.D, s.X, (int)threadIdx.x - TILE, GROWTH_LIMIT);
     if (!__syncthreads_or(grows))
         return;
     if (warp == 0) {

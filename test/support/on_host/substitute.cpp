@@ -12,9 +12,17 @@ template <typename T> static void invert(const on_host_solve *s, T *factor)
     const block_shape shape = {dim3((unsigned)(narrow + t->blocks - t->narrow_blocks)),
                                TILE_THREADS, INVERT_SHARED<T>, 1};
     run_blocks(shape, s->seed, [&] { invert_diagonal_blocks<T>(a); });
-    for (int k = 0; s->refuse > 0 && k < t->blocks; k += s->refuse)
-        factor[t->block[k].at + (int64_t)(t->block[k].order - 1) * t->block[k].ld] =
-            not_a_number<T>();
+    const auto refuse = [&](int64_t at, int ld, int order) {
+        if (order > 1)
+            factor[at + (int64_t)(order - 1) * ld] = not_a_number<T>();
+    };
+    for (int k = 0; s->refuse > 0 && k < t->blocks; k += s->refuse) {
+        const substitution_block b = t->block[k];
+        constexpr int N = SUBSTITUTE_NARROW;
+        refuse(b.at, b.ld, b.order);
+        if (k % 4 == 0) /* the second of its small blocks too */
+            refuse(b.at + N * (b.ld + 1), b.ld, std::min(N, b.order - N));
+    }
 }
 
 template <typename T> static substitute_arguments<T> arguments_of(const on_host_solve *s)
