@@ -342,15 +342,18 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
                 const int j = lane() + 32 * h;
                 if (j >= n.columns)
                     break;
-                T y = n.slot[j], more[SUBSTITUTE_WARPS];
+                const T y = n.slot[j];
+                T more[SUBSTITUTE_WARPS];
 #pragma unroll
                 for (int r = 0; r < SUBSTITUTE_WARPS; r++)
                     more[r] =
                         r < w.size && share * r < n.rows ? partial[w.first + r * w.count][j] : T{};
 #pragma unroll
-                for (int r = 0; r < SUBSTITUTE_WARPS; r++)
-                    y = y - more[r];
-                n.slot[j] = multiply(y, refused ? one : scale[h]);
+                for (int half = SUBSTITUTE_WARPS / 2; half > 0; half /= 2)
+#pragma unroll
+                    for (int r = 0; r < half; r++)
+                        more[r] = more[r] + more[r + half];
+                n.slot[j] = multiply(y - more[0], refused ? one : scale[h]);
             }
             __syncwarp();
         } else {

@@ -40,6 +40,21 @@ template <typename T> __device__ __forceinline__ bool is_nan(T v)
         return v != v;
 }
 
+static __device__ __forceinline__ void prefetch_line(const void *p)
+{
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
+}
+/* Brings a block that substitution reads, of which the inverse's triangle alone was asked for, near
+ * to a block of threads. */
+template <typename T>
+__device__ __forceinline__ void prefetch_block(const T *D, int64_t ld, int order)
+{
+    constexpr int LINE = 128 / (int)sizeof(T);
+    const int column = threadIdx.x / 4;
+    for (int i = threadIdx.x % 4 * LINE; column < order && i < order; i += 4 * LINE)
+        prefetch_line(D + i + column * ld);
+}
+
 /* Where the mark of a block at D lies. */
 template <typename T> __device__ __forceinline__ bool is_refused(const T *D, int64_t ld, int order)
 {

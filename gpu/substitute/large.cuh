@@ -93,6 +93,8 @@ template <typename T> struct large_solver : large_base<T, 1> {
         load(tile, before > 0 ? L : D, v.ld, rows, before > 0 ? before : rows, before == 0);
         const bool refused = pivots && is_refused(D, v.ld, rows);
         const T scale = reciprocal(D, v.ld, pivots && thread < rows);
+        if (refused)
+            prefetch_block(D, v.ld, rows);
         meanwhile();
         if (thread < TILE)
             f = this->gather(v, thread < rows, from + thread);
@@ -144,6 +146,8 @@ template <typename T> struct large_solver : large_base<T, 1> {
              last < 0);
         const bool refused = is_refused(D, v.ld, pivots);
         const T scale = reciprocal(D, v.ld, thread < pivots);
+        if (refused)
+            prefetch_block(D, v.ld, pivots);
         const int user = thread < pivots ? this->a.user_row[v.first + from + thread] : 0;
         const real_of<T> user_scale = this->a.scale[user];
         meanwhile();

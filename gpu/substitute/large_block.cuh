@@ -123,6 +123,8 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         const bool refused = pivots && is_refused(D, v.ld, rows);
         T scale[PASSES];
         reciprocals(D, v.ld, pivots ? rows : 0, scale);
+        if (refused)
+            prefetch_block(D, v.ld, rows);
         meanwhile();
 #pragma unroll
         for (int p = 0; p < PASSES; p++)
@@ -189,6 +191,8 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         real_of<T> user_scale[PASSES];
         T scale[PASSES];
         reciprocals(D, v.ld, pivots, scale);
+        if (refused)
+            prefetch_block(D, v.ld, pivots);
 #pragma unroll
         for (int p = 0; p < PASSES; p++) {
             user[p] = row(p) < pivots ? this->a.user_row[v.first + from + row(p)] : 0;
