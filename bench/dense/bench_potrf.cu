@@ -1,0 +1,188 @@
+/* bench/dense/bench_potrf.cu: a block of 64 columns factorized and inverted by one block of
+ * threads, the chain of a dense Cholesky factorization
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * bench_potrf [sdcz]
+ *
+ * One kernel factorizes a block again and again, from the second-level cache and back to the
+ * device's memory, each ready for the next.  Microseconds a block: of the loads and stores alone,
+ * of all without the inverse, of all, and of cuSOLVER's potrf of order 64, back to back and without
+ * an inverse; the largest errors of L L^H and of L X, in units of roundoff. */
+#include "bench/dense/bench.h"
+#include "dense/cuda/device/cholesky.cuh"
+#include "dense/cuda/device/invert.cuh"
+#include <cusolverDn.h>
+
+enum { TIMES = 256, COPIES = 64 };
+enum work { NOTHING, FACTOR, ALL };
+static const char *const work_name[] = {"loads and stores", "Cholesky", "Cholesky and inverse"};
+
+template <typename T> struct potrf_arguments {
+    const T *a;
+    T *l, *x;
+    int times;
+    work what;
+};
+
+template <typename T>
+__global__ void __launch_bounds__(CHOLESKY_THREADS)
+    factorize_often(const __grid_constant__ potrf_arguments<T> q)
+{
+    extern __shared__ __align__(128) unsigned char memory[];
+    __shared__ real_of<T> pivot[TILE];
+    __shared__ int grows[2];
+    constexpr int LD = TILE_LD<T>;
+    T *D = reinterpret_cast<T *>(memory), *X = D + TILE_AREA<T>;
+    for (int time = 0; time < q.times; time++) {
+        T a[TILE_SHARE];
+#pragma unroll
+        for (int k = 0; k < TILE_SHARE; k++)
+            a[k] = q.a[time % COPIES * TILE * TILE + tile_row(k, false) +
+                       tile_column(k, false) * TILE];
+        tile_put(D, a, false);
+        tile_clear(X);
+        __syncthreads();
+        if (q.what != NOTHING)
+            cholesky_columns<8, true>(D, LD, TILE, TILE, X, LD + 1, LD, pivot, grows);
+        if (q.what == ALL)
+            invert_64(D, X);
+#pragma unroll
+        for (int k = 0; k < TILE_SHARE; k++) {
+            const int i = tile_row(k, false), j = tile_column(k, false);
+            if (i >= j)
+                q.l[i + j * TILE] = D[i + j * LD];
+            q.x[i + j * TILE] = X[i + j * LD];
+        }
+        __syncthreads();
+    }
+}
+
+/* Errors of l and x in units of roundoff. */
+template <typename T>
+static void measure_errors(const std::vector<T> &a, const std::vector<T> &l,
+                           const std::vector<T> &x, double &factor, double &inverse)
+{
+    const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
+    factor = inverse = 0;
+    for (int j = 0; j < TILE; j++)
+        for (int i = j; i < TILE; i++) {
+            T sum = {}, product = {};
+            double size = 0, bound = 0;
+            for (int k = 0; k <= j; k++) {
+                sum = sum + multiply(l[i + k * TILE], conjugate_if(l[j + k * TILE], true));
+                size += magnitude(l[i + k * TILE]) * magnitude(l[j + k * TILE]);
+            }
+            for (int k = j; k <= i; k++) {
+                product = product + multiply(l[i + k * TILE], x[k + j * TILE]);
+                bound += magnitude(l[i + k * TILE]) * magnitude(x[k + j * TILE]);
+            }
+            factor = std::max(factor, magnitude(sum - a[i + j * TILE]) / size / eps);
+            inverse = std::max(inverse, magnitude(product - from_real<T>(i == j)) / bound / eps);
+        }
+}
+
+template <typename T> static double cusolver_time(cudaStream_t stream, T *a)
+{
+    cusolverDnHandle_t handle;
+    cusolverDnParams_t params;
+    size_t on_device, on_host;
+    void *work, *host;
+    int *info;
+    const cudaDataType type = names<T>::letter == 's'   ? CUDA_R_32F
+                              : names<T>::letter == 'd' ? CUDA_R_64F
+                              : names<T>::letter == 'c' ? CUDA_C_32F
+                                                        : CUDA_C_64F;
+    CHECK(cusolverDnCreate(&handle));
+    CHECK(cusolverDnSetStream(handle, stream));
+    CHECK(cusolverDnCreateParams(&params));
+    CHECK(cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_LOWER, TILE, type, a, TILE,
+                                      type, &on_device, &on_host));
+    CHECK(cudaMalloc(&work, on_device + 16));
+    CHECK(cudaMalloc(&info, sizeof(int)));
+    host = malloc(on_host + 16);
+    const double time = stream_time(stream, [&] {
+        CHECK(cusolverDnXpotrf(handle, params, CUBLAS_FILL_MODE_LOWER, TILE, type, a, TILE, type,
+                               work, on_device, host, on_host, info));
+    });
+    free(host);
+    CHECK(cudaFree(work));
+    CHECK(cudaFree(info));
+    CHECK(cusolverDnDestroyParams(params));
+    CHECK(cusolverDnDestroy(handle));
+    return time;
+}
+
+template <typename T> static void table(const bench_device &d)
+{
+    const size_t all = TILE * TILE;
+    std::vector<T> b(all), a(all), many(all * COPIES), l(all), x(all);
+    uint64_t state = 7;
+    auto next = [&] {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        return (real_of<T>)((double)(int64_t)(state >> 11) / (double)(1ll << 52) - 1);
+    };
+    for (T &v : b) {
+        v = from_real<T>(next());
+        if constexpr (scalar<T>::is_complex)
+            v.im = next();
+    }
+    for (size_t j = 0; j < TILE; j++)
+        for (size_t i = 0; i < TILE; i++) {
+            T sum = from_real<T>(i == j);
+            for (size_t k = 0; k < TILE; k++)
+                sum = sum + multiply(b[i + k * TILE], conjugate_if(b[j + k * TILE], true));
+            a[i + j * TILE] = sum;
+        }
+    for (size_t c = 0; c < COPIES; c++)
+        std::copy(a.begin(), a.end(), many.begin() + (ptrdiff_t)(c * all));
+    T *da, *dl, *dx;
+    CHECK(cudaMalloc(&da, many.size() * sizeof(T)));
+    CHECK(cudaMalloc(&dl, all * sizeof(T)));
+    CHECK(cudaMalloc(&dx, all * sizeof(T)));
+    CHECK(cudaMemcpy(da, many.data(), many.size() * sizeof(T), cudaMemcpyHostToDevice));
+    const int shared = 2 * (int)sizeof(T) * TILE_AREA<T>;
+    CHECK(cudaFuncSetAttribute(factorize_often<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               shared));
+    for (work what : {NOTHING, FACTOR, ALL}) {
+        auto run = [&](int times) {
+            factorize_often<T>
+                <<<1, CHOLESKY_THREADS, shared, d.stream>>>({da, dl, dx, times, what});
+            CHECK(cudaGetLastError());
+        };
+        const double most = stream_time(
+                         d.stream, [&] { run(2 * TIMES); }, 2),
+                     least = stream_time(
+                         d.stream, [&] { run(TIMES); }, 2);
+        double factor = 0, inverse = 0;
+        CHECK(cudaMemcpy(l.data(), dl, all * sizeof(T), cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(x.data(), dx, all * sizeof(T), cudaMemcpyDeviceToHost));
+        if (what == ALL)
+            measure_errors(a, l, x, factor, inverse);
+        printf("%c %-24s %6.2f us", names<T>::letter, work_name[what], (most - least) / TIMES);
+        if (what == ALL)
+            printf("   L L^H %.1f eps, L X %.1f eps", factor, inverse);
+        printf("\n");
+    }
+    CHECK(cudaMemcpy(da, a.data(), all * sizeof(T), cudaMemcpyHostToDevice));
+    printf("%c %-24s %6.2f us\n", names<T>::letter, "cuSOLVER potrf", cusolver_time(d.stream, da));
+    for (T *p : {da, dl, dx})
+        CHECK(cudaFree(p));
+}
+
+int main(int argc, char **argv)
+{
+    const bench_device device = bench_start();
+    if (!device.present)
+        return 77;
+    for (const char *t = argc > 1 ? argv[1] : "d"; *t != '\0'; t++) {
+        if (*t == 's')
+            table<float>(device);
+        else if (*t == 'd')
+            table<double>(device);
+        else if (*t == 'c')
+            table<complex_s>(device);
+        else if (*t == 'z')
+            table<complex_d>(device);
+    }
+    return 0;
+}

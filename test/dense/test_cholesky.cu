@@ -1,0 +1,166 @@
+/* test/dense/test_cholesky.cu: Cholesky and inverse of a block of up to 64 columns in shared
+ * memory, against its products
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <csetjmp>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+extern "C" {
+#include <cmocka.h>
+}
+#include "dense/cuda/device/cholesky.cuh"
+#include "dense/cuda/device/invert.cuh"
+#include "dense/cuda/device/launch.cuh"
+#include "test/dense/trsv_fixture.h"
+
+template <typename T> struct block_arguments {
+    const T *a; /* 64 x 64, identity behind the order */
+    T *l, *x;
+    real_of<T> *pivot;
+    int order;
+};
+
+template <typename T>
+__global__ void __launch_bounds__(CHOLESKY_THREADS)
+    factorize_block(const __grid_constant__ block_arguments<T> q)
+{
+    extern __shared__ __align__(128) unsigned char memory[];
+    constexpr int LD = TILE_LD<T>;
+    const int padded = (q.order + CHOLESKY_STEP - 1) / CHOLESKY_STEP * CHOLESKY_STEP;
+    __shared__ real_of<T> pivot[TILE];
+    __shared__ int grows[2];
+    T *D = reinterpret_cast<T *>(memory), *X = D + TILE_AREA<T>;
+    for (int k = threadIdx.x; k < TILE * TILE; k += CHOLESKY_THREADS)
+        D[k % TILE + k / TILE * LD] = q.a[k];
+    tile_clear(X);
+    __syncthreads();
+    if ((int)threadIdx.x < TILE) {
+        pivot[threadIdx.x] = 1;
+        if ((int)threadIdx.x >= padded)
+            X[threadIdx.x * (LD + 1)] = from_real<T>(1);
+    }
+    __syncthreads();
+    cholesky_columns<8, true>(D, LD, padded, padded, X, LD + 1, LD, pivot, grows);
+    invert_64(D, X);
+    for (int k = threadIdx.x; k < TILE * TILE; k += CHOLESKY_THREADS) {
+        q.l[k] = D[k % TILE + k / TILE * TILE_LD<T>];
+        q.x[k] = X[k % TILE + k / TILE * TILE_LD<T>];
+    }
+    if (threadIdx.x < TILE)
+        q.pivot[threadIdx.x] = pivot[threadIdx.x];
+}
+
+template <typename T> struct factorized {
+    std::vector<T> l, x;
+    std::vector<real_of<T>> pivot;
+};
+
+template <typename T> static factorized<T> factorize(const std::vector<T> &a, int order = TILE)
+{
+    const size_t all = a.size();
+    device_array<T> da(all), dl(all), dx(all);
+    device_array<real_of<T>> dp(TILE);
+    factorized<T> f = {std::vector<T>(all), std::vector<T>(all), std::vector<real_of<T>>(TILE)};
+    da.put(a);
+    const launch_shape shape = {1, CHOLESKY_THREADS, 2 * (int)sizeof(T) * TILE_AREA<T>};
+    CUDA_OK(launch_kernel(factorize_block<T>, shape, nullptr,
+                          block_arguments<T>{da.p, dl.p, dx.p, dp.p, order}));
+    CUDA_OK(cudaDeviceSynchronize());
+    dl.get(f.l);
+    dx.get(f.x);
+    dp.get(f.pivot);
+    return f;
+}
+
+/* B B^H and a multiple of one, of that order; its condition falls with the multiple. */
+template <typename T> static std::vector<T> definite(int order, double multiple, random_numbers &g)
+{
+    std::vector<T> b(TILE * TILE), a(TILE * TILE);
+    for (T &v : b)
+        v = random_entry<T>(g);
+    for (int j = 0; j < TILE; j++)
+        for (int i = 0; i < TILE; i++) {
+            T sum = from_real<T>(i == j ? (real_of<T>)multiple : 0);
+            for (int k = 0; k < order; k++)
+                sum = sum + multiply(b[i + k * TILE], conjugate_if(b[j + k * TILE], true));
+            a[i + j * TILE] = i < order && j < order ? sum : from_real<T>(i == j);
+        }
+    return a;
+}
+
+template <typename T> static void check(int order, double multiple, uint64_t seed)
+{
+    random_numbers g = {seed};
+    const std::vector<T> a = definite<T>(order, multiple, g);
+    const factorized<T> f = factorize(a, order), again = factorize(a, order);
+    const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
+    double worst = 0, inverse = 0;
+    for (int j = 0; j < TILE; j++) {
+        for (int i = j; i < TILE; i++) {
+            T sum = {}, product = {};
+            double size = 0, bound = 0;
+            for (int k = 0; k <= j; k++) {
+                sum = sum + multiply(f.l[i + k * TILE], conjugate_if(f.l[j + k * TILE], true));
+                size += magnitude(f.l[i + k * TILE]) * magnitude(f.l[j + k * TILE]);
+            }
+            for (int k = j; k <= i; k++) {
+                product = product + multiply(f.l[i + k * TILE], f.x[k + j * TILE]);
+                bound += magnitude(f.l[i + k * TILE]) * magnitude(f.x[k + j * TILE]);
+            }
+            worst = std::fmax(worst, magnitude(sum - a[i + j * TILE]) / size);
+            inverse = std::fmax(inverse, magnitude(product - from_real<T>(i == j)) / bound);
+        }
+        for (int i = 0; i < j; i++)
+            assert_true(magnitude(f.x[i + j * TILE]) == 0);
+        const double root = (double)real_part(f.l[j * (TILE + 1)]);
+        assert_true(std::fabs(f.pivot[j] - root * root) <= 8 * eps * root * root);
+    }
+    if (!(worst <= 20 * eps && inverse <= 200 * eps))
+        fail_msg("%s, order %d, multiple %g: L L^H by %.1f eps, L X by %.1f eps", type_of<T>::name,
+                 order, multiple, worst / eps, inverse / eps);
+    for (int k = 0; k < TILE * TILE; k++)
+        assert_true(k % TILE < k / TILE || (memcmp(&f.l[k], &again.l[k], sizeof(T)) == 0 &&
+                                            memcmp(&f.x[k], &again.x[k], sizeof(T)) == 0));
+}
+
+template <typename T> static void check_all()
+{
+    for (int order : {1, 2, 7, 8, 9, 16, 31, 40, 57, 63, 64})
+        check<T>(order, 1, 100 + (uint64_t)order);
+    check<T>(64, 1e-3, 3);
+}
+
+static void products_give_the_block_back(void **)
+{
+    check_all<float>();
+    check_all<double>();
+    check_all<complex_s>();
+    check_all<complex_d>();
+}
+
+/* A pivot that is not positive is seen, with all before it as they should be. */
+static void a_negative_pivot_is_seen(void **)
+{
+    random_numbers g = {5};
+    std::vector<double> a = definite<double>(64, 1, g);
+    const factorized<double> whole = factorize(a);
+    for (int at : {0, 7, 8, 20, 63}) {
+        std::vector<double> b = a;
+        b[at * (TILE + 1)] = -1;
+        const factorized<double> f = factorize(b);
+        for (int j = 0; j < at; j++)
+            assert_true(f.pivot[j] == whole.pivot[j]);
+        assert_true(!(f.pivot[at] > 0));
+    }
+}
+
+int main(void)
+{
+    if (!gpu_present())
+        return without_a_gpu();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_give_the_block_back),
+        cmocka_unit_test(a_negative_pivot_is_seen),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
