@@ -40,7 +40,7 @@ template <typename T> __device__ __forceinline__ bool is_nan(T v)
         return v != v;
 }
 
-static __device__ __forceinline__ void prefetch_line(const void *p)
+__device__ __forceinline__ void prefetch_line(const void *p)
 {
     asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
 }

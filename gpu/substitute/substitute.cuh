@@ -86,8 +86,9 @@ __global__ void __launch_bounds__(SUBSTITUTE_THREADS, SUBSTITUTE_BLOCKS<T>)
     __shared__ int4 described[2]; /* tasks: node, from, to, bytes */
     __shared__ uint64_t full[2];
     substitute_shared<T, C> &shared = *reinterpret_cast<substitute_shared<T, C> *>(memory);
-    const int times = (q.a.columns + C - 1) / C, all = q.tasks * times,
+    const int times = C == 1 ? 1 : (q.a.columns + C - 1) / C, all = q.tasks * times,
               draws = all + 2 * (int)gridDim.x;
+    const auto task_of = [=](int number) { return C == 1 ? number : number / times; };
     if (threadIdx.x == 0) {
         const unsigned long long first = ticket_draw(q.head), second = ticket_draw(q.head);
         inbox_open(&full[0]);
@@ -98,11 +99,11 @@ __global__ void __launch_bounds__(SUBSTITUTE_THREADS, SUBSTITUTE_BLOCKS<T>)
     __syncthreads();
     const bool copies = threadIdx.x >= SUBSTITUTE_THREADS - 32; /* one warp */
     if (copies)
-        next_task<T>(q, drawn[0].number / times).begin({shared.stage[0], &full[0], &described[0]});
+        next_task<T>(q, task_of(drawn[0].number)).begin({shared.stage[0], &full[0], &described[0]});
     __syncthreads();
     unsigned phases = 0; /* bit s: parity of the phase of stage s that comes */
-    for (int at = 0;; at ^= 1) {
-        const int number = drawn[at].number / times, columns = drawn[at].number % times;
+    for (int at = 0, number = task_of(drawn[0].number), after;; at ^= 1, number = after) {
+        const int columns = drawn[at].number - number * times;
         const unsigned epoch = (unsigned)drawn[at].epoch;
         if (drawn[at].number >= all)
             return;
@@ -110,7 +111,8 @@ __global__ void __launch_bounds__(SUBSTITUTE_THREADS, SUBSTITUTE_BLOCKS<T>)
         unsigned long long ticket = 0;
         if (threadIdx.x == 0) /* it comes while this task is done */
             ticket = ticket_draw(q.head);
-        const next_task<T> next(q, copies ? drawn[at ^ 1].number / times : q.tasks);
+        after = task_of(drawn[at ^ 1].number);
+        const next_task<T> next(q, copies ? after : q.tasks);
         auto meanwhile = [&] {
             next.begin({shared.stage[at ^ 1], &full[at ^ 1], &described[at ^ 1]});
         };
