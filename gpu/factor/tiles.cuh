@@ -3,177 +3,14 @@
 #ifndef GPU_FACTOR_TILES_CUH
 #define GPU_FACTOR_TILES_CUH
 
+#include "dense/cuda/device/row_product.cuh"
 #include "gpu/factor/arguments.cuh"
 
-constexpr int STAGE_COLUMNS = 32; /* of both operands, in shared memory at a time; three stages */
-
 template <typename T> struct tile_shape {
-    static constexpr int LD = TILE_LD<T>, STAGE = LD * STAGE_COLUMNS;
+    static constexpr int STAGE = STAGE_AREA<T>;
     static constexpr int BYTES = (6 * STAGE + TILE) * (int)sizeof(T) + 2 * (int)sizeof(int);
     static_assert(6 * STAGE >= 3 * TILE_AREA<T>, "three tiles have room where the stages were");
 };
-
-/* An operand of a product: rows x depth at `at`, by columns, of which copies begin `shift` rows
- * before: they have sixteen bytes. */
-template <typename T> struct operand {
-    const T *at;
-    int64_t ld;
-    int rows, shift;
-};
-
-/* One entry, asynchronously; zero where it is not there. */
-template <typename T> __device__ __forceinline__ void copy_entry(T *to, const T *from, bool there)
-{
-    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
-    const int bytes = there ? (int)sizeof(T) : 0;
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
-                 "n"(sizeof(T)), "r"(bytes)
-                 : "memory");
-}
-__device__ __forceinline__ void copies_commit()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-template <int N> __device__ __forceinline__ void copies_wait()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
-}
-
-/* Whether two rows of an operand are copied at a time: columns begin at multiples of 16 bytes, or
- * all of them eight bytes behind. */
-template <typename T> constexpr bool COPIES_PAIRS = sizeof(T) == 8;
-
-/* Sixteen bytes, of which the first `bytes` are there; zeros behind them. */
-__device__ __forceinline__ void copy_pair(void *to, const void *from, int bytes)
-{
-    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from),
-                 "r"(bytes)
-                 : "memory");
-}
-
-/* This thread's part of one column in COLUMNS: where it comes from and goes to, and its bytes. */
-template <typename T> struct column_copy {
-    static constexpr int EACH = COPIES_PAIRS<T> ? 2 : 1, LANES = TILE / EACH,
-                         COLUMNS = CHOLESKY_THREADS / LANES;
-    int column, bytes;
-    const T *from;
-    T *to;
-
-    __device__ __forceinline__ column_copy(T *stage, const operand<T> &o, int c)
-    {
-        const int row = EACH * ((int)threadIdx.x % LANES);
-        column = (int)threadIdx.x / LANES;
-        bytes = max(0, min(EACH, o.rows + o.shift - row)) * (int)sizeof(T);
-        from = o.at - o.shift + (int64_t)(c + column) * o.ld + (bytes > 0 ? row : 0);
-        to = stage + column * TILE_LD<T> + row;
-    }
-    /* The column by `next` behind this one. */
-    __device__ __forceinline__ void copy(int next, const operand<T> &o, bool there) const
-    {
-        const T *source = there ? from + next * o.ld : o.at - o.shift;
-        if constexpr (COPIES_PAIRS<T>)
-            copy_pair(to + next * TILE_LD<T>, source, there ? bytes : 0);
-        else
-            copy_entry(to + next * TILE_LD<T>, source, there && bytes > 0);
-    }
-};
-
-/* Of a shifted operand the row behind the first 64, by a lane for each of a warp's columns. */
-template <typename T>
-__device__ __forceinline__ void copy_last_row(T *stage, const operand<T> &o, int c, int depth)
-{
-    constexpr int WARPS = CHOLESKY_THREADS / 32;
-    const int column = (int)threadIdx.x / 32 + WARPS * ((int)threadIdx.x % 32);
-    if (column >= STAGE_COLUMNS)
-        return;
-    const bool there = c + column < depth && o.rows + 1 > TILE;
-    const T *const begin = o.at - 1;
-    copy_pair(stage + column * TILE_LD<T> + TILE,
-              there ? begin + (int64_t)(c + column) * o.ld + TILE : begin,
-              there ? (int)sizeof(T) : 0);
-}
-
-/* stage := columns [c, c + STAGE_COLUMNS) of an operand, its shift first, zero past its rows and
- * depth.  A few instructions for each copy: products wait for those of a warp, not for bytes. */
-template <typename T>
-__device__ __forceinline__ void stage_load(T *stage, const operand<T> &o, int c, int depth)
-{
-    const column_copy<T> copy(stage, o, c);
-    constexpr int STEP = column_copy<T>::COLUMNS;
-    if (c + STAGE_COLUMNS <= depth) {
-#pragma unroll
-        for (int q = 0; q < STAGE_COLUMNS; q += STEP)
-            copy.copy(q, o, true);
-    } else {
-#pragma unroll 1
-        for (int q = 0; q < STAGE_COLUMNS; q += STEP)
-            copy.copy(q, o, c + copy.column + q < depth);
-    }
-    if constexpr (COPIES_PAIRS<T>)
-        if (o.shift)
-            copy_last_row(stage, o, c, depth);
-}
-
-/* The product of two operands' rows, A B^H: this warp has the 16 rows from sum_row() on and 32
- * columns from sum_column() on.  same: A and B are the same rows, and only entries at or below the
- * diagonal are wanted.  Ends with a barrier, the stages are free then. */
-__device__ __forceinline__ int sum_row()
-{
-    return 16 * ((int)threadIdx.x / 32 % 4);
-}
-__device__ __forceinline__ int sum_column()
-{
-    return 32 * ((int)threadIdx.x / 128);
-}
-template <typename T>
-__device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const operand<T> &a,
-                                              const operand<T> &b, int depth, bool same, T *stages)
-{
-    constexpr int STAGE = tile_shape<T>::STAGE;
-    const int steps = (depth + STAGE_COLUMNS - 1) / STAGE_COLUMNS;
-    const int a_row = sum_row() + a.shift, b_row = sum_column() + (same ? a : b).shift;
-    const bool counts =
-        sum_row() < a.rows && sum_column() < b.rows && !(same && sum_row() + 15 < sum_column());
-    auto load = [&](int step) {
-        T *stage = stages + step % 3 * 2 * STAGE;
-        if (step < steps) {
-            stage_load(stage, a, step * STAGE_COLUMNS, depth);
-            if (!same)
-                stage_load(stage + STAGE, b, step * STAGE_COLUMNS, depth);
-        }
-        copies_commit();
-    };
-    load(0);
-    load(1);
-    for (int step = 0; step < steps; step++) {
-        copies_wait<1>();
-        __syncthreads(); /* this stage is there, and nobody reads the one before */
-        load(step + 2);
-        const T *left = stages + step % 3 * 2 * STAGE, *right = same ? left : left + STAGE;
-        if (counts)
-            multiply_16_turned(sum, left + a_row, TILE_LD<T>, right + b_row, TILE_LD<T>,
-                               STAGE_COLUMNS);
-    }
-    copies_wait<0>();
-    __syncthreads();
-}
-
-/* Calls visit(i, j, entry) for the entries of this thread's sum inside of rows x columns. */
-template <typename T, typename F>
-__device__ __forceinline__ void each_entry(const product_sum<T, 4> &sum, int rows, int columns,
-                                           F &&visit)
-{
-    const int lane = threadIdx.x % 32, g = sum_row() + lane / 4, l = sum_column() + 2 * (lane % 4);
-#pragma unroll
-    for (int t = 0; t < 4; t++)
-#pragma unroll
-        for (int e = 0; e < 4; e++) {
-            const int i = g + 8 * (e / 2), j = l + 8 * t + e % 2;
-            if (i < rows && j < columns)
-                visit(i, j, sum.entry(t, e));
-        }
-}
 
 /* Where tile (i, j) of a front lies. */
 struct tile_place {
@@ -194,9 +31,9 @@ struct tile_place {
 
 /* Rows of the panel from a column on; of pivot rows, which begin at multiples of 64. */
 template <typename T>
-__device__ __forceinline__ operand<T> panel_rows(const factor_arguments<T> &a,
-                                                 const factor_front &f, int row, int rows,
-                                                 int column, bool are_pivot_rows = false)
+__device__ __forceinline__ row_operand<T> panel_rows(const factor_arguments<T> &a,
+                                                     const factor_front &f, int row, int rows,
+                                                     int column, bool are_pivot_rows = false)
 {
     const T *at = a.panel + f.panel + row + (int64_t)column * f.ld;
     return {at, f.ld, rows,
@@ -285,7 +122,7 @@ __device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const 
 /* tile := columns [0, depth) of an operand, its shift first, asynchronously, zero past its rows and
  * depth */
 template <typename T>
-__device__ __forceinline__ void tile_fetch(T *tile, const operand<T> &o, int depth)
+__device__ __forceinline__ void tile_fetch(T *tile, const row_operand<T> &o, int depth)
 {
     stage_load(tile, o, 0, depth);
     stage_load(tile + tile_shape<T>::STAGE, o, STAGE_COLUMNS, depth);
@@ -334,8 +171,8 @@ __device__ __forceinline__ void multiply_tiles(product_sum<T, 4> &sum, const T *
 }
 
 template <typename T>
-__device__ __forceinline__ operand<T> inverse_of(const factor_arguments<T> &a,
-                                                 const factor_front &f, int block)
+__device__ __forceinline__ row_operand<T> inverse_of(const factor_arguments<T> &a,
+                                                     const factor_front &f, int block)
 {
     return {a.inverse + (int64_t)(f.inverse + block) * TILE * TILE, TILE, TILE, 0};
 }
@@ -377,8 +214,8 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
 {
     const tile_place p(f, i, j);
     const bool substitutes = a.grows[f.inverse + j];
-    const operand<T> own = panel_rows(a, f, p.row, p.rows, p.column),
-                     last = panel_rows(a, f, p.row, p.rows, p.column - TILE, are_pivot_rows);
+    const row_operand<T> own = panel_rows(a, f, p.row, p.rows, p.column),
+                         last = panel_rows(a, f, p.row, p.rows, p.column - TILE, are_pivot_rows);
     const tile_part<T> before(own.at, own.ld, p.rows, p.columns);
     if (j > 0) {
         tile_fetch(tile[0], last, TILE);

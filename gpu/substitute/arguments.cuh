@@ -4,7 +4,7 @@
 #define GPU_SUBSTITUTE_ARGUMENTS_CUH
 
 #include "gpu/solve/solver_base.cuh"
-#include "gpu/substitute/substitution.h"
+#include "gpu/substitute/device_substitution.h"
 
 constexpr int SUBSTITUTE_THREADS = 32 * SUBSTITUTE_WARPS;
 
@@ -21,6 +21,16 @@ template <typename T> struct substitute_arguments {
     int64_t packets;
     int32_t forward_tasks, tasks;
     bool hermitian, cholesky;
+
+    /* All but a and head. */
+    substitute_arguments(const device_substitution &t, int64_t n)
+        : a(), head(nullptr), panel(static_cast<const T *>(t.factor)), d(panel + t.panel_scalars),
+          e(d + n), node(t.node), row(t.row), source_start(t.source_start), source(t.source),
+          table(t.table), copy(t.copy), task(t.task), packets(t.packets),
+          forward_tasks(t.forward_tasks), tasks(t.tasks), hermitian(t.hermitian),
+          cholesky(t.cholesky)
+    {
+    }
 };
 
 /* What a block of threads works in beside the memory of two bundles, this one's and the next. */

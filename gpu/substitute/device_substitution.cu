@@ -32,24 +32,9 @@ extern "C" libsolver_status device_substitute(const device_substitution *t, cons
     const current_device here(s->device);
     return with_type(s->type, [&](auto one) {
         using T = decltype(one);
-        substitute_arguments<T> q = {};
+        substitute_arguments<T> q(*t, s->n);
         q.a = solve_arguments_of<T>(s, w, b, x);
         q.head = static_cast<workspace_head *>(w->epoch);
-        q.panel = static_cast<const T *>(t->factor);
-        q.d = q.panel + t->panel_scalars;
-        q.e = q.d + s->n;
-        q.node = t->node;
-        q.row = t->row;
-        q.source_start = t->source_start;
-        q.source = t->source;
-        q.table = t->table;
-        q.copy = t->copy;
-        q.task = t->task;
-        q.packets = t->packets;
-        q.forward_tasks = t->forward_tasks;
-        q.tasks = t->tasks;
-        q.hermitian = t->hermitian;
-        q.cholesky = t->cholesky;
         return by_panels(q.a, s, w, b, x, [&] {
             void *on = stream ? stream : s->stream;
             return q.a.columns == 1 ? run<T, 1>(s, q, on, why) : run<T, COLUMNS<T>>(s, q, on, why);

@@ -27,8 +27,7 @@ template <typename T> static void invert(const on_host_solve *s, T *factor)
 
 template <typename T> static substitute_arguments<T> arguments_of(const on_host_solve *s)
 {
-    const device_substitution *t = s->plan;
-    substitute_arguments<T> q = {};
+    substitute_arguments<T> q(*s->plan, s->n);
     q.a.b = static_cast<const T *>(s->b);
     q.a.x = static_cast<T *>(s->x);
     q.a.b_row = q.a.x_row = 1;
@@ -38,21 +37,6 @@ template <typename T> static substitute_arguments<T> arguments_of(const on_host_
     q.a.n = s->n;
     q.a.columns = s->columns;
     q.a.patience = 2;
-    q.panel = static_cast<const T *>(t->factor);
-    q.d = q.panel + t->panel_scalars;
-    q.e = q.d + s->n;
-    q.node = t->node;
-    q.row = t->row;
-    q.source_start = t->source_start;
-    q.source = t->source;
-    q.table = t->table;
-    q.copy = t->copy;
-    q.task = t->task;
-    q.packets = t->packets;
-    q.forward_tasks = t->forward_tasks;
-    q.tasks = t->tasks;
-    q.hermitian = t->hermitian;
-    q.cholesky = t->cholesky;
     return q;
 }
 
