@@ -15,11 +15,14 @@
 #include "dense/cuda/device/multiply.cuh"
 #include "gpu/substitute/substitution.h"
 
-/* Of growth.h's measure.  With it the componentwise error of a whole solve is at most some ten
- * times that of substitution; with 1e4 that of 494_bus is 160 times as large, that of
- * slam_manhattan 24 times.  Few blocks are above it: of kkt_cont-201 159 of 7028, mostly of 64
- * pivots. */
-constexpr double SUBSTITUTE_GROWTH_LIMIT = 256;
+/* Of growth.h's measure.  With 1e4 the componentwise error of a whole solve is hundreds of times
+ * that of substitution for some Cholesky factors (494_bus, slam_manhattan, bcsstk18).  L D L^T has
+ * more blocks that grow, and pivots whose own error hides them. */
+constexpr double CHOLESKY_GROWTH_LIMIT = 32, PIVOTS_GROWTH_LIMIT = 256;
+__device__ __forceinline__ double substitute_growth_limit(bool cholesky)
+{
+    return cholesky ? CHOLESKY_GROWTH_LIMIT : PIVOTS_GROWTH_LIMIT;
+}
 
 template <typename T> struct invert_arguments {
     T *panel;
@@ -86,10 +89,11 @@ __device__ __forceinline__ void invert_wide(const invert_arguments<T> &a,
     __syncthreads();
     invert_blocks(D, X);
     invert_64(D, X);
-    const bool refused = growth_exceeds(D, X, sums, SUBSTITUTE_GROWTH_LIMIT);
+    const double limit = substitute_growth_limit(a.cholesky);
+    const bool refused = growth_exceeds(D, X, sums, limit);
     constexpr int N = SUBSTITUTE_NARROW;
     if (refused && threadIdx.x < TILE) {
-        const bool grows = growth_of_blocks_exceeds<N>(D, X, threadIdx.x, SUBSTITUTE_GROWTH_LIMIT);
+        const bool grows = growth_of_blocks_exceeds<N>(D, X, threadIdx.x, limit);
         const unsigned which = __ballot_sync(~0u, grows);
         sums[threadIdx.x] = (which >> threadIdx.x % 32 / N * N & 0xffff) != 0;
     }
@@ -123,7 +127,7 @@ __device__ __forceinline__ void invert_narrow(const invert_arguments<T> &a, bool
         const float other = __shfl_sync(~0u, s, j, N);
         g += (float)magnitude(D[i + j * LD]) * (j <= i ? other : 0);
     }
-    const unsigned grows = __ballot_sync(~0u, !(g <= (float)SUBSTITUTE_GROWTH_LIMIT));
+    const unsigned grows = __ballot_sync(~0u, !(g <= (float)substitute_growth_limit(a.cholesky)));
     const bool refused = threadIdx.x % 32 < N ? grows & 0xffff : grows >> 16;
     for (int j = 0; j < i && i < order; j++)
         P[j + (int64_t)i * b.ld] = refused ? not_a_number<T>() : X[i + j * LD];
