@@ -151,8 +151,7 @@ template <typename T> static void table(const bench_device &d)
         };
         const double most = stream_time(
                          d.stream, [&] { run(2 * TIMES); }, 2),
-                     least = stream_time(
-                         d.stream, [&] { run(TIMES); }, 2);
+                     least = stream_time(d.stream, [&] { run(TIMES); }, 2);
         double factor = 0, inverse = 0;
         CHECK(cudaMemcpy(l.data(), dl, all * sizeof(T), cudaMemcpyDeviceToHost));
         CHECK(cudaMemcpy(x.data(), dx, all * sizeof(T), cudaMemcpyDeviceToHost));

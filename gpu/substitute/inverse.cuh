@@ -137,10 +137,9 @@ __device__ __forceinline__ void invert_narrow(const invert_arguments<T> &a, bool
 constexpr int NARROW_TOGETHER = TILE_THREADS / SUBSTITUTE_NARROW,
               NARROW_AREA = SUBSTITUTE_NARROW * (SUBSTITUTE_NARROW + 1);
 template <typename T>
-constexpr int INVERT_SHARED = 2 * (int)sizeof(T) *
-                              (TILE_AREA<T> > NARROW_TOGETHER * NARROW_AREA
-                                   ? TILE_AREA<T>
-                                   : NARROW_TOGETHER * NARROW_AREA);
+constexpr int INVERT_SHARED =
+    2 * (int)sizeof(T) *
+    (TILE_AREA<T> > NARROW_TOGETHER * NARROW_AREA ? TILE_AREA<T> : NARROW_TOGETHER * NARROW_AREA);
 
 template <typename T>
 __global__ void __launch_bounds__(TILE_THREADS)

@@ -12,7 +12,7 @@
 /* Leading dimension of a tile in shared memory: multiply_16 reads its 8 x 4 parts without bank
  * conflicts. */
 template <typename T> constexpr int TILE_LD = TILE + (sizeof(T) == 16 ? 2 : 4);
-template <typename T> constexpr int TILE_AREA = TILE *TILE_LD<T>;
+template <typename T> constexpr int TILE_AREA = TILE * TILE_LD<T>;
 
 /* D := the tile whose shares are a; no barrier. */
 template <typename T>

@@ -7,7 +7,7 @@
 #include "dense/cuda/device/invert.cuh"
 
 constexpr int STAGE_COLUMNS = 32; /* of both operands, in shared memory at a time; three stages */
-template <typename T> constexpr int STAGE_AREA = TILE_LD<T> *STAGE_COLUMNS;
+template <typename T> constexpr int STAGE_AREA = TILE_LD<T> * STAGE_COLUMNS;
 
 /* An operand of a product: rows x depth at `at`, by columns, of which copies begin `shift` rows
  * before: they have sixteen bytes. */
