@@ -3,8 +3,8 @@
 #ifndef GPU_FACTOR_TILES_CUH
 #define GPU_FACTOR_TILES_CUH
 
-#include "dense/cuda/device/row_product.cuh"
 #include "gpu/factor/arguments.cuh"
+#include "gpu/factor/row_product.cuh"
 
 template <typename T> struct tile_shape {
     static constexpr int STAGE = STAGE_AREA<T>;

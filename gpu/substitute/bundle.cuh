@@ -11,7 +11,7 @@
 #define GPU_SUBSTITUTE_BUNDLE_CUH
 
 #include "gpu/substitute/exchange.cuh"
-#include "gpu/substitute/inverse.cuh"
+#include "gpu/substitute/refused.cuh"
 
 template <typename T, int C> struct bundle_solver : exchange<T, C> {
     using exchange<T, C>::q, exchange<T, C>::SOURCES;

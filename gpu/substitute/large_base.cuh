@@ -4,7 +4,7 @@
 #define GPU_SUBSTITUTE_LARGE_BASE_CUH
 
 #include "gpu/substitute/exchange.cuh"
-#include "gpu/substitute/inverse.cuh"
+#include "gpu/substitute/refused.cuh"
 
 template <typename T, int C> struct large_base : exchange<T, C> {
     using exchange<T, C>::q, exchange<T, C>::SOURCES;

@@ -6,7 +6,7 @@
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/multiply.cuh"
 #include "dense/cuda/device/pivot.cuh"
-#include "gpu/substitute/inverse.cuh"
+#include "gpu/substitute/refused.cuh"
 
 std::atomic<const char *> device_fault;
 

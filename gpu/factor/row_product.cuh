@@ -1,8 +1,8 @@
-/* dense/cuda/device/row_product.cuh: block scope: products A B^H of rows of a front, 64 x 64 at a
+/* gpu/factor/row_product.cuh: block scope: products A B^H of rows of a front, 64 x 64 at a
  * time on the tensor cores, with both operands copied to shared memory two steps ahead
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef DENSE_CUDA_DEVICE_ROW_PRODUCT_CUH
-#define DENSE_CUDA_DEVICE_ROW_PRODUCT_CUH
+#ifndef GPU_FACTOR_ROW_PRODUCT_CUH
+#define GPU_FACTOR_ROW_PRODUCT_CUH
 
 #include "dense/cuda/device/invert.cuh"
 
