@@ -11,6 +11,7 @@ extern "C" {
 #include "dense/cuda/device/cholesky.cuh"
 #include "dense/cuda/device/invert.cuh"
 #include "dense/cuda/device/launch.cuh"
+#include "test/dense/cholesky_fixture.h"
 #include "test/dense/trsv_fixture.h"
 
 template <typename T> struct block_arguments {
@@ -72,52 +73,22 @@ template <typename T> static factorized<T> factorize(const std::vector<T> &a, in
     return f;
 }
 
-/* B B^H and a multiple of one, of that order; its condition falls with the multiple. */
-template <typename T> static std::vector<T> definite(int order, double multiple, random_numbers &g)
-{
-    std::vector<T> b(TILE * TILE), a(TILE * TILE);
-    for (T &v : b)
-        v = random_entry<T>(g);
-    for (int j = 0; j < TILE; j++)
-        for (int i = 0; i < TILE; i++) {
-            T sum = from_real<T>(i == j ? (real_of<T>)multiple : 0);
-            for (int k = 0; k < order; k++)
-                sum = sum + multiply(b[i + k * TILE], conjugate_if(b[j + k * TILE], true));
-            a[i + j * TILE] = i < order && j < order ? sum : from_real<T>(i == j);
-        }
-    return a;
-}
-
 template <typename T> static void check(int order, double multiple, uint64_t seed)
 {
     random_numbers g = {seed};
-    const std::vector<T> a = definite<T>(order, multiple, g);
+    const std::vector<T> a = definite_block<T>(order, multiple, [&] { return random_entry<T>(g); });
     const factorized<T> f = factorize(a, order), again = factorize(a, order);
     const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
-    double worst = 0, inverse = 0;
     for (int j = 0; j < TILE; j++) {
-        for (int i = j; i < TILE; i++) {
-            T sum = {}, product = {};
-            double size = 0, bound = 0;
-            for (int k = 0; k <= j; k++) {
-                sum = sum + multiply(f.l[i + k * TILE], conjugate_if(f.l[j + k * TILE], true));
-                size += magnitude(f.l[i + k * TILE]) * magnitude(f.l[j + k * TILE]);
-            }
-            for (int k = j; k <= i; k++) {
-                product = product + multiply(f.l[i + k * TILE], f.x[k + j * TILE]);
-                bound += magnitude(f.l[i + k * TILE]) * magnitude(f.x[k + j * TILE]);
-            }
-            worst = std::fmax(worst, magnitude(sum - a[i + j * TILE]) / size);
-            inverse = std::fmax(inverse, magnitude(product - from_real<T>(i == j)) / bound);
-        }
         for (int i = 0; i < j; i++)
             assert_true(magnitude(f.x[i + j * TILE]) == 0);
         const double root = (double)real_part(f.l[j * (TILE + 1)]);
         assert_true(std::fabs(f.pivot[j] - root * root) <= 8 * eps * root * root);
     }
-    if (!(worst <= 20 * eps && inverse <= 200 * eps))
+    const block_errors e(a, f.l, f.x);
+    if (!(e.factor <= 20 && e.inverse <= 200))
         fail_msg("%s, order %d, multiple %g: L L^H by %.1f eps, L X by %.1f eps", type_of<T>::name,
-                 order, multiple, worst / eps, inverse / eps);
+                 order, multiple, e.factor, e.inverse);
     for (int k = 0; k < TILE * TILE; k++)
         assert_true(k % TILE < k / TILE || (memcmp(&f.l[k], &again.l[k], sizeof(T)) == 0 &&
                                             memcmp(&f.x[k], &again.x[k], sizeof(T)) == 0));
@@ -142,7 +113,7 @@ static void products_give_the_block_back(void **)
 static void a_negative_pivot_is_seen(void **)
 {
     random_numbers g = {5};
-    std::vector<double> a = definite<double>(64, 1, g);
+    std::vector<double> a = definite_block<double>(64, 1, [&] { return g.next(); });
     const factorized<double> whole = factorize(a);
     for (int at : {0, 7, 8, 20, 63}) {
         std::vector<double> b = a;
