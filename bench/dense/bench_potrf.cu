@@ -11,7 +11,6 @@
 #include "bench/dense/bench.h"
 #include "dense/cuda/device/cholesky.cuh"
 #include "dense/cuda/device/invert.cuh"
-#include "test/dense/cholesky_fixture.h"
 #include <cusolverDn.h>
 
 enum { TIMES = 256, COPIES = 64 };
@@ -58,6 +57,30 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS)
     }
 }
 
+/* Errors of l and x in units of roundoff. */
+template <typename T>
+static void measure_errors(const std::vector<T> &a, const std::vector<T> &l,
+                           const std::vector<T> &x, double &factor, double &inverse)
+{
+    const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
+    factor = inverse = 0;
+    for (int j = 0; j < TILE; j++)
+        for (int i = j; i < TILE; i++) {
+            T sum = {}, product = {};
+            double size = 0, bound = 0;
+            for (int k = 0; k <= j; k++) {
+                sum = sum + multiply(l[i + k * TILE], conjugate_if(l[j + k * TILE], true));
+                size += magnitude(l[i + k * TILE]) * magnitude(l[j + k * TILE]);
+            }
+            for (int k = j; k <= i; k++) {
+                product = product + multiply(l[i + k * TILE], x[k + j * TILE]);
+                bound += magnitude(l[i + k * TILE]) * magnitude(x[k + j * TILE]);
+            }
+            factor = std::max(factor, magnitude(sum - a[i + j * TILE]) / size / eps);
+            inverse = std::max(inverse, magnitude(product - from_real<T>(i == j)) / bound / eps);
+        }
+}
+
 template <typename T> static double cusolver_time(cudaStream_t stream, T *a)
 {
     cusolverDnHandle_t handle;
@@ -92,18 +115,24 @@ template <typename T> static double cusolver_time(cudaStream_t stream, T *a)
 template <typename T> static void table(const bench_device &d)
 {
     const size_t all = TILE * TILE;
+    std::vector<T> b(all), a(all), many(all * COPIES), l(all), x(all);
     uint64_t state = 7;
     auto next = [&] {
         state = state * 6364136223846793005ull + 1442695040888963407ull;
         return (real_of<T>)((double)(int64_t)(state >> 11) / (double)(1ll << 52) - 1);
     };
-    const std::vector<T> a = definite_block<T>(TILE, 1, [&] {
-        T v = from_real<T>(next());
+    for (T &v : b) {
+        v = from_real<T>(next());
         if constexpr (scalar<T>::is_complex)
             v.im = next();
-        return v;
-    });
-    std::vector<T> many(all * COPIES), l(all), x(all);
+    }
+    for (size_t j = 0; j < TILE; j++)
+        for (size_t i = 0; i < TILE; i++) {
+            T sum = from_real<T>(i == j);
+            for (size_t k = 0; k < TILE; k++)
+                sum = sum + multiply(b[i + k * TILE], conjugate_if(b[j + k * TILE], true));
+            a[i + j * TILE] = sum;
+        }
     for (size_t c = 0; c < COPIES; c++)
         std::copy(a.begin(), a.end(), many.begin() + (ptrdiff_t)(c * all));
     T *da, *dl, *dx;
@@ -123,13 +152,14 @@ template <typename T> static void table(const bench_device &d)
         const double most = stream_time(
                          d.stream, [&] { run(2 * TIMES); }, 2),
                      least = stream_time(d.stream, [&] { run(TIMES); }, 2);
+        double factor = 0, inverse = 0;
         CHECK(cudaMemcpy(l.data(), dl, all * sizeof(T), cudaMemcpyDeviceToHost));
         CHECK(cudaMemcpy(x.data(), dx, all * sizeof(T), cudaMemcpyDeviceToHost));
+        if (what == ALL)
+            measure_errors(a, l, x, factor, inverse);
         printf("%c %-24s %6.2f us", names<T>::letter, work_name[what], (most - least) / TIMES);
-        if (what == ALL) {
-            const block_errors e(a, l, x);
-            printf("   L L^H %.1f eps, L X %.1f eps", e.factor, e.inverse);
-        }
+        if (what == ALL)
+            printf("   L L^H %.1f eps, L X %.1f eps", factor, inverse);
         printf("\n");
     }
     CHECK(cudaMemcpy(da, a.data(), all * sizeof(T), cudaMemcpyHostToDevice));

@@ -1,5 +1,5 @@
-/* test/dense/cholesky_fixture.h: blocks of 64 to be factorized, and how far factors and inverses are
- * from them; for the test and the benchmark
+/* test/dense/cholesky_fixture.h: blocks of 64 to be factorized, and how far factors and inverses
+ * are from them
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_DENSE_CHOLESKY_FIXTURE_H
 #define TEST_DENSE_CHOLESKY_FIXTURE_H
@@ -26,8 +26,8 @@ std::vector<T> definite_block(int order, double multiple, F random)
     return a;
 }
 
-/* The largest entries of |L L^H - A| / (|L||L^H|) and |L X - I| / (|L||X|), lower triangles, in units
- * of roundoff; not a number if one is not. */
+/* The largest entries of |L L^H - A| / (|L||L^H|) and |L X - I| / (|L||X|), lower triangles, in
+ * units of roundoff; not a number if one is not. */
 struct block_errors {
     double factor = 0, inverse = 0;
 
