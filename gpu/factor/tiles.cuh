@@ -3,13 +3,15 @@
 #ifndef GPU_FACTOR_TILES_CUH
 #define GPU_FACTOR_TILES_CUH
 
+#include "dense/cuda/device/cholesky_64.cuh"
 #include "gpu/factor/arguments.cuh"
 #include "gpu/factor/row_product.cuh"
 
 template <typename T> struct tile_shape {
     static constexpr int STAGE = STAGE_AREA<T>;
-    static constexpr int BYTES = (6 * STAGE + TILE) * (int)sizeof(T) + 2 * (int)sizeof(int);
+    static constexpr int BYTES = (6 * STAGE + TILE) * (int)sizeof(T);
     static_assert(6 * STAGE >= 3 * TILE_AREA<T>, "three tiles have room where the stages were");
+    static_assert(sizeof(cholesky_room<T>) <= TILE_AREA<T> * sizeof(T), "has a tile's room");
 };
 
 /* Where tile (i, j) of a front lies. */
@@ -306,19 +308,14 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     if ((int)threadIdx.x >= (k + 7) / 8 * 8 && threadIdx.x < TILE)
         X[threadIdx.x * (LD + 1)] = from_real<T>(1);
     __syncthreads();
-    const int padded = (k + 7) / 8 * 8;
-    cholesky_columns<8, true>(D, LD, padded, padded, X, LD + 1, LD, pivot,
-                              reinterpret_cast<int *>(pivot + TILE));
+    cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot);
     for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
         for (int i = j + lane; i < k; i += 32)
             out[i + (int64_t)j * f.ld] = D[i + j * LD];
-    const bool is_wanted = f.m > p.row + k; /* the inverse, by rows below */
-    if (is_wanted)
-        invert_64(D, X);
     if (warp < TILE / 32)
         judge_pivot<T>(has_pivot, pivot[threadIdx.x], start, f.first + p.column + threadIdx.x,
                        rule_of(a));
-    if (!is_wanted)
+    if (f.m == p.row + k) /* no rows below want the inverse */
         return;
     T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
     unsigned largest = 0; /* of inv(U), L = U D */

@@ -34,7 +34,8 @@ __device__ __forceinline__ double reciprocal_root(double a)
 }
 __device__ __forceinline__ float reciprocal_root(float a)
 {
-    return 1 / sqrtf(a);
+    const float y = rsqrtf(a);
+    return fmaf(y * 0.5f, fmaf(-a * y, y, 1.0f), y);
 }
 template <typename R> __device__ __forceinline__ constexpr R least_normal()
 {
@@ -78,10 +79,10 @@ template <typename R> __device__ __forceinline__ unsigned size_bits(complex_of<R
 }
 
 /* The diagonal block of order `width` <= 8 at D, by one full warp: D := L, X := inv(L), 8 x 8 with
- * zeros above the diagonal and ones past width; pivot(j): what column j was divided by the root of;
- * *grows: whether rows below would lose digits as products with X. */
+ * zeros above the diagonal and ones past width, its rows x_row apart; pivot(j): what column j was
+ * divided by the root of; *grows: whether rows below would lose digits as products with X. */
 template <typename T>
-__device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ldx,
+__device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int x_row, int ldx,
                                            real_of<T> *pivot, int *grows)
 {
     using R = real_of<T>;
@@ -128,7 +129,7 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int ld
     if (lane < N)
 #pragma unroll
         for (int i = 0; i < N; i++)
-            X[i + lane * ldx] = x[i];
+            X[i * x_row + lane * ldx] = x[i];
 #pragma unroll
     for (int j = 0; j < N; j++)
 #pragma unroll
@@ -241,11 +242,13 @@ __device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p,
  * all of which hold numbers; its upper triangle is overwritten.  X: inverses of the diagonal
  * blocks, the one at column p at X + p x_step with leading dimension ldx; x_step 0: of the last two
  * alone, 8 ldx apart.  pivot: k rounded up to 8, for judge_pivot.  grows: two, of the last blocks.
- * All in shared memory.  FULL: k is a multiple of 8, which saves code.  All threads of the team
+ * All in shared memory.  from: a multiple of 8, columns that are done, with their products taken
+ * from the rest.  FULL: k is a multiple of 8, which saves code.  All threads of the team
  * call; F is visible to them; ends with a barrier of the team. */
 template <int WARPS, bool FULL, typename T>
 __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *X, int x_step,
-                                                 int ldx, real_of<T> *pivot, int *grows)
+                                                 int ldx, real_of<T> *pivot, int *grows,
+                                                 int from = 0)
 {
     using team = front_team<WARPS>;
     constexpr int STEP = CHOLESKY_STEP;
@@ -253,9 +256,10 @@ __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *
     auto width_at = [=](int p) { return FULL ? STEP : min(STEP, k - p); };
     auto inverse = [=](int p) { return X + (x_step ? p * x_step : p / STEP % 2 * STEP * ldx); };
     if (warp == 0)
-        cholesky_8(F, ld, width_at(0), X, ldx, pivot, grows);
+        cholesky_8(F + from * (ld + 1), ld, width_at(from), inverse(from), 1, ldx, pivot + from,
+                   grows + from / STEP % 2);
     team::sync();
-    for (int p = 0; p < k; p += STEP) {
+    for (int p = from; p < k; p += STEP) {
         const int width = width_at(p), next = p + STEP;
         const bool goes_on = next < k;
         cholesky_rows(F, ld, m, p, width, inverse(p), ldx, grows + p / STEP % 2, warp, WARPS);
@@ -270,7 +274,7 @@ __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *
             cholesky_update(F, ld, next / 16 * 16, next, p, width);
         if (goes_on && warp == 0) {
             __syncwarp();
-            cholesky_8(F + next * (ld + 1), ld, width_at(next), inverse(next), ldx, pivot + next,
+            cholesky_8(F + next * (ld + 1), ld, width_at(next), inverse(next), 1, ldx, pivot + next,
                        grows + next / STEP % 2);
         }
         team::sync();

@@ -22,6 +22,15 @@ __device__ __forceinline__ void multiply_16x8x8(double (&c)[4], const double (&a
         : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 
+/* c += A B, A 8 x 4, B 4 x 8: a lane holds (g, t) of A, (t, g) of B, (g, 2t) and (g, 2t+1) of c.
+ * Half the wait of the larger one. */
+__device__ __forceinline__ void multiply_8x8x4(double (&c)[2], double a, double b)
+{
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c[0]), "+d"(c[1])
+        : "d"(a), "d"(b));
+}
+
 /* A product of N tiles side by side as it is summed: its parts, real and imaginary. */
 template <typename T, int N> struct product_sum {
     static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;

@@ -65,6 +65,11 @@ struct copy_barrier {
     unsigned phase;
     bool is_open;
 };
+/* A barrier of some of a block's threads. */
+struct named_barrier {
+    int arrived;
+    unsigned meeting;
+};
 struct begun_copy {
     void *to;
     const void *from;
@@ -97,6 +102,7 @@ struct thread_block {
     int any[2]; /* of what threads bring to a barrier, by turns */
     std::vector<fiber> thread;
     std::vector<lanes> warp;
+    named_barrier named[16];
     std::map<const uint64_t *, copy_barrier> barrier;
     std::vector<begun_copy> copies;
     std::mutex receiving;
@@ -172,6 +178,10 @@ inline int __syncthreads_or(int vote)
 inline int __syncthreads_and(int vote)
 {
     return !meet_threads(vote == 0);
+}
+inline float rsqrtf(float a)
+{
+    return 1 / sqrtf(a);
 }
 inline int __clz(unsigned v)
 {

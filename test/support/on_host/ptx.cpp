@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fibers.h"
 #include "cuda_runtime.h"
+#include "dense/cuda/device/cholesky_64.cuh"
 #include "dense/cuda/device/cluster.cuh"
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/multiply.cuh"
@@ -26,6 +27,35 @@ void prefetch_line(const void *) {}
 unsigned long long now_ns() /* time stands still: nobody gives up */
 {
     return 1;
+}
+
+void barrier_arrive(int barrier, int threads)
+{
+    named_barrier &b = this_block->named[barrier];
+    if (++b.arrived == threads) {
+        b.arrived = 0;
+        b.meeting++;
+    }
+}
+void barrier_wait(int barrier, int threads)
+{
+    const named_barrier &b = this_block->named[barrier];
+    const unsigned meeting = b.meeting;
+    barrier_arrive(barrier, threads);
+    while (b.meeting == meeting)
+        take_turns();
+}
+void multiply_8x8x4(double (&c)[2], double a, double b)
+{
+    lanes &w = this_warp();
+    const int lane = lane_number();
+    w.part[lane][0] = a;
+    w.part[lane][1] = b;
+    meet_lanes();
+    for (int e = 0; e < 2; e++)
+        for (int k = 0; k < 4; k++)
+            c[e] += w.part[lane / 4 * 4 + k][0] * w.part[(2 * (lane % 4) + e) * 4 + k][1];
+    meet_lanes();
 }
 
 void multiply_16x8x8(double (&c)[4], const double (&a)[4], const double (&b)[2])

@@ -1,0 +1,576 @@
+/* dense/cuda/device/cholesky_64.cuh: block scope: Cholesky and inverse of a block of 64 columns in
+ * shared memory
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A symmetric sweep in steps of eight columns.  T is A at first.  Step p finds the Cholesky factor
+ * of diagonal block p of T and its inverse X.  R is block column p of T with one in the place of
+ * block p; above block p it is what row block p of T has there, conjugated and transposed.  Of
+ *     S = R X^H
+ * the rows below block p are columns of L, those from block p upwards rows of inv(L), conjugated
+ * and transposed.  Then T := T - S S^H, where block column p of T counts as zero before.
+ *
+ * Warp 0 has the chain of diagonal blocks and nothing else: from one to the next it takes two
+ * products of order 8, whose other operands were there before.  Six warps have T in registers, as
+ * sums of the tensor cores.  With columns numbered as mma.m16n8k8 numbers those of a sum, a lane's
+ * entries of a sum are its entries of either operand of the next product.  Warp 4 brings diagonal
+ * blocks of L.
+ *
+ * Two barriers order what goes through shared memory: PUBLISHED, for which warp 0 alone waits, when
+ * the others have put what step p reads and have read what step p - 1 left for them; FACTORIZED,
+ * for which the others wait, when X is there.  What two steps in turn write is therefore there
+ * twice. */
+#ifndef DENSE_CUDA_DEVICE_CHOLESKY_64_CUH
+#define DENSE_CUDA_DEVICE_CHOLESKY_64_CUH
+
+#include "dense/cuda/device/cholesky.cuh"
+#include "dense/cuda/device/invert.cuh"
+
+/* At barriers 1 to 15 of a block, for `threads` of its threads: arrive without waiting, and arrive
+ * and wait for all.  What was written before is there for those who wait. */
+__device__ __forceinline__ void barrier_arrive(int barrier, int threads)
+{
+    asm volatile("barrier.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void barrier_wait(int barrier, int threads)
+{
+    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/* Two entries that are read and written together. */
+template <typename T> struct alignas(2 * sizeof(T) < 16 ? 2 * sizeof(T) : 16) entry_pair {
+    T v[2];
+};
+
+/* What tensor cores take and give: conversions on the way would take longer than they. */
+template <typename T> using wide = std::conditional_t<scalar<T>::is_complex, complex_d, double>;
+template <typename To, typename T> __device__ __forceinline__ To converted(T v)
+{
+    if constexpr (scalar<T>::is_complex)
+        return {(real_of<To>)v.re, (real_of<To>)v.im};
+    else
+        return (To)v;
+}
+
+/* Shared memory beside the block and its inverse; [2]: of steps in turn.  Blocks of order 8 are by
+ * rows. */
+template <typename T> struct alignas(16) cholesky_room {
+    static constexpr int N = CHOLESKY_STEP;
+    using W = wide<T>;
+    W R[2][TILE * N];
+    W X[2][N * N];
+    W ahead[2][N * N]; /* diagonal block of T but for the last product */
+    W L[2][N * N + N]; /* by columns, past the banks of X */
+    T one[N * N];
+    T block[N * N]; /* diagonal block of T */
+    double pivot[N];
+    int grows[2];
+    int last; /* step that was begun */
+};
+
+/* |v|^2 */
+template <typename T> __device__ __forceinline__ real_of<T> square(T v)
+{
+    if constexpr (scalar<T>::is_complex)
+        return v.re * v.re + v.im * v.im;
+    else
+        return v * v;
+}
+/* Far from the ends of the range: products that it comes from were normal numbers. */
+__device__ __forceinline__ bool is_moderate(double v)
+{
+    return (unsigned)(__double2hiint(v) - (1023 - 900) * (1 << 20)) < 1800u * (1 << 20);
+}
+__device__ __forceinline__ bool is_moderate(float v)
+{
+    return __float_as_uint(v) - (127 - 90) * (1u << 23) < 180u * (1u << 23);
+}
+
+/* Cholesky of a block A of order 8 by one full warp: each lane has all of the lower triangle in a,
+ * and in x a row of [I; A], lane l that of number l mod 16, which becomes itself times inv(L)^H: in
+ * lanes below 8 a column of inv(L), conjugated, in the next eight a row of L, to the last bit what
+ * a was.  largest: bits of the largest entry of inv(U) in a column of inv(L), L = U D.
+ *
+ * Two columns at a time: the root of the second pivot, d1 - |b|^2 / d0, is that of d0 d1 - |b|^2
+ * over that of d0, which need not wait for each other.  The result: whether these determinants were
+ * all far from the ends of the range of numbers, without which nothing here is of use. */
+template <typename T>
+__device__ __forceinline__ bool cholesky_by_pairs(T (&a)[CHOLESKY_STEP][CHOLESKY_STEP],
+                                                  T (&x)[CHOLESKY_STEP], unsigned &largest)
+{
+    using R = real_of<T>;
+    constexpr int N = CHOLESKY_STEP;
+    bool moderate = true;
+    largest = 0;
+#pragma unroll
+    for (int j = 0; j < N; j += 2) {
+        const R d0 = real_part(a[j][j]), d1 = real_part(a[j + 1][j + 1]),
+                determinant = multiply_add(-square(a[j + 1][j]), d0, d1), r0 = reciprocal_root(d0),
+                r[2] = {r0, reciprocal_root(determinant) * (d0 * r0)};
+        moderate = moderate && is_moderate(determinant);
+        a[j + 1][j] = times_real(a[j + 1][j], r[0]);
+#pragma unroll
+        for (int i = j + 2; i < N; i++) {
+            a[i][j] = times_real(a[i][j], r[0]);
+            a[i][j + 1] =
+                times_real(multiply_add(a[i][j + 1], -a[i][j], conjugate_if(a[j + 1][j], true)),
+                           r[1]);
+        }
+#pragma unroll
+        for (int h = j; h < j + 2; h++) {
+#pragma unroll
+            for (int c = j + 2; c < N; c++)
+#pragma unroll
+                for (int i = c; i < N; i++)
+                    a[i][c] = multiply_add(a[i][c], -a[i][h], conjugate_if(a[c][h], true));
+            largest = max(largest, size_bits(x[h]));
+            x[h] = times_real(x[h], r[h - j]);
+#pragma unroll
+            for (int i = h + 1; i < N; i++)
+                x[i] = multiply_add(x[i], -x[h], conjugate_if(a[i][h], true));
+        }
+    }
+    return moderate;
+}
+
+/* cholesky_8 of a block by rows, for when that was of no use; L by columns, X by rows. */
+template <typename T>
+__device__ __noinline__ void cholesky_8_again(const T *block, wide<T> *L, wide<T> *X, double *pivot,
+                                              int *grows)
+{
+    constexpr int N = CHOLESKY_STEP;
+    for (int k = threadIdx.x % 32; k < N * N; k += 32)
+        L[k] = converted<wide<T>>(block[k % N * N + k / N]);
+    __syncwarp();
+    cholesky_8(L, N, N, X, N, 1, pivot, grows);
+}
+
+/* A product of order 8: entries (g, 2t) and (g, 2t+1), its parts, real and imaginary. */
+template <typename T> struct small_sum {
+    static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
+    double part[PARTS][2];
+
+    __device__ __forceinline__ small_sum() : part{} {}
+    __device__ __forceinline__ T entry(int e) const
+    {
+        using R = real_of<T>;
+        if constexpr (scalar<T>::is_complex)
+            return {(R)part[0][e], (R)part[1][e]};
+        else
+            return (R)part[0][e];
+    }
+};
+/* c += A B^H, of which a lane has these entries of rows g of both: two chains, since for products
+ * this small the wait for one instruction counts. */
+template <typename T>
+__device__ __forceinline__ void multiply_small(small_sum<T> &c, const T (&x)[2], const T (&y)[2])
+{
+    small_sum<T> other;
+#pragma unroll
+    for (int e = 0; e < 2; e++) {
+        small_sum<T> &sum = e == 0 ? c : other;
+        if constexpr (scalar<T>::is_complex) {
+            multiply_8x8x4(sum.part[0], (double)x[e].re, (double)y[e].re);
+            multiply_8x8x4(sum.part[0], (double)x[e].im, (double)y[e].im);
+            multiply_8x8x4(sum.part[1], (double)x[e].im, (double)y[e].re);
+            multiply_8x8x4(sum.part[1], (double)x[e].re, -(double)y[e].im);
+        } else
+            multiply_8x8x4(sum.part[0], (double)x[e], (double)y[e]);
+    }
+#pragma unroll
+    for (int q = 0; q < small_sum<T>::PARTS; q++)
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            c.part[q][e] += other.part[q][e];
+}
+
+/* From column `from` on with substitution for rows below blocks whose inverse is large, which is
+ * rare: a call keeps its code from between what is not. */
+template <typename T>
+__device__ __noinline__ void cholesky_and_inverse(T *D, T *X, int k, int from, real_of<T> *pivot,
+                                                  int *grows)
+{
+    constexpr int LD = TILE_LD<T>;
+    cholesky_columns<8, true>(D, LD, TILE, k, X, LD + 1, LD, pivot, grows, from);
+    invert_64(D, X);
+}
+
+template <typename T> struct cholesky_sweep {
+    static constexpr int N = CHOLESKY_STEP, LD = TILE_LD<T>;
+    enum { PUBLISHED = 1, FACTORIZED };
+    using W = wide<T>;
+    using pair = entry_pair<W>;
+
+    T *const D, *const X;
+    cholesky_room<T> &room;
+    real_of<T> *const pivot;
+    const int steps, g = threadIdx.x % 32 / 4, l = 2 * (threadIdx.x % 4);
+
+    /* What a worker has of T: 16 rows of a strip, two blocks of columns of strip `other`. */
+    struct tile_pair {
+        product_sum<W, 2> sum;
+        int strip, other;
+    };
+
+    __device__ __forceinline__ pair one() const
+    {
+        return {{from_real<W>(g == l), from_real<W>(g == l + 1)}};
+    }
+    /* Entry of the symmetric or Hermitian block at the begin. */
+    __device__ __forceinline__ W lower(int i, int j) const
+    {
+        return converted<W>(conjugate_if(D[max(i, j) + min(i, j) * LD], i < j));
+    }
+    /* Rows of R, 8 apart, times X^H. */
+    __device__ __forceinline__ static product_sum<W, 1> scale(const pair &near, const pair &far,
+                                                              const pair &x)
+    {
+        const W a[4] = {near.v[0], far.v[0], near.v[1], far.v[1]};
+        product_sum<W, 1> s;
+        multiply_entries<true>(s, 0, a, x.v);
+        return s;
+    }
+    /* sum -= S(strip) S(block h of another strip)^H */
+    template <int M>
+    __device__ __forceinline__ static void subtract(product_sum<W, M> &sum, int t,
+                                                    const product_sum<W, 1> &rows,
+                                                    const product_sum<W, 1> &columns, int h)
+    {
+        const W a[4] = {-rows.entry(0, 0), -rows.entry(0, 2), -rows.entry(0, 1), -rows.entry(0, 3)},
+                b[2] = {columns.entry(0, 2 * h), columns.entry(0, 2 * h + 1)};
+        multiply_entries<true>(sum, t, a, b);
+    }
+    __device__ __forceinline__ pair pair_at(const W *block, int row) const
+    {
+        return *reinterpret_cast<const pair *>(block + row * N + l);
+    }
+    __device__ __forceinline__ void put_pair(W *block, int row, const pair &v) const
+    {
+        *reinterpret_cast<pair *>(block + row * N + l) = v;
+    }
+
+    /* ---- The warp of the chain ---- */
+
+    /* Diagonal block p: inv(L), all that others wait for, and L.  Lanes 16 on write what those
+     * before them do: what has no branch is sooner done. */
+    __device__ __forceinline__ void factorize(int p) const
+    {
+        const int lane = threadIdx.x % 16, own = lane % N;
+        W *const X = room.X[p % 2], *const L = room.L[p % 2];
+        T a[N][N], x[N];
+        const T *const begin = lane < N ? room.one : room.block;
+        unsigned largest;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+#pragma unroll
+            for (int j = 0; j <= i; j += 2) {
+                const auto v = *reinterpret_cast<const entry_pair<T> *>(room.block + i * N + j);
+                a[i][j] = v.v[0];
+                if (j < i)
+                    a[i][j + 1] = v.v[1];
+            }
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            x[i] = conjugate_if(begin[i * N + own], true);
+        if (!cholesky_by_pairs(a, x, largest))
+            return cholesky_8_again(room.block, L, X, room.pivot, room.grows + p % 2);
+        W *const to = lane < N ? X : L;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            to[i * N + own] = converted<W>(conjugate_if(x[i], lane < N));
+        if (lane < N && largest > size_bits((real_of<T>)ROWS_GROWTH_LIMIT))
+            room.grows[p % 2] = 1;
+    }
+    /* Diagonal block p + 1, after step p.  Its rows of S by the same instruction as for the others,
+     * to the last bit: where pivots are small S is not accurate, but what T - S S^H lacks has to be
+     * the rows of L. */
+    __device__ __forceinline__ void go_on(int p) const
+    {
+        const pair before = pair_at(room.ahead[(p + 1) % 2], g),
+                   own = pair_at(room.R[p % 2] + (p + 1) * N * N, g);
+        small_sum<W> t;
+        set(t, 0, before.v[0]);
+        set(t, 1, before.v[1]);
+        const product_sum<W, 1> s = scale(own, {}, pair_at(room.X[p % 2], g));
+        const W rows[2] = {s.entry(0, 0), s.entry(0, 1)}, minus[2] = {-rows[0], -rows[1]};
+        multiply_small(t, minus, rows);
+        put_block({{t.entry(0), t.entry(1)}});
+    }
+    __device__ __forceinline__ void put_block(const pair &v) const
+    {
+        if constexpr (!scalar<T>::is_complex)
+            *reinterpret_cast<entry_pair<T> *>(room.block + g * N + l) = {{(T)v.v[0], (T)v.v[1]}};
+        else /* whose sums are not to the last bit Hermitian */
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                if (g >= l + e) {
+                    const T entry = converted<T>(v.v[e]);
+                    room.block[(l + e) * N + g] = conjugate_if(entry, true);
+                    room.block[g * N + l + e] = entry;
+                }
+    }
+    __device__ __forceinline__ void lead() const
+    {
+        room.grows[0] = 0;
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            room.one[g * N + l + e] = from_real<T>(g == l + e);
+        put_block({{lower(g, l), lower(g, l + 1)}});
+        __syncwarp();
+        int p = 0;
+#pragma unroll 1
+        for (;; p++) {
+            factorize(p);
+            barrier_wait(PUBLISHED, CHOLESKY_THREADS);
+            barrier_arrive(FACTORIZED, CHOLESKY_THREADS);
+            if (p + 1 == steps)
+                break;
+            const bool grows = room.grows[p % 2];
+            go_on(p);
+            room.grows[(p + 1) % 2] = 0;
+            __syncwarp();
+            if (grows)
+                break;
+        }
+        room.last = p;
+    }
+    __device__ __forceinline__ static void set(small_sum<W> &sum, int e, W v)
+    {
+        sum.part[0][e] = real_part(v);
+        if constexpr (scalar<T>::is_complex)
+            sum.part[1][e] = v.im;
+    }
+    template <int M>
+    __device__ __forceinline__ static void set(product_sum<W, M> &sum, int t, int e, W v)
+    {
+        sum.part[0][t][e] = real_part(v);
+        if constexpr (scalar<T>::is_complex)
+            sum.part[1][t][e] = v.im;
+    }
+
+    /* ---- The others ---- */
+
+    __device__ __forceinline__ void load(tile_pair &t, int number) const
+    {
+        t.strip = number < 4 ? 3 : number < 7 ? 2 : number < 9 ? 1 : 0;
+        t.other = number < 4 ? number : number < 7 ? number - 4 : number < 9 ? number - 7 : 0;
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                set(t.sum, h, e,
+                    lower(16 * t.strip + g + 8 * (e / 2), 16 * t.other + 8 * h + l + e % 2));
+    }
+    /* Back to D what is not done at step p. */
+    __device__ __forceinline__ void give_back(const tile_pair &t, int p) const
+    {
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                if (2 * t.other + h >= p)
+                    D[16 * t.strip + g + 8 * (e / 2) + (16 * t.other + 8 * h + l + e % 2) * LD] =
+                        converted<T>(t.sum.entry(h, e));
+    }
+    /* Two entries of a row of block (half, h). */
+    __device__ __forceinline__ static pair entries(const tile_pair &t, int h, int half)
+    {
+        pair v;
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            const W near = h ? t.sum.entry(1, e) : t.sum.entry(0, e),
+                    far = h ? t.sum.entry(1, 2 + e) : t.sum.entry(0, 2 + e);
+            v.v[e] = half ? far : near;
+        }
+        return v;
+    }
+    /* What others want of a tile for step `next`. */
+    __device__ __forceinline__ void publish(const tile_pair &t, int next) const
+    {
+        W *const R = room.R[next % 2];
+        const int side = next % 2, ahead = next + 1;
+        if (t.other == next / 2)
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                if (2 * t.strip + half > next)
+                    put_pair(R, (2 * t.strip + half) * N + g, entries(t, side, half));
+        if (t.strip == next / 2)
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                if (2 * t.other + h < next) {
+                    const pair v = entries(t, h, side);
+#pragma unroll
+                    for (int e = 0; e < 2; e++)
+                        R[((2 * t.other + h) * N + l + e) * N + g] = conjugate_if(v.v[e], true);
+                }
+        if (t.strip == t.other && t.strip == ahead / 2)
+            put_pair(room.ahead[ahead % 2], g, entries(t, ahead % 2, ahead % 2));
+    }
+    /* L := S below block p, inv(L) := S^H from it upwards, of a strip. */
+    __device__ __forceinline__ void put(const product_sum<W, 1> &s, int strip, int p) const
+    {
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const int row = 16 * strip + g + 8 * (e / 2), column = p * N + l + e % 2;
+            const T v = converted<T>(s.entry(0, e));
+            if (2 * strip + e / 2 > p)
+                D[row + column * LD] = v;
+            else
+                X[column + row * LD] = conjugate_if(v, true);
+        }
+    }
+    /* Step p of the first COUNT tiles, false if it is not to be done; puts: this worker puts the
+     * strip of the first one's columns. */
+    template <int COUNT, int ALL>
+    __device__ __forceinline__ bool step(tile_pair (&tile)[ALL], int p, bool puts) const
+    {
+        const bool goes_on = p + 1 < steps;
+        const int grows = room.grows[p % 2]; /* comes while there is other work */
+        const W *const R = room.R[p % 2];
+        const pair x = pair_at(room.X[p % 2], g);
+        product_sum<W, 1> rows[COUNT], columns[COUNT];
+#pragma unroll
+        for (int k = 0; k < COUNT; k++) {
+            const int i = 16 * tile[k].strip + g, j = 16 * tile[k].other + g;
+            columns[k] = scale(pair_at(R, j), pair_at(R, j + 8), x);
+            rows[k] = scale(pair_at(R, i), pair_at(R, i + 8), x);
+        }
+        if (goes_on) {
+            if (grows)
+                return false;
+#pragma unroll
+            for (int k = 0; k < COUNT; k++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    if (2 * tile[k].other + h == p)
+#pragma unroll
+                        for (int e = 0; e < 4; e++)
+                            set(tile[k].sum, h, e, W{});
+                    subtract(tile[k].sum, h, rows[k], columns[k], h);
+                }
+#pragma unroll
+            for (int k = 0; k < COUNT; k++)
+                publish(tile[k], p + 1);
+            barrier_arrive(PUBLISHED, CHOLESKY_THREADS);
+        }
+        if (puts)
+            put(columns[0], tile[0].other, p);
+        return true;
+    }
+    /* One as block p of R. */
+    __device__ __forceinline__ void put_one(int p) const
+    {
+        put_pair(room.R[p % 2], p * N + g, one());
+    }
+    /* Diagonal block p of L, read and put apart.  Its diagonal is one over that of the inverse,
+     * with which rows below were multiplied: from the sum of which it is a root it would differ by
+     * what cancels there. */
+    struct factor_part {
+        W below[2];
+        double reciprocal;
+    };
+    __device__ __forceinline__ factor_part get_factor(int p) const
+    {
+        const W *L = room.L[p % 2] + g;
+        return {{L[l * N], L[(l + 1) * N]}, real_part(room.X[p % 2][g * (N + 1)])};
+    }
+    __device__ __forceinline__ void put_factor(int p, const factor_part &f) const
+    {
+        T *L = D + p * N * (LD + 1);
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            if (g > l + e)
+                L[g + (l + e) * LD] = converted<T>(f.below[e]);
+        if (g / 2 == l / 2) {
+            const real_of<T> root = (real_of<T>)quick_reciprocal(f.reciprocal);
+            L[g * (LD + 1)] = from_real<T>(root);
+            pivot[p * N + g] = root * root;
+        }
+    }
+    template <int COUNT> __device__ __forceinline__ void work(int worker) const
+    {
+        /* numbers of tiles, so that nobody has much more to do than others at any step */
+        const int first = 0x634210 >> 4 * worker & 15, second = 0x5879 >> 4 * worker & 15;
+        const bool puts = first < 4;
+        tile_pair tile[COUNT];
+        load(tile[0], first);
+        if (COUNT == 2)
+            load(tile[COUNT - 1], second);
+#pragma unroll
+        for (int k = 0; k < COUNT; k++)
+            publish(tile[k], 0);
+        barrier_arrive(PUBLISHED, CHOLESKY_THREADS);
+#pragma unroll 1
+        for (int p = 0; p < steps; p++) {
+            barrier_wait(FACTORIZED, CHOLESKY_THREADS);
+            bool done = true;
+            if (COUNT == 2 && p <= 2 * tile[COUNT - 1].strip)
+                done = step<COUNT>(tile, p, puts);
+            else if (puts || p <= 2 * tile[0].strip)
+                done = step<1>(tile, p, puts);
+            else if (p + 1 < steps) {
+                done = !room.grows[p % 2];
+                if (done)
+                    barrier_arrive(PUBLISHED, CHOLESKY_THREADS);
+            }
+            if (!done) {
+#pragma unroll
+                for (int k = 0; k < COUNT; k++)
+                    give_back(tile[k], p);
+                return;
+            }
+        }
+    }
+    __device__ __forceinline__ void assist() const
+    {
+        put_one(0);
+        barrier_arrive(PUBLISHED, CHOLESKY_THREADS);
+#pragma unroll 1
+        for (int p = 0; p < steps; p++) {
+            barrier_wait(FACTORIZED, CHOLESKY_THREADS);
+            const factor_part factor = get_factor(p);
+            if (p + 1 < steps) {
+                if (room.grows[p % 2])
+                    return;
+                put_one(p + 1);
+                barrier_arrive(PUBLISHED, CHOLESKY_THREADS);
+            }
+            put_factor(p, factor);
+        }
+    }
+
+    /* All threads; ends with a barrier.  Warp 4 has little to do, since it shares a quarter of the
+     * multiprocessor with the chain. */
+    __device__ __forceinline__ void run() const
+    {
+        const int warp = threadIdx.x / 32, worker = warp - 1 - (warp > 4);
+        if (warp == 0)
+            lead();
+        else if (warp == 4)
+            assist();
+        else if (worker < 4)
+            work<2>(worker);
+        else
+            work<1>(worker);
+        __syncthreads();
+        const int last = room.last;
+        if (last + 1 < steps)
+            cholesky_and_inverse(D, X, steps * N, last * N, pivot, room.grows);
+    }
+};
+
+/* The block of 64 columns at D, lower triangle, of which the first k count, behind them it is one:
+ * D := L, X := inv(L), which was zero, with ones on its diagonal from k rounded up to 8 on.  D's
+ * upper triangle holds numbers and is overwritten.  pivot: 64, for judge_pivot.  256 threads; D and
+ * X, with the leading dimension of tiles, are visible to all; ends with a barrier.
+ *
+ * Rows below a diagonal block of order 8 are products with its inverse while that is not large
+ * (ROWS_GROWTH_LIMIT); from the first such block on the rest is done by cholesky_columns. */
+template <typename T>
+__device__ __forceinline__ void cholesky_64(T *D, int k, T *X, cholesky_room<T> &room,
+                                            real_of<T> *pivot)
+{
+    const cholesky_sweep<T> sweep{D, X, room, pivot, (k + CHOLESKY_STEP - 1) / CHOLESKY_STEP};
+    sweep.run();
+}
+
+#endif
