@@ -74,29 +74,6 @@ __device__ __forceinline__ bool guard_steps(const T *D, steps_shared<T, N> &s, i
     return all != 0;
 }
 
-/* Two entries of a lane as products sum them. */
-template <typename T> struct pair_sum {
-    double part[product_sum<T, 1>::PARTS][2];
-
-    __device__ __forceinline__ T entry(int e) const
-    {
-        using R = real_of<T>;
-        if constexpr (scalar<T>::is_complex)
-            return {(R)part[0][e], (R)part[1][e]};
-        else
-            return (R)part[0][e];
-    }
-    __device__ __forceinline__ void set(int e, T v)
-    {
-        if constexpr (scalar<T>::is_complex) {
-            part[0][e] = v.re;
-            part[1][e] = v.im;
-        } else {
-            part[0][e] = v;
-        }
-    }
-};
-
 /* What a lane has of N x 8 entries, eight rows a pair. */
 template <typename T, int N> using column_pairs = pair_sum<T>[N / STEP];
 

@@ -85,10 +85,11 @@ __device__ __forceinline__ bool is_moderate(float v)
     return __float_as_uint(v) - (127 - 90) * (1u << 23) < 180u * (1u << 23);
 }
 
-/* Cholesky of a block A of order 8 by one full warp: each lane has all of the lower triangle in a,
- * and in x a row of [I; A], lane l that of number l mod 16, which becomes itself times inv(L)^H: in
- * lanes below 8 a column of inv(L), conjugated, in the next eight a row of L, to the last bit what
- * a was.  largest: bits of the largest entry of inv(U) in a column of inv(L), L = U D.
+/* Cholesky of a block A of order 8 by one full warp.  Each lane has all of A's lower triangle in a.
+ * In x lane l has row l mod 16 of [I; A], which is multiplied by inv(L)^H: lanes 0 to 7 end with a
+ * column of inv(L), conjugated, lanes 8 to 15 with a row of L, with the same bits as the entries of
+ * L that the elimination used.  largest, in lanes 0 to 7: bits of the largest entry in a column of
+ * inv(U), L = U D.
  *
  * Two columns at a time: the root of the second pivot, d1 - |b|^2 / d0, is that of d0 d1 - |b|^2
  * over that of d0, which need not wait for each other.  The result: whether these determinants were
@@ -144,40 +145,25 @@ __device__ __noinline__ void cholesky_8_again(const T *block, wide<T> *L, wide<T
     cholesky_8(L, N, N, X, N, 1, pivot, grows);
 }
 
-/* A product of order 8: entries (g, 2t) and (g, 2t+1), its parts, real and imaginary. */
-template <typename T> struct small_sum {
-    static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
-    double part[PARTS][2];
-
-    __device__ __forceinline__ small_sum() : part{} {}
-    __device__ __forceinline__ T entry(int e) const
-    {
-        using R = real_of<T>;
-        if constexpr (scalar<T>::is_complex)
-            return {(R)part[0][e], (R)part[1][e]};
-        else
-            return (R)part[0][e];
-    }
-};
-/* c += A B^H, of which a lane has these entries of rows g of both: two chains, since for products
- * this small the wait for one instruction counts. */
-template <typename T>
-__device__ __forceinline__ void multiply_small(small_sum<T> &c, const T (&x)[2], const T (&y)[2])
+/* c += A B^H of order 8, of which a lane has the entries (g, 2t) and (g, 2t+1): two sums, since for
+ * products this small the wait for one instruction counts. */
+template <typename W>
+__device__ __forceinline__ void multiply_8(pair_sum<W> &c, const W (&x)[2], const W (&y)[2])
 {
-    small_sum<T> other;
+    pair_sum<W> other = {};
 #pragma unroll
     for (int e = 0; e < 2; e++) {
-        small_sum<T> &sum = e == 0 ? c : other;
-        if constexpr (scalar<T>::is_complex) {
-            multiply_8x8x4(sum.part[0], (double)x[e].re, (double)y[e].re);
-            multiply_8x8x4(sum.part[0], (double)x[e].im, (double)y[e].im);
-            multiply_8x8x4(sum.part[1], (double)x[e].im, (double)y[e].re);
-            multiply_8x8x4(sum.part[1], (double)x[e].re, -(double)y[e].im);
+        pair_sum<W> &sum = e == 0 ? c : other;
+        if constexpr (scalar<W>::is_complex) {
+            multiply_8x8x4(sum.part[0], x[e].re, y[e].re);
+            multiply_8x8x4(sum.part[0], x[e].im, y[e].im);
+            multiply_8x8x4(sum.part[1], x[e].im, y[e].re);
+            multiply_8x8x4(sum.part[1], x[e].re, -y[e].im);
         } else
-            multiply_8x8x4(sum.part[0], (double)x[e], (double)y[e]);
+            multiply_8x8x4(sum.part[0], x[e], y[e]);
     }
 #pragma unroll
-    for (int q = 0; q < small_sum<T>::PARTS; q++)
+    for (int q = 0; q < product_sum<W, 1>::PARTS; q++)
 #pragma unroll
         for (int e = 0; e < 2; e++)
             c.part[q][e] += other.part[q][e];
@@ -211,11 +197,7 @@ template <typename T> struct cholesky_sweep {
         int strip, other;
     };
 
-    __device__ __forceinline__ pair one() const
-    {
-        return {{from_real<W>(g == l), from_real<W>(g == l + 1)}};
-    }
-    /* Entry of the symmetric or Hermitian block at the begin. */
+    /* Entry (i, j) of the symmetric or Hermitian A, of which D has the lower triangle. */
     __device__ __forceinline__ W lower(int i, int j) const
     {
         return converted<W>(conjugate_if(D[max(i, j) + min(i, j) * LD], i < j));
@@ -230,8 +212,7 @@ template <typename T> struct cholesky_sweep {
         return s;
     }
     /* sum -= S(strip) S(block h of another strip)^H */
-    template <int M>
-    __device__ __forceinline__ static void subtract(product_sum<W, M> &sum, int t,
+    __device__ __forceinline__ static void subtract(product_sum<W, 2> &sum, int t,
                                                     const product_sum<W, 1> &rows,
                                                     const product_sum<W, 1> &columns, int h)
     {
@@ -250,8 +231,8 @@ template <typename T> struct cholesky_sweep {
 
     /* ---- The warp of the chain ---- */
 
-    /* Diagonal block p: inv(L), all that others wait for, and L.  Lanes 16 on write what those
-     * before them do: what has no branch is sooner done. */
+    /* Diagonal block p: inv(L), for which the others wait, and L.  Lanes 16 to 31 write the same
+     * values as lanes 0 to 15, which is faster than a branch. */
     __device__ __forceinline__ void factorize(int p) const
     {
         const int lane = threadIdx.x % 16, own = lane % N;
@@ -281,18 +262,18 @@ template <typename T> struct cholesky_sweep {
             room.grows[p % 2] = 1;
     }
     /* Diagonal block p + 1, after step p.  Its rows of S by the same instruction as for the others,
-     * to the last bit: where pivots are small S is not accurate, but what T - S S^H lacks has to be
-     * the rows of L. */
+     * with the same bits: where pivots are small S is not accurate, and what is subtracted has to
+     * be what is written to L. */
     __device__ __forceinline__ void go_on(int p) const
     {
         const pair before = pair_at(room.ahead[(p + 1) % 2], g),
                    own = pair_at(room.R[p % 2] + (p + 1) * N * N, g);
-        small_sum<W> t;
-        set(t, 0, before.v[0]);
-        set(t, 1, before.v[1]);
+        pair_sum<W> t;
+        t.set(0, before.v[0]);
+        t.set(1, before.v[1]);
         const product_sum<W, 1> s = scale(own, {}, pair_at(room.X[p % 2], g));
         const W rows[2] = {s.entry(0, 0), s.entry(0, 1)}, minus[2] = {-rows[0], -rows[1]};
-        multiply_small(t, minus, rows);
+        multiply_8(t, minus, rows);
         put_block({{t.entry(0), t.entry(1)}});
     }
     __device__ __forceinline__ void put_block(const pair &v) const
@@ -333,14 +314,7 @@ template <typename T> struct cholesky_sweep {
         }
         room.last = p;
     }
-    __device__ __forceinline__ static void set(small_sum<W> &sum, int e, W v)
-    {
-        sum.part[0][e] = real_part(v);
-        if constexpr (scalar<T>::is_complex)
-            sum.part[1][e] = v.im;
-    }
-    template <int M>
-    __device__ __forceinline__ static void set(product_sum<W, M> &sum, int t, int e, W v)
+    __device__ __forceinline__ static void set(product_sum<W, 2> &sum, int t, int e, W v)
     {
         sum.part[0][t][e] = real_part(v);
         if constexpr (scalar<T>::is_complex)
@@ -360,7 +334,7 @@ template <typename T> struct cholesky_sweep {
                 set(t.sum, h, e,
                     lower(16 * t.strip + g + 8 * (e / 2), 16 * t.other + 8 * h + l + e % 2));
     }
-    /* Back to D what is not done at step p. */
+    /* Writes back to D the columns that are not finished at step p. */
     __device__ __forceinline__ void give_back(const tile_pair &t, int p) const
     {
 #pragma unroll
@@ -383,7 +357,7 @@ template <typename T> struct cholesky_sweep {
         }
         return v;
     }
-    /* What others want of a tile for step `next`. */
+    /* Puts what others read of a tile at step `next`. */
     __device__ __forceinline__ void publish(const tile_pair &t, int next) const
     {
         W *const R = room.R[next % 2];
@@ -459,7 +433,7 @@ template <typename T> struct cholesky_sweep {
     /* One as block p of R. */
     __device__ __forceinline__ void put_one(int p) const
     {
-        put_pair(room.R[p % 2], p * N + g, one());
+        put_pair(room.R[p % 2], p * N + g, {{from_real<W>(g == l), from_real<W>(g == l + 1)}});
     }
     /* Diagonal block p of L, read and put apart.  Its diagonal is one over that of the inverse,
      * with which rows below were multiplied: from the sum of which it is a root it would differ by

@@ -47,6 +47,29 @@ template <typename T, int N> struct product_sum {
     }
 };
 
+/* Two entries of a lane as products sum them. */
+template <typename T> struct pair_sum {
+    double part[product_sum<T, 1>::PARTS][2];
+
+    __device__ __forceinline__ T entry(int e) const
+    {
+        using R = real_of<T>;
+        if constexpr (scalar<T>::is_complex)
+            return {(R)part[0][e], (R)part[1][e]};
+        else
+            return (R)part[0][e];
+    }
+    __device__ __forceinline__ void set(int e, T v)
+    {
+        if constexpr (scalar<T>::is_complex) {
+            part[0][e] = v.re;
+            part[1][e] = v.im;
+        } else {
+            part[0][e] = v;
+        }
+    }
+};
+
 /* Tile t of a sum += A B, or with TURNED A B^H, of which a lane has these entries. */
 template <bool TURNED, typename T, int N>
 __device__ __forceinline__ void multiply_entries(product_sum<T, N> &c, int t, const T (&x)[4],
