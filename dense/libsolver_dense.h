@@ -254,6 +254,18 @@ LIBSOLVER_API libsolver_status libsolver_potrf_variable_batched(
     libsolver_type type, libsolver_storage uplo, int64_t max_n, const int64_t *n, void *const *a,
     const int64_t *lda, int *info, int64_t batch, void *stream);
 
+/* The same of one matrix of any order, by one launch and a clearing of some words.  info: one int
+ * on the device.  workspace: on the device, aligned to 16 bytes, for an order up to n and that
+ * type; nothing need be in it, and calls that may overlap need one each.  Rows below a diagonal
+ * block of 64 are products with its inverse where that is not large, otherwise by substitution, as
+ * the device finds for each block (doc/design/dense.md).  INVALID, CUDA.  stream: a cudaStream_t.
+ */
+LIBSOLVER_API int64_t libsolver_potrf_workspace_bytes(libsolver_type type, int64_t n);
+LIBSOLVER_API libsolver_status libsolver_potrf(libsolver_type type, libsolver_storage uplo,
+                                               int64_t n, void *a, int64_t lda, int *info,
+                                               void *workspace, int64_t workspace_bytes,
+                                               void *stream);
+
 #ifdef __cplusplus
 }
 #endif

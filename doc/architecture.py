@@ -44,6 +44,7 @@ PLACES = {
     "ordering/nd": (30, 630, "nested dissection"),
     "gpu/plan": (560, 630, "tasks of a solve"),
     "gpu/device": (760, 630, "memory, device factor"),
+    "dense/cuda/potrf": (980, 490, "Cholesky, one matrix"),
     "dense/cuda/trsm": (944, 550, "several right-hand sides"),
     "dense/cuda/trsv": (944, 630, "dense triangular solves"),
     "dense/cuda/batched": (944, 710, "small ones, many at once"),

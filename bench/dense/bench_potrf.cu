@@ -1,14 +1,18 @@
-/* bench/dense/bench_potrf.cu: a block of 64 columns factorized and inverted by one block of
- * threads, the chain of a dense Cholesky factorization
+/* bench/dense/bench_potrf.cu: dense Cholesky factorizations beside cuSOLVER's, and a block of 64
+ * columns, which is their chain
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * bench_potrf [sdcz]
+ * bench_potrf [sdcz] [ORDER]
  *
- * One kernel factorizes a block again and again, from the second-level cache and back to the
- * device's memory, each ready for the next.  Microseconds a block: of the loads and stores alone;
- * of these and cholesky_columns; of these and cholesky_64, which inverts too; and of cuSOLVER's
- * potrf of order 64, back to back and without an inverse.  The largest errors of L L^H and of L X,
- * in units of roundoff. */
+ * Matrices of order 64 to ORDER (8192), in place: microseconds of libsolver_potrf, lower and upper,
+ * and of cuSOLVER's potrf, lower; ours for each panel of 64 columns; the largest difference between
+ * entries of both factors, relative to the largest entry.
+ *
+ * A block: one kernel factorizes a block again and again, from the second-level cache and back to
+ * the device's memory, each ready for the next.  Microseconds a block: of the loads and stores
+ * alone; of these and cholesky_columns; of these and cholesky_64, which inverts too; and of
+ * cuSOLVER's potrf of order 64, back to back and without an inverse.  The largest errors of L L^H
+ * and of L X, in units of roundoff. */
 #include "bench/dense/bench.h"
 #include "dense/cuda/device/cholesky_64.cuh"
 #include <cusolverDn.h>
@@ -88,35 +92,124 @@ static void measure_errors(const std::vector<T> &a, const std::vector<T> &l,
         }
 }
 
-template <typename T> static double cusolver_time(cudaStream_t stream, T *a)
+/* cuSOLVER's potrf, lower, for matrices of one order. */
+template <typename T> class cusolver_potrf
 {
+  public:
+    cusolver_potrf(cudaStream_t stream, int n, T *a) : n(n), a(a)
+    {
+        CHECK(cusolverDnCreate(&handle));
+        CHECK(cusolverDnSetStream(handle, stream));
+        CHECK(cusolverDnCreateParams(&params));
+        CHECK(cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_LOWER, n, type, a, n,
+                                          type, &on_device, &on_host));
+        CHECK(cudaMalloc(&work, on_device + 16));
+        CHECK(cudaMalloc(&info, sizeof(int)));
+        host = malloc(on_host + 16);
+    }
+    ~cusolver_potrf()
+    {
+        free(host);
+        CHECK(cudaFree(work));
+        CHECK(cudaFree(info));
+        CHECK(cusolverDnDestroyParams(params));
+        CHECK(cusolverDnDestroy(handle));
+    }
+    cusolver_potrf(const cusolver_potrf &) = delete;
+    void run() const
+    {
+        CHECK(cusolverDnXpotrf(handle, params, CUBLAS_FILL_MODE_LOWER, n, type, a, n, type, work,
+                               on_device, host, on_host, info));
+    }
+
+  private:
+    static constexpr cudaDataType type = names<T>::letter == 's'   ? CUDA_R_32F
+                                         : names<T>::letter == 'd' ? CUDA_R_64F
+                                         : names<T>::letter == 'c' ? CUDA_C_32F
+                                                                   : CUDA_C_64F;
+    const int n;
+    T *const a;
     cusolverDnHandle_t handle;
     cusolverDnParams_t params;
     size_t on_device, on_host;
     void *work, *host;
     int *info;
-    const cudaDataType type = names<T>::letter == 's'   ? CUDA_R_32F
-                              : names<T>::letter == 'd' ? CUDA_R_64F
-                              : names<T>::letter == 'c' ? CUDA_C_32F
-                                                        : CUDA_C_64F;
-    CHECK(cusolverDnCreate(&handle));
-    CHECK(cusolverDnSetStream(handle, stream));
-    CHECK(cusolverDnCreateParams(&params));
-    CHECK(cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_LOWER, TILE, type, a, TILE,
-                                      type, &on_device, &on_host));
-    CHECK(cudaMalloc(&work, on_device + 16));
-    CHECK(cudaMalloc(&info, sizeof(int)));
-    host = malloc(on_host + 16);
-    const double time = stream_time(stream, [&] {
-        CHECK(cusolverDnXpotrf(handle, params, CUBLAS_FILL_MODE_LOWER, TILE, type, a, TILE, type,
-                               work, on_device, host, on_host, info));
-    });
-    free(host);
-    CHECK(cudaFree(work));
-    CHECK(cudaFree(info));
-    CHECK(cusolverDnDestroyParams(params));
-    CHECK(cusolverDnDestroy(handle));
-    return time;
+};
+
+/* Symmetric or Hermitian, definite, well conditioned. */
+template <typename T> __global__ void fill_definite(T *a, int64_t n)
+{
+    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n * n;
+         e += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t i = e % n, j = e / n, place = max(i, j) * n + min(i, j);
+        const double scale = 0.5 / sqrt((double)n), r = bench_random((uint64_t)place);
+        a[e] = from_real<T>((real_of<T>)(i == j ? 2 + r : scale * r));
+        if constexpr (scalar<T>::is_complex)
+            if (i != j) {
+                const double im = scale * bench_random((uint64_t)place + 77777777);
+                a[e].im = (real_of<T>)(i > j ? im : -im);
+            }
+    }
+}
+
+template <typename T> static void matrices(const bench_device &d, int most)
+{
+    for (int n = TILE; n <= most; n = n < 256 ? 2 * n : n % 3 ? n / 2 * 3 : n / 3 * 4) {
+        const size_t bytes = (size_t)n * (size_t)n * sizeof(T);
+        const int64_t room = libsolver_potrf_workspace_bytes(names<T>::type, n);
+        T *given, *a;
+        void *workspace;
+        int *info, found[2] = {};
+        CHECK(cudaMalloc(&given, bytes));
+        CHECK(cudaMalloc(&a, bytes));
+        CHECK(cudaMalloc(&workspace, (size_t)room));
+        CHECK(cudaMalloc(&info, sizeof(int)));
+        fill_definite<<<1024, 256, 0, d.stream>>>(given, n);
+        const auto copy = [&] {
+            CHECK(cudaMemcpyAsync(a, given, bytes, cudaMemcpyDeviceToDevice, d.stream));
+        };
+        const int inner = n > 2048 ? 3 : 20;
+        const double copying = stream_time(d.stream, copy, inner);
+        double ours[2];
+        std::vector<T> l((size_t)n * (size_t)n), other(l.size());
+        for (int upper = 1; upper >= 0; upper--) {
+            ours[upper] = stream_time(
+                              d.stream,
+                              [&] {
+                                  copy();
+                                  CHECK(libsolver_potrf(names<T>::type,
+                                                        upper ? LIBSOLVER_UPPER : LIBSOLVER_LOWER,
+                                                        n, a, n, info, workspace, room, d.stream));
+                              },
+                              inner) -
+                          copying;
+            CHECK(cudaMemcpy(&found[upper], info, sizeof(int), cudaMemcpyDeviceToHost));
+        }
+        CHECK(cudaMemcpy(l.data(), a, bytes, cudaMemcpyDeviceToHost));
+        const cusolver_potrf<T> peer(d.stream, n, a);
+        const double theirs = stream_time(
+                                  d.stream,
+                                  [&] {
+                                      copy();
+                                      peer.run();
+                                  },
+                                  inner) -
+                              copying;
+        CHECK(cudaMemcpy(other.data(), a, bytes, cudaMemcpyDeviceToHost));
+        double difference = 0;
+        for (size_t j = 0; j < (size_t)n; j++)
+            for (size_t i = j; i < (size_t)n; i++)
+                raise(difference, magnitude(l[i + j * (size_t)n] - other[i + j * (size_t)n]));
+        printf("%c potrf n = %5d: %8.1f us lower, %8.1f upper, cuSOLVER %8.1f: %5.2f x; %5.2f us a "
+               "panel, %6.2f TF; info %d %d, difference %.1e\n",
+               names<T>::letter, n, ours[0], ours[1], theirs, theirs / ours[0],
+               ours[0] / (n / TILE),
+               (scalar<T>::is_complex ? 4. : 1.) * n * n * (double)n / 3 / ours[0] * 1e-6, found[0],
+               found[1], difference / 1.7);
+        fflush(stdout);
+        for (void *p : {(void *)given, (void *)a, workspace, (void *)info})
+            CHECK(cudaFree(p));
+    }
 }
 
 template <typename T> static void table(const bench_device &d)
@@ -170,7 +263,9 @@ template <typename T> static void table(const bench_device &d)
         printf("\n");
     }
     CHECK(cudaMemcpy(da, a.data(), all * sizeof(T), cudaMemcpyHostToDevice));
-    printf("%c %-24s %6.2f us\n", names<T>::letter, "cuSOLVER potrf", cusolver_time(d.stream, da));
+    const cusolver_potrf<T> peer(d.stream, TILE, da);
+    printf("%c %-24s %6.2f us\n", names<T>::letter, "cuSOLVER potrf",
+           stream_time(d.stream, [&] { peer.run(); }));
     for (T *p : {da, dl, dx})
         CHECK(cudaFree(p));
 }
@@ -180,15 +275,20 @@ int main(int argc, char **argv)
     const bench_device device = bench_start();
     if (!device.present)
         return 77;
+    const int most = argc > 2 ? atoi(argv[2]) : 8192;
+    const auto both = [&](auto zero) {
+        table<decltype(zero)>(device);
+        matrices<decltype(zero)>(device, most);
+    };
     for (const char *t = argc > 1 ? argv[1] : "d"; *t != '\0'; t++) {
         if (*t == 's')
-            table<float>(device);
+            both(float{});
         else if (*t == 'd')
-            table<double>(device);
+            both(double{});
         else if (*t == 'c')
-            table<complex_s>(device);
+            both(complex_s{});
         else if (*t == 'z')
-            table<complex_d>(device);
+            both(complex_d{});
     }
     return 0;
 }

@@ -15,7 +15,7 @@
 template <typename T> struct factor_shape {
     static constexpr int TINY = CHOLESKY_THREADS / 32 * small_bytes<T>(FACTOR_TINY_ROWS),
                          LARGEST = small_bytes<T>(sizeof(T) == 16 ? 80 : 112),
-                         SMALL = LARGEST > TINY ? LARGEST : TINY, TILES = tile_shape<T>::BYTES;
+                         SMALL = LARGEST > TINY ? LARGEST : TINY, TILES = tile_room<T>::BYTES;
     static constexpr int BLOCKS_EACH = sizeof(T) == 16 ? 1 : 2; /* on a multiprocessor */
 };
 

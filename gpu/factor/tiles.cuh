@@ -3,16 +3,8 @@
 #ifndef GPU_FACTOR_TILES_CUH
 #define GPU_FACTOR_TILES_CUH
 
-#include "dense/cuda/device/cholesky_64.cuh"
+#include "dense/cuda/device/row_tiles.cuh"
 #include "gpu/factor/arguments.cuh"
-#include "gpu/factor/row_product.cuh"
-
-template <typename T> struct tile_shape {
-    static constexpr int STAGE = STAGE_AREA<T>;
-    static constexpr int BYTES = (6 * STAGE + TILE) * (int)sizeof(T);
-    static_assert(6 * STAGE >= 3 * TILE_AREA<T>, "three tiles have room where the stages were");
-    static_assert(sizeof(cholesky_room<T>) <= TILE_AREA<T> * sizeof(T), "has a tile's room");
-};
 
 /* Where tile (i, j) of a front lies. */
 struct tile_place {
@@ -121,89 +113,11 @@ __device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const 
     });
 }
 
-/* tile := columns [0, depth) of an operand, its shift first, asynchronously, zero past its rows and
- * depth */
-template <typename T>
-__device__ __forceinline__ void tile_fetch(T *tile, const row_operand<T> &o, int depth)
-{
-    stage_load(tile, o, 0, depth);
-    stage_load(tile + tile_shape<T>::STAGE, o, STAGE_COLUMNS, depth);
-}
-
-/* This thread's entries of a tile, where each_entry has them. */
-template <typename T> struct tile_part {
-    T v[4][4];
-
-    /* What lies outside comes from the last row or column: loads without conditions are all on
-     * their way at once. */
-    __device__ __forceinline__ tile_part(const T *at, int64_t ld, int rows, int columns)
-    {
-        const int lane = threadIdx.x % 32, g = sum_row() + lane / 4,
-                  l = sum_column() + 2 * (lane % 4);
-#pragma unroll
-        for (int t = 0; t < 4; t++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                v[t][e] = at[min(g + 8 * (e / 2), rows - 1) +
-                             (int64_t)min(l + 8 * t + e % 2, columns - 1) * ld];
-    }
-    /* tile := these minus a sum, rows x columns of it, lower: at or below the diagonal, and zeros.
-     */
-    __device__ __forceinline__ void put_less(T *tile, const product_sum<T, 4> &sum, int rows,
-                                             int columns, bool lower) const
-    {
-        const int lane = threadIdx.x % 32, g = sum_row() + lane / 4,
-                  l = sum_column() + 2 * (lane % 4);
-#pragma unroll
-        for (int t = 0; t < 4; t++)
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const int i = g + 8 * (e / 2), j = l + 8 * t + e % 2;
-                const bool there = i < rows && j < columns && (!lower || i >= j);
-                tile[i + j * TILE_LD<T>] = there ? v[t][e] - sum.entry(t, e) : T{};
-            }
-    }
-};
-
-/* sum += A B^H, tiles in shared memory */
-template <typename T>
-__device__ __forceinline__ void multiply_tiles(product_sum<T, 4> &sum, const T *A, const T *B)
-{
-    multiply_16_turned(sum, A + sum_row(), TILE_LD<T>, B + sum_column(), TILE_LD<T>, TILE);
-}
-
 template <typename T>
 __device__ __forceinline__ row_operand<T> inverse_of(const factor_arguments<T> &a,
                                                      const factor_front &f, int block)
 {
     return {a.inverse + (int64_t)(f.inverse + block) * TILE * TILE, TILE, TILE, 0};
-}
-
-/* B := B inv(L)^H by substitution, and to `out`: B a tile of `rows` rows, zero behind `columns`; L
- * in the panel, brought to `room`.  A warp has 16 rows, and eight columns at a time: by lanes,
- * then their product goes from the columns behind.  Four of eight warps are enough for what is
- * rare, and a call keeps its code from between what is not. */
-template <typename T>
-__device__ __noinline__ void substitute_rows(T *B, const T *L, T *out, int64_t ld, int rows,
-                                             int columns, T *room)
-{
-    constexpr int LD = TILE_LD<T>, STEP = CHOLESKY_STEP;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = 16 * warp;
-    for (int j = warp; j < TILE; j += CHOLESKY_THREADS / 32)
-        for (int i = lane; i < TILE; i += 32)
-            room[i + j * LD] = i < columns && j <= i ? L[i + j * ld] : from_real<T>(i == j);
-    __syncthreads();
-    for (int p = 0; p < columns && row < rows; p += STEP) {
-        substitute_rows_8(B + p * LD, room + p * (LD + 1), LD, row, row + 16);
-        __syncwarp();
-        for (int q = p + STEP; q < columns; q += STEP)
-            cholesky_subtract(B + row + q * LD, B + row + p * LD, room + q + p * LD, LD);
-        __syncwarp();
-    }
-    __syncthreads();
-    for (int j = warp; j < columns; j += CHOLESKY_THREADS / 32)
-        for (int i = lane; i < rows; i += 32)
-            out[i + j * ld] = B[i + j * LD];
 }
 
 /* Tile (i, j) of L in tile[1], and in the panel:  (it - L(i, j-1) L(j, j-1)^H) X_j^H, X_j the
@@ -218,14 +132,14 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
     const bool substitutes = a.grows[f.inverse + j];
     const row_operand<T> own = panel_rows(a, f, p.row, p.rows, p.column),
                          last = panel_rows(a, f, p.row, p.rows, p.column - TILE, are_pivot_rows);
-    const tile_part<T> before(own.at, own.ld, p.rows, p.columns);
+    const tile_part<T> before(own.at, 1, own.ld, p.rows, p.columns);
     if (j > 0) {
         tile_fetch(tile[0], last, TILE);
         tile_fetch(tile[1], panel_rows(a, f, p.column, p.columns, p.column - TILE, true), TILE);
     }
     tile_fetch(tile[2], inverse_of(a, f, j), TILE);
-    copies_commit();
-    copies_wait<0>();
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     __syncthreads();
     product_sum<T, 4> sum;
     if (j > 0) {
@@ -236,7 +150,7 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
     __syncthreads();
     T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     if (substitutes) {
-        substitute_rows(tile[1], a.panel + f.panel + (int64_t)p.column * (f.ld + 1), out, f.ld,
+        substitute_rows(tile[1], a.panel + f.panel + (int64_t)p.column * (f.ld + 1), out, 1, f.ld,
                         p.rows, p.columns, tile[2]);
         return;
     }
@@ -290,7 +204,7 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     const bool has_pivot = (int)threadIdx.x < k;
     const real_of<T> start = has_pivot ? a.diagonal[f.first + p.column + threadIdx.x] : 0;
-    const tile_part<T> before(out, f.ld, k, k);
+    const tile_part<T> before(out, 1, f.ld, k, k);
     product_sum<T, 4> sum;
     if (t > 0) {
         finish_rows(a, f, t, t - 1, true, tile);
@@ -301,13 +215,7 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     }
     T *D = tile[0], *X = tile[2];
     before.put_less(D, sum, k, k, true);
-    tile_clear(X);
-    __syncthreads();
-    if ((int)threadIdx.x >= k && threadIdx.x < TILE)
-        D[threadIdx.x * (LD + 1)] = from_real<T>(1);
-    if ((int)threadIdx.x >= (k + 7) / 8 * 8 && threadIdx.x < TILE)
-        X[threadIdx.x * (LD + 1)] = from_real<T>(1);
-    __syncthreads();
+    begin_block(D, X, k);
     cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot);
     for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
         for (int i = j + lane; i < k; i += 32)
@@ -318,15 +226,7 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     if (f.m == p.row + k) /* no rows below want the inverse */
         return;
     T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
-    unsigned largest = 0; /* of inv(U), L = U D */
-#pragma unroll 4
-    for (int q = 0; q < TILE_SHARE; q++) {
-        const int i = tile_row(q, false), j = tile_column(q, false);
-        const T x = X[i + j * LD];
-        inverse[i + j * TILE] = x;
-        largest = max(largest, size_bits(times_real(x, real_part(D[i * (LD + 1)]))));
-    }
-    const int grows = __syncthreads_or(largest > size_bits((real_of<T>)TILE_GROWTH_LIMIT));
+    const int grows = __syncthreads_or(put_inverse(inverse, D, X));
     if (threadIdx.x == 0)
         a.grows[f.inverse + t] = grows;
 }

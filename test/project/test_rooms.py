@@ -28,6 +28,7 @@ LIBRARY = {
     "dense/cpu": ["base"],
     "dense/cuda/device": ["base", "dense"],
     "dense/cuda/batched": [*DEVICE, "dense"],
+    "dense/cuda/potrf": [*DEVICE, "dense"],
     "dense/cuda/trsm": [*DEVICE, "dense"],
     "dense/cuda/trsv": [*DEVICE, "dense"],
     "gpu/device": DEVICE,

@@ -7,6 +7,7 @@
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/multiply.cuh"
 #include "dense/cuda/device/pivot.cuh"
+#include "dense/cuda/device/progress.cuh"
 #include "gpu/substitute/refused.cuh"
 
 std::atomic<const char *> device_fault;
@@ -106,6 +107,16 @@ INSTANCE(double)
 INSTANCE(complex_s)
 INSTANCE(complex_d)
 #undef INSTANCE
+
+unsigned progress_seen(const unsigned *word)
+{
+    take_turns(); /* others may tell it meanwhile */
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+void progress_tell(unsigned *word, unsigned value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
 
 int cluster_rank()
 {

@@ -1,16 +1,27 @@
-/* gpu/factor/row_product.cuh: block scope: products A B^H of rows of a front, 64 x 64 at a
+/* dense/cuda/device/row_product.cuh: block scope: products A B^H of rows of matrices, 64 x 64 at a
  * time on the tensor cores, with both operands copied to shared memory two steps ahead
- * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GPU_FACTOR_ROW_PRODUCT_CUH
-#define GPU_FACTOR_ROW_PRODUCT_CUH
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * In shared memory an operand lies by columns, however it lies in memory.  256 threads. */
+#ifndef DENSE_CUDA_DEVICE_ROW_PRODUCT_CUH
+#define DENSE_CUDA_DEVICE_ROW_PRODUCT_CUH
 
 #include "dense/cuda/device/invert.cuh"
+#include <cuda_pipeline_primitives.h>
 
 constexpr int STAGE_COLUMNS = 32; /* of both operands, in shared memory at a time; three stages */
 template <typename T> constexpr int STAGE_AREA = TILE_LD<T> * STAGE_COLUMNS;
 
-/* An operand of a product: rows x depth at `at`, by columns, of which copies begin `shift` rows
- * before: they have sixteen bytes. */
+/* How operands are copied.  PAIRS: sixteen bytes at a time, of eight-byte entries by columns, which
+ * begin at multiples of 16 bytes, or all of them eight bytes behind.  ENTRIES: by columns, one at a
+ * time.  BY_ROWS: entries of a row are neighbours in memory, one at a time. */
+enum class copying { PAIRS, ENTRIES, BY_ROWS };
+template <typename T> constexpr bool COPIES_PAIRS = sizeof(T) == 8;
+template <typename T>
+constexpr copying COPIES = COPIES_PAIRS<T> ? copying::PAIRS : copying::ENTRIES;
+
+/* An operand of a product: rows x depth, entry (i, k) at at[i + k ld], BY_ROWS at[i ld + k].  In
+ * PAIRS copies begin `shift` rows before, where there are sixteen bytes. */
 template <typename T> struct row_operand {
     const T *at;
     int64_t ld;
@@ -20,38 +31,17 @@ template <typename T> struct row_operand {
 /* One entry, asynchronously; zero where it is not there. */
 template <typename T> __device__ __forceinline__ void copy_entry(T *to, const T *from, bool there)
 {
-    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
-    const int bytes = there ? (int)sizeof(T) : 0;
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
-                 "n"(sizeof(T)), "r"(bytes)
-                 : "memory");
+    __pipeline_memcpy_async(to, from, sizeof(T), there ? 0 : sizeof(T));
 }
-__device__ __forceinline__ void copies_commit()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-template <int N> __device__ __forceinline__ void copies_wait()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
-}
-
-/* Whether two rows of an operand are copied at a time: columns begin at multiples of 16 bytes, or
- * all of them eight bytes behind. */
-template <typename T> constexpr bool COPIES_PAIRS = sizeof(T) == 8;
-
 /* Sixteen bytes, of which the first `bytes` are there; zeros behind them. */
 __device__ __forceinline__ void copy_pair(void *to, const void *from, int bytes)
 {
-    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from),
-                 "r"(bytes)
-                 : "memory");
+    __pipeline_memcpy_async(to, from, 16, (size_t)(16 - bytes));
 }
 
 /* This thread's part of one column in COLUMNS: where it comes from and goes to, and its bytes. */
-template <typename T> struct column_copy {
-    static constexpr int EACH = COPIES_PAIRS<T> ? 2 : 1, LANES = TILE / EACH,
-                         COLUMNS = TILE_THREADS / LANES;
+template <bool PAIRS, typename T> struct column_copy {
+    static constexpr int EACH = PAIRS ? 2 : 1, LANES = TILE / EACH, COLUMNS = TILE_THREADS / LANES;
     int column, bytes;
     const T *from;
     T *to;
@@ -68,7 +58,7 @@ template <typename T> struct column_copy {
     __device__ __forceinline__ void copy(int next, const row_operand<T> &o, bool there) const
     {
         const T *source = there ? from + next * o.ld : o.at - o.shift;
-        if constexpr (COPIES_PAIRS<T>)
+        if constexpr (PAIRS)
             copy_pair(to + next * TILE_LD<T>, source, there ? bytes : 0);
         else
             copy_entry(to + next * TILE_LD<T>, source, there && bytes > 0);
@@ -90,13 +80,11 @@ __device__ __forceinline__ void copy_last_row(T *stage, const row_operand<T> &o,
               there ? (int)sizeof(T) : 0);
 }
 
-/* stage := columns [c, c + STAGE_COLUMNS) of an operand, its shift first, zero past its rows and
- * depth.  A few instructions for each copy: products wait for those of a warp, not for bytes. */
-template <typename T>
-__device__ __forceinline__ void stage_load(T *stage, const row_operand<T> &o, int c, int depth)
+template <bool PAIRS, typename T>
+__device__ __forceinline__ void copy_columns(T *stage, const row_operand<T> &o, int c, int depth)
 {
-    const column_copy<T> copy(stage, o, c);
-    constexpr int STEP = column_copy<T>::COLUMNS;
+    const column_copy<PAIRS, T> copy(stage, o, c);
+    constexpr int STEP = column_copy<PAIRS, T>::COLUMNS;
     if (c + STAGE_COLUMNS <= depth) {
 #pragma unroll
         for (int q = 0; q < STAGE_COLUMNS; q += STEP)
@@ -106,9 +94,40 @@ __device__ __forceinline__ void stage_load(T *stage, const row_operand<T> &o, in
         for (int q = 0; q < STAGE_COLUMNS; q += STEP)
             copy.copy(q, o, c + copy.column + q < depth);
     }
-    if constexpr (COPIES_PAIRS<T>)
+    if constexpr (PAIRS)
         if (o.shift)
             copy_last_row(stage, o, c, depth);
+}
+
+/* A warp has eight rows and four columns at a time: whole sectors of 32 bytes in memory, and no two
+ * lanes that meet at a bank. */
+template <typename T>
+__device__ __forceinline__ void copy_by_rows(T *stage, const row_operand<T> &o, int c, int depth)
+{
+    const int lane = threadIdx.x % 32,
+              row = 8 * ((int)threadIdx.x / 32) + lane % 4 + 4 * (lane / 16), column = lane / 4 % 4;
+    const T *const from = o.at + (row < o.rows ? row * o.ld : 0);
+    T *const to = stage + row + column * TILE_LD<T>;
+#pragma unroll 4
+    for (int q = 0; q < STAGE_COLUMNS; q += 4) {
+        const bool there = row < o.rows && c + column + q < depth;
+        copy_entry(to + q * TILE_LD<T>, there ? from + c + column + q : o.at, there);
+    }
+}
+
+/* stage := columns [c, c + STAGE_COLUMNS) of an operand, its shift first, zero past its rows and
+ * depth.  A few instructions for each copy: products wait for those of a warp, not for bytes. */
+template <typename T>
+__device__ __forceinline__ void stage_load(T *stage, const row_operand<T> &o, int c, int depth,
+                                           copying how = COPIES<T>)
+{
+    if constexpr (COPIES_PAIRS<T>)
+        if (how == copying::PAIRS)
+            return copy_columns<true>(stage, o, c, depth);
+    if (how == copying::ENTRIES)
+        copy_columns<false>(stage, o, c, depth);
+    else
+        copy_by_rows(stage, o, c, depth);
 }
 
 /* The product of two operands' rows, A B^H: this warp has the 16 rows from sum_row() on and 32
@@ -125,7 +144,7 @@ __device__ __forceinline__ int sum_column()
 template <typename T>
 __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const row_operand<T> &a,
                                               const row_operand<T> &b, int depth, bool same,
-                                              T *stages)
+                                              T *stages, copying how = COPIES<T>)
 {
     constexpr int STAGE = STAGE_AREA<T>;
     const int steps = (depth + STAGE_COLUMNS - 1) / STAGE_COLUMNS;
@@ -135,16 +154,16 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const row_
     auto load = [&](int step) {
         T *stage = stages + step % 3 * 2 * STAGE;
         if (step < steps) {
-            stage_load(stage, a, step * STAGE_COLUMNS, depth);
+            stage_load(stage, a, step * STAGE_COLUMNS, depth, how);
             if (!same)
-                stage_load(stage + STAGE, b, step * STAGE_COLUMNS, depth);
+                stage_load(stage + STAGE, b, step * STAGE_COLUMNS, depth, how);
         }
-        copies_commit();
+        __pipeline_commit();
     };
     load(0);
     load(1);
     for (int step = 0; step < steps; step++) {
-        copies_wait<1>();
+        __pipeline_wait_prior(1);
         __syncthreads(); /* this stage is there, and nobody reads the one before */
         load(step + 2);
         const T *left = stages + step % 3 * 2 * STAGE, *right = same ? left : left + STAGE;
@@ -152,7 +171,7 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const row_
             multiply_16_turned(sum, left + a_row, TILE_LD<T>, right + b_row, TILE_LD<T>,
                                STAGE_COLUMNS);
     }
-    copies_wait<0>();
+    __pipeline_wait_prior(0);
     __syncthreads();
 }
 

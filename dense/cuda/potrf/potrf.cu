@@ -1,0 +1,80 @@
+/* dense/cuda/potrf/potrf.cu: the public calls for the Cholesky factorization of one matrix
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cuda/device/arguments.h"
+#include "dense/cuda/device/launch.cuh"
+#include "dense/cuda/potrf/tasks.cuh"
+#include <algorithm>
+
+static int64_t tiles_of(int64_t n)
+{
+    return (n + TILE - 1) / TILE;
+}
+static int64_t words_bytes(int64_t n)
+{
+    return (potrf_words::count(tiles_of(n)) * (int64_t)sizeof(unsigned) + 127) / 128 * 128;
+}
+/* Tasks beside the chain. */
+static int64_t tasks_of(int64_t tiles)
+{
+    return tiles < 3 ? 0 : (tiles - 1) * (tiles - 2) / 2 + 2 * (tiles - 3);
+}
+
+template <typename T>
+static libsolver_status factorize(libsolver_storage uplo, int64_t n, T *a, int64_t lda, int *info,
+                                  void *workspace, void *stream)
+{
+    const bool upper = uplo == LIBSOLVER_UPPER,
+               pairs = COPIES_PAIRS<T> && lda % 2 == 0 && reinterpret_cast<uintptr_t>(a) % 16 == 0;
+    const int64_t words = words_bytes(n);
+    const potrf_arguments<T> arguments = {a,
+                                          upper ? lda : 1,
+                                          upper ? 1 : lda,
+                                          (int)n,
+                                          (int)tiles_of(n),
+                                          upper   ? copying::BY_ROWS
+                                          : pairs ? copying::PAIRS
+                                                  : copying::ENTRIES,
+                                          static_cast<unsigned *>(workspace),
+                                          reinterpret_cast<T *>(static_cast<char *>(workspace) +
+                                                                words),
+                                          info};
+    int device = 0, multiprocessors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(workspace, 0, (size_t)words, (cudaStream_t)stream);
+    if (error != cudaSuccess)
+        return status_of(error);
+    const int64_t blocks = 1 + std::min<int64_t>(multiprocessors - 1, tasks_of(arguments.tiles));
+    return launch(potrf_kernel<T>, {blocks, CHOLESKY_THREADS, tile_room<T>::BYTES}, stream,
+                  arguments);
+}
+
+extern "C" int64_t libsolver_potrf_workspace_bytes(libsolver_type type, int64_t n)
+{
+    if (!type_valid(type) || !size_valid(n))
+        return 0;
+    int64_t bytes = 0;
+    with_type(type, [&](auto zero) {
+        bytes = words_bytes(n) + tiles_of(n) * TILE * TILE * (int64_t)sizeof zero;
+        return LIBSOLVER_OK;
+    });
+    return bytes;
+}
+
+extern "C" libsolver_status libsolver_potrf(libsolver_type type, libsolver_storage uplo, int64_t n,
+                                            void *a, int64_t lda, int *info, void *workspace,
+                                            int64_t workspace_bytes, void *stream)
+{
+    if (!type_valid(type) || !uplo_valid(uplo) || !order_valid(n, lda) || info == nullptr)
+        return LIBSOLVER_INVALID;
+    if (n == 0)
+        return status_of(cudaMemsetAsync(info, 0, sizeof *info, (cudaStream_t)stream));
+    if (a == nullptr || workspace == nullptr || reinterpret_cast<uintptr_t>(workspace) % 16 != 0 ||
+        workspace_bytes < libsolver_potrf_workspace_bytes(type, n))
+        return LIBSOLVER_INVALID;
+    return with_type(type, [&](auto zero) {
+        return factorize(uplo, n, static_cast<decltype(zero) *>(a), lda, info, workspace, stream);
+    });
+}
