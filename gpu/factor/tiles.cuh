@@ -138,8 +138,8 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
         tile_fetch(tile[1], panel_rows(a, f, p.column, p.columns, p.column - TILE, true), TILE);
     }
     tile_fetch(tile[2], inverse_of(a, f, j), TILE);
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
+    copies_commit();
+    copies_wait<0>();
     __syncthreads();
     product_sum<T, 4> sum;
     if (j > 0) {
@@ -155,7 +155,7 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
         return;
     }
     product_sum<T, 4> scaled;
-    multiply_tiles(scaled, tile[1], tile[2]);
+    multiply_by_inverse(scaled, tile[1], tile[2]);
     __syncthreads();
     multiply_put(tile[1] + sum_row() + sum_column() * TILE_LD<T>, TILE_LD<T>, scaled, false);
     each_entry(scaled, p.rows, p.columns,
@@ -205,16 +205,16 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     const bool has_pivot = (int)threadIdx.x < k;
     const real_of<T> start = has_pivot ? a.diagonal[f.first + p.column + threadIdx.x] : 0;
     const tile_part<T> before(out, 1, f.ld, k, k);
-    product_sum<T, 4> sum;
+    T *D = tile[0], *X = tile[2];
     if (t > 0) {
         finish_rows(a, f, t, t - 1, true, tile);
         __syncthreads();
-        if (sum_row() + 15 >= sum_column())
-            multiply_tiles(sum, tile[1], tile[1]);
-        __syncthreads();
     }
-    T *D = tile[0], *X = tile[2];
-    before.put_less(D, sum, k, k, true);
+    before.put_less(D, {}, k, k, true);
+    if (t > 0) {
+        __syncthreads();
+        subtract_square(D, D, tile[1]);
+    }
     begin_block(D, X, k);
     cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot);
     for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
@@ -226,7 +226,9 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     if (f.m == p.row + k) /* no rows below want the inverse */
         return;
     T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
-    const int grows = __syncthreads_or(put_inverse(inverse, D, X));
+    const int grows = __syncthreads_or(look_at_inverse(
+        X, [&](int i, int) { return real_part(D[i * (LD + 1)]); },
+        [&](int i, int j, T x) { inverse[i + j * TILE] = x; }));
     if (threadIdx.x == 0)
         a.grows[f.inverse + t] = grows;
 }

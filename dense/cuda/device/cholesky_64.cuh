@@ -494,10 +494,11 @@ template <typename T> struct cholesky_sweep {
             }
         }
     }
-    __device__ __forceinline__ void assist() const
+    template <typename F> __device__ __forceinline__ void assist(F &meanwhile) const
     {
         put_one(0);
         barrier_arrive(PUBLISHED, CHOLESKY_THREADS);
+        meanwhile(0);
 #pragma unroll 1
         for (int p = 0; p < steps; p++) {
             barrier_wait(FACTORIZED, CHOLESKY_THREADS);
@@ -509,18 +510,19 @@ template <typename T> struct cholesky_sweep {
                 barrier_arrive(PUBLISHED, CHOLESKY_THREADS);
             }
             put_factor(p, factor);
+            meanwhile(p + 1);
         }
     }
 
     /* All threads; ends with a barrier.  Warp 4 has little to do, since it shares a quarter of the
      * multiprocessor with the chain. */
-    __device__ __forceinline__ void run() const
+    template <typename F> __device__ __forceinline__ void run(F &meanwhile) const
     {
         const int warp = threadIdx.x / 32, worker = warp - 1 - (warp > 4);
         if (warp == 0)
             lead();
         else if (warp == 4)
-            assist();
+            assist(meanwhile);
         else if (worker < 4)
             work<2>(worker);
         else
@@ -538,13 +540,22 @@ template <typename T> struct cholesky_sweep {
  * X, with the leading dimension of tiles, are visible to all; ends with a barrier.
  *
  * Rows below a diagonal block of order 8 are products with its inverse while that is not large
- * (ROWS_GROWTH_LIMIT); from the first such block on the rest is done by cholesky_columns. */
+ * (ROWS_GROWTH_LIMIT); from the first such block on the rest is done by cholesky_columns.
+ *
+ * meanwhile(step): called by warp 4, which has time, once before the first step and once after each
+ * until there is a large inverse; a thousand cycles in it delay nobody. */
+template <typename T, typename F>
+__device__ __forceinline__ void cholesky_64(T *D, int k, T *X, cholesky_room<T> &room,
+                                            real_of<T> *pivot, F meanwhile)
+{
+    const cholesky_sweep<T> sweep{D, X, room, pivot, (k + CHOLESKY_STEP - 1) / CHOLESKY_STEP};
+    sweep.run(meanwhile);
+}
 template <typename T>
 __device__ __forceinline__ void cholesky_64(T *D, int k, T *X, cholesky_room<T> &room,
                                             real_of<T> *pivot)
 {
-    const cholesky_sweep<T> sweep{D, X, room, pivot, (k + CHOLESKY_STEP - 1) / CHOLESKY_STEP};
-    sweep.run();
+    cholesky_64(D, k, X, room, pivot, [](int) {});
 }
 
 #endif

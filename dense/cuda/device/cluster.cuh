@@ -111,6 +111,30 @@ __device__ __forceinline__ void inbox_copy_past_cache(void *to, const void *from
                  : "memory");
 }
 
+/* One thread: what the block did with shared memory before a barrier, or was told that others did
+ * with memory, is done before copies that begin now. */
+__device__ __forceinline__ void copies_follow()
+{
+    asm volatile("fence.proxy.async;" ::: "memory");
+}
+/* One thread: starts the copy of `bytes` bytes of this block's shared memory, as inbox_copy. */
+__device__ __forceinline__ void outbox_copy(void *to, const void *from, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"
+                 "cp.async.bulk.commit_group;" ::"l"(to),
+                 "r"(shared_address(from)), "r"(bytes)
+                 : "memory");
+}
+/* The same thread: what its copies read may be written to; what they write is there. */
+__device__ __forceinline__ void outbox_wait_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+__device__ __forceinline__ void outbox_wait()
+{
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
 /* Writes v to `at` in the shared memory of block `rank` and counts it on `barrier` there. */
 template <typename T>
 __device__ __forceinline__ void inbox_send(T *at, uint64_t *barrier, int rank, T v)

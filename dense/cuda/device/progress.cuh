@@ -19,6 +19,27 @@ __device__ __forceinline__ void progress_tell(unsigned *word, unsigned value)
 {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
 }
+/* Two words for the price of one. */
+__device__ __forceinline__ void progress_tell(unsigned *word, unsigned value, unsigned *other,
+                                              unsigned other_value)
+{
+    asm volatile("fence.acq_rel.gpu;\n"
+                 "st.relaxed.gpu.global.u32 [%0], %1;\n"
+                 "st.relaxed.gpu.global.u32 [%2], %3;" ::"l"(word),
+                 "r"(value), "l"(other), "r"(other_value)
+                 : "memory");
+}
+/* A look that may be used later, behind progress_acquire: what it is depends on nobody's time. */
+__device__ __forceinline__ unsigned progress_glance(const unsigned *word)
+{
+    unsigned seen;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
+    return seen;
+}
+__device__ __forceinline__ void progress_acquire()
+{
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
 /* Until it is at least that. */
 __device__ __forceinline__ unsigned progress_wait(const unsigned *word, unsigned least)
 {

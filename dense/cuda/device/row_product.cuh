@@ -7,7 +7,6 @@
 #define DENSE_CUDA_DEVICE_ROW_PRODUCT_CUH
 
 #include "dense/cuda/device/invert.cuh"
-#include <cuda_pipeline_primitives.h>
 
 constexpr int STAGE_COLUMNS = 32; /* of both operands, in shared memory at a time; three stages */
 template <typename T> constexpr int STAGE_AREA = TILE_LD<T> * STAGE_COLUMNS;
@@ -28,40 +27,54 @@ template <typename T> struct row_operand {
     int rows, shift;
 };
 
-/* One entry, asynchronously; zero where it is not there. */
+/* One entry, asynchronously; zero where it is not there.  (__pipeline_memcpy_async makes ten times
+ * as many instructions of this.) */
 template <typename T> __device__ __forceinline__ void copy_entry(T *to, const T *from, bool there)
 {
-    __pipeline_memcpy_async(to, from, sizeof(T), there ? 0 : sizeof(T));
+    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+    const int bytes = there ? (int)sizeof(T) : 0;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
+                 "n"(sizeof(T)), "r"(bytes)
+                 : "memory");
 }
 /* Sixteen bytes, of which the first `bytes` are there; zeros behind them. */
 __device__ __forceinline__ void copy_pair(void *to, const void *from, int bytes)
 {
-    __pipeline_memcpy_async(to, from, 16, (size_t)(16 - bytes));
+    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from),
+                 "r"(bytes)
+                 : "memory");
+}
+__device__ __forceinline__ void copies_commit()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int N> __device__ __forceinline__ void copies_wait()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-/* This thread's part of one column in COLUMNS: where it comes from and goes to, and its bytes. */
-template <bool PAIRS, typename T> struct column_copy {
-    static constexpr int EACH = PAIRS ? 2 : 1, LANES = TILE / EACH, COLUMNS = TILE_THREADS / LANES;
+/* This thread's pair of rows of one column in COLUMNS: where it comes from and goes to, and its
+ * bytes. */
+template <typename T> struct pair_copy {
+    static constexpr int LANES = TILE / 2, COLUMNS = TILE_THREADS / LANES;
     int column, bytes;
     const T *from;
     T *to;
 
-    __device__ __forceinline__ column_copy(T *stage, const row_operand<T> &o, int c)
+    __device__ __forceinline__ pair_copy(T *stage, const row_operand<T> &o, int c)
     {
-        const int row = EACH * ((int)threadIdx.x % LANES);
+        const int row = 2 * ((int)threadIdx.x % LANES);
         column = (int)threadIdx.x / LANES;
-        bytes = max(0, min(EACH, o.rows + o.shift - row)) * (int)sizeof(T);
+        bytes = max(0, min(2, o.rows + o.shift - row)) * (int)sizeof(T);
         from = o.at - o.shift + (int64_t)(c + column) * o.ld + (bytes > 0 ? row : 0);
         to = stage + column * TILE_LD<T> + row;
     }
     /* The column by `next` behind this one. */
     __device__ __forceinline__ void copy(int next, const row_operand<T> &o, bool there) const
     {
-        const T *source = there ? from + next * o.ld : o.at - o.shift;
-        if constexpr (PAIRS)
-            copy_pair(to + next * TILE_LD<T>, source, there ? bytes : 0);
-        else
-            copy_entry(to + next * TILE_LD<T>, source, there && bytes > 0);
+        copy_pair(to + next * TILE_LD<T>, there ? from + next * o.ld : o.at - o.shift,
+                  there ? bytes : 0);
     }
 };
 
@@ -80,11 +93,11 @@ __device__ __forceinline__ void copy_last_row(T *stage, const row_operand<T> &o,
               there ? (int)sizeof(T) : 0);
 }
 
-template <bool PAIRS, typename T>
-__device__ __forceinline__ void copy_columns(T *stage, const row_operand<T> &o, int c, int depth)
+template <typename T>
+__device__ __forceinline__ void copy_pairs(T *stage, const row_operand<T> &o, int c, int depth)
 {
-    const column_copy<PAIRS, T> copy(stage, o, c);
-    constexpr int STEP = column_copy<PAIRS, T>::COLUMNS;
+    const pair_copy<T> copy(stage, o, c);
+    constexpr int STEP = pair_copy<T>::COLUMNS;
     if (c + STAGE_COLUMNS <= depth) {
 #pragma unroll
         for (int q = 0; q < STAGE_COLUMNS; q += STEP)
@@ -94,24 +107,28 @@ __device__ __forceinline__ void copy_columns(T *stage, const row_operand<T> &o, 
         for (int q = 0; q < STAGE_COLUMNS; q += STEP)
             copy.copy(q, o, c + copy.column + q < depth);
     }
-    if constexpr (PAIRS)
-        if (o.shift)
-            copy_last_row(stage, o, c, depth);
+    if (o.shift)
+        copy_last_row(stage, o, c, depth);
 }
 
-/* A warp has eight rows and four columns at a time: whole sectors of 32 bytes in memory, and no two
- * lanes that meet at a bank. */
+/* Four columns at a time: of all rows by columns; by rows of eight rows by each warp, which are
+ * whole sectors of 32 bytes in memory, and no two lanes that meet at a bank. */
 template <typename T>
-__device__ __forceinline__ void copy_by_rows(T *stage, const row_operand<T> &o, int c, int depth)
+__device__ __forceinline__ void copy_entries(T *stage, const row_operand<T> &o, int c, int depth,
+                                             bool by_rows)
 {
-    const int lane = threadIdx.x % 32,
-              row = 8 * ((int)threadIdx.x / 32) + lane % 4 + 4 * (lane / 16), column = lane / 4 % 4;
-    const T *const from = o.at + (row < o.rows ? row * o.ld : 0);
+    constexpr int STEP = TILE_THREADS / TILE;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32,
+              row = by_rows ? 8 * warp + lane % 4 + 4 * (lane / 16) : (int)threadIdx.x % TILE,
+              column = by_rows ? lane / 4 % 4 : (int)threadIdx.x / TILE;
+    const bool has_row = row < o.rows;
+    const int64_t next = by_rows ? 1 : o.ld;
+    const T *from = o.at + (has_row ? row * (by_rows ? o.ld : 1) : 0) + (c + column) * next;
     T *const to = stage + row + column * TILE_LD<T>;
-#pragma unroll 4
-    for (int q = 0; q < STAGE_COLUMNS; q += 4) {
-        const bool there = row < o.rows && c + column + q < depth;
-        copy_entry(to + q * TILE_LD<T>, there ? from + c + column + q : o.at, there);
+#pragma unroll
+    for (int q = 0; q < STAGE_COLUMNS; q += STEP, from += STEP * next) {
+        const bool there = has_row && c + column + q < depth;
+        copy_entry(to + q * TILE_LD<T>, there ? from : o.at, there);
     }
 }
 
@@ -123,11 +140,8 @@ __device__ __forceinline__ void stage_load(T *stage, const row_operand<T> &o, in
 {
     if constexpr (COPIES_PAIRS<T>)
         if (how == copying::PAIRS)
-            return copy_columns<true>(stage, o, c, depth);
-    if (how == copying::ENTRIES)
-        copy_columns<false>(stage, o, c, depth);
-    else
-        copy_by_rows(stage, o, c, depth);
+            return copy_pairs(stage, o, c, depth);
+    copy_entries(stage, o, c, depth, how == copying::BY_ROWS);
 }
 
 /* The product of two operands' rows, A B^H: this warp has the 16 rows from sum_row() on and 32
@@ -158,12 +172,12 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const row_
             if (!same)
                 stage_load(stage + STAGE, b, step * STAGE_COLUMNS, depth, how);
         }
-        __pipeline_commit();
+        copies_commit();
     };
     load(0);
     load(1);
     for (int step = 0; step < steps; step++) {
-        __pipeline_wait_prior(1);
+        copies_wait<1>();
         __syncthreads(); /* this stage is there, and nobody reads the one before */
         load(step + 2);
         const T *left = stages + step % 3 * 2 * STAGE, *right = same ? left : left + STAGE;
@@ -171,7 +185,7 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const row_
             multiply_16_turned(sum, left + a_row, TILE_LD<T>, right + b_row, TILE_LD<T>,
                                STAGE_COLUMNS);
     }
-    __pipeline_wait_prior(0);
+    copies_wait<0>();
     __syncthreads();
 }
 

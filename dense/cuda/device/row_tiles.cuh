@@ -32,6 +32,7 @@ __device__ __forceinline__ void tile_fetch(T *tile, const row_operand<T> &o, int
 template <typename T> struct tile_part {
     T v[4][4];
 
+    tile_part() = default;
     /* What lies outside comes from the last row or column: loads without conditions are all on
      * their way at once. */
     __device__ __forceinline__ tile_part(const T *at, int64_t row, int64_t column, int rows,
@@ -71,6 +72,56 @@ __device__ __forceinline__ void multiply_tiles(product_sum<T, 4> &sum, const T *
     multiply_16_turned(sum, A + sum_row(), TILE_LD<T>, B + sum_column(), TILE_LD<T>, TILE);
 }
 
+/* sum += A X^H, X lower */
+template <typename T>
+__device__ __forceinline__ void multiply_by_inverse(product_sum<T, 4> &sum, const T *A, const T *X)
+{
+    constexpr int LD = TILE_LD<T>;
+    const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4, begin = sum_column();
+    const T *const a = A + sum_row() + g + (begin + l) * LD, *const x =
+                                                                 X + begin + g + (begin + l) * LD;
+    multiply_16_turned(sum, A + sum_row(), LD, X + begin, LD, begin);
+#pragma unroll
+    for (int k = 0; k < 4; k++) { /* eight columns of the warp's 32, which rows before them lack */
+        const int at = 8 * k * LD;
+        const T left[4] = {a[at], a[at + 8], a[at + 4 * LD], a[at + 4 * LD + 8]};
+#pragma unroll
+        for (int t = k; t < 4; t++) {
+            const T right[2] = {x[at + 8 * t], x[at + 4 * LD + 8 * t]};
+            multiply_entries<true>(sum, t, left, right);
+        }
+    }
+}
+
+/* COUNT tiles of 16 x 8 from (row, column) on: D := B - A A^H. */
+template <int COUNT, typename T>
+__device__ __forceinline__ void subtract_square_at(T *D, const T *B, const T *A, int row,
+                                                   int column)
+{
+    constexpr int LD = TILE_LD<T>;
+    const int lane = threadIdx.x % 32, i = row + lane / 4, j = column + 2 * (lane % 4);
+    product_sum<T, COUNT> sum;
+    multiply_16_turned(sum, A + row, LD, A + column, LD, TILE);
+#pragma unroll
+    for (int t = 0; t < COUNT; t++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const int at = i + 8 * (e / 2) + (j + 8 * t + e % 2) * LD;
+            D[at] = B[at] - sum.entry(t, e);
+        }
+}
+/* D := B - A A^H, lower triangle and some entries above it; D may be B.  Of the twenty tiles of
+ * 16 x 8 each quarter of the multiprocessor has five, in two warps. */
+template <typename T> __device__ __forceinline__ void subtract_square(T *D, const T *B, const T *A)
+{
+    const int warp = threadIdx.x / 32, row = 16 * (0x01132233 >> 4 * warp & 15),
+              column = 8 * (0x02063030 >> 4 * warp & 15);
+    if (warp < 4)
+        subtract_square_at<3>(D, B, A, row, column);
+    else
+        subtract_square_at<2>(D, B, A, row, column);
+}
+
 /* D of k columns, lower triangle, for cholesky_64: identity behind them; X as it wants it.  Ends
  * with a barrier. */
 template <typename T> __device__ __forceinline__ void begin_block(T *D, T *X, int k)
@@ -85,19 +136,18 @@ template <typename T> __device__ __forceinline__ void begin_block(T *D, T *X, in
     __syncthreads();
 }
 
-/* inverse := X, 64 x 64; whether this thread has seen that rows below should not be multiplied by
- * it (TILE_GROWTH_LIMIT). */
-template <typename T>
-__device__ __forceinline__ bool put_inverse(T *inverse, const T *D, const T *X)
+/* Calls visit(i, j, entry) for this thread's entries of an inverse X; whether one of them times
+ * relative(i, j) is so large that rows below should not be multiplied by X (TILE_GROWTH_LIMIT). */
+template <typename T, typename R, typename F>
+__device__ __forceinline__ bool look_at_inverse(const T *X, R &&relative, F &&visit)
 {
-    constexpr int LD = TILE_LD<T>;
-    unsigned largest = 0; /* of inv(U), L = U D */
+    unsigned largest = 0;
 #pragma unroll 4
     for (int q = 0; q < TILE_SHARE; q++) {
         const int i = tile_row(q, false), j = tile_column(q, false);
-        const T x = X[i + j * LD];
-        inverse[i + j * TILE] = x;
-        largest = max(largest, size_bits(times_real(x, real_part(D[i * (LD + 1)]))));
+        const T x = X[i + j * TILE_LD<T>];
+        visit(i, j, x);
+        largest = max(largest, size_bits(times_real(x, relative(i, j))));
     }
     return largest > size_bits((real_of<T>)TILE_GROWTH_LIMIT);
 }

@@ -13,10 +13,13 @@ static int64_t words_bytes(int64_t n)
 {
     return (potrf_words::count(tiles_of(n)) * (int64_t)sizeof(unsigned) + 127) / 128 * 128;
 }
-/* Tasks beside the chain. */
-static int64_t tasks_of(int64_t tiles)
+/* Blocks of threads that have something to do. */
+static int64_t most_blocks(int tiles)
 {
-    return tiles < 3 ? 0 : (tiles - 1) * (tiles - 2) / 2 + 2 * (tiles - 3);
+    int64_t blocks = 1;
+    for (int column = -1; column + 1 < tiles; column++)
+        blocks += potrf_tasks(column, tiles);
+    return blocks;
 }
 
 template <typename T>
@@ -26,6 +29,7 @@ static libsolver_status factorize(libsolver_storage uplo, int64_t n, T *a, int64
     const bool upper = uplo == LIBSOLVER_UPPER,
                pairs = COPIES_PAIRS<T> && lda % 2 == 0 && reinterpret_cast<uintptr_t>(a) % 16 == 0;
     const int64_t words = words_bytes(n);
+    T *const kept = reinterpret_cast<T *>(static_cast<char *>(workspace) + words);
     const potrf_arguments<T> arguments = {a,
                                           upper ? lda : 1,
                                           upper ? 1 : lda,
@@ -35,8 +39,7 @@ static libsolver_status factorize(libsolver_storage uplo, int64_t n, T *a, int64
                                           : pairs ? copying::PAIRS
                                                   : copying::ENTRIES,
                                           static_cast<unsigned *>(workspace),
-                                          reinterpret_cast<T *>(static_cast<char *>(workspace) +
-                                                                words),
+                                          {kept},
                                           info};
     int device = 0, multiprocessors = 0;
     cudaError_t error = cudaGetDevice(&device);
@@ -46,9 +49,10 @@ static libsolver_status factorize(libsolver_storage uplo, int64_t n, T *a, int64
         error = cudaMemsetAsync(workspace, 0, (size_t)words, (cudaStream_t)stream);
     if (error != cudaSuccess)
         return status_of(error);
-    const int64_t blocks = 1 + std::min<int64_t>(multiprocessors - 1, tasks_of(arguments.tiles));
-    return launch(potrf_kernel<T>, {blocks, CHOLESKY_THREADS, tile_room<T>::BYTES}, stream,
-                  arguments);
+    return launch(potrf_kernel<T>,
+                  {std::min<int64_t>(multiprocessors, most_blocks(arguments.tiles)),
+                   CHOLESKY_THREADS, potrf_room<T>::BYTES},
+                  stream, arguments);
 }
 
 extern "C" int64_t libsolver_potrf_workspace_bytes(libsolver_type type, int64_t n)
@@ -57,7 +61,8 @@ extern "C" int64_t libsolver_potrf_workspace_bytes(libsolver_type type, int64_t 
         return 0;
     int64_t bytes = 0;
     with_type(type, [&](auto zero) {
-        bytes = words_bytes(n) + tiles_of(n) * TILE * TILE * (int64_t)sizeof zero;
+        bytes = words_bytes(n) + potrf_tiles<decltype(zero)>::count(tiles_of(n)) *
+                                     TILE_AREA<decltype(zero)> * (int64_t)sizeof zero;
         return LIBSOLVER_OK;
     });
     return bytes;

@@ -3,36 +3,62 @@
  *
  * L is made in place by tiles of 64 x 64; tile (i, j) is finished when panel j is.  One block of
  * threads has the chain, from a diagonal tile to the tile below it and on to the next diagonal
- * tile, which stays in its shared memory: L(j,j) and its inverse X_j          cholesky_64 L(j+1,j)
- * = A'(j+1,j) X_j^H          A': A less the products of all panels before j A'(j+1,j+1) less
- * L(j+1,j) L(j+1,j)^H All others draw tasks by ticket, column by column: PARTIAL (i,i), (i,i-1)
- * less the products of panels 0 to i-3 NEAR (i,i-2)            finished; then (i,i) and (i,i-1)
- * less the product of panel i-2, the last but for the chain's FAR (i,j), i > j+2      finished A
- * task sums its products in registers, in the order of panels, as far as these are there.  It waits
- * for the chain and for tasks with smaller tickets, which blocks that run have drawn.  So all goes
- * on with any number of blocks from two on, and sums do not depend on who comes when. */
+ * tile: L(j,j) and its inverse X_j          cholesky_64 L(j+1,j) = A'(j+1,j) X_j^H          A': A
+ * less the products of all panels before j A'(j+1,j+1) less L(j+1,j) L(j+1,j)^H It takes A' from
+ * the workspace and puts L and X there, whole tiles as they are in shared memory, by one copy each.
+ * All others draw tasks by ticket, column by column: COPY (j,j), (j+1,j)     from the workspace to
+ * the matrix PARTIAL (i,i), (i,i-1)  less the products of panels 0 to i-3, i = j+2 NEAR (i,j), i =
+ * j+2     finished; then (i,i) and (i,i-1) less the product of panel j, the last but for the
+ * chain's, to the workspace FAR (i,j), i > j+2      finished A task sums its products in registers,
+ * in the order of panels, as far as these are there.  It waits for the chain and for tasks with
+ * smaller tickets, which blocks that run have drawn.  So all goes on with any number of blocks from
+ * two on, and sums do not depend on who comes when.
+ *
+ * While the chain is in cholesky_64, its fourth warp tells how far it is and brings the next tiles.
+ * From telling that L(j+1,j) is there to having A'(j+2,j+1) NEAR waits, multiplies twice and tells,
+ * which should not take longer than that. */
 #ifndef DENSE_CUDA_POTRF_TASKS_CUH
 #define DENSE_CUDA_POTRF_TASKS_CUH
 
+#include "dense/cuda/device/cluster.cuh"
 #include "dense/cuda/device/progress.cuh"
 #include "dense/cuda/device/row_tiles.cuh"
 
 /* Words in the workspace, zero before a launch. */
 struct potrf_words {
     unsigned *ticket;
-    unsigned *panels;  /* of row block i: panels of it that are finished, its diagonal tile with its
-                          inverse too */
+    unsigned *chain;   /* panels that it has finished */
+    unsigned *panels;  /* of row block i: panels of it, before its diagonal, that are in the matrix
+                        */
     unsigned *partial; /* [2 i], [2 i + 1]: tiles (i,i) and (i,i-1) lack panel i-2 and the chain's
                         */
-    unsigned *near;    /* they lack the chain's product */
+    unsigned *ready;   /* [2 i], [2 i + 1]: they lack the chain's product */
     unsigned *grows;   /* block j's inverse is too large; need not be zero */
 
     __host__ __device__ potrf_words(unsigned *words, int tiles)
-        : ticket(words), panels(words + 32), partial(panels + tiles), near(partial + 2 * tiles),
-          grows(near + tiles)
+        : ticket(words), chain(words + 32), panels(words + 64), partial(panels + tiles),
+          ready(partial + 2 * tiles), grows(ready + 2 * tiles)
     {
     }
-    __host__ __device__ static int64_t count(int64_t tiles) { return 32 + 5 * tiles; }
+    __host__ __device__ static int64_t count(int64_t tiles) { return 64 + 6 * tiles; }
+};
+
+/* Tiles in the workspace, as they are in shared memory. */
+template <typename T> struct potrf_tiles {
+    T *first;
+    enum kind { BELOW, DIAGONAL, INVERSE };
+
+    /* A'(i,i), A'(i,i-1) for the chain: which = 0, 1 */
+    __device__ __forceinline__ T *ready(int i, int which) const
+    {
+        return first + (2 * (i % 2) + which) * TILE_AREA<T>;
+    }
+    /* L(j+1,j), L(j,j), X_j */
+    __device__ __forceinline__ T *panel(int j, kind k) const
+    {
+        return first + (4 + 3 * (int64_t)j + k) * TILE_AREA<T>;
+    }
+    static int64_t count(int64_t tiles) { return 4 + 3 * tiles; }
 };
 
 template <typename T> struct potrf_arguments {
@@ -41,21 +67,39 @@ template <typename T> struct potrf_arguments {
     int n, tiles;
     copying how;
     unsigned *words;
-    T *inverse; /* of diagonal tile j at 64^2 j */
+    potrf_tiles<T> kept;
     int *info;
 };
 
+/* Shared memory: the stages of a product or three tiles, 64 pivots; for the chain the next two
+ * tiles as well, if there is room. */
+template <typename T> struct potrf_room {
+    static constexpr bool AHEAD = sizeof(T) <= 8;
+    static constexpr int BYTES =
+        tile_room<T>::BYTES + (AHEAD ? 2 * TILE_AREA<T> * (int)sizeof(T) : 0);
+};
+
+/* Tasks of a column: from -1 on, which has NEAR(1) alone, tiles (1,1) and (1,0) as they are; to the
+ * last but one, which has COPY alone. */
+__host__ __device__ inline int potrf_tasks(int column, int tiles)
+{
+    const int rows = tiles - 2 - column;
+    return column < 0 ? 1 : rows == 0 ? 1 : 1 + (column > 0 ? 2 : 0) + rows;
+}
+
 template <typename T> struct potrf_block {
-    static constexpr int LD = TILE_LD<T>;
+    static constexpr int LD = TILE_LD<T>, TILE_BYTES = TILE_AREA<T> * (int)sizeof(T);
     const potrf_arguments<T> &a;
     const potrf_words words;
     T *const stages;
     T *const tile[3]; /* where the stages are */
     unsigned *const seen;
+    uint64_t *const inbox; /* two, of the chain */
 
-    __device__ __forceinline__ potrf_block(const potrf_arguments<T> &a, T *shared, unsigned *seen)
+    __device__ __forceinline__ potrf_block(const potrf_arguments<T> &a, T *shared, unsigned *seen,
+                                           uint64_t *inbox)
         : a(a), words(a.words, a.tiles), stages(shared),
-          tile{shared, shared + TILE_AREA<T>, shared + 2 * TILE_AREA<T>}, seen(seen)
+          tile{shared, shared + TILE_AREA<T>, shared + 2 * TILE_AREA<T>}, seen(seen), inbox(inbox)
     {
     }
 
@@ -71,17 +115,27 @@ template <typename T> struct potrf_block {
     {
         return {at(i, c), a.how == copying::BY_ROWS ? a.row : a.column, rows_of(i), 0};
     }
-    __device__ __forceinline__ row_operand<T> inverse_of(int j) const
-    {
-        return {a.inverse + (int64_t)j * TILE * TILE, TILE, TILE, 0};
-    }
     __device__ __forceinline__ tile_part<T> part_of(int i, int j) const
     {
         return {at(i, j), a.row, a.column, rows_of(i), rows_of(j)};
     }
-    __device__ __forceinline__ void put(int i, int j, int r, int c, T v) const
+    /* Tile (i, j) of the matrix := tile.  Neighbours in memory by neighbouring lanes. */
+    __device__ __forceinline__ void put(int i, int j, const T *tile) const
     {
-        at(i, j)[r * a.row + c * a.column] = v;
+        const bool by_rows = a.how == copying::BY_ROWS;
+        const int rows = rows_of(i), columns = rows_of(j);
+        T *const to = at(i, j);
+#pragma unroll 4
+        for (int q = 0; q < TILE_SHARE; q++) {
+            const int r = tile_row(q, by_rows), c = tile_column(q, by_rows);
+            if (r < rows && c < columns && (i > j || r >= c))
+                to[r * a.row + c * a.column] = tile[r + c * LD];
+        }
+    }
+    /* A tile of the workspace to shared memory. */
+    __device__ __forceinline__ static void fetch(T *to, const T *kept)
+    {
+        tile_fetch(to, row_operand<T>{kept, LD, TILE, 0}, TILE);
     }
 
     /* ---- Waiting and telling ---- */
@@ -100,10 +154,9 @@ template <typename T> struct potrf_block {
             progress_wait(word, least);
         __syncthreads();
     }
-    /* A warp that is not that of the chain. */
     __device__ __forceinline__ static void tell(unsigned *word, unsigned value)
     {
-        if (threadIdx.x == CHOLESKY_THREADS - 1)
+        if (threadIdx.x == 0)
             progress_tell(word, value);
     }
 
@@ -124,93 +177,167 @@ template <typename T> struct potrf_block {
             c = end;
         }
     }
-    /* Tile (i, j) less a sum. */
-    __device__ __forceinline__ void subtract(int i, int j, const tile_part<T> &before,
-                                             const product_sum<T, 4> &sum) const
+    /* B := B X^H as multiplied, when nobody reads B any more.  Ends with a barrier. */
+    __device__ __forceinline__ static void put_scaled(T *B, const product_sum<T, 4> &scaled)
     {
-        const int lane = threadIdx.x % 32, g = sum_row() + lane / 4,
-                  l = sum_column() + 2 * (lane % 4), rows = rows_of(i), columns = rows_of(j);
-#pragma unroll
-        for (int t = 0; t < 4; t++)
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const int r = g + 8 * (e / 2), c = l + 8 * t + e % 2;
-                if (r < rows && c < columns && (i != j || r >= c))
-                    put(i, j, r, c, before.v[t][e] - sum.entry(t, e));
-            }
-    }
-    __device__ __forceinline__ void make_partial(int i, int j) const
-    {
-        product_sum<T, 4> sum;
-        add_panels(sum, i, j, i - 2);
-        subtract(i, j, part_of(i, j), sum);
         __syncthreads();
-        tell(words.partial + 2 * i + (i - j), 1);
+        multiply_put(B + sum_row() + sum_column() * LD, LD, scaled, false);
+        __syncthreads();
     }
-    /* Tile (i, j) of L to memory and to tile[1], tile[1] (before) X_j^H. */
-    __device__ __forceinline__ void scale(int i, int j) const
+    /* The same by substitution with L, which lies as tiles do. */
+    __device__ __forceinline__ static void substitute(T *B, const T *L, int columns, T *room)
     {
-        if (words.grows[j]) {
-            substitute_rows(tile[1], at(j, j), at(i, j), a.row, a.column, rows_of(i), rows_of(j),
-                            tile[2]);
+        substitute_rows(B, L, B, 1, LD, TILE, columns, room);
+        __syncthreads();
+    }
+    __device__ __forceinline__ void copy(int j) const
+    {
+        wait_for(words.chain, (unsigned)j + 1);
+        fetch(tile[0], a.kept.panel(j, a.kept.DIAGONAL));
+        fetch(tile[1], a.kept.panel(j, a.kept.BELOW));
+        copies_commit();
+        copies_wait<0>();
+        __syncthreads();
+        put(j + 1, j, tile[1]);
+        put(j, j, tile[0]);
+        __syncthreads();
+        tell(words.panels + j + 1, (unsigned)j + 1);
+    }
+    enum task { PARTIAL, NEAR, FAR };
+    /* Tile (i, j).  One text for all, since what a block has not done for a while comes slowly. */
+    __device__ __forceinline__ void make(task kind, int i, int j) const
+    {
+        const int rows = rows_of(i), columns = rows_of(j < 0 ? 0 : j);
+        tile_part<T> below;
+        if (j >= 0) {
+            product_sum<T, 4> sum;
+            add_panels(sum, i, j, kind == PARTIAL ? i - 2 : j);
+            part_of(i, j).put_less(tile[1], sum, rows, columns, i == j);
+        }
+        if (kind == PARTIAL) {
             __syncthreads();
-            return;
+            put(i, j, tile[1]);
+            __syncthreads();
+            return tell(words.partial + 2 * i + (i - j), 1);
         }
-        product_sum<T, 4> scaled;
-        multiply_tiles(scaled, tile[1], tile[2]);
+        if (j >= 0) {
+            wait_for(words.chain, (unsigned)j + 1);
+            fetch(tile[2], a.kept.panel(j, a.kept.INVERSE));
+            if (kind == NEAR)
+                fetch(tile[0], a.kept.panel(j, a.kept.BELOW));
+            copies_commit();
+        }
+        if (kind == NEAR) {
+            if (i > 2)
+                wait_for(words.partial + 2 * i + 1, 1);
+            below = part_of(i, i - 1);
+        }
+        if (j >= 0) {
+            const bool grows = words.grows[j];
+            copies_wait<0>();
+            __syncthreads();
+            if (grows) {
+                substitute(tile[1], a.kept.panel(j, a.kept.DIAGONAL), columns, tile[2]);
+            } else {
+                product_sum<T, 4> scaled;
+                multiply_by_inverse(scaled, tile[1], tile[2]);
+                put_scaled(tile[1], scaled);
+            }
+        }
+        if (kind == NEAR) {
+            product_sum<T, 4> sum;
+            if (j >= 0)
+                multiply_tiles(sum, tile[1], tile[0]);
+            below.put_less(a.kept.ready(i, 1), sum, rows, TILE, false);
+        }
+        if (j >= 0)
+            put(i, j, tile[1]);
         __syncthreads();
-        multiply_put(tile[1] + sum_row() + sum_column() * LD, LD, scaled, false);
-        each_entry(scaled, rows_of(i), rows_of(j), [&](int r, int c, T v) { put(i, j, r, c, v); });
-        __syncthreads();
-    }
-    __device__ __forceinline__ void finish(int i, int j) const
-    {
-        product_sum<T, 4> sum;
-        add_panels(sum, i, j, j);
-        part_of(i, j).put_less(tile[1], sum, rows_of(i), rows_of(j), false);
-        wait_for(words.panels + j, (unsigned)j + 1);
-        tile_fetch(tile[2], inverse_of(j), TILE);
-        __pipeline_commit();
-        __pipeline_wait_prior(0);
-        __syncthreads();
-        scale(i, j);
-        tell(words.panels + i, (unsigned)j + 1);
-    }
-    /* The rest of what tiles (i, i) and (i, i-1) lack, but for the chain's: L(i, i-2) is in
-     * tile[1]. */
-    __device__ __forceinline__ void prepare_near(int i) const
-    {
-        product_sum<T, 4> own, other;
-        multiply_tiles(own, tile[1], tile[1]);
-        if (i > 2) {
+        if (kind == FAR)
+            return tell(words.panels + i, (unsigned)j + 1);
+        if (threadIdx.x == 0)
+            progress_tell(words.ready + 2 * i + 1, 1, words.panels + i, (unsigned)j + 1);
+        if (i > 2)
             wait_for(words.partial + 2 * i, 1);
-            wait_for(words.partial + 2 * i + 1, 1);
+        part_of(i, i).put_less(tile[0], {}, rows, rows, true);
+        __syncthreads();
+        if (j >= 0) {
+            subtract_square(tile[0], tile[0], tile[1]);
+            __syncthreads();
         }
-        const tile_part<T> diagonal = part_of(i, i), below = part_of(i, i - 1);
-        wait_for(words.panels + i - 1, (unsigned)i - 1);
-        tile_fetch(tile[0], rows_from(i - 1, i - 2), TILE, a.how);
-        __pipeline_commit();
-        __pipeline_wait_prior(0);
+        T *const diagonal = a.kept.ready(i, 0);
+#pragma unroll 4
+        for (int k = threadIdx.x; k < TILE_AREA<T>; k += CHOLESKY_THREADS)
+            diagonal[k] = tile[0][k];
         __syncthreads();
-        multiply_tiles(other, tile[1], tile[0]);
-        subtract(i, i, diagonal, own);
-        subtract(i, i - 1, below, other);
-        __syncthreads();
-        tell(words.near + i, 1);
+        tell(words.ready + 2 * i, 1);
     }
 
     /* ---- The chain ---- */
 
-    __device__ __forceinline__ void lead(real_of<T> *pivot) const
+    enum { MESSENGER = 4 * 32 };
+
+    /* By the messenger: tile (i, i) or (i, i-1) on its way; a tile to the workspace. */
+    __device__ __forceinline__ void bring(int i, int which, T *to) const
     {
-        T *const D = tile[0], *const X = tile[2];
+        copies_follow();
+        inbox_expect(inbox + which, TILE_BYTES);
+        inbox_copy(to, a.kept.ready(i, which), TILE_BYTES, inbox + which);
+    }
+    __device__ __forceinline__ void send(int j, typename potrf_tiles<T>::kind kind,
+                                         const T *from) const
+    {
+        outbox_copy(a.kept.panel(j, kind), from, TILE_BYTES);
+    }
+    __device__ __forceinline__ void lead(real_of<T> *pivot, real_of<T> *size) const
+    {
+        using kept = potrf_tiles<T>;
+        constexpr bool AHEAD = potrf_room<T>::AHEAD;
+        T *const D = tile[0], *const X = tile[2],
+                 *const more = stages + tile_room<T>::BYTES / sizeof(T),
+                 *const B = AHEAD ? more : tile[1], *const next = AHEAD ? more + TILE_AREA<T> : D;
+        const bool is_messenger = threadIdx.x == MESSENGER;
         int info = 0;
+        bool clear = true; /* X is not zero above its diagonal */
+        if (is_messenger)
+            for (int k = 0; k < 2; k++)
+                inbox_open(inbox + k);
         part_of(0, 0).put_less(D, {}, rows_of(0), rows_of(0), true);
+        for (int k = TILE + threadIdx.x / 4; k < LD; k += CHOLESKY_THREADS / 4) /* is sent too */
+            for (int j = threadIdx.x % 4; j < TILE; j += 4)
+                D[k + j * LD] = X[k + j * LD] = B[k + j * LD] = T{};
 #pragma unroll 1
         for (int j = 0;; j++) {
             const int k = rows_of(j);
-            begin_block(D, X, k);
-            cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot);
+            const bool last = j + 1 == a.tiles;
+            unsigned *const ready = words.ready + 2 * (j + 1);
+            int brought = 0;
+            unsigned seen = 0; /* of what is to be brought, a step ago */
+            if (clear || last)
+                begin_block(D, X, k);
+            else
+                __syncthreads();
+            clear = false;
+            if ((int)threadIdx.x >= CHOLESKY_THREADS - TILE) { /* not the warp of the chain */
+                const int i = threadIdx.x - (CHOLESKY_THREADS - TILE);
+                size[i] = sqrt(real_part(D[i * (LD + 1)]));
+                size[TILE + i] = 1 / size[i];
+            }
+            cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot,
+                        [&](int step) {
+                            if (is_messenger && step == 0) {
+                                outbox_wait();
+                                progress_tell(words.chain, (unsigned)j);
+                            } else if (AHEAD && is_messenger && !last && brought < 2) {
+                                if (seen) {
+                                    progress_acquire();
+                                    bring(j + 1, 1 - brought, brought ? next : B);
+                                    brought++;
+                                }
+                                seen = progress_glance(ready + 1 - min(brought, 1));
+                            }
+                            __syncwarp();
+                        });
             if (threadIdx.x < 32 && info == 0) {
                 const int lane = threadIdx.x;
                 const unsigned near = __ballot_sync(~0u, lane < k && refused(pivot[lane])),
@@ -218,26 +345,58 @@ template <typename T> struct potrf_block {
                 if (near | far)
                     info = TILE * j + (near ? __ffs((int)near) : 32 + __ffs((int)far));
             }
-            put_diagonal(j, k);
-            if (j + 1 == a.tiles)
+            if (last)
                 break;
-            const bool grows = put_inverse(a.inverse + (int64_t)j * TILE * TILE, D, X);
-            const int any = __syncthreads_or(grows);
-            if (threadIdx.x == CHOLESKY_THREADS - 1) {
-                words.grows[j] = (unsigned)any;
-                progress_tell(words.panels + j, (unsigned)j + 1);
+            /* as if rows and columns had been scaled for ones on the diagonal: products with X do
+             * not depend on that */
+            const int grows = __syncthreads_or(look_at_inverse(
+                X,
+                [&](int i, int j) { return real_part(D[i * (LD + 1)]) * size[TILE + i] * size[j]; },
+                [](int, int, T) {}));
+            if (is_messenger) {
+                words.grows[j] = (unsigned)grows;
+                copies_follow();
+                send(j, kept::INVERSE, X);
+                send(j, kept::DIAGONAL, D);
+                if (!AHEAD)
+                    outbox_wait_read();
+                if (brought == 0) {
+                    progress_wait(ready + 1, 1);
+                    bring(j + 1, 1, B);
+                }
             }
-            if (j > 0)
-                wait_for(words.near + j + 1, 1);
-            const tile_part<T> next = part_of(j + 1, j + 1);
-            part_of(j + 1, j).put_less(tile[1], {}, rows_of(j + 1), k, false);
-            __syncthreads();
-            scale(j + 1, j);
-            tell(words.panels + j + 1, (unsigned)j + 1);
-            product_sum<T, 4> sum;
-            multiply_tiles(sum, tile[1], tile[1]);
-            next.put_less(D, sum, rows_of(j + 1), rows_of(j + 1), true);
+            __syncwarp();
+            inbox_wait(inbox + 1, j % 2);
+            if (grows) {
+                if (is_messenger) {
+                    outbox_wait();
+                    copies_follow();
+                }
+                __syncthreads();
+                substitute(B, a.kept.panel(j, kept::DIAGONAL), TILE, X);
+                clear = true;
+            } else {
+                product_sum<T, 4> scaled;
+                multiply_by_inverse(scaled, B, X);
+                if (is_messenger)
+                    outbox_wait_read();
+                put_scaled(B, scaled);
+            }
+            if (is_messenger) {
+                copies_follow();
+                send(j, kept::BELOW, B);
+                if (brought < 2) {
+                    progress_wait(ready, 1);
+                    bring(j + 1, 0, next);
+                }
+            }
+            __syncwarp();
+            inbox_wait(inbox, j % 2);
+            subtract_square(D, next, B);
+            if (is_messenger)
+                outbox_wait_read();
         }
+        put(a.tiles - 1, a.tiles - 1, D);
         if (threadIdx.x == 0)
             *a.info = info;
     }
@@ -245,45 +404,37 @@ template <typename T> struct potrf_block {
     {
         return !(pivot >= least_normal<real_of<T>>());
     }
-    __device__ __forceinline__ void put_diagonal(int j, int k) const
-    {
-        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        const bool by_rows = a.how == copying::BY_ROWS;
-        for (int far = warp; far < k; far += CHOLESKY_THREADS / 32)
-            for (int near = lane; near < k; near += 32) {
-                const int r = by_rows ? far : near, c = by_rows ? near : far;
-                if (r >= c)
-                    put(j, j, r, c, tile[0][r + c * LD]);
-            }
-    }
 
-    __device__ __forceinline__ void run(real_of<T> *pivot) const
+    /* In shared memory, for the chain.  pivot: 64; size: 128. */
+    __device__ __forceinline__ void run(real_of<T> *pivot, real_of<T> *size) const
     {
-        int column = 0, first = 1; /* that column's first ticket */
+        int column = -1, first = 1; /* that column's first ticket */
         for (;;) {
             __syncthreads();
             int number = (int)wait([&] { return atomicAdd(words.ticket, 1u); });
             if (number == 0)
-                return lead(pivot);
-            for (;; column++) { /* two partial tiles but for column 0, near, far */
-                const int count = (column > 0 ? 2 : 0) + a.tiles - 2 - column;
-                if (column + 2 >= a.tiles)
+                return lead(pivot, size);
+            for (;; column++) { /* copy, the two partial tiles, near, far */
+                if (column + 1 >= a.tiles)
                     return;
+                const int count = potrf_tasks(column, a.tiles);
                 if (number < first + count)
                     break;
                 first += count;
             }
-            const int i = column + 2;
             number -= first;
             __syncthreads();
+            if (column >= 0 && number-- == 0) {
+                copy(column);
+                continue;
+            }
+            const int i = column + 2;
             if (column > 0 && number < 2) {
-                make_partial(i, i - number);
+                make(PARTIAL, i, i - number);
                 continue;
             }
             number -= column > 0 ? 2 : 0;
-            finish(i + number, column);
-            if (number == 0)
-                prepare_near(i);
+            make(number == 0 ? NEAR : FAR, i + number, column);
         }
     }
 };
@@ -294,9 +445,11 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
 {
     extern __shared__ __align__(128) unsigned char memory[];
     __shared__ unsigned seen;
+    __shared__ uint64_t inbox[2];
+    __shared__ real_of<T> size[2 * TILE];
     T *const shared = reinterpret_cast<T *>(memory);
-    const potrf_block<T> block(a, shared, &seen);
-    block.run(reinterpret_cast<real_of<T> *>(shared + tile_room<T>::STAGES));
+    const potrf_block<T> block(a, shared, &seen, inbox);
+    block.run(reinterpret_cast<real_of<T> *>(shared + tile_room<T>::STAGES), size);
 }
 
 #endif

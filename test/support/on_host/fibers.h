@@ -48,7 +48,7 @@ struct fiber {
     bool is_done;
     unsigned cluster_meeting;
     int groups;
-    std::vector<own_copy> copies;
+    std::vector<own_copy> copies, sent; /* sent: out of shared memory */
 };
 
 /* A warp as its lanes meet: what each has brought. */

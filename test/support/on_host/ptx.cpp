@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fibers.h"
 #include "cuda_runtime.h"
+#include "cuda_pipeline_primitives.h"
 #include "dense/cuda/device/cholesky_64.cuh"
 #include "dense/cuda/device/cluster.cuh"
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/multiply.cuh"
 #include "dense/cuda/device/pivot.cuh"
 #include "dense/cuda/device/progress.cuh"
+#include "dense/cuda/device/row_product.cuh"
 #include "gpu/substitute/refused.cuh"
 
 std::atomic<const char *> device_fault;
@@ -118,6 +120,42 @@ void progress_tell(unsigned *word, unsigned value)
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
+void progress_tell(unsigned *word, unsigned value, unsigned *other, unsigned other_value)
+{
+    progress_tell(word, value);
+    progress_tell(other, other_value);
+}
+unsigned progress_glance(const unsigned *word)
+{
+    return progress_seen(word);
+}
+void progress_acquire() {}
+
+template <typename T> void copy_entry(T *to, const T *from, bool there)
+{
+    __pipeline_memcpy_async(to, from, sizeof(T), there ? 0 : sizeof(T));
+}
+template void copy_entry(float *, const float *, bool);
+template void copy_entry(double *, const double *, bool);
+template void copy_entry(complex_s *, const complex_s *, bool);
+template void copy_entry(complex_d *, const complex_d *, bool);
+void copy_pair(void *to, const void *from, int bytes)
+{
+    if (reinterpret_cast<size_t>(to) % 16 || reinterpret_cast<size_t>(from) % 16)
+        device_fault = "a copy is not aligned";
+    __pipeline_memcpy_async(to, from, 16, (size_t)(16 - bytes));
+}
+void copies_commit()
+{
+    __pipeline_commit();
+}
+template <int N> void copies_wait()
+{
+    __pipeline_wait_prior(N);
+}
+template void copies_wait<0>();
+template void copies_wait<1>();
+
 int cluster_rank()
 {
     return this_block->rank;
@@ -190,6 +228,25 @@ template <typename T> void inbox_send(T *at, uint64_t *barrier, int rank, T v)
     to.letters.push_back(l);
 }
 template void inbox_send<place>(place *, uint64_t *, int, place);
+void copies_follow() {}
+/* They read when they are waited for. */
+void outbox_copy(void *to, const void *from, unsigned bytes)
+{
+    if (reinterpret_cast<size_t>(to) % 16 || reinterpret_cast<size_t>(from) % 16 || bytes % 16)
+        device_fault = "a copy is not aligned";
+    memset(to, 0xff, bytes);
+    this_thread->sent.push_back({to, from, bytes, 0, 0});
+}
+void outbox_wait_read()
+{
+    for (const own_copy &c : this_thread->sent)
+        memcpy(c.to, c.from, c.bytes);
+    this_thread->sent.clear();
+}
+void outbox_wait()
+{
+    outbox_wait_read();
+}
 void inbox_wait(const uint64_t *barrier, unsigned phase)
 {
     copy_barrier &b = this_block->barrier.at(barrier);
