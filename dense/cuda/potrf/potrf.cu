@@ -16,8 +16,8 @@ static int64_t words_bytes(int64_t n)
 /* Blocks of threads that have something to do. */
 static int64_t most_blocks(int tiles)
 {
-    int64_t blocks = 1;
-    for (int column = -1; column + 1 < tiles; column++)
+    int64_t blocks = tiles > 1 ? POTRF_LEADERS : 1;
+    for (int column = 0; column + 1 < tiles; column++)
         blocks += potrf_tasks(column, tiles);
     return blocks;
 }

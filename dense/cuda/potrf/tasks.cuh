@@ -2,21 +2,26 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * L is made in place by tiles of 64 x 64; tile (i, j) is finished when panel j is.  One block of
- * threads has the chain, from a diagonal tile to the tile below it and on to the next diagonal
- * tile: L(j,j) and its inverse X_j          cholesky_64 L(j+1,j) = A'(j+1,j) X_j^H          A': A
- * less the products of all panels before j A'(j+1,j+1) less L(j+1,j) L(j+1,j)^H It takes A' from
- * the workspace and puts L and X there, whole tiles as they are in shared memory, by one copy each.
- * All others draw tasks by ticket, column by column: COPY (j,j), (j+1,j)     from the workspace to
- * the matrix PARTIAL (i,i), (i,i-1)  less the products of panels 0 to i-3, i = j+2 NEAR (i,j), i =
- * j+2     finished; then (i,i) and (i,i-1) less the product of panel j, the last but for the
- * chain's, to the workspace FAR (i,j), i > j+2      finished A task sums its products in registers,
- * in the order of panels, as far as these are there.  It waits for the chain and for tasks with
- * smaller tickets, which blocks that run have drawn.  So all goes on with any number of blocks from
- * two on, and sums do not depend on who comes when.
+ * threads has the chain, from one diagonal tile to the next:
+ *     L(j,j) and its inverse X_j
+ *     L(j+1,j) = A'(j+1,j) X_j^H, A' being A less the products of all panels before j
+ *     A'(j+1,j+1) less L(j+1,j) L(j+1,j)^H
+ * It takes A' from the workspace and puts L and X there, whole tiles as they are in shared memory,
+ * by one copy each.  Two blocks, for odd and even i, make what it waits for:
+ *     NEAR (i,i-2)            finished; (i,i) and (i,i-1) less the products of panels i-3 and i-2,
+ *                             the last but for the chain's, to the workspace
+ * All others draw tasks by ticket, column by column:
+ *     COPY (j,j), (j+1,j)     from the workspace to the matrix
+ *     PARTIAL (i,i), (i,i-1), (i,i-2), i = j+3, less the products of panels 0 to i-4
+ *     FAR (i,j), i > j+2      finished
+ * A task sums its products in registers, in the order of panels, as far as these are there.  It
+ * waits for the chain, for NEAR and for tasks with smaller tickets, which blocks that run have
+ * drawn.  So all goes on with any number of blocks from four on, and sums do not depend on who
+ * comes when.
  *
- * While the chain is in cholesky_64, its fourth warp tells how far it is and brings the next tiles.
- * From telling that L(j+1,j) is there to having A'(j+2,j+1) NEAR waits, multiplies twice and tells,
- * which should not take longer than that. */
+ * While the chain is in cholesky_64, one of its warps tells how far it is and brings the next
+ * tiles.  From telling that L(j+1,j) is there to having A'(j+2,j+1) NEAR waits, multiplies twice
+ * and tells, which should not take longer than that. */
 #ifndef DENSE_CUDA_POTRF_TASKS_CUH
 #define DENSE_CUDA_POTRF_TASKS_CUH
 
@@ -28,19 +33,17 @@
 struct potrf_words {
     unsigned *ticket;
     unsigned *chain;   /* panels that it has finished */
-    unsigned *panels;  /* of row block i: panels of it, before its diagonal, that are in the matrix
-                        */
-    unsigned *partial; /* [2 i], [2 i + 1]: tiles (i,i) and (i,i-1) lack panel i-2 and the chain's
-                        */
-    unsigned *ready;   /* [2 i], [2 i + 1]: they lack the chain's product */
+    unsigned *panels;  /* of row block i: panels of it that are in the matrix */
+    unsigned *partial; /* [3 i + k]: tile (i,i-k) is made, k = 0, 1, 2 */
+    unsigned *ready;   /* [2 i + k]: tile (i,i-k) is there for the chain, k = 0, 1 */
     unsigned *grows;   /* block j's inverse is too large; need not be zero */
 
     __host__ __device__ potrf_words(unsigned *words, int tiles)
         : ticket(words), chain(words + 32), panels(words + 64), partial(panels + tiles),
-          ready(partial + 2 * tiles), grows(ready + 2 * tiles)
+          ready(partial + 3 * tiles), grows(ready + 2 * tiles)
     {
     }
-    __host__ __device__ static int64_t count(int64_t tiles) { return 64 + 6 * tiles; }
+    __host__ __device__ static int64_t count(int64_t tiles) { return 64 + 7 * tiles; }
 };
 
 /* Tiles in the workspace, as they are in shared memory. */
@@ -79,12 +82,18 @@ template <typename T> struct potrf_room {
         tile_room<T>::BYTES + (AHEAD ? 2 * TILE_AREA<T> * (int)sizeof(T) : 0);
 };
 
-/* Tasks of a column: from -1 on, which has NEAR(1) alone, tiles (1,1) and (1,0) as they are; to the
- * last but one, which has COPY alone. */
-__host__ __device__ inline int potrf_tasks(int column, int tiles)
+/* Blocks of threads with a place of their own: the chain's and NEAR's. */
+constexpr int POTRF_LEADERS = 3;
+/* Tasks of column j, to the last but one: COPY; PARTIAL of row j+3 where there is one and something
+ * to do; FAR. */
+__host__ __device__ inline int potrf_partials(int j, int tiles)
 {
-    const int rows = tiles - 2 - column;
-    return column < 0 ? 1 : rows == 0 ? 1 : 1 + (column > 0 ? 2 : 0) + rows;
+    return j > 0 && j + 3 < tiles ? 3 : 0;
+}
+__host__ __device__ inline int potrf_tasks(int j, int tiles)
+{
+    const int far = tiles - 3 - j;
+    return 1 + potrf_partials(j, tiles) + (far > 0 ? far : 0);
 }
 
 template <typename T> struct potrf_block {
@@ -195,82 +204,117 @@ template <typename T> struct potrf_block {
         wait_for(words.chain, (unsigned)j + 1);
         fetch(tile[0], a.kept.panel(j, a.kept.DIAGONAL));
         fetch(tile[1], a.kept.panel(j, a.kept.BELOW));
-        copies_commit();
-        copies_wait<0>();
-        __syncthreads();
+        arrive();
         put(j + 1, j, tile[1]);
         put(j, j, tile[0]);
         __syncthreads();
         tell(words.panels + j + 1, (unsigned)j + 1);
     }
-    enum task { PARTIAL, NEAR, FAR };
-    /* Tile (i, j).  One text for all, since what a block has not done for a while comes slowly. */
-    __device__ __forceinline__ void make(task kind, int i, int j) const
+    /* tile[1] := tile[1] X_j^H, X_j in tile[2] */
+    __device__ __forceinline__ void scale_or_substitute(int j, bool grows) const
     {
-        const int rows = rows_of(i), columns = rows_of(j < 0 ? 0 : j);
-        tile_part<T> below;
-        if (j >= 0) {
-            product_sum<T, 4> sum;
-            add_panels(sum, i, j, kind == PARTIAL ? i - 2 : j);
-            part_of(i, j).put_less(tile[1], sum, rows, columns, i == j);
+        if (grows) {
+            substitute(tile[1], a.kept.panel(j, a.kept.DIAGONAL), TILE, tile[2]);
+        } else {
+            product_sum<T, 4> scaled;
+            multiply_by_inverse(scaled, tile[1], tile[2]);
+            put_scaled(tile[1], scaled);
         }
-        if (kind == PARTIAL) {
+    }
+    /* PARTIAL: tile (i, j) less the products of the panels before `to`; otherwise FAR. */
+    __device__ __forceinline__ void make(int i, int j, int to, bool partial) const
+    {
+        product_sum<T, 4> sum;
+        add_panels(sum, i, j, to);
+        part_of(i, j).put_less(tile[1], sum, rows_of(i), rows_of(j), i == j);
+        if (partial) {
             __syncthreads();
-            put(i, j, tile[1]);
-            __syncthreads();
-            return tell(words.partial + 2 * i + (i - j), 1);
-        }
-        if (j >= 0) {
+        } else {
             wait_for(words.chain, (unsigned)j + 1);
-            fetch(tile[2], a.kept.panel(j, a.kept.INVERSE));
-            if (kind == NEAR)
-                fetch(tile[0], a.kept.panel(j, a.kept.BELOW));
-            copies_commit();
-        }
-        if (kind == NEAR) {
-            if (i > 2)
-                wait_for(words.partial + 2 * i + 1, 1);
-            below = part_of(i, i - 1);
-        }
-        if (j >= 0) {
             const bool grows = words.grows[j];
-            copies_wait<0>();
-            __syncthreads();
-            if (grows) {
-                substitute(tile[1], a.kept.panel(j, a.kept.DIAGONAL), columns, tile[2]);
-            } else {
-                product_sum<T, 4> scaled;
-                multiply_by_inverse(scaled, tile[1], tile[2]);
-                put_scaled(tile[1], scaled);
+            fetch(tile[2], a.kept.panel(j, a.kept.INVERSE));
+            arrive();
+            scale_or_substitute(j, grows);
+        }
+        put(i, j, tile[1]);
+        __syncthreads();
+        if (partial)
+            tell(words.partial + 3 * i + (i - j), 1);
+        else
+            tell(words.panels + i, (unsigned)j + 1);
+    }
+    /* Tile (i, i-k) as PARTIAL has left it, or as it was. */
+    __device__ __forceinline__ tile_part<T> take(int i, int k) const
+    {
+        if (i > 3)
+            wait_for(words.partial + 3 * i + k, 1);
+        return part_of(i, i - k);
+    }
+    /* tile[k] := L(i, j), when it is there */
+    __device__ __forceinline__ void fetch_finished(int k, int i, int j) const
+    {
+        wait_for(words.panels + i, (unsigned)j + 1);
+        tile_fetch(tile[k], rows_from(i, j), TILE, a.how);
+    }
+    /* The copies of all are there. */
+    __device__ __forceinline__ static void arrive()
+    {
+        copies_commit();
+        copies_wait<0>();
+        __syncthreads();
+    }
+    __device__ __forceinline__ void make_near(int i) const
+    {
+        const int j = i - 2, rows = rows_of(i);
+        T *const diagonal = a.kept.ready(i, 0);
+        product_sum<T, 4> sum; /* of (i, i-1) */
+        if (i > 2)             /* chain has panel j-1, and so what these places held before */
+            fetch_finished(0, i, j - 1);
+        take(i, 0).put_less(diagonal, {}, rows, rows, true);
+        if (i > 1) {
+            product_sum<T, 4> last;
+            const tile_part<T> own = take(i, 2);
+            if (i > 2) {
+                fetch(tile[2], a.kept.panel(j - 1, a.kept.BELOW));
+                arrive();
+                multiply_tiles(last, tile[0], tile[2]);
+                subtract_square(diagonal, diagonal, tile[0]);
+                fetch_finished(1, i - 1, j - 1);
+                arrive();
+                multiply_tiles(sum, tile[0], tile[1]);
+                __syncthreads();
             }
+            own.put_less(tile[1], last, rows, TILE, false);
         }
-        if (kind == NEAR) {
-            product_sum<T, 4> sum;
-            if (j >= 0)
-                multiply_tiles(sum, tile[1], tile[0]);
-            below.put_less(a.kept.ready(i, 1), sum, rows, TILE, false);
+        const tile_part<T> below = take(i, 1);
+        if (i > 1) {
+            wait_for(words.chain, (unsigned)j + 1);
+            const bool grows = words.grows[j];
+            fetch(tile[2], a.kept.panel(j, a.kept.INVERSE));
+            fetch(tile[0], a.kept.panel(j, a.kept.BELOW));
+            arrive();
+            scale_or_substitute(j, grows);
+            multiply_tiles(sum, tile[1], tile[0]);
         }
-        if (j >= 0)
+        below.put_less(a.kept.ready(i, 1), sum, rows, TILE, false);
+        if (i > 1)
             put(i, j, tile[1]);
         __syncthreads();
-        if (kind == FAR)
-            return tell(words.panels + i, (unsigned)j + 1);
         if (threadIdx.x == 0)
             progress_tell(words.ready + 2 * i + 1, 1, words.panels + i, (unsigned)j + 1);
-        if (i > 2)
-            wait_for(words.partial + 2 * i, 1);
-        part_of(i, i).put_less(tile[0], {}, rows, rows, true);
-        __syncthreads();
-        if (j >= 0) {
-            subtract_square(tile[0], tile[0], tile[1]);
-            __syncthreads();
-        }
-        T *const diagonal = a.kept.ready(i, 0);
-#pragma unroll 4
-        for (int k = threadIdx.x; k < TILE_AREA<T>; k += CHOLESKY_THREADS)
-            diagonal[k] = tile[0][k];
+        if (i > 1)
+            subtract_square(diagonal, diagonal, tile[1]);
         __syncthreads();
         tell(words.ready + 2 * i, 1);
+    }
+    /* For first, first + 2 and so on. */
+    __device__ __forceinline__ void stay_near(int first) const
+    {
+#pragma unroll 1
+        for (int i = first; i < a.tiles; i += 2) {
+            __syncthreads();
+            make_near(i);
+        }
     }
 
     /* ---- The chain ---- */
@@ -318,17 +362,19 @@ template <typename T> struct potrf_block {
             else
                 __syncthreads();
             clear = false;
-            if ((int)threadIdx.x >= CHOLESKY_THREADS - TILE) { /* not the warp of the chain */
-                const int i = threadIdx.x - (CHOLESKY_THREADS - TILE);
-                size[i] = sqrt(real_part(D[i * (LD + 1)]));
-                size[TILE + i] = 1 / size[i];
-            }
             cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot,
                         [&](int step) {
-                            if (is_messenger && step == 0) {
+                            if (step == 0)
+                                for (int i = threadIdx.x % 32; i < TILE; i += 32) {
+                                    size[i] = sqrt(real_part(D[i * (LD + 1)]));
+                                    size[TILE + i] = 1 / size[i];
+                                }
+                            if (!is_messenger)
+                                ;
+                            else if (step == 0) {
                                 outbox_wait();
                                 progress_tell(words.chain, (unsigned)j);
-                            } else if (AHEAD && is_messenger && !last && brought < 2) {
+                            } else if (AHEAD && !last && brought < 2 && step % 2) {
                                 if (seen) {
                                     progress_acquire();
                                     bring(j + 1, 1 - brought, brought ? next : B);
@@ -408,13 +454,15 @@ template <typename T> struct potrf_block {
     /* In shared memory, for the chain.  pivot: 64; size: 128. */
     __device__ __forceinline__ void run(real_of<T> *pivot, real_of<T> *size) const
     {
-        int column = -1, first = 1; /* that column's first ticket */
+        int column = 0, first = POTRF_LEADERS; /* that column's first ticket */
         for (;;) {
             __syncthreads();
             int number = (int)wait([&] { return atomicAdd(words.ticket, 1u); });
             if (number == 0)
                 return lead(pivot, size);
-            for (;; column++) { /* copy, the two partial tiles, near, far */
+            if (number < POTRF_LEADERS)
+                return stay_near(number);
+            for (;; column++) {
                 if (column + 1 >= a.tiles)
                     return;
                 const int count = potrf_tasks(column, a.tiles);
@@ -424,17 +472,15 @@ template <typename T> struct potrf_block {
             }
             number -= first;
             __syncthreads();
-            if (column >= 0 && number-- == 0) {
+            if (number-- == 0) {
                 copy(column);
                 continue;
             }
-            const int i = column + 2;
-            if (column > 0 && number < 2) {
-                make(PARTIAL, i, i - number);
-                continue;
-            }
-            number -= column > 0 ? 2 : 0;
-            make(number == 0 ? NEAR : FAR, i + number, column);
+            const int partials = potrf_partials(column, a.tiles), i = column + 3;
+            if (number < partials)
+                make(i, i - number, column, true);
+            else
+                make(i + number - partials, column, column, false);
         }
     }
 };
