@@ -19,14 +19,19 @@ __device__ __forceinline__ void progress_tell(unsigned *word, unsigned value)
 {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
 }
-/* Two words for the price of one. */
-__device__ __forceinline__ void progress_tell(unsigned *word, unsigned value, unsigned *other,
-                                              unsigned other_value)
+/* For words that several blocks raise, in any order: at least that from now on. */
+__device__ __forceinline__ void progress_raise(unsigned *word, unsigned least)
+{
+    asm volatile("red.release.gpu.global.max.u32 [%0], %1;" ::"l"(word), "r"(least) : "memory");
+}
+/* Both for the price of one. */
+__device__ __forceinline__ void progress_tell_and_raise(unsigned *word, unsigned value,
+                                                        unsigned *raised, unsigned least)
 {
     asm volatile("fence.acq_rel.gpu;\n"
                  "st.relaxed.gpu.global.u32 [%0], %1;\n"
-                 "st.relaxed.gpu.global.u32 [%2], %3;" ::"l"(word),
-                 "r"(value), "l"(other), "r"(other_value)
+                 "red.relaxed.gpu.global.max.u32 [%2], %3;" ::"l"(word),
+                 "r"(value), "l"(raised), "r"(least)
                  : "memory");
 }
 /* A look that may be used later, behind progress_acquire: what it is depends on nobody's time. */

@@ -111,14 +111,18 @@ __device__ __forceinline__ void subtract_square_at(T *D, const T *B, const T *A,
         }
 }
 /* D := B - A A^H, lower triangle and some entries above it; D may be B.  Of the twenty tiles of
- * 16 x 8 each quarter of the multiprocessor has five, in two warps. */
-template <typename T> __device__ __forceinline__ void subtract_square(T *D, const T *B, const T *A)
+ * 16 x 8 each quarter of the multiprocessor has five, in two warps; SPARES: warp 4 has none. */
+template <bool SPARES = false, typename T>
+__device__ __forceinline__ void subtract_square(T *D, const T *B, const T *A)
 {
-    const int warp = threadIdx.x / 32, row = 16 * (0x01132233 >> 4 * warp & 15),
-              column = 8 * (0x02063030 >> 4 * warp & 15);
-    if (warp < 4)
+    const int warp = threadIdx.x / 32,
+              row = 16 * ((SPARES ? 0x11002233 : 0x01132233) >> 4 * warp & 15),
+              column = 8 * ((SPARES ? 0x20003050 : 0x02063030) >> 4 * warp & 15);
+    if (SPARES && warp == 0)
+        subtract_square_at<5>(D, B, A, row, column);
+    else if (warp < 4)
         subtract_square_at<3>(D, B, A, row, column);
-    else
+    else if (!SPARES || warp > 4)
         subtract_square_at<2>(D, B, A, row, column);
 }
 

@@ -19,9 +19,9 @@
  * drawn.  So all goes on with any number of blocks from four on, and sums do not depend on who
  * comes when.
  *
- * While the chain is in cholesky_64, one of its warps tells how far it is and brings the next
- * tiles.  From telling that L(j+1,j) is there to having A'(j+2,j+1) NEAR waits, multiplies twice
- * and tells, which should not take longer than that. */
+ * One warp of the chain tells how far it is, while others make the next diagonal tile, and brings
+ * tiles while all are in cholesky_64.  From telling that L(j+1,j) is there to having A'(j+2,j+1)
+ * NEAR waits, multiplies twice and tells, which should not take longer than that. */
 #ifndef DENSE_CUDA_POTRF_TASKS_CUH
 #define DENSE_CUDA_POTRF_TASKS_CUH
 
@@ -208,7 +208,8 @@ template <typename T> struct potrf_block {
         put(j + 1, j, tile[1]);
         put(j, j, tile[0]);
         __syncthreads();
-        tell(words.panels + j + 1, (unsigned)j + 1);
+        if (threadIdx.x == 0)
+            progress_raise(words.panels + j + 1, (unsigned)j + 1);
     }
     /* tile[1] := tile[1] X_j^H, X_j in tile[2] */
     __device__ __forceinline__ void scale_or_substitute(int j, bool grows) const
@@ -297,15 +298,15 @@ template <typename T> struct potrf_block {
             multiply_tiles(sum, tile[1], tile[0]);
         }
         below.put_less(a.kept.ready(i, 1), sum, rows, TILE, false);
-        if (i > 1)
-            put(i, j, tile[1]);
         __syncthreads();
-        if (threadIdx.x == 0)
-            progress_tell(words.ready + 2 * i + 1, 1, words.panels + i, (unsigned)j + 1);
-        if (i > 1)
+        tell(words.ready + 2 * i + 1, 1);
+        if (i > 1) {
             subtract_square(diagonal, diagonal, tile[1]);
+            put(i, j, tile[1]);
+        }
         __syncthreads();
-        tell(words.ready + 2 * i, 1);
+        if (threadIdx.x == 0) /* row i's next panel may be there before this is seen */
+            progress_tell_and_raise(words.ready + 2 * i, 1, words.panels + i, (unsigned)j + 1);
     }
     /* For first, first + 2 and so on. */
     __device__ __forceinline__ void stay_near(int first) const
@@ -369,12 +370,7 @@ template <typename T> struct potrf_block {
                                     size[i] = sqrt(real_part(D[i * (LD + 1)]));
                                     size[TILE + i] = 1 / size[i];
                                 }
-                            if (!is_messenger)
-                                ;
-                            else if (step == 0) {
-                                outbox_wait();
-                                progress_tell(words.chain, (unsigned)j);
-                            } else if (AHEAD && !last && brought < 2 && step % 2) {
+                            if (AHEAD && is_messenger && !last && brought < 2 && step % 2) {
                                 if (seen) {
                                     progress_acquire();
                                     bring(j + 1, 1 - brought, brought ? next : B);
@@ -435,12 +431,12 @@ template <typename T> struct potrf_block {
                     progress_wait(ready, 1);
                     bring(j + 1, 0, next);
                 }
+                outbox_wait();
+                progress_tell(words.chain, (unsigned)j + 1);
             }
             __syncwarp();
             inbox_wait(inbox, j % 2);
-            subtract_square(D, next, B);
-            if (is_messenger)
-                outbox_wait_read();
+            subtract_square<true>(D, next, B);
         }
         put(a.tiles - 1, a.tiles - 1, D);
         if (threadIdx.x == 0)

@@ -120,10 +120,17 @@ void progress_tell(unsigned *word, unsigned value)
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-void progress_tell(unsigned *word, unsigned value, unsigned *other, unsigned other_value)
+void progress_raise(unsigned *word, unsigned least)
+{
+    unsigned seen = *word;
+    while (seen < least && !__atomic_compare_exchange_n(word, &seen, least, false, __ATOMIC_RELEASE,
+                                                        __ATOMIC_RELAXED))
+        ;
+}
+void progress_tell_and_raise(unsigned *word, unsigned value, unsigned *raised, unsigned least)
 {
     progress_tell(word, value);
-    progress_tell(other, other_value);
+    progress_raise(raised, least);
 }
 unsigned progress_glance(const unsigned *word)
 {
