@@ -222,6 +222,15 @@ template <typename Call> void for_cases(Call call)
             }
 }
 
+/* Items enough that one is solved by a few threads. */
+static int64_t several_a_multiprocessor()
+{
+    int device = 0, multiprocessors = 0;
+    CUDA_OK(cudaGetDevice(&device));
+    CUDA_OK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    return 4 * multiprocessors;
+}
+
 static const int64_t mixed_orders[] = {1,  200, 31, 0,  65, 8,   5,  64, 129, 32,
                                        33, 3,   63, 16, 96, 128, 17, 7,  257, 2};
 
@@ -265,6 +274,27 @@ template <typename T> void columns_of_type()
                 }
         }
     });
+}
+
+/* One column and many items. */
+template <typename T> void many_of_type()
+{
+    static const int64_t orders[] = {97, 65, 128, 150, 256, 193};
+    for_cases([](triangle_case c, int number) {
+        for (const int64_t n : {orders[number % 6], orders[(number + 3) % 6]}) {
+            const bool left = number % 4 < 2;
+            const item_size size = {left ? n : 1, left ? 1 : n};
+            solve_case<T>({c, left ? LIBSOLVER_LEFT : LIBSOLVER_RIGHT, number % 4 == 0},
+                          std::vector<item_size>((size_t)several_a_multiprocessor(), size));
+        }
+    });
+}
+static void many_vectors_match_plain_loops(void **)
+{
+    many_of_type<double>();
+    many_of_type<float>();
+    many_of_type<complex_d>();
+    many_of_type<complex_s>();
 }
 
 static void vectors_match_plain_loops(void **)
@@ -400,6 +430,7 @@ template <typename T> void growth_of_type()
     for (int64_t n : {150, 24})
         for (int64_t count : {1, 3, 12})
             growth_case<T>(n, count, 1);
+    growth_case<T>(150, 1, several_a_multiprocessor());
 }
 static void growing_inverses_are_not_used(void **)
 {
@@ -771,6 +802,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(vectors_match_plain_loops),
+        cmocka_unit_test(many_vectors_match_plain_loops),
         cmocka_unit_test(columns_match_plain_loops),
         cmocka_unit_test(large_batches_match_plain_loops),
         cmocka_unit_test(growing_inverses_are_not_used),

@@ -4,6 +4,7 @@
 #include "dense/cuda/batched/deal.cuh"
 #include "dense/cuda/batched/lanes.cuh"
 #include "dense/cuda/batched/solve.cuh"
+#include "dense/cuda/batched/vector.cuh"
 #include "dense/cuda/device/launch.cuh"
 #include "dense/cuda/device/warp.cuh"
 
@@ -52,6 +53,17 @@ __global__ void __launch_bounds__(32 * BATCH_WARPS, sizeof(T) > 8 ? 2 : 4)
     p.L.transposed = BY_ROWS;
     const vector_group<T> x = {{p.x.entry, p.x.row, p.x.conjugate}, p.x.column, p.x.count};
     trsv_warp<C>(p.L, x, reinterpret_cast<warp_shared<T, W, true, C> *>(memory)[warp]);
+}
+
+/* One column, a block for each item.  BY_ROWS: L.transposed. */
+template <bool BY_ROWS, typename T>
+__global__ void __launch_bounds__(VECTOR_THREADS, VECTOR_BLOCKS<T>)
+    vector_kernel(solve_batch<T> batch)
+{
+    extern __shared__ __align__(16) unsigned char memory[];
+    const problem<T> p = problem_at(batch, blockIdx.x);
+    const vector_view<T> x = {p.x.entry, p.x.row, p.x.conjugate};
+    solve_vector<BY_ROWS>(p.L, x, *reinterpret_cast<vector_shared<T> *>(memory));
 }
 
 /* Many columns, orders up to W, a block for each item. */
@@ -130,6 +142,27 @@ static libsolver_status solve_by_lanes(const solve_batch<T> &batch, void *stream
                                     : launch_lanes<T, 32>(batch, stream);
 }
 
+/* Whether one column is for vector_kernel: orders that take one warp long, while vectors leave room
+ * for several blocks on an SM; and so many items that each SM has several, since two warps alone
+ * do not keep its memory busy. */
+template <typename T> static bool many_large(const solve_batch<T> &batch)
+{
+    int device, multiprocessors = 0;
+    if (batch.order.each != nullptr || batch.order.same <= (by_rows(batch) ? 64 : 96) ||
+        batch.order.same > 2048 || cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) !=
+            cudaSuccess)
+        return false;
+    return batch.count >= 4 * (int64_t)multiprocessors;
+}
+template <typename T>
+static libsolver_status solve_large_vectors(const solve_batch<T> &batch, void *stream)
+{
+    return launch(by_rows(batch) ? vector_kernel<true, T> : vector_kernel<false, T>,
+                  {batch.count, VECTOR_THREADS, (int)vector_shared<T>::bytes(batch.order.same)},
+                  stream, batch);
+}
+
 /* Who solves a batch, by what is known of it here: one column; few, which a warp substitutes in
  * hardly more time than one; many, where a lane for each is less work; larger orders by blocks.
  * Where they meet is by reasoning so far; bench_batch vectors and columns, and bench_mixed measure
@@ -137,6 +170,8 @@ static libsolver_status solve_by_lanes(const solve_batch<T> &batch, void *stream
 template <typename T> libsolver_status solve_batched(const solve_batch<T> &batch, void *stream)
 {
     const int64_t order = batch.order.same, columns = batch.columns.same;
+    if (columns == 1 && many_large(batch))
+        return solve_large_vectors(batch, stream);
     if (columns == 1 && order <= WARP_ORDER)
         return solve_vectors<1>(batch, stream);
     if (columns <= FEW_COLUMNS && order <= WARP_ORDER)
