@@ -222,6 +222,15 @@ template <typename Call> void for_cases(Call call)
             }
 }
 
+/* Items enough that one is solved by a few threads. */
+static int64_t several_a_multiprocessor()
+{
+    int device = 0, multiprocessors = 0;
+    CUDA_OK(cudaGetDevice(&device));
+    CUDA_OK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    return 4 * multiprocessors;
+}
+
 static const int64_t mixed_orders[] = {1,  200, 31, 0,  65, 8,   5,  64, 129, 32,
                                        33, 3,   63, 16, 96, 128, 17, 7,  257, 2};
 
@@ -256,14 +265,36 @@ template <typename T> void columns_of_type()
             solve_case<T>({c, side, false}, few);
             solve_case<T>({c, side, false}, many);
             static const int64_t orders[] = {12, 65, 32, 150, 64, 33};
-            for (int64_t count : {1, 4, 16}) {
-                std::vector<item_size> equal;
-                for (int k = 0; k < 4; k++)
-                    add(equal, orders[number % (small_only ? 3 : 6)], count);
-                solve_case<T>({c, side, false}, equal);
-            }
+            for (const int64_t order : {orders[number % (small_only ? 3 : 6)], (int64_t)5})
+                for (int64_t count : {1, 4, 16, 70}) {
+                    std::vector<item_size> equal;
+                    for (int k = 0; k < 4; k++)
+                        add(equal, order, count);
+                    solve_case<T>({c, side, false}, equal);
+                }
         }
     });
+}
+
+/* One column and many items. */
+template <typename T> void many_of_type()
+{
+    static const int64_t orders[] = {97, 65, 128, 150, 256, 193};
+    for_cases([](triangle_case c, int number) {
+        for (const int64_t n : {orders[number % 6], orders[(number + 3) % 6]}) {
+            const bool left = number % 4 < 2;
+            const item_size size = {left ? n : 1, left ? 1 : n};
+            solve_case<T>({c, left ? LIBSOLVER_LEFT : LIBSOLVER_RIGHT, number % 4 == 0},
+                          std::vector<item_size>((size_t)several_a_multiprocessor(), size));
+        }
+    });
+}
+static void many_vectors_match_plain_loops(void **)
+{
+    many_of_type<double>();
+    many_of_type<float>();
+    many_of_type<complex_d>();
+    many_of_type<complex_s>();
 }
 
 static void vectors_match_plain_loops(void **)
@@ -353,42 +384,53 @@ double backward_error(int64_t n, const T *a, int64_t lda, const T *x, const T *b
     }
     return most;
 }
-template <typename T> void growth_of_type()
+template <typename T> void growth_case(int64_t n, int64_t count, int64_t items)
 {
-    const int64_t n = 150, columns = 12;
     const solve_shape s = {{LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT},
                            LIBSOLVER_LEFT,
                            false};
     const double unit = (double)(sizeof(real_of<T>) == 4 ? FLT_EPSILON : DBL_EPSILON) / 2;
-    for (int kind = 0; kind < 4; kind++)
-        for (int64_t count : {(int64_t)1, columns}) {
-            matrices<T> a, b;
-            random_numbers g = {3};
+    for (int kind = 0; kind < 4; kind++) {
+        matrices<T> a, b;
+        random_numbers g = {3};
+        const std::vector<T> triangle = growing_triangle<T>(kind, n, n + (n % 2 ? 3 : 1));
+        for (int64_t k = 0; k < items; k++) {
             a.add(n, n);
             b.add(n, count);
-            const std::vector<T> triangle = growing_triangle<T>(kind, n, a.ld[0]);
-            memcpy(a.item(0), triangle.data(), triangle.size() * sizeof(T));
+            memcpy(a.item((size_t)k), triangle.data(), triangle.size() * sizeof(T));
             for (int64_t j = 0; j < count; j++)
                 for (int64_t i = 0; i < n; i++)
-                    b.item(0)[i + j * b.ld[0]] = random_entry<T>(g);
-            a.send();
-            b.send();
-            device_array<int64_t> dm(std::vector<int64_t>{n}), dn(std::vector<int64_t>{count});
-            assert_int_equal(call_solve(s, VARIABLE, n, count, dm, dn, a, b, nullptr),
-                             LIBSOLVER_OK);
-            const std::vector<T> x = b.get();
-            for (int64_t j = 0; j < count; j++) {
-                std::vector<T> plain(b.item(0) + j * b.ld[0], b.item(0) + j * b.ld[0] + n);
-                plain_solve(s, n, a.item(0), a.ld[0], plain.data(), 1);
-                const double ours = backward_error(n, a.item(0), a.ld[0], x.data() + j * b.ld[0],
-                                                   b.item(0) + j * b.ld[0]),
-                             peer = backward_error(n, a.item(0), a.ld[0], plain.data(),
-                                                   b.item(0) + j * b.ld[0]);
-                if (!(ours <= 10 * peer + 2 * unit))
-                    fail_msg("%s kind %d, column %lld of %lld: backward error %g, substitution %g",
-                             type_of<T>::name, kind, (long long)j, (long long)count, ours, peer);
-            }
+                    b.item((size_t)k)[i + j * b.ld[0]] = random_entry<T>(g);
         }
+        a.send();
+        b.send();
+        device_array<int64_t> dm(std::vector<int64_t>{n}), dn(std::vector<int64_t>{count});
+        assert_int_equal(call_solve(s, items > 1 ? STRIDED : VARIABLE, n, count, dm, dn, a, b,
+                                    nullptr),
+                         LIBSOLVER_OK);
+        const std::vector<T> x = b.get();
+        const size_t last = (size_t)items - 1;
+        for (int64_t j = 0; j < count; j++) {
+            const T *const of_b = b.item(last) + j * b.ld[0];
+            std::vector<T> plain(of_b, of_b + n);
+            plain_solve(s, n, a.item(last), a.ld[0], plain.data(), 1);
+            const double ours = backward_error(n, a.item(last), a.ld[0],
+                                               x.data() + b.at[last] + j * b.ld[0], of_b),
+                         peer = backward_error(n, a.item(last), a.ld[0], plain.data(), of_b);
+            if (!(ours <= 10 * peer + 2 * unit))
+                fail_msg("%s kind %d, order %lld, column %lld of %lld: backward error %g, "
+                         "substitution %g",
+                         type_of<T>::name, kind, (long long)n, (long long)j, (long long)count, ours,
+                         peer);
+        }
+    }
+}
+template <typename T> void growth_of_type()
+{
+    for (int64_t n : {150, 24})
+        for (int64_t count : {1, 3, 12})
+            growth_case<T>(n, count, 1);
+    growth_case<T>(150, 1, several_a_multiprocessor());
 }
 static void growing_inverses_are_not_used(void **)
 {
@@ -760,6 +802,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(vectors_match_plain_loops),
+        cmocka_unit_test(many_vectors_match_plain_loops),
         cmocka_unit_test(columns_match_plain_loops),
         cmocka_unit_test(large_batches_match_plain_loops),
         cmocka_unit_test(growing_inverses_are_not_used),

@@ -234,34 +234,44 @@ template <typename T> struct diagonal_share {
     }
 };
 
-/* One column by a warp, lane l has rows l and l + 32 in y0 and y1: y := inv(L) y for L = U C, C its
- * diagonal, U unit, by blocks of eight columns, of which every lane substitutes all eight rows; the
- * reciprocals of C come last. */
-template <typename T>
-__device__ __forceinline__ void substitute_vector(const T *U, const T *reciprocal, T &y0, T &y1)
+/* y := inv(U) y by a warp, entry l in lane l, for a unit triangle of order 32 whose entry (i,j) is
+ * at U[i ROW + j COLUMN], by blocks of eight columns, of which every lane substitutes all eight
+ * rows; below: less the 32 rows below it times y. */
+template <int ROW, int COLUMN, typename T, typename... Below>
+__device__ __forceinline__ void substitute_half(const T *U, T &y, Below &...below)
 {
-    constexpr int LD = TILE_LD<T>;
     const int lane = threadIdx.x % 32, first = lane / STEP * STEP; /* of a block of rows */
 #pragma unroll 1
-    for (int k = 0; k < TILE; k += STEP) {
-        const T *const block = U + k * (LD + 1), *const rows = U + lane + k * LD;
+    for (int k = 0; k < 32; k += STEP) {
+        const T *const block = U + k * (ROW + COLUMN), *const rows = U + lane * ROW + k * COLUMN;
         T v[STEP], own = {}, sum[2] = {};
-        const T mine = choose(k < 32, y0, y1);
 #pragma unroll
         for (int c = 0; c < STEP; c++)
-            v[c] = shuffle(mine, k % 32 + c);
+            v[c] = shuffle(y, k + c);
 #pragma unroll
         for (int c = 0; c < STEP; c++) {
 #pragma unroll
             for (int i = c + 1; i < STEP; i++)
-                v[i] = multiply_add(v[i], -v[c], block[i + c * LD]);
+                v[i] = multiply_add(v[i], -v[c], block[i * ROW + c * COLUMN]);
             own = choose(lane % STEP == c, v[c], own);
-            sum[0] = multiply_add(sum[0], rows[c * LD], v[c]);
-            sum[1] = multiply_add(sum[1], rows[32 + c * LD], v[c]);
+            sum[0] = multiply_add(sum[0], rows[c * COLUMN], v[c]);
+            if constexpr (sizeof...(below) > 0)
+                sum[1] = multiply_add(sum[1], rows[32 * ROW + c * COLUMN], v[c]);
         }
-        y0 = choose(first > k, y0 - sum[0], choose(first == k, own, y0));
-        y1 = choose(first + 32 > k, y1 - sum[1], choose(first + 32 == k, own, y1));
+        y = choose(first > k, y - sum[0], choose(first == k, own, y));
+        ((below = below - sum[1]), ...);
     }
+}
+
+/* One column by a warp, lane l has rows l and l + 32 in y0 and y1: y := inv(L) y for L = U C, C its
+ * diagonal, U unit; the reciprocals of C come last. */
+template <typename T>
+__device__ __forceinline__ void substitute_vector(const T *U, const T *reciprocal, T &y0, T &y1)
+{
+    constexpr int LD = TILE_LD<T>;
+    const int lane = threadIdx.x % 32;
+    substitute_half<1, LD>(U, y0, y1);
+    substitute_half<1, LD>(U + 32 * (LD + 1), y1);
     y0 = multiply(y0, reciprocal[lane]);
     y1 = multiply(y1, reciprocal[lane + 32]);
 }
