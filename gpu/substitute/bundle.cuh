@@ -124,53 +124,6 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
 
     /* ---- Products, by a warp ---- */
 
-    /* sum(i, j) += entry(i, k) slot(k, j), 16 rows, over rows k in [from, to) of a front. */
-    template <typename F>
-    __device__ __forceinline__ void multiply_slots(product_sum<T, 1> &sum, const T *slot, int from,
-                                                   int to, F entry) const
-    {
-        multiply_16_of(
-            sum, to - from, [&](int i, int k) { return from + k < to ? entry(i, from + k) : T{}; },
-            [&](int k, int j) { return from + k < to && j < C ? slot[(from + k) * C + j] : T{}; });
-    }
-    /* slot(i) := combine(i, slot(i), sum(i)), the 16 rows from `first` on, below `end`. */
-    template <typename F>
-    __device__ __forceinline__ void put_sum(const product_sum<T, 1> &sum, T *slot, int first,
-                                            int end, F combine) const
-    {
-        each_entry_of(sum, [&](int i, int j, T v) {
-            if (first + i < end && j < C) {
-                T &at = slot[(first + i) * C + j];
-                at = combine(first + i, at, v);
-            }
-        });
-    }
-    /* The sum of a[t step] x[t] over t < count, which lanes need not agree on.  Few instructions: a
-     * warp alone on its way waits longer for them than for memory. */
-    __device__ __forceinline__ static T inner_product(const T *a, int step, const T *x, int count)
-    {
-        T sum[2] = {};
-        int left = count;
-#pragma unroll 1
-        for (; left >= 4; left -= 4, a += 4 * step, x += 4) {
-            const T l[4] = {a[0], a[step], a[2 * step], a[3 * step]},
-                    r[4] = {x[0], x[1], x[2], x[3]};
-#pragma unroll
-            for (int u = 0; u < 4; u++)
-                sum[u % 2] = multiply_add(sum[u % 2], l[u], r[u]);
-        }
-        T l[3] = {}, r[3] = {};
-#pragma unroll
-        for (int u = 0; u < 3; u++)
-            if (u < left) {
-                l[u] = a[u * step];
-                r[u] = x[u];
-            }
-#pragma unroll
-        for (int u = 0; u < 3; u++)
-            sum[u % 2] = multiply_add(sum[u % 2], l[u], r[u]);
-        return sum[0] + sum[1];
-    }
     /* 1 over the diagonal's entries of rows i and i + step of the pivots, which are read as the last
      * one's behind it. */
     __device__ __forceinline__ void reciprocals(const member &n, int i, int step,
@@ -209,11 +162,11 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
             for (int first = (k - 1) / 16 * 16; first >= 0; first -= 16) {
                 product_sum<T, 1> sum;
                 reciprocals(n, first + lane() / 4, 8, scale);
-                multiply_slots(sum, n.slot, 0, min(first + 15, k), [&](int i, int c) {
+                multiply_slots<C>(sum, n.slot, 0, min(first + 15, k), [&](int i, int c) {
                     return first + i < k && c < first + i ? n.panel[c + (first + i) * n.ld] : T{};
                 });
                 __syncwarp();
-                put_sum(sum, n.slot, first, k, [&](int i, T f, T v) {
+                put_sum<C>(sum, n.slot, first, k, [&](int i, T f, T v) {
                     return multiply(f + v, i - first < 8 ? scale[0] : scale[1]);
                 });
             }
@@ -240,11 +193,11 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
 #pragma unroll 1
             for (int first = 0; first < k; first += 16) {
                 product_sum<T, 1> sum;
-                multiply_slots(sum, n.slot, first + 1, k, [&](int i, int c) {
+                multiply_slots<C>(sum, n.slot, first + 1, k, [&](int i, int c) {
                     return c > first + i ? n.panel[first + i + c * n.ld] : T{};
                 });
                 __syncwarp();
-                put_sum(sum, n.slot, first, k, [&](int, T y, T v) { return y + v; });
+                put_sum<C>(sum, n.slot, first, k, [&](int, T y, T v) { return y + v; });
                 __syncwarp();
             }
         }
@@ -271,10 +224,10 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
                 }
             } else {
                 product_sum<T, 1> product;
-                multiply_slots(product, n.slot, 0, n.columns, [&](int i, int c) {
+                multiply_slots<C>(product, n.slot, 0, n.columns, [&](int i, int c) {
                     return L[min(first + i, n.rows - 1) + c * n.ld];
                 });
-                put_sum(product, slot, first, n.rows, [](int, T f, T v) { return f - v; });
+                put_sum<C>(product, slot, first, n.rows, [](int, T f, T v) { return f - v; });
                 if (n.up < 0)
                     continue;
                 __syncwarp();
@@ -366,10 +319,10 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
                 T scale[2] = {one, one};
                 if (!refused)
                     reciprocals(n, first + lane() / 4, 8, scale);
-                multiply_slots(sum, n.slot + n.columns * C, 0, n.rows, [&](int j, int r) {
+                multiply_slots<C>(sum, n.slot + n.columns * C, 0, n.rows, [&](int j, int r) {
                     return n.panel[n.columns + r + min(first + j, n.columns - 1) * n.ld];
                 });
-                put_sum(sum, n.slot, first, n.columns, [&](int j, T y, T v) {
+                put_sum<C>(sum, n.slot, first, n.columns, [&](int j, T y, T v) {
                     return multiply(y - v, j - first < 8 ? scale[0] : scale[1]);
                 });
             }

@@ -3,21 +3,28 @@
  *
  * With L = U D of a diagonal block, D its diagonal (of L D L^T: one), entry (i, j) of inv(U) lies
  * at (j, i), in the triangle above the diagonal that a panel does not use: its diagonal is one.
- * Where products with it could lose digits (growth.h) its last row's first entry is not a number:
- * it is refused.  Of more than SUBSTITUTE_NARROW pivots, the inverses of the diagonal blocks of so
- * many rows then lie where they would be without it, each with its own mark, and solves go from one
- * of these blocks to the next; in a block that is refused itself, from row to row. */
+ * Where products with it could lose digits (growth.h) it is refused.  Of more than
+ * SUBSTITUTE_NARROW pivots, the inverses of the diagonal blocks of so many rows then lie where they
+ * would be without it, each with its own mark, and solves go from one of these blocks to the next;
+ * in a block that is refused itself, from row to row.
+ *
+ * Of a wide block of a large node, on whose chain others wait, the inverse is refused later:
+ * before, products with it are refined once, y + inv(U) (f - U y), which leaves the error of
+ * substitution while growth times roundoff is small, and takes the time of two products more.
+ *
+ * An inverse's last row's first entry tells: not a number, it is refused; an odd last bit, products
+ * are refined. */
 #ifndef GPU_SUBSTITUTE_INVERSE_CUH
 #define GPU_SUBSTITUTE_INVERSE_CUH
 
 #include "dense/cuda/device/invert.cuh"
 #include "gpu/substitute/substitution.h"
 
-/* Of growth.h's measure.  With 1e4 the componentwise error of a whole solve is hundreds of times
- * that of substitution for some Cholesky factors (494_bus, slam_manhattan, bcsstk18).  L D L^T has
- * more blocks that grow, and pivots whose own error hides them. */
+/* Up to which growth products are enough.  With 1e4 the componentwise error of a whole solve
+ * is hundreds of times that of substitution for some Cholesky factors (494_bus, slam_manhattan,
+ * bcsstk18).  L D L^T has more blocks that grow, and pivots whose own error hides them. */
 constexpr double CHOLESKY_GROWTH_LIMIT = 32, PIVOTS_GROWTH_LIMIT = 256;
-__device__ __forceinline__ double substitute_growth_limit(bool cholesky)
+__device__ __forceinline__ double plain_growth_limit(bool cholesky)
 {
     return cholesky ? CHOLESKY_GROWTH_LIMIT : PIVOTS_GROWTH_LIMIT;
 }
@@ -41,10 +48,42 @@ template <typename T> __device__ __forceinline__ bool is_nan(T v)
         return v != v;
 }
 
-/* Where the mark of a block at D lies. */
+__device__ __forceinline__ bool is_odd(double v)
+{
+    return (__double_as_longlong(v) & 1) != 0;
+}
+__device__ __forceinline__ bool is_odd(float v)
+{
+    return (__float_as_uint(v) & 1) != 0;
+}
+/* v with its last bit as wanted. */
+__device__ __forceinline__ double marked(double v, bool odd)
+{
+    return __longlong_as_double((__double_as_longlong(v) & ~1ll) | odd);
+}
+__device__ __forceinline__ float marked(float v, bool odd)
+{
+    return __uint_as_float((__float_as_uint(v) & ~1u) | odd);
+}
+template <typename T> __device__ __forceinline__ T marked(T v, bool odd)
+{
+    return {marked(v.re, odd), v.im};
+}
+
+/* Of a block at D: its mark; that its inverse is refused; and of a wide one of a large node, that
+ * products with it are enough. */
+template <typename T> __device__ __forceinline__ T inverse_mark(const T *D, int64_t ld, int order)
+{
+    return order > 1 ? D[(order - 1) * ld] : T{};
+}
 template <typename T> __device__ __forceinline__ bool is_refused(const T *D, int64_t ld, int order)
 {
-    return order > 1 && is_nan(D[(order - 1) * ld]);
+    return is_nan(inverse_mark(D, ld, order));
+}
+template <typename T> __device__ __forceinline__ bool is_plain(const T *D, int64_t ld, int order)
+{
+    const T mark = inverse_mark(D, ld, order);
+    return !is_nan(mark) && !(order > SUBSTITUTE_NARROW && is_odd(real_part(mark)));
 }
 
 /* Entry (i, j) of U, of order `order`, identity behind it. */
@@ -72,8 +111,10 @@ __device__ __forceinline__ void invert_wide(const invert_arguments<T> &a,
     __syncthreads();
     invert_blocks(D, X);
     invert_64(D, X);
-    const double limit = substitute_growth_limit(a.cholesky);
-    const bool refused = growth_exceeds(D, X, sums, limit);
+    const double limit = plain_growth_limit(a.cholesky);
+    const float growth = growth_of_row(D, X, sums);
+    const bool refined = __syncthreads_or(!(growth <= (float)limit)),
+               refused = b.large ? __syncthreads_or(!(growth <= (float)GROWTH_LIMIT)) : refined;
     constexpr int N = SUBSTITUTE_NARROW;
     if (refused && threadIdx.x < TILE) {
         const bool grows = growth_of_blocks_exceeds<N>(D, X, threadIdx.x, limit);
@@ -84,8 +125,10 @@ __device__ __forceinline__ void invert_wide(const invert_arguments<T> &a,
     for (int k = threadIdx.x; k < TILE * TILE; k += TILE_THREADS) {
         const int j = k % TILE, i = k / TILE;
         const bool kept = !refused || (i / N == j / N && sums[i] == 0);
-        if (j < i && i < b.order)
-            P[j + (int64_t)i * b.ld] = kept ? X[i + j * TILE_LD<T>] : not_a_number<T>();
+        if (j < i && i < b.order) {
+            const T x = kept ? X[i + j * TILE_LD<T>] : not_a_number<T>();
+            P[j + (int64_t)i * b.ld] = j == 0 && i == b.order - 1 ? marked(x, refined) : x;
+        }
     }
 }
 
@@ -110,7 +153,7 @@ __device__ __forceinline__ void invert_narrow(const invert_arguments<T> &a, bool
         const float other = __shfl_sync(~0u, s, j, N);
         g += (float)magnitude(D[i + j * LD]) * (j <= i ? other : 0);
     }
-    const unsigned grows = __ballot_sync(~0u, !(g <= (float)substitute_growth_limit(a.cholesky)));
+    const unsigned grows = __ballot_sync(~0u, !(g <= (float)plain_growth_limit(a.cholesky)));
     const bool refused = threadIdx.x % 32 < N ? grows & 0xffff : grows >> 16;
     for (int j = 0; j < i && i < order; j++)
         P[j + (int64_t)i * b.ld] = refused ? not_a_number<T>() : X[i + j * LD];

@@ -8,11 +8,10 @@
 
 template <typename T, int C> struct large_base : exchange<T, C> {
     using exchange<T, C>::q, exchange<T, C>::SOURCES;
-    substitute_room<T, C> &room;
 
     __device__ __forceinline__ large_base(const substitute_arguments<T> &q, unsigned epoch,
-                                          int number, substitute_room<T, C> &room)
-        : exchange<T, C>(q, epoch, number), room(room)
+                                          int number)
+        : exchange<T, C>(q, epoch, number)
     {
     }
 

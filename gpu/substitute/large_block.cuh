@@ -10,20 +10,16 @@
 
 #include "gpu/substitute/large_base.cuh"
 
-template <typename T, int C> struct large_block_solver : large_base<T, C> {
-    using large_base<T, C>::q, large_base<T, C>::room;
+/* What tiles are multiplied with in shared memory. */
+template <typename T, int C> struct block_tiles {
+    substitute_room<T, C> &room;
+
     static constexpr int TOGETHER = SUBSTITUTE_THREADS / C, /* rows of all threads at a time */
         PASSES = SUBSTITUTE_ROWS / TOGETHER, STEPS = 4;     /* of 8 columns */
     using share = T[STEPS][4];
 
     /* Entries of a tile: which count, row i, column k. */
     enum part { ALL, BELOW, ABOVE };
-
-    __device__ __forceinline__ large_block_solver(const substitute_arguments<T> &q, unsigned epoch,
-                                                  int number, substitute_room<T, C> &room)
-        : large_base<T, C>(q, epoch, number, room)
-    {
-    }
 
     __device__ __forceinline__ static int first_row() { return 16 * ((int)threadIdx.x / 32 % 4); }
     __device__ __forceinline__ static int first_column() { return 32 * ((int)threadIdx.x / 128); }
@@ -81,28 +77,104 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         for (int p = 0; p < PASSES; p++)
             total[p] = part[0][row(p)][column()] + part[1][row(p)][column()];
     }
-    /* Substitution with the block at D or its transpose. */
-    __device__ __forceinline__ void substitute(const T *D, int ld, int order, bool transposed,
-                                               T (&value)[PASSES]) const
+    /* total := products of a tile in memory, below its diagonal or above, with x. */
+    template <bool LOWER>
+    __device__ __forceinline__ void product(const T *L, int row_step, int column_step, int order,
+                                            const T (&x)[PASSES], T (&total)[PASSES]) const
     {
-        __syncthreads();
-        pass_around(0, value);
-        if (threadIdx.x < 32)
-            substitute_block<C>(D, ld, order, q.cholesky, transposed, room.large.x[0][0]);
-        __syncthreads();
-#pragma unroll
-        for (int p = 0; p < PASSES; p++)
-            value[p] = room.large.x[0][row(p)][column()];
+        share tile;
+        product_sum<T, 1> sum;
+        load(tile, L, row_step, column_step, order, order, LOWER ? BELOW : ABOVE);
+        pass_around(0, x);
+        apply(sum, tile, 0);
+        reduce(sum, total);
     }
-    /* scale(p): 1 over the diagonal's entry in row(p) of a block at D. */
-    __device__ __forceinline__ void reciprocals(const T *D, int ld, int order,
-                                                T (&scale)[PASSES]) const
+    /* scale(p): 1 over the diagonal's entry in row(p) of a block at D, of `order` rows or 0. */
+    __device__ __forceinline__ static void reciprocals(const T *D, int ld, int order,
+                                                       T (&scale)[PASSES])
     {
 #pragma unroll
         for (int p = 0; p < PASSES; p++)
-            scale[p] = from_real<T>(q.cholesky && row(p) < order
+            scale[p] = from_real<T>(row(p) < order
                                         ? quick_reciprocal(real_part(D[row(p) * (int64_t)(ld + 1)]))
                                         : real_of<T>(1));
+    }
+};
+
+/* What a thread has of a block's rows. */
+template <typename T, int C> struct row_values {
+    T v[block_tiles<T, C>::PASSES];
+};
+
+/* As that of large.cuh. */
+template <bool FORWARD, typename T, int C>
+static __device__ __noinline__ row_values<T, C> solve_carefully(const block_tiles<T, C> s,
+                                                                const T *block, int ld, int order,
+                                                                bool cholesky, row_values<T, C> f)
+{
+    using tiles = block_tiles<T, C>;
+    constexpr int PASSES = tiles::PASSES;
+    row_values<T, C> y = {}, left, total;
+    __syncthreads();
+    if (is_refused(block, ld, order)) {
+        s.pass_around(0, f.v);
+        if (threadIdx.x < 32)
+            substitute_block<C>(block, ld, order, cholesky, !FORWARD, s.room.large.x[0][0]);
+        __syncthreads();
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            y.v[p] = s.room.large.x[0][s.row(p)][s.column()];
+        return y;
+    }
+    T scale[PASSES];
+    s.reciprocals(block, ld, cholesky ? order : 0, scale);
+#pragma unroll
+    for (int p = 0; p < PASSES; p++)
+        left.v[p] = f.v[p] = FORWARD ? f.v[p] : multiply(f.v[p], scale[p]);
+#pragma unroll 1
+    for (bool again = true;; again = false) {
+        s.template product<FORWARD>(block, FORWARD ? ld : 1, FORWARD ? 1 : ld, order, left.v,
+                                    total.v);
+#pragma unroll
+        for (int p = 0; p < PASSES; p++) {
+            y.v[p] = y.v[p] + (left.v[p] + total.v[p]);
+            left.v[p] = FORWARD ? multiply(y.v[p], scale[p]) : y.v[p];
+        }
+        if (!again)
+            return left;
+        s.template product<FORWARD>(block, FORWARD ? 1 : ld, FORWARD ? ld : 1, order, left.v,
+                                    total.v);
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            left.v[p] = f.v[p] - y.v[p] - (FORWARD ? total.v[p] : multiply(total.v[p], scale[p]));
+    }
+}
+
+template <typename T, int C> struct large_block_solver : large_base<T, C>, block_tiles<T, C> {
+    using large_base<T, C>::q;
+    using tiles = block_tiles<T, C>;
+    using tiles::PASSES, tiles::row, tiles::load, tiles::pass_around, tiles::apply, tiles::reduce,
+        tiles::reciprocals;
+    using share = typename tiles::share;
+
+    __device__ __forceinline__ large_block_solver(const substitute_arguments<T> &q, unsigned epoch,
+                                                  int number, substitute_room<T, C> &room)
+        : large_base<T, C>(q, epoch, number), tiles{room}
+    {
+    }
+
+    template <bool FORWARD>
+    __device__ __forceinline__ void carefully(const T *block, int ld, int order,
+                                              T (&f)[PASSES]) const
+    {
+        row_values<T, C> x;
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            x.v[p] = f[p];
+        x = solve_carefully<FORWARD, T, C>(*this, block, ld, order, q.cholesky, x);
+#pragma unroll
+        for (int p = 0; p < PASSES; p++)
+            f[p] = x.v[p];
     }
 
     /* As large_solver's. */
@@ -119,11 +191,11 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         T f[PASSES], total[PASSES];
         const bool first = before > 0; /* otherwise the inverse is the only tile */
         load(tile, first ? L : D, first ? 1 : v.ld, first ? v.ld : 1, rows, first ? before : rows,
-             first ? ALL : BELOW);
-        const bool refused = pivots && is_refused(D, v.ld, rows);
+             first ? tiles::ALL : tiles::BELOW);
+        const bool plain = !pivots || is_plain(D, v.ld, rows);
         T scale[PASSES];
-        reciprocals(D, v.ld, pivots ? rows : 0, scale);
-        if (refused)
+        reciprocals(D, v.ld, pivots && q.cholesky ? rows : 0, scale);
+        if (!plain)
             prefetch_block(D, v.ld, rows);
         meanwhile();
 #pragma unroll
@@ -138,7 +210,7 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
                  more     ? before - j - SUBSTITUTE_ROWS
                  : pivots ? rows
                           : 0,
-                 more ? ALL : BELOW);
+                 more ? tiles::ALL : tiles::BELOW);
             int at[PASSES];
             T z[PASSES];
 #pragma unroll
@@ -155,8 +227,8 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
             for (int p = 0; p < PASSES; p++)
                 f[p] = f[p] - total[p];
         }
-        if (pivots && refused) {
-            substitute(D, v.ld, rows, false, f);
+        if (!plain) {
+            carefully<true>(D, v.ld, rows, f);
         } else if (pivots) {
             product_sum<T, 1> product;
             pass_around(half, f);
@@ -185,13 +257,13 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         T y[PASSES], total[PASSES];
         const bool first = last >= 0; /* otherwise the inverse is the only tile */
         load(tile, first ? L + last : D, first ? v.ld : 1, first ? 1 : v.ld, pivots,
-             first ? behind - last : pivots, first ? ALL : ABOVE);
-        const bool refused = is_refused(D, v.ld, pivots);
+             first ? behind - last : pivots, first ? tiles::ALL : tiles::ABOVE);
+        const bool plain = is_plain(D, v.ld, pivots);
         int user[PASSES];
         real_of<T> user_scale[PASSES];
         T scale[PASSES];
-        reciprocals(D, v.ld, pivots, scale);
-        if (refused)
+        reciprocals(D, v.ld, q.cholesky ? pivots : 0, scale);
+        if (!plain)
             prefetch_block(D, v.ld, pivots);
 #pragma unroll
         for (int p = 0; p < PASSES; p++) {
@@ -208,7 +280,7 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
         for (int i = last; i >= 0; i -= SUBSTITUTE_ROWS, half ^= 1) {
             const bool more = i > 0;
             load(next, more ? L + i - SUBSTITUTE_ROWS : D, more ? v.ld : 1, more ? 1 : v.ld, pivots,
-                 more ? SUBSTITUTE_ROWS : pivots, more ? ALL : ABOVE);
+                 more ? SUBSTITUTE_ROWS : pivots, more ? tiles::ALL : tiles::ABOVE);
             int at[PASSES];
             T x[PASSES];
 #pragma unroll
@@ -228,8 +300,8 @@ template <typename T, int C> struct large_block_solver : large_base<T, C> {
             for (int p = 0; p < PASSES; p++)
                 y[p] = y[p] - total[p];
         }
-        if (refused) {
-            substitute(D, v.ld, pivots, true, y);
+        if (!plain) {
+            carefully<false>(D, v.ld, pivots, y);
         } else {
             product_sum<T, 1> product;
 #pragma unroll

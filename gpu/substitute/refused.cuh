@@ -4,8 +4,8 @@
 #ifndef GPU_SUBSTITUTE_REFUSED_CUH
 #define GPU_SUBSTITUTE_REFUSED_CUH
 
-#include "dense/cuda/device/multiply.cuh"
 #include "gpu/substitute/inverse.cuh"
+#include "gpu/substitute/slots.cuh"
 
 __device__ __forceinline__ void prefetch_line(const void *p)
 {
@@ -22,47 +22,32 @@ __device__ __forceinline__ void prefetch_block(const T *D, int64_t ld, int order
         prefetch_line(D + i + column * ld);
 }
 
-/* The C columns of y := inv(L) y by substitution, L of order up to 32 and anywhere, row i of y at
- * y[i step]: a warp, whose lanes have a row of all columns.  With L = U D the chain has no
- * division: U z = y, then D^-1 z. */
+/* The C columns of y := inv(L) y by substitution, L of order up to SUBSTITUTE_NARROW and anywhere,
+ * row i of y at y[i step]: a warp, of which each half has half of the columns, a lane a row of
+ * them.  With L = U D the chain has no division: U z = y, then D^-1 z. */
 template <int C, typename T>
 static __device__ __noinline__ void substitute_slowly(triangle_view<T> L, T *y, int step)
 {
-    const int i = threadIdx.x % 32;
-    const bool mine = i < L.n;
+    constexpr int N = SUBSTITUTE_NARROW, EACH = (C + 1) / 2;
+    const int i = threadIdx.x % N, first = threadIdx.x % 32 / N * EACH;
+    const bool mine = i < L.n && first < C;
     const T scale = mine && !L.unit ? divide(from_real<T>(1), *L.at(i, i)) : from_real<T>(1);
-    T z[C];
+    T z[EACH];
+    y += first;
 #pragma unroll
-    for (int c = 0; c < C; c++)
+    for (int c = 0; c < EACH; c++)
         z[c] = mine ? y[i * step + c] : T{};
-#pragma unroll 4
+#pragma unroll 2
     for (int j = 0; j < L.n; j++) {
-        const T d = shuffle(scale, j), u = mine && i > j ? multiply(*L.at(i, j), d) : T{};
+        const T d = shuffle(scale, j, N), u = mine && i > j ? multiply(*L.at(i, j), d) : T{};
 #pragma unroll
-        for (int c = 0; c < C; c++)
-            z[c] = multiply_add(z[c], -shuffle(z[c], j), u);
+        for (int c = 0; c < EACH; c++)
+            z[c] = multiply_add(z[c], -shuffle(z[c], j, N), u);
     }
 #pragma unroll
-    for (int c = 0; c < C; c++)
+    for (int c = 0; c < EACH; c++)
         if (mine)
             y[i * step + c] = multiply(z[c], scale);
-    __syncwarp();
-}
-
-/* combine(i, c, v) for the entries v of the 16 x C product of a(i, k), k < depth, with as many rows
- * of y. */
-template <int C, typename T, typename A, typename F>
-__device__ __forceinline__ void multiply_rows_of(const T *y, int depth, A a, F combine)
-{
-    product_sum<T, 1> sum;
-    multiply_16_of(
-        sum, depth, [&](int i, int k) { return k < depth ? a(i, k) : T{}; },
-        [&](int k, int c) { return k < depth && c < C ? y[k * C + c] : T{}; });
-    __syncwarp();
-    each_entry_of(sum, [&](int i, int c, T v) {
-        if (c < C)
-            combine(i, c, v);
-    });
     __syncwarp();
 }
 
@@ -94,33 +79,30 @@ static __device__ __noinline__ void substitute_block(const T *D, int ld, int ord
             for (int k = threadIdx.x % 32; transposed && k < size * C; k += 32)
                 z[k] = multiply(z[k], reciprocal(k / C));
             __syncwarp();
-            multiply_rows_of<C>(
-                z, size,
-                [&](int i, int k) {
-                    return i >= size    ? T{}
-                           : transposed ? (k > i ? B[i + k * ld] : T{})
-                                        : (k < i ? B[k + i * ld] : T{});
-                },
-                [&](int i, int c, T v) {
-                    if (i < size)
-                        z[i * C + c] = transposed ? z[i * C + c] + v
-                                                  : multiply(z[i * C + c] + v, reciprocal(i));
-                });
+            product_sum<T, 1> sum;
+            multiply_slots<C>(sum, z, 0, size, [&](int i, int k) {
+                return i >= size    ? T{}
+                       : transposed ? (k > i ? B[i + k * ld] : T{})
+                                    : (k < i ? B[k + i * ld] : T{});
+            });
+            __syncwarp();
+            put_sum<C>(sum, z, 0, size, [&](int i, T f, T v) {
+                return transposed ? f + v : multiply(f + v, reciprocal(i));
+            });
+            __syncwarp();
         }
         const int end = transposed ? first : order;
 #pragma unroll 1
-        for (int row = transposed ? 0 : first + size; row < end; row += N)
-            multiply_rows_of<C>(
-                z, size,
-                [&](int i, int k) {
-                    return row + i >= end ? T{}
-                           : transposed   ? B[k + (row + i - first) * ld]
-                                          : B[row + i - first + k * ld];
-                },
-                [&](int i, int c, T v) {
-                    if (row + i < end)
-                        y[(row + i) * C + c] = y[(row + i) * C + c] - v;
-                });
+        for (int row = transposed ? 0 : first + size; row < end; row += N) {
+            product_sum<T, 1> sum;
+            multiply_slots<C>(sum, z, 0, size, [&](int i, int k) {
+                return row + i >= end ? T{}
+                       : transposed   ? B[k + (row + i - first) * ld]
+                                      : B[row + i - first + k * ld];
+            });
+            put_sum<C>(sum, y, row, end, [](int, T f, T v) { return f - v; });
+            __syncwarp();
+        }
     }
 }
 

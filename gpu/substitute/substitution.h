@@ -55,10 +55,11 @@ typedef struct substitution_task {
     substitution_copy first[FIRST_COPIES]; /* bytes 0: there are no more */
 } substitution_task;
 
-/* A diagonal block of `order` > 1 pivots, scalar `at` of the panels. */
+/* A diagonal block of `order` > 1 pivots, scalar `at` of the panels; large: its node is. */
 typedef struct substitution_block {
     int64_t at;
-    int32_t ld, order;
+    int32_t ld;
+    int16_t order, large;
 } substitution_block;
 
 /* A bundle's table: a head, then what it says at these numbers of words from it.  Each row of the

@@ -167,8 +167,11 @@ static void add_blocks(const planning *p, substitution *s)
             if (to - from < 2)
                 continue;
             if (s->block)
-                s->block[count[wide]] = (substitution_block){
-                    .at = q->panel + from + (int64_t)from * q->ld, .ld = q->ld, .order = to - from};
+                s->block[count[wide]] =
+                    (substitution_block){.at = q->panel + from + (int64_t)from * q->ld,
+                                         .ld = q->ld,
+                                         .order = (int16_t)(to - from),
+                                         .large = p->units.large[p->units.unit[v]] != 0};
             count[wide]++;
         }
     if (s->block)

@@ -132,6 +132,7 @@ static void solve_on_host(const trial *t, const scalar *b, int columns, int solv
                              .blocks = 1 + seed % 4,
                              .launches = 2,
                              .refuse = seed % 3 == 2 ? 2 : 0,
+                             .spoil = seed % 3 > 0,
                              .seed = (uint64_t)seed};
     const char *wrong = n > 0 ? on_host_substitute(&s) : NULL;
     if (wrong)

@@ -183,12 +183,11 @@ template <typename T> __device__ __forceinline__ void scale_64(const T *X, const
     __syncthreads();
 }
 
-/* True in all threads when max_i (|D||X| e)_i is above the limit or not a number.  256 threads;
- * `sums` is scratch.  Two barriers, one at the end.  In single precision: where it overflows the
- * answer is true, and what underflows is too small to matter. */
+/* (|D||X| e)_i, i = thread div 4: the largest of them is the block's growth.  256 threads; `sums`
+ * is scratch; a barrier.  In single precision: where it overflows no limit admits it, and what
+ * underflows is too small to matter. */
 template <typename T>
-__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&sums)[TILE],
-                                               double limit)
+__device__ __forceinline__ float growth_of_row(const T *D, const T *X, float (&sums)[TILE])
 {
     /* 4 lanes for a row, columns 4 k + part */
     const int i = threadIdx.x / 4, part = threadIdx.x % 4;
@@ -205,12 +204,19 @@ __device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&s
     for (int k = part; k < TILE; k += 4)
         g += (float)magnitude(D[i + k * TILE_LD<T>]) * sums[k];
     g += shuffle_xor(g, 1);
-    g += shuffle_xor(g, 2);
-    return __syncthreads_or(!(g <= (float)limit));
+    return g + shuffle_xor(g, 2);
+}
+/* True in all threads when a block's growth is above the limit or not a number.  Ends with a
+ * barrier. */
+template <typename T>
+__device__ __forceinline__ bool growth_exceeds(const T *D, const T *X, float (&sums)[TILE],
+                                               double limit)
+{
+    return __syncthreads_or(!(growth_of_row(D, X, sums) <= (float)limit));
 }
 
-/* The same for the N x N diagonal blocks alone, N lanes of a warp for each, row i of 64 by this
- * thread; the answer is that row's. */
+/* For the N x N diagonal blocks alone, N lanes of a warp for each, row i of 64 by this thread; the
+ * answer is that row's. */
 template <int N, typename T>
 __device__ __forceinline__ bool growth_of_blocks_exceeds(const T *D, const T *X, int i,
                                                          double limit)

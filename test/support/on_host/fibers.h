@@ -203,11 +203,23 @@ inline long long __double_as_longlong(double v)
     memcpy(&bits, &v, sizeof v);
     return bits;
 }
+inline double __longlong_as_double(long long bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
 inline unsigned __float_as_uint(float v)
 {
     unsigned bits;
     memcpy(&bits, &v, sizeof v);
     return bits;
+}
+inline float __uint_as_float(unsigned bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
 }
 template <typename V, typename Better> V atomic_best(V *at, V v, Better better)
 {

@@ -11,7 +11,8 @@ extern "C" {
 
 /* b, x: n x columns by columns, by rows of A.  several: by the kernel for several right-hand sides.
  * blocks: of threads.  refuse: the inverse of every so many-th diagonal block is marked as of no
- * use, 0: none is.  Diagonal blocks of the plan's factor, which is the caller's and is written to,
+ * use, 0: none is.  spoil: the others are made wrong in their last digits, and marked as to be
+ * refined.  Diagonal blocks of the plan's factor, which is the caller's and is written to,
  * are inverted, and it is solved with `launches` times on one workspace. */
 typedef struct on_host_solve {
     libsolver_type type;
@@ -19,7 +20,7 @@ typedef struct on_host_solve {
     const int32_t *user_row;
     const void *scale, *b;
     void *x;
-    int32_t n, columns, several, blocks, launches, refuse;
+    int32_t n, columns, several, blocks, launches, refuse, spoil;
     uint64_t seed;
 } on_host_solve;
 

@@ -4,6 +4,22 @@
 #include "fibers.h"
 #include "gpu/substitute/substitute.cuh"
 
+/* An inverse that may be refined: to half of the digits, and marked as to be. */
+template <typename T> static void spoil(T *D, int64_t ld, int order, int number)
+{
+    using R = real_of<T>;
+    if (order <= SUBSTITUTE_NARROW || is_refused(D, ld, order))
+        return;
+    for (int i = 1; i < order; i++)
+        for (int j = 0; j < i; j++) {
+            const R factor = 1 + ((i + j + number) % 2 ? 1 : -1) * R(sizeof(R) == 8 ? 0x1p-32
+                                                                                      : 0x1p-14);
+            T &x = D[j + i * ld];
+            x = times_real(x, factor);
+            if (j == 0 && i == order - 1)
+                x = marked(x, true);
+        }
+}
 template <typename T> static void invert(const on_host_solve *s, T *factor)
 {
     const device_substitution *t = s->plan;
@@ -23,6 +39,9 @@ template <typename T> static void invert(const on_host_solve *s, T *factor)
         if (k % 4 == 0) /* the second of its small blocks too */
             refuse(b.at + N * (b.ld + 1), b.ld, std::min(N, b.order - N));
     }
+    for (int k = 0; s->spoil && k < t->blocks; k++)
+        if (t->block[k].large)
+            spoil(factor + t->block[k].at, t->block[k].ld, t->block[k].order, k);
 }
 
 template <typename T> static substitute_arguments<T> arguments_of(const on_host_solve *s)
