@@ -24,16 +24,6 @@ __device__ __forceinline__ void progress_raise(unsigned *word, unsigned least)
 {
     asm volatile("red.release.gpu.global.max.u32 [%0], %1;" ::"l"(word), "r"(least) : "memory");
 }
-/* Both for the price of one. */
-__device__ __forceinline__ void progress_tell_and_raise(unsigned *word, unsigned value,
-                                                        unsigned *raised, unsigned least)
-{
-    asm volatile("fence.acq_rel.gpu;\n"
-                 "st.relaxed.gpu.global.u32 [%0], %1;\n"
-                 "red.relaxed.gpu.global.max.u32 [%2], %3;" ::"l"(word),
-                 "r"(value), "l"(raised), "r"(least)
-                 : "memory");
-}
 /* A look that may be used later, behind progress_acquire: what it is depends on nobody's time. */
 __device__ __forceinline__ unsigned progress_glance(const unsigned *word)
 {

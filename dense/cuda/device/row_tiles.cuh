@@ -100,15 +100,20 @@ __device__ __forceinline__ void subtract_square_at(T *D, const T *B, const T *A,
 {
     constexpr int LD = TILE_LD<T>;
     const int lane = threadIdx.x % 32, i = row + lane / 4, j = column + 2 * (lane % 4);
+    const auto at = [&](int t, int e) { return i + 8 * (e / 2) + (j + 8 * t + e % 2) * LD; };
     product_sum<T, COUNT> sum;
+    T from[COUNT][4]; /* on its way meanwhile, B may be in memory */
+#pragma unroll
+    for (int t = 0; t < COUNT; t++)
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            from[t][e] = B[at(t, e)];
     multiply_16_turned(sum, A + row, LD, A + column, LD, TILE);
 #pragma unroll
     for (int t = 0; t < COUNT; t++)
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
-            const int at = i + 8 * (e / 2) + (j + 8 * t + e % 2) * LD;
-            D[at] = B[at] - sum.entry(t, e);
-        }
+        for (int e = 0; e < 4; e++)
+            D[at(t, e)] = from[t][e] - sum.entry(t, e);
 }
 /* D := B - A A^H, lower triangle and some entries above it; D may be B.  Of the twenty tiles of
  * 16 x 8 each quarter of the multiprocessor has five, in two warps; SPARES: warp 4 has none. */

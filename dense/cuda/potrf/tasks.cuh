@@ -19,9 +19,9 @@
  * drawn.  So all goes on with any number of blocks from four on, and sums do not depend on who
  * comes when.
  *
- * One warp of the chain tells how far it is, while others make the next diagonal tile, and brings
- * tiles while all are in cholesky_64.  From telling that L(j+1,j) is there to having A'(j+2,j+1)
- * NEAR waits, multiplies twice and tells, which should not take longer than that. */
+ * One warp of the chain tells how far it is, X_j before L(j+1,j), and brings tiles while all are in
+ * cholesky_64.  From X_j on NEAR takes two products, one after each of these, to have A'(j+2,j+1),
+ * and one more for A'(j+2,j+2), which should not take longer than that. */
 #ifndef DENSE_CUDA_POTRF_TASKS_CUH
 #define DENSE_CUDA_POTRF_TASKS_CUH
 
@@ -33,35 +33,38 @@
 struct potrf_words {
     unsigned *ticket;
     unsigned *chain;   /* panels that it has finished */
+    unsigned *inverse; /* panels whose X, L(j,j) and `grows` are there */
     unsigned *panels;  /* of row block i: panels of it that are in the matrix */
     unsigned *partial; /* [3 i + k]: tile (i,i-k) is made, k = 0, 1, 2 */
     unsigned *ready;   /* [2 i + k]: tile (i,i-k) is there for the chain, k = 0, 1 */
     unsigned *grows;   /* block j's inverse is too large; need not be zero */
 
     __host__ __device__ potrf_words(unsigned *words, int tiles)
-        : ticket(words), chain(words + 32), panels(words + 64), partial(panels + tiles),
-          ready(partial + 3 * tiles), grows(ready + 2 * tiles)
+        : ticket(words), chain(words + 32), inverse(words + 64), panels(words + 96),
+          partial(panels + tiles), ready(partial + 3 * tiles), grows(ready + 2 * tiles)
     {
     }
-    __host__ __device__ static int64_t count(int64_t tiles) { return 64 + 7 * tiles; }
+    __host__ __device__ static int64_t count(int64_t tiles) { return 96 + 7 * tiles; }
 };
 
 /* Tiles in the workspace, as they are in shared memory. */
 template <typename T> struct potrf_tiles {
-    T *first;
     enum kind { BELOW, DIAGONAL, INVERSE };
+    enum { READY = 3 };
+    T *first;
 
-    /* A'(i,i), A'(i,i-1) for the chain: which = 0, 1 */
+    /* A'(i,i), A'(i,i-1) for the chain: which = 0, 1.  Three of each: whoever sees X_{i-3} knows
+     * that the chain has fetched those of i-3. */
     __device__ __forceinline__ T *ready(int i, int which) const
     {
-        return first + (2 * (i % 2) + which) * TILE_AREA<T>;
+        return first + (2 * (i % READY) + which) * TILE_AREA<T>;
     }
     /* L(j+1,j), L(j,j), X_j */
     __device__ __forceinline__ T *panel(int j, kind k) const
     {
-        return first + (4 + 3 * (int64_t)j + k) * TILE_AREA<T>;
+        return first + (2 * READY + 3 * (int64_t)j + k) * TILE_AREA<T>;
     }
-    static int64_t count(int64_t tiles) { return 4 + 3 * tiles; }
+    static int64_t count(int64_t tiles) { return 2 * READY + 3 * tiles; }
 };
 
 template <typename T> struct potrf_arguments {
@@ -211,9 +214,13 @@ template <typename T> struct potrf_block {
         if (threadIdx.x == 0)
             progress_raise(words.panels + j + 1, (unsigned)j + 1);
     }
-    /* tile[1] := tile[1] X_j^H, X_j in tile[2] */
-    __device__ __forceinline__ void scale_or_substitute(int j, bool grows) const
+    /* tile[1] := tile[1] X_j^H, when it is there; X_j to tile[2]. */
+    __device__ __forceinline__ void scale_or_substitute(int j) const
     {
+        wait_for(words.inverse, (unsigned)j + 1);
+        const bool grows = words.grows[j];
+        fetch(tile[2], a.kept.panel(j, a.kept.INVERSE));
+        arrive();
         if (grows) {
             substitute(tile[1], a.kept.panel(j, a.kept.DIAGONAL), TILE, tile[2]);
         } else {
@@ -231,11 +238,7 @@ template <typename T> struct potrf_block {
         if (partial) {
             __syncthreads();
         } else {
-            wait_for(words.chain, (unsigned)j + 1);
-            const bool grows = words.grows[j];
-            fetch(tile[2], a.kept.panel(j, a.kept.INVERSE));
-            arrive();
-            scale_or_substitute(j, grows);
+            scale_or_substitute(j);
         }
         put(i, j, tile[1]);
         __syncthreads();
@@ -269,13 +272,14 @@ template <typename T> struct potrf_block {
         const int j = i - 2, rows = rows_of(i);
         T *const diagonal = a.kept.ready(i, 0);
         product_sum<T, 4> sum; /* of (i, i-1) */
-        if (i > 2)             /* chain has panel j-1, and so what these places held before */
+        if (i > 2)             /* somebody has seen X_{j-1}: these places are free */
             fetch_finished(0, i, j - 1);
         take(i, 0).put_less(diagonal, {}, rows, rows, true);
         if (i > 1) {
             product_sum<T, 4> last;
             const tile_part<T> own = take(i, 2);
             if (i > 2) {
+                wait_for(words.chain, (unsigned)j);
                 fetch(tile[2], a.kept.panel(j - 1, a.kept.BELOW));
                 arrive();
                 multiply_tiles(last, tile[0], tile[2]);
@@ -289,24 +293,25 @@ template <typename T> struct potrf_block {
         }
         const tile_part<T> below = take(i, 1);
         if (i > 1) {
+            scale_or_substitute(j);
             wait_for(words.chain, (unsigned)j + 1);
-            const bool grows = words.grows[j];
-            fetch(tile[2], a.kept.panel(j, a.kept.INVERSE));
             fetch(tile[0], a.kept.panel(j, a.kept.BELOW));
             arrive();
-            scale_or_substitute(j, grows);
             multiply_tiles(sum, tile[1], tile[0]);
         }
         below.put_less(a.kept.ready(i, 1), sum, rows, TILE, false);
         __syncthreads();
         tell(words.ready + 2 * i + 1, 1);
-        if (i > 1) {
+        if (i > 1)
             subtract_square(diagonal, diagonal, tile[1]);
-            put(i, j, tile[1]);
-        }
+        __syncthreads();
+        tell(words.ready + 2 * i, 1);
+        if (i == 1)
+            return;
+        put(i, j, tile[1]);
         __syncthreads();
         if (threadIdx.x == 0) /* row i's next panel may be there before this is seen */
-            progress_tell_and_raise(words.ready + 2 * i, 1, words.panels + i, (unsigned)j + 1);
+            progress_raise(words.panels + i, (unsigned)j + 1);
     }
     /* For first, first + 2 and so on. */
     __device__ __forceinline__ void stay_near(int first) const
@@ -370,7 +375,7 @@ template <typename T> struct potrf_block {
                                     size[i] = sqrt(real_part(D[i * (LD + 1)]));
                                     size[TILE + i] = 1 / size[i];
                                 }
-                            if (AHEAD && is_messenger && !last && brought < 2 && step % 2) {
+                            if (AHEAD && is_messenger && !last && brought < 2) {
                                 if (seen) {
                                     progress_acquire();
                                     bring(j + 1, 1 - brought, brought ? next : B);
@@ -412,6 +417,7 @@ template <typename T> struct potrf_block {
             if (grows) {
                 if (is_messenger) {
                     outbox_wait();
+                    progress_tell(words.inverse, (unsigned)j + 1);
                     copies_follow();
                 }
                 __syncthreads();
@@ -420,8 +426,10 @@ template <typename T> struct potrf_block {
             } else {
                 product_sum<T, 4> scaled;
                 multiply_by_inverse(scaled, B, X);
-                if (is_messenger)
-                    outbox_wait_read();
+                if (is_messenger) {
+                    outbox_wait();
+                    progress_tell(words.inverse, (unsigned)j + 1);
+                }
                 put_scaled(B, scaled);
             }
             if (is_messenger) {

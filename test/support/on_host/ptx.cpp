@@ -127,11 +127,6 @@ void progress_raise(unsigned *word, unsigned least)
                                                         __ATOMIC_RELAXED))
         ;
 }
-void progress_tell_and_raise(unsigned *word, unsigned value, unsigned *raised, unsigned least)
-{
-    progress_tell(word, value);
-    progress_raise(raised, least);
-}
 unsigned progress_glance(const unsigned *word)
 {
     return progress_seen(word);
