@@ -81,8 +81,8 @@ template <typename T> struct vector_tiles {
 };
 
 /* inv(L) f, L = U D the block at `block`, or inv(L)^T f, where products with the inverse are not
- * enough (inverse.cuh).  All threads.  Out of line, since it is rare: both triangles and what the
- * caller has would not fit in the registers. */
+ * enough (inverse.cuh).  All threads.  Out of line, since it is rare, and with one tile at a time:
+ * what it needs of registers the caller has to save. */
 template <bool FORWARD, typename T>
 static __device__ __noinline__ T solve_carefully(const vector_tiles<T> s, const T *block, int ld,
                                                  int order, bool cholesky, T f)
