@@ -24,17 +24,6 @@ __device__ __forceinline__ void progress_raise(unsigned *word, unsigned least)
 {
     asm volatile("red.release.gpu.global.max.u32 [%0], %1;" ::"l"(word), "r"(least) : "memory");
 }
-/* A look that may be used later, behind progress_acquire: what it is depends on nobody's time. */
-__device__ __forceinline__ unsigned progress_glance(const unsigned *word)
-{
-    unsigned seen;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
-    return seen;
-}
-__device__ __forceinline__ void progress_acquire()
-{
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-}
 /* Until it is at least that. */
 __device__ __forceinline__ unsigned progress_wait(const unsigned *word, unsigned least)
 {

@@ -7,21 +7,22 @@
  *     L(j+1,j) = A'(j+1,j) X_j^H, A' being A less the products of all panels before j
  *     A'(j+1,j+1) less L(j+1,j) L(j+1,j)^H
  * It takes A' from the workspace and puts L and X there, whole tiles as they are in shared memory,
- * by one copy each.  Two blocks, for odd and even i, make what it waits for:
- *     NEAR (i,i-2)            finished; (i,i) and (i,i-1) less the products of panels i-3 and i-2,
- *                             the last but for the chain's, to the workspace
+ * by one copy each.  Six blocks, three for odd and three for even i, make what it waits for:
+ *     NEAR (i,i-k), k = 0, 1  less the products of panels i-3 and i-2, the last but for the
+ *                             chain's, to the workspace
+ *     NEAR (i,i-2)            finished; the other two make it for themselves
  * All others draw tasks by ticket, column by column:
  *     COPY (j,j), (j+1,j)     from the workspace to the matrix
  *     PARTIAL (i,i), (i,i-1), (i,i-2), i = j+3, less the products of panels 0 to i-4
  *     FAR (i,j), i > j+2      finished
  * A task sums its products in registers, in the order of panels, as far as these are there.  It
  * waits for the chain, for NEAR and for tasks with smaller tickets, which blocks that run have
- * drawn.  So all goes on with any number of blocks from four on, and sums do not depend on who
+ * drawn.  So all goes on with any number of blocks from eight on, and sums do not depend on who
  * comes when.
  *
  * One warp of the chain tells how far it is, X_j before L(j+1,j), and brings tiles while all are in
- * cholesky_64.  From X_j on NEAR takes two products, one after each of these, to have A'(j+2,j+1),
- * and one more for A'(j+2,j+2), which should not take longer than that. */
+ * cholesky_64.  From X_j on NEAR takes two products to have A'(j+2,j+2), and for A'(j+2,j+1) a
+ * second one after L(j+1,j): a block that took all three would be slower than the chain. */
 #ifndef DENSE_CUDA_POTRF_TASKS_CUH
 #define DENSE_CUDA_POTRF_TASKS_CUH
 
@@ -37,14 +38,16 @@ struct potrf_words {
     unsigned *panels;  /* of row block i: panels of it that are in the matrix */
     unsigned *partial; /* [3 i + k]: tile (i,i-k) is made, k = 0, 1, 2 */
     unsigned *ready;   /* [2 i + k]: tile (i,i-k) is there for the chain, k = 0, 1 */
+    unsigned *taken;   /* [2 i + k]: who makes (i,i-k) has read what (i,i-2) was */
     unsigned *grows;   /* block j's inverse is too large; need not be zero */
 
     __host__ __device__ potrf_words(unsigned *words, int tiles)
         : ticket(words), chain(words + 32), inverse(words + 64), panels(words + 96),
-          partial(panels + tiles), ready(partial + 3 * tiles), grows(ready + 2 * tiles)
+          partial(panels + tiles), ready(partial + 3 * tiles), taken(ready + 2 * tiles),
+          grows(taken + 2 * tiles)
     {
     }
-    __host__ __device__ static int64_t count(int64_t tiles) { return 96 + 7 * tiles; }
+    __host__ __device__ static int64_t count(int64_t tiles) { return 96 + 9 * tiles; }
 };
 
 /* Tiles in the workspace, as they are in shared memory. */
@@ -86,7 +89,7 @@ template <typename T> struct potrf_room {
 };
 
 /* Blocks of threads with a place of their own: the chain's and NEAR's. */
-constexpr int POTRF_LEADERS = 3;
+constexpr int POTRF_LEADERS = 7;
 /* Tasks of column j, to the last but one: COPY; PARTIAL of row j+3 where there is one and something
  * to do; FAR. */
 __host__ __device__ inline int potrf_partials(int j, int tiles)
@@ -267,64 +270,71 @@ template <typename T> struct potrf_block {
         copies_wait<0>();
         __syncthreads();
     }
-    __device__ __forceinline__ void make_near(int i) const
+    /* k = 0, 1: tile (i, i-k) for the chain; 2: L(i,i-2), which all three make. */
+    __device__ __forceinline__ void make_near(int i, int k) const
     {
         const int j = i - 2, rows = rows_of(i);
-        T *const diagonal = a.kept.ready(i, 0);
-        product_sum<T, 4> sum; /* of (i, i-1) */
-        if (i > 2)             /* somebody has seen X_{j-1}: these places are free */
-            fetch_finished(0, i, j - 1);
-        take(i, 0).put_less(diagonal, {}, rows, rows, true);
+        product_sum<T, 4> sum;
+        if (i == 1 && k == 2)
+            return;
         if (i > 1) {
             product_sum<T, 4> last;
             const tile_part<T> own = take(i, 2);
-            if (i > 2) {
+            if (i > 2) { /* somebody has seen X_{j-1}: the places for the chain are free */
+                fetch_finished(0, i, j - 1);
+                if (k == 1)
+                    fetch_finished(1, i - 1, j - 1);
                 wait_for(words.chain, (unsigned)j);
                 fetch(tile[2], a.kept.panel(j - 1, a.kept.BELOW));
                 arrive();
                 multiply_tiles(last, tile[0], tile[2]);
-                subtract_square(diagonal, diagonal, tile[0]);
-                fetch_finished(1, i - 1, j - 1);
-                arrive();
-                multiply_tiles(sum, tile[0], tile[1]);
+                if (k < 2)
+                    multiply_tiles(sum, tile[0], tile[k]);
                 __syncthreads();
             }
             own.put_less(tile[1], last, rows, TILE, false);
+            if (k < 2) {
+                __syncthreads();
+                tell(words.taken + 2 * i + k, 1);
+            }
         }
-        const tile_part<T> below = take(i, 1);
+        if (k == 2) {
+            scale_or_substitute(j);
+            wait_for(words.taken + 2 * i, 1);
+            wait_for(words.taken + 2 * i + 1, 1);
+            put(i, j, tile[1]);
+            __syncthreads();
+            if (threadIdx.x == 0) /* row i's next panel may be there before this is seen */
+                progress_raise(words.panels + i, (unsigned)j + 1);
+            return;
+        }
+        const tile_part<T> goal = take(i, k);
         if (i > 1) {
             scale_or_substitute(j);
-            wait_for(words.chain, (unsigned)j + 1);
-            fetch(tile[0], a.kept.panel(j, a.kept.BELOW));
-            arrive();
-            multiply_tiles(sum, tile[1], tile[0]);
+            if (k == 1) {
+                wait_for(words.chain, (unsigned)j + 1);
+                fetch(tile[0], a.kept.panel(j, a.kept.BELOW));
+                arrive();
+            }
+            multiply_tiles(sum, tile[1], tile[1 - k]);
         }
-        below.put_less(a.kept.ready(i, 1), sum, rows, TILE, false);
+        goal.put_less(a.kept.ready(i, k), sum, rows, k == 0 ? rows : TILE, k == 0);
         __syncthreads();
-        tell(words.ready + 2 * i + 1, 1);
-        if (i > 1)
-            subtract_square(diagonal, diagonal, tile[1]);
-        __syncthreads();
-        tell(words.ready + 2 * i, 1);
-        if (i == 1)
-            return;
-        put(i, j, tile[1]);
-        __syncthreads();
-        if (threadIdx.x == 0) /* row i's next panel may be there before this is seen */
-            progress_raise(words.panels + i, (unsigned)j + 1);
+        tell(words.ready + 2 * i + k, 1);
     }
-    /* For first, first + 2 and so on. */
-    __device__ __forceinline__ void stay_near(int first) const
+    /* Of row blocks 1, 2, ... by turns. */
+    __device__ __forceinline__ void stay_near(int leader) const
     {
 #pragma unroll 1
-        for (int i = first; i < a.tiles; i += 2) {
+        for (int i = 1 + (leader - 1) / 3; i < a.tiles; i += 2) {
             __syncthreads();
-            make_near(i);
+            make_near(i, leader % 3);
         }
     }
 
     /* ---- The chain ---- */
 
+    /* A thread of the warp that cholesky_64 leaves time and subtract_square leaves out. */
     enum { MESSENGER = 4 * 32 };
 
     /* By the messenger: tile (i, i) or (i, i-1) on its way; a tile to the workspace. */
@@ -339,6 +349,12 @@ template <typename T> struct potrf_block {
     {
         outbox_copy(a.kept.panel(j, kind), from, TILE_BYTES);
     }
+    /* What it has sent is there, and where that lay is free. */
+    __device__ __forceinline__ void tell_inverse(int j) const
+    {
+        outbox_wait();
+        progress_tell(words.inverse, (unsigned)j + 1);
+    }
     __device__ __forceinline__ void lead(real_of<T> *pivot, real_of<T> *size) const
     {
         using kept = potrf_tiles<T>;
@@ -346,8 +362,18 @@ template <typename T> struct potrf_block {
         T *const D = tile[0], *const X = tile[2],
                  *const more = stages + tile_room<T>::BYTES / sizeof(T),
                  *const B = AHEAD ? more : tile[1], *const next = AHEAD ? more + TILE_AREA<T> : D;
-        const bool is_messenger = threadIdx.x == MESSENGER;
-        int info = 0;
+        /* The herald tells X_j.  Where products are shorter than copies, all would wait for one who
+         * does so before L(j+1,j) is there; where they are longer, one in a warp with half a
+         * product has time. */
+        constexpr bool LONG = scalar<T>::is_complex;
+        const bool is_messenger = threadIdx.x == MESSENGER,
+                   is_herald = threadIdx.x == (LONG ? 3 * 32 : MESSENGER);
+        int info = 0, told = 0;
+        const auto tell_chain = [&](int panels) {
+            if (told < panels)
+                progress_tell(words.chain, (unsigned)panels);
+            told = panels;
+        };
         bool clear = true; /* X is not zero above its diagonal */
         if (is_messenger)
             for (int k = 0; k < 2; k++)
@@ -360,9 +386,8 @@ template <typename T> struct potrf_block {
         for (int j = 0;; j++) {
             const int k = rows_of(j);
             const bool last = j + 1 == a.tiles;
-            unsigned *const ready = words.ready + 2 * (j + 1);
-            int brought = 0;
-            unsigned seen = 0; /* of what is to be brought, a step ago */
+            const unsigned *const ready = words.ready + 2 * (j + 1);
+            int brought = 0; /* by the messenger: first `next`, then B */
             if (clear || last)
                 begin_block(D, X, k);
             else
@@ -375,22 +400,22 @@ template <typename T> struct potrf_block {
                                     size[i] = sqrt(real_part(D[i * (LD + 1)]));
                                     size[TILE + i] = 1 / size[i];
                                 }
-                            if (AHEAD && is_messenger && !last && brought < 2) {
-                                if (seen) {
-                                    progress_acquire();
-                                    bring(j + 1, 1 - brought, brought ? next : B);
-                                    brought++;
-                                }
-                                seen = progress_glance(ready + 1 - min(brought, 1));
+                            if (is_messenger && step == 0)
+                                outbox_wait();
+                            else if (is_messenger && step == 1)
+                                tell_chain(j);
+                            else if (AHEAD && is_messenger && !last && brought < 2 &&
+                                     progress_seen(ready + brought)) {
+                                bring(j + 1, brought, brought ? B : next);
+                                brought++;
                             }
                             __syncwarp();
                         });
+            if (is_messenger)
+                tell_chain(j);
             if (threadIdx.x < 32 && info == 0) {
-                const int lane = threadIdx.x;
-                const unsigned near = __ballot_sync(~0u, lane < k && refused(pivot[lane])),
-                               far = __ballot_sync(~0u, lane + 32 < k && refused(pivot[lane + 32]));
-                if (near | far)
-                    info = TILE * j + (near ? __ffs((int)near) : 32 + __ffs((int)far));
+                const int pivots = first_refused(pivot, k);
+                info = pivots ? TILE * j + pivots : 0;
             }
             if (last)
                 break;
@@ -400,24 +425,21 @@ template <typename T> struct potrf_block {
                 X,
                 [&](int i, int j) { return real_part(D[i * (LD + 1)]) * size[TILE + i] * size[j]; },
                 [](int, int, T) {}));
-            if (is_messenger) {
+            if (is_herald) {
                 words.grows[j] = (unsigned)grows;
                 copies_follow();
                 send(j, kept::INVERSE, X);
                 send(j, kept::DIAGONAL, D);
-                if (!AHEAD)
-                    outbox_wait_read();
-                if (brought == 0) {
-                    progress_wait(ready + 1, 1);
-                    bring(j + 1, 1, B);
-                }
+            }
+            if (is_messenger && brought < 2) {
+                progress_wait(ready + 1, 1);
+                bring(j + 1, 1, B);
             }
             __syncwarp();
             inbox_wait(inbox + 1, j % 2);
             if (grows) {
-                if (is_messenger) {
-                    outbox_wait();
-                    progress_tell(words.inverse, (unsigned)j + 1);
+                if (is_herald) {
+                    tell_inverse(j);
                     copies_follow();
                 }
                 __syncthreads();
@@ -426,21 +448,23 @@ template <typename T> struct potrf_block {
             } else {
                 product_sum<T, 4> scaled;
                 multiply_by_inverse(scaled, B, X);
-                if (is_messenger) {
-                    outbox_wait();
-                    progress_tell(words.inverse, (unsigned)j + 1);
-                }
+                if (LONG && is_herald)
+                    tell_inverse(j);
                 put_scaled(B, scaled);
             }
             if (is_messenger) {
+                if (!LONG && !grows)
+                    tell_inverse(j);
                 copies_follow();
                 send(j, kept::BELOW, B);
-                if (brought < 2) {
+                if (brought == 0) {
                     progress_wait(ready, 1);
                     bring(j + 1, 0, next);
                 }
-                outbox_wait();
-                progress_tell(words.chain, (unsigned)j + 1);
+                if (!AHEAD) { /* cholesky_64 has its room where that lies */
+                    outbox_wait();
+                    tell_chain(j + 1);
+                }
             }
             __syncwarp();
             inbox_wait(inbox, j % 2);
@@ -450,9 +474,15 @@ template <typename T> struct potrf_block {
         if (threadIdx.x == 0)
             *a.info = info;
     }
-    __device__ __forceinline__ static bool refused(real_of<T> pivot)
+    /* By a warp: the number, from one, of the first of k pivots that is refused, or zero. */
+    __device__ __forceinline__ static int first_refused(const real_of<T> *pivot, int k)
     {
-        return !(pivot >= least_normal<real_of<T>>());
+        const auto refused = [&](int i) {
+            return __ballot_sync(~0u, i < k && !(pivot[i] >= least_normal<real_of<T>>()));
+        };
+        const int lane = (int)threadIdx.x % 32;
+        const unsigned near = refused(lane), far = refused(lane + 32);
+        return near ? __ffs((int)near) : far ? 32 + __ffs((int)far) : 0;
     }
 
     /* In shared memory, for the chain.  pivot: 64; size: 128. */

@@ -127,11 +127,6 @@ void progress_raise(unsigned *word, unsigned least)
                                                         __ATOMIC_RELAXED))
         ;
 }
-unsigned progress_glance(const unsigned *word)
-{
-    return progress_seen(word);
-}
-void progress_acquire() {}
 
 template <typename T> void copy_entry(T *to, const T *from, bool there)
 {

@@ -88,7 +88,7 @@ inline cudaError_t cudaGetDevice(int *device)
 /* So many blocks run at once, too. */
 inline cudaError_t cudaDeviceGetAttribute(int *value, int, int)
 {
-    *value = 5;
+    *value = 8;
     return cudaSuccess;
 }
 inline const char *cudaGetErrorString(cudaError_t)
