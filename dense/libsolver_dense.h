@@ -224,6 +224,21 @@ LIBSOLVER_API libsolver_status libsolver_trsm_variable_batched(
     const void *const *a, const int64_t *lda, void *const *b, const int64_t *ldb, int64_t batch,
     void *stream);
 
+/* B := op(A) B (LEFT) or B op(A) (RIGHT), in place; otherwise as the calls of trsm. */
+LIBSOLVER_API libsolver_status libsolver_trmm_strided_batched(
+    libsolver_type type, libsolver_side side, libsolver_storage uplo, libsolver_transpose trans,
+    libsolver_diagonal diag, int64_t m, int64_t n, const void *a, int64_t lda, int64_t stride_a,
+    void *b, int64_t ldb, int64_t stride_b, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trmm_batched(
+    libsolver_type type, libsolver_side side, libsolver_storage uplo, libsolver_transpose trans,
+    libsolver_diagonal diag, int64_t m, int64_t n, const void *const *a, int64_t lda,
+    void *const *b, int64_t ldb, int64_t batch, void *stream);
+LIBSOLVER_API libsolver_status libsolver_trmm_variable_batched(
+    libsolver_type type, libsolver_side side, libsolver_storage uplo, libsolver_transpose trans,
+    libsolver_diagonal diag, int64_t max_m, int64_t max_n, const int64_t *m, const int64_t *n,
+    const void *const *a, const int64_t *lda, void *const *b, const int64_t *ldb, int64_t batch,
+    void *stream);
+
 /* A := inv(A), A triangular, in place; the other triangle, and the diagonal when unit, does not
  * matter and is not written.  A zero on the diagonal gives infinities or NaNs. */
 LIBSOLVER_API libsolver_status libsolver_trtri_strided_batched(

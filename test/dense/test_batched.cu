@@ -77,16 +77,38 @@ template <typename T> bool is_nan(T v)
     return !(magnitude(v) == magnitude(v));
 }
 
-/* One batch of op(A) X = B or X op(A) = B; vectors: by the calls of trsv, incx -2. */
+/* One batch of op(A) X = B or X op(A) = B; vectors: by the calls of trsv, incx -2; multiplies: of
+ * op(A) B or B op(A). */
 struct solve_shape {
     triangle_case c;
     libsolver_side side;
-    bool vectors;
+    bool vectors, multiplies = false;
 };
 /* m x n: B */
 struct item_size {
     int64_t m, n;
 };
+
+/* x := op(A) x, incx > 0 */
+template <typename T>
+void plain_multiply(triangle_case c, int64_t n, const T *a, int64_t lda, T *x, int64_t incx)
+{
+    const bool transposed = c.trans != LIBSOLVER_NO_TRANSPOSE;
+    std::vector<T> product((size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t row = transposed ? j : i, column = transposed ? i : j;
+            if (row != column && (row > column) != (c.uplo == LIBSOLVER_LOWER))
+                continue;
+            const T entry =
+                row == column && c.diag == LIBSOLVER_UNIT
+                    ? from_real<T>(1)
+                    : conjugate_if(a[row + column * lda], c.trans == LIBSOLVER_CONJUGATE_TRANSPOSE);
+            product[(size_t)i] = multiply_add(product[(size_t)i], entry, x[j * incx]);
+        }
+    for (int64_t i = 0; i < n; i++)
+        x[i * incx] = product[(size_t)i];
+}
 
 /* x: a column of B seen from the left, as for plain_trsv; X op(A) = B is op(A)^T X^T = B^T. */
 template <typename T>
@@ -100,7 +122,9 @@ void plain_solve(const solve_shape &s, int64_t n, const T *a, int64_t lda, T *x,
         for (int64_t i = 0; i < n; i++)
             x[i * (incx < 0 ? -incx : incx)] =
                 conjugate_if(x[i * (incx < 0 ? -incx : incx)], conjugates);
-        if (pass == 0)
+        if (pass == 0 && s.multiplies)
+            plain_multiply(c, n, a, lda, x, incx);
+        else if (pass == 0)
             plain_trsv(c, n, a, lda, x, incx);
     }
 }
@@ -125,6 +149,16 @@ libsolver_status call_solve(const solve_shape &s, way how, int64_t m, int64_t n,
                                             count, stream)
                    : libsolver_trsv_variable_batched(t, c.uplo, c.trans, c.diag, m, ms.p, as, a.lds,
                                                      bs, incx, count, stream);
+    if (s.multiplies)
+        return how == STRIDED
+                   ? libsolver_trmm_strided_batched(t, s.side, c.uplo, c.trans, c.diag, m, n,
+                                                    a.device, a.ld[0], a.stride(), b.device,
+                                                    b.ld[0], b.stride(), count, stream)
+               : how == POINTERS
+                   ? libsolver_trmm_batched(t, s.side, c.uplo, c.trans, c.diag, m, n, as, a.ld[0],
+                                            bs, b.ld[0], count, stream)
+                   : libsolver_trmm_variable_batched(t, s.side, c.uplo, c.trans, c.diag, m, n, ms.p,
+                                                     ns.p, as, a.lds, bs, b.lds, count, stream);
     return how == STRIDED ? libsolver_trsm_strided_batched(t, s.side, c.uplo, c.trans, c.diag, m, n,
                                                            a.device, a.ld[0], a.stride(), b.device,
                                                            b.ld[0], b.stride(), count, stream)
@@ -198,11 +232,14 @@ template <typename T> void solve_case(const solve_shape &s, const std::vector<it
                         magnitude(x[e] - expected[e]) > tolerance<T>(order) * largest)
                         fail_msg("%s %s %s, %s, uplo %d trans %d diag %d, item %zu of %zu, %lld x "
                                  "%lld, entry %zu: %g, not %g",
-                                 type_of<T>::name, s.vectors ? "trsv" : "trsm", way_name[how],
-                                 right ? "right" : "left", s.c.uplo, s.c.trans, s.c.diag, k,
-                                 sizes.size(), (long long)sizes[k].m, (long long)sizes[k].n,
-                                 e - (size_t)b.at[k], (double)magnitude(x[e]),
-                                 (double)magnitude(expected[e]));
+                                 type_of<T>::name,
+                                 s.vectors      ? "trsv"
+                                 : s.multiplies ? "trmm"
+                                                : "trsm",
+                                 way_name[how], right ? "right" : "left", s.c.uplo, s.c.trans,
+                                 s.c.diag, k, sizes.size(), (long long)sizes[k].m,
+                                 (long long)sizes[k].n, e - (size_t)b.at[k],
+                                 (double)magnitude(x[e]), (double)magnitude(expected[e]));
             }
         }
     }
@@ -247,10 +284,10 @@ template <typename T> void vectors_of_type()
                 solve_case<T>({c, LIBSOLVER_LEFT, true}, std::vector<item_size>(3, {n, 1}));
     });
 }
-template <typename T> void columns_of_type()
+template <typename T> void columns_of_type(bool multiplies)
 {
     static const int64_t counts[] = {70, 1, 9, 64, 5, 33, 8, 0, 17, 130};
-    for_cases([](triangle_case c, int number) {
+    for_cases([=](triangle_case c, int number) {
         for (libsolver_side side : {LIBSOLVER_LEFT, LIBSOLVER_RIGHT}) {
             const auto add = [&](std::vector<item_size> &sizes, int64_t order, int64_t count) {
                 sizes.push_back(side == LIBSOLVER_LEFT ? item_size{order, count}
@@ -262,15 +299,15 @@ template <typename T> void columns_of_type()
                     add(few, mixed_orders[k], (int64_t)(k + (size_t)number) % 9);
                     add(many, mixed_orders[k], counts[(k + (size_t)number) % 10]);
                 }
-            solve_case<T>({c, side, false}, few);
-            solve_case<T>({c, side, false}, many);
+            solve_case<T>({c, side, false, multiplies}, few);
+            solve_case<T>({c, side, false, multiplies}, many);
             static const int64_t orders[] = {12, 65, 32, 150, 64, 33};
             for (const int64_t order : {orders[number % (small_only ? 3 : 6)], (int64_t)5})
                 for (int64_t count : {1, 4, 16, 70}) {
                     std::vector<item_size> equal;
                     for (int k = 0; k < 4; k++)
                         add(equal, order, count);
-                    solve_case<T>({c, side, false}, equal);
+                    solve_case<T>({c, side, false, multiplies}, equal);
                 }
         }
     });
@@ -306,10 +343,17 @@ static void vectors_match_plain_loops(void **)
 }
 static void columns_match_plain_loops(void **)
 {
-    columns_of_type<double>();
-    columns_of_type<float>();
-    columns_of_type<complex_d>();
-    columns_of_type<complex_s>();
+    columns_of_type<double>(false);
+    columns_of_type<float>(false);
+    columns_of_type<complex_d>(false);
+    columns_of_type<complex_s>(false);
+}
+static void products_match_plain_loops(void **)
+{
+    columns_of_type<double>(true);
+    columns_of_type<float>(true);
+    columns_of_type<complex_d>(true);
+    columns_of_type<complex_s>(true);
 }
 
 /* Order 1024 and batches of more items than a launch has blocks. */
@@ -804,6 +848,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(vectors_match_plain_loops),
         cmocka_unit_test(many_vectors_match_plain_loops),
         cmocka_unit_test(columns_match_plain_loops),
+        cmocka_unit_test(products_match_plain_loops),
         cmocka_unit_test(large_batches_match_plain_loops),
         cmocka_unit_test(growing_inverses_are_not_used),
         cmocka_unit_test(inverses_and_factors_match_products),

@@ -29,7 +29,8 @@ template <typename T> struct batch_matrix {
     }
 };
 
-/* op(A) X = B, or X op(A) = B, X over B.  order, columns: of A, and of B seen from the left. */
+/* op(A) X = B, or X op(A) = B, X over B; or alpha op(A) B or alpha B op(A) over B.  order, columns:
+ * of A, and of B seen from the left. */
 template <typename T> struct solve_batch {
     triangle_case c;
     bool right;
@@ -52,6 +53,8 @@ template <typename T> struct place_batch {
 
 /* Arguments checked, count > 0.  stream: a cudaStream_t. */
 template <typename T> libsolver_status solve_batched(const solve_batch<T> &batch, void *stream);
+template <typename T>
+libsolver_status multiply_batched(const solve_batch<T> &batch, T alpha, void *stream);
 template <typename T> libsolver_status invert_batched(const place_batch<T> &batch, void *stream);
 template <typename T> libsolver_status cholesky_batched(const place_batch<T> &batch, void *stream);
 

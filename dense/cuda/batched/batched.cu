@@ -45,7 +45,7 @@ static bool matrix_valid(const caller_matrix &a, const batch_number &rows)
     return order_valid(rows.same, a.ld.same);
 }
 
-/* What a batch of solves is called with. */
+/* What a batch of solves, or of products, is called with. */
 struct caller_solve {
     triangle_case c;
     libsolver_side side;
@@ -53,8 +53,10 @@ struct caller_solve {
     caller_matrix a, b;
     int64_t incx, count;
 };
+enum class task { SOLVE, MULTIPLY };
 
-static libsolver_status solve_any(libsolver_type type, const caller_solve &s, void *stream)
+static libsolver_status solve_any(libsolver_type type, const caller_solve &s, void *stream,
+                                  task what = task::SOLVE)
 {
     const bool right = s.side == LIBSOLVER_RIGHT;
     const batch_number order = right ? s.columns : s.rows, columns = right ? s.rows : s.columns;
@@ -68,8 +70,10 @@ static libsolver_status solve_any(libsolver_type type, const caller_solve &s, vo
         return LIBSOLVER_INVALID;
     return with_type(type, [&](auto zero) {
         using T = decltype(zero);
-        return solve_batched<T>(
-            {s.c, right, order, columns, s.a.of<const T>(), s.b.of<T>(), s.incx, s.count}, stream);
+        const solve_batch<T> batch = {s.c,         right,  order,  columns, s.a.of<const T>(),
+                                      s.b.of<T>(), s.incx, s.count};
+        return what == task::SOLVE ? solve_batched<T>(batch, stream)
+                                   : multiply_batched<T>(batch, from_real<T>(1), stream);
     });
 }
 
@@ -170,6 +174,64 @@ libsolver_trsm_variable_batched(libsolver_type type, libsolver_side side, libsol
                       0,
                       batch},
                      stream);
+}
+
+extern "C" libsolver_status
+libsolver_trmm_strided_batched(libsolver_type type, libsolver_side side, libsolver_storage uplo,
+                               libsolver_transpose trans, libsolver_diagonal diag, int64_t m,
+                               int64_t n, const void *a, int64_t lda, int64_t stride_a, void *b,
+                               int64_t ldb, int64_t stride_b, int64_t batch, void *stream)
+{
+    return solve_any(type,
+                     {{uplo, trans, diag},
+                      side,
+                      same_for_all(m),
+                      same_for_all(n),
+                      strided(a, lda, stride_a),
+                      strided(b, ldb, stride_b),
+                      0,
+                      batch},
+                     stream, task::MULTIPLY);
+}
+
+extern "C" libsolver_status
+libsolver_trmm_batched(libsolver_type type, libsolver_side side, libsolver_storage uplo,
+                       libsolver_transpose trans, libsolver_diagonal diag, int64_t m, int64_t n,
+                       const void *const *a, int64_t lda, void *const *b, int64_t ldb,
+                       int64_t batch, void *stream)
+{
+    return solve_any(type,
+                     {{uplo, trans, diag},
+                      side,
+                      same_for_all(m),
+                      same_for_all(n),
+                      pointers(a, lda),
+                      pointers(b, ldb),
+                      0,
+                      batch},
+                     stream, task::MULTIPLY);
+}
+
+extern "C" libsolver_status
+libsolver_trmm_variable_batched(libsolver_type type, libsolver_side side, libsolver_storage uplo,
+                                libsolver_transpose trans, libsolver_diagonal diag, int64_t max_m,
+                                int64_t max_n, const int64_t *m, const int64_t *n,
+                                const void *const *a, const int64_t *lda, void *const *b,
+                                const int64_t *ldb, int64_t batch, void *stream)
+{
+    if (max_m > 0 && max_n > 0 && batch > 0 &&
+        (m == nullptr || n == nullptr || lda == nullptr || ldb == nullptr))
+        return LIBSOLVER_INVALID;
+    return solve_any(type,
+                     {{uplo, trans, diag},
+                      side,
+                      {max_m, m},
+                      {max_n, n},
+                      pointers_and_sizes(a, lda),
+                      pointers_and_sizes(b, ldb),
+                      0,
+                      batch},
+                     stream, task::MULTIPLY);
 }
 
 static libsolver_status invert_any(libsolver_type type, libsolver_storage uplo,

@@ -119,17 +119,18 @@ __device__ __forceinline__ void tile_fetch(T *to, const triangle_view<T> &L, int
                            reversed ? TILE : from.rows, 0);
 }
 
-/* Tiles of L in the order in which they are used, row by row from row `row` on; ones past the end
- * are none.  Tile number t is in slot t mod RING. */
+/* Tiles of L in the order in which they are used, row by row from row `row` on, downwards (way 1)
+ * or upwards (-1); ones past the end are none.  Tile number t is in slot t mod RING. */
 template <bool TURNS, typename T> struct tile_stream {
     const triangle_view<T> &L;
     T (*tile)[TILE_AREA<T>];
     int row, column, end; /* of the next to be fetched; rows */
-    int slot;             /* of the tile in use */
+    int way;
+    int slot; /* of the tile in use */
 
     __device__ __forceinline__ tile_stream(const triangle_view<T> &L, T (*tile)[TILE_AREA<T>],
-                                           int row, int end)
-        : L(L), tile(tile), row(row), column(0), end(end), slot(1)
+                                           int row, int end, int way = 1)
+        : L(L), tile(tile), row(row), column(0), end(end), way(way), slot(1)
     {
 #pragma unroll 1
         for (int t = 0; t < RING - 1; t++, turn())
@@ -148,11 +149,11 @@ template <bool TURNS, typename T> struct tile_stream {
     }
     __device__ __forceinline__ void fetch()
     {
-        if (row < end)
+        if (row >= 0 && row < end)
             tile_fetch<TURNS>(spare(), L, TILE * row, TILE * column);
         __pipeline_commit();
         if (++column > row) {
-            row++;
+            row += way;
             column = 0;
         }
     }

@@ -3,6 +3,7 @@
 #include "dense/cuda/batched/batch.h"
 #include "dense/cuda/batched/deal.cuh"
 #include "dense/cuda/batched/lanes.cuh"
+#include "dense/cuda/batched/problem.cuh"
 #include "dense/cuda/batched/solve.cuh"
 #include "dense/cuda/batched/vector.cuh"
 #include "dense/cuda/device/launch.cuh"
@@ -14,26 +15,6 @@ constexpr int BATCH_WARPS = 4;
 constexpr int FEW_COLUMNS = 4;
 /* Most warps of a block where a lane solves a column. */
 constexpr int LANES_WARPS = 4;
-
-template <typename T> struct problem {
-    triangle_view<T> L;
-    given_columns<T> x;
-};
-
-/* Item k, seen as L X = B: X op(A) = B is op(A)^T X^T = B^T. */
-template <typename T>
-__device__ __forceinline__ problem<T> problem_at(const solve_batch<T> &batch, int64_t k)
-{
-    triangle_case c = batch.c;
-    if (batch.right)
-        c.trans = c.trans == LIBSOLVER_NO_TRANSPOSE ? LIBSOLVER_TRANSPOSE : LIBSOLVER_NO_TRANSPOSE;
-    const int64_t n = batch.order.at(k), ldb = batch.b.ld.at(k);
-    const int64_t step = batch.incx != 0 ? batch.incx : batch.right ? ldb : 1;
-    const vector_view<T> first = view_vector(c, n, batch.b.at(k), step);
-    return {view_triangle(c, n, batch.a.at(k), batch.a.ld.at(k)),
-            {first.entry, first.step, batch.right ? 1 : ldb, (int)batch.columns.at(k),
-             batch.c.trans == LIBSOLVER_CONJUGATE_TRANSPOSE}};
-}
 
 /* Up to C columns each, up to an order of W, or 128 for W = 32.  BY_ROWS: L.transposed.  The
  * compiler is told of rows alone: order 16 is solved in 3.0 us then instead of 4.4, but by columns
