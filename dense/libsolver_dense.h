@@ -281,6 +281,79 @@ LIBSOLVER_API libsolver_status libsolver_potrf(libsolver_type type, libsolver_st
                                                void *workspace, int64_t workspace_bytes,
                                                void *stream);
 
+/* Large matrices.  Triangles are cut in halves until they are small (options.leaf), and all that is
+ * not a small triangle becomes products, which cuBLAS computes; it is loaded when the first context
+ * is made, from where the system's loader looks.  All is in place, with what memory the context
+ * has. A call takes its arguments as BLAS and LAPACK do, launches on the caller's stream, allocates
+ * nothing, waits for nothing and can be captured.
+ *
+ * A context owns workspaces on the device that is current when it is made.  It serves one call at a
+ * time, and calls on one stream: those that may overlap need a context each. */
+typedef struct libsolver_dense_context libsolver_dense_context;
+
+typedef struct libsolver_dense_options {
+    int64_t order; /* largest order of a triangle that the context serves; 0: 8192.  About 9.5 kB
+                      each of device memory, and 32 MiB */
+    int64_t leaf;  /* order up to which triangles are not cut: a multiple of 64 up to 1024; 0: what
+                      is best on an H200 */
+    void *cublas;  /* a cublasHandle_t, which is used and stays the caller's: after a call its
+                      stream, workspace, pointer mode (host) and atomics mode (off) are the
+                      context's; NULL: the context makes one */
+    uint64_t reserved[4];
+} libsolver_dense_options;
+
+/* options: NULL for the defaults.  Waits for the device.  INVALID; NOT_BUILT: this build has no
+ * CUDA, or no cuBLAS is found; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
+LIBSOLVER_API libsolver_status libsolver_dense_create(const libsolver_dense_options *options,
+                                                      libsolver_dense_context **context);
+/* When all its calls are done on the device.  NULL is allowed. */
+LIBSOLVER_API void libsolver_dense_destroy(libsolver_dense_context *context);
+
+/* The calls return INVALID, CUDA.  m, n, nrhs >= 0; leading dimensions as in LAPACK; alpha: one
+ * entry on the host, NULL for 1. */
+
+/* B := alpha inv(op(A)) B or alpha B inv(op(A)), as libsolver_trsm, which does up to 256 right-hand
+ * sides. */
+LIBSOLVER_API libsolver_status libsolver_dense_trsm(
+    libsolver_dense_context *context, libsolver_type type, libsolver_side side,
+    libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag, int64_t m,
+    int64_t n, const void *alpha, const void *a, int64_t lda, void *b, int64_t ldb, void *stream);
+/* B := alpha op(A) B (LEFT, A of order m) or alpha B op(A) (RIGHT, A of order n), B m x n. */
+LIBSOLVER_API libsolver_status libsolver_dense_trmm(
+    libsolver_dense_context *context, libsolver_type type, libsolver_side side,
+    libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag, int64_t m,
+    int64_t n, const void *alpha, const void *a, int64_t lda, void *b, int64_t ldb, void *stream);
+/* A := inv(A), A triangular of order n; the other triangle, and the diagonal when unit, is not
+ * touched. */
+LIBSOLVER_API libsolver_status libsolver_dense_trtri(libsolver_dense_context *context,
+                                                     libsolver_type type, libsolver_storage uplo,
+                                                     libsolver_diagonal diag, int64_t n, void *a,
+                                                     int64_t lda, void *stream);
+/* The triangle `uplo` of A := L^H L (LOWER) or U U^H (UPPER), from L or U in it. */
+LIBSOLVER_API libsolver_status libsolver_dense_lauum(libsolver_dense_context *context,
+                                                     libsolver_type type, libsolver_storage uplo,
+                                                     int64_t n, void *a, int64_t lda, void *stream);
+/* As libsolver_potrf, which does up to order 4096.  info: one int on the device. */
+LIBSOLVER_API libsolver_status libsolver_dense_potrf(libsolver_dense_context *context,
+                                                     libsolver_type type, libsolver_storage uplo,
+                                                     int64_t n, void *a, int64_t lda, int *info,
+                                                     void *stream);
+/* B := inv(A) B, n x nrhs, A by its factor from potrf. */
+LIBSOLVER_API libsolver_status libsolver_dense_potrs(libsolver_dense_context *context,
+                                                     libsolver_type type, libsolver_storage uplo,
+                                                     int64_t n, int64_t nrhs, const void *a,
+                                                     int64_t lda, void *b, int64_t ldb,
+                                                     void *stream);
+/* potrf, then potrs.  Where info is not 0 B is of no use: the host does not know it in time. */
+LIBSOLVER_API libsolver_status libsolver_dense_posv(libsolver_dense_context *context,
+                                                    libsolver_type type, libsolver_storage uplo,
+                                                    int64_t n, int64_t nrhs, void *a, int64_t lda,
+                                                    void *b, int64_t ldb, int *info, void *stream);
+/* The triangle `uplo` of inv(A), from that of the factor. */
+LIBSOLVER_API libsolver_status libsolver_dense_potri(libsolver_dense_context *context,
+                                                     libsolver_type type, libsolver_storage uplo,
+                                                     int64_t n, void *a, int64_t lda, void *stream);
+
 #ifdef __cplusplus
 }
 #endif

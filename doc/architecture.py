@@ -23,7 +23,7 @@ for room, used in test_rooms.LIBRARY.items():
     LIBRARY.setdefault(drawn(room), set()).update({drawn(u) for u in used} - {drawn(room)})
 
 # room: x, y, what it does
-WIDTH, HEIGHT = 1120, 880
+WIDTH, HEIGHT = 1320, 880
 BOX_WIDTH, BOX_HEIGHT = 168, 44
 PLACES = {
     "solver/phases": (420, 100, "behind the public calls"),
@@ -44,10 +44,11 @@ PLACES = {
     "ordering/nd": (30, 630, "nested dissection"),
     "gpu/plan": (560, 630, "tasks of a solve"),
     "gpu/device": (760, 630, "memory, device factor"),
+    "dense/cuda/level3": (1130, 400, "large triangles by halves"),
     "dense/cuda/potrf": (980, 490, "Cholesky, one matrix"),
-    "dense/cuda/trsm": (944, 550, "several right-hand sides"),
+    "dense/cuda/trsm": (1130, 550, "several right-hand sides"),
     "dense/cuda/trsv": (944, 630, "dense triangular solves"),
-    "dense/cuda/batched": (944, 710, "small ones, many at once"),
+    "dense/cuda/batched": (1130, 710, "small ones, many at once"),
     "gpu/tree": (560, 710, "groups and layers"),
     "dense/cuda/device": (760, 710, "device functions"),
     "dense": (760, 780, "public dense header"),

@@ -112,6 +112,22 @@ template <typename T> __global__ void fill_vector(T *x, int64_t n)
         x[e] = from_real<T>((real_of<T>)bench_random((uint64_t)e + 999));
 }
 
+/* Symmetric or Hermitian, definite, well conditioned. */
+template <typename T> __global__ void fill_definite(T *a, int64_t n)
+{
+    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n * n;
+         e += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t i = e % n, j = e / n, place = max(i, j) * n + min(i, j);
+        const double scale = 0.5 / sqrt((double)n), r = bench_random((uint64_t)place);
+        a[e] = from_real<T>((real_of<T>)(i == j ? 2 + r : scale * r));
+        if constexpr (scalar<T>::is_complex)
+            if (i != j) {
+                const double im = scale * bench_random((uint64_t)place + 77777777);
+                a[e].im = (real_of<T>)(i > j ? im : -im);
+            }
+    }
+}
+
 template <typename T> struct names;
 template <> struct names<float> {
     static constexpr libsolver_type type = LIBSOLVER_S;

@@ -136,22 +136,6 @@ template <typename T> class cusolver_potrf
     int *info;
 };
 
-/* Symmetric or Hermitian, definite, well conditioned. */
-template <typename T> __global__ void fill_definite(T *a, int64_t n)
-{
-    for (int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; e < n * n;
-         e += (int64_t)gridDim.x * blockDim.x) {
-        const int64_t i = e % n, j = e / n, place = max(i, j) * n + min(i, j);
-        const double scale = 0.5 / sqrt((double)n), r = bench_random((uint64_t)place);
-        a[e] = from_real<T>((real_of<T>)(i == j ? 2 + r : scale * r));
-        if constexpr (scalar<T>::is_complex)
-            if (i != j) {
-                const double im = scale * bench_random((uint64_t)place + 77777777);
-                a[e].im = (real_of<T>)(i > j ? im : -im);
-            }
-    }
-}
-
 template <typename T> static void matrices(const bench_device &d, int most)
 {
     for (int n = TILE; n <= most; n = n < 256 ? 2 * n : n % 3 ? n / 2 * 3 : n / 3 * 4) {

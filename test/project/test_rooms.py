@@ -28,6 +28,7 @@ LIBRARY = {
     "dense/cpu": ["base"],
     "dense/cuda/device": ["base", "dense"],
     "dense/cuda/batched": [*DEVICE, "dense"],
+    "dense/cuda/level3": [*DEVICE, "dense", "dense/cuda/batched", "dense/cuda/potrf", "dense/cuda/trsm"],
     "dense/cuda/potrf": [*DEVICE, "dense"],
     "dense/cuda/trsm": [*DEVICE, "dense"],
     "dense/cuda/trsv": [*DEVICE, "dense"],

@@ -1,5 +1,5 @@
-/* dense/cuda/batched/multiply.cuh: block scope: B := alpha L B for up to 64 columns, L streamed from
- * memory once
+/* dense/cuda/batched/multiply.cuh: block scope: B := alpha L B for up to 64 columns, L streamed
+ * from memory once
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     block row r, from the last to the first:  B(r) := alpha sum over j <= r of L(r,j) B(j)

@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(TILE_THREADS, sizeof(T) > 8 ? 1 : 2)
         [&](int64_t k) {
             const problem<T> p = problem_at(batch, k);
             for (int c = 0; c < p.x.count; c += SOLVE_COLUMNS)
-                multiply_block(p.L, p.x.from(c, SOLVE_COLUMNS),
-                               conjugate_if(alpha, p.x.conjugate), ring);
+                multiply_block(p.L, p.x.from(c, SOLVE_COLUMNS), conjugate_if(alpha, p.x.conjugate),
+                               ring);
         });
 }
 
@@ -31,7 +31,7 @@ libsolver_status multiply_batched(const solve_batch<T> &batch, T alpha, void *st
                   stream, batch, alpha);
 }
 
-#define INSTANCE(T)                                                                                \
+#define INSTANCE(T) \
     template libsolver_status multiply_batched<T>(const solve_batch<T> &, T, void *);
 INSTANCE(float)
 INSTANCE(double)

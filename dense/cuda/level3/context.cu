@@ -1,0 +1,94 @@
+/* dense/cuda/level3/context.cu: contexts are made and destroyed
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cuda/device/launch.cuh"
+#include "dense/cuda/level3/context.h"
+#include <algorithm>
+#include <new>
+
+/* Triangles up to this order are left to the kernels of the batches (bench_level3, H200). */
+constexpr int64_t LEAF = 256;
+/* Up to this order trmm copies what it multiplies (bench_level3, H200). */
+constexpr int64_t COPIED = 4096, COPY_COLUMNS = 256; /* of complex numbers, at a time */
+
+/* Where parts of the device memory begin. */
+struct parts {
+    int64_t few = 0, scratch, copy, products, info, bytes;
+
+    explicit parts(const libsolver_dense_context &c)
+    {
+        const auto behind = [](int64_t begin, int64_t bytes) {
+            return (begin + bytes + 255) / 256 * 256;
+        };
+        scratch = behind(few, c.few_bytes);
+        copy = behind(scratch, c.scratch_bytes);
+        products = behind(copy, c.copy_bytes);
+        info = behind(products, LEVEL3_CUBLAS_BYTES);
+        bytes = behind(info, LEVEL3_INFOS * (int64_t)sizeof(int));
+    }
+};
+
+static libsolver_status open_context(libsolver_dense_context &c)
+{
+    const parts at(c);
+    if (c.handle == nullptr && c.cublas->create(&c.handle) != 0)
+        return LIBSOLVER_CUDA;
+    const cudaError_t error = cudaMalloc(&c.memory, (size_t)at.bytes);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* leave nothing behind for the caller's next call */
+        return LIBSOLVER_OUT_OF_DEVICE_MEMORY;
+    }
+    if (error != cudaSuccess)
+        return status_of(error);
+    char *const memory = static_cast<char *>(c.memory);
+    c.few = memory + at.few;
+    c.scratch = memory + at.scratch;
+    c.copy = memory + at.copy;
+    c.products = memory + at.products;
+    c.info = reinterpret_cast<int *>(memory + at.info);
+    const libsolver_status status = libsolver_trsm_workspace_init(c.few, c.few_bytes, nullptr);
+    return status != LIBSOLVER_OK ? status : status_of(cudaStreamSynchronize(nullptr));
+}
+
+extern "C" libsolver_status libsolver_dense_create(const libsolver_dense_options *options,
+                                                   libsolver_dense_context **context)
+{
+    if (context == nullptr)
+        return LIBSOLVER_INVALID;
+    *context = nullptr;
+    const int64_t order = options != nullptr && options->order != 0 ? options->order : 8192,
+                  leaf = options != nullptr && options->leaf != 0 ? options->leaf : LEAF;
+    if (order < 0 || order > INT32_MAX - 1024 || leaf < 64 || leaf % 64 != 0 || leaf > 1024)
+        return LIBSOLVER_INVALID;
+    const cublas_calls *const calls = cublas_load();
+    if (calls == nullptr)
+        return LIBSOLVER_NOT_BUILT;
+    auto *const c = new (std::nothrow) libsolver_dense_context{};
+    if (c == nullptr)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    c->cublas = calls;
+    c->handle = options != nullptr ? options->cublas : nullptr;
+    c->owns_handle = c->handle == nullptr;
+    c->order = order;
+    c->leaf = leaf;
+    c->copied = options != nullptr && options->leaf != 0 ? 0 : COPIED;
+    c->few_bytes = libsolver_trsm_workspace_bytes(order, 64);
+    c->scratch_bytes = std::max(libsolver_potrf_workspace_bytes(LIBSOLVER_Z, order),
+                                leaf * order * 2 * (int64_t)sizeof(double));
+    c->copy_bytes = COPY_COLUMNS * order * 2 * (int64_t)sizeof(double);
+    const libsolver_status status = open_context(*c);
+    if (status == LIBSOLVER_OK)
+        *context = c;
+    else
+        libsolver_dense_destroy(c);
+    return status;
+}
+
+extern "C" void libsolver_dense_destroy(libsolver_dense_context *context)
+{
+    if (context == nullptr)
+        return;
+    if (context->owns_handle && context->handle != nullptr)
+        context->cublas->destroy(context->handle);
+    cudaFree(context->memory);
+    delete context;
+}

@@ -1,0 +1,30 @@
+/* dense/cuda/level3/context.h: what the calls for large matrices share
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DENSE_CUDA_LEVEL3_CONTEXT_H
+#define DENSE_CUDA_LEVEL3_CONTEXT_H
+
+#include "dense/cuda/level3/cublas.h"
+#include "dense/libsolver_dense.h"
+
+enum {
+    LEVEL3_INFOS = 32, /* of nested factorizations */
+    LEVEL3_CUBLAS_BYTES = 32 << 20,
+};
+
+struct libsolver_dense_context {
+    const cublas_calls *cublas;
+    cublas_handle handle;
+    int owns_handle;
+    int64_t order, leaf;
+    int64_t copied; /* order up to which trmm copies */
+    /* on the device, parts of one allocation */
+    void *memory;
+    void *few;    /* libsolver_trsm's workspace */
+    void *scratch; /* libsolver_potrf's workspace, or diagonal blocks */
+    void *copy;     /* of what trmm multiplies */
+    void *products; /* cuBLAS's workspace */
+    int *info;
+    int64_t few_bytes, scratch_bytes, copy_bytes;
+};
+
+#endif
