@@ -100,7 +100,8 @@ typedef struct libsolver_options {
      * pivots might have no reciprocals.  Scale factors keep to these limits too: a row that wants
      * one beyond may have a zero pivot, which is uncertain then */
     libsolver_choice scaling;
-    /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
+    /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u, in the first attempt;
+     * inertia_effort tells of others.  0, the default: 0.01 */
     double pivot_threshold;
     libsolver_purpose purpose;
     /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of FGMRES counting as
@@ -125,6 +126,9 @@ typedef struct libsolver_options {
      * libsolver_schur_complement */
     const int64_t *schur_rows;
     int64_t schur_size;
+
+    /* further attempts of LDL^T when pivots are in doubt */
+    libsolver_effort inertia_effort;
 
     int64_t reserved[12];
 } libsolver_options;
@@ -199,6 +203,12 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
                                                    const libsolver_matrix *a,
                                                    libsolver_factor **factor);
 
+/* The same of A + diag(shift), which libsolver_refactorize_shifted explains. */
+LIBSOLVER_API libsolver_status libsolver_factorize_shifted(const libsolver_analysis *analysis,
+                                                           const libsolver_matrix *a,
+                                                           const libsolver_vectors *shift,
+                                                           libsolver_factor **factor);
+
 /* The same for new values on the same pattern, in the memory that is there.  Scaling and pivots are
  * chosen anew: a scaling by matching that the last values needed is tried first; where they took
  * several attempts, the last of these comes first, and is the only one if no more pivots are in
@@ -210,6 +220,11 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
  * succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
                                                      const libsolver_matrix *a);
+
+/* Instead of options.pivot_threshold from the next refactorize on; what attempts with the former
+ * one have come to is forgotten.  The factor there is stays as it is.  INVALID: not in [0, 0.5]. */
+LIBSOLVER_API libsolver_status libsolver_set_pivot_threshold(libsolver_factor *factor,
+                                                             double threshold);
 
 /* refactorize for A + diag(shift), which is the matrix that is scaled, factorized, solved with,
  * refined and measured by, without being built.  a: as for refactorize, or NULL: the values given
@@ -282,6 +297,22 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace,
                                                 const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
+
+/* libsolver_solve and libsolver_refine with limits of this call instead of the options'.
+ * workspace: NULL for the factor's own one.  limits: NULL for the options'.  Without a wider
+ * workspace of its own libsolver_solve_within may be called by several threads only as
+ * libsolver_solve may.  Statuses as theirs; INVALID (limits) too. */
+typedef struct libsolver_limits {
+    int steps;           /* as options.refine_steps */
+    double tolerance;    /* as options.tolerance; larger ones end sooner and are OK sooner */
+    int64_t reserved[4]; /* zero */
+} libsolver_limits;
+LIBSOLVER_API libsolver_status libsolver_solve_within(
+    libsolver_factor *factor, libsolver_workspace *workspace, const libsolver_limits *limits,
+    const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error);
+LIBSOLVER_API libsolver_status libsolver_refine_within(
+    const libsolver_factor *factor, libsolver_workspace *workspace, const libsolver_limits *limits,
+    const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error);
 
 /* Solves A X = B without a wait, GPU backend only: B, X and both results lie in device memory, all
  * is launched on options.stream, and after the first such call on a workspace others can be

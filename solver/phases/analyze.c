@@ -213,7 +213,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .env = env,
         .a = &s->input.a,
         .forest = &s->forest,
-        .values = &s->values,
+        .values = s->input.scattered ? NULL : &s->values,
         .type = s->type,
         .symmetry = s->symmetry,
         .mixed = s->options.mixed == LIBSOLVER_ON,

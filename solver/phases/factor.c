@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/phases/context.h"
 #include "solver/phases/host_view.h"
+#include "solver/phases/options.h"
 #include "solver/phases/workspace.h"
 #include <string.h>
 
@@ -11,6 +12,7 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     memory *m = &s->context->env.memory;
     memory_part part[FACTOR_VALUE_PARTS];
     f->analysis = s;
+    f->pivot_threshold = s->options.pivot_threshold;
     if (!memory_take(m, part, factor_value_parts(f, s, part)))
         return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
                     (long long)m->wanted);
@@ -57,6 +59,7 @@ static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors
         shift->ld < (shift->layout == LIBSOLVER_COLUMN_MAJOR ? n : 1) || (!shift->values && n > 0))
         return FAIL(&f->last, LIBSOLVER_INVALID, "the shift is not a vector of %lld values",
                     (long long)n);
+    TRY(reserved_check(shift, &f->last));
     if (shift->type != f->analysis->type)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the shift has not the factor's type");
     if (shift->place != LIBSOLVER_HOST)
@@ -143,8 +146,9 @@ static libsolver_status factorize_values(libsolver_factor *f)
                    : o->scaling == LIBSOLVER_OFF ? BACKEND_UNSCALED
                                                  : BACKEND_EQUILIBRATE,
         .may_match = o->matching == LIBSOLVER_AUTO,
-        .pivot_threshold = o->pivot_threshold,
+        .pivot_threshold = f->pivot_threshold,
         .delay_cap = o->delay_cap,
+        .inertia_effort = (int)o->inertia_effort,
     };
     TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
     if (!f->workspace)
@@ -190,8 +194,9 @@ static libsolver_factor *new_factor(libsolver_context *context, message *why)
     return f;
 }
 
-libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolver_matrix *a,
-                                     libsolver_factor **factor)
+libsolver_status libsolver_factorize_shifted(const libsolver_analysis *s, const libsolver_matrix *a,
+                                             const libsolver_vectors *shift,
+                                             libsolver_factor **factor)
 {
     if (factor)
         *factor = NULL;
@@ -210,7 +215,7 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
     }
     libsolver_status status = prepare(f, s);
     if (status == LIBSOLVER_OK)
-        status = a ? factorize(f, a, NULL) : without_matrix(f);
+        status = a ? factorize(f, a, shift) : without_matrix(f);
     if (status < 0)
         context_message(s->context, &f->last);
     if (status == LIBSOLVER_INVALID || status == LIBSOLVER_PATTERN_MISMATCH ||
@@ -219,6 +224,23 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
     else
         *factor = f;
     return status;
+}
+
+libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolver_matrix *a,
+                                     libsolver_factor **factor)
+{
+    return libsolver_factorize_shifted(s, a, NULL, factor);
+}
+
+libsolver_status libsolver_set_pivot_threshold(libsolver_factor *f, double threshold)
+{
+    if (!f)
+        return LIBSOLVER_INVALID;
+    message why = {0};
+    const libsolver_status status = threshold_check(threshold, &why);
+    if (status == LIBSOLVER_OK)
+        f->pivot_threshold = threshold;
+    return factor_outcome(f, status, &why);
 }
 
 libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsolver_matrix *a,

@@ -53,9 +53,10 @@ struct libsolver_factor {
     void *diagonal; /* n scalars: diagonal without the shift; with values on the device, the shift
                      */
     int has_values; /* the values given last were good, and these two hold them, or ... */
-    int is_on_device; /* ... the backend does, on a device */
-    void *mirrored;   /* the same for the other triangle of a FULL matrix, otherwise NULL */
-    int usable;       /* numeric holds a factor of the values given last */
+    int is_on_device;       /* ... the backend does, on a device */
+    void *mirrored;         /* the same for the other triangle of a FULL matrix, otherwise NULL */
+    double pivot_threshold; /* of the next factorization */
+    int usable;             /* numeric holds a factor of the values given last */
     libsolver_status status;
     backend_report report;
     libsolver_workspace *workspace; /* the factor's own */
@@ -77,7 +78,8 @@ int factor_value_parts(libsolver_factor *f, const libsolver_analysis *s,
 /* Host bytes that a factor takes beside the backend's, its own workspace included. */
 int64_t factor_bytes(const libsolver_analysis *s);
 
-/* The backward error that is wanted. */
+/* The backward error that is wanted; asked: what the caller says, 0 for the default. */
+double factor_tolerance_asked(const libsolver_factor *f, double asked);
 double factor_tolerance(const libsolver_factor *f);
 /* SINGULAR, PERTURBED or OK: what is to be said of all that the factor answers. */
 libsolver_status factor_remark(const libsolver_factor *f);

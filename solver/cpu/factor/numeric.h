@@ -62,6 +62,7 @@ typedef struct kind_memory {
 typedef struct numeric_history {
     int matching_helped;
     search_end last_search;
+    double asked_threshold; /* options.pivot_threshold of the last factorization */
     kind_memory last_kind;
     int no_room_for_double; /* mixed precision: the factor was to be replaced by one in double, for
                                which memory was wanting */

@@ -8,6 +8,9 @@
  * need not be searched for anew. */
 #include "solver/cpu/policy/policy.h"
 
+/* The pivot threshold of the first attempt when the caller leaves it open. */
+#define FIRST_THRESHOLD 0.01
+
 /* The pivot threshold when a smaller one has left pivots in doubt: |L| <= 2 keeps rounding errors
  * as small as they can be. */
 #define CAREFUL_THRESHOLD 0.5
@@ -94,6 +97,13 @@ static libsolver_status try_threshold(numeric *f, backend_options *settings, bac
     return attempt(f, settings, report);
 }
 
+/* Whether the caller wants an attempt after so many. */
+static int may_try(const backend_options *options, int attempts)
+{
+    return options->inertia_effort == LIBSOLVER_EFFORT_FULL ||
+           (options->inertia_effort == LIBSOLVER_EFFORT_ONE && attempts < 2);
+}
+
 /* LDL^T, again by other settings when it comes out badly.  A scaling by matching that has helped is
  * the first choice of the next factorization. */
 static libsolver_status search_settings(numeric *f, const backend_options *options,
@@ -104,6 +114,8 @@ static libsolver_status search_settings(numeric *f, const backend_options *optio
     int helps = is_matched, attempts = 1;
     if (is_matched)
         use_matching(&settings);
+    if (options->inertia_effort == LIBSOLVER_EFFORT_NONE)
+        settings.zero_level = 0; /* an attempt without it would have to follow */
     libsolver_status status = attempt(f, &settings, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(f->plan->env,
@@ -112,17 +124,25 @@ static libsolver_status search_settings(numeric *f, const backend_options *optio
         helps = 1;
         status = attempt(f, &settings, report);
     }
-    if (status == LIBSOLVER_OK && !is_settled(f, report) && settings.may_match) {
+    if (status == LIBSOLVER_OK && may_try(options, attempts) && !is_settled(f, report) &&
+        settings.zero_level > 0 && options->inertia_effort == LIBSOLVER_EFFORT_ONE) {
+        settings.zero_level = 0;
+        status = attempt(f, &settings, report);
+        attempts++;
+    }
+    if (status == LIBSOLVER_OK && may_try(options, attempts) && !is_settled(f, report) &&
+        settings.may_match) {
         status = try_matching(f, &settings, report);
         helps = status == LIBSOLVER_OK && is_settled(f, report);
         attempts++;
     }
-    if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report)) {
+    if (status == LIBSOLVER_OK && options->inertia_effort == LIBSOLVER_EFFORT_FULL &&
+        is_worth_pivoting_again(f, report)) {
         status = try_other_zero(f, &settings, report);
         attempts++;
     }
-    if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report) &&
-        settings.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && may_try(options, attempts) &&
+        is_worth_pivoting_again(f, report) && settings.pivot_threshold < CAREFUL_THRESHOLD) {
         status = try_threshold(f, &settings, report);
         attempts++;
     }
@@ -160,10 +180,16 @@ static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_
     return status;
 }
 
-libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backend_options *options,
+libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backend_options *asked,
                                                         backend_report *report)
 {
     int is_enough = 0;
+    backend_options how = *asked;
+    const backend_options *options = &how;
+    how.pivot_threshold = asked->pivot_threshold > 0 ? asked->pivot_threshold : FIRST_THRESHOLD;
+    if (f->history.asked_threshold != asked->pivot_threshold)
+        f->history.last_search.was_long = 0;
+    f->history.asked_threshold = asked->pivot_threshold;
     if (!f->history.last_search.was_long)
         return search_settings(f, options, report);
     const libsolver_status status = repeat_last(f, report, &is_enough);
