@@ -54,6 +54,7 @@ typedef struct backend_options {
                       or leaves uncertain ones */
     double pivot_threshold; /* 0: the backend chooses */
     int inertia_effort;     /* libsolver_effort */
+    int may_lower;     /* a smaller threshold may be tried if delayed pivots multiply the work */
     int64_t delay_cap; /* limit on the columns delayed to one front, shared by its children; 0: no
                           limit until they need too much memory */
     double zero_level; /* LDL^T: a column is zero if its entries are at most zero_level * eps times

@@ -101,7 +101,9 @@ typedef struct libsolver_options {
      * one beyond may have a zero pivot, which is uncertain then */
     libsolver_choice scaling;
     /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u, in the first attempt;
-     * inertia_effort tells of others.  0, the default: 0.01 */
+     * inertia_effort tells of others.  0, the default: 0.01, or 1e-6 for values that delay so many
+     * pivots with it that the work is multiplied and that 1e-6 would accept; found out by the first
+     * factorization, kept by later ones, given up when it leaves pivots in doubt */
     double pivot_threshold;
     libsolver_purpose purpose;
     /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of FGMRES counting as
