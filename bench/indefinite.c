@@ -1,14 +1,14 @@
-/* bench/indefinite.c: what the first factorizations of indefinite matrices cost, and later ones after
- * an analysis with values or from the pattern alone
+/* bench/indefinite.c: what the first factorizations of indefinite matrices cost, and later ones
+ * after an analysis with values or from the pattern alone
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: bench_indefinite [-t THREADS] [-u THRESHOLD] [-e EFFORT] [-p] [-v] PROBLEM...
  *
  * PROBLEM: as for the tool.  -u, -e: options.pivot_threshold and inertia_effort.  -p: the analysis
  * does not see the values.  -v: the library's sentences.  A line a matrix, milliseconds, each the
- * least of three runs: analysis, first factorization, a solve that is not refined, the sum of these,
- * a later factorization; then columns delayed, perturbed, inertia, attempts at the first and at a
- * later factorization, and the backward errors before and after refinement. */
+ * least of three runs: analysis, first factorization, a solve that is not refined, the sum of
+ * these, a later factorization; then columns delayed, perturbed, inertia, attempts at the first and
+ * at a later factorization, and the backward errors before and after refinement. */
 #include "cli/problem.h"
 #include "solver/libsolver.h"
 #include <math.h>
@@ -42,7 +42,8 @@ static void must(int condition, const char *what)
 static void listen(void *user, const char *sentence)
 {
     job *j = user;
-    j->attempts += strstr(sentence, "in doubt:") != NULL || strstr(sentence, "delayed pivots:") != NULL;
+    j->attempts +=
+        strstr(sentence, "in doubt:") != NULL || strstr(sentence, "delayed pivots:") != NULL;
     if (j->loud)
         fprintf(stderr, "    %s\n", sentence);
 }
@@ -68,8 +69,9 @@ static void measure(job *j, const char *name)
     libsolver_matrix a = triplets_view(&p.a), pattern = a;
     if (j->from_pattern)
         pattern.values = NULL;
-    const libsolver_vectors bv = {.values = b, .rows = a.n, .columns = 1, .ld = a.n, .type = a.type},
-                            xv = {.values = x, .rows = a.n, .columns = 1, .ld = a.n, .type = a.type};
+    const libsolver_vectors
+        bv = {.values = b, .rows = a.n, .columns = 1, .ld = a.n, .type = a.type},
+        xv = {.values = x, .rows = a.n, .columns = 1, .ld = a.n, .type = a.type};
     double analysis = 0, first = 0, solve = 0, later = 0, total = 0;
     int attempts = 0, attempts_later = 0;
     libsolver_factor_info info = {0};
@@ -108,13 +110,14 @@ static void measure(job *j, const char *name)
         libsolver_analysis_free(s);
         libsolver_context_free(context);
     }
-    printf("%-34s %7d %9.3f %9.3f %8.3f %9.3f %9.3f  %6lld %5lld  %6lld %6lld %5lld %s  %d %d  %.0e "
-           "%.0e %lld\n",
-           p.name, p.a.n, 1e3 * analysis, 1e3 * first, 1e3 * solve, 1e3 * total, 1e3 * later,
-           (long long)info.delayed, (long long)info.perturbed, (long long)inertia.positive,
-           (long long)inertia.negative, (long long)inertia.zero, inertia.certain ? "yes" : "no ",
-           attempts, attempts_later, solved.backward_error_initial, solved.backward_error,
-           (long long)info.factor_nnz);
+    printf(
+        "%-34s %7d %9.3f %9.3f %8.3f %9.3f %9.3f  %6lld %5lld  %6lld %6lld %5lld %s  %d %d  %.0e "
+        "%.0e %lld\n",
+        p.name, p.a.n, 1e3 * analysis, 1e3 * first, 1e3 * solve, 1e3 * total, 1e3 * later,
+        (long long)info.delayed, (long long)info.perturbed, (long long)inertia.positive,
+        (long long)inertia.negative, (long long)inertia.zero, inertia.certain ? "yes" : "no ",
+        attempts, attempts_later, solved.backward_error_initial, solved.backward_error,
+        (long long)info.factor_nnz);
     fflush(stdout);
     free(exact);
     free(b);

@@ -183,10 +183,15 @@ LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
 
 /* Ordering, elimination tree, supernodes and the plan of the factorization, from A's
  * pattern.  a->values may be NULL; if they are there, A may be indefinite and options.matching is
- * not OFF, rows that need 2x2 pivots may be ordered in pairs [Duff, Pralet 2005].  Duplicates,
- * order, base, triangle: see libsolver_matrix.  The message of a failure is the context's.  INVALID
- * (sizes, indices, a wrong triangle, a permutation, signs or schur_rows that are none), NONFINITE
- * (values that were looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
+ * not OFF, rows that need 2x2 pivots may be ordered in pairs [Duff, Pralet 2005].  Without values
+ * that is decided by the first ones that libsolver_factorize gets (from the host): where they call
+ * for pairs, the factor gets an order and a plan of its own, which take about the time and memory
+ * of another analysis; later analyses with values spare that.  The log and
+ * libsolver_factor_info.analysis_seconds tell; libsolver_permutation and libsolver_analysis_query
+ * are about the order here.  Duplicates, order, base, triangle: see libsolver_matrix.  The message
+ * of a failure is the context's.  INVALID (sizes, indices, a wrong triangle, a permutation, signs
+ * or schur_rows that are none), NONFINITE (values that were looked at), OUT_OF_MEMORY, NOT_BUILT
+ * (type), CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context,
                                                  const libsolver_matrix *a,
                                                  const libsolver_options *options,
@@ -445,7 +450,8 @@ typedef struct libsolver_factor_info {
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
     int64_t host_bytes_peak;          /* of the context so far */
     int64_t allocations;              /* successful ones of the context so far */
-    int64_t reserved[8];
+    double analysis_seconds; /* of the order that libsolver_factorize made anew, 0: it did not */
+    int64_t reserved[7];
 } libsolver_factor_info;
 
 LIBSOLVER_API void libsolver_info(const libsolver_factor *factor, libsolver_factor_info *info);

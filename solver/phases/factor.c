@@ -4,6 +4,7 @@
 #include "solver/phases/host_view.h"
 #include "solver/phases/options.h"
 #include "solver/phases/workspace.h"
+#include <omp.h>
 #include <string.h>
 
 /* Memory for values and the backend's object. */
@@ -163,11 +164,40 @@ static libsolver_status factorize_values(libsolver_factor *f)
     return f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
 }
 
+/* The first values, where the analysis had none: if they call for pairs of rows that are eliminated
+ * together, the factor goes on with an order of its own. */
+static libsolver_status follow_values(libsolver_factor *f)
+{
+    const libsolver_analysis *before = f->analysis;
+    libsolver_analysis *with;
+    if (f->is_on_device)
+        return LIBSOLVER_OK;
+    const double begin = omp_get_wtime();
+    const libsolver_status status = analysis_with_values(before, f->incoming, &with, &f->last);
+    if (status == LIBSOLVER_OUT_OF_MEMORY && !f->last.text[0])
+        return NO_MEMORY(&f->context->env, "the order of the factor", &f->last);
+    TRY(status);
+    if (!with)
+        return LIBSOLVER_OK;
+    before->backend->destroy(f->numeric);
+    f->numeric = NULL;
+    f->analysis = f->own_analysis = with;
+    f->analysis_seconds = omp_get_wtime() - begin;
+    environment_log(
+        &f->context->env,
+        "many zeros on the diagonal, which the analysis could not see: a new order in %.1f "
+        "ms, for this factor",
+        1e3 * f->analysis_seconds);
+    return with->backend->create(with->plan, &f->numeric, &f->last);
+}
+
 static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a,
-                                  const libsolver_vectors *shift)
+                                  const libsolver_vectors *shift, int is_first)
 {
     message_clear(&f->last);
     f->status = new_values(f, a, shift);
+    if (f->status == LIBSOLVER_OK && is_first)
+        f->status = follow_values(f);
     if (f->status == LIBSOLVER_OK)
         f->status = factorize_values(f);
     return f->status;
@@ -215,7 +245,7 @@ libsolver_status libsolver_factorize_shifted(const libsolver_analysis *s, const 
     }
     libsolver_status status = prepare(f, s);
     if (status == LIBSOLVER_OK)
-        status = a ? factorize(f, a, shift) : without_matrix(f);
+        status = a ? factorize(f, a, shift, 1) : without_matrix(f);
     if (status < 0)
         context_message(s->context, &f->last);
     if (status == LIBSOLVER_INVALID || status == LIBSOLVER_PATTERN_MISMATCH ||
@@ -250,7 +280,7 @@ libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsol
         return LIBSOLVER_INVALID;
     if (!f->numeric)
         return FAIL(&f->last, LIBSOLVER_INVALID, "there is no analysis: it failed");
-    return factorize(f, a, shift);
+    return factorize(f, a, shift, 0);
 }
 
 libsolver_status libsolver_refactorize(libsolver_factor *f, const libsolver_matrix *a)
@@ -306,7 +336,7 @@ libsolver_status libsolver_factor_matrix(const libsolver_matrix *a,
         return f->status;
     }
     f->status = prepare(f, f->own_analysis);
-    return f->status == LIBSOLVER_OK ? factorize(f, a, NULL) : f->status;
+    return f->status == LIBSOLVER_OK ? factorize(f, a, NULL, 0) : f->status;
 }
 
 void libsolver_factor_free(libsolver_factor *f)

@@ -21,6 +21,8 @@ struct libsolver_analysis {
     libsolver_options options;
     libsolver_type type;
     libsolver_symmetry symmetry;
+    int has_seen_values; /* they were there, and could shape the order */
+    int borrows_input;   /* the next is another analysis's */
     input input;         /* pattern of A in the caller's order, and where each entry given goes; */
     value_map values;    /* the latter for backends */
     int64_t schur_size;  /* rows that are not eliminated: */
@@ -46,7 +48,8 @@ struct libsolver_factor {
     libsolver_context *context;
     const libsolver_analysis *analysis;
     libsolver_context *own_context;   /* simple level: freed with the factor */
-    libsolver_analysis *own_analysis; /* */
+    libsolver_analysis *own_analysis; /* of the simple level, or by the first values */
+    double analysis_seconds;          /* the latter's */
     void *numeric;                    /* the backend's */
     void *incoming; /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted
                      */
@@ -70,6 +73,12 @@ static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry s
 {
     return (type == LIBSOLVER_Z || type == LIBSOLVER_C) && symmetry == LIBSOLVER_SYMMETRIC;
 }
+
+/* Where s has not seen values and these, of the pattern's entries in its order, call for pairs of
+ * rows that are eliminated together: an analysis that orders them so, which s must outlive.
+ * Otherwise *with is NULL.  OUT_OF_MEMORY, CANCELLED. */
+libsolver_status analysis_with_values(const libsolver_analysis *s, const void *values,
+                                      libsolver_analysis **with, message *why);
 
 /* What holds the values of a factor's matrix as they come in, for memory_take. */
 #define FACTOR_VALUE_PARTS 3

@@ -1,5 +1,5 @@
-/* test/api/test_api_limits.c: what a call may change of the options: the pivot threshold, the limits
- * of a refinement, the effort for an inertia; and views whose fields are new
+/* test/api/test_api_limits.c: what a call may change of the options: the pivot threshold, the
+ * limits of a refinement, the effort for an inertia; and views whose fields are new
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +33,8 @@ static fixture *new_system(void)
             s->indices[k++] = i;
     }
     s->pointers[N] = k;
-    s->view =
-        (libsolver_matrix){.n = N, .pointers = s->pointers, .indices = s->indices, .values = s->values};
+    s->view = (libsolver_matrix){
+        .n = N, .pointers = s->pointers, .indices = s->indices, .values = s->values};
     return s;
 }
 
@@ -129,8 +129,7 @@ static void limits_hold_for_the_call(void **state)
         assert_int_equal(info.steps, 0);
         const double loose = error;
         limits.tolerance = loose / 2;
-        const libsolver_status refined =
-            libsolver_refine_within(f, used, &limits, &b, &to, &error);
+        const libsolver_status refined = libsolver_refine_within(f, used, &limits, &b, &to, &error);
         assert_int_equal(refined, error <= loose / 2 ? LIBSOLVER_OK : LIBSOLVER_INACCURATE);
         libsolver_solve_query(f, used, &info);
         assert_true(info.steps > 0);
@@ -221,6 +220,72 @@ static void reserved_fields_must_be_zero(void **state)
     free(s);
 }
 
+/* [H A^T; A 0] with tridiagonal H and bidiagonal A, both of order N / 2. */
+static void make_hollow(fixture *s, int shifted)
+{
+    int32_t k = 0;
+    for (int32_t j = 0; j < N; j++) {
+        s->pointers[j] = k;
+        for (int32_t i = j; i < N; i++) {
+            const int in_h = i < N / 2 && i - j <= 1,
+                      in_a = i >= N / 2 && j < N / 2 && (i - N / 2 == j || i - N / 2 == j + 1);
+            if (!in_h && !in_a && i != j)
+                continue;
+            s->indices[k] = i;
+            s->values[k++] = in_a   ? 1 + 0.1 * (j % 3)
+                             : in_h ? (i == j ? 1e-3 * (1 + j % 5) : 1e-4)
+                                    : 0;
+        }
+    }
+    s->pointers[N] = k;
+    for (int32_t j = 0; j < N && shifted; j++)
+        s->values[s->pointers[j]] += 1;
+}
+
+static void first_values_give_the_order_that_the_analysis_could_not(void **state)
+{
+    (void)state;
+    static double l[2][MOST];
+    fixture *s = new_system();
+    libsolver_options o = options_for(0);
+    libsolver_context *c;
+    libsolver_analysis *a;
+    libsolver_factor *f, *g;
+    libsolver_factor_info info;
+    assert_int_equal(libsolver_context_create(&o, &c), LIBSOLVER_OK);
+    for (int hollow = 0; hollow < 2; hollow++)
+        for (int matching = LIBSOLVER_AUTO; matching <= LIBSOLVER_OFF; matching += LIBSOLVER_OFF) {
+            memset(l, 0, sizeof l);
+            make_hollow(s, !hollow);
+            o.matching = (libsolver_choice)matching;
+            libsolver_matrix pattern = s->view;
+            pattern.values = NULL;
+            assert_int_equal(libsolver_analyze(c, &pattern, &o, &a), LIBSOLVER_OK);
+            assert_int_equal(libsolver_factorize(a, &s->view, &f), LIBSOLVER_OK);
+            assert_int_equal(libsolver_factor_matrix(&s->view, &o, &g), LIBSOLVER_OK);
+            libsolver_info(f, &info);
+            assert_int_equal(info.analysis_seconds > 0, hollow && matching == LIBSOLVER_AUTO);
+            libsolver_info(g, &info);
+            assert_true(info.analysis_seconds == 0);
+            for (int again = 0; again < 2; again++) {
+                get_l(f, l[0]);
+                get_l(g, l[1]);
+                assert_memory_equal(l[0], l[1], sizeof l[0]); /* the same order, and all else */
+                assert_int_equal(libsolver_refactorize(f, &s->view), LIBSOLVER_OK);
+                assert_int_equal(libsolver_refactorize(g, &s->view), LIBSOLVER_OK);
+            }
+            double x[N];
+            const libsolver_vectors b = {.values = s->b, .rows = N, .columns = 1, .ld = N},
+                                    to = {.values = x, .rows = N, .columns = 1, .ld = N};
+            assert_int_equal(libsolver_solve(f, &b, &to), LIBSOLVER_OK);
+            libsolver_factor_free(f);
+            libsolver_factor_free(g);
+            libsolver_analysis_free(a);
+        }
+    libsolver_context_free(c);
+    free(s);
+}
+
 /* Further attempts, by the sentences that announce them. */
 static void count_attempts(void *user, const char *sentence)
 {
@@ -273,6 +338,7 @@ int main(void)
         cmocka_unit_test(limits_hold_for_the_call),
         cmocka_unit_test(the_first_factorization_can_be_shifted),
         cmocka_unit_test(reserved_fields_must_be_zero),
+        cmocka_unit_test(first_values_give_the_order_that_the_analysis_could_not),
         cmocka_unit_test(effort_bounds_the_attempts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
