@@ -306,12 +306,12 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 const libsolver_vectors *x, double *backward_error);
 
 /* libsolver_solve and libsolver_refine with limits of this call instead of the options'.
- * workspace: NULL for the factor's own one.  limits: NULL for the options'.  Without a wider
- * workspace of its own libsolver_solve_within may be called by several threads only as
- * libsolver_solve may.  Statuses as theirs; INVALID (limits) too. */
+ * workspace: NULL for the factor's own one, which one caller at a time may use; with workspaces of
+ * their own, which do not grow, several may call.  limits: NULL for the options'.  backward_error:
+ * NULL or length columns.  Statuses as theirs; INVALID (limits) too. */
 typedef struct libsolver_limits {
-    int steps;           /* as options.refine_steps */
-    double tolerance;    /* as options.tolerance; larger ones end sooner and are OK sooner */
+    int steps;           /* as options.refine_steps; 0: only check */
+    double tolerance;    /* as options.tolerance; 0: the default of the precision */
     int64_t reserved[4]; /* zero */
 } libsolver_limits;
 LIBSOLVER_API libsolver_status libsolver_solve_within(
