@@ -52,7 +52,9 @@ typedef struct backend_options {
     backend_scaling scaling;
     int may_match; /* scaling by matching may replace equilibration if that delays too many pivots
                       or leaves uncertain ones */
-    double pivot_threshold;
+    double pivot_threshold; /* 0: the backend chooses */
+    int inertia_effort;     /* libsolver_effort */
+    int may_lower;     /* a smaller threshold may be tried if delayed pivots multiply the work */
     int64_t delay_cap; /* limit on the columns delayed to one front, shared by its children; 0: no
                           limit until they need too much memory */
     double zero_level; /* LDL^T: a column is zero if its entries are at most zero_level * eps times

@@ -65,13 +65,23 @@ typedef enum libsolver_symmetry {
     LIBSOLVER_HERMITIAN = 1
 } libsolver_symmetry;
 
-/* Which entries a matrix view holds.  LOWER: row >= column, UPPER: row <= column, an entry on the
- * other side is INVALID. FULL: every entry with its mirror image, which must be equal (conjugate
- * when Hermitian), otherwise INVALID. */
+/* Which entries a matrix view holds, and how they are read. */
 typedef enum libsolver_storage {
+    /* row >= column, or row <= column; an entry on the other side is INVALID */
     LIBSOLVER_LOWER = 0,
     LIBSOLVER_UPPER = 1,
-    LIBSOLVER_FULL = 2
+    /* every entry with its mirror image, which must be equal (conjugate when Hermitian), otherwise
+     * INVALID */
+    LIBSOLVER_FULL = 2,
+    /* As LOWER and UPPER, but entries on the other side are ignored, whatever their values: for a
+     * matrix that is stored in full and symmetric but for rounding errors, as a product of matrices
+     * is, or of which one triangle means something else.  Their indices must be good, and there is
+     * a value for each, which is not read. */
+    LIBSOLVER_LOWER_OF_FULL = 3,
+    LIBSOLVER_UPPER_OF_FULL = 4,
+    /* Each entry stands for itself and its mirror image, whichever of the two it is.  Given both,
+     * they are duplicates and summed, as two of the same place are. */
+    LIBSOLVER_EITHER = 5
 } libsolver_storage;
 
 /* COMPRESSED: by columns (the rows of the opposite triangle are the same thing for a symmetric
@@ -106,17 +116,30 @@ typedef struct libsolver_matrix {
      * values alone, without pointers and indices, stay on the device where that factorizes; the
      * analysis copies the pattern to the host. */
     libsolver_place place;
+    int64_t reserved[4]; /* zero */
 } libsolver_matrix;
 
 /* A dense block of vectors: rows x columns, entry (i, j) at values[i + j ld] (column-major, ld >=
  * rows) or values[i ld + j] (row-major, ld >= columns). */
 typedef struct libsolver_vectors {
-    void *values;
+    void *values; /* of a right-hand side or a shift never written to: see libsolver_const */
     int64_t rows, columns, ld;
     libsolver_type type;
     libsolver_layout layout;
     libsolver_place place;
+    int64_t reserved[4]; /* zero */
 } libsolver_vectors;
+
+/* The same pointer, for .values of a right-hand side or a shift: those are only read. */
+static inline void *libsolver_const(const void *values)
+{
+    union {
+        const void *given;
+        void *taken;
+    } pointer;
+    pointer.given = values;
+    return pointer.taken;
+}
 
 /* A task of a solve on the GPU, by what it multiplies with: the inverses of small groups of columns
  * or blocks of larger ones, of which it has several; part of a strip of the inverse of a root, or
@@ -204,6 +227,15 @@ typedef enum libsolver_kind {
     LIBSOLVER_KIND_INDEFINITE = 2,    /* LDL^T with 1x1 and 2x2 pivots */
     LIBSOLVER_KIND_QUASI_DEFINITE = 3 /* LDL^T without pivoting; options.expected_signs */
 } libsolver_kind;
+
+/* LDL^T by the first settings may leave zero pivots that are not known to be zeros, or small ones
+ * of uncertain sign; other scalings and thresholds may tell.  An inertia is `certain` by the same
+ * rules with each of these; with less effort it is more often not. */
+typedef enum libsolver_effort {
+    LIBSOLVER_EFFORT_FULL = 0, /* as many attempts as may help, seldom more than three */
+    LIBSOLVER_EFFORT_ONE = 1,  /* one more than the first that has come to an end */
+    LIBSOLVER_EFFORT_NONE = 2 /* none: for callers that treat an uncertain inertia as a wrong one */
+} libsolver_effort;
 
 typedef enum libsolver_ordering {
     LIBSOLVER_ORDERING_AUTO = 0, /* AMD or nested dissection, by predicted time */

@@ -61,7 +61,8 @@ static const struct option_entry {
     {"--matching", "auto|on|off", BOTH, VALUE_CHOICE, 0, offsetof(settings, matching),
      "scaling and ordering by a maximum-product matching"},
     {"--pivot-threshold", "U", BOTH, VALUE_REAL, 0.5, offsetof(settings, pivot_threshold),
-     "least size of a pivot relative to its column; default 0.01"},
+     "least size of a pivot relative to its column; default: 0.01, smaller where that delays too "
+     "many"},
     {"--memory-limit", "BYTES", BOTH, VALUE_BYTES, 1, offsetof(settings, memory_limit),
      "of host memory, the problem and the vectors included; K, M, G may follow the number"},
     {"--json", "FILE|-", BOTH, VALUE_TEXT, 0, offsetof(settings, json),

@@ -100,7 +100,10 @@ typedef struct libsolver_options {
      * pivots might have no reciprocals.  Scale factors keep to these limits too: a row that wants
      * one beyond may have a zero pivot, which is uncertain then */
     libsolver_choice scaling;
-    /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u; default 0.01 */
+    /* u in (0, 0.5]: an accepted LDL^T pivot keeps |L| <= 1 / u, in the first attempt;
+     * inertia_effort tells of others.  0, the default: 0.01, or 1e-6 for values that delay so many
+     * pivots with it that the work is multiplied and that 1e-6 would accept; found out by the first
+     * factorization, kept by later ones, given up when it leaves pivots in doubt */
     double pivot_threshold;
     libsolver_purpose purpose;
     /* most refinement steps in libsolver_solve and libsolver_refine, a cycle of FGMRES counting as
@@ -125,6 +128,9 @@ typedef struct libsolver_options {
      * libsolver_schur_complement */
     const int64_t *schur_rows;
     int64_t schur_size;
+
+    /* further attempts of LDL^T when pivots are in doubt */
+    libsolver_effort inertia_effort;
 
     int64_t reserved[12];
 } libsolver_options;
@@ -177,10 +183,15 @@ LIBSOLVER_API void libsolver_context_free(libsolver_context *context);
 
 /* Ordering, elimination tree, supernodes and the plan of the factorization, from A's
  * pattern.  a->values may be NULL; if they are there, A may be indefinite and options.matching is
- * not OFF, rows that need 2x2 pivots may be ordered in pairs [Duff, Pralet 2005].  Duplicates,
- * order, base, triangle: see libsolver_matrix.  The message of a failure is the context's.  INVALID
- * (sizes, indices, a wrong triangle, a permutation, signs or schur_rows that are none), NONFINITE
- * (values that were looked at), OUT_OF_MEMORY, NOT_BUILT (type), CANCELLED. */
+ * not OFF, rows that need 2x2 pivots may be ordered in pairs [Duff, Pralet 2005].  Without values
+ * that is decided by the first ones that libsolver_factorize gets (from the host): where they call
+ * for pairs, the factor gets an order and a plan of its own, which take about the time and memory
+ * of another analysis; later analyses with values spare that.  The log and
+ * libsolver_factor_info.analysis_seconds tell; libsolver_permutation and libsolver_analysis_query
+ * are about the order here.  Duplicates, order, base, triangle: see libsolver_matrix.  The message
+ * of a failure is the context's.  INVALID (sizes, indices, a wrong triangle, a permutation, signs
+ * or schur_rows that are none), NONFINITE (values that were looked at), OUT_OF_MEMORY, NOT_BUILT
+ * (type), CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_analyze(libsolver_context *context,
                                                  const libsolver_matrix *a,
                                                  const libsolver_options *options,
@@ -199,6 +210,12 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
                                                    const libsolver_matrix *a,
                                                    libsolver_factor **factor);
 
+/* The same of A + diag(shift), which libsolver_refactorize_shifted explains. */
+LIBSOLVER_API libsolver_status libsolver_factorize_shifted(const libsolver_analysis *analysis,
+                                                           const libsolver_matrix *a,
+                                                           const libsolver_vectors *shift,
+                                                           libsolver_factor **factor);
+
 /* The same for new values on the same pattern, in the memory that is there.  Scaling and pivots are
  * chosen anew: a scaling by matching that the last values needed is tried first; where they took
  * several attempts, the last of these comes first, and is the only one if no more pivots are in
@@ -210,6 +227,11 @@ LIBSOLVER_API libsolver_status libsolver_factorize(const libsolver_analysis *ana
  * succeeds. */
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
                                                      const libsolver_matrix *a);
+
+/* Instead of options.pivot_threshold from the next refactorize on; what attempts with the former
+ * one have come to is forgotten.  The factor there is stays as it is.  INVALID: not in [0, 0.5]. */
+LIBSOLVER_API libsolver_status libsolver_set_pivot_threshold(libsolver_factor *factor,
+                                                             double threshold);
 
 /* refactorize for A + diag(shift), which is the matrix that is scaled, factorized, solved with,
  * refined and measured by, without being built.  a: as for refactorize, or NULL: the values given
@@ -282,6 +304,22 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 libsolver_workspace *workspace,
                                                 const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
+
+/* libsolver_solve and libsolver_refine with limits of this call instead of the options'.
+ * workspace: NULL for the factor's own one, which one caller at a time may use; with workspaces of
+ * their own, which do not grow, several may call.  limits: NULL for the options'.  backward_error:
+ * NULL or length columns.  Statuses as theirs; INVALID (limits) too. */
+typedef struct libsolver_limits {
+    int steps;           /* as options.refine_steps; 0: only check */
+    double tolerance;    /* as options.tolerance; 0: the default of the precision */
+    int64_t reserved[4]; /* zero */
+} libsolver_limits;
+LIBSOLVER_API libsolver_status libsolver_solve_within(
+    libsolver_factor *factor, libsolver_workspace *workspace, const libsolver_limits *limits,
+    const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error);
+LIBSOLVER_API libsolver_status libsolver_refine_within(
+    const libsolver_factor *factor, libsolver_workspace *workspace, const libsolver_limits *limits,
+    const libsolver_vectors *b, const libsolver_vectors *x, double *backward_error);
 
 /* Solves A X = B without a wait, GPU backend only: B, X and both results lie in device memory, all
  * is launched on options.stream, and after the first such call on a workspace others can be
@@ -412,7 +450,8 @@ typedef struct libsolver_factor_info {
     int64_t host_bytes, device_bytes; /* held now by the factor and its own workspace */
     int64_t host_bytes_peak;          /* of the context so far */
     int64_t allocations;              /* successful ones of the context so far */
-    int64_t reserved[8];
+    double analysis_seconds; /* of the order that libsolver_factorize made anew, 0: it did not */
+    int64_t reserved[7];
 } libsolver_factor_info;
 
 LIBSOLVER_API void libsolver_info(const libsolver_factor *factor, libsolver_factor_info *info);

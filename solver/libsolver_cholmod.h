@@ -57,8 +57,8 @@ static inline int libsolver_cholmod_type(int xtype, int dtype, libsolver_type *t
 /* *view := A, a square matrix in packed form.  A look at the fields, O(1); rows and values are
  * checked by libsolver_analyze and libsolver_factorize, which copy them.
  *
- * stype < 0: LOWER, stype > 0: UPPER.  CHOLMOD ignores entries on the other side of the diagonal,
- * libsolver does not: libsolver_analyze answers INVALID.  cholmod_sort(A, &c) drops them.
+ * stype < 0: LOWER_OF_FULL, stype > 0: UPPER_OF_FULL: entries on the other side of the diagonal are
+ * ignored, as CHOLMOD does.
  *
  * stype = 0: FULL, both triangles.  libsolver_factorize compares them and answers INVALID if they
  * differ.
@@ -112,8 +112,8 @@ static inline libsolver_status libsolver_cholmod_matrix(const cholmod_sparse *A,
     view->type = type;
     view->symmetry =
         A->xtype == CHOLMOD_COMPLEX && A->stype != 0 ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
-    view->storage = A->stype < 0   ? LIBSOLVER_LOWER
-                    : A->stype > 0 ? LIBSOLVER_UPPER
+    view->storage = A->stype < 0   ? LIBSOLVER_LOWER_OF_FULL
+                    : A->stype > 0 ? LIBSOLVER_UPPER_OF_FULL
                                    : LIBSOLVER_FULL;
     view->format = LIBSOLVER_COMPRESSED;
     view->pointer_type = pointer_type;

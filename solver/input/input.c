@@ -14,12 +14,15 @@ libsolver_status input_check(const libsolver_matrix *a, message *why)
         return FAIL(why, LIBSOLVER_INVALID, "the order %lld is not between 0 and 2^31 - 2",
                     (long long)a->n);
     if ((unsigned)a->type > LIBSOLVER_C || (unsigned)a->symmetry > LIBSOLVER_HERMITIAN ||
-        (unsigned)a->storage > LIBSOLVER_FULL || (unsigned)a->format > LIBSOLVER_TRIPLETS ||
+        (unsigned)a->storage > LIBSOLVER_EITHER || (unsigned)a->format > LIBSOLVER_TRIPLETS ||
         (unsigned)a->pointer_type > LIBSOLVER_INT64 || (unsigned)a->index_type > LIBSOLVER_INT64 ||
         (unsigned)a->place > LIBSOLVER_DEVICE)
         return FAIL(why, LIBSOLVER_INVALID, "a field of the matrix view has no legal value");
     if (a->base != 0 && a->base != 1)
         return FAIL(why, LIBSOLVER_INVALID, "the index base %d is neither 0 nor 1", a->base);
+    for (int i = 0; i < (int)(sizeof a->reserved / sizeof a->reserved[0]); i++)
+        if (a->reserved[i] != 0)
+            return FAIL(why, LIBSOLVER_INVALID, "reserved fields of the matrix view must be zero");
     return LIBSOLVER_OK;
 }
 
@@ -58,9 +61,10 @@ libsolver_status input_entries(const libsolver_matrix *a, int64_t *entries, mess
     return *entries < 0 ? LIBSOLVER_INVALID : LIBSOLVER_OK;
 }
 
-/* Rows and columns of all entries, 0-based and checked. */
+/* Rows and columns of all entries, 0-based and checked.  What is not read counts as the diagonal
+ * entry of its column, which is there anyway, and target tells. */
 static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32_t *row,
-                               int32_t *column, message *why)
+                               int32_t *column, int64_t *target, message *why)
 {
     const int64_t first = a->base, last = a->n - 1 + a->base;
     int64_t j = first - 1, end = 0;
@@ -80,8 +84,11 @@ static libsolver_status expand(const libsolver_matrix *a, int64_t entries, int32
                         "entry %lld (row %lld, column %lld) is not in the %s triangle",
                         (long long)e, (long long)i, (long long)j,
                         a->storage == LIBSOLVER_LOWER ? "lower" : "upper");
-        row[e] = (int32_t)(i - first);
+        const int is_ignored = (a->storage == LIBSOLVER_LOWER_OF_FULL && i < j) ||
+                               (a->storage == LIBSOLVER_UPPER_OF_FULL && i > j);
+        row[e] = (int32_t)((is_ignored ? j : i) - first);
         column[e] = (int32_t)(j - first);
+        target[e] = is_ignored ? INPUT_IGNORED : 0;
     }
     return LIBSOLVER_OK;
 }
@@ -155,8 +162,10 @@ static int64_t merge(const input *in, const int32_t *row, const int32_t *column,
                 last = i;
                 next++;
             }
-            if (target)
-                target[e] = in->full && row[e] < column[e] ? -next : next - 1; /* -1 - (next - 1) */
+            if (target && target[e] != INPUT_IGNORED) {
+                const int is_mirrored = (in->full || in->scattered) && row[e] < column[e];
+                target[e] = is_mirrored && !in->upper ? -next : next - 1; /* -1 - (next - 1) */
+            }
         }
     }
     a->start[a->n] = next;
@@ -169,6 +178,14 @@ static int is_identity(int64_t count, const int64_t *target)
     while (e < count && target[e] == e)
         e++;
     return e == count;
+}
+
+static int has_negative(int64_t count, const int64_t *target)
+{
+    int64_t e = 0;
+    while (e < count && target[e] >= 0)
+        e++;
+    return e < count;
 }
 
 /* FULL: every place off the diagonal is met from both sides. */
@@ -244,8 +261,11 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
     TRY(count_indices(a, &in->entries, why));
     const int32_t n = in->a.n = (int32_t)a->n;
     in->full = a->storage == LIBSOLVER_FULL;
-    in->upper = a->storage == LIBSOLVER_UPPER;
+    in->upper = a->storage == LIBSOLVER_UPPER || a->storage == LIBSOLVER_UPPER_OF_FULL;
     in->hermitian = a->symmetry == LIBSOLVER_HERMITIAN;
+    in->scattered = a->storage == LIBSOLVER_LOWER_OF_FULL ||
+                    a->storage == LIBSOLVER_UPPER_OF_FULL ||
+                    (a->storage == LIBSOLVER_EITHER && in->hermitian);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int32_t *row = memory_new(m, in->entries, sizeof(int32_t)),
             *column = memory_new(m, in->entries, sizeof(int32_t));
@@ -254,7 +274,7 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
     in->a.start = memory_new(m, (int64_t)n + 1, sizeof(int64_t));
     if (!row || !column || !in->target || !in->a.start)
         goto done;
-    TRY_DONE(expand(a, in->entries, row, column, why));
+    TRY_DONE(expand(a, in->entries, row, column, in->target, why));
     const int ordered = order_of_entries(in->entries, row, column);
     status = LIBSOLVER_OUT_OF_MEMORY;
     if (ordered < 2 && !(sorted = memory_new(m, in->entries, sizeof(int64_t))))
@@ -270,6 +290,7 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
         goto done;
     }
     merge(in, row, column, sorted, &in->a, in->target);
+    in->scattered = in->scattered && has_negative(in->entries, in->target);
     in->in_order =
         nnz == in->entries && !in->upper && !in->full && is_identity(in->entries, in->target);
     in->fingerprint = fingerprint(a, in->entries);

@@ -7,16 +7,20 @@
 #include "base/message.h"
 #include "ordering/ordering.h"
 
+/* Target of an entry on the side of the diagonal that is not read. */
+#define INPUT_IGNORED INT64_MIN
+
 /* A view's pattern, copied: duplicates merged, diagonal completed. */
 typedef struct input {
     pattern a;
-    int64_t entries;      /* of the view */
-    int64_t *target;      /* entries: place in a; of a FULL view, -1 - place for entries above the
-                             diagonal */
-    int in_order;         /* the entries are those of a, one by one: target is the identity */
-    int full;             /* every entry has its mirror image, to be compared */
-    int upper;            /* entries lie above the diagonal: the mirror images of those of a */
-    int hermitian;        /* a mirror image is the conjugate; no difference for real types */
+    int64_t entries; /* of the view */
+    int64_t *target; /* entries: place in a; -1 - place for entries above the diagonal of a FULL
+                        view, or a Hermitian one of EITHER triangle; or INPUT_IGNORED */
+    int in_order;    /* the entries are those of a, one by one: target is the identity */
+    int full;        /* every entry has its mirror image, to be compared */
+    int upper;       /* entries lie above the diagonal: the mirror images of those of a */
+    int scattered;   /* some targets are negative although the view is not FULL */
+    int hermitian;   /* a mirror image is the conjugate; no difference for real types */
     uint64_t fingerprint; /* of the view's indices */
 } input;
 

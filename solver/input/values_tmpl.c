@@ -17,6 +17,15 @@ static void add_up(const input *in, const scalar *values, scalar *sum, scalar *m
         return;
     }
     memset(sum, 0, bytes);
+    if (in->scattered) {
+        for (int64_t e = 0; e < in->entries; e++) {
+            if (target[e] >= 0)
+                sum[target[e]] += scalar_mirror(values[e], in->hermitian && in->upper);
+            else if (target[e] != INPUT_IGNORED)
+                sum[-1 - target[e]] += scalar_mirror(values[e], in->hermitian);
+        }
+        return;
+    }
     if (!mirrored) {
         const int conjugate = in->hermitian && in->upper;
         for (int64_t e = 0; e < in->entries; e++)

@@ -100,8 +100,9 @@ libsolver_status schur_join(memory *m, input *in, int32_t size, const int32_t *r
     if (status == LIBSOLVER_OK) {
         insert(a, rows[0], mark, &joined, moved);
         for (int64_t e = 0; e < in->entries; e++)
-            in->target[e] =
-                in->target[e] < 0 ? -1 - moved[-1 - in->target[e]] : moved[in->target[e]];
+            if (in->target[e] != INPUT_IGNORED)
+                in->target[e] =
+                    in->target[e] < 0 ? -1 - moved[-1 - in->target[e]] : moved[in->target[e]];
         const pattern before = *a;
         in->a = joined;
         in->in_order = 0;

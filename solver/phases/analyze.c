@@ -63,17 +63,43 @@ static libsolver_status check_signs(const libsolver_options *o, int64_t n, messa
  * caller leaves it open. */
 #define PAIRED_PART 0.25
 
-/* |a| of the entries if they are to shape the order: the values are there, LDL^T is possible, and
- * many rows need a 2x2 pivot or the caller wants it.  Otherwise *magnitude stays NULL. */
+/* Whether values may shape the order: LDL^T is possible, and its pivots may be paired. */
+static int may_pair(const libsolver_analysis *s)
+{
+    const libsolver_options *o = &s->options;
+    return o->kind != LIBSOLVER_KIND_SPD && o->kind != LIBSOLVER_KIND_QUASI_DEFINITE &&
+           o->matching != LIBSOLVER_OFF && s->schur_size == 0;
+}
+
+/* *magnitude := |values| of the pattern's entries if many rows need a 2x2 pivot or the caller wants
+ * it, otherwise NULL. */
+static libsolver_status pick_magnitudes(libsolver_analysis *s, const void *values,
+                                        double **magnitude)
+{
+    const pattern *p = &s->input.a;
+    const int64_t nnz = p->start[p->n];
+    int64_t zero = 0;
+    *magnitude = memory_new(&s->context->env.memory, nnz, sizeof(double));
+    if (!*magnitude)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    s->typed->magnitudes(nnz, values, *magnitude);
+    for (int32_t j = 0; j < p->n; j++)
+        zero += (*magnitude)[p->start[j]] == 0;
+    if (s->options.matching != LIBSOLVER_ON && (double)zero <= PAIRED_PART * p->n) {
+        memory_free(&s->context->env.memory, *magnitude);
+        *magnitude = NULL;
+    }
+    return LIBSOLVER_OK;
+}
+
+/* The same for the values of a view, NULL where there are none or they may not shape the order. */
 static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_matrix *a,
                                         double **magnitude, message *why)
 {
-    const libsolver_options *o = &s->options;
     const pattern *p = &s->input.a;
     memory *m = &s->context->env.memory;
     *magnitude = NULL;
-    if (!a->values || o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE ||
-        o->matching == LIBSOLVER_OFF || s->schur_size > 0)
+    if (!a->values || !may_pair(s))
         return LIBSOLVER_OK;
     const int64_t nnz = p->start[p->n];
     void *values = memory_new(m, nnz, s->typed->bytes);
@@ -82,21 +108,9 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     if (values && (mirrored || !s->input.full))
         status = s->typed->sum(&s->input, a->values, values, mirrored, why);
     memory_free(m, mirrored);
-    if (status == LIBSOLVER_OK) {
-        *magnitude = memory_new(m, nnz, sizeof(double));
-        status = *magnitude ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
-    }
     if (status == LIBSOLVER_OK)
-        s->typed->magnitudes(nnz, values, *magnitude);
+        status = pick_magnitudes(s, values, magnitude);
     memory_free(m, values);
-    int64_t zero = 0;
-    for (int32_t j = 0; j < p->n && status == LIBSOLVER_OK; j++)
-        zero += (*magnitude)[p->start[j]] == 0;
-    if (status != LIBSOLVER_OK ||
-        !(o->matching == LIBSOLVER_ON || (double)zero > PAIRED_PART * p->n)) {
-        memory_free(m, *magnitude);
-        *magnitude = NULL;
-    }
     return status;
 }
 
@@ -169,25 +183,12 @@ static int is_hermitian(const libsolver_matrix *a)
     return a->symmetry == LIBSOLVER_HERMITIAN && (a->type == LIBSOLVER_Z || a->type == LIBSOLVER_C);
 }
 
-static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
+/* The order, its forest and the backend's plan.  magnitude: see order_request. */
+static libsolver_status plan(libsolver_analysis *s, int cholesky, const double *magnitude,
+                             message *why)
 {
     environment *env = &s->context->env;
-    TRY(input_read(&env->memory, a, &s->input, why));
-    s->values = (value_map){.given = s->input.entries,
-                            .target = s->input.in_order ? NULL : s->input.target,
-                            .conjugates = s->input.upper && is_hermitian(a),
-                            .is_hermitian = is_hermitian(a)};
-    TRY(check_signs(&s->options, s->input.a.n, why));
-    TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
-    s->schur_size = s->options.schur_size;
-    TRY(schur_join(&env->memory, &s->input, (int32_t)s->schur_size, s->schur_rows));
-    if (environment_cancelled(env))
-        return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
-    double *magnitude = NULL;
     order_result order = {.used = s->options.ordering};
-    int cholesky;
-    TRY(predict_cholesky(s, a, &cholesky));
-    TRY(read_magnitudes(s, a, &magnitude, why));
     const order_request request = {.env = env,
                                    .a = &s->input.a,
                                    .magnitude = magnitude,
@@ -213,7 +214,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
         .env = env,
         .a = &s->input.a,
         .forest = &s->forest,
-        .values = &s->values,
+        .values = s->input.scattered ? NULL : &s->values,
         .type = s->type,
         .symmetry = s->symmetry,
         .mixed = s->options.mixed == LIBSOLVER_ON,
@@ -232,6 +233,29 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     status = s->backend->prepare(&problem, &s->plan, why);
 done:
     matching_free(&env->memory, order.matched);
+    return status;
+}
+
+static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
+{
+    environment *env = &s->context->env;
+    TRY(input_read(&env->memory, a, &s->input, why));
+    s->values = (value_map){.given = s->input.entries,
+                            .target = s->input.in_order ? NULL : s->input.target,
+                            .conjugates = s->input.upper && is_hermitian(a),
+                            .is_hermitian = is_hermitian(a)};
+    TRY(check_signs(&s->options, s->input.a.n, why));
+    TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
+    s->schur_size = s->options.schur_size;
+    TRY(schur_join(&env->memory, &s->input, (int32_t)s->schur_size, s->schur_rows));
+    if (environment_cancelled(env))
+        return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
+    double *magnitude = NULL;
+    int cholesky;
+    TRY(predict_cholesky(s, a, &cholesky));
+    TRY(read_magnitudes(s, a, &magnitude, why));
+    s->has_seen_values = a->values != NULL;
+    const libsolver_status status = plan(s, cholesky, magnitude, why);
     memory_free(&env->memory, magnitude);
     return status;
 }
@@ -294,6 +318,43 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
     return status;
 }
 
+libsolver_status analysis_with_values(const libsolver_analysis *s, const void *values,
+                                      libsolver_analysis **with, message *why)
+{
+    environment *env = &s->context->env;
+    *with = NULL;
+    if (s->has_seen_values || !may_pair(s) || s->options.ordering == LIBSOLVER_ORDERING_USER ||
+        s->options.ordering == LIBSOLVER_ORDERING_NATURAL)
+        return LIBSOLVER_OK;
+    libsolver_analysis *t = memory_zeroed(&env->memory, 1, sizeof(libsolver_analysis));
+    double *magnitude = NULL;
+    if (!t)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    *t = (libsolver_analysis){.context = s->context,
+                              .options = s->options,
+                              .type = s->type,
+                              .symmetry = s->symmetry,
+                              .input = s->input,
+                              .borrows_input = 1,
+                              .values = s->values,
+                              .has_seen_values = 1,
+                              .typed = s->typed,
+                              .backend = s->context->backend == LIBSOLVER_BACKEND_GPU
+                                             ? by_type[s->type].gpu
+                                             : by_type[s->type].cpu};
+    libsolver_status status = pick_magnitudes(t, values, &magnitude);
+    if (status == LIBSOLVER_OK && magnitude) {
+        status = plan(t, 0, magnitude, why);
+        *with = t;
+    }
+    memory_free(&env->memory, magnitude);
+    if (status != LIBSOLVER_OK || !*with) {
+        libsolver_analysis_free(t);
+        *with = NULL;
+    }
+    return status;
+}
+
 void libsolver_analysis_free(libsolver_analysis *s)
 {
     if (!s)
@@ -303,7 +364,8 @@ void libsolver_analysis_free(libsolver_analysis *s)
         s->backend->discard(s->plan);
     memory_free(m, s->schur_rows);
     forest_free(m, &s->forest);
-    input_free(m, &s->input);
+    if (!s->borrows_input)
+        input_free(m, &s->input);
     memory_free(m, s);
 }
 

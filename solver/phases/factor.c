@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/phases/context.h"
 #include "solver/phases/host_view.h"
+#include "solver/phases/options.h"
 #include "solver/phases/workspace.h"
+#include <omp.h>
 #include <string.h>
 
 /* Memory for values and the backend's object. */
@@ -11,6 +13,7 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     memory *m = &s->context->env.memory;
     memory_part part[FACTOR_VALUE_PARTS];
     f->analysis = s;
+    f->pivot_threshold = s->options.pivot_threshold;
     if (!memory_take(m, part, factor_value_parts(f, s, part)))
         return FAIL(&f->last, LIBSOLVER_OUT_OF_MEMORY, "the values wanted %lld more bytes",
                     (long long)m->wanted);
@@ -57,6 +60,7 @@ static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors
         shift->ld < (shift->layout == LIBSOLVER_COLUMN_MAJOR ? n : 1) || (!shift->values && n > 0))
         return FAIL(&f->last, LIBSOLVER_INVALID, "the shift is not a vector of %lld values",
                     (long long)n);
+    TRY(reserved_check(shift, &f->last));
     if (shift->type != f->analysis->type)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the shift has not the factor's type");
     if (shift->place != LIBSOLVER_HOST)
@@ -143,8 +147,9 @@ static libsolver_status factorize_values(libsolver_factor *f)
                    : o->scaling == LIBSOLVER_OFF ? BACKEND_UNSCALED
                                                  : BACKEND_EQUILIBRATE,
         .may_match = o->matching == LIBSOLVER_AUTO,
-        .pivot_threshold = o->pivot_threshold,
+        .pivot_threshold = f->pivot_threshold,
         .delay_cap = o->delay_cap,
+        .inertia_effort = (int)o->inertia_effort,
     };
     TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
     if (!f->workspace)
@@ -159,11 +164,40 @@ static libsolver_status factorize_values(libsolver_factor *f)
     return f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
 }
 
+/* The first values, where the analysis had none: if they call for pairs of rows that are eliminated
+ * together, the factor goes on with an order of its own. */
+static libsolver_status follow_values(libsolver_factor *f)
+{
+    const libsolver_analysis *before = f->analysis;
+    libsolver_analysis *with;
+    if (f->is_on_device)
+        return LIBSOLVER_OK;
+    const double begin = omp_get_wtime();
+    const libsolver_status status = analysis_with_values(before, f->incoming, &with, &f->last);
+    if (status == LIBSOLVER_OUT_OF_MEMORY && !f->last.text[0])
+        return NO_MEMORY(&f->context->env, "the order of the factor", &f->last);
+    TRY(status);
+    if (!with)
+        return LIBSOLVER_OK;
+    before->backend->destroy(f->numeric);
+    f->numeric = NULL;
+    f->analysis = f->own_analysis = with;
+    f->analysis_seconds = omp_get_wtime() - begin;
+    environment_log(
+        &f->context->env,
+        "many zeros on the diagonal, which the analysis could not see: a new order in %.1f "
+        "ms, for this factor",
+        1e3 * f->analysis_seconds);
+    return with->backend->create(with->plan, &f->numeric, &f->last);
+}
+
 static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a,
-                                  const libsolver_vectors *shift)
+                                  const libsolver_vectors *shift, int is_first)
 {
     message_clear(&f->last);
     f->status = new_values(f, a, shift);
+    if (f->status == LIBSOLVER_OK && is_first)
+        f->status = follow_values(f);
     if (f->status == LIBSOLVER_OK)
         f->status = factorize_values(f);
     return f->status;
@@ -190,8 +224,9 @@ static libsolver_factor *new_factor(libsolver_context *context, message *why)
     return f;
 }
 
-libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolver_matrix *a,
-                                     libsolver_factor **factor)
+libsolver_status libsolver_factorize_shifted(const libsolver_analysis *s, const libsolver_matrix *a,
+                                             const libsolver_vectors *shift,
+                                             libsolver_factor **factor)
 {
     if (factor)
         *factor = NULL;
@@ -210,7 +245,7 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
     }
     libsolver_status status = prepare(f, s);
     if (status == LIBSOLVER_OK)
-        status = a ? factorize(f, a, NULL) : without_matrix(f);
+        status = a ? factorize(f, a, shift, 1) : without_matrix(f);
     if (status < 0)
         context_message(s->context, &f->last);
     if (status == LIBSOLVER_INVALID || status == LIBSOLVER_PATTERN_MISMATCH ||
@@ -221,6 +256,23 @@ libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolve
     return status;
 }
 
+libsolver_status libsolver_factorize(const libsolver_analysis *s, const libsolver_matrix *a,
+                                     libsolver_factor **factor)
+{
+    return libsolver_factorize_shifted(s, a, NULL, factor);
+}
+
+libsolver_status libsolver_set_pivot_threshold(libsolver_factor *f, double threshold)
+{
+    if (!f)
+        return LIBSOLVER_INVALID;
+    message why = {0};
+    const libsolver_status status = threshold_check(threshold, &why);
+    if (status == LIBSOLVER_OK)
+        f->pivot_threshold = threshold;
+    return factor_outcome(f, status, &why);
+}
+
 libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsolver_matrix *a,
                                                const libsolver_vectors *shift)
 {
@@ -228,7 +280,7 @@ libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsol
         return LIBSOLVER_INVALID;
     if (!f->numeric)
         return FAIL(&f->last, LIBSOLVER_INVALID, "there is no analysis: it failed");
-    return factorize(f, a, shift);
+    return factorize(f, a, shift, 0);
 }
 
 libsolver_status libsolver_refactorize(libsolver_factor *f, const libsolver_matrix *a)
@@ -284,7 +336,7 @@ libsolver_status libsolver_factor_matrix(const libsolver_matrix *a,
         return f->status;
     }
     f->status = prepare(f, f->own_analysis);
-    return f->status == LIBSOLVER_OK ? factorize(f, a, NULL) : f->status;
+    return f->status == LIBSOLVER_OK ? factorize(f, a, NULL, 0) : f->status;
 }
 
 void libsolver_factor_free(libsolver_factor *f)

@@ -79,11 +79,15 @@ int64_t factor_bytes(const libsolver_analysis *s)
            memory_counted(1, sizeof(libsolver_workspace));
 }
 
+double factor_tolerance_asked(const libsolver_factor *f, double asked)
+{
+    const int single = f->analysis->type == LIBSOLVER_S || f->analysis->type == LIBSOLVER_C;
+    return asked > 0 ? asked : single ? 5e-6 : 1e-14;
+}
+
 double factor_tolerance(const libsolver_factor *f)
 {
-    const libsolver_options *o = &f->analysis->options;
-    const int single = f->analysis->type == LIBSOLVER_S || f->analysis->type == LIBSOLVER_C;
-    return o->tolerance > 0 ? o->tolerance : single ? 5e-6 : 1e-14;
+    return factor_tolerance_asked(f, f->analysis->options.tolerance);
 }
 
 libsolver_status factor_needed(const libsolver_factor *f, message *why)

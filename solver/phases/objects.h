@@ -21,6 +21,8 @@ struct libsolver_analysis {
     libsolver_options options;
     libsolver_type type;
     libsolver_symmetry symmetry;
+    int has_seen_values; /* they were there, and could shape the order */
+    int borrows_input;   /* the next is another analysis's */
     input input;         /* pattern of A in the caller's order, and where each entry given goes; */
     value_map values;    /* the latter for backends */
     int64_t schur_size;  /* rows that are not eliminated: */
@@ -46,16 +48,18 @@ struct libsolver_factor {
     libsolver_context *context;
     const libsolver_analysis *analysis;
     libsolver_context *own_context;   /* simple level: freed with the factor */
-    libsolver_analysis *own_analysis; /* */
+    libsolver_analysis *own_analysis; /* of the simple level, or by the first values */
+    double analysis_seconds;          /* the latter's */
     void *numeric;                    /* the backend's */
     void *incoming; /* nnz scalars: values as they come in, duplicates summed, the diagonal shifted
                      */
     void *diagonal; /* n scalars: diagonal without the shift; with values on the device, the shift
                      */
     int has_values; /* the values given last were good, and these two hold them, or ... */
-    int is_on_device; /* ... the backend does, on a device */
-    void *mirrored;   /* the same for the other triangle of a FULL matrix, otherwise NULL */
-    int usable;       /* numeric holds a factor of the values given last */
+    int is_on_device;       /* ... the backend does, on a device */
+    void *mirrored;         /* the same for the other triangle of a FULL matrix, otherwise NULL */
+    double pivot_threshold; /* of the next factorization */
+    int usable;             /* numeric holds a factor of the values given last */
     libsolver_status status;
     backend_report report;
     libsolver_workspace *workspace; /* the factor's own */
@@ -70,6 +74,12 @@ static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry s
     return (type == LIBSOLVER_Z || type == LIBSOLVER_C) && symmetry == LIBSOLVER_SYMMETRIC;
 }
 
+/* Where s has not seen values and these, of the pattern's entries in its order, call for pairs of
+ * rows that are eliminated together: an analysis that orders them so, which s must outlive.
+ * Otherwise *with is NULL.  OUT_OF_MEMORY, CANCELLED. */
+libsolver_status analysis_with_values(const libsolver_analysis *s, const void *values,
+                                      libsolver_analysis **with, message *why);
+
 /* What holds the values of a factor's matrix as they come in, for memory_take. */
 #define FACTOR_VALUE_PARTS 3
 int factor_value_parts(libsolver_factor *f, const libsolver_analysis *s,
@@ -77,7 +87,8 @@ int factor_value_parts(libsolver_factor *f, const libsolver_analysis *s,
 /* Host bytes that a factor takes beside the backend's, its own workspace included. */
 int64_t factor_bytes(const libsolver_analysis *s);
 
-/* The backward error that is wanted. */
+/* The backward error that is wanted; asked: what the caller says, 0 for the default. */
+double factor_tolerance_asked(const libsolver_factor *f, double asked);
 double factor_tolerance(const libsolver_factor *f);
 /* SINGULAR, PERTURBED or OK: what is to be said of all that the factor answers. */
 libsolver_status factor_remark(const libsolver_factor *f);

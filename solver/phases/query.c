@@ -72,6 +72,7 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
     info->host_bytes = m->in_use;
     info->host_bytes_peak = m->peak;
     info->allocations = m->calls;
+    info->analysis_seconds = f->analysis_seconds;
 }
 
 /* Whether L and D can be read. */

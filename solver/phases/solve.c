@@ -1,5 +1,6 @@
 /* solver/phases/solve.c: the third phase: solves and refinement
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "solver/phases/options.h"
 #include "solver/phases/workspace.h"
 #include <math.h>
 #include <string.h>
@@ -29,14 +30,12 @@ static int remarks_of(const libsolver_factor *f)
 }
 
 /* Solves and refines, or only refines, in a workspace that has been taken. */
-static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w, int solve_first,
-                               const libsolver_vectors *b, const libsolver_vectors *x,
-                               double *backward_error, message *why)
+static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w,
+                               const backend_refinement *how, const libsolver_vectors *b,
+                               const libsolver_vectors *x, double *backward_error, message *why)
 {
-    const double tolerance = factor_tolerance(f);
-    backend_refinement r = {.solve_first = solve_first,
-                            .steps = f->analysis->options.refine_steps,
-                            .tolerance = tolerance};
+    backend_refinement r = *how;
+    const double tolerance = r.tolerance;
     w->info.backward_error = w->info.backward_error_initial = NAN;
     w->info.remarks = 0;
     const libsolver_status status =
@@ -57,6 +56,27 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
     return w->info.remarks & LIBSOLVER_PERTURBED ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
 }
 
+/* Limits of a refinement: the caller's, NULL for those of the options. */
+static libsolver_status read_limits(const libsolver_factor *f, const libsolver_limits *limits,
+                                    int solve_first, backend_refinement *how, message *why)
+{
+    if (limits) {
+        TRY(limits_check(limits->steps, limits->tolerance, why));
+        for (int i = 0; i < (int)(sizeof limits->reserved / sizeof limits->reserved[0]); i++)
+            if (limits->reserved[i] != 0)
+                return FAIL(why, LIBSOLVER_INVALID, "reserved fields of limits must be zero");
+    }
+    const libsolver_options *o = f->analysis ? &f->analysis->options : NULL;
+    *how = (backend_refinement){.solve_first = solve_first,
+                                .steps = limits ? limits->steps
+                                         : o    ? o->refine_steps
+                                                : 0};
+    if (f->analysis)
+        how->tolerance =
+            limits ? factor_tolerance_asked(f, limits->tolerance) : factor_tolerance(f);
+    return LIBSOLVER_OK;
+}
+
 /* Makes the factor's own workspace wide enough. */
 static libsolver_status widen(libsolver_factor *f, int64_t columns, message *why)
 {
@@ -70,17 +90,20 @@ static libsolver_status widen(libsolver_factor *f, int64_t columns, message *why
     return LIBSOLVER_OK;
 }
 
-static libsolver_status solve(libsolver_factor *f, const libsolver_vectors *b,
-                              const libsolver_vectors *x, message *why)
+static libsolver_status solve(libsolver_factor *f, libsolver_workspace *w,
+                              const libsolver_limits *limits, const libsolver_vectors *b,
+                              const libsolver_vectors *x, double *backward_error, message *why)
 {
+    backend_refinement how;
+    TRY(read_limits(f, limits, 1, &how, why));
     TRY(schur_refused(f, why));
-    TRY(workspace_check(f, NULL, b, x, why));
+    TRY(workspace_check(f, w, b, x, why));
     TRY(check_finite(f, b, why));
-    TRY(workspace_take(f, NULL, why));
-    libsolver_status status = widen(f, b->columns, why);
+    TRY(workspace_take(f, w, why));
+    libsolver_status status = w ? LIBSOLVER_OK : widen(f, b->columns, why);
     if (status == LIBSOLVER_OK)
-        status = refine(f, f->workspace, 1, b, x, NULL, why);
-    workspace_give_back(f, NULL);
+        status = refine(f, w ? w : f->workspace, &how, b, x, backward_error, why);
+    workspace_give_back(f, w);
     return status;
 }
 
@@ -90,8 +113,21 @@ libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
-    const libsolver_status status = solve(f, b, x, &why);
+    const libsolver_status status = solve(f, NULL, NULL, b, x, NULL, &why);
     factor_message(f, &why);
+    return status;
+}
+
+libsolver_status libsolver_solve_within(libsolver_factor *f, libsolver_workspace *workspace,
+                                        const libsolver_limits *limits, const libsolver_vectors *b,
+                                        const libsolver_vectors *x, double *backward_error)
+{
+    if (!f)
+        return LIBSOLVER_INVALID;
+    message why = {0};
+    const libsolver_status status = solve(f, workspace, limits, b, x, backward_error, &why);
+    if (status != LIBSOLVER_OK)
+        factor_message(f, &why);
     return status;
 }
 
@@ -126,16 +162,20 @@ libsolver_status libsolver_solve_plain(const libsolver_factor *f, libsolver_part
 }
 
 static libsolver_status only_refine(const libsolver_factor *f, libsolver_workspace *w,
-                                    const libsolver_vectors *b, const libsolver_vectors *x,
-                                    double *backward_error, message *why)
+                                    const libsolver_limits *limits, const libsolver_vectors *b,
+                                    const libsolver_vectors *x, double *backward_error,
+                                    message *why)
 {
+    backend_refinement how;
+    TRY(read_limits(f, limits, 0, &how, why));
     TRY(schur_refused(f, why));
     TRY(workspace_check(f, w, b, x, why));
     if (b->values == x->values && b->columns > 0 && b->rows > 0)
         return FAIL(why, LIBSOLVER_INVALID, "x is b, which is still wanted");
     TRY(check_finite(f, b, why));
     TRY(workspace_take(f, w, why));
-    const libsolver_status status = refine(f, w ? w : f->workspace, 0, b, x, backward_error, why);
+    const libsolver_status status =
+        refine(f, w ? w : f->workspace, &how, b, x, backward_error, why);
     workspace_give_back(f, w);
     return status;
 }
@@ -144,10 +184,17 @@ libsolver_status libsolver_refine(const libsolver_factor *f, libsolver_workspace
                                   const libsolver_vectors *b, const libsolver_vectors *x,
                                   double *backward_error)
 {
+    return libsolver_refine_within(f, workspace, NULL, b, x, backward_error);
+}
+
+libsolver_status libsolver_refine_within(const libsolver_factor *f, libsolver_workspace *workspace,
+                                         const libsolver_limits *limits, const libsolver_vectors *b,
+                                         const libsolver_vectors *x, double *backward_error)
+{
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
-    const libsolver_status status = only_refine(f, workspace, b, x, backward_error, &why);
+    const libsolver_status status = only_refine(f, workspace, limits, b, x, backward_error, &why);
     if (status != LIBSOLVER_OK)
         factor_message(f, &why);
     return status;

@@ -58,6 +58,14 @@ void libsolver_workspace_free(libsolver_workspace *w)
     memory_free(&w->factor->context->env.memory, w);
 }
 
+libsolver_status reserved_check(const libsolver_vectors *v, message *why)
+{
+    for (int i = 0; i < (int)(sizeof v->reserved / sizeof v->reserved[0]); i++)
+        if (v->reserved[i] != 0)
+            return FAIL(why, LIBSOLVER_INVALID, "reserved fields of vectors must be zero");
+    return LIBSOLVER_OK;
+}
+
 /* Whether the factor is there and the workspace its own. */
 static libsolver_status check_handles(const libsolver_factor *f, const libsolver_workspace *w,
                                       message *why)
@@ -86,6 +94,7 @@ libsolver_status workspace_check(const libsolver_factor *f, const libsolver_work
                         (long long)b->columns);
         if ((unsigned)v->layout > LIBSOLVER_ROW_MAJOR || (unsigned)v->place > LIBSOLVER_DEVICE)
             return FAIL(why, LIBSOLVER_INVALID, "a field of %s has no legal value", name);
+        TRY(reserved_check(v, why));
         if (v->ld < (v->layout == LIBSOLVER_COLUMN_MAJOR ? v->rows : v->columns))
             return FAIL(why, LIBSOLVER_INVALID, "the leading dimension %lld of %s is too small",
                         (long long)v->ld, name);

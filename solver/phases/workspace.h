@@ -15,6 +15,8 @@ libsolver_status workspace_create(const libsolver_factor *f, int64_t columns,
 libsolver_status workspace_check(const libsolver_factor *f, const libsolver_workspace *w,
                                  const libsolver_vectors *b, const libsolver_vectors *x,
                                  message *why);
+/* INVALID if a reserved field is not zero. */
+libsolver_status reserved_check(const libsolver_vectors *v, message *why);
 /* Gives the workspace to this call alone, until it gives it back.  INVALID: another has it. */
 libsolver_status workspace_take(const libsolver_factor *f, libsolver_workspace *w, message *why);
 void workspace_give_back(const libsolver_factor *f, libsolver_workspace *w);

@@ -285,7 +285,7 @@ static void bad_options_are_refused(void **state)
             o.memory_limit = -1;
             break;
         case 11:
-            o.pivot_threshold = 0;
+            o.pivot_threshold = -1e-9;
             break;
         case 12:
             o.pivot_threshold = 0.51;

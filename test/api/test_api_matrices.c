@@ -172,7 +172,7 @@ static void bad_matrices_are_refused_by_analyze(void **state)
     BAD(LIBSOLVER_INVALID, "base 2", v.base = 2);
     BAD(LIBSOLVER_INVALID, "base -1", v.base = -1);
     BAD(LIBSOLVER_INVALID, "pointers[0] is 0", v.base = 1);
-    BAD(LIBSOLVER_INVALID, "no legal value", v.storage = (libsolver_storage)3);
+    BAD(LIBSOLVER_INVALID, "no legal value", v.storage = (libsolver_storage)6);
     BAD(LIBSOLVER_INVALID, "no legal value", v.format = (libsolver_format)2);
     BAD(LIBSOLVER_INVALID, "no legal value", v.pointer_type = (libsolver_index)2);
     BAD(LIBSOLVER_INVALID, "no legal value", v.index_type = (libsolver_index)-1);

@@ -121,8 +121,7 @@ static void a_small_row_is_measured_against_the_norms(void **state)
     static const double beta[] = {1e-20, 1500 * EPS, 1999 * EPS, 2001 * EPS, 1};
     for (int i = 0; i < 5; i++) {
         double x[] = {1, 0}, b[] = {1, beta[i]}, error = -1;
-        const libsolver_vectors vx = {
-            x, 2, 1, 2, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
+        const libsolver_vectors vx = {.values = x, .rows = 2, .columns = 1, .ld = 2};
         libsolver_vectors vb = vx;
         vb.values = b;
         backend_refinement refinement = {.solve_first = 0, .steps = 0, .tolerance = 1e-14};

@@ -195,8 +195,7 @@ static void the_usual_number_of_threads_does_not_matter(void **state)
         double *x = nan_array(1200 * 64);
         for (int i = 0; i < 1200 * 64; i++)
             x[i] = random_real(&r);
-        const libsolver_vectors v = {
-            x, 1200, 64, 1200, LIBSOLVER_D, LIBSOLVER_COLUMN_MAJOR, LIBSOLVER_HOST};
+        const libsolver_vectors v = {.values = x, .rows = 1200, .columns = 64, .ld = 1200};
         assert_int_equal(cpu->solve(s.numeric, 7, w, &v, &v, &s.why), LIBSOLVER_OK);
         if (run == 0)
             first = x;

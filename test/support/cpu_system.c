@@ -308,10 +308,12 @@ block random_block(random_stream *r, int32_t n, int64_t columns, int filled)
     const int64_t ld = (by_rows ? columns : n) + random_below(r, 4);
     block b = {.size = ld * (by_rows ? n : columns)};
     b.values = nan_scalars(b.size);
-    b.v = (libsolver_vectors){b.values,      n,
-                              columns,       ld,
-                              SCALAR_TYPE,   by_rows ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR,
-                              LIBSOLVER_HOST};
+    b.v = (libsolver_vectors){.values = b.values,
+                              .rows = n,
+                              .columns = columns,
+                              .ld = ld,
+                              .type = SCALAR_TYPE,
+                              .layout = by_rows ? LIBSOLVER_ROW_MAJOR : LIBSOLVER_COLUMN_MAJOR};
     for (int64_t j = 0; j < columns && filled; j++)
         for (int32_t i = 0; i < n; i++)
             b.values[by_rows ? i * ld + j : i + j * ld] = random_entry(r);

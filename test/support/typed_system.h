@@ -49,9 +49,24 @@ static inline void arrays_append(arrays *v, int64_t row, int64_t column, scalar 
     v->values[v->view.nnz++] = value;
 }
 
-/* The view of kind 0 .. 11 (0: LOWER, compressed, base 0), r: entries come in two parts, NULL: in
- * one. */
-#define VIEWS 12
+/* Whether a view holds the entry, read or not; what is not read is not a number. */
+static inline int is_held(libsolver_storage storage, int64_t row, int64_t column)
+{
+    return storage == LIBSOLVER_LOWER    ? row >= column
+           : storage == LIBSOLVER_UPPER  ? row <= column
+           : storage == LIBSOLVER_EITHER ? row == column || (row > column) == (row + column) % 2
+                                         : 1;
+}
+static inline int is_read(libsolver_storage storage, int64_t row, int64_t column)
+{
+    return storage == LIBSOLVER_LOWER_OF_FULL   ? row >= column
+           : storage == LIBSOLVER_UPPER_OF_FULL ? row <= column
+                                                : 1;
+}
+
+/* The view of kind 0 .. 23 (0: LOWER, compressed, base 0; 12 and more: as 12 less, with the last
+ * three storages instead of the first), r: entries come in two parts, NULL: in one. */
+#define VIEWS 24
 static inline arrays *view_of(const dense *s, int kind, random_stream *r)
 {
     arrays *v = calloc(1, sizeof *v);
@@ -62,9 +77,9 @@ static inline arrays *view_of(const dense *s, int kind, random_stream *r)
                            .values = v->values,
                            .type = SCALAR_TYPE,
                            .symmetry = s->hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
-                           .storage = (libsolver_storage)(kind % 3),
+                           .storage = (libsolver_storage)(kind % 3 + kind / 12 * 3),
                            .format = (libsolver_format)(kind / 3 % 2),
-                           .base = kind / 6,
+                           .base = kind / 6 % 2,
                            .pointer_type = LIBSOLVER_INT64,
                            .index_type = LIBSOLVER_INT64};
     int64_t starts[MOST + 1];
@@ -72,10 +87,10 @@ static inline arrays *view_of(const dense *s, int kind, random_stream *r)
         starts[column] = v->view.nnz + v->view.base;
         for (int64_t row = 0; row < s->n; row++) {
             const int64_t i = row > column ? row : column, j = row > column ? column : row;
-            if (!s->stored[i][j] || (v->view.storage == LIBSOLVER_LOWER && row < column) ||
-                (v->view.storage == LIBSOLVER_UPPER && row > column))
+            if (!s->stored[i][j] || !is_held(v->view.storage, row, column))
                 continue;
-            const scalar value = (scalar)dense_at(s, row, column);
+            const scalar value =
+                is_read(v->view.storage, row, column) ? (scalar)dense_at(s, row, column) : NAN;
             scalar part = r ? dense_scalar(r) : 0;
             part = row == column ? scalar_diagonal(part, s->hermitian) : part;
             arrays_append(v, row, column, value - part);

@@ -35,7 +35,7 @@ static void draw_permutation(fuzz_session *s)
 
 void draw_options(fuzz_session *s)
 {
-    static const double thresholds[] = {0.01, 0.01, 0.01, 0.5, 0.1, 1e-4, 1e-8},
+    static const double thresholds[] = {0, 0, 0.01, 0.5, 0.1, 1e-4, 1e-8},
                         tolerances[] = {0, 0, 0, 1e-10, 1e-4, 1e-15};
     static const int64_t caps[] = {0, 0, 0, 1, 3, 20};
     static const int steps[] = {10, 10, 10, 0, 1, 3};
@@ -60,6 +60,7 @@ void draw_options(fuzz_session *s)
     if (s->given.is_single && o->tolerance > 0 && o->tolerance < 1e-7)
         o->tolerance = 1e-6;
     o->keep = (libsolver_choice)below(s, 3);
+    o->inertia_effort = (libsolver_effort)below(s, 3);
     o->mixed = !s->given.is_single && chance(s, 20) ? LIBSOLVER_ON : LIBSOLVER_OFF;
     o->delay_cap = caps[below(s, 6)];
     if (o->ordering == LIBSOLVER_ORDERING_USER)
@@ -79,22 +80,22 @@ void tell_options(fuzz_session *s)
     static const char *const orderings[] = {"AUTO", "AMD", "ND", "METIS", "NATURAL", "USER"},
                              *const choices[] = {"AUTO", "ON", "OFF"};
     static const char *const types = "dszc";
+    static const char *const storages[] = {"LOWER",         "UPPER",         "FULL",
+                                           "LOWER_OF_FULL", "UPPER_OF_FULL", "EITHER"};
     const libsolver_options *o = &s->options;
     const libsolver_matrix *m = &s->view.matrix;
     session_tell(s, "%s, n = %d, type %c %s; %s %s, base %d, int%d and int%d, %d entries",
                  s->given.family, s->given.n, types[s->given.type],
-                 s->given.symmetry ? "Hermitian" : "symmetric",
-                 m->storage == LIBSOLVER_LOWER   ? "LOWER"
-                 : m->storage == LIBSOLVER_UPPER ? "UPPER"
-                                                 : "FULL",
+                 s->given.symmetry ? "Hermitian" : "symmetric", storages[m->storage],
                  m->format ? "triplets" : "compressed", m->base, m->pointer_type ? 64 : 32,
                  m->index_type ? 64 : 32, (int)s->view.entries);
     session_tell(s,
                  "kind %s, ordering %s, matching %s, scaling %s, u = %g, purpose %d, %d steps, "
                  "tolerance %g, "
-                 "mixed %s, delay_cap %d, %d Schur rows, %d "
+                 "mixed %s, delay_cap %d, effort %d, %d Schur rows, %d "
                  "threads, limit %d",
                  kinds[o->kind], orderings[o->ordering], choices[o->matching], choices[o->scaling],
                  o->pivot_threshold, o->purpose, o->refine_steps, o->tolerance, choices[o->mixed],
-                 (int)o->delay_cap, (int)o->schur_size, o->threads, (int)o->memory_limit);
+                 (int)o->delay_cap, (int)o->inertia_effort, (int)o->schur_size, o->threads,
+                 (int)o->memory_limit);
 }

@@ -15,6 +15,19 @@ static void overwrite(fuzz_view *v, libsolver_type type, int64_t k, double with)
     block_set(&b, k, 0, with, 0);
 }
 
+/* An entry whose value is read. */
+static int64_t random_read_entry(fuzz_session *s)
+{
+    const libsolver_storage storage = s->view.matrix.storage;
+    for (;;) {
+        const int64_t k = below(s, (int)s->view.entries);
+        const fuzz_entry *e = &s->view.entry[k];
+        if (!(storage == LIBSOLVER_LOWER_OF_FULL && e->row < e->column) &&
+            !(storage == LIBSOLVER_UPPER_OF_FULL && e->row > e->column))
+            return k;
+    }
+}
+
 /* Options or a matrix that are at fault, before all else. */
 void do_refused_begin(fuzz_session *s)
 {
@@ -26,7 +39,7 @@ void do_refused_begin(fuzz_session *s)
     libsolver_options o = s->options;
     libsolver_matrix a = s->view.matrix;
     libsolver_factor *f = NULL;
-    const int64_t entry = s->view.entries > 0 ? below(s, (int)s->view.entries) : 0;
+    const int64_t entry = s->view.entries > 0 ? random_read_entry(s) : 0;
     void *indices = fuzz_room(s->view.entries, 8);
     memcpy(indices, s->view.indices, 8 * (size_t)s->view.entries);
     a.indices = indices;
@@ -49,7 +62,7 @@ void do_refused_begin(fuzz_session *s)
         o.permutation = permutation;
         permutation[0] = s->given.n;
     } else if (fault == 7)
-        o.pivot_threshold = below(s, 2);
+        o.pivot_threshold = below(s, 2) ? 1 : -1;
     o.memory_limit = 0;
     session_tell(s, "factor_matrix with %s that is none", faults[fault]);
     const libsolver_status status = libsolver_factor_matrix(&a, &o, &f);
@@ -100,7 +113,7 @@ void do_refused_refactorize(fuzz_session *s)
     else if (fault == 3)
         a.symmetry = a.symmetry ? LIBSOLVER_SYMMETRIC : LIBSOLVER_HERMITIAN;
     else if (fault == 4) {
-        overwrite(&s->view, s->given.type, below(s, (int)s->view.entries), NAN);
+        overwrite(&s->view, s->given.type, random_read_entry(s), NAN);
         wanted = LIBSOLVER_NONFINITE;
         s->has_given = 0;
     } else if (fault == 5)

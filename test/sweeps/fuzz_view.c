@@ -50,9 +50,10 @@ static int64_t list_entries(random_stream *r, const fuzz_system *a, libsolver_st
         for (int i = j; i < a->n; i++) {
             if (!a->stored[i + j * a->n])
                 continue;
-            for (int side = storage == LIBSOLVER_UPPER;
-                 side <= (storage != LIBSOLVER_LOWER && (i != j || storage == LIBSOLVER_UPPER));
-                 side++) {
+            const int is_either = storage == LIBSOLVER_EITHER,
+                      first = storage == LIBSOLVER_UPPER || (is_either && random_below(r, 2)),
+                      last = is_either || storage <= LIBSOLVER_UPPER ? first : i != j;
+            for (int side = first; side <= last; side++) {
                 const int in_parts = random_below(r, 100) < parts, row = side ? j : i,
                           column = side ? i : j;
                 if (in_parts) {
@@ -102,7 +103,7 @@ fuzz_view view_random(random_stream *r, const fuzz_system *a)
     fuzz_view v = {.entry = fuzz_room(most, sizeof *v.entry)};
     libsolver_matrix *m = &v.matrix;
     *m = (libsolver_matrix){.n = a->n, .type = a->type, .symmetry = a->symmetry};
-    m->storage = (libsolver_storage)random_below(r, 3);
+    m->storage = (libsolver_storage)random_below(r, 6);
     m->format = (libsolver_format)random_below(r, 2);
     m->pointer_type = (libsolver_index)random_below(r, 2);
     m->index_type = (libsolver_index)random_below(r, 2);
@@ -139,7 +140,11 @@ void view_fill(fuzz_view *v, const fuzz_system *a)
         double part[2] = {a->re[at], above && a->is_hermitian ? -a->im[at] : a->im[at]};
         for (int i = 0; i < 2 && e.part > 0; i++)
             part[i] = e.part == 1 ? leading(part[i]) : part[i] - leading(part[i]);
-        put(a->type, v->values, k, part[0], part[1]);
+        const libsolver_storage storage = v->matrix.storage;
+        const int ignored = storage == LIBSOLVER_LOWER_OF_FULL   ? above
+                            : storage == LIBSOLVER_UPPER_OF_FULL ? e.row > e.column
+                                                                 : 0;
+        put(a->type, v->values, k, ignored ? NAN : part[0], part[1]);
     }
 }
 

@@ -79,6 +79,72 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
     return LIBSOLVER_OK;
 }
 
+/* Work is k m^2 of each front of k candidates and m rows.  An attempt after which a lower threshold
+ * could be tried ends at a front below which columns that such a threshold would not have delayed
+ * have added WORK_FACTOR times the planned work of all fronts and WORK_FLOPS, about half a
+ * millisecond, more, and that is WORK_PART of what all delayed columns have added.  They add, in
+ * planned works, and all delayed ones: kkt_3d27 19.4, 19.6; acopf_case1354pegase_it05 16.9, 16.9;
+ * sqd_cvxqp3_m_2x2_it10 6.1, 6.1.  Where most columns wait for entries, not for larger ones, the
+ * lower threshold delays as many: kkt_para 3.8, 6.9; ncvxqp1 3.0, 10.7; kkt_qpilotno 12.5, 190. */
+#define WORK_FACTOR 0.5
+#define WORK_FLOPS ((int64_t)20000000)
+#define WORK_PART 0.75
+
+static int64_t planned_work(const cpu_plan *plan)
+{
+    int64_t work = 0;
+    for (int32_t s = 0; s < plan->part.supernodes; s++)
+        work += (int64_t)plan_pivots(plan, s) * plan_rows(plan, s) * plan_rows(plan, s);
+    return work;
+}
+
+/* Of the front of node s, before it is eliminated.  Sums over what lies below it: whether some
+ * front ends the attempt does not depend on threads. */
+static libsolver_status count_work(numeric *f, int32_t s)
+{
+    node *v = &f->node[s];
+    int64_t savable = 0;
+    if (f->attempt.work_limit == 0)
+        return LIBSOLVER_OK;
+    v->work_savable = v->work_delayed = 0;
+    for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
+        savable += f->node[c].savable;
+        v->work_savable += f->node[c].work_savable;
+        v->work_delayed += f->node[c].work_delayed;
+    }
+    const int64_t k = v->k - savable, m = v->m - savable, rows = plan_rows(f->plan, s),
+                  work = (int64_t)v->k * v->m * v->m;
+    v->work_savable += work - k * m * m;
+    v->work_delayed += work - plan_pivots(f->plan, s) * rows * rows;
+    return v->work_savable > f->attempt.work_limit &&
+                   (double)v->work_savable >= WORK_PART * (double)v->work_delayed
+               ? TOO_MUCH_WORK
+               : LIBSOLVER_OK;
+}
+
+/* Whether column j of those that the front has delayed, or its row, has an entry among them that
+ * the lower threshold accepts. */
+static int is_savable(const node *v, int j)
+{
+    const int64_t m = v->m;
+    const scalar *column = v->panel + j * m;
+    double inside = 0, outside = 0;
+    for (int i = v->p; i < j; i++)
+        inside = fmax(inside, (double)scalar_abs(v->panel[j + i * m]));
+    for (int i = j; i < v->k; i++)
+        inside = fmax(inside, (double)scalar_abs(column[i]));
+    for (int i = v->k; i < v->m; i++)
+        outside = fmax(outside, (double)scalar_abs(column[i]));
+    return inside > 0 && inside >= POLICY_LOWER_THRESHOLD * outside;
+}
+
+static void count_savable(numeric *f, node *v)
+{
+    v->savable = 0;
+    for (int j = v->p; j < v->k && f->attempt.work_limit > 0; j++)
+        v->savable += is_savable(v, j);
+}
+
 static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
 {
     node *v = &f->node[s];
@@ -92,7 +158,9 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
         TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
     }
     TRY(NAME(cpu_assemble)(f, s, t->magnitude));
+    TRY(count_work(f, s));
     TRY(NAME(cpu_eliminate_front)(f, s, t));
+    count_savable(f, v);
     if (s != f->plan->schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
         NAME(front_contribution)(&(front_pivots){f->plan->hermitian, v->m, v->p, v->panel, v->d,
@@ -215,9 +283,10 @@ static libsolver_status finish(numeric *f, backend_report *report)
 
 /* Growth by delayed columns up to which a factorization goes on: this many times the planned size,
  * and bytes, where another scaling could be tried; four times as much where delays could be capped;
- * no limit with a cap. */
+ * no limit with a cap.  Bytes of 64 MiB kept small systems that need the cap in the end at work for
+ * twice as long (kkt_stadat3 1.16 s, 0.63 with 16), by bench_indefinite. */
 #define GROWTH_FACTOR 8
-#define GROWTH_BYTES ((int64_t)64 << 20)
+#define GROWTH_BYTES ((int64_t)16 << 20)
 
 libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int cholesky,
                                              const backend_options *options, backend_report *report)
@@ -252,6 +321,10 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
                               (options->may_match                  ? 1
                                : f->attempt.delay_cap == INT32_MAX ? 4
                                                                    : 0);
+    f->attempt.work_limit =
+        options->may_lower && !cholesky
+            ? (int64_t)(WORK_FACTOR * (double)planned_work(f->plan)) + WORK_FLOPS
+            : 0;
     atomic_store(&f->watch.stopped, 0);
     atomic_store(&f->attempt.failed, INT32_MAX);
     atomic_store(&f->attempt.stop, LIBSOLVER_OK);

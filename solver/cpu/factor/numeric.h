@@ -16,6 +16,10 @@
  * Where it lies:   | panel m x k | d, e: k each | index m | up m |   (Cholesky: panel only) */
 typedef struct node {
     int32_t m, k, p;
+    int32_t savable; /* of the delayed columns, those that a lower threshold would not have delayed;
+                        counted where that may be tried, with ... */
+    int64_t work_savable, work_delayed; /* ... the work that they, and all delayed ones, have added
+                                           here and below */
     int32_t room; /* delayed columns that the planned space for the contribution block allows */
     scalar *panel;
     scalar *d, *e;
@@ -62,6 +66,13 @@ typedef struct kind_memory {
 typedef struct numeric_history {
     int matching_helped;
     search_end last_search;
+    double asked_threshold; /* options.pivot_threshold of the last factorization */
+    enum {
+        UNKNOWN_DELAYS,
+        LOWER_HELPS,
+        LOWER_IS_VAIN
+    } lower; /* a smaller threshold than the first
+                one, where that delays too much */
     kind_memory last_kind;
     int no_room_for_double; /* mixed precision: the factor was to be replaced by one in double, for
                                which memory was wanting */
@@ -86,6 +97,7 @@ typedef struct numeric_attempt {
                           with may_match, ... */
     int may_match;     /* ... the attempt ends with TOO_MANY_DELAYS */
     int64_t growth_limit;    /* most bytes of `grown`, 0: any number */
+    int64_t work_limit;      /* most work_savable, 0: any: the attempt ends with TOO_MUCH_WORK */
     _Atomic int64_t grown;   /* bytes of fronts that did not fit their planned place */
     _Atomic int64_t growths; /* blocks that nodes have of their own, or had in this factorization */
     _Atomic int32_t failed;  /* least supernode whose pivots failed (Cholesky) */
@@ -138,8 +150,14 @@ typedef struct numeric {
                             see doubt_tmpl.c */
 } numeric;
 
-/* Passed up like a status inside the backend: growth_limit was exceeded. */
+/* Passed up like statuses inside the backend: growth_limit was exceeded; work_limit was. */
 #define TOO_MANY_DELAYS ((libsolver_status)INT32_MAX)
+#define TOO_MUCH_WORK ((libsolver_status)(INT32_MAX - 1))
+
+/* The pivot threshold that is tried where the first one delays columns until the work is a multiple
+ * of what was planned.  Of 1e-4, 1e-6 and 1e-8 for kkt_3d27, by bench_indefinite: 85, 18 and 24 ms,
+ * and backward errors before refinement of 3e-8, 5e-8 and 2e-4. */
+#define POLICY_LOWER_THRESHOLD 1e-6
 
 /* A pivot is looked at more closely where it is at most so many times what was assembled into its
  * row (Cholesky: its diagonal entry).  Errors that outgrow large pivots are for matrices that are

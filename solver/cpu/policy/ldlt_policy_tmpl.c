@@ -8,6 +8,9 @@
  * need not be searched for anew. */
 #include "solver/cpu/policy/policy.h"
 
+/* The pivot threshold of the first attempt when the caller leaves it open. */
+#define FIRST_THRESHOLD 0.01
+
 /* The pivot threshold when a smaller one has left pivots in doubt: |L| <= 2 keeps rounding errors
  * as small as they can be. */
 #define CAREFUL_THRESHOLD 0.5
@@ -94,6 +97,13 @@ static libsolver_status try_threshold(numeric *f, backend_options *settings, bac
     return attempt(f, settings, report);
 }
 
+/* Whether the caller wants an attempt after so many. */
+static int may_try(const backend_options *options, int attempts)
+{
+    return options->inertia_effort == LIBSOLVER_EFFORT_FULL ||
+           (options->inertia_effort == LIBSOLVER_EFFORT_ONE && attempts < 2);
+}
+
 /* LDL^T, again by other settings when it comes out badly.  A scaling by matching that has helped is
  * the first choice of the next factorization. */
 static libsolver_status search_settings(numeric *f, const backend_options *options,
@@ -104,6 +114,8 @@ static libsolver_status search_settings(numeric *f, const backend_options *optio
     int helps = is_matched, attempts = 1;
     if (is_matched)
         use_matching(&settings);
+    if (options->inertia_effort == LIBSOLVER_EFFORT_NONE)
+        settings.zero_level = 0; /* an attempt without it would have to follow */
     libsolver_status status = attempt(f, &settings, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(f->plan->env,
@@ -112,17 +124,25 @@ static libsolver_status search_settings(numeric *f, const backend_options *optio
         helps = 1;
         status = attempt(f, &settings, report);
     }
-    if (status == LIBSOLVER_OK && !is_settled(f, report) && settings.may_match) {
+    if (status == LIBSOLVER_OK && may_try(options, attempts) && !is_settled(f, report) &&
+        settings.zero_level > 0 && options->inertia_effort == LIBSOLVER_EFFORT_ONE) {
+        settings.zero_level = 0;
+        status = attempt(f, &settings, report);
+        attempts++;
+    }
+    if (status == LIBSOLVER_OK && may_try(options, attempts) && !is_settled(f, report) &&
+        settings.may_match) {
         status = try_matching(f, &settings, report);
         helps = status == LIBSOLVER_OK && is_settled(f, report);
         attempts++;
     }
-    if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report)) {
+    if (status == LIBSOLVER_OK && options->inertia_effort == LIBSOLVER_EFFORT_FULL &&
+        is_worth_pivoting_again(f, report)) {
         status = try_other_zero(f, &settings, report);
         attempts++;
     }
-    if (status == LIBSOLVER_OK && is_worth_pivoting_again(f, report) &&
-        settings.pivot_threshold < CAREFUL_THRESHOLD) {
+    if (status == LIBSOLVER_OK && may_try(options, attempts) &&
+        is_worth_pivoting_again(f, report) && settings.pivot_threshold < CAREFUL_THRESHOLD) {
         status = try_threshold(f, &settings, report);
         attempts++;
     }
@@ -160,8 +180,9 @@ static libsolver_status repeat_last(numeric *f, backend_report *report, int *is_
     return status;
 }
 
-libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backend_options *options,
-                                                        backend_report *report)
+/* As the last values ended if that was a long search, otherwise by a new one. */
+static libsolver_status search_or_repeat(numeric *f, const backend_options *options,
+                                         backend_report *report)
 {
     int is_enough = 0;
     if (!f->history.last_search.was_long)
@@ -171,4 +192,65 @@ libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backen
         return status;
     log_doubt(f, report, "not as before");
     return search_settings(f, options, report);
+}
+
+/* The lower threshold, once.  *is_enough: it leaves nothing in doubt that others might tell. */
+static libsolver_status try_lower(numeric *f, const backend_options *options,
+                                  backend_report *report, int *is_enough)
+{
+    backend_options settings = *options;
+    settings.pivot_threshold = POLICY_LOWER_THRESHOLD;
+    settings.may_lower = 0;
+    settings.zero_level = 0;
+    if (settings.may_match && f->history.matching_helped)
+        use_matching(&settings);
+    const libsolver_status status = attempt(f, &settings, report);
+    *is_enough = status == LIBSOLVER_OK ? (is_settled(f, report) && report->perturbed == 0) ||
+                                              options->inertia_effort == LIBSOLVER_EFFORT_NONE
+                                        : status != TOO_MANY_DELAYS;
+    return status;
+}
+
+/* The threshold is left to us.  The first one will do unless it delays so many pivots that the work
+ * multiplies; then the lower one, unless that multiplies it too, as where columns wait for entries
+ * and not for larger ones, or leaves pivots in doubt.  What has come of it is kept. */
+static libsolver_status adapt_threshold(numeric *f, backend_options *options,
+                                        backend_report *report)
+{
+    numeric_history *h = &f->history;
+    int is_enough = 0;
+    options->pivot_threshold = FIRST_THRESHOLD;
+    options->may_lower = h->lower == UNKNOWN_DELAYS;
+    if (h->lower != LOWER_HELPS) {
+        const libsolver_status status = search_or_repeat(f, options, report);
+        if (status != TOO_MUCH_WORK)
+            return status;
+        environment_log(f->plan->env,
+                        "delayed pivots multiply the work: pivoting with threshold %g instead",
+                        POLICY_LOWER_THRESHOLD);
+        h->last_search.was_long = 0;
+    }
+    const libsolver_status status = try_lower(f, options, report, &is_enough);
+    h->lower = is_enough ? LOWER_HELPS : LOWER_IS_VAIN;
+    if (is_enough)
+        return status;
+    environment_log(f->plan->env, "threshold %g again: the lower one %s", FIRST_THRESHOLD,
+                    status == LIBSOLVER_OK ? "leaves pivots in doubt" : "delays as many");
+    options->may_lower = 0;
+    if (options->inertia_effort == LIBSOLVER_EFFORT_ONE && status == LIBSOLVER_OK)
+        options->inertia_effort = LIBSOLVER_EFFORT_NONE; /* this is the one more */
+    return search_or_repeat(f, options, report);
+}
+
+libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backend_options *asked,
+                                                        backend_report *report)
+{
+    backend_options options = *asked;
+    if (f->history.asked_threshold != asked->pivot_threshold) {
+        f->history.last_search.was_long = 0;
+        f->history.lower = UNKNOWN_DELAYS;
+    }
+    f->history.asked_threshold = asked->pivot_threshold;
+    return asked->pivot_threshold > 0 ? search_or_repeat(f, &options, report)
+                                      : adapt_threshold(f, &options, report);
 }
