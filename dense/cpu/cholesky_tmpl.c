@@ -5,8 +5,9 @@
 #include "dense/cpu/front_kernels.h"
 #include "dense/cpu/product.h"
 
-/* Columns of a large front that are factorized at a time; they stay in the first cache. */
-#define INNER_BLOCK 32
+/* Columns of a large front that are factorized at a time; they stay in the first cache.  Complex
+ * ones are few, as their kernel has no vectors. */
+#define INNER_BLOCK (SCALAR_COMPLEX ? 8 : 32)
 
 /* Rows [i0, i1) of columns [j, end):  A := (A - L(:, j0:j) L(j:end, j0:j)^H) L(j:end, j:end)^-H */
 static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *panel)

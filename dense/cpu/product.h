@@ -23,4 +23,13 @@ product_kernel NAME(product_plain), NAME(product_avx2), NAME(product_avx512);
 /* The kernel for this processor. */
 product_kernel *NAME(product_here)(void);
 
+#if SCALAR_COMPLEX
+/* X := X T^-T (T^-H if hermitian),  X rows x n, T lower triangular, with a unit diagonal if `unit`;
+ * for a few columns, as solve_right of front_kernels.h is for real types. */
+typedef void solve_kernel(int hermitian, int unit, int rows, int n, const scalar *t, int ldt,
+                          scalar *x, int ldx);
+
+solve_kernel NAME(solve_columns_plain), NAME(solve_columns_avx2), NAME(solve_columns_avx512);
+#endif
+
 #endif

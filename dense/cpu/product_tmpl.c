@@ -249,3 +249,32 @@ void SET(product)(int hermitian, int trapezoid, int rows, int columns, int inner
             }
         }
 }
+
+#if SCALAR_COMPLEX
+/* Column by column, so that vectors of rows are made of what lies in sequence. */
+void SET(solve_columns)(int hermitian, int unit, int rows, int n, const scalar *t, int ldt,
+                        scalar *x, int ldx)
+{
+    for (int j = 0; j < n; j++) {
+        real *const restrict y = (real *)(x + (ptrdiff_t)j * ldx);
+        for (int q = 0; q < j; q++) {
+            const scalar factor = scalar_mirror(t[j + (ptrdiff_t)q * ldt], hermitian);
+            const real *const restrict z = (const real *)(x + (ptrdiff_t)q * ldx);
+            const real re = scalar_real(factor), im = (real)cimag(factor);
+            for (int i = 0; i < rows; i++) {
+                y[2 * i] -= z[2 * i] * re - z[2 * i + 1] * im;
+                y[2 * i + 1] -= z[2 * i + 1] * re + z[2 * i] * im;
+            }
+        }
+        if (unit)
+            continue;
+        const scalar inverse = 1 / scalar_mirror(t[j + (ptrdiff_t)j * ldt], hermitian);
+        const real re = scalar_real(inverse), im = (real)cimag(inverse);
+        for (int i = 0; i < rows; i++) {
+            const real a = y[2 * i], b = y[2 * i + 1];
+            y[2 * i] = a * re - b * im;
+            y[2 * i + 1] = b * re + a * im;
+        }
+    }
+}
+#endif

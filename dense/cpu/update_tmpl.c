@@ -6,8 +6,7 @@
 #include <omp.h>
 #include <string.h>
 
-/* Columns of X that front_solve_right leaves to the kernels that pack nothing; complex ones have no
- * vectors there. */
+/* Columns of X that front_solve_right leaves to the kernels that pack nothing. */
 #define SOLVED_AT_ONCE (SCALAR_COMPLEX ? 4 : 32)
 
 product_kernel *NAME(product_here)(void)
@@ -45,6 +44,23 @@ void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, con
     NAME(product_here)()(hermitian, 1, rows, columns, inner, l, ldl, w, ldw, beta != 0, c, ldc);
 }
 
+#if SCALAR_COMPLEX
+static solve_kernel *solve_here(void)
+{
+#ifdef HAVE_avx512
+    if (here_is_avx512())
+        return NAME(solve_columns_avx512);
+#endif
+#ifdef HAVE_avx2
+    if (here_is_avx2())
+        return NAME(solve_columns_avx2);
+#endif
+    return NAME(solve_columns_plain);
+}
+#else
+#define solve_here() NAME(front_kernels_here)()->solve_right
+#endif
+
 void NAME(front_solve_right)(int hermitian, int unit, int rows, int n, const scalar *t, int ldt,
                              scalar *x, int ldx)
 {
@@ -53,8 +69,7 @@ void NAME(front_solve_right)(int hermitian, int unit, int rows, int n, const sca
         scalar *xj = x + (int64_t)j * ldx;
         if (j > 0)
             NAME(product_here)()(hermitian, 0, rows, columns, j, x, ldx, t + j, ldt, 1, xj, ldx);
-        NAME(front_kernels_here)()->solve_right(hermitian, unit, rows, columns,
-                                                t + j + (int64_t)j * ldt, ldt, xj, ldx);
+        solve_here()(hermitian, unit, rows, columns, t + j + (int64_t)j * ldt, ldt, xj, ldx);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "random.h"
+#include "dense/cpu/front.h"
 #include "dense/cpu/front_kernels_sets.h"
 #include "dense/cpu/ldlt.h"
 #include "dense/cpu/product.h"
@@ -115,8 +116,10 @@ static void products_are_subtracted(void **state)
                                      kind & 1, kind >> 1);
 }
 
-static void check_solve(random_stream *r, const front_kernels *kernels, int hermitian, int unit,
-                        int rows, int n)
+typedef void solver(int hermitian, int unit, int rows, int n, const scalar *t, int ldt, scalar *x,
+                    int ldx);
+
+static void check_solve(random_stream *r, solver *solve, int hermitian, int unit, int rows, int n)
 {
     field t, x;
     fill(r, &t);
@@ -127,7 +130,7 @@ static void check_solve(random_stream *r, const front_kernels *kernels, int herm
                                : i == j                  ? 2 + t.at[i + j * LD]
                                                          : t.at[i + j * LD] / (real)(n + 1);
     const field before = copy(&x);
-    kernels->solve_right(hermitian, unit, rows, n, t.at, LD, x.at, LD);
+    solve(hermitian, unit, rows, n, t.at, LD, x.at, LD);
     check_outside(&before, &x, rows, n);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < n; j++) { /* X T^T is what was there */
@@ -139,15 +142,38 @@ static void check_solve(random_stream *r, const front_kernels *kernels, int herm
         }
 }
 
+/* The kernels of each set that this processor has, and what fronts call. */
+static int solvers(solver *all[SETS + 4])
+{
+    int count = 0;
+    for (int k = 0; k < SETS; k++)
+        all[count++] = set(k)->solve_right;
+    all[count++] = NAME(front_solve_right);
+#if SCALAR_COMPLEX
+    all[count++] = NAME(solve_columns_plain);
+#ifdef HAVE_avx2
+    if (here_is_avx2())
+        all[count++] = NAME(solve_columns_avx2);
+#endif
+#ifdef HAVE_avx512
+    if (here_is_avx512())
+        all[count++] = NAME(solve_columns_avx512);
+#endif
+#endif
+    return count;
+}
+
 static void triangles_are_solved_with(void **state)
 {
     (void)state;
     random_stream r = random_seeded(2);
-    for (int k = 0; k < SETS; k++)
+    solver *all[SETS + 4];
+    const int count = solvers(all);
+    for (int k = 0; k < count; k++)
         for (int rows = 0; rows <= 40; rows++)
             for (int n = 0; n <= 13; n++)
                 for (int kind = 0; kind < 2 * SYMMETRIES; kind++)
-                    check_solve(&r, set(k), kind >> 1, kind & 1, rows, n);
+                    check_solve(&r, all[k], kind >> 1, kind & 1, rows, n);
 }
 
 static void check_cholesky(random_stream *r, const front_kernels *kernels, int m, int k,
