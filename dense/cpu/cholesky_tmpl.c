@@ -2,11 +2,12 @@
  * blocks of columns
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/front.h"
-#include "dense/cpu/blas.h"
 #include "dense/cpu/front_kernels.h"
+#include "dense/cpu/product.h"
 
-/* Columns of a large front that are factorized at a time; they stay in the first cache. */
-#define INNER_BLOCK 32
+/* Columns of a large front that are factorized at a time; they stay in the first cache.  Complex
+ * ones are few, as their kernel has no vectors. */
+#define INNER_BLOCK (SCALAR_COMPLEX ? 8 : 32)
 
 /* Rows [i0, i1) of columns [j, end):  A := (A - L(:, j0:j) L(j:end, j0:j)^H) L(j:end, j:end)^-H */
 static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *panel)
@@ -14,12 +15,9 @@ static void rows_below(int i0, int i1, int j0, int j, int end, int m, scalar *pa
     scalar *a = panel + i0 + (int64_t)j * m;
     const scalar *left = panel + (int64_t)j0 * m;
     if (j > j0)
-        gemm('N', transposed(1), i1 - i0, end - j, j - j0, -1, left + i0, m, left + j, m, 1, a, m);
+        NAME(product_here)()(1, 0, i1 - i0, end - j, j - j0, left + i0, m, left + j, m, 1, a, m);
     const scalar *triangle = panel + j + (int64_t)j * m;
-    if (SCALAR_COMPLEX)
-        trsm('R', 'L', transposed(1), 'N', i1 - i0, end - j, 1, triangle, m, a, m);
-    else
-        NAME(front_kernels_here)()->solve_right(1, 0, i1 - i0, end - j, triangle, m, a, m);
+    NAME(front_solve_right)(1, 0, i1 - i0, end - j, triangle, m, a, m);
 }
 
 /* Columns [j0, j1), all their rows, when everything left of j0 has been subtracted: left-looking in

@@ -142,10 +142,14 @@ void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const s
  *
  * update_trapezoid:  C := beta C - L W^T for the entries on and below the diagonal of C, rows x
  * columns, inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal
- * become undefined.  front_update_columns: the same with beta = 1 for columns [from, to) of the
- * panel and pivots [p0, p1): L is the panel, row i of W is row i - w_row of w. */
+ * become undefined; beta is 0 or 1.  front_solve_right:  X := X T^-T, X rows x n, T lower
+ * triangular, with a unit diagonal if `unit`.  front_update_columns: the same with beta = 1 for
+ * columns [from, to) of the panel and pivots [p0, p1): L is the panel, row i of W is row i - w_row
+ * of w. */
 void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, const scalar *l,
                             int ldl, const scalar *w, int ldw, scalar beta, scalar *c, int ldc);
+void NAME(front_solve_right)(int hermitian, int unit, int rows, int n, const scalar *t, int ldt,
+                             scalar *x, int ldx);
 void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
                                 const scalar *w, int ldw, int w_row, int from, int to,
                                 front_watch *watch);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Tiles of a few columns and some vectors of rows are kept in registers; nothing is packed, so a
- * call costs little: blocks that fit into the second cache are worked on as fast as by a BLAS,
- * those of less than 20 rows two to three times as fast.  The kernels are compiled for several
- * instruction sets; which are taken depends on the processor alone.
+ * call costs little: blocks of less than 20 rows are worked on two to three times as fast as by a
+ * BLAS; for larger ones see product.h.  The kernels are compiled for several instruction sets;
+ * which are taken depends on the processor alone.
  *
  * All matrices lie by columns.  hermitian: ^H in place of ^T; it makes no difference to real
  * types. */
@@ -50,12 +50,12 @@ static inline int ldlt_block_ld(int n)
     return (n + 7) / 8 * 8; /* whole vectors */
 }
 
-/* Whether rows x inner entries are few enough that the kernels beat a BLAS, which packs them: up to
- * there they did in a loop of updates of 4 to 1500 rows, inner size 2 to 128, on an AMD EPYC 9004
- * beside OpenBLAS 0.3.21; complex ones have no vectors. */
+/* Whether rows x inner entries are few enough that these kernels beat the packing ones (product.h):
+ * in a loop of updates of 4 to 512 rows, inner size 2 to 128, on an AMD EPYC 9004 real ones did up
+ * to about 4096, in fronts of 200 x 32 and 300 x 24 beyond that.  Complex ones have no vectors. */
 static inline int front_kernels_pay(int64_t rows, int64_t inner)
 {
-    return rows * inner <= (SCALAR_COMPLEX ? 256 : 8192);
+    return rows * inner <= (SCALAR_COMPLEX ? 32 : 8192);
 }
 
 /* The kernels for this processor. */

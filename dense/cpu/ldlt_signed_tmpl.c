@@ -5,7 +5,6 @@
  * A quasi-definite matrix has an L D L^T in every order, and D has the signs of its diagonal
  * blocks.  Where rounding errors or the values say otherwise, the pivot is put right. */
 #include "dense/cpu/ldlt.h"
-#include "dense/cpu/blas.h"
 #include <string.h>
 
 /* The pivot that is used in place of d: with the sign given, and clear of rounding errors. */
@@ -54,7 +53,7 @@ static void rows_below(const front_candidates *f, int p, int end)
     real *g = f->magnitude + end;
     for (int c = 0; c < nb; c++)
         memcpy(w + (int64_t)c * rows, l21 + (int64_t)c * m, sizeof(scalar) * (size_t)rows);
-    trsm('R', 'L', transposed(f->hermitian), 'U', rows, nb, 1, l11, m, w, rows);
+    NAME(front_solve_right)(f->hermitian, 1, rows, nb, l11, m, w, rows);
     for (int c = 0; c < nb; c++) {
         const scalar *from = w + (int64_t)c * rows;
         scalar *l = l21 + (int64_t)c * m;

@@ -14,7 +14,6 @@
  * changed them, grouped otherwise, then one at a time by plain threshold pivoting; what is left is
  * delayed. */
 #include "dense/cpu/ldlt.h"
-#include "dense/cpu/blas.h"
 #include "dense/cpu/front_kernels.h"
 #include <string.h>
 
@@ -82,11 +81,7 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
     for (int c = 0; c < found; c++)
         memcpy(f->w + (int64_t)c * rows, f->backup + nb + (int64_t)order[c] * ld,
                sizeof(scalar) * (size_t)rows);
-    if (SCALAR_COMPLEX && !front_kernels_pay(rows, found))
-        trsm('R', 'L', transposed(f->in.hermitian), 'U', rows, found, 1, b, ldlt_block_ld(nb), f->w,
-             rows);
-    else
-        f->kernels->solve_right(f->in.hermitian, 1, rows, found, b, ldlt_block_ld(nb), f->w, rows);
+    NAME(front_solve_right)(f->in.hermitian, 1, rows, found, b, ldlt_block_ld(nb), f->w, rows);
     real largest[LDLT_BLOCK];
     for (int c = 0, pivots; c < found; c += pivots) {
         pivots = f->in.e[p + c] != 0 ? 2 : 1;

@@ -1,14 +1,26 @@
 /* dense/cpu/update_tmpl.c: what eliminated pivots subtract from the rest of a front, cut into tiles
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/front.h"
-#include "dense/cpu/blas.h"
 #include "dense/cpu/front_kernels_sets.h"
+#include "dense/cpu/product.h"
 #include <omp.h>
 #include <string.h>
 
-/* Columns of the strips into which the triangle at the top of a trapezoid is cut: the flops wasted
- * above the diagonal fall with it, the speed of gemm rises. */
-#define STRIP 32
+/* Columns of X that front_solve_right leaves to the kernels that pack nothing. */
+#define SOLVED_AT_ONCE (SCALAR_COMPLEX ? 4 : 32)
+
+product_kernel *NAME(product_here)(void)
+{
+#ifdef HAVE_avx512
+    if (here_is_avx512())
+        return NAME(product_avx512);
+#endif
+#ifdef HAVE_avx2
+    if (here_is_avx2())
+        return NAME(product_avx2);
+#endif
+    return NAME(product_plain);
+}
 
 const front_kernels *NAME(front_kernels_here)(void)
 {
@@ -29,15 +41,36 @@ void NAME(update_trapezoid)(int hermitian, int rows, int columns, int inner, con
                                            beta != 0, c, ldc);
         return;
     }
-    const int square = columns < rows ? columns : rows;
-    const char trans = transposed(hermitian);
-    for (int j = 0; j < square; j += STRIP) {
-        const int width = j + STRIP < columns ? STRIP : columns - j;
-        gemm('N', trans, square - j, width, inner, -1, l + j, ldl, w + j, ldw, beta,
-             c + j + (int64_t)j * ldc, ldc);
+    NAME(product_here)()(hermitian, 1, rows, columns, inner, l, ldl, w, ldw, beta != 0, c, ldc);
+}
+
+#if SCALAR_COMPLEX
+static solve_kernel *solve_here(void)
+{
+#ifdef HAVE_avx512
+    if (here_is_avx512())
+        return NAME(solve_columns_avx512);
+#endif
+#ifdef HAVE_avx2
+    if (here_is_avx2())
+        return NAME(solve_columns_avx2);
+#endif
+    return NAME(solve_columns_plain);
+}
+#else
+#define solve_here() NAME(front_kernels_here)()->solve_right
+#endif
+
+void NAME(front_solve_right)(int hermitian, int unit, int rows, int n, const scalar *t, int ldt,
+                             scalar *x, int ldx)
+{
+    for (int j = 0, columns; j < n; j += columns) {
+        columns = n - j < SOLVED_AT_ONCE ? n - j : SOLVED_AT_ONCE;
+        scalar *xj = x + (int64_t)j * ldx;
+        if (j > 0)
+            NAME(product_here)()(hermitian, 0, rows, columns, j, x, ldx, t + j, ldt, 1, xj, ldx);
+        solve_here()(hermitian, unit, rows, columns, t + j + (int64_t)j * ldt, ldt, xj, ldx);
     }
-    gemm('N', trans, rows - square, columns, inner, -1, l + square, ldl, w, ldw, beta, c + square,
-         ldc);
 }
 
 void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
@@ -58,8 +91,8 @@ void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int
                     NAME(update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw,
                                            1, c, m);
                 else
-                    gemm('N', transposed(hermitian), rows, columns, inner, -1, l + i, m, w_tile,
-                         ldw, 1, c, m);
+                    NAME(product_here)()(hermitian, 0, rows, columns, inner, l + i, m, w_tile, ldw,
+                                         1, c, m);
             }
         }
     }
@@ -100,7 +133,7 @@ static void contribution_tile(const front_pivots *f, int i, int rows, int j, int
         if (i == j)
             NAME(update_trapezoid)(hermitian, rows, columns, p, li, m, lj, m, 0, c, ldc);
         else
-            gemm('N', transposed(hermitian), rows, columns, p, -1, li, m, lj, m, 0, c, ldc);
+            NAME(product_here)()(hermitian, 0, rows, columns, p, li, m, lj, m, 0, c, ldc);
         return;
     }
     for (int p0 = 0, p1; p0 < p; p0 = p1) {
@@ -109,12 +142,13 @@ static void contribution_tile(const front_pivots *f, int i, int rows, int j, int
             p1--; /* its partner stays with it */
         const int inner = p1 - p0;
         times_d(hermitian, columns, inner, lj + (int64_t)p0 * m, m, f->d + p0, f->e + p0, w);
-        const scalar *l = li + (int64_t)p0 * m, beta = p0 > 0;
+        const scalar *l = li + (int64_t)p0 * m;
         if (i == j)
-            NAME(update_trapezoid)(hermitian, rows, columns, inner, l, m, w, columns, beta, c, ldc);
+            NAME(update_trapezoid)(hermitian, rows, columns, inner, l, m, w, columns, p0 > 0, c,
+                                   ldc);
         else
-            gemm('N', transposed(hermitian), rows, columns, inner, -1, l, m, w, columns, beta, c,
-                 ldc);
+            NAME(product_here)()(hermitian, 0, rows, columns, inner, l, m, w, columns, p0 > 0, c,
+                                 ldc);
     }
 }
 

@@ -9,8 +9,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "random.h"
+#include "dense/cpu/front.h"
 #include "dense/cpu/front_kernels_sets.h"
 #include "dense/cpu/ldlt.h"
+#include "dense/cpu/product.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,8 +116,10 @@ static void products_are_subtracted(void **state)
                                      kind & 1, kind >> 1);
 }
 
-static void check_solve(random_stream *r, const front_kernels *kernels, int hermitian, int unit,
-                        int rows, int n)
+typedef void solver(int hermitian, int unit, int rows, int n, const scalar *t, int ldt, scalar *x,
+                    int ldx);
+
+static void check_solve(random_stream *r, solver *solve, int hermitian, int unit, int rows, int n)
 {
     field t, x;
     fill(r, &t);
@@ -126,7 +130,7 @@ static void check_solve(random_stream *r, const front_kernels *kernels, int herm
                                : i == j                  ? 2 + t.at[i + j * LD]
                                                          : t.at[i + j * LD] / (real)(n + 1);
     const field before = copy(&x);
-    kernels->solve_right(hermitian, unit, rows, n, t.at, LD, x.at, LD);
+    solve(hermitian, unit, rows, n, t.at, LD, x.at, LD);
     check_outside(&before, &x, rows, n);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < n; j++) { /* X T^T is what was there */
@@ -138,15 +142,38 @@ static void check_solve(random_stream *r, const front_kernels *kernels, int herm
         }
 }
 
+/* The kernels of each set that this processor has, and what fronts call. */
+static int solvers(solver *all[SETS + 4])
+{
+    int count = 0;
+    for (int k = 0; k < SETS; k++)
+        all[count++] = set(k)->solve_right;
+    all[count++] = NAME(front_solve_right);
+#if SCALAR_COMPLEX
+    all[count++] = NAME(solve_columns_plain);
+#ifdef HAVE_avx2
+    if (here_is_avx2())
+        all[count++] = NAME(solve_columns_avx2);
+#endif
+#ifdef HAVE_avx512
+    if (here_is_avx512())
+        all[count++] = NAME(solve_columns_avx512);
+#endif
+#endif
+    return count;
+}
+
 static void triangles_are_solved_with(void **state)
 {
     (void)state;
     random_stream r = random_seeded(2);
-    for (int k = 0; k < SETS; k++)
+    solver *all[SETS + 4];
+    const int count = solvers(all);
+    for (int k = 0; k < count; k++)
         for (int rows = 0; rows <= 40; rows++)
             for (int n = 0; n <= 13; n++)
                 for (int kind = 0; kind < 2 * SYMMETRIES; kind++)
-                    check_solve(&r, set(k), kind >> 1, kind & 1, rows, n);
+                    check_solve(&r, all[k], kind >> 1, kind & 1, rows, n);
 }
 
 static void check_cholesky(random_stream *r, const front_kernels *kernels, int m, int k,
@@ -304,6 +331,168 @@ static void blocks_are_factorized_with_complete_pivoting(void **state)
                     check_block(&r, set(k), kind >> 1, n, kind & 1);
 }
 
+/* ---- products of large blocks ---------------------------------------------------------------- */
+
+/* Every set that this processor has. */
+static int products(product_kernel *kernels[3])
+{
+    int count = 0;
+    kernels[count++] = NAME(product_plain);
+#ifdef HAVE_avx2
+    if (here_is_avx2())
+        kernels[count++] = NAME(product_avx2);
+#endif
+#ifdef HAVE_avx512
+    if (here_is_avx512())
+        kernels[count++] = NAME(product_avx512);
+#endif
+    return count;
+}
+
+typedef struct product_case {
+    int hermitian, trapezoid, rows, columns, inner, add;
+    real scale; /* of the entries of L; C and the result have it too */
+} product_case;
+
+static scalar *random_block(random_stream *r, int64_t entries, real scale)
+{
+    scalar *a = malloc(sizeof(scalar) * (size_t)(entries + 1));
+    assert_non_null(a);
+    for (int64_t i = 0; i < entries; i++)
+        a[i] = scale * random_scalar(r);
+    return a;
+}
+
+/* Leading dimensions are odd; what lies between the columns of C may not change, what lies between
+ * those of L and W is NaN, as C is where it is not to be read. */
+static void check_product(random_stream *r, product_kernel *kernel, product_case k)
+{
+    const int ldl = k.rows + 3, ldw = k.columns + 5, ldc = k.rows + 1;
+    scalar *l = random_block(r, (int64_t)ldl * k.inner, k.scale),
+           *w = random_block(r, (int64_t)ldw * k.inner, 1),
+           *c = random_block(r, (int64_t)ldc * k.columns, k.scale),
+           *before = random_block(r, (int64_t)ldc * k.columns, 0);
+    for (int q = 0; q < k.inner; q++) {
+        for (int i = k.rows; i < ldl; i++)
+            l[i + (int64_t)q * ldl] = NAN;
+        for (int j = k.columns; j < ldw; j++)
+            w[j + (int64_t)q * ldw] = NAN;
+    }
+    for (int64_t i = 0; !k.add && i < (int64_t)ldc * k.columns; i++)
+        c[i] = NAN;
+    memcpy(before, c, sizeof(scalar) * (size_t)ldc * (size_t)k.columns);
+    kernel(k.hermitian, k.trapezoid, k.rows, k.columns, k.inner, l, ldl, w, ldw, k.add, c, ldc);
+    for (int j = 0; j < k.columns; j++) {
+        for (int i = k.trapezoid ? j : 0; i < k.rows; i++) {
+            exact sum = k.add ? before[i + (int64_t)j * ldc] : 0;
+            long double size = cabsl(sum);
+            for (int q = 0; q < k.inner; q++) {
+                const exact term =
+                    (exact)l[i + (int64_t)q * ldl] * mirrored(w[j + (int64_t)q * ldw], k.hermitian);
+                sum -= term;
+                size += cabsl(term);
+            }
+            check_near(sum, c[i + (int64_t)j * ldc], size);
+        }
+        assert_memory_equal(c + k.rows + (int64_t)j * ldc, before + k.rows + (int64_t)j * ldc,
+                            sizeof(scalar));
+    }
+    free(l);
+    free(w);
+    free(c);
+    free(before);
+}
+
+static void packed_products_are_subtracted(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(6);
+    product_kernel *kernels[3];
+    const int sets = products(kernels);
+    for (int s = 0; s < sets; s++) {
+        for (int rows = 0; rows <= 51; rows++)
+            for (int columns = rows & 1; columns <= 17; columns += 2)
+                for (int kind = 0; kind < 4 * SYMMETRIES; kind++)
+                    check_product(&r, kernels[s],
+                                  (product_case){kind >> 2, kind & 1, rows, columns,
+                                                 (rows + columns) % 7, kind >> 1 & 1, 1});
+        for (int again = 0; again < 12; again++) { /* more than a block each way */
+            const int rows = 1 + random_below(&r, 420), columns = 1 + random_below(&r, 140);
+            check_product(&r, kernels[s],
+                          (product_case){SCALAR_COMPLEX && again & 4, again & 1, rows, columns,
+                                         random_below(&r, 200), again >> 1 & 1, 1});
+        }
+    }
+}
+
+/* Sums near the largest and the smallest normal numbers are as exact as others. */
+static void packed_products_of_extreme_numbers(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(7);
+    product_kernel *kernels[3];
+    const int sets = products(kernels), large = sizeof(real) == 4 ? 110 : 1000;
+    for (int s = 0; s < sets; s++)
+        for (int sign = -1; sign <= 1; sign += 2)
+            for (int rows = 1; rows <= 100; rows += 9)
+                check_product(&r, kernels[s],
+                              (product_case){1, 0, rows, 13, 40, sign > 0,
+                                             (real)ldexp(1, sign > 0 ? large : 60 - large)});
+}
+
+/* A NaN in row i of L or j of W is one in that row or column of C, and nowhere else: what is packed
+ * beside them decides nothing. */
+static void packed_products_pass_on_nan(void **state)
+{
+    (void)state;
+    enum { ROWS = 53, WIDTH = 11, INNER = 9 };
+    product_kernel *kernels[3];
+    const int sets = products(kernels);
+    for (int s = 0; s < sets; s++)
+        for (int at = 0; at < ROWS; at++) {
+            scalar l[ROWS * INNER], w[WIDTH * INNER], c[ROWS * WIDTH];
+            for (int i = 0; i < ROWS * INNER; i++)
+                l[i] = 1;
+            for (int i = 0; i < WIDTH * INNER; i++)
+                w[i] = 1;
+            l[at + 5 * ROWS] = NAN;
+            w[at % WIDTH + 3 * WIDTH] = NAN;
+            kernels[s](0, 0, ROWS, WIDTH, INNER, l, ROWS, w, WIDTH, 0, c, ROWS);
+            for (int j = 0; j < WIDTH; j++)
+                for (int i = 0; i < ROWS; i++)
+                    if (i == at || j == at % WIDTH)
+                        assert_false(scalar_finite(c[i + j * ROWS]));
+                    else
+                        assert_true(c[i + j * ROWS] == -INNER);
+        }
+}
+
+/* An entry has the same bits whatever block it is computed in: tiles of any size may be tasks. */
+static void packed_products_do_not_depend_on_the_block(void **state)
+{
+    (void)state;
+    enum { ROWS = 230, WIDTH = 37, INNER = 150 };
+    random_stream r = random_seeded(8);
+    product_kernel *kernels[3];
+    const int sets = products(kernels);
+    scalar *l = random_block(&r, ROWS * INNER, 1), *w = random_block(&r, WIDTH * INNER, 1),
+           *c = random_block(&r, ROWS * WIDTH, 1), *part = random_block(&r, ROWS * WIDTH, 1);
+    for (int s = 0; s < sets; s++)
+        for (int again = 0; again < 20; again++) {
+            const int i = random_below(&r, ROWS), rows = 1 + random_below(&r, ROWS - i),
+                      j = random_below(&r, WIDTH), columns = 1 + random_below(&r, WIDTH - j);
+            kernels[s](1, 0, ROWS, WIDTH, INNER, l, ROWS, w, WIDTH, 0, c, ROWS);
+            kernels[s](1, 0, rows, columns, INNER, l + i, ROWS, w + j, WIDTH, 0, part, ROWS);
+            for (int q = 0; q < columns; q++)
+                assert_memory_equal(part + q * ROWS, c + i + (j + q) * ROWS,
+                                    sizeof(scalar) * (size_t)rows);
+        }
+    free(l);
+    free(w);
+    free(c);
+    free(part);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +501,10 @@ int main(void)
         cmocka_unit_test(panels_are_factorized),
         cmocka_unit_test(columns_are_divided_by_pivots),
         cmocka_unit_test(blocks_are_factorized_with_complete_pivoting),
+        cmocka_unit_test(packed_products_are_subtracted),
+        cmocka_unit_test(packed_products_of_extreme_numbers),
+        cmocka_unit_test(packed_products_pass_on_nan),
+        cmocka_unit_test(packed_products_do_not_depend_on_the_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
