@@ -7,7 +7,8 @@
  * trmm: lower, left and right, with 32 to 256 right-hand sides and as many as the order, in place;
  * cuBLAS's trmm writes elsewhere.  inverse: trtri, lauum, potri, and potrf with potrs (posv) with
  * 64 right-hand sides; cuSOLVER has no lauum.  The largest difference of the results, relative to
- * the largest entry.  TF: of useful operations.  Means are geometric, of cuBLAS's time over ours. */
+ * the largest entry.  TF: of useful operations.  Means are geometric, of cuBLAS's time over ours.
+ */
 #include "bench/dense/bench.h"
 #include <cstring>
 #include <cusolverDn.h>
@@ -208,8 +209,7 @@ template <typename T> class measuring
             const int room = std::max(potri_room, potrf_room);
             CHECK(cudaMalloc(&work, (size_t)room * sizeof(C)));
             const int inner = inner_of(n);
-            const double copying =
-                stream_time(d.stream, [&] { copy(a, given, n * n); }, inner);
+            const double copying = stream_time(d.stream, [&] { copy(a, given, n * n); }, inner);
             const auto timed = [&](auto call) {
                 return stream_time(
                            d.stream,

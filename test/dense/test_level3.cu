@@ -218,9 +218,9 @@ void triangle_in_place(const context &context, libsolver_storage uplo, libsolver
     if (diag == LIBSOLVER_UNIT)
         return;
     da.put(a.v);
-    assert_int_equal(
-        libsolver_dense_lauum(context.p, type_of<T>::value, uplo, n, da.p, a.ld, nullptr),
-        LIBSOLVER_OK);
+    assert_int_equal(libsolver_dense_lauum(context.p, type_of<T>::value, uplo, n, da.p, a.ld,
+                                           nullptr),
+                     LIBSOLVER_OK);
     CUDA_OK(cudaDeviceSynchronize());
     da.get(x.v);
     others_unchanged(a, x.v, stored);
@@ -229,8 +229,7 @@ void triangle_in_place(const context &context, libsolver_storage uplo, libsolver
         for (int64_t i = 0; i < n; i++) {
             if (!stored(i, j))
                 continue;
-            const T sum =
-                lower ? product_entry<T>(n, H, L, i, j) : product_entry<T>(n, L, H, i, j);
+            const T sum = lower ? product_entry<T>(n, H, L, i, j) : product_entry<T>(n, L, H, i, j);
             const double error = (double)magnitude(sum - x(i, j));
             if (!(error <= limit * 4))
                 fail_msg("%s lauum, uplo %d, order %lld: entry (%lld, %lld) off by %g of %g",
@@ -278,7 +277,8 @@ template <typename T> padded<T> definite(libsolver_storage uplo, int64_t n)
     return a;
 }
 
-/* A x = b by posv, every `every`-th row of the residual looked at; the inverse by potri if `all`. */
+/* A x = b by posv, every `every`-th row of the residual looked at; the inverse by potri if `all`.
+ */
 template <typename T>
 void definite_case(const context &context, libsolver_storage uplo, int64_t n, int64_t nrhs,
                    bool all)
@@ -462,8 +462,8 @@ static void wrong_arguments_are_refused(void **)
         REFUSED(call(nullptr, d, left, lower, none, unit, 2, 2, nullptr, p, 2, p, 2, nullptr));
         REFUSED(call(c, (libsolver_type)9, left, lower, none, unit, 2, 2, nullptr, p, 2, p, 2,
                      nullptr));
-        REFUSED(call(c, d, (libsolver_side)2, lower, none, unit, 2, 2, nullptr, p, 2, p, 2,
-                     nullptr));
+        REFUSED(
+            call(c, d, (libsolver_side)2, lower, none, unit, 2, 2, nullptr, p, 2, p, 2, nullptr));
         REFUSED(call(c, d, left, lower, none, unit, -1, 2, nullptr, p, 2, p, 2, nullptr));
         REFUSED(call(c, d, left, lower, none, unit, 2, -1, nullptr, p, 2, p, 2, nullptr));
         REFUSED(call(c, d, left, lower, none, unit, 3, 2, nullptr, p, 2, p, 3, nullptr));
@@ -472,9 +472,9 @@ static void wrong_arguments_are_refused(void **)
         REFUSED(call(c, d, left, lower, none, unit, 101, 2, nullptr, p, 101, p, 101, nullptr));
         REFUSED(call(c, d, left, lower, none, unit, 2, 80, nullptr, nullptr, 2, p, 2, nullptr));
         REFUSED(call(c, d, left, lower, none, unit, 2, 80, nullptr, p, 2, nullptr, 2, nullptr));
-        assert_int_equal(
-            call(c, d, left, lower, none, unit, 0, 80, nullptr, nullptr, 1, nullptr, 1, nullptr),
-            LIBSOLVER_OK);
+        assert_int_equal(call(c, d, left, lower, none, unit, 0, 80, nullptr, nullptr, 1, nullptr, 1,
+                              nullptr),
+                         LIBSOLVER_OK);
     }
     REFUSED(libsolver_dense_trtri(c, d, lower, (libsolver_diagonal)4, 2, p, 2, nullptr));
     REFUSED(libsolver_dense_trtri(c, d, lower, unit, 3, p, 2, nullptr));
@@ -488,9 +488,9 @@ static void wrong_arguments_are_refused(void **)
     REFUSED(libsolver_dense_posv(c, d, lower, 2, 1, p, 2, p, 1, info.p, nullptr));
 #undef REFUSED
     info.put(std::vector<int>(4, -1));
-    assert_int_equal(
-        libsolver_dense_posv(c, d, lower, 0, 1, nullptr, 1, nullptr, 1, info.p, nullptr),
-        LIBSOLVER_OK);
+    assert_int_equal(libsolver_dense_posv(c, d, lower, 0, 1, nullptr, 1, nullptr, 1, info.p,
+                                          nullptr),
+                     LIBSOLVER_OK);
     CUDA_OK(cudaDeviceSynchronize());
     std::vector<int> found(4);
     info.get(found);

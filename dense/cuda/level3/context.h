@@ -19,8 +19,8 @@ struct libsolver_dense_context {
     int64_t copied; /* order up to which trmm copies */
     /* on the device, parts of one allocation */
     void *memory;
-    void *few;    /* libsolver_trsm's workspace */
-    void *scratch; /* libsolver_potrf's workspace, or diagonal blocks */
+    void *few;      /* libsolver_trsm's workspace */
+    void *scratch;  /* libsolver_potrf's workspace, or diagonal blocks */
     void *copy;     /* of what trmm multiplies */
     void *products; /* cuBLAS's workspace */
     int *info;

@@ -1,4 +1,5 @@
-/* dense/cuda/level3/cublas.h: the products of cuBLAS, which is loaded when the first context is made
+/* dense/cuda/level3/cublas.h: the products of cuBLAS, which is loaded when the first context is
+ * made
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The library is not linked with cuBLAS: it is large, and most users never call what needs it.  Of
@@ -13,11 +14,11 @@
 extern "C" {
 #endif
 
-enum { CUBLAS_N = 0, CUBLAS_T = 1, CUBLAS_C = 2 };   /* cublasOperation_t */
-enum { CUBLAS_LEFT = 0, CUBLAS_RIGHT = 1 };         /* cublasSideMode_t */
-enum { CUBLAS_NON_UNIT = 0, CUBLAS_UNIT = 1 };      /* cublasDiagType_t */
-enum { CUBLAS_LOWER = 0, CUBLAS_UPPER = 1 };         /* cublasFillMode_t */
-enum { CUBLAS_HOST = 0, CUBLAS_ATOMICS_OFF = 0 };    /* cublasPointerMode_t, cublasAtomicsMode_t */
+enum { CUBLAS_N = 0, CUBLAS_T = 1, CUBLAS_C = 2 }; /* cublasOperation_t */
+enum { CUBLAS_LEFT = 0, CUBLAS_RIGHT = 1 };        /* cublasSideMode_t */
+enum { CUBLAS_NON_UNIT = 0, CUBLAS_UNIT = 1 };     /* cublasDiagType_t */
+enum { CUBLAS_LOWER = 0, CUBLAS_UPPER = 1 };       /* cublasFillMode_t */
+enum { CUBLAS_HOST = 0, CUBLAS_ATOMICS_OFF = 0 };  /* cublasPointerMode_t, cublasAtomicsMode_t */
 
 typedef void *cublas_handle;
 /* C := alpha op(A) op(B) + beta C */

@@ -45,8 +45,7 @@ struct sided {
 };
 
 /* call(recursion, A, B, alpha) with the type's recursion; B := 0 when alpha is. */
-template <typename Call>
-static libsolver_status with_sides(const sided &s, void *stream, Call call)
+template <typename Call> static libsolver_status with_sides(const sided &s, void *stream, Call call)
 {
     if (!s.valid())
         return LIBSOLVER_INVALID;
@@ -67,11 +66,12 @@ static libsolver_status with_sides(const sided &s, void *stream, Call call)
     });
 }
 
-extern "C" libsolver_status
-libsolver_dense_trsm(libsolver_dense_context *context, libsolver_type type, libsolver_side side,
-                     libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
-                     int64_t m, int64_t n, const void *alpha, const void *a, int64_t lda, void *b,
-                     int64_t ldb, void *stream)
+extern "C" libsolver_status libsolver_dense_trsm(libsolver_dense_context *context,
+                                                 libsolver_type type, libsolver_side side,
+                                                 libsolver_storage uplo, libsolver_transpose trans,
+                                                 libsolver_diagonal diag, int64_t m, int64_t n,
+                                                 const void *alpha, const void *a, int64_t lda,
+                                                 void *b, int64_t ldb, void *stream)
 {
     const sided s = {context, type, side, {uplo, trans, diag}, m, n, alpha, a, lda, b, ldb};
     if (s.valid() && s.count() <= (s.order() > SMALL_ORDER ? FEW_SIDES : 64))
@@ -82,11 +82,12 @@ libsolver_dense_trsm(libsolver_dense_context *context, libsolver_type type, libs
     });
 }
 
-extern "C" libsolver_status
-libsolver_dense_trmm(libsolver_dense_context *context, libsolver_type type, libsolver_side side,
-                     libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag,
-                     int64_t m, int64_t n, const void *alpha, const void *a, int64_t lda, void *b,
-                     int64_t ldb, void *stream)
+extern "C" libsolver_status libsolver_dense_trmm(libsolver_dense_context *context,
+                                                 libsolver_type type, libsolver_side side,
+                                                 libsolver_storage uplo, libsolver_transpose trans,
+                                                 libsolver_diagonal diag, int64_t m, int64_t n,
+                                                 const void *alpha, const void *a, int64_t lda,
+                                                 void *b, int64_t ldb, void *stream)
 {
     const sided s = {context, type, side, {uplo, trans, diag}, m, n, alpha, a, lda, b, ldb};
     return with_sides(s, stream, [&](auto &r, const auto &f, const auto &b, auto alpha) {
@@ -152,9 +153,8 @@ extern "C" libsolver_status libsolver_dense_potrf(libsolver_dense_context *conte
         return LIBSOLVER_INVALID;
     if (n == 0 && type_valid(type) && uplo_valid(uplo) && order_served(context, n, lda))
         return status_of(cudaMemsetAsync(info, 0, sizeof *info, (cudaStream_t)stream));
-    return in_place(context, type, uplo, n, a, lda, stream, [&](auto &r, const auto &a) {
-        r.factorize(uplo, n, a, info, LAUNCH_ORDER);
-    });
+    return in_place(context, type, uplo, n, a, lda, stream,
+                    [&](auto &r, const auto &a) { r.factorize(uplo, n, a, info, LAUNCH_ORDER); });
 }
 
 extern "C" libsolver_status libsolver_dense_potrs(libsolver_dense_context *context,
@@ -166,10 +166,11 @@ extern "C" libsolver_status libsolver_dense_potrs(libsolver_dense_context *conte
     libsolver_status status = LIBSOLVER_OK;
     for (const bool turned : {!lower, lower}) /* L and L^H, or U^H and U */
         if (status == LIBSOLVER_OK)
-            status = libsolver_dense_trsm(
-                context, type, LIBSOLVER_LEFT, uplo,
-                turned ? LIBSOLVER_CONJUGATE_TRANSPOSE : LIBSOLVER_NO_TRANSPOSE,
-                LIBSOLVER_NON_UNIT, n, nrhs, nullptr, a, lda, b, ldb, stream);
+            status =
+                libsolver_dense_trsm(context, type, LIBSOLVER_LEFT, uplo,
+                                     turned ? LIBSOLVER_CONJUGATE_TRANSPOSE
+                                            : LIBSOLVER_NO_TRANSPOSE,
+                                     LIBSOLVER_NON_UNIT, n, nrhs, nullptr, a, lda, b, ldb, stream);
     return status;
 }
 

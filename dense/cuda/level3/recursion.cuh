@@ -54,7 +54,8 @@ template <typename T> struct factor {
     }
 };
 
-template <typename T> class recursion {
+template <typename T> class recursion
+{
     using R = real_of<T>;
     static constexpr libsolver_type type = type_number<T>::value;
     const libsolver_dense_context &context;
@@ -99,12 +100,13 @@ template <typename T> class recursion {
                        matrix<const T> a, bool turned, R beta)
     {
         if (status == LIBSOLVER_OK &&
-            context.cublas->herk[type](
-                context.handle, uplo == LIBSOLVER_LOWER ? CUBLAS_LOWER : CUBLAS_UPPER,
-                !turned                  ? CUBLAS_N
-                : scalar<T>::is_complex ? CUBLAS_C
-                                        : CUBLAS_T,
-                (int)n, (int)k, &alpha, a.entry, (int)a.ld, &beta, c.entry, (int)c.ld) != 0)
+            context.cublas->herk[type](context.handle,
+                                       uplo == LIBSOLVER_LOWER ? CUBLAS_LOWER : CUBLAS_UPPER,
+                                       !turned                 ? CUBLAS_N
+                                       : scalar<T>::is_complex ? CUBLAS_C
+                                                               : CUBLAS_T,
+                                       (int)n, (int)k, &alpha, a.entry, (int)a.ld, &beta, c.entry,
+                                       (int)c.ld) != 0)
             note(LIBSOLVER_CUDA);
     }
     /* B of `count` right-hand sides as a batch, of which blocks of threads have 64 each. */
@@ -114,17 +116,15 @@ template <typename T> class recursion {
         for (int64_t done = 0; done < count && status == LIBSOLVER_OK;) {
             const int64_t width = min(count - done, (int64_t)STRIP), items = (count - done) / width,
                           step = f.right ? width : width * b.ld;
-            note(call(solve_batch<T>{f.c,
-                                     f.right,
-                                     {order, nullptr},
-                                     {width, nullptr},
-                                     {f.a.entry, 0, nullptr, {f.a.ld, nullptr}},
-                                     {f.right ? b.at(done, 0) : b.at(0, done),
-                                      step,
-                                      nullptr,
-                                      {b.ld, nullptr}},
-                                     0,
-                                     items}));
+            note(call(solve_batch<T>{
+                f.c,
+                f.right,
+                {order, nullptr},
+                {width, nullptr},
+                {f.a.entry, 0, nullptr, {f.a.ld, nullptr}},
+                {f.right ? b.at(done, 0) : b.at(0, done), step, nullptr, {b.ld, nullptr}},
+                0,
+                items}));
             done += items * width;
         }
     }
@@ -162,10 +162,10 @@ template <typename T> class recursion {
             const int64_t width = min(most, count - done), rows = f.right ? width : n,
                           columns = f.right ? n : width;
             T *const from = f.right ? b.at(done, 0) : b.at(0, done);
-            note(status_of(cudaMemcpy2DAsync(
-                context.copy, (size_t)rows * sizeof(T), from, (size_t)b.ld * sizeof(T),
-                (size_t)rows * sizeof(T), (size_t)columns, cudaMemcpyDeviceToDevice,
-                (cudaStream_t)stream)));
+            note(status_of(cudaMemcpy2DAsync(context.copy, (size_t)rows * sizeof(T), from,
+                                             (size_t)b.ld * sizeof(T), (size_t)rows * sizeof(T),
+                                             (size_t)columns, cudaMemcpyDeviceToDevice,
+                                             (cudaStream_t)stream)));
             if (status == LIBSOLVER_OK &&
                 calls.trmm[type](context.handle, f.right ? CUBLAS_RIGHT : CUBLAS_LEFT,
                                  f.c.uplo == LIBSOLVER_LOWER ? CUBLAS_LOWER : CUBLAS_UPPER,
@@ -181,7 +181,7 @@ template <typename T> class recursion {
         return f.right ? b.from(0, k) : b.from(k, 0);
     }
 
-public:
+  public:
     libsolver_status status = LIBSOLVER_OK;
 
     recursion(const libsolver_dense_context &context, void *stream)
@@ -243,16 +243,14 @@ public:
         const int64_t leaves = n / context.leaf, rest = n % context.leaf;
         const auto blocks = [&](int64_t first, int64_t order, int64_t count) {
             if (count > 0 && order > 0 && status == LIBSOLVER_OK)
-                note(invert_batched<T>({uplo,
-                                        diag,
-                                        {order, nullptr},
-                                        {a.at(first, first),
-                                         context.leaf * (a.ld + 1),
-                                         nullptr,
-                                         {a.ld, nullptr}},
-                                        nullptr,
-                                        count},
-                                       stream));
+                note(invert_batched<T>(
+                    {uplo,
+                     diag,
+                     {order, nullptr},
+                     {a.at(first, first), context.leaf * (a.ld + 1), nullptr, {a.ld, nullptr}},
+                     nullptr,
+                     count},
+                    stream));
         };
         blocks(0, context.leaf, leaves);
         blocks(leaves * context.leaf, rest, 1);
@@ -286,10 +284,9 @@ public:
         const matrix<T> beside = lower ? a.from(k, 0) : a.from(0, k);
         square(uplo, k, a, blocks);
         square_add_to(uplo, a, k, n - k, 1, {beside.entry, beside.ld}, lower, 1);
-        multiply({{a.at(k, k), a.ld},
-                  {uplo, LIBSOLVER_CONJUGATE_TRANSPOSE, LIBSOLVER_NON_UNIT},
-                  !lower},
-                 n - k, k, from_real<T>(1), beside);
+        multiply(
+            {{a.at(k, k), a.ld}, {uplo, LIBSOLVER_CONJUGATE_TRANSPOSE, LIBSOLVER_NON_UNIT}, !lower},
+            n - k, k, from_real<T>(1), beside);
         square(uplo, n - k, a.from(k, k), blocks + k * context.leaf);
     }
     void square_triangle(libsolver_storage uplo, int64_t n, matrix<T> a)

@@ -23,8 +23,7 @@ template <typename F> __device__ __forceinline__ void for_entries(int64_t m, int
         visit(e % m, e / m);
 }
 
-template <typename T>
-__global__ void scale_kernel(T alpha, int64_t m, int64_t n, T *b, int64_t ldb)
+template <typename T> __global__ void scale_kernel(T alpha, int64_t m, int64_t n, T *b, int64_t ldb)
 {
     for_entries(m, n,
                 [&](int64_t i, int64_t j) { b[i + j * ldb] = multiply(alpha, b[i + j * ldb]); });
