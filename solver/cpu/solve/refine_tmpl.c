@@ -369,15 +369,14 @@ static libsolver_status accelerate(group *g, int most, double tolerance, int *st
     return LIBSOLVER_OK;
 }
 
-/* For a singular matrix: the columns that are not good enough are made as short as can be, then
- * corrected with the part of their residuals that no solution removes spread over all rows. */
+/* For a singular matrix: the columns that are not good enough are made shorter, then corrected with
+ * the part of their residuals that no solution removes spread over all rows.  A short one may be
+ * good only after the next time, so each goes on from where the last one has ended. */
 static libsolver_status refine_singular(group *g, double tolerance)
 {
     workspace *w = g->w;
     const int32_t n = g->f->plan->a.n;
     const int c = g->c;
-    const size_t bytes = sizeof(scalar) * (size_t)n * (size_t)c;
-    memcpy(w->solution, w->best, bytes);
     for (int q = 0; q < c; q++)
         if (!g->done[q])
             TRY(NAME(cpu_shorten)(g->f, w, w->solution + q, c, g->why));
@@ -439,6 +438,8 @@ static libsolver_status refine_group(group *g, int most, backend_refinement *ref
     if (g->f->zero_pivots == 0)
         TRY(accelerate(g, most, refinement->tolerance, &steps));
     refinement->steps = steps > refinement->steps ? steps : refinement->steps;
+    if (g->f->zero_pivots > 0)
+        memcpy(g->w->solution, g->w->best, sizeof(scalar) * (size_t)g->f->plan->a.n * (size_t)g->c);
     for (int k = 0; g->f->zero_pivots > 0 && k < 3 && k < most && reopen(g, refinement->tolerance);
          k++)
         TRY(refine_singular(g, refinement->tolerance));
