@@ -40,12 +40,12 @@
  * analysis, or solve with one factor if each brings its own workspace; factorize and refactorize
  * need the factor alone.  A context uses at most four threads for each processor.
  *
- * Results.  The same calls give the same bits on every run and for any number of threads (one BLAS
- * build, one CPU model, one number of right-hand sides in a call; with BACKEND_AUTO and a GPU: one
+ * Results.  The same calls give the same bits on every run and for any number of threads (one CPU
+ * model, one number of right-hand sides in a call; with BACKEND_AUTO and a GPU: one
  * number of processors).
  *
  * Memory.  A context must outlive its analyses, an analysis its factors, a factor its
- * workspaces.  Every *_free takes NULL.  What the BLAS, the OpenMP runtime and METIS take for
+ * workspaces.  Every *_free takes NULL.  What the OpenMP runtime and METIS take for
  * themselves, and page-locked memory of the GPU backend, go around `allocate`. */
 #ifndef LIBSOLVER_H
 #define LIBSOLVER_H

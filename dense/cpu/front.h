@@ -138,7 +138,7 @@ void NAME(front_contribution)(const front_pivots *f, int k, scalar *cb, scalar *
 void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d,
                              const scalar *e, scalar *work, front_watch *watch);
 
-/* Building blocks of the above, with as many arguments as such products have in the BLAS.
+/* Building blocks of the above, with as many arguments as such products have in a BLAS.
  *
  * update_trapezoid:  C := beta C - L W^T for the entries on and below the diagonal of C, rows x
  * columns, inner = columns of L and W (rows x inner, columns x inner); entries above the diagonal

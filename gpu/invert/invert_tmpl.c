@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/invert/invert.h"
 #include "base/scalar.h"
-#include "dense/cpu/blas.h"
-#include "dense/cpu/blas_serial.h"
+#include "dense/cpu/front.h"
 #include "dense/cpu/ldlt.h"
+#include "dense/cpu/product.h"
 #include <omp.h>
 #include <string.h>
 
@@ -17,6 +17,7 @@ typedef struct group_work {
     const int32_t *node_of; /* n: node that eliminates each position */
     int32_t *place;         /* n: of positions below the group among its rows */
     scalar *l, *w;          /* (k + r) x k: L, [M; W] */
+    scalar *turned;         /* k x k: M^T */
     scalar *inverse;        /* k x k for a root: G */
     real *sum;              /* 2 k */
 } group_work;
@@ -67,22 +68,27 @@ static void gather(group_work *t)
     }
 }
 
-/* w := [M; W]; returns the largest row sum of |L_K| |M|. */
+/* w := [M; W], turned := M^T; returns the largest row sum of |L_K| |M|. */
 static double invert(group_work *t)
 {
     const int32_t k = t->k, r = t->r, m = k + r;
-    const char diag = t->tree->cholesky ? 'N' : 'U';
+    const int unit = !t->tree->cholesky;
     for (int64_t q = 0; q < (int64_t)m * k; q++)
         t->w[q] = 0;
+    for (int64_t q = 0; q < (int64_t)k * k; q++)
+        t->turned[q] = 0;
     for (int32_t c = 0; c < k; c++)
-        t->w[c + (int64_t)c * m] = 1;
-    /* column blocks from the top: the first columns of the identity stay zero above */
+        t->turned[c + (int64_t)c * k] = 1;
+    /* columns of M by 64: rows of M^T = I L_K^-T, whose first entries stay zero */
     for (int32_t c = 0; c < k; c += 64) {
         const int32_t columns = k - c < 64 ? k - c : 64;
-        scalar *block = t->w + (int64_t)c * m + c;
-        trsm('L', 'L', 'N', diag, k - c, columns, 1, t->l + (int64_t)c * m + c, m, block, m);
-        gemm('N', 'N', r, columns, k - c, -1, t->l + (int64_t)c * m + k, m, block, m, 0,
-             t->w + (int64_t)c * m + k, m);
+        scalar *rows = t->turned + c + (int64_t)c * k, *block = t->w + c + (int64_t)c * m;
+        NAME(front_solve_right)(0, unit, columns, k - c, t->l + (int64_t)c * m + c, m, rows, k);
+        for (int32_t a = 0; a < k - c; a++)
+            for (int32_t j = 0; j < columns; j++)
+                block[a + (int64_t)j * m] = rows[j + (int64_t)a * k];
+        NAME(product_here)()(0, 0, r, columns, k - c, t->l + (int64_t)c * m + k, m, rows, k, 0,
+                             t->w + (int64_t)c * m + k, m);
     }
     real *row = t->sum, *product = t->sum + k, largest = 0;
     for (int32_t c = 0; c < k; c++)
@@ -140,7 +146,7 @@ static double root_growth(const group_work *t, const scalar *l)
     return (double)largest;
 }
 
-/* inverse := G = M^T D^-1 M for a root; l is overwritten. */
+/* inverse := G = M^T D^-1 M for a root; l, w and turned are overwritten. */
 static void invert_root(group_work *t)
 {
     const int32_t k = t->k;
@@ -160,12 +166,17 @@ static void invert_root(group_work *t)
                                            (off != 0 ? off * t->w[b + (int64_t)c * k] : 0);
         }
     }
+    for (int64_t q = 0; q < (int64_t)k * k; q++)
+        t->turned[q] = -scalar_mirror(t->turned[q], tree->hermitian);
     /* M is zero above the diagonal, Y = D^-1 M above the subdiagonal of a 2x2 pivot: columns c.. of
-     * G need Y's rows from c - 1 on */
+     * G need Y's rows from c - 1 on, which w has room for, transposed */
     for (int32_t c = 0; c < k; c += 64) {
-        const int32_t from = c > 0 ? c - 1 : 0;
-        gemm(transposed(tree->hermitian), 'N', k, k - c < 64 ? k - c : 64, k - from, 1, t->w + from,
-             k, t->l + (int64_t)c * k + from, k, 0, t->inverse + (int64_t)c * k, k);
+        const int32_t from = c > 0 ? c - 1 : 0, columns = k - c < 64 ? k - c : 64;
+        for (int32_t a = from; a < k; a++)
+            for (int32_t j = 0; j < columns; j++)
+                t->w[j + (int64_t)(a - from) * columns] = t->l[a + (int64_t)(c + j) * k];
+        NAME(product_here)()(0, 0, k, columns, k - from, t->turned + (int64_t)from * k, k, t->w,
+                             columns, 0, t->inverse + (int64_t)c * k, k);
     }
 }
 
@@ -211,11 +222,12 @@ static libsolver_status invert_group(environment *env, group_work *t, const solv
     const int64_t m = t->k + t->r, k = t->k;
     t->l = memory_new(&env->memory, m * k, sizeof(scalar));
     t->w = memory_new(&env->memory, m * k, sizeof(scalar));
+    t->turned = memory_new(&env->memory, k * k, sizeof(scalar));
     t->sum = memory_new(&env->memory, 2 * k, sizeof(real));
     const int is_root = group_is_root_with_inverse(t->g, t->i);
     t->inverse = is_root ? memory_new(&env->memory, k * k, sizeof(scalar)) : NULL;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (t->l && t->w && t->sum && (!is_root || t->inverse)) {
+    if (t->l && t->w && t->turned && t->sum && (!is_root || t->inverse)) {
         gather(t);
         *growth = invert(t);
         *of_root = 0;
@@ -232,6 +244,7 @@ static libsolver_status invert_group(environment *env, group_work *t, const solv
     }
     memory_free(&env->memory, t->l);
     memory_free(&env->memory, t->w);
+    memory_free(&env->memory, t->turned);
     memory_free(&env->memory, t->sum);
     memory_free(&env->memory, t->inverse);
     return status;
@@ -251,7 +264,6 @@ libsolver_status NAME(invert_values)(environment *env, const factor_tree *tree, 
         for (int32_t s = 0; s < tree->nodes; s++)
             for (int32_t c = tree->first[s]; c < tree->first[s + 1]; c++)
                 node_of[c] = s;
-        const int setting = blas_serial_begin();
         for (int32_t q = plan->tile_count - 1; q >= 0; q--)
             first_tile[plan->tile[q].group] = q;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
@@ -276,7 +288,6 @@ libsolver_status NAME(invert_values)(environment *env, const factor_tree *tree, 
             if (status != LIBSOLVER_OK)
                 failed = status;
         }
-        blas_serial_end(setting);
     }
     memory_free(m, place);
     memory_free(m, first_tile);

@@ -177,7 +177,7 @@ static void the_same_bits_for_any_threads(void **state)
     omp_set_num_threads(usual);
 }
 
-/* A BLAS that uses threads by itself would sum in another order. */
+/* What the caller's OpenMP setting is must not change the order of a sum. */
 static void the_usual_number_of_threads_does_not_matter(void **state)
 {
     (void)state;

@@ -2,7 +2,6 @@
  * threads
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense.h"
-#include "dense/cpu/blas_serial.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +78,7 @@ void ldlt_product(int p, const double *l, int64_t ld, const double *d, const dou
 
 void with_threads(int threads, void (*work)(void *arg), void *arg)
 {
-    const int setting = blas_serial_begin();
 #pragma omp parallel num_threads(threads)
 #pragma omp single
     work(arg);
-    blas_serial_end(setting);
 }

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/subnormal.h"
 #include "solver/cpu/factor/numeric.h"
-#include "dense/cpu/blas_serial.h"
 #include "dense/cpu/ldlt.h"
 #include <omp.h>
 #include <string.h>
@@ -210,7 +209,6 @@ static void range_task(numeric *f, const task_range *range)
 static void factorize_tree(numeric *f)
 {
     const schedule *tasks = &f->plan->tasks;
-    const int setting = blas_serial_begin();
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
 #pragma omp parallel num_threads(tasks->threads) if (tasks -> threads > 1)
     {
@@ -222,7 +220,6 @@ static void factorize_tree(numeric *f)
         }
         subnormal_set_mode(mode); /* all tasks are done */
     }
-    blas_serial_end(setting);
 }
 
 /* Delayed columns took more space than was planned: the solves' space follows. */
