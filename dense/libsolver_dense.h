@@ -309,8 +309,8 @@ LIBSOLVER_API libsolver_status libsolver_dense_create(const libsolver_dense_opti
 /* When all its calls are done on the device.  NULL is allowed. */
 LIBSOLVER_API void libsolver_dense_destroy(libsolver_dense_context *context);
 
-/* The calls return INVALID, CUDA.  m, n, nrhs >= 0; leading dimensions as in LAPACK; alpha: one
- * entry on the host, NULL for 1. */
+/* The calls return INVALID, CUDA.  m, n, nrhs >= 0; leading dimensions as in LAPACK, below 2^31;
+ * alpha: one entry on the host, NULL for 1. */
 
 /* B := alpha inv(op(A)) B or alpha B inv(op(A)), as libsolver_trsm, which does up to 256 right-hand
  * sides. */

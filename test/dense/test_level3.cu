@@ -470,6 +470,10 @@ static void wrong_arguments_are_refused(void **)
         REFUSED(call(c, d, left, lower, none, unit, 3, 2, nullptr, p, 3, p, 2, nullptr));
         REFUSED(call(c, d, right, lower, none, unit, 2, 3, nullptr, p, 2, p, 2, nullptr));
         REFUSED(call(c, d, left, lower, none, unit, 101, 2, nullptr, p, 101, p, 101, nullptr));
+        REFUSED(call(c, d, left, lower, none, unit, 2, 80, nullptr, p, (int64_t)1 << 31, p, 2,
+                     nullptr));
+        REFUSED(call(c, d, left, lower, none, unit, 2, 80, nullptr, p, 2, p, (int64_t)1 << 31,
+                     nullptr));
         REFUSED(call(c, d, left, lower, none, unit, 2, 80, nullptr, nullptr, 2, p, 2, nullptr));
         REFUSED(call(c, d, left, lower, none, unit, 2, 80, nullptr, p, 2, nullptr, 2, nullptr));
         assert_int_equal(call(c, d, left, lower, none, unit, 0, 80, nullptr, nullptr, 1, nullptr, 1,

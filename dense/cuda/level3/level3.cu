@@ -9,9 +9,14 @@
  * libsolver_potrf is. */
 constexpr int64_t FEW_SIDES = 256, SMALL_ORDER = 128, LAUNCH_ORDER = 4096;
 
+/* What cuBLAS takes as an int. */
+static bool rows_valid(int64_t m, int64_t ld)
+{
+    return order_valid(m, ld) && ld <= INT32_MAX;
+}
 static bool order_served(const libsolver_dense_context *context, int64_t n, int64_t lda)
 {
-    return context != nullptr && order_valid(n, lda) && n <= context->order;
+    return context != nullptr && rows_valid(n, lda) && n <= context->order;
 }
 
 template <typename T> static T alpha_of(const void *alpha)
@@ -40,7 +45,7 @@ struct sided {
     bool valid() const
     {
         return type_valid(type) && (right() || side == LIBSOLVER_LEFT) && case_valid(c) &&
-               size_valid(n) && order_valid(m, ldb) && order_served(context, order(), lda);
+               size_valid(n) && rows_valid(m, ldb) && order_served(context, order(), lda);
     }
 };
 

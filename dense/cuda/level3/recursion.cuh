@@ -236,8 +236,8 @@ template <typename T> class recursion
         add_beside(f, h, count, alpha, b, from_real<T>(1));
         multiply(f.part(h.first), h.first_order, count, alpha, part(f, b, h.first));
     }
-    /* A := inv(A): diagonal blocks of a leaf at once, then with A = (A11, A21; 0, A22) or its
-     * transpose A21 := -inv(A22) A21 inv(A11). */
+    /* A := inv(A): diagonal blocks of a leaf at once, then with A = (A11, 0; A21, A22), or the
+     * transpose of that, A21 := -inv(A22) A21 inv(A11). */
     void invert(libsolver_storage uplo, libsolver_diagonal diag, int64_t n, matrix<T> a)
     {
         const int64_t leaves = n / context.leaf, rest = n % context.leaf;
