@@ -4,6 +4,7 @@
 #define DENSE_CUDA_DEVICE_ARGUMENTS_H
 
 #include "dense/cuda/device/view.cuh"
+#include <cstring>
 
 static inline bool uplo_valid(libsolver_storage uplo)
 {
@@ -35,6 +36,15 @@ static inline bool size_valid(int64_t n)
 static inline bool order_valid(int64_t n, int64_t lda)
 {
     return size_valid(n) && lda >= (n > 1 ? n : 1);
+}
+
+/* The caller's factor: one entry on the host, NULL for 1. */
+template <typename T> static inline T alpha_of(const void *alpha)
+{
+    T value = from_real<T>(1);
+    if (alpha != nullptr)
+        memcpy(&value, alpha, sizeof value);
+    return value;
 }
 
 #endif

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/device/arguments.h"
 #include "dense/cuda/level3/recursion.cuh"
-#include <cstring>
 
 /* bench_level3, H200: right-hand sides up to which launches of libsolver_trsm, one for 64 of them,
  * are faster than halves, but for small orders, where 64 are; the order up to which one launch of
@@ -17,14 +16,6 @@ static bool rows_valid(int64_t m, int64_t ld)
 static bool order_served(const libsolver_dense_context *context, int64_t n, int64_t lda)
 {
     return context != nullptr && rows_valid(n, lda) && n <= context->order;
-}
-
-template <typename T> static T alpha_of(const void *alpha)
-{
-    T value = from_real<T>(1);
-    if (alpha != nullptr)
-        memcpy(&value, alpha, sizeof value);
-    return value;
 }
 
 /* Arguments of trsm and trmm. */

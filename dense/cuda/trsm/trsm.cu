@@ -1,12 +1,12 @@
 /* dense/cuda/trsm/trsm.cu: the public calls: check the arguments, see every case as one, take the
  * sides 64 at a time
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "dense/cuda/device/arguments.h"
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/growth.h"
 #include "dense/cuda/device/launch.cuh"
 #include "dense/cuda/trsm/forms.h"
 #include <algorithm>
-#include <cstring>
 
 /* Which problem a call is.  X op(A) = B is op(A)^T X^T = B^T. */
 struct trsm_case {
@@ -15,11 +15,7 @@ struct trsm_case {
 
     bool valid() const
     {
-        const triangle_case &t = triangle;
-        return (side == LIBSOLVER_LEFT || side == LIBSOLVER_RIGHT) &&
-               (t.uplo == LIBSOLVER_LOWER || t.uplo == LIBSOLVER_UPPER) &&
-               t.trans >= LIBSOLVER_NO_TRANSPOSE && t.trans <= LIBSOLVER_CONJUGATE_TRANSPOSE &&
-               (t.diag == LIBSOLVER_UNIT || t.diag == LIBSOLVER_NON_UNIT);
+        return (side == LIBSOLVER_LEFT || side == LIBSOLVER_RIGHT) && case_valid(triangle);
     }
     bool left() const { return side == LIBSOLVER_LEFT; }
     /* As a problem from the left; the conjugate is that of the sides. */
@@ -32,16 +28,6 @@ struct trsm_case {
         return t;
     }
 };
-
-/* n^2 entries must be countable, and a row an int */
-static bool size_valid(int64_t n, int64_t ld)
-{
-    return n >= 0 && n <= INT32_MAX - 1024 && ld >= std::max<int64_t>(1, n);
-}
-static bool type_valid(libsolver_type type)
-{
-    return type == LIBSOLVER_S || type == LIBSOLVER_D || type == LIBSOLVER_C || type == LIBSOLVER_Z;
-}
 
 extern "C" int64_t libsolver_trsm_workspace_bytes(int64_t n, int64_t nrhs)
 {
@@ -80,14 +66,6 @@ struct trsm_sides {
     }
 };
 
-template <typename T> static T alpha_of(const void *alpha)
-{
-    T value = from_real<T>(1);
-    if (alpha != nullptr)
-        memcpy(&value, alpha, sizeof value);
-    return value;
-}
-
 /* solve(sides) for each MOST_SIDES of them as L's; B := 0 when alpha is. */
 template <typename T, typename Solve>
 static libsolver_status for_sides(trsm_case c, int64_t n, const trsm_sides &s, void *stream,
@@ -122,7 +100,8 @@ extern "C" libsolver_status libsolver_trsm(libsolver_type type, libsolver_side s
     const trsm_case c = {side, {uplo, trans, diag}};
     const int64_t order = c.left() ? m : n;
     const trsm_sides s = {alpha, b, ldb, c.left() ? n : m, workspace, workspace_bytes};
-    if (!type_valid(type) || !c.valid() || !size_valid(order, lda) || !size_valid(m, ldb) || n < 0)
+    if (!type_valid(type) || !c.valid() || !order_valid(order, lda) || !order_valid(m, ldb) ||
+        n < 0)
         return LIBSOLVER_INVALID;
     if (m == 0 || n == 0)
         return LIBSOLVER_OK;
@@ -141,7 +120,7 @@ extern "C" libsolver_status libsolver_trsm(libsolver_type type, libsolver_side s
 extern "C" int64_t libsolver_trsm_prepare_bytes(libsolver_type type, int64_t n)
 {
     int64_t bytes = 0;
-    if (n > 0 && size_valid(n, n))
+    if (n > 0 && order_valid(n, n))
         with_type(type, [&](auto zero) {
             bytes = trsm_prepared_layout<decltype(zero)>(n).bytes;
             return LIBSOLVER_OK;
@@ -156,7 +135,7 @@ libsolver_trsm_prepare(libsolver_type type, libsolver_side side, libsolver_stora
                        void *stream, libsolver_trsm_prepared *prepared)
 {
     const trsm_case c = {side, {uplo, trans, diag}};
-    if (!type_valid(type) || !c.valid() || !size_valid(n, lda) || prepared == nullptr ||
+    if (!type_valid(type) || !c.valid() || !order_valid(n, lda) || prepared == nullptr ||
         !(growth_limit >= 0))
         return LIBSOLVER_INVALID;
     if (n > 0 && (a == nullptr || storage == nullptr || (uintptr_t)storage % 16 != 0 ||
@@ -190,7 +169,7 @@ extern "C" libsolver_status libsolver_trsm_solve(const libsolver_trsm_prepared *
         return LIBSOLVER_INVALID;
     const trsm_case c = {p->side, {p->uplo, p->trans, p->diag}};
     const trsm_sides s = {alpha, b, ldb, nrhs, workspace, workspace_bytes};
-    if (!size_valid(c.left() ? p->n : nrhs, ldb))
+    if (!order_valid(c.left() ? p->n : nrhs, ldb))
         return LIBSOLVER_INVALID;
     if (p->n == 0 || nrhs == 0)
         return LIBSOLVER_OK;
