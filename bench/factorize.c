@@ -1,14 +1,15 @@
 /* bench/factorize.c: Cholesky factorizations on a device, their time and where it goes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_factorize [-t] [-s ROWS] [-r US] [-p PART] PROBLEM...
+ * usage: bench_factorize [-t | -x] [-a] [-s ROWS] [-b PART] [-r US] [-p PART] PROBLEM...
  * PROBLEM: as for the tool (lap3d:30, ..., or a file), real and positive definite
  *
- * -t: time by kinds of tasks and by levels; -s, -r, -p: see factor_tuning.  Times are medians of 15
- * means of 20 back-to-back factorizations of values on the device (3 of 1 for large ones).  error:
- * largest difference to the CPU's L, in units of L's largest entry.  ready: libsolver_refactorize
- * by the host's clock, with values on the device or on the host, for few solves and for ordinary
- * ones.
+ * -t: time by kinds of tasks and the critical path; -x: that, and times with other crowds and
+ * buckets; -a: the factor alone, nothing that is ready; -s, -b, -r, -p: see factor_tuning.  Times
+ * are medians of 15 means of 20 back-to-back factorizations of values on the device (3 of 1 for
+ * large ones).  error: largest difference to the CPU's L, in units of L's largest entry.  ready:
+ * libsolver_refactorize by the host's clock, with values on the device or on the host, for few
+ * solves and for ordinary ones.
  */
 #define PREC_d
 #include "base/owned_tree.h"
@@ -16,6 +17,7 @@
 #include "cli/factor_profile.h"
 #include "cli/problem.h"
 #include "gpu/factor/trace.h"
+#include "gpu/factor/waits.h"
 #include "solver/gpu/numeric.h"
 #include "solver/phases/objects.h"
 #include <string.h>
@@ -164,6 +166,73 @@ static double factorization_time(const job *j)
     return times[repeats / 2];
 }
 
+/* Of each word the task that raised it last; word by word, in the order of levels. */
+static void find_path(const factor_program *g, const uint64_t *times)
+{
+    int32_t *raised = malloc(sizeof *raised * (size_t)g->words + 4),
+            *before = malloc(sizeof *before * (size_t)g->tasks + 4);
+    double busy[FACTOR_KINDS] = {0}, gap[FACTOR_KINDS] = {0};
+    int count[FACTOR_KINDS] = {0};
+    int32_t last = 0;
+    must(raised && before, "no memory");
+    for (int64_t w = 0; w < g->words; w++)
+        raised[w] = -1;
+    for (int64_t q = 0; q < g->tasks; q++) {
+        const int32_t t = g->by_level[q];
+        const factor_task *task = g->task + t;
+        const factor_front *f = g->front + task->front;
+        before[t] = -1;
+#define LATER(word) \
+    do { \
+        const int32_t other_ = (word) >= 0 ? raised[word] : -1; \
+        if (other_ >= 0 && (before[t] < 0 || times[2 * other_ + 1] > times[2 * before[t] + 1])) \
+            before[t] = other_; \
+    } while (0)
+        if (task->kind == FACTOR_SMALL || task->kind == FACTOR_TINY) {
+            const int is_tiny = task->kind == FACTOR_TINY;
+            for (int32_t r = 0; r < (is_tiny ? task->j : 1); r++) {
+                const int32_t first = is_tiny ? g->range[task->i + r].first : task->i,
+                              end = is_tiny ? g->range[task->i + r].end : task->j;
+                for (int32_t s = first; s < end; s++)
+                    for (int32_t c = 0; c < g->front[s].children; c++)
+                        LATER(g->child[g->front[s].child + c].word);
+                raised[g->tiles + first] = t;
+            }
+            continue;
+        }
+        for (int32_t w = 0; w < FACTOR_WAITS; w++)
+            LATER(factor_wait_of(f, task, w).word);
+        for (int32_t c = 0; factor_is_gated(task) && c < f->children; c++)
+            LATER(g->child[f->child + c].word);
+        for (int32_t w = 0; w < 2; w++)
+            if (factor_tell_of(f, task, w).word >= 0)
+                raised[factor_tell_of(f, task, w).word] = t;
+        if (task->kind == FACTOR_CONTRIBUTION) {
+            int32_t *r = raised + g->tiles + task->front;
+            *r = *r < 0 || times[2 * t + 1] > times[2 * *r + 1] ? t : *r;
+        }
+#undef LATER
+    }
+    for (int32_t t = 0; t < (int32_t)g->tasks; t++)
+        last = times[2 * t + 1] > times[2 * last + 1] ? t : last;
+    for (int32_t t = last; t >= 0; t = before[t]) {
+        const int32_t p = before[t];
+        const double from = p < 0 ? (double)times[2 * t] : (double)times[2 * p + 1],
+                     begin = fmax((double)times[2 * t], from);
+        count[g->task[t].kind]++;
+        busy[g->task[t].kind] += 1e-3 * ((double)times[2 * t + 1] - begin);
+        gap[g->task[t].kind] += 1e-3 * (begin - from);
+    }
+    printf("  critical path, number: us at work + before it:");
+    for (int kind = 0; kind < FACTOR_KINDS; kind++)
+        if (count[kind])
+            printf(" %s %d: %.0f + %.0f,", factor_profile_kind((libsolver_factor_task_kind)kind),
+                   count[kind], busy[kind], gap[kind]);
+    printf("\n");
+    free(raised);
+    free(before);
+}
+
 /* Where the time goes: blocks' time by kind, and what the levels add by the kind of the task that
  * ends last in each.  Of three factorizations the last: the first ones wake the device up. */
 static void print_trace(job *j)
@@ -188,26 +257,43 @@ static void print_trace(job *j)
                    1e6 * k->added);
     }
     printf("  the longest tasks of all levels one after the other: %.1f us\n", 1e6 * p.chain);
+    uint64_t begin = UINT64_MAX, end = 0, busy = 0;
+    for (int64_t t = 0; t < g->tasks; t++) {
+        begin = times[2 * t] < begin ? times[2 * t] : begin;
+        end = times[2 * t + 1] > end ? times[2 * t + 1] : end;
+        busy += times[2 * t + 1] - times[2 * t];
+    }
+    printf("  from the first task to the last %.1f us, with %.1f blocks at work in the mean\n",
+           1e-3 * (double)(end - begin), (double)busy / (double)(end - begin));
+    find_path(g, times);
     factor_profile_free(&p);
     free(task);
     free(times);
 }
 
-/* Kernels of one factorization. */
-static int64_t count_launches(const factor_program *g)
+/* Microseconds with a launch for each level; the panels must be the same, bit for bit. */
+static double time_by_levels(job *j)
 {
-    int64_t count = 2; /* outcome, values */
-    for (int32_t l = 0; l < g->levels; l++) {
-        int classes[3] = {0};
-        for (int64_t t = g->level_start[l]; t < g->level_start[l + 1]; t++) {
-            const int kind = g->task[t].kind;
-            classes[kind == FACTOR_PIVOT                          ? 0
-                    : kind == FACTOR_SMALL || kind == FACTOR_TINY ? 1
-                                                                  : 2] = 1;
-        }
-        count += classes[0] + classes[1] + classes[2];
+    const size_t bytes = sizeof(double) * (size_t)j->program.panel_scalars;
+    double *one = malloc(bytes + 8), *other = malloc(bytes + 8);
+    must(one && other, "no memory");
+    CUDA(cudaMemcpy(one, j->places.panel, bytes, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemset(j->places.panel, 0xff, bytes));
+    j->places.by_levels = 1;
+    const double us = factorization_time(j);
+    j->places.by_levels = 0;
+    CUDA(cudaMemcpy(other, j->places.panel, bytes, cudaMemcpyDeviceToHost));
+    for (int32_t q = 0; q < j->program.nodes; q++) {
+        const factor_front *f = j->program.front + q;
+        for (int32_t c = 0; c < f->k; c++)
+            must(!memcmp(one + f->panel + (int64_t)c * f->ld + c,
+                         other + f->panel + (int64_t)c * f->ld + c,
+                         sizeof(double) * (size_t)(f->m - c)),
+                 "by levels the bits are others");
     }
-    return count;
+    free(one);
+    free(other);
+    return us;
 }
 
 /* Median milliseconds of a refactorization that leaves the factor ready to be solved with. */
@@ -247,7 +333,33 @@ static void print_ready(const problem *p)
     CUDA(cudaFree((void *)there.values));
 }
 
-static void measure(const char *name, const factor_tuning *tuning, int traced)
+/* Times for each crowd, and in it for three bucket parts. */
+static void sweep(job *j, const factor_tuning *tuning)
+{
+    environment *env = &j->factor->context->env;
+    message why = {0};
+    static const double buckets[] = {.002, .02, .1};
+    for (int crowd = FACTOR_SPARSE; crowd <= FACTOR_DENSE; crowd++)
+        for (int b = 0; b < 3; b++) {
+            factor_tuning t = *tuning;
+            factor_program g;
+            t.bucket_part = buckets[b];
+            must(factor_program_build(env, &j->plan.fronts, LIBSOLVER_D, &t, &g, &why) ==
+                     LIBSOLVER_OK,
+                 why.text);
+            must(device_factorizer_load(&j->f, &g, &j->plan.fronts, LIBSOLVER_D, &why) ==
+                     LIBSOLVER_OK,
+                 why.text);
+            factor_program_free(&env->memory, &j->program);
+            g.crowd = (factor_crowd)crowd;
+            j->program = g;
+            const double us = factorization_time(j);
+            printf(" %s%.1f", b == 0 ? crowd == FACTOR_SPARSE ? "  sweep: " : "| " : "", us);
+        }
+    printf("  error %.1e\n", error_of(j));
+}
+
+static void measure(const char *name, const factor_tuning *tuning, int traced, int is_alone)
 {
     job j = {0};
     message why = {0};
@@ -258,17 +370,23 @@ static void measure(const char *name, const factor_tuning *tuning, int traced)
     must(device_factorizer_finish(&j.f, &outcome, &why) == LIBSOLVER_OK, why.text);
     const double error = error_of(&j), us = factorization_time(&j), again = error_of(&j),
                  flops = j.factor->analysis->forest.factor_flops;
-    printf("%-22s %9.1f us  %6.2f TF/s | error %.1e (timed %.1e)%s | levels %d launches %ld tasks "
-           "%ld tiled "
-           "fronts %d of %d | L %.2fM arena %.2fM | program %.2f ms\n",
-           j.p.name, us, 1e-6 * flops / us, error, again,
-           outcome.failed < j.program.n ? " BREAKDOWN" : "", j.program.levels,
-           (long)count_launches(&j.program), (long)j.program.tasks, j.program.tiled,
-           j.program.nodes, 1e-6 * (double)j.program.panel_scalars,
-           1e-6 * (double)j.program.arena_scalars, 1e3 * j.plan_seconds);
+    printf(
+        "%-22s %9.1f us  %6.2f TF/s, by levels %9.1f us | error %.1e (timed %.1e)%s | levels %d%s "
+        "tasks %ld tiled fronts %d of %d | L %.2fM arena %.2fM | program %.2f ms\n",
+        j.p.name, us, 1e-6 * flops / us, time_by_levels(&j), error, again,
+        outcome.failed < j.program.n ? " BREAKDOWN" : "", j.program.levels,
+        j.program.crowd == FACTOR_SPARSE  ? " sparse"
+        : j.program.crowd == FACTOR_DENSE ? " dense"
+                                          : "",
+        (long)j.program.tasks, j.program.tiled, j.program.nodes,
+        1e-6 * (double)j.program.panel_scalars, 1e-6 * (double)j.program.arena_scalars,
+        1e3 * j.plan_seconds);
     if (traced)
         print_trace(&j);
-    print_ready(&j.p);
+    if (!is_alone)
+        print_ready(&j.p);
+    if (traced > 1)
+        sweep(&j, tuning);
     fflush(stdout);
     CUDA(cudaFree((void *)j.places.values));
     CUDA(cudaFree(j.places.panel));
@@ -284,19 +402,30 @@ static void measure(const char *name, const factor_tuning *tuning, int traced)
 
 int main(int argc, char **argv)
 {
-    factor_tuning tuning = {.small_rows = INT32_MAX, .run_seconds = 15e-6, .run_part = 5e-4};
-    int traced = 0, k = 1;
+    factor_tuning tuning = {
+        .small_rows = INT32_MAX, .bucket_part = .02, .run_seconds = 15e-6, .run_part = 5e-4};
+    int traced = 0, is_alone = 0, k = 1;
     for (; k < argc && argv[k][0] == '-'; k++) {
-        must(argv[k][1] == 't' || k + 1 < argc, "usage: see bench/factorize.c");
+        must(argv[k][1] == 't' || argv[k][1] == 'x' || argv[k][1] == 'a' || k + 1 < argc,
+             "usage: see bench/factorize.c");
         switch (argv[k][1]) {
         case 't':
             traced = 1;
+            break;
+        case 'x':
+            traced = 2;
+            break;
+        case 'a':
+            is_alone = 1;
             break;
         case 's':
             tuning.small_rows = atoi(argv[++k]);
             break;
         case 'r':
             tuning.run_seconds = 1e-6 * atof(argv[++k]);
+            break;
+        case 'b':
+            tuning.bucket_part = atof(argv[++k]);
             break;
         case 'p':
             tuning.run_part = atof(argv[++k]);
@@ -306,6 +435,6 @@ int main(int argc, char **argv)
         }
     }
     for (; k < argc; k++)
-        measure(argv[k], &tuning, traced);
+        measure(argv[k], &tuning, traced, is_alone);
     return 0;
 }

@@ -5,13 +5,16 @@
 
 #include "dense/cuda/device/cholesky.cuh"
 #include "dense/cuda/device/invert.cuh"
+#include "dense/cuda/device/progress.cuh"
 #include "gpu/factor/outcome.h"
-#include "gpu/factor/program.h"
+#include "gpu/factor/waits.h"
 
-/* cholesky_outcome while it is gathered. */
+/* cholesky_outcome while it is gathered, and what blocks share beside it. */
 struct gathered_outcome {
     int failed, uncertain, nonpositive;
-    unsigned long long smallest;    /* bits of a positive double, which are in order; ... */
+    unsigned drawn;              /* tasks */
+    int gave_up;                 /* a block waited too long, and all others have stopped waiting */
+    unsigned long long smallest; /* bits of a positive double, which are in order; ... */
     unsigned long long most, least; /* ... of entries, see factor_range_kernel */
 };
 
@@ -25,13 +28,19 @@ template <typename T> struct factor_arguments {
     const factor_entry *entry;
     const factor_range *range;
     const factor_task *task;
+    const int32_t *by_level;    /* of a launch for each level */
+    int front_words;            /* the word of front 0 */
     const T *value;             /* of the scaled matrix */
     const real_of<T> *diagonal; /* n */
     T *panel, *arena, *inverse;
     int32_t *grows; /* of each inverse: whether substitution is to stand for it */
+    unsigned *word; /* see waits.h; NULL: by levels, nothing waits */
+    int tasks;
+    bool ahead; /* blocks draw the next task while they are at one */
     gathered_outcome *outcome;
     double refuse, doubt;
-    uint64_t *trace; /* NULL, or of each task when it began and ended, in ns */
+    uint64_t patience; /* ns that a block waits */
+    uint64_t *trace;   /* NULL, or of each task when it began and ended, in ns */
 };
 
 /* Of a kernel that may begin while the one before it ends: what comes before this call reads tables
@@ -40,6 +49,41 @@ __device__ __forceinline__ void wait_for_kernel_before()
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+__device__ __forceinline__ uint64_t nanoseconds()
+{
+    uint64_t now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+}
+
+/* A thread waits until a word is at least that; what was written before it was told is there for
+ * all threads of the block, or the warp, behind their next barrier.  Words are looked at without
+ * order, which costs least, and once more when they are there. */
+template <typename T>
+__device__ __forceinline__ void wait_for_word(const factor_arguments<T> &a, int word,
+                                              unsigned least)
+{
+    const unsigned *const at = a.word + word;
+    uint64_t begin = 0;
+    for (unsigned tries = 1; progress_glimpsed(at) < least; tries++)
+        if (tries % 1024 == 0) {
+            const uint64_t now = nanoseconds();
+            begin = begin ? begin : now;
+            if (*(volatile int *)&a.outcome->gave_up)
+                return;
+            if (now - begin > a.patience)
+                *(volatile int *)&a.outcome->gave_up = 1;
+        }
+    progress_seen(at);
+}
+
+template <typename T>
+__device__ __forceinline__ void wait_for_child(const factor_arguments<T> &a, const factor_child &c)
+{
+    if (c.word >= 0)
+        wait_for_word(a, c.word, c.tells);
 }
 
 template <typename T>

@@ -1,6 +1,9 @@
-/* gpu/factor/build.c: the program of a factorization: places, pulls, entries, tasks by levels
+/* gpu/factor/build.c: the program of a factorization: places, pulls, entries, tasks and their
+ * levels
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/factor/build.h"
+#include "gpu/factor/order.h"
+#include "gpu/factor/waits.h"
 #include <string.h>
 
 typedef struct builder {
@@ -255,12 +258,6 @@ static libsolver_status describe_entries(builder *b)
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* Predicted seconds of a small front, by a warp or a block. */
-static double small_seconds(int32_t m, int32_t k)
-{
-    return m <= FACTOR_TINY_ROWS ? 4e-6 + 0.2e-6 * k : 5e-6 + 0.15e-6 * k + 2e-10 * m * m;
-}
-
 /* The level at which front s could begin behind those of its children that come before `from`. */
 static int32_t level_behind(const builder *b, int32_t s, int32_t from)
 {
@@ -291,9 +288,9 @@ static void find_levels(builder *b)
         b->run_end[s] = 0;
         if (!is_small(b, s)) {
             begin = -1;
-            b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 2 : 0);
+            b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 1 : -1);
         } else {
-            const double own = small_seconds(f->m, f->k);
+            const double own = factor_small_seconds(f->m, f->k);
             const int32_t outside = begin < 0 ? 0 : level_behind(b, s, begin);
             const int is_led_here = begin >= 0 && b->last_child[s] >= begin;
             if (begin < 0 || seconds + own > b->run_seconds || outside > level ||
@@ -309,6 +306,36 @@ static void find_levels(builder *b)
         if (b->level[s] >= g->levels)
             g->levels = b->level[s] + 1;
     }
+}
+
+/* What says that a child's block is there, and the children that small fronts wait for. */
+static libsolver_status name_words(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    int32_t *run = memory_new(b->m, p->nodes, sizeof(int32_t)),
+            *next = memory_new(b->m, p->nodes, sizeof(int32_t));
+    const int has_memory = run && next;
+    for (int32_t s = 0; s < p->nodes && has_memory; s++)
+        next[s] = g->front[s].child;
+    for (int32_t s = 0; s < p->nodes && has_memory; s++) { /* children before parents */
+        factor_front *f = g->front + s;
+        run[s] = is_small(b, s) && b->run_end[s] == 0 ? run[s - 1] : s;
+        for (int32_t c = 0; c < f->children && is_small(b, s); c++) {
+            factor_child *child = g->child + f->child + c;
+            if (child->word == g->tiles + run[s])
+                child->word = -1;
+            f->outside += child->word >= 0;
+        }
+        if (p->above[s] >= 0) {
+            factor_child *child = g->child + next[p->above[s]]++;
+            child->word = (int32_t)g->tiles + run[s];
+            child->tells = is_small(b, s) ? 1 : factor_contributions(f);
+        }
+    }
+    memory_free(b->m, run);
+    memory_free(b->m, next);
+    return has_memory ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
@@ -347,7 +374,7 @@ static void add_updates(builder *b, int32_t s, int32_t level, int32_t q)
 /* The level of the front's first diagonal block; that of its q-th is q later. */
 static int32_t pivot_level(const builder *b, int32_t s)
 {
-    return level_behind(b, s, s) + 1;
+    return level_behind(b, s, s);
 }
 
 static void add_pivots(builder *b, int32_t s)
@@ -372,9 +399,9 @@ static void add_tiles(builder *b, int32_t s)
     const factor_front *f = b->program->front + s;
     const int32_t nb = factor_pivot_blocks(f), blocks = factor_row_blocks(f),
                   level = pivot_level(b, s);
-    for (int32_t j = 0; j < nb; j++)
+    for (int32_t j = 1; j < nb; j++)
         for (int32_t i = j; i < blocks; i++)
-            add(b, level - 1, (factor_task){.kind = FACTOR_ASSEMBLE, .front = s, .i = i, .j = j});
+            add(b, level, (factor_task){.kind = FACTOR_ASSEMBLE, .front = s, .i = i, .j = j});
     for (int32_t q = 0; q < nb; q++)
         add_updates(b, s, level + q + 2, q);
     for (int32_t j = nb; j < blocks; j++)
@@ -457,20 +484,21 @@ static libsolver_status list_tasks(builder *b)
         b->cursor[q] = g->level_start[q];
     }
     g->tasks = g->level_start[g->levels];
+    if (g->tasks + g->nodes > INT32_MAX)
+        return LIBSOLVER_NOT_BUILT;
     g->task = memory_new(b->m, g->tasks, sizeof(factor_task));
     if (!g->task)
         return LIBSOLVER_OUT_OF_MEMORY;
     add_all(b);
-    return LIBSOLVER_OK;
+    return factor_order_tasks(b->m, b->pattern, &b->tuning, g);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* Of 10 to 80 us and a 500th to a 2000th, one H200, seven systems: within 3 % of each one's best
  * but for 494_bus, where 20 us are 30 % slower than 15. */
-static const factor_tuning tuned = {.small_rows = INT32_MAX,
-                                    .run_seconds = 15e-6,
-                                    .run_part = 1.0 / 2000};
+static const factor_tuning tuned = {
+    .small_rows = INT32_MAX, .bucket_part = .02, .run_seconds = 15e-6, .run_part = 1.0 / 2000};
 
 static libsolver_status take_arrays(builder *b)
 {
@@ -501,7 +529,7 @@ static void link_children(builder *b)
             b->last_child[p->above[s]] = s;
         }
         if (is_small(b, s))
-            seconds += small_seconds(rows(p, s), pivots(p, s));
+            seconds += factor_small_seconds(rows(p, s), pivots(p, s));
     }
     b->run_seconds = b->tuning.run_part * seconds;
     if (b->run_seconds < b->tuning.run_seconds)
@@ -516,17 +544,21 @@ static libsolver_status build(builder *b, message *why)
     TRY(take_arrays(b));
     link_children(b);
     describe_fronts(b);
-    if (b->program->tiles > INT32_MAX || b->program->inverses > INT32_MAX)
+    b->program->words = b->program->tiles + p->nodes;
+    if (b->program->words > INT32_MAX || b->program->inverses > INT32_MAX)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 tiles or more on the GPU");
     place_blocks(b);
-    const libsolver_status status = describe_children(b);
+    libsolver_status status = describe_children(b);
     if (status == LIBSOLVER_NOT_BUILT)
         return FAIL(why, status, "2^31 tiles or more on the GPU");
     TRY(status);
     TRY(describe_entries(b));
     find_levels(b);
+    TRY(name_words(b));
     TRY(list_ranges(b));
-    return list_tasks(b);
+    status = list_tasks(b);
+    return status == LIBSOLVER_NOT_BUILT ? FAIL(why, status, "2^31 tasks or more on the GPU")
+                                         : status;
 }
 
 libsolver_status factor_program_build(environment *env, const factor_pattern *pattern,
@@ -570,5 +602,6 @@ void factor_program_free(memory *m, factor_program *g)
     memory_free(m, g->level_start);
     memory_free(m, g->range);
     memory_free(m, g->task);
+    memory_free(m, g->by_level);
     memset(g, 0, sizeof *g);
 }

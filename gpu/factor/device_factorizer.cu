@@ -1,5 +1,4 @@
-/* gpu/factor/device_factorizer.cu: buffers and launches of factorizations on a device, a launch for
- * each level
+/* gpu/factor/device_factorizer.cu: buffers and launches of factorizations on a device
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/factor/device_factorizer.h"
 #include "base/type.h"
@@ -10,21 +9,15 @@
 #include "gpu/factor/values.cuh"
 #include <cstring>
 
-/* A kernel for each class of tasks, so that each has the registers that it wants: the chain of
- * diagonal blocks all of a multiprocessor's, products and small fronts half of them. */
+static constexpr double PATIENCE_NS = 60e9; /* of a wait: beyond it something is wrong */
+
 template <typename T> struct factor_shape {
     static constexpr int TINY = CHOLESKY_THREADS / 32 * small_bytes<T>(FACTOR_TINY_ROWS),
                          LARGEST = small_bytes<T>(sizeof(T) == 16 ? 80 : 112),
-                         SMALL = LARGEST > TINY ? LARGEST : TINY, TILES = tile_room<T>::BYTES;
+                         SMALL = LARGEST > TINY ? LARGEST : TINY, TILES = tile_room<T>::BYTES,
+                         ANY = SMALL > TILES ? SMALL : TILES;
     static constexpr int BLOCKS_EACH = sizeof(T) == 16 ? 1 : 2; /* on a multiprocessor */
 };
-
-__device__ __forceinline__ uint64_t nanoseconds()
-{
-    uint64_t now;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    return now;
-}
 
 /* When a block began and ended, if that is asked for. */
 struct task_clock {
@@ -46,19 +39,28 @@ struct task_clock {
     }
 };
 
-/* Small fronts: a run by the block, or one by each warp. */
+/* A run of small fronts by each warp. */
+template <typename T>
+__device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T> &a,
+                                                    const factor_task &task, char *shared)
+{
+    const int warp = threadIdx.x / 32;
+    if (warp < task.j) {
+        const factor_range range = a.range[task.i + warp];
+        factorize_run<1>(a, range.first, range.end, a.front_words + range.first,
+                         shared + warp * small_bytes<T>(FACTOR_TINY_ROWS));
+    }
+}
+
+/* A run by the block, or one by each warp. */
 template <typename T>
 __device__ __forceinline__ void run_fronts(const factor_arguments<T> &a, const factor_task &task,
                                            char *shared)
 {
-    const int warp = threadIdx.x / 32;
     if (task.kind == FACTOR_SMALL)
-        factorize_run<8>(a, task.i, task.j, shared);
-    else if (warp < task.j) {
-        const factor_range range = a.range[task.i + warp];
-        factorize_run<1>(a, range.first, range.end,
-                         shared + warp * small_bytes<T>(FACTOR_TINY_ROWS));
-    }
+        factorize_run<8>(a, task.i, task.j, a.front_words + task.i, shared);
+    else
+        run_fronts_by_warps(a, task, shared);
 }
 
 /* Tiles but for diagonal blocks. */
@@ -73,7 +75,7 @@ __device__ __forceinline__ void run_tile(const factor_arguments<T> &a, const fac
         assemble_tile(a, task, tile[0]);
         break;
     case FACTOR_ROWS:
-        finish_rows_task(a, task, tile);
+        finish_rows(a, task, tile);
         break;
     case FACTOR_UPDATE:
         update_tile(a, task, tile[0]);
@@ -85,12 +87,135 @@ __device__ __forceinline__ void run_tile(const factor_arguments<T> &a, const fac
 }
 
 template <typename T>
+__device__ __forceinline__ void run_pivots(const factor_arguments<T> &a, const factor_task &task,
+                                           char *shared)
+{
+    T *const t = reinterpret_cast<T *>(shared);
+    T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
+    factorize_pivots(a, task, tile, reinterpret_cast<real_of<T> *>(tile[2] + TILE_AREA<T>));
+}
+
+__host__ __device__ __forceinline__ bool is_of_runs(const factor_task &task)
+{
+    return task.kind == FACTOR_SMALL || task.kind == FACTOR_TINY;
+}
+
+/* ---- One launch: blocks draw tasks ----------------------------------------------------------- */
+
+/* Shared memory of a block: the arguments, then what its tasks want.  Tasks are functions that are
+ * called, and find their arguments here: inlined into one loop, what the compiler would keep in
+ * registers from task to task is spilled in all of them. */
+template <typename T> struct block_memory {
+    static constexpr int ARGUMENTS = (sizeof(factor_arguments<T>) + 127) / 128 * 128;
+    static constexpr int BYTES = ARGUMENTS + factor_shape<T>::ANY;
+
+    static __device__ __forceinline__ char *begin()
+    {
+        extern __shared__ __align__(128) char shared[];
+        return shared;
+    }
+    static __device__ __forceinline__ const factor_arguments<T> &arguments()
+    {
+        return *reinterpret_cast<const factor_arguments<T> *>(begin());
+    }
+    static __device__ __forceinline__ char *rest() { return begin() + ARGUMENTS; }
+};
+
+/* Functions of one task; EACH: as for the kernel, so that each has its registers. */
+template <typename T, int EACH> static __device__ __noinline__ void run_small_task(int t)
+{
+    const factor_arguments<T> &a = block_memory<T>::arguments();
+    const factor_task task = a.task[t];
+    const task_clock clock(a.trace, t);
+    factorize_run<8>(a, task.i, task.j, a.front_words + task.i, block_memory<T>::rest());
+    clock.stop();
+}
+
+template <typename T, int EACH> static __device__ __noinline__ void run_tiny_task(int t)
+{
+    const factor_arguments<T> &a = block_memory<T>::arguments();
+    const factor_task task = a.task[t];
+    const task_clock clock(a.trace, t);
+    run_fronts_by_warps(a, task, block_memory<T>::rest());
+    clock.stop();
+}
+
+template <typename T, int EACH> static __device__ __noinline__ void run_pivot_task(int t)
+{
+    const factor_arguments<T> &a = block_memory<T>::arguments();
+    const factor_task task = a.task[t];
+    wait_for_tiles(a, task);
+    const task_clock clock(a.trace, t);
+    run_pivots(a, task, block_memory<T>::rest());
+    clock.stop();
+}
+
+template <typename T, int EACH> static __device__ __noinline__ void run_tile_task(int t)
+{
+    const factor_arguments<T> &a = block_memory<T>::arguments();
+    const factor_task task = a.task[t];
+    wait_for_tiles(a, task);
+    const task_clock clock(a.trace, t);
+    run_tile(a, task, block_memory<T>::rest());
+    tell_end(a, task);
+    clock.stop();
+}
+
+/* Any number of blocks gets through, whether or not all are resident: one that waits does so for
+ * tasks that were drawn before its own, by blocks that run.  EACH: blocks of a multiprocessor.  One
+ * has all its registers and nobody beside it, which is best where few tasks can be done at a time;
+ * two do more together. */
+template <typename T, int EACH>
+__global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
+    factor_kernel(const __grid_constant__ factor_arguments<T> a)
+{
+    __shared__ int drawn;
+    int next = 0; /* of thread 0 */
+    for (int q = threadIdx.x; q < (int)(sizeof a / sizeof(int)); q += CHOLESKY_THREADS)
+        reinterpret_cast<int *>(block_memory<T>::begin())[q] = reinterpret_cast<const int *>(&a)[q];
+    wait_for_kernel_before();
+    const auto draw = [&] { return (int)atomicAdd(&a.outcome->drawn, 1u); };
+    if (a.ahead && threadIdx.x == 0)
+        next = draw();
+    for (;;) {
+        __syncthreads(); /* shared memory is free */
+        if (threadIdx.x == 0)
+            drawn = a.ahead ? next : draw();
+        __syncthreads();
+        const int t = drawn;
+        if (t >= a.tasks)
+            return;
+        if (a.ahead && threadIdx.x == 0)
+            next = draw();
+        switch (a.task[t].kind) {
+        case FACTOR_TINY:
+            run_tiny_task<T, EACH>(t);
+            break;
+        case FACTOR_SMALL:
+            run_small_task<T, EACH>(t);
+            break;
+        case FACTOR_PIVOT:
+            run_pivot_task<T, EACH>(t);
+            break;
+        default:
+            run_tile_task<T, EACH>(t);
+        }
+    }
+}
+
+/* ---- A launch for each level ----------------------------------------------------------------- */
+
+/* A kernel for each class of tasks, so that each has the registers that it wants: the chain of
+ * diagonal blocks all of a multiprocessor's, products and small fronts half of them. */
+
+template <typename T>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
     factor_small_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
 {
     extern __shared__ __align__(128) char shared[];
-    const task_clock clock(a.trace, first + blockIdx.x);
-    run_fronts(a, a.task[first + blockIdx.x], shared);
+    const int t = a.by_level[first + blockIdx.x];
+    const task_clock clock(a.trace, t);
+    run_fronts(a, a.task[t], shared);
     clock.stop();
 }
 
@@ -99,11 +224,9 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
     factor_pivot_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
 {
     extern __shared__ __align__(128) char shared[];
-    const task_clock clock(a.trace, first + blockIdx.x);
-    T *const t = reinterpret_cast<T *>(shared);
-    T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
-    factorize_pivots(a, a.task[first + blockIdx.x], tile,
-                     reinterpret_cast<real_of<T> *>(tile[2] + TILE_AREA<T>));
+    const int t = a.by_level[first + blockIdx.x];
+    const task_clock clock(a.trace, t);
+    run_pivots(a, a.task[t], shared);
     clock.stop();
 }
 
@@ -112,27 +235,9 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
     factor_tile_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
 {
     extern __shared__ __align__(128) char shared[];
-    const task_clock clock(a.trace, first + blockIdx.x);
-    run_tile(a, a.task[first + blockIdx.x], shared);
-    clock.stop();
-}
-
-/* Small fronts and tiles, each block with a multiprocessor of its own: for levels of so few tasks
- * and no diagonal block. It saves forks and joins of launches, and where such levels follow one
- * another, one begins while the other ends.  (Diagonal blocks in it too: the code for them comes
- * out slower by more than that.) */
-template <typename T>
-__global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
-    factor_level_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
-{
-    extern __shared__ __align__(128) char shared[];
-    const factor_task task = a.task[first + blockIdx.x];
-    wait_for_kernel_before();
-    const task_clock clock(a.trace, first + blockIdx.x);
-    if (task.kind == FACTOR_SMALL || task.kind == FACTOR_TINY)
-        run_fronts(a, task, shared);
-    else
-        run_tile(a, task, shared);
+    const int t = a.by_level[first + blockIdx.x];
+    const task_clock clock(a.trace, t);
+    run_tile(a, a.task[t], shared);
     clock.stop();
 }
 
@@ -140,7 +245,7 @@ __global__ void factor_begin_kernel(gathered_outcome *o, int n)
 {
     wait_for_kernel_before();
     const unsigned long long infinite = (unsigned long long)__double_as_longlong(INFINITY);
-    *o = {n, 0, n, infinite, 0, infinite};
+    *o = {n, 0, n, 0, 0, infinite, 0, infinite};
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
@@ -161,6 +266,8 @@ template <typename T> struct factor_places {
         tasks.entry = u->put(g->entry, g->entries);
         tasks.range = u->put(g->range, g->ranges);
         tasks.task = u->put(g->task, g->tasks);
+        tasks.by_level = u->put(g->by_level, g->tasks);
+        tasks.front_words = (int)g->tiles;
         values.source = u->put(g->source, g->entries);
         values.diagonal_at = u->put(g->diagonal, g->n);
         values.row_of = u->put(row_of, g->n);
@@ -179,6 +286,10 @@ template <typename T> struct factor_places {
         tasks.arena = reinterpret_cast<T *>(part(g->arena_scalars, sizeof(T)));
         tasks.inverse = reinterpret_cast<T *>(part(g->inverses * TILE * TILE, sizeof(T)));
         tasks.grows = reinterpret_cast<int32_t *>(part(g->inverses, sizeof(int32_t)));
+        values.word = reinterpret_cast<unsigned *>(part(g->words, sizeof(unsigned)));
+        values.words = g->words;
+        tasks.tasks = (int)g->tasks;
+        tasks.ahead = g->crowd == FACTOR_DENSE;
         tasks.value = values.value;
         tasks.diagonal = values.diagonal;
         tasks.outcome = values.outcome;
@@ -190,7 +301,7 @@ template <typename T> struct factor_places {
 
 /* Bytes of the tables and of the workspace. */
 struct factor_bytes {
-    int64_t tables, workspace;
+    int64_t tables = 0, workspace = 0;
     factor_bytes(const factor_program *g, const factor_pattern *p, libsolver_type type)
     {
         with_type(type, [&](auto one) {
@@ -271,6 +382,8 @@ static factor_places<T> places_of(const device_factorizer *f, const factor_progr
     there.tasks.panel = static_cast<T *>(given->panel);
     there.tasks.refuse = 16 * (sizeof(real_of<T>) == 8 ? DBL_EPSILON : (double)FLT_EPSILON);
     there.tasks.doubt = given->doubt_level;
+    there.tasks.word = given->by_levels ? nullptr : there.values.word;
+    there.tasks.patience = (uint64_t)PATIENCE_NS;
     there.tasks.trace = given->trace;
     return there;
 }
@@ -331,9 +444,11 @@ static void split_level(const factor_program *g, int32_t level, task_class (&par
     const int64_t end = g->level_start[level + 1];
     for (int q = 0; q < 3; q++) {
         part[q].first = at;
-        while (at < end && (q == 2 || (q == 0) == (g->task[at].kind == FACTOR_PIVOT)) &&
-               (q != 1 || g->task[at].kind == FACTOR_SMALL || g->task[at].kind == FACTOR_TINY))
-            at++;
+        for (; at < end; at++) {
+            const factor_task &task = g->task[g->by_level[at]];
+            if (q != (task.kind == FACTOR_PIVOT ? 0 : is_of_runs(task) ? 1 : 2))
+                break;
+        }
         part[q].count = at - part[q].first;
     }
 }
@@ -348,17 +463,6 @@ static void launch_overlapping(branches *b, void (*kernel)(Parameters...), launc
     b->overlaps = true;
 }
 
-/* A level of tasks without diagonal blocks that all find a place at once. */
-template <typename T>
-static void launch_narrow_level(branches *b, const factor_program *g, const factor_arguments<T> &a,
-                                int32_t level)
-{
-    const int64_t first = g->level_start[level], count = g->level_start[level + 1] - first;
-    constexpr int SHARED = factor_shape<T>::SMALL > factor_shape<T>::TILES ? factor_shape<T>::SMALL
-                                                                           : factor_shape<T>::TILES;
-    launch_overlapping(b, factor_level_kernel<T>, {count, CHOLESKY_THREADS, SHARED}, a, first);
-}
-
 /* The classes of a level run beside each other. */
 template <typename T>
 static void launch_level(branches *b, const factor_program *g, const factor_arguments<T> &a,
@@ -370,10 +474,6 @@ static void launch_level(branches *b, const factor_program *g, const factor_argu
     const int shared[3] = {factor_shape<T>::TILES, factor_shape<T>::SMALL, factor_shape<T>::TILES};
     task_class part[3];
     split_level(g, level, part);
-    if (part[0].count == 0 && part[1].count + part[2].count <= b->multiprocessors) {
-        launch_narrow_level(b, g, a, level);
-        return;
-    }
     b->overlaps = false;
     for (int q = 1; q < 3; q++)
         if (part[q].count > 0)
@@ -385,6 +485,22 @@ static void launch_level(branches *b, const factor_program *g, const factor_argu
     for (int q = 1; q < 3; q++)
         if (part[q].count > 0)
             b->wait(0, q);
+}
+
+/* As many blocks as there is room for. */
+template <typename T>
+static void launch_all(branches *b, const factor_program *g, const factor_arguments<T> &a)
+{
+    if (g->tasks == 0)
+        return;
+    constexpr int MOST = factor_shape<T>::BLOCKS_EACH, BYTES = block_memory<T>::BYTES;
+    const int each = g->crowd == FACTOR_SPARSE ? 1 : MOST;
+    const int64_t room = (int64_t)each * b->multiprocessors;
+    const launch_shape shape = {g->tasks < room ? g->tasks : room, CHOLESKY_THREADS, BYTES};
+    if (each == 1)
+        launch_overlapping(b, factor_kernel<T, 1>, shape, a);
+    else
+        launch_overlapping(b, factor_kernel<T, MOST>, shape, a);
 }
 
 /* The values of A to where tasks read them. */
@@ -416,7 +532,9 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
         return error;
     launch_overlapping(&b, factor_begin_kernel, {1, 1}, there.values.outcome, g->n);
     launch_values(&b, there.values);
-    for (int32_t q = 0; q < g->levels; q++)
+    if (!given->by_levels)
+        launch_all(&b, g, there.tasks);
+    for (int32_t q = 0; q < g->levels && given->by_levels; q++)
         launch_level(&b, g, there.tasks, q);
     error = cudaStreamEndCapture(b.stream[0], &captured);
     if (b.error != cudaSuccess)
@@ -432,7 +550,7 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
 static bool same_arguments(const factorizer_arguments *a, const factorizer_arguments *b)
 {
     return a->values == b->values && a->panel == b->panel && a->is_unscaled == b->is_unscaled &&
-           a->doubt_level == b->doubt_level && a->trace == b->trace;
+           a->by_levels == b->by_levels && a->doubt_level == b->doubt_level && a->trace == b->trace;
 }
 
 extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *g,
@@ -494,6 +612,9 @@ extern "C" libsolver_status device_factorizer_finish(device_factorizer *f,
     if (error == cudaSuccess)
         error = cudaStreamSynchronize((cudaStream_t)f->stream);
     TRY(LAUNCH_STATUS(error, "the factorization on the device", why));
+    if (o.gave_up)
+        return FAIL(why, LIBSOLVER_CUDA, "a block of the factorization waited %g s for another",
+                    1e-9 * PATIENCE_NS);
     *outcome = {};
     outcome->failed = o.failed;
     outcome->nonpositive = o.nonpositive;

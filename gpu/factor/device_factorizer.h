@@ -18,6 +18,7 @@ typedef struct factorizer_arguments {
     void *panel;        /* out: factor_program.panel_scalars */
     int is_unscaled; /* no equilibration, unless entries are so near to the ends of the range that
                         pivots might have no reciprocals */
+    int by_levels;   /* a launch for each level of tasks; 0: one for all, the same bits */
     double doubt_level; /* see cholesky_outcome */
     uint64_t *trace; /* NULL, or out: 2 words a task, see device_factorizer_timed, which sets it */
 } factorizer_arguments;

@@ -15,9 +15,12 @@
  *        |    |   \   |             dimension m - k, in the arena
  *        +----+-------+
  *
- * Tasks of one level do not depend on one another: a launch for each level carries out a program,
- * and so does anything that runs a task after all of lower levels.  A task's arithmetic does not
- * depend on who carries it out, nor on the number of threads that made the program.
+ * One launch carries out a program: blocks of threads draw tasks in their order, wait for the words
+ * that say that what a task reads is there (waits.h), and tell others by words.  The order is one
+ * in which every task comes behind those that it waits for, so that any number of blocks gets
+ * through. Tasks also have levels: those of one level do not depend on one another, and a launch
+ * for each level carries out a program too.  A task's arithmetic does not depend on who carries it
+ * out, nor on the number of threads that made the program.
  *
  * Contributions are pulled: whoever begins a tile adds what every child has for it, child after
  * child.  Nothing is added by atomics, so that results are the same on every run. */
@@ -53,6 +56,7 @@ typedef struct factor_front {
     int32_t first;           /* row of P A P^T of the first pivot */
     int32_t child, children; /* in `child` */
     int32_t entries;         /* of a small front */
+    int32_t outside;         /* of a small front: children that are not of its run */
     int32_t tiles;           /* of a tiled front: first of its tiles in tile_end */
     int32_t inverse;         /* of a tiled front: inverses of diagonal blocks before its own */
 } factor_front;
@@ -61,6 +65,8 @@ typedef struct factor_front {
  * position[position + i] and the column position[position + j] of the front. */
 typedef struct factor_child {
     int64_t block, position;
+    int32_t word; /* that is `tells` once its block is there; -1: of the parent's run */
+    uint32_t tells;
     int32_t r;
     int32_t begin; /* of tiled fronts: begin[begin + b] is the first of the r rows that goes to row
                       block b or behind it, b = 0 .. row blocks */
@@ -86,16 +92,25 @@ typedef struct factor_range {
 typedef enum factor_kind {
     FACTOR_TINY,     /* ranges [i, i + j) of fronts, a warp for each */
     FACTOR_SMALL,    /* fronts [i, j), one after the other */
-    FACTOR_ASSEMBLE, /* tile (i, j) of the panel := A and what the children have */
+    FACTOR_ASSEMBLE, /* tile (i, j) of the panel, j > 0, := A and what the children have */
     FACTOR_PIVOT,    /* diagonal block i: first, if i > 0, what FACTOR_ROWS does to tile (i, i-1);
                         then the product of panel i-1 is subtracted, then Cholesky and inverse */
     FACTOR_ROWS,     /* tile (i, j) of the panel: minus the product of panel j-1, times the inverse
                         of diagonal block j, conjugate transposed; i = j+2 < pivot blocks: then
-                        the products of panels j-1 and j are subtracted from diagonal block i */
+                        the products of panels j-1 and j are subtracted from diagonal block i.
+                        Tiles of panel 0 are assembled by the task that first wants them. */
     FACTOR_UPDATE,   /* tile (i, j) of the panel -= product of panels [from, to) */
     FACTOR_CONTRIBUTION /* tile (i, j) of the contribution block := what the children have - product
                            of all panels */
 } factor_kind;
+
+/* How the time that all tasks take on all multiprocessors compares with the longest way of tasks
+ * that wait for one another. */
+typedef enum factor_crowd {
+    FACTOR_SPARSE, /* far less: few blocks have something to do */
+    FACTOR_MIXED,
+    FACTOR_DENSE /* far more: there is always a task that waits for none */
+} factor_crowd;
 
 /* Product of panels: rows of block i times those of block j, conjugate transposed. */
 typedef struct factor_task {
@@ -106,6 +121,8 @@ typedef struct factor_program {
     int32_t n, nodes, levels;
     int32_t tiled; /* fronts in tiles */
     int64_t tasks, ranges, children, begins, tiles, entries;
+    int64_t words; /* see waits.h */
+    factor_crowd crowd;
     int64_t inverses; /* diagonal blocks of tiled fronts, each FACTOR_TILE x FACTOR_TILE */
     int64_t panel_scalars, arena_scalars;
     factor_front *front; /* nodes */
@@ -117,9 +134,10 @@ typedef struct factor_program {
     factor_source *source; /* entries */
     int32_t *diagonal;     /* n: the diagonal entry of each row of P A P^T, in the order that A was
                               analysed in */
-    int64_t *level_start;  /* levels + 1: tasks of each level */
     factor_range *range;
-    factor_task *task;
+    factor_task *task;    /* in the order in which they are drawn */
+    int32_t *by_level;    /* tasks: their numbers level by level, ... */
+    int64_t *level_start; /* ... levels + 1: where each begins */
 } factor_program;
 
 #ifdef __cplusplus

@@ -129,6 +129,12 @@ __device__ __forceinline__ void assemble_small(const factor_arguments<T> &a, con
 {
     using team = front_team<WARPS>;
     const int rank = team::rank();
+    if (a.word && f.outside > 0) {
+        if (WARPS == 1 && rank < f.children)
+            wait_for_child(a, begin.child);
+        for (int c = WARPS == 1 ? rank + 32 : rank; c < f.children; c += team::THREADS)
+            wait_for_child(a, a.child[f.child + c]);
+    }
     team::sync();
     for (int q = rank; q < ld * columns; q += team::THREADS)
         F[q] = T{};
@@ -173,11 +179,11 @@ __device__ __forceinline__ void factorize_small(const factor_arguments<T> &a, co
         judge_pivot<T>(rank < k, rank < k ? pivot[rank] : 0, start, f.first + rank, rule_of(a));
 }
 
-/* Fronts [first, end), one after the other; the next one's record comes while one is worked on, its
- * begin while it is stored. */
+/* Fronts [first, end), a run, one after the other; the next one's record comes while one is worked
+ * on, its begin while it is stored.  word: to be told at the end. */
 template <int WARPS, typename T>
 __device__ __forceinline__ void factorize_run(const factor_arguments<T> &a, int first, int end,
-                                              char *shared)
+                                              int word, char *shared)
 {
     factor_front next = a.front[first];
     front_begin<WARPS, T> begin;
@@ -193,6 +199,11 @@ __device__ __forceinline__ void factorize_run(const factor_arguments<T> &a, int 
                 begin.load(a, next);
         });
     }
+    if (a.word == nullptr)
+        return;
+    front_team<WARPS>::sync();
+    if (front_team<WARPS>::rank() == 0)
+        progress_tell(a.word + word, 1);
 }
 
 #endif

@@ -6,6 +6,63 @@
 #include "dense/cuda/device/row_tiles.cuh"
 #include "gpu/factor/arguments.cuh"
 
+/* A thread waits for the q-th of what a task on tiles reads. */
+template <typename T>
+__device__ __forceinline__ void wait_for_tile(const factor_arguments<T> &a, const factor_front &f,
+                                              const factor_task &task, int q)
+{
+    const factor_wait w = factor_wait_of(&f, &task, q);
+    if (w.word >= 0)
+        wait_for_word(a, w.word, w.least);
+}
+
+/* All threads wait for what a task on tiles begins with; ends with a barrier. */
+template <typename T>
+__device__ __forceinline__ void wait_for_tiles(const factor_arguments<T> &a,
+                                               const factor_task &given)
+{
+    const factor_task task = given;
+    const factor_front f = a.front[task.front];
+    if (threadIdx.x < FACTOR_EARLY)
+        wait_for_tile(a, f, task, threadIdx.x);
+    __syncthreads();
+}
+
+/* All threads wait for all children; no barrier. */
+template <typename T>
+__device__ __forceinline__ void wait_for_children(const factor_arguments<T> &a,
+                                                  const factor_front &f)
+{
+    for (int c = threadIdx.x; a.word && c < f.children; c += CHOLESKY_THREADS)
+        wait_for_child(a, a.child[f.child + c]);
+}
+
+/* A thread, behind a barrier, tells the q-th word of what a task has done. */
+template <typename T>
+__device__ __forceinline__ void tell_tile(const factor_arguments<T> &a, const factor_front &f,
+                                          const factor_task &task, int q)
+{
+    const factor_wait w = factor_tell_of(&f, &task, q);
+    if (w.word >= 0)
+        progress_tell(a.word + w.word, w.least);
+}
+
+/* What a task tells at its end, by one thread behind a barrier.  The first of two words that
+ * FACTOR_ROWS may have is told before, and so are those of FACTOR_PIVOT. */
+template <typename T>
+__device__ __forceinline__ void tell_end(const factor_arguments<T> &a, const factor_task &given)
+{
+    const factor_task task = given;
+    const factor_front f = a.front[task.front];
+    __syncthreads();
+    if (threadIdx.x > 0 || task.kind == FACTOR_PIVOT)
+        return;
+    if (task.kind == FACTOR_CONTRIBUTION)
+        progress_count(a.word + a.front_words + task.front);
+    else
+        tell_tile(a, f, task, factor_tell_of(&f, &task, 1).word >= 0);
+}
+
 /* Where tile (i, j) of a front lies. */
 struct tile_place {
     int row, rows, column, columns;
@@ -47,20 +104,39 @@ __device__ __forceinline__ child_part part_for(const factor_arguments<T> &a, con
 }
 
 /* Tile += what the children have for row blocks i and j; where the next one's part begins is looked
- * up meanwhile.  Between children a barrier, none at the end. */
+ * up meanwhile.  Before each child a barrier, none at the end. */
 template <typename T>
 __device__ __forceinline__ void pull_tile(const factor_arguments<T> &a, const factor_front &f,
                                           int i, int j, const tile_place &p, T *tile)
 {
     child_part next = part_for(a, f, 0, i, j);
+    wait_for_children(a, f);
     for (int c = 0; c < f.children; c++) {
         const child_part part = next;
         next = part_for(a, f, c + 1, i, j);
-        if (part.i0 == part.i1 || part.j0 == part.j1)
+        if (c > 0 && (part.i0 == part.i1 || part.j0 == part.j1))
             continue;
         __syncthreads();
         pull_part(a, part, tile, TILE_LD<T>, p.row, p.column);
     }
+}
+
+/* Tile := entries of A and what the children have for row blocks i and j.  Ends with a barrier. */
+template <typename T>
+__device__ __forceinline__ void assemble(const factor_arguments<T> &a, const factor_front &f, int i,
+                                         int j, const tile_place &p, T *tile)
+{
+    tile_clear(tile);
+    __syncthreads();
+    const int number = factor_tile_number(&f, i, j);
+    const int64_t end = a.tile_end[f.tiles + number];
+    for (int64_t q = factor_tile_begin(&f, a.tile_end, number) + threadIdx.x; q < end;
+         q += CHOLESKY_THREADS) { /* each place has one entry */
+        const factor_entry e = a.entry[q];
+        tile[e.row + e.column * TILE_LD<T>] = a.value[q];
+    }
+    pull_tile(a, f, i, j, p, tile);
+    __syncthreads();
 }
 
 template <typename T>
@@ -71,17 +147,7 @@ __device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a,
     const factor_front f = a.front[task.front];
     const tile_place p(f, task.i, task.j);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    tile_clear(tile);
-    __syncthreads();
-    const int number = factor_tile_number(&f, task.i, task.j);
-    const int64_t end = a.tile_end[f.tiles + number];
-    for (int64_t q = factor_tile_begin(&f, a.tile_end, number) + threadIdx.x; q < end;
-         q += CHOLESKY_THREADS) { /* each place has one entry */
-        const factor_entry e = a.entry[q];
-        tile[e.row + e.column * TILE_LD<T>] = a.value[q];
-    }
-    pull_tile(a, f, task.i, task.j, p, tile);
-    __syncthreads();
+    assemble(a, f, task.i, task.j, p, tile);
     T *to = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     for (int j = warp; j < p.columns; j += CHOLESKY_THREADS / 32)
         for (int i = lane; i < p.rows; i += 32)
@@ -120,62 +186,97 @@ __device__ __forceinline__ row_operand<T> inverse_of(const factor_arguments<T> &
     return {a.inverse + (int64_t)(f.inverse + block) * TILE * TILE, TILE, TILE, 0};
 }
 
-/* Tile (i, j) of L in tile[1], and in the panel:  (it - L(i, j-1) L(j, j-1)^H) X_j^H, X_j the
- * inverse of diagonal block j, or substitution with that block.  tile[0] is L(i, j-1) afterwards,
- * if there is one, behind its shift (which pivot rows do not have), tile[2] free, no barrier at the
- * end. */
-template <typename T>
-__device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const factor_front &f,
-                                            int i, int j, bool are_pivot_rows, T *const (&tile)[3])
-{
-    const tile_place p(f, i, j);
-    const bool substitutes = a.grows[f.inverse + j];
-    const row_operand<T> own = panel_rows(a, f, p.row, p.rows, p.column),
-                         last = panel_rows(a, f, p.row, p.rows, p.column - TILE, are_pivot_rows);
-    const tile_part<T> before(own.at, 1, own.ld, p.rows, p.columns);
-    if (j > 0) {
+/* A task's part of tile (i, j) of L, in two steps without a barrier at their ends.  Tiles in shared
+ * memory: [0] L(i, j-1), behind its shift, if j > 0; [1] the tile at hand. */
+template <typename T> struct row_maker {
+    const factor_arguments<T> &a;
+    const factor_front &f;
+    T *const (&tile)[3];
+    const tile_place p;
+    const int j;
+    const row_operand<T> last; /* L(i, j-1) */
+
+    __device__ __forceinline__ row_maker(const factor_arguments<T> &a, const factor_front &f, int i,
+                                         int j, bool are_pivot_rows, T *const (&tile)[3])
+        : a(a), f(f), tile(tile), p(f, i, j), j(j),
+          last(panel_rows(a, f, p.row, p.rows, p.column - TILE, are_pivot_rows))
+    {
+    }
+    __device__ __forceinline__ T *out() const
+    {
+        return a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
+    }
+    /* tile[1] := it - L(i, j-1) L(j, j-1)^H, j > 0 */
+    __device__ __forceinline__ void begin() const
+    {
+        const tile_part<T> before(out(), 1, f.ld, p.rows, p.columns);
+        product_sum<T, 4> sum;
         tile_fetch(tile[0], last, TILE);
         tile_fetch(tile[1], panel_rows(a, f, p.column, p.columns, p.column - TILE, true), TILE);
-    }
-    tile_fetch(tile[2], inverse_of(a, f, j), TILE);
-    copies_commit();
-    copies_wait<0>();
-    __syncthreads();
-    product_sum<T, 4> sum;
-    if (j > 0) {
+        copies_commit();
+        copies_wait<0>();
+        __syncthreads();
         multiply_tiles(sum, tile[0] + last.shift, tile[1]);
         __syncthreads();
+        before.put_less(tile[1], sum, p.rows, p.columns, false);
     }
-    before.put_less(tile[1], sum, p.rows, p.columns, false);
-    __syncthreads();
-    T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
-    if (substitutes) {
-        substitute_rows(tile[1], a.panel + f.panel + (int64_t)p.column * (f.ld + 1), out, 1, f.ld,
-                        p.rows, p.columns, tile[2]);
-        return;
+    /* tile[1] and the panel := tile[1] X^H, X the inverse of diagonal block j, which is brought to
+     * `room`, or substitution with that block. */
+    __device__ __forceinline__ void end(T *room) const
+    {
+        const bool substitutes = a.grows[f.inverse + j];
+        T *const to = out();
+        tile_fetch(room, inverse_of(a, f, j), TILE);
+        copies_commit();
+        copies_wait<0>();
+        __syncthreads();
+        if (substitutes) {
+            substitute_rows(tile[1], a.panel + f.panel + (int64_t)p.column * (f.ld + 1), to, 1,
+                            f.ld, p.rows, p.columns, room);
+            return;
+        }
+        product_sum<T, 4> scaled;
+        multiply_by_inverse(scaled, tile[1], room);
+        __syncthreads();
+        multiply_put(tile[1] + sum_row() + sum_column() * TILE_LD<T>, TILE_LD<T>, scaled, false);
+        each_entry(scaled, p.rows, p.columns,
+                   [&](int i, int j, T v) { to[i + (int64_t)j * f.ld] = v; });
     }
-    product_sum<T, 4> scaled;
-    multiply_by_inverse(scaled, tile[1], tile[2]);
+};
+
+/* Threads wait for what a task does not begin with; ends with a barrier. */
+template <typename T>
+__device__ __forceinline__ void wait_for_rest(const factor_arguments<T> &a, const factor_front &f,
+                                              const factor_task &task)
+{
+    const int q = FACTOR_EARLY + (int)threadIdx.x / 32;
+    if (a.word && threadIdx.x % 32 == 0 && q < FACTOR_WAITS)
+        wait_for_tile(a, f, task, q);
     __syncthreads();
-    multiply_put(tile[1] + sum_row() + sum_column() * TILE_LD<T>, TILE_LD<T>, scaled, false);
-    each_entry(scaled, p.rows, p.columns,
-               [&](int i, int j, T v) { out[i + (int64_t)j * f.ld] = v; });
 }
 
-/* The same, and for the second row block behind the diagonal the products of panels j - 1 and j
- * from its own diagonal block, which is the next but one to be factorized. */
+/* Tile (i, j) of L, and for the second row block behind the diagonal the products of panels j - 1
+ * and j from its own diagonal block, which is the next but one to be factorized. */
 template <typename T>
-__device__ __forceinline__ void finish_rows_task(const factor_arguments<T> &a,
-                                                 const factor_task &given, T *const (&tile)[3])
+__device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const factor_task &given,
+                                            T *const (&tile)[3])
 {
     const factor_task task = given;
     const factor_front f = a.front[task.front];
-    finish_rows(a, f, task.i, task.j, false, tile);
-    if (task.i != task.j + 2 || task.i >= factor_pivot_blocks(&f))
+    const row_maker<T> rows(a, f, task.i, task.j, false, tile);
+    if (task.j == 0)
+        assemble(a, f, task.i, 0, rows.p, tile[1]);
+    else
+        rows.begin();
+    wait_for_rest(a, f, task);
+    rows.end(tile[2]);
+    if (!factor_rows_go_on(&f, task.i, task.j))
         return;
     const tile_place p(f, task.i, task.i);
     T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     __syncthreads();
+    if (a.word && threadIdx.x == 0)
+        tell_tile(a, f, task, 0);
     if (sum_row() + 15 < sum_column())
         return;
     product_sum<T, 4> sum;
@@ -204,51 +305,85 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     T *out = a.panel + f.panel + p.row + (int64_t)p.column * f.ld;
     const bool has_pivot = (int)threadIdx.x < k;
     const real_of<T> start = has_pivot ? a.diagonal[f.first + p.column + threadIdx.x] : 0;
-    const tile_part<T> before(out, 1, f.ld, k, k);
-    T *D = tile[0], *X = tile[2];
+    T *const X = tile[0], *const D = tile[2];
+    const bool has_rows = f.m > p.row + k; /* which want the inverse */
+    const auto put_block = [&] {
+        for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
+            for (int i = j + lane; i < k; i += 32)
+                out[i + (int64_t)j * f.ld] = D[i + j * LD];
+    };
+    if (t <= 1)
+        assemble(a, f, t, 0, tile_place(f, t, 0), t == 0 ? D : tile[1]);
     if (t > 0) {
-        finish_rows(a, f, t, t - 1, true, tile);
-        __syncthreads();
-    }
-    before.put_less(D, {}, k, k, true);
-    if (t > 0) {
-        __syncthreads();
-        subtract_square(D, D, tile[1]);
+        const tile_part<T> before(out, 1, f.ld, k, k);
+        const row_maker<T> rows(a, f, t, t - 1, true, tile);
+        before.put_less(D, {}, k, k, true);
+        if (t > 1)
+            rows.begin();
+        wait_for_rest(a, f, task);
+        rows.end(X);
     }
     begin_block(D, X, k);
-    cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot);
-    for (int j = warp; j < k; j += CHOLESKY_THREADS / 32)
-        for (int i = j + lane; i < k; i += 32)
-            out[i + (int64_t)j * f.ld] = D[i + j * LD];
+    if (t > 0) {
+        subtract_square(D, D, tile[1]);
+        __syncthreads();
+    }
+    cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot, [&](int step) {
+        if (a.word && step == 0 && threadIdx.x % 32 == 0)
+            tell_tile(a, f, task, 0);
+        __syncwarp();
+    });
+    int grows = 0;
+    if (has_rows) {
+        T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
+        grows = __syncthreads_or(look_at_inverse(
+            X, [&](int i, int) { return real_part(D[i * (LD + 1)]); },
+            [&](int i, int j, T x) { inverse[i + j * TILE] = x; }));
+        if (threadIdx.x == 0)
+            a.grows[f.inverse + t] = grows;
+    }
+    if (grows) { /* others will want the block */
+        put_block();
+        __syncthreads();
+    }
+    if (a.word && threadIdx.x == 0)
+        tell_tile(a, f, task, 1);
+    if (!grows)
+        put_block();
     if (warp < TILE / 32)
         judge_pivot<T>(has_pivot, pivot[threadIdx.x], start, f.first + p.column + threadIdx.x,
                        rule_of(a));
-    if (f.m == p.row + k) /* no rows below want the inverse */
-        return;
-    T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
-    const int grows = __syncthreads_or(look_at_inverse(
-        X, [&](int i, int) { return real_part(D[i * (LD + 1)]); },
-        [&](int i, int j, T x) { inverse[i + j * TILE] = x; }));
-    if (threadIdx.x == 0)
-        a.grows[f.inverse + t] = grows;
 }
 
+/* What children have and all products but that of the last panel are there before it is. */
 template <typename T>
 __device__ __forceinline__ void form_contribution(const factor_arguments<T> &a,
-                                                  const factor_task &given, T *tile)
+                                                  const factor_task &given, T *stages)
 {
     const factor_task task = given;
     const factor_front f = a.front[task.front];
     constexpr int LD = TILE_LD<T>;
     const tile_place p(f, task.i, task.j);
-    const int r = f.m - f.k;
+    const int r = f.m - f.k, last = factor_block_row(&f, factor_pivot_blocks(&f) - 1);
+    const bool same = task.i == task.j;
+    T *const tile = stages + 2 * TILE_AREA<T>, *const right = same ? stages : stages + TILE_AREA<T>;
     product_sum<T, 4> sum;
     multiply_rows(sum, panel_rows(a, f, p.row, p.rows, 0), panel_rows(a, f, p.column, p.columns, 0),
-                  f.k, task.i == task.j, tile);
+                  last, same, stages);
     tile_clear(tile);
     __syncthreads();
     pull_tile(a, f, task.i, task.j, p, tile);
+    wait_for_rest(a, f, task);
+    const row_operand<T> rows = panel_rows(a, f, p.row, p.rows, last),
+                         columns = panel_rows(a, f, p.column, p.columns, last);
+    tile_fetch(stages, rows, f.k - last);
+    if (!same)
+        tile_fetch(right, columns, f.k - last);
+    copies_commit();
+    copies_wait<0>();
     __syncthreads();
+    if (!same || sum_row() + 15 >= sum_column())
+        multiply_tiles(sum, stages + rows.shift, right + columns.shift);
     T *out = a.arena + f.block + p.row - f.k + (int64_t)(p.column - f.k) * r;
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
         if (p.has(i, j))

@@ -107,7 +107,8 @@ void factor_trace(const factor_program *g, const uint64_t *times, libsolver_fact
     for (int64_t t = 0; t < g->tasks; t++)
         start = times[2 * t] < start ? times[2 * t] : start;
     for (int32_t level = 0; level < g->levels; level++)
-        for (int64_t t = g->level_start[level]; t < g->level_start[level + 1]; t++) {
+        for (int64_t q = g->level_start[level]; q < g->level_start[level + 1]; q++) {
+            const int32_t t = g->by_level[q];
             task[t] = describe(g, g->task + t);
             task[t].level = level;
             task[t].begin = 1e-9 * (double)(times[2 * t] - start);

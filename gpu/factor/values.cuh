@@ -12,8 +12,10 @@ template <typename T> struct value_arguments {
     const factor_source *source;
     const int32_t *diagonal_at, *row_of; /* n: see factor_program.diagonal, factor_pattern */
     int64_t entries;
+    int64_t words;
     int n;
     bool is_unscaled;             /* unless entries are out of range */
+    unsigned *word;               /* out: zeros */
     T *value;                     /* out: entries */
     real_of<T> *diagonal, *scale; /* out, n each: see factor_arguments; by rows of A */
     gathered_outcome *outcome;
@@ -78,6 +80,8 @@ static __global__ void factor_values_kernel(const __grid_constant__ value_argume
         const T v = conjugate_if(a.given[from.value >> 1], from.value & 1);
         a.value[e] = times_real(v, scale_of(a.given[from.column]) * scale_of(a.given[from.row]));
     }
+    for (int64_t w = first; w < a.words; w += step)
+        a.word[w] = 0;
     for (int64_t k = first; k < a.n; k += step) {
         const T entry = a.given[a.diagonal_at[k]];
         const R scale = scale_of(entry), size = fabs(real_part(entry));

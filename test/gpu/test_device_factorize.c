@@ -140,7 +140,7 @@ static void check_scale(const on_device *t)
     free(theirs);
 }
 
-/* L is the CPU's, and so are the counts; the same bits again. */
+/* L is the CPU's, and so are the counts; the same bits again, and by levels. */
 static void check(on_device *t, const factor_tuning *tuning, int seed)
 {
     open_device(t, tuning);
@@ -158,13 +158,16 @@ static void check(on_device *t, const factor_tuning *tuning, int seed)
                  t->s.report.smallest);
     compare_panels(&t->s, &t->g, t->panel, seed);
     memcpy(first, t->panel, panel_bytes(t));
-    factorize(t);
-    for (int32_t q = 0; q < t->g.nodes; q++) {
-        const factor_front *f = t->g.front + q;
-        for (int32_t j = 0; j < f->k; j++)
-            assert_memory_equal(first + f->panel + (int64_t)j * f->ld + j,
-                                t->panel + f->panel + (int64_t)j * f->ld + j,
-                                sizeof(scalar) * (size_t)(f->m - j));
+    for (int by_levels = 0; by_levels < 2; by_levels++) {
+        t->places.by_levels = by_levels;
+        factorize(t);
+        for (int32_t q = 0; q < t->g.nodes; q++) {
+            const factor_front *f = t->g.front + q;
+            for (int32_t j = 0; j < f->k; j++)
+                assert_memory_equal(first + f->panel + (int64_t)j * f->ld + j,
+                                    t->panel + f->panel + (int64_t)j * f->ld + j,
+                                    sizeof(scalar) * (size_t)(f->m - j));
+        }
     }
     free(first);
     close_device(t);

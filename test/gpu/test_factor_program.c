@@ -14,7 +14,7 @@
 #include <string.h>
 
 static cholesky_outcome carry_out(const factor_program *g, const cpu_system *s, uint64_t seed,
-                                  scalar *panel, uint64_t *trace)
+                                  int by_levels, scalar *panel, uint64_t *trace)
 {
     cholesky_outcome outcome;
     const factor_pattern p = fronts_of(s);
@@ -24,6 +24,7 @@ static cholesky_outcome carry_out(const factor_program *g, const cpu_system *s, 
                                       .position = p.position,
                                       .row_of = p.row_of,
                                       .values = s->values,
+                                      .by_levels = by_levels,
                                       .doubt_level = 0x1p-6,
                                       .panel = panel,
                                       .scale = scale,
@@ -45,6 +46,7 @@ static void check_levels(const factor_program *g)
     for (int32_t q = 0; q < g->levels; q++)
         assert_true(g->level_start[q] < g->level_start[q + 1]);
     for (int64_t t = 0; t < g->tasks; t++) {
+        assert_in_range(g->by_level[t], 0, g->tasks - 1);
         for (int32_t q = 0; g->task[t].kind == FACTOR_TINY && q < g->task[t].j; q++)
             fronts += g->range[g->task[t].i + q].end - g->range[g->task[t].i + q].first;
         fronts += g->task[t].kind == FACTOR_SMALL ? g->task[t].j - g->task[t].i : 0;
@@ -54,12 +56,13 @@ static void check_levels(const factor_program *g)
 }
 
 /* A trace has every front and every operation once, and tasks as the program has them. */
-static void check_trace(const factor_program *g, const cpu_system *s, uint64_t seed, scalar *panel)
+static void check_trace(const factor_program *g, const cpu_system *s, uint64_t seed, int by_levels,
+                        scalar *panel)
 {
     uint64_t *times = calloc((size_t)(2 * g->tasks + 1), sizeof *times);
     libsolver_factor_task *task = calloc((size_t)(g->tasks + 1), sizeof *task);
     assert_true(times && task);
-    carry_out(g, s, seed, panel, times);
+    carry_out(g, s, seed, by_levels, panel, times);
     factor_trace(g, times, task);
     double flops = 0, expected = 0, first = INFINITY;
     int64_t fronts = 0;
@@ -74,7 +77,6 @@ static void check_trace(const factor_program *g, const cpu_system *s, uint64_t s
         flops += a->flops;
         first = fmin(first, a->begin);
         assert_int_equal(a->kind, g->task[t].kind);
-        assert_in_range(t, g->level_start[a->level], g->level_start[a->level + 1] - 1);
         assert_true(a->fronts > 0 && a->columns > 0 && a->rows >= a->columns && a->first >= 0 &&
                     a->first + a->columns <= g->n);
         assert_true(a->row_block >= a->column_block && a->row_block * FACTOR_TILE < a->rows + 64);
@@ -89,6 +91,18 @@ static void check_trace(const factor_program *g, const cpu_system *s, uint64_t s
     free(task);
 }
 
+/* The order of tasks changes no bit. */
+static void compare_bits(const factor_program *g, const scalar *panel, const scalar *again)
+{
+    for (int32_t q = 0; q < g->nodes; q++) {
+        const factor_front *f = g->front + q;
+        for (int32_t j = 0; j < f->k; j++)
+            assert_memory_equal(panel + f->panel + (int64_t)j * f->ld + j,
+                                again + f->panel + (int64_t)j * f->ld + j,
+                                sizeof(scalar) * (size_t)(f->m - j));
+    }
+}
+
 static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
 {
     factor_program g = program_of(s, tuning);
@@ -96,16 +110,14 @@ static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
            *again = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
     assert_true(panel && again);
     check_levels(&g);
-    const cholesky_outcome o = carry_out(&g, s, (uint64_t)seed, panel, NULL);
+    const cholesky_outcome o = carry_out(&g, s, (uint64_t)seed, 1, panel, NULL);
     assert_int_equal(o.failed, g.n);
     assert_int_equal(o.uncertain, s->report.uncertain);
     compare_panels(s, &g, panel, seed);
-    check_trace(&g, s, (uint64_t)seed + 1, again);
-    for (int32_t q = 0; q < g.nodes; q++) /* the order of tasks changes no bit */
-        for (int32_t j = 0; j < g.front[q].k; j++)
-            assert_memory_equal(panel + g.front[q].panel + (int64_t)j * g.front[q].ld + j,
-                                again + g.front[q].panel + (int64_t)j * g.front[q].ld + j,
-                                sizeof(scalar) * (size_t)(g.front[q].m - j));
+    for (int by_levels = 0; by_levels < 2; by_levels++) {
+        check_trace(&g, s, (uint64_t)(seed + by_levels), by_levels, again);
+        compare_bits(&g, panel, again);
+    }
     factor_program_free(&s->env.memory, &g);
     free(panel);
     free(again);
@@ -161,7 +173,7 @@ static void breakdowns(void **state)
         const int32_t row = make_indefinite(&s, &r, &entry, &good);
         scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
         assert_non_null(panel);
-        const cholesky_outcome o = carry_out(&g, &s, (uint64_t)seed, panel, NULL);
+        const cholesky_outcome o = carry_out(&g, &s, (uint64_t)seed, seed % 2, panel, NULL);
         assert_int_equal(o.nonpositive < n ? o.nonpositive : o.failed, row < 0 ? n : row);
         free(panel);
         factor_program_free(&s.env.memory, &g);

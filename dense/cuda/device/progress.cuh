@@ -15,6 +15,13 @@ __device__ __forceinline__ unsigned progress_seen(const unsigned *word)
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
     return seen;
 }
+/* The same without order: nothing else is known to be there. */
+__device__ __forceinline__ unsigned progress_glimpsed(const unsigned *word)
+{
+    unsigned seen;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
+    return seen;
+}
 __device__ __forceinline__ void progress_tell(unsigned *word, unsigned value)
 {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
@@ -23,6 +30,11 @@ __device__ __forceinline__ void progress_tell(unsigned *word, unsigned value)
 __device__ __forceinline__ void progress_raise(unsigned *word, unsigned least)
 {
     asm volatile("red.release.gpu.global.max.u32 [%0], %1;" ::"l"(word), "r"(least) : "memory");
+}
+/* For words that several blocks count up. */
+__device__ __forceinline__ void progress_count(unsigned *word)
+{
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
 }
 /* Until it is at least that. */
 __device__ __forceinline__ unsigned progress_wait(const unsigned *word, unsigned least)

@@ -29,6 +29,7 @@ static int64_t place_program(factor_program *g, factor_pattern *p, int64_t posit
     PUT(g->level_start, (int64_t)g->levels + 1);
     PUT(g->range, g->ranges);
     PUT(g->task, g->tasks);
+    PUT(g->by_level, g->tasks);
     PUT(p->row_of, g->n);
     PUT(p->position, positions);
 #undef PUT
@@ -120,6 +121,7 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                 .type = f->type,
                                 .e = {.values = a->values,
                                       .is_unscaled = a->is_unscaled,
+                                      .by_levels = a->by_levels,
                                       .doubt_level = a->doubt_level,
                                       .panel = a->panel,
                                       .trace = a->trace,

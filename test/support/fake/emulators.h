@@ -48,6 +48,7 @@ typedef struct emulated_factorization {
     const int32_t *position, *row_of; /* of the pattern */
     const void *values;               /* of A, in the order that it was analysed in */
     int is_unscaled;
+    int by_levels; /* 0: by some blocks that draw tasks and wait */
     double doubt_level;
     void *panel;     /* out: panel_scalars */
     void *scale;     /* out: n reals, by rows of A */

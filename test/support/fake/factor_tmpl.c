@@ -1,13 +1,15 @@
-/* test/support/fake/factor_tmpl.c: carries out the program of a factorization level by level, the
- * tasks of each in random order
+/* test/support/fake/factor_tmpl.c: carries out the program of a factorization, level by level, the
+ * tasks of each in random order, or by blocks that draw tasks, wait, and go on in random order
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The arena and the inverses hold NaN before, and every scalar knows the task that wrote it and one
- * that read it: tasks of one level that touch the same one, of which one writes, are found, and so
- * is a child's entry that another front has overwritten. */
+ * Panels, arena and inverses hold NaN before, and every scalar knows the task that wrote it and one
+ * that read it: reading what nobody has written is found, tasks of one level that touch the same
+ * one, of which one writes, and a child's entry that another front has overwritten.  What was read
+ * too early otherwise shows in the bits of the factor. */
 #include "base/equilibrate.h"
 #include "base/scalar.h"
 #include "emulators.h"
+#include "gpu/factor/waits.h"
 #include "test/support/random.h"
 #include <math.h>
 #include <stdlib.h>
@@ -29,9 +31,10 @@ typedef struct emulator {
     scalar *values; /* of the scaled matrix, in the order of the program */
     real *diagonal; /* n: of the scaled matrix */
     watched panel, arena, inverse;
-    int64_t begin, task; /* of the level at hand; the task at hand */
-    int32_t front;
-    uint64_t now; /* of a clock that has long been running */
+    int32_t *level;      /* of each task; NULL: not by levels */
+    int32_t task, front; /* at hand */
+    uint32_t *word;      /* NULL: by levels */
+    uint64_t now;        /* of a clock that has long been running */
     cholesky_outcome outcome;
     const char *wrong;
 } emulator;
@@ -44,7 +47,7 @@ static void complain(emulator *e, int condition, const char *what)
 
 static int is_of_level(const emulator *e, int32_t task)
 {
-    return task >= e->begin && task != e->task;
+    return e->level && task >= 0 && task != e->task && e->level[task] == e->level[e->task];
 }
 
 static scalar read_at(emulator *e, watched *w, int64_t at)
@@ -52,8 +55,9 @@ static scalar read_at(emulator *e, watched *w, int64_t at)
     complain(e, at < 0 || at >= w->size, "a task reads what is not there");
     if (e->wrong)
         return 0;
+    complain(e, w->writer[at] < 0, "a task reads what nobody has written");
     complain(e, is_of_level(e, w->writer[at]), "a task reads what another of its level writes");
-    w->reader[at] = (int32_t)e->task;
+    w->reader[at] = e->task;
     return w->v[at];
 }
 
@@ -64,7 +68,7 @@ static void write_at(emulator *e, watched *w, int64_t at, scalar v)
         return;
     complain(e, is_of_level(e, w->writer[at]) || is_of_level(e, w->reader[at]),
              "a task writes to what another of its level reads or writes");
-    w->writer[at] = (int32_t)e->task;
+    w->writer[at] = e->task;
     w->owner[at] = e->front;
     w->v[at] = v;
 }
@@ -285,6 +289,21 @@ static void load_panel(emulator *e, const factor_front *f, const target *t)
                     read_at(e, &e->panel, f->panel + t->row + i + (int64_t)(t->column + j) * f->ld);
 }
 
+/* Tile := entries of A and what the children have. */
+static void assemble(emulator *e, const factor_front *f, const target *t)
+{
+    const int32_t number = factor_tile_number(f, t->row_block, t->column_block);
+    add_entries(e, factor_tile_begin(f, e->g->tile_end, number), e->g->tile_end[f->tiles + number],
+                t);
+    pull(e, f, t);
+}
+
+/* A tile that tasks have changed before, or, of panel 0, none has. */
+static void begin_tile(emulator *e, const factor_front *f, const target *t)
+{
+    (t->column_block == 0 ? assemble : load_panel)(e, f, t);
+}
+
 static void store_panel(emulator *e, const factor_front *f, const target *t)
 {
     for (int32_t j = 0; j < t->columns; j++)
@@ -362,7 +381,7 @@ static void do_rows(emulator *e, const factor_front *f, int32_t i, int32_t q)
 {
     scalar v[T * T] = {0}, row[T];
     const target t = tile_of(f, i, q, v);
-    load_panel(e, f, &t);
+    begin_tile(e, f, &t);
     subtract_product(e, f, &t, q > 0 ? q - 1 : 0, q);
     for (int32_t a = 0; a < t.rows; a++) {
         for (int32_t c = 0; c < t.columns; c++)
@@ -391,20 +410,16 @@ static void carry_out(emulator *e, const factor_task *task)
     scalar v[T * T] = {0};
     const int32_t column = task->kind == FACTOR_PIVOT ? task->i : task->j;
     const target t = is_tile ? tile_of(f, task->i, column, v) : (target){0};
-    int32_t number;
     e->front = task->front;
     switch ((factor_kind)task->kind) {
     case FACTOR_ASSEMBLE:
-        number = factor_tile_number(f, task->i, task->j);
-        add_entries(e, factor_tile_begin(f, e->g->tile_end, number),
-                    e->g->tile_end[f->tiles + number], &t);
-        pull(e, f, &t);
+        assemble(e, f, &t);
         store_panel(e, f, &t);
         break;
     case FACTOR_PIVOT:
         if (task->i > 0)
             do_rows(e, f, task->i, task->i - 1);
-        load_panel(e, f, &t);
+        begin_tile(e, f, &t);
         subtract_product(e, f, &t, task->i > 0 ? task->i - 1 : 0, task->i);
         factorize_columns(e, f->first + t.column, t.columns, t.columns, T, v);
         store_panel(e, f, &t);
@@ -444,7 +459,7 @@ static void carry_out(emulator *e, const factor_task *task)
 
 static void carry_out_timed(emulator *e, random_stream *r)
 {
-    uint64_t *times = e->f->trace ? e->f->trace + 2 * e->task : NULL;
+    uint64_t *times = e->f->trace ? e->f->trace + 2 * (int64_t)e->task : NULL;
     if (times)
         times[0] = e->now;
     carry_out(e, e->g->task + e->task);
@@ -453,6 +468,145 @@ static void carry_out_timed(emulator *e, random_stream *r)
 }
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
+
+static void run_levels(emulator *e, random_stream *r, int32_t *order)
+{
+    const factor_program *g = e->g;
+    for (int32_t level = 0; level < g->levels; level++)
+        for (int64_t q = g->level_start[level]; q < g->level_start[level + 1]; q++)
+            e->level[g->by_level[q]] = level;
+    for (int32_t level = 0; level < g->levels && !e->wrong; level++) {
+        const int64_t begin = g->level_start[level], count = g->level_start[level + 1] - begin;
+        random_permutation(r, (int32_t)count, order);
+        for (int64_t q = 0; q < count && !e->wrong; q++) {
+            e->task = g->by_level[begin + order[q]];
+            carry_out_timed(e, r);
+        }
+    }
+}
+
+/* ---- Blocks that draw tasks ------------------------------------------------------------------ */
+
+/* What a block is at, or one of its warps with a run of its own: a task on tiles, or a run of which
+ * fronts [front, end) are left. */
+typedef struct worker {
+    int32_t task, front, end, word; /* task < 0: nothing; word: of a run */
+} worker;
+
+enum { MOST_BLOCKS = 12 };
+
+static int has_children(const emulator *e, const factor_front *f)
+{
+    for (int32_t c = 0; c < f->children; c++) {
+        const factor_child *child = e->g->child + f->child + c;
+        if (child->word >= 0 && e->word[child->word] < child->tells)
+            return 0;
+    }
+    return 1;
+}
+
+static int may_go_on(const emulator *e, const worker *w)
+{
+    if (w->end > 0)
+        return has_children(e, e->g->front + w->front);
+    const factor_task *t = e->g->task + w->task;
+    const factor_front *f = e->g->front + t->front;
+    for (int32_t q = 0; q < FACTOR_WAITS; q++) {
+        const factor_wait wait = factor_wait_of(f, t, q);
+        if (wait.word >= 0 && e->word[wait.word] < wait.least)
+            return 0;
+    }
+    return !factor_is_gated(t) || has_children(e, f);
+}
+
+static void go_on(emulator *e, worker *w, random_stream *r)
+{
+    const factor_task *t = e->g->task + w->task;
+    const factor_front *f = e->g->front + t->front;
+    e->task = w->task;
+    if (w->end > 0) {
+        const int is_tiny = t->kind == FACTOR_TINY;
+        uint64_t *times = e->f->trace ? e->f->trace + 2 * e->task : NULL;
+        if (times && times[0] == 0)
+            times[0] = e->now;
+        do_smalls(e, w->front, w->front + 1,
+                  is_tiny ? FACTOR_TINY_ROWS : factor_small_rows(SCALAR_TYPE));
+        if (times)
+            times[1] = e->now += 1 + (uint64_t)random_below(r, 20000);
+        if (++w->front < w->end)
+            return;
+        e->word[w->word] = 1;
+    } else {
+        carry_out_timed(e, r);
+        for (int32_t q = 0; q < 2; q++) {
+            const factor_wait tell = factor_tell_of(f, t, q);
+            complain(e, tell.word >= 0 && e->word[tell.word] >= tell.least, "a word goes back");
+            if (tell.word >= 0)
+                e->word[tell.word] = tell.least;
+        }
+        e->word[e->g->tiles + t->front] += t->kind == FACTOR_CONTRIBUTION;
+    }
+    w->task = -1;
+}
+
+static worker run_of(const emulator *e, int32_t task, int32_t first, int32_t end)
+{
+    return (worker){task, first, end, (int32_t)e->g->tiles + first};
+}
+
+/* A block takes a task; its workers, one for each warp. */
+static void take(const emulator *e, int32_t task, worker *w)
+{
+    const factor_task *t = e->g->task + task;
+    for (int32_t q = 0; q < FACTOR_WARPS; q++)
+        w[q] = (worker){.task = -1};
+    if (t->kind == FACTOR_TINY)
+        for (int32_t q = 0; q < t->j; q++)
+            w[q] = run_of(e, task, e->g->range[t->i + q].first, e->g->range[t->i + q].end);
+    else if (t->kind == FACTOR_SMALL)
+        w[0] = run_of(e, task, t->i, t->j);
+    else
+        w[0] = (worker){.task = task};
+}
+
+static int is_idle(const worker *w)
+{
+    for (int32_t q = 0; q < FACTOR_WARPS; q++)
+        if (w[q].task >= 0)
+            return 0;
+    return 1;
+}
+
+static void run_blocks(emulator *e, random_stream *r)
+{
+    const int32_t blocks = 1 + random_below(r, MOST_BLOCKS), workers = blocks * FACTOR_WARPS;
+    worker block[MOST_BLOCKS][FACTOR_WARPS];
+    int32_t drawn = 0;
+    for (int32_t b = 0; b < blocks; b++)
+        for (int32_t q = 0; q < FACTOR_WARPS; q++)
+            block[b][q].task = -1;
+    while (!e->wrong) {
+        int is_stuck = 1;
+        for (int32_t b = 0; b < blocks; b++)
+            if (is_idle(block[b]) && drawn < (int32_t)e->g->tasks)
+                take(e, drawn++, block[b]);
+        const int32_t begin = random_below(r, workers);
+        for (int32_t q = 0; q < workers && is_stuck; q++) {
+            worker *w = block[0] + (begin + q) % workers;
+            if (w->task >= 0 && may_go_on(e, w)) {
+                go_on(e, w, r);
+                is_stuck = 0;
+            }
+        }
+        if (is_stuck) {
+            for (int32_t q = 0; q < workers; q++)
+                complain(e, block[0][q].task >= 0, "all blocks wait");
+            return;
+        }
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 const char *NAME(emulate_factorization)(const emulated_factorization *f)
 {
@@ -463,20 +617,24 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
                   .outcome = {.failed = g->n, .nonpositive = g->n, .smallest = INFINITY}};
     random_stream r = random_seeded(f->seed);
     int32_t *order = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
-    const int is_open = order && watched_open(&e.panel, f->panel, g->panel_scalars) +
-                                         watched_open(&e.arena, NULL, g->arena_scalars) +
-                                         watched_open(&e.inverse, NULL, g->inverses * T * T) ==
-                                     3;
+    uint32_t *words = calloc((size_t)g->words + 1, sizeof *words);
+    const int is_open = order && words &&
+                        watched_open(&e.panel, f->panel, g->panel_scalars) +
+                                watched_open(&e.arena, NULL, g->arena_scalars) +
+                                watched_open(&e.inverse, NULL, g->inverses * T * T) ==
+                            3;
     complain(&e, !is_open, "no memory");
     scale_values(&e);
-    for (int32_t level = 0; level < g->levels && !e.wrong; level++) {
-        const int64_t begin = g->level_start[level], count = g->level_start[level + 1] - begin;
-        e.begin = begin;
-        random_permutation(&r, (int32_t)count, order);
-        for (int64_t q = 0; q < count && !e.wrong; q++) {
-            e.task = begin + order[q];
-            carry_out_timed(&e, &r);
-        }
+    if (f->by_levels) {
+        e.level = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
+        complain(&e, !e.level, "no memory");
+        if (!e.wrong)
+            run_levels(&e, &r, order);
+    } else {
+        e.word = words;
+        for (int64_t q = 0; f->trace && q < 2 * g->tasks; q++)
+            f->trace[q] = 0;
+        run_blocks(&e, &r);
     }
     *f->outcome = e.outcome;
     watched_close(&e.panel, 0);
@@ -484,6 +642,8 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
     watched_close(&e.inverse, 1);
     free(e.values);
     free(e.diagonal);
+    free(e.level);
+    free(words);
     free(order);
     return e.wrong;
 }

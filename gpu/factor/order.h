@@ -1,0 +1,19 @@
+/* gpu/factor/order.h: the order in which the tasks of a factorization are drawn
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_FACTOR_ORDER_H
+#define GPU_FACTOR_ORDER_H
+
+#include "gpu/factor/build.h"
+#include "libsolver_types.h"
+
+/* Predicted seconds of a front in shared memory, by a warp or a block. */
+double factor_small_seconds(int32_t m, int32_t k);
+
+/* Puts tasks, which are level by level, in the order in which a schedule of them begins them, and
+ * lists them by levels (by_level).  The schedule is one for a device of the size of an H100, by
+ * predicted times: of the tasks whose predecessors are done, that with the longest way to the end
+ * comes first.  O(tasks log tasks).  OUT_OF_MEMORY. */
+libsolver_status factor_order_tasks(memory *m, const factor_pattern *pattern,
+                                    const factor_tuning *tuning, factor_program *program);
+
+#endif
