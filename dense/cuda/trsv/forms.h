@@ -8,16 +8,26 @@
 /* Largest order of the one-block forms; of what a single cluster solves, without a workspace. */
 constexpr int ONE_BLOCK_ORDER = 128;
 constexpr int ONE_CLUSTER_ORDER = 1024;
+/* Up to this order a warp is faster than a cluster: it has the shorter start, but from 33 rows on a
+ * lane has two of them: in d it takes 2.4 us at 32 and 4.2 at 33, a cluster 3.4 at both (bench_trsv
+ * -op NT on an H200; s, c and z were run at 32 and 64 and agree). */
+constexpr int WARP_UNTIL = 32;
+/* Columns of a launch where the caller does not say (bench_trsv on an H200). */
+constexpr int LAUNCHES_BLOCK = 128;
 
 /* n > 0, arguments checked, n within the form's limit.  stream: a cudaStream_t. */
 template <typename T>
 libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x,
                                 void *stream);
+/* block: columns of a launch, a multiple of 32 up to ONE_CLUSTER_ORDER, or 0; otherwise INVALID. */
 template <typename T>
-libsolver_status trsv_launches(triangle_view<T> L, vector_view<T> x, void *stream);
+libsolver_status trsv_launches(triangle_view<T> L, vector_view<T> x, int64_t block, void *stream);
 template <typename T>
 libsolver_status trsv_grid(triangle_view<T> L, vector_view<T> x, void *workspace,
                            const libsolver_trsv_options &options, void *stream);
+template <typename T>
+libsolver_status trsv_counter(triangle_view<T> L, vector_view<T> x, void *workspace,
+                              const libsolver_trsv_options &options, void *stream);
 template <typename T>
 libsolver_status trsv_cluster(triangle_view<T> L, vector_view<T> x, void *workspace,
                               const libsolver_trsv_options &options, void *stream);
