@@ -6,8 +6,9 @@
  * last rows, an SVG bar for every block row
  *
  * First the paper's decomposition of LAUNCHES into its three parts, with k = n/128: `launches`,
- * 2k-1 times an empty kernel in a graph; `blkSolve`, k solves of order 128 less their launches;
- * `gemv`, the rest.  Beside it the share of the entries that the diagonal blocks have. */
+ * 2k-1 times an empty kernel in a graph; `blkSolve`, k solves of order 128, as it does them, less
+ * their launches; `gemv`, the rest.  Beside it the share of the entries that the diagonal blocks
+ * have. */
 #include "bench/dense/bench.h"
 #include "bench/dense/trace_svg.h"
 #include <cstring>
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
            "entries\n");
     for (int64_t order = 512; order <= n; order *= 2) {
         const double blocks = (double)order / 128, launches = (2 * blocks - 1) * launch;
-        o.form = LIBSOLVER_TRSV_PANELS;
+        o.form = LIBSOLVER_TRSV_AUTO;
         const double block_solve = (graph_time(stream, [&] { solve(128); }) - launch) * blocks;
         o.form = LIBSOLVER_TRSV_LAUNCHES;
         const double total = graph_time(stream, [&] { solve(order); });
@@ -76,5 +77,6 @@ int main(int argc, char **argv)
                    r > 0 ? (long long)(t[(size_t)(8 * r + TRACE_SENT)] -
                                        t[(size_t)(8 * r - 8 + TRACE_SENT)])
                          : 0);
-    return argc > 2 ? trace_svg_store(argv[2], n, (int)rows, t.data()) : 0;
+    const trace_facts facts = {cluster ? "in clusters" : "grid", n, (int)rows};
+    return argc > 2 ? trace_svg_store(argv[2], &facts, t.data()) : 0;
 }
