@@ -69,7 +69,7 @@ typedef struct libsolver_trsv_options {
                             well */
     uint64_t *trace;     /* device, 8 words for each block row of GRID, COUNTER and CLUSTER, or
                             NULL: see bench/dense */
-    int64_t block;       /* LAUNCHES: columns of a launch, a multiple of 32 up to 1024; 0: 128 */
+    int64_t block;       /* LAUNCHES: columns of a launch, a multiple of 32 up to 1024; 0: 1024 */
     uint64_t reserved[3];
 } libsolver_trsv_options;
 

@@ -12,8 +12,9 @@ constexpr int ONE_CLUSTER_ORDER = 1024;
  * lane has two of them: in d it takes 2.4 us at 32 and 4.2 at 33, a cluster 3.4 at both (bench_trsv
  * -op NT on an H200; s, c and z were run at 32 and 64 and agree). */
 constexpr int WARP_UNTIL = 32;
-/* Columns of a launch where the caller does not say (bench_trsv on an H200). */
-constexpr int LAUNCHES_BLOCK = 128;
+/* Columns of a launch where the caller does not say: a step inside a cluster is shorter than a
+ * launch, so that more are better at every order (bench_trsv on an H100). */
+constexpr int LAUNCHES_BLOCK = ONE_CLUSTER_ORDER;
 
 /* n > 0, arguments checked, n within the form's limit.  stream: a cudaStream_t. */
 template <typename T>
