@@ -71,7 +71,7 @@ template <typename T> struct bench {
     void row(int64_t n)
     {
         const int64_t lda = n;
-        const libsolver_type type = names<T>::type;
+        const libsolver_type type = type_of<T>::value;
         T *a, *x;
         char *work, *storage;
         const int64_t work_bytes = libsolver_trsv_workspace_bytes(n),
@@ -147,7 +147,7 @@ template <typename T> struct bench {
                100 * floor / times[COLUMNS], worst);
         fflush(stdout);
         if (csv != nullptr) {
-            fprintf(csv, "%c,%c,%c,%c,%lld,%.4f,%.4f,%.4f", names<T>::letter, "NTC"[c.trans],
+            fprintf(csv, "%c,%c,%c,%c,%lld,%.4f,%.4f,%.4f", type_of<T>::name[0], "NTC"[c.trans],
                     c.uplo == LIBSOLVER_LOWER ? 'L' : 'U', "NU"[c.diag], (long long)n, floor,
                     preparation, peer_time);
             for (double t : times)
@@ -177,7 +177,7 @@ static void table(const bench_device &device, libsolver_transpose trans, const c
                   device.bandwidth, o.csv,         o.invert_from,
                   o.scale_from,     o.forms};
     printf("%ctrsv %s, op %c, %s, us in a graph; read bandwidth %.2f TB/s\n     n   cuBLAS",
-           names<T>::letter, o.uplo == LIBSOLVER_LOWER ? "lower" : "upper", "NTC"[trans],
+           type_of<T>::name[0], o.uplo == LIBSOLVER_LOWER ? "lower" : "upper", "NTC"[trans],
            o.diag == LIBSOLVER_UNIT ? "unit" : "non-unit", device.bandwidth);
     for (const column &c : columns)
         printf(" %7s", c.name);
