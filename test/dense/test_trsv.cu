@@ -309,8 +309,6 @@ static void every_run_gives_the_same_bits_under_load(void **)
 static void solves_are_captured_in_a_graph_and_replayed(void **)
 {
     const triangle_case c = {LIBSOLVER_UPPER, LIBSOLVER_TRANSPOSE, LIBSOLVER_NON_UNIT};
-    cudaStream_t stream;
-    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     for (int64_t n : {90, 700, 1500}) {
         one_case<double> p(c, n, n, 1, 21);
         workspace w(n);
@@ -318,30 +316,23 @@ static void solves_are_captured_in_a_graph_and_replayed(void **)
         device_array<char> storage((size_t)bytes);
         libsolver_trsv_prepared prepared;
         assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
-                                                storage.p, bytes, 0, stream, &prepared),
+                                                storage.p, bytes, 0, nullptr, &prepared),
                          LIBSOLVER_OK);
         for (int stored = 0; stored < 2; stored++) {
-            cudaGraph_t graph;
-            cudaGraphExec_t ready;
-            CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-            assert_int_equal(
-                stored ? libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, stream)
-                       : libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, p.dx.p,
-                                        1, w.memory.p, w.bytes, nullptr, stream),
-                LIBSOLVER_OK);
-            CUDA_OK(cudaStreamEndCapture(stream, &graph));
-            CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
+            const captured_graph graph([&](cudaStream_t stream) {
+                assert_int_equal(
+                    stored ? libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, stream)
+                           : libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
+                                            p.dx.p, 1, w.memory.p, w.bytes, nullptr, stream),
+                    LIBSOLVER_OK);
+            });
             for (int run = 0; run < 3; run++) {
                 p.dx.put(p.b);
-                CUDA_OK(cudaGraphLaunch(ready, stream));
-                CUDA_OK(cudaStreamSynchronize(stream));
+                graph.launch();
                 p.check(LIBSOLVER_OK, stored ? "graph, stored" : "graph", run);
             }
-            cudaGraphExecDestroy(ready);
-            cudaGraphDestroy(graph);
         }
     }
-    cudaStreamDestroy(stream);
 }
 
 /* Where x(k) is the first that the zero spoils: rows before it are right, it and what depends on it
@@ -506,7 +497,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_orders_match_plain_loops),
         cmocka_unit_test(every_run_gives_the_same_bits_under_load),
     };
-    const struct CMUnitTest few[] = {tests[1], tests[2], tests[3], tests[6]};
+    const struct CMUnitTest few[] = {tests[1], tests[2], tests[3], tests[4], tests[6]};
     if (small_only && only_type != 'd') {
         const struct CMUnitTest forms[] = {tests[1]};
         return cmocka_run_group_tests(forms, nullptr, nullptr);
