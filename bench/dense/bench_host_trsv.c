@@ -1,5 +1,5 @@
 /* bench/dense/bench_host_trsv.c: dtrsv of a BLAS on the host, for the pictures that compare
- * processors  [paper 000, figures 9 and 10]
+ * processors  [Hogg 2013, figures 9 and 10]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * bench_host_trsv LIBRARY [N,N,...] [FILE.csv]    LIBRARY: a shared library with dtrsv_ of 32-bit

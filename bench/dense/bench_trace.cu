@@ -1,5 +1,5 @@
 /* bench/dense/bench_trace.cu: where the time of the one-kernel and the launch-synchronised forms
- * goes  [paper 000, figure 4]
+ * goes  [Hogg 2013, figure 4]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * bench_trace N FILE.svg [cluster]    traces GRID, or CLUSTER, at order N: text for the first and

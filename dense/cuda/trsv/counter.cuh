@@ -1,5 +1,5 @@
 /* dense/cuda/trsv/counter.cuh: x handed from block row to block row behind one counter
- * [paper 000, listing 4]
+ * [Hogg 2013, listing 4]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A block row writes its x where the solution goes, and then, behind a fence, that it is done:

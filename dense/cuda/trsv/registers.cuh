@@ -1,5 +1,5 @@
 /* dense/cuda/trsv/registers.cuh: block scope: a triangle of order <= N <= 128 in registers
- * [paper 000, listing 3 and table 1]
+ * [Hogg 2013, listing 3 and table 1]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Lane l of each of 8 warps has rows l + 32 p; columns are dealt to the warps.  What lies above the
@@ -46,29 +46,32 @@ template <typename T, int ROWS> struct register_pivots {
 };
 
 /* Variant A (listing 3): column j belongs to warp j mod 8; a block barrier for each column.  This
- * is for columns 32 P .. n-1. */
+ * is for columns 32 P .. n-1.  The 8 columns of a turn of the warps share their code: an
+ * instruction that nobody has met yet takes longer to fetch than to execute. */
 template <int P, bool SAFE, int N, typename T, int ROWS, int COLUMNS>
 __device__ __forceinline__ void registers_columns(const T (&a)[ROWS][COLUMNS],
                                                   const register_pivots<T, ROWS> &pivots, int n,
                                                   const vector_view<T> &x, T (&y)[N])
 {
+    constexpr int TURNS = 32 / REGISTER_WARPS;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
-    for (int c = 0; c < 32; c++) {
-        const int j = 32 * P + c, q = j / REGISTER_WARPS;
-        if (j >= n)
-            return;
-        const T d = shuffle(pivots.factor[P], c);
-        __syncthreads();
-        if (warp != c % REGISTER_WARPS)
-            continue;
-        const T solved = SAFE ? multiply(y[j], d) : divide(y[j], d);
+    for (int k = 0; k < TURNS; k++) {
+        const int first = 32 * P + REGISTER_WARPS * k;
+        for (int turn = 0; turn < REGISTER_WARPS && first + turn < n; turn++) {
+            const int j = first + turn, own = j % 32;
+            const T d = shuffle(pivots.factor[P], own);
+            __syncthreads();
+            if (warp != turn)
+                continue;
+            const T solved = SAFE ? multiply(y[j], d) : divide(y[j], d);
 #pragma unroll
-        for (int p = P; p < ROWS; p++)
-            if (p > P || lane > c)
-                y[lane + 32 * p] = multiply_add(y[lane + 32 * p], -solved, a[p][q]);
-        if (lane == c)
-            x.store(j, solved);
+            for (int p = P; p < ROWS; p++)
+                if (p > P || lane > own)
+                    y[lane + 32 * p] = multiply_add(y[lane + 32 * p], -solved, a[p][TURNS * P + k]);
+            if (lane == own)
+                x.store(j, solved);
+        }
     }
     if constexpr (P + 1 < ROWS)
         registers_columns<P + 1, SAFE>(a, pivots, n, x, y);

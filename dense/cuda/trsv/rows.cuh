@@ -1,5 +1,5 @@
 /* dense/cuda/trsv/rows.cuh: forward substitution in one kernel, a block of threads for a block row
- * of 64 [paper 000, listing 4]
+ * of 64 [Hogg 2013, listing 4]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;

@@ -1,5 +1,5 @@
 /* dense/cuda/trsv/shared.cuh: block scope: a triangle of order <= 128 in shared memory, solved
- * while it is loaded  [paper 000, listings 1 and 2]
+ * while it is loaded  [Hogg 2013, listings 1 and 2]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The triangle is cut into tiles of order 32.  Warps 0..7 load them, in the order in which they are

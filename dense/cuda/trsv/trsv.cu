@@ -9,9 +9,9 @@
 #include "dense/cuda/device/growth.h"
 #include "dense/cuda/device/launch.cuh"
 
-/* The crossover of the automatic choice behind WARP_UNTIL, bench_trsv -op NT on an H200.  CLUSTER
- * has the shorter step; GRID fills the device better where bandwidth counts, which is later by rows
- * and for entries of 4 or 16 bytes. */
+/* The crossover of the automatic choice behind those of forms.h, bench_trsv -op NT on an H200.
+ * CLUSTER has the shorter step; GRID fills the device better where bandwidth counts, which is later
+ * by rows and for entries of 4 or 16 bytes. */
 template <typename T> static int64_t cluster_until(bool by_rows)
 {
     return sizeof(T) != 8 ? 16384 : by_rows ? 12288 : 6144;
@@ -94,7 +94,7 @@ static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, calle
     return LIBSOLVER_INVALID;
 }
 
-/* The fastest form: WARP, CLUSTER, GRID, the larger n the later. */
+/* The fastest form: REGISTERS_B, WARP, CLUSTER, GRID, the larger n the later. */
 template <typename T>
 static libsolver_status trsv_automatic(triangle_view<T> L, vector_view<T> x, caller_workspace w,
                                        libsolver_trsv_options options, void *stream)
@@ -102,7 +102,9 @@ static libsolver_status trsv_automatic(triangle_view<T> L, vector_view<T> x, cal
     if (L.n > ONE_BLOCK_ORDER && !w.serves(L.n))
         return LIBSOLVER_INVALID;
     if (L.n <= cluster_until<T>(L.transposed)) {
-        options.form = L.n <= WARP_UNTIL ? LIBSOLVER_TRSV_WARP : LIBSOLVER_TRSV_CLUSTER;
+        options.form = L.n <= REGISTERS_UNTIL ? LIBSOLVER_TRSV_REGISTERS_B
+                       : L.n <= WARP_UNTIL    ? LIBSOLVER_TRSV_WARP
+                                              : LIBSOLVER_TRSV_CLUSTER;
         options.scale_from = INT64_MAX; /* its steps are too short for z to be ready in time */
         const libsolver_status status = trsv_by_form(L, x, w, options, stream);
         /* a device may refuse a cluster of more than 8 blocks: nothing was launched then */

@@ -1,5 +1,5 @@
 /* dense/cuda/trsv/trsv_launches.cu: the form LAUNCHES: kernels in stream order are the
- * synchronisation  [paper 000, section 3, figure 2]
+ * synchronisation  [Hogg 2013, section 3, figure 2]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * For every block of nb columns a solve with the diagonal block, by what is fastest at that order,

@@ -1,4 +1,4 @@
-/* dense/cuda/trsv/trsv_one_block.cu: the forms of one block of threads, n <= 128  [paper 000,
+/* dense/cuda/trsv/trsv_one_block.cu: the forms of one block of threads, n <= 128  [Hogg 2013,
  * section 2]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/trsv/forms.h"
