@@ -134,7 +134,7 @@ def draw_forms(table, device, folder, host):
     small = [("cuBLAS", "cuBLAS"), ("registers A", "reg A"), ("registers B", "reg B"), ("shared memory", "shared"),
              ("inverted blocks of 16", "panels"), ("one warp", "warp"), ("clusters", "clust"), ("stored inverses", "prepard")]
     figure(f"{folder}/trsv_small.svg", f"dtrsv up to n = 128, lower: every form, one {device}",
-           "Time over order. All forms but registers A stay below cuBLAS; registers B is the fastest one-shot form up to 16, "
+           "Time over order. Every form is at or below cuBLAS; registers B is the fastest one-shot form up to 16, "
            "the warp at 32, clusters from 64 on; stored inverses take about 2 us everywhere.", "time in a graph, us", times(small, high=128))
     large = [("cuBLAS", "cuBLAS"), ("launches, 128 columns", "l 128"), ("launches, 1024 columns", "l 1024"),
              ("grid, nothing cached", "g none"), ("grid, counter, ahead", "c ahead"), ("grid, packets, ahead", "ahead"),
