@@ -33,24 +33,26 @@ typedef enum libsolver_side { LIBSOLVER_LEFT = 0, LIBSOLVER_RIGHT = 1 } libsolve
  * doc/design/dense.md); the others are there to be compared. */
 typedef enum libsolver_trsv_form {
     LIBSOLVER_TRSV_AUTO = 0,
-    /* one block of threads, n <= 128; matrix in shared memory, substitution by columns; */
+    /* one block of threads, n <= 128; matrix in shared memory, loaded while it is solved with; */
     LIBSOLVER_TRSV_SHARED = 1,
-    /* in registers, columns dealt to warps in turn; a slab of columns to a warp; */
+    /* in registers, columns dealt to warps in turn; slabs of 8 columns dealt to warps in turn; */
     LIBSOLVER_TRSV_REGISTERS_A = 2,
     LIBSOLVER_TRSV_REGISTERS_B = 3,
     /* in shared memory, diagonal blocks of 16 inverted */
     LIBSOLVER_TRSV_PANELS = 4,
-    /* block solve and matrix-vector product, one launch each for 128 columns */
+    /* block solve and matrix-vector product, one launch each for `block` columns */
     LIBSOLVER_TRSV_LAUNCHES = 5,
     /* one kernel, a block of threads for 64 rows, results through global memory; */
     LIBSOLVER_TRSV_GRID = 6,
     /* the same in clusters of 16 blocks, results through distributed shared memory inside them */
     LIBSOLVER_TRSV_CLUSTER = 7,
     /* one warp, n <= 128 */
-    LIBSOLVER_TRSV_WARP = 8
+    LIBSOLVER_TRSV_WARP = 8,
+    /* GRID with one counter of finished block rows, behind a fence, for all results */
+    LIBSOLVER_TRSV_COUNTER = 9
 } libsolver_trsv_form;
 
-/* When GRID and CLUSTER read the off-diagonal tiles of a block row. */
+/* When GRID, COUNTER and CLUSTER read the off-diagonal tiles of a block row. */
 typedef enum libsolver_trsv_cache {
     LIBSOLVER_CACHE_AHEAD = 0,  /* a tile or two ahead, into registers, before waiting for its x */
     LIBSOLVER_CACHE_NONE = 1,   /* after its x has arrived */
@@ -65,9 +67,10 @@ typedef struct libsolver_trsv_options {
                             INT64_MAX: none */
     int64_t scale_from;  /* AHEAD: first block row whose last tile is multiplied by that inverse as
                             well */
-    uint64_t *trace;     /* device, 8 words for each block row of GRID and CLUSTER, or NULL: see
-                            bench/dense */
-    uint64_t reserved[4];
+    uint64_t *trace;     /* device, 8 words for each block row of GRID, COUNTER and CLUSTER, or
+                            NULL: see bench/dense */
+    int64_t block;       /* LAUNCHES: columns of a launch, a multiple of 32 up to 1024; 0: 1024 */
+    uint64_t reserved[3];
 } libsolver_trsv_options;
 
 /* AUTO, AHEAD, and the rows from which inverting and scaling pay on an H200. */

@@ -4,6 +4,7 @@
 #ifndef BENCH_DENSE_BENCH_H
 #define BENCH_DENSE_BENCH_H
 
+#include "dense/cuda/device/type.cuh"
 #include "dense/cuda/device/view.cuh"
 #include <algorithm>
 #include <cmath>
@@ -128,24 +129,6 @@ template <typename T> __global__ void fill_definite(T *a, int64_t n)
     }
 }
 
-template <typename T> struct names;
-template <> struct names<float> {
-    static constexpr libsolver_type type = LIBSOLVER_S;
-    static constexpr char letter = 's';
-};
-template <> struct names<double> {
-    static constexpr libsolver_type type = LIBSOLVER_D;
-    static constexpr char letter = 'd';
-};
-template <> struct names<complex_s> {
-    static constexpr libsolver_type type = LIBSOLVER_C;
-    static constexpr char letter = 'c';
-};
-template <> struct names<complex_d> {
-    static constexpr libsolver_type type = LIBSOLVER_Z;
-    static constexpr char letter = 'z';
-};
-
 template <typename T>
 void cublas_trsv(cublasHandle_t h, triangle_case c, int64_t n, const T *a, int64_t lda, T *x)
 {
@@ -154,11 +137,11 @@ void cublas_trsv(cublasHandle_t h, triangle_case c, int64_t n, const T *a, int64
     const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}, op = ops[c.trans];
     const cublasDiagType_t diag =
         c.diag == LIBSOLVER_UNIT ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
-    if constexpr (names<T>::letter == 's')
+    if constexpr (type_of<T>::name[0] == 's')
         CHECK(cublasStrsv(h, uplo, op, diag, (int)n, a, (int)lda, x, 1));
-    else if constexpr (names<T>::letter == 'd')
+    else if constexpr (type_of<T>::name[0] == 'd')
         CHECK(cublasDtrsv(h, uplo, op, diag, (int)n, a, (int)lda, x, 1));
-    else if constexpr (names<T>::letter == 'c')
+    else if constexpr (type_of<T>::name[0] == 'c')
         CHECK(cublasCtrsv(h, uplo, op, diag, (int)n, (const cuComplex *)a, (int)lda, (cuComplex *)x,
                           1));
     else

@@ -156,8 +156,9 @@ template <typename T> class measuring
                     fill_b(n * count);
                     const auto ours = [&] {
                         CHECK((multiplies ? libsolver_dense_trmm : libsolver_dense_trsm)(
-                            context, names<T>::type, side, LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
-                            LIBSOLVER_NON_UNIT, rows, columns, nullptr, a, n, b, rows, d.stream));
+                            context, type_of<T>::value, side, LIBSOLVER_LOWER,
+                            LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT, rows, columns, nullptr, a,
+                            n, b, rows, d.stream));
                     };
                     const auto theirs = [&] {
                         const auto s = right ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT;
@@ -180,8 +181,8 @@ template <typename T> class measuring
                                  v = stream_time(d.stream, theirs, inner);
                     printf("%c %s %5s n %5ld, %5ld sides: %8.1f us, cuBLAS %8.1f: %5.2f x, %5.1f "
                            "TF, %.1e\n",
-                           names<T>::letter, multiplies ? "trmm" : "trsm", right ? "right" : "left",
-                           (long)n, (long)count, u, v, v / u,
+                           type_of<T>::name[0], multiplies ? "trmm" : "trsm",
+                           right ? "right" : "left", (long)n, (long)count, u, v, v / u,
                            flops * (double)n * (double)n * (double)count / u * 1e-6,
                            difference(x, y, n, false));
                     fflush(stdout);
@@ -223,7 +224,7 @@ template <typename T> class measuring
             /* the factor of a definite matrix, for what follows it */
             fill_triangle<<<1024, 256, 0, d.stream>>>(given, n, n, n * n);
             const auto show = [&](const char *what, double u, double v, double work, double error) {
-                printf("%c %s n %5ld: %8.1f us, %5.1f TF", names<T>::letter, what, (long)n, u,
+                printf("%c %s n %5ld: %8.1f us, %5.1f TF", type_of<T>::name[0], what, (long)n, u,
                        flops * work * (double)n * (double)n * (double)n / u * 1e-6);
                 if (v > 0)
                     printf(", cuSOLVER %8.1f: %5.2f x, %.1e", v, v / u, error);
@@ -237,17 +238,17 @@ template <typename T> class measuring
                 return get(a, n * n);
             };
             const auto trtri = [&] {
-                CHECK(libsolver_dense_trtri(context, names<T>::type, LIBSOLVER_LOWER,
+                CHECK(libsolver_dense_trtri(context, type_of<T>::value, LIBSOLVER_LOWER,
                                             LIBSOLVER_NON_UNIT, n, a, n, d.stream));
             };
             show("trtri", timed(trtri), 0, 1. / 3, 0);
             const auto lauum = [&] {
-                CHECK(libsolver_dense_lauum(context, names<T>::type, LIBSOLVER_LOWER, n, a, n,
+                CHECK(libsolver_dense_lauum(context, type_of<T>::value, LIBSOLVER_LOWER, n, a, n,
                                             d.stream));
             };
             show("lauum", timed(lauum), 0, 1. / 3, 0);
             const auto potri = [&] {
-                CHECK(libsolver_dense_potri(context, names<T>::type, LIBSOLVER_LOWER, n, a, n,
+                CHECK(libsolver_dense_potri(context, type_of<T>::value, LIBSOLVER_LOWER, n, a, n,
                                             d.stream));
             };
             const auto peer_potri = [&] {
@@ -261,8 +262,8 @@ template <typename T> class measuring
             fill_vector<<<1024, 256, 0, d.stream>>>(other, n * sides);
             const auto posv = [&] {
                 copy(b, other, n * sides);
-                CHECK(libsolver_dense_posv(context, names<T>::type, LIBSOLVER_LOWER, n, sides, a, n,
-                                           b, n, info, d.stream));
+                CHECK(libsolver_dense_posv(context, type_of<T>::value, LIBSOLVER_LOWER, n, sides, a,
+                                           n, b, n, info, d.stream));
             };
             const auto peer_posv = [&] {
                 copy(b, other, n * sides);

@@ -123,10 +123,10 @@ template <typename T> class cusolver_potrf
     }
 
   private:
-    static constexpr cudaDataType type = names<T>::letter == 's'   ? CUDA_R_32F
-                                         : names<T>::letter == 'd' ? CUDA_R_64F
-                                         : names<T>::letter == 'c' ? CUDA_C_32F
-                                                                   : CUDA_C_64F;
+    static constexpr cudaDataType type = type_of<T>::name[0] == 's'   ? CUDA_R_32F
+                                         : type_of<T>::name[0] == 'd' ? CUDA_R_64F
+                                         : type_of<T>::name[0] == 'c' ? CUDA_C_32F
+                                                                      : CUDA_C_64F;
     const int n;
     T *const a;
     cusolverDnHandle_t handle;
@@ -140,7 +140,7 @@ template <typename T> static void matrices(const bench_device &d, int most)
 {
     for (int n = TILE; n <= most; n = n < 256 ? 2 * n : n % 3 ? n / 2 * 3 : n / 3 * 4) {
         const size_t bytes = (size_t)n * (size_t)n * sizeof(T);
-        const int64_t room = libsolver_potrf_workspace_bytes(names<T>::type, n);
+        const int64_t room = libsolver_potrf_workspace_bytes(type_of<T>::value, n);
         T *given, *a;
         void *workspace;
         int *info, found[2] = {};
@@ -161,7 +161,7 @@ template <typename T> static void matrices(const bench_device &d, int most)
                               d.stream,
                               [&] {
                                   copy();
-                                  CHECK(libsolver_potrf(names<T>::type,
+                                  CHECK(libsolver_potrf(type_of<T>::value,
                                                         upper ? LIBSOLVER_UPPER : LIBSOLVER_LOWER,
                                                         n, a, n, info, workspace, room, d.stream));
                               },
@@ -186,7 +186,7 @@ template <typename T> static void matrices(const bench_device &d, int most)
                 raise(difference, magnitude(l[i + j * (size_t)n] - other[i + j * (size_t)n]));
         printf("%c potrf n = %5d: %8.1f us lower, %8.1f upper, cuSOLVER %8.1f: %5.2f x; %5.2f us a "
                "panel, %6.2f TF; info %d %d, difference %.1e\n",
-               names<T>::letter, n, ours[0], ours[1], theirs, theirs / ours[0],
+               type_of<T>::name[0], n, ours[0], ours[1], theirs, theirs / ours[0],
                ours[0] / (n / TILE),
                (scalar<T>::is_complex ? 4. : 1.) * n * n * (double)n / 3 / ours[0] * 1e-6, found[0],
                found[1], difference / 1.7);
@@ -241,14 +241,14 @@ template <typename T> static void table(const bench_device &d)
         CHECK(cudaMemcpy(x.data(), dx, all * sizeof(T), cudaMemcpyDeviceToHost));
         if (what == ALL)
             measure_errors(a, l, x, factor, inverse);
-        printf("%c %-24s %6.2f us", names<T>::letter, work_name[what], (most - least) / TIMES);
+        printf("%c %-24s %6.2f us", type_of<T>::name[0], work_name[what], (most - least) / TIMES);
         if (what == ALL)
             printf("   L L^H %.1f eps, L X %.1f eps", factor, inverse);
         printf("\n");
     }
     CHECK(cudaMemcpy(da, a.data(), all * sizeof(T), cudaMemcpyHostToDevice));
     const cusolver_potrf<T> peer(d.stream, TILE, da);
-    printf("%c %-24s %6.2f us\n", names<T>::letter, "cuSOLVER potrf",
+    printf("%c %-24s %6.2f us\n", type_of<T>::name[0], "cuSOLVER potrf",
            stream_time(d.stream, [&] { peer.run(); }));
     for (T *p : {da, dl, dx})
         CHECK(cudaFree(p));

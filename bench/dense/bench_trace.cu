@@ -1,13 +1,14 @@
 /* bench/dense/bench_trace.cu: where the time of the one-kernel and the launch-synchronised forms
- * goes  [paper 000, figure 4]
+ * goes  [Hogg 2013, figure 4]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * bench_trace N FILE.svg [cluster]    traces GRID, or CLUSTER, at order N: text for the first and
  * last rows, an SVG bar for every block row
  *
- * First the paper's decomposition of LAUNCHES into its three parts, with k = n/128: `launches`,
- * 2k-1 times an empty kernel in a graph; `blkSolve`, k solves of order 128 less their launches;
- * `gemv`, the rest.  Beside it the share of the entries that the diagonal blocks have. */
+ * First the paper's decomposition of LAUNCHES into its three parts, with k = n/block: `launches`,
+ * 2k-1 times an empty kernel in a graph; `blkSolve`, k solves of that order, as it does them, less
+ * their launches; `gemv`, the rest.  Beside it the share of the entries that the diagonal blocks
+ * have. */
 #include "bench/dense/bench.h"
 #include "bench/dense/trace_svg.h"
 #include <cstring>
@@ -38,18 +39,23 @@ int main(int argc, char **argv)
                              LIBSOLVER_NON_UNIT, order, a, n, x, 1, work, bytes, &o, stream));
     };
     const double launch = graph_time(stream, [&] { empty_kernel<<<1, 32, 0, stream>>>(); });
-    printf("LAUNCHES, us in a graph:      n    total  blkSolve     gemv  launches  share of "
+    printf("LAUNCHES, us in a graph:  block      n    total  blkSolve     gemv  launches  share of "
            "entries\n");
-    for (int64_t order = 512; order <= n; order *= 2) {
-        const double blocks = (double)order / 128, launches = (2 * blocks - 1) * launch;
-        o.form = LIBSOLVER_TRSV_PANELS;
-        const double block_solve = (graph_time(stream, [&] { solve(128); }) - launch) * blocks;
-        o.form = LIBSOLVER_TRSV_LAUNCHES;
-        const double total = graph_time(stream, [&] { solve(order); });
-        printf("                         %6lld %8.1f  %8.1f %8.1f  %8.1f  %.1f %%\n",
-               (long long)order, total, block_solve, total - block_solve - launches, launches,
-               12900. / (double)order);
-    }
+    for (int64_t block : {128, 1024})
+        for (int64_t order = std::max<int64_t>(512, block); order <= n; order *= 2) {
+            const double blocks = (double)order / (double)block,
+                         launches = (2 * blocks - 1) * launch;
+            o.form = LIBSOLVER_TRSV_AUTO;
+            const double block_solve =
+                (graph_time(stream, [&] { solve(block); }) - launch) * blocks;
+            o.form = LIBSOLVER_TRSV_LAUNCHES;
+            o.block = block;
+            const double total = graph_time(stream, [&] { solve(order); });
+            printf("                         %6lld %6lld %8.1f  %8.1f %8.1f  %8.1f  %.1f %%\n",
+                   (long long)block, (long long)order, total, block_solve,
+                   total - block_solve - launches, launches,
+                   100. * (double)(block + 1) / (double)(order + 1));
+        }
     const bool cluster = argc > 3 && strcmp(argv[3], "cluster") == 0;
     o.form = cluster ? LIBSOLVER_TRSV_CLUSTER : LIBSOLVER_TRSV_GRID;
     if (cluster)
@@ -76,5 +82,6 @@ int main(int argc, char **argv)
                    r > 0 ? (long long)(t[(size_t)(8 * r + TRACE_SENT)] -
                                        t[(size_t)(8 * r - 8 + TRACE_SENT)])
                          : 0);
-    return argc > 2 ? trace_svg_store(argv[2], n, (int)rows, t.data()) : 0;
+    const trace_facts facts = {cluster ? "in clusters" : "grid", n, (int)rows};
+    return argc > 2 ? trace_svg_store(argv[2], &facts, t.data()) : 0;
 }

@@ -28,11 +28,11 @@ static void cublas_trsm(cublasHandle_t h, problem_case c, int64_t m, int64_t n, 
                             op = ops[c.triangle.trans];
     const cublasDiagType_t diag = CUBLAS_DIAG_NON_UNIT;
     const T one = from_real<T>(1);
-    if constexpr (names<T>::letter == 's')
+    if constexpr (type_of<T>::name[0] == 's')
         CHECK(cublasStrsm(h, side, uplo, op, diag, (int)m, (int)n, &one, a, (int)lda, b, (int)ldb));
-    else if constexpr (names<T>::letter == 'd')
+    else if constexpr (type_of<T>::name[0] == 'd')
         CHECK(cublasDtrsm(h, side, uplo, op, diag, (int)m, (int)n, &one, a, (int)lda, b, (int)ldb));
-    else if constexpr (names<T>::letter == 'c')
+    else if constexpr (type_of<T>::name[0] == 'c')
         CHECK(cublasCtrsm(h, side, uplo, op, diag, (int)m, (int)n, (const cuComplex *)&one,
                           (const cuComplex *)a, (int)lda, (cuComplex *)b, (int)ldb));
     else
@@ -61,7 +61,7 @@ struct outcome {
 template <typename T>
 static void row(const bench_device &d, problem_case c, int64_t n, int64_t nrhs, outcome &sum)
 {
-    const libsolver_type type = names<T>::type;
+    const libsolver_type type = type_of<T>::value;
     const bool left = c.side == LIBSOLVER_LEFT;
     const int64_t m = left ? n : nrhs, columns = left ? nrhs : n, count = n * nrhs;
     const int64_t work_bytes = libsolver_trsm_workspace_bytes(n, nrhs),
@@ -131,7 +131,7 @@ static void table(const bench_device &d, problem_case c, const std::vector<int64
     printf(
         "%ctrsm %s lower, op %c, us in a graph; read bandwidth %.2f TB/s\n     n  nrhs    cuBLAS "
         "one shot prepared   prepare | cuBLAS/ours  | floor/ours | difference\n",
-        names<T>::letter, c.side == LIBSOLVER_LEFT ? "left" : "right", "NTC"[c.triangle.trans],
+        type_of<T>::name[0], c.side == LIBSOLVER_LEFT ? "left" : "right", "NTC"[c.triangle.trans],
         d.bandwidth);
     outcome sum;
     for (int64_t n : orders)
@@ -140,7 +140,7 @@ static void table(const bench_device &d, problem_case c, const std::vector<int64
     for (int many = 0; many < 2; many++)
         if (sum.one_shot[many].count > 0)
             printf("%ctrsm, nrhs %s: one shot %.1fx (least %.2f), prepared %.1fx (least %.2f)\n",
-                   names<T>::letter, many ? "17-64" : "2-16", sum.one_shot[many].mean(),
+                   type_of<T>::name[0], many ? "17-64" : "2-16", sum.one_shot[many].mean(),
                    sum.one_shot[many].least, sum.prepared[many].mean(), sum.prepared[many].least);
 }
 

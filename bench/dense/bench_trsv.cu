@@ -2,13 +2,14 @@
  * run
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * bench_trsv [-t sdcz] [-op NTC] [-diag N|U] [-n N,N,...] [-forms NAME,NAME,...] [-scale ROW] [-csv
- * FILE]
+ * bench_trsv [-t sdcz] [-op NTC] [-uplo L|U] [-diag N|U] [-n N,N,...] [-forms NAME,NAME,...]
+ *            [-invert ROW] [-scale ROW] [-csv FILE]
  *
  * One row an order: microseconds in a graph (median), the largest difference of any form's solution
  * from cuBLAS's, the ratio of cuBLAS's time to ours for the automatic one-shot solve and for the
  * prepared one, and their floor of bytes (the triangle read once at the read bandwidth measured
- * first) as a percentage of their time. */
+ * first) as a percentage of their time.  -invert, -scale: the block row from which the forms that
+ * invert diagonal blocks, or scale last tiles with the inverses, begin with that. */
 #include "bench/dense/bench.h"
 #include <cstring>
 #include <string>
@@ -18,26 +19,39 @@ struct column {
     libsolver_trsv_form form;
     libsolver_trsv_cache cache;
     int64_t invert_from, scale_from, most; /* most: largest order worth timing */
+    int64_t block;
 };
 
-constexpr int64_t SCALE = -1; /* what the option -scale says, the library's default without it */
+constexpr int64_t INVERT = -1, SCALE = -1; /* what the options -invert and -scale say, the library's
+                                              default without them */
+constexpr int64_t ANY = INT64_MAX, NONE = INT64_MAX;
 static const column columns[] = {
-    {"shared", LIBSOLVER_TRSV_SHARED, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
-    {"reg A", LIBSOLVER_TRSV_REGISTERS_A, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
-    {"reg B", LIBSOLVER_TRSV_REGISTERS_B, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
-    {"warp", LIBSOLVER_TRSV_WARP, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
-    {"panels", LIBSOLVER_TRSV_PANELS, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, 128},
-    {"launch", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, INT64_MAX},
-    {"g none", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_NONE, INT64_MAX, INT64_MAX, INT64_MAX},
-    {"g shar", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_SHARED, INT64_MAX, INT64_MAX, INT64_MAX},
-    {"g regs", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_REGISTERS, INT64_MAX, INT64_MAX, INT64_MAX},
-    {"g inv", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_REGISTERS, 0, INT64_MAX, INT64_MAX},
-    {"ahead", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, INT64_MAX},
-    {"scale", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 1, SCALE, INT64_MAX},
-    {"clust", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 1, INT64_MAX, INT64_MAX},
-    {"clust0", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0, INT64_MAX, INT64_MAX},
-    {"cl sca", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 1, SCALE, INT64_MAX},
-    {"auto", LIBSOLVER_TRSV_AUTO, LIBSOLVER_CACHE_AHEAD, 1, SCALE, INT64_MAX},
+    {"shared", LIBSOLVER_TRSV_SHARED, LIBSOLVER_CACHE_AHEAD, 0, NONE, 128, 0},
+    {"reg A", LIBSOLVER_TRSV_REGISTERS_A, LIBSOLVER_CACHE_AHEAD, 0, NONE, 128, 0},
+    {"reg B", LIBSOLVER_TRSV_REGISTERS_B, LIBSOLVER_CACHE_AHEAD, 0, NONE, 128, 0},
+    {"warp", LIBSOLVER_TRSV_WARP, LIBSOLVER_CACHE_AHEAD, 0, NONE, 128, 0},
+    {"panels", LIBSOLVER_TRSV_PANELS, LIBSOLVER_CACHE_AHEAD, 0, NONE, 128, 0},
+    {"l 32", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, NONE, ANY, 32},
+    {"l 64", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, NONE, ANY, 64},
+    {"l 96", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, NONE, ANY, 96},
+    {"l 128", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, NONE, ANY, 128},
+    {"l 256", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, NONE, ANY, 256},
+    {"l 512", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, NONE, ANY, 512},
+    {"l 1024", LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, NONE, ANY, 1024},
+    {"c none", LIBSOLVER_TRSV_COUNTER, LIBSOLVER_CACHE_NONE, NONE, NONE, ANY, 0},
+    {"g none", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_NONE, NONE, NONE, ANY, 0},
+    {"g shar", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_SHARED, NONE, NONE, ANY, 0},
+    {"c regs", LIBSOLVER_TRSV_COUNTER, LIBSOLVER_CACHE_REGISTERS, NONE, NONE, ANY, 0},
+    {"g regs", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_REGISTERS, NONE, NONE, ANY, 0},
+    {"c inv", LIBSOLVER_TRSV_COUNTER, LIBSOLVER_CACHE_REGISTERS, INVERT, NONE, ANY, 0},
+    {"g inv", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_REGISTERS, INVERT, NONE, ANY, 0},
+    {"c ahead", LIBSOLVER_TRSV_COUNTER, LIBSOLVER_CACHE_AHEAD, INVERT, NONE, ANY, 0},
+    {"ahead", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, INVERT, NONE, ANY, 0},
+    {"scale", LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, INVERT, SCALE, ANY, 0},
+    {"clust", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, INVERT, NONE, ANY, 0},
+    {"clust0", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0, NONE, ANY, 0},
+    {"cl sca", LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, INVERT, SCALE, ANY, 0},
+    {"auto", LIBSOLVER_TRSV_AUTO, LIBSOLVER_CACHE_AHEAD, INVERT, SCALE, ANY, 0},
 };
 constexpr int COLUMNS = sizeof columns / sizeof *columns;
 
@@ -47,8 +61,8 @@ template <typename T> struct bench {
     triangle_case c;
     double bandwidth;
     FILE *csv;
-    int64_t scale_from;
-    std::string forms; /* the columns to time, between commas; empty: all */
+    int64_t invert_from, scale_from; /* < 0: the defaults */
+    std::string forms;               /* the columns to time, between commas; empty: all */
 
     bool wanted(const char *name) const
     {
@@ -57,7 +71,7 @@ template <typename T> struct bench {
     void row(int64_t n)
     {
         const int64_t lda = n;
-        const libsolver_type type = names<T>::type;
+        const libsolver_type type = type_of<T>::value;
         T *a, *x;
         char *work, *storage;
         const int64_t work_bytes = libsolver_trsv_workspace_bytes(n),
@@ -97,7 +111,11 @@ template <typename T> struct bench {
             libsolver_trsv_options o = libsolver_trsv_default_options();
             o.form = columns[k].form;
             o.cache = columns[k].cache;
-            o.invert_from = columns[k].invert_from;
+            o.block = columns[k].block;
+            if (columns[k].invert_from != INVERT)
+                o.invert_from = columns[k].invert_from;
+            else if (invert_from >= 0)
+                o.invert_from = invert_from;
             if (columns[k].scale_from != SCALE)
                 o.scale_from = columns[k].scale_from;
             else if (scale_from >= 0)
@@ -129,8 +147,9 @@ template <typename T> struct bench {
                100 * floor / times[COLUMNS], worst);
         fflush(stdout);
         if (csv != nullptr) {
-            fprintf(csv, "%c,%c,%c,%lld,%.4f,%.4f,%.4f", names<T>::letter, "NTC"[c.trans],
-                    "NU"[c.diag], (long long)n, floor, preparation, peer_time);
+            fprintf(csv, "%c,%c,%c,%c,%lld,%.4f,%.4f,%.4f", type_of<T>::name[0], "NTC"[c.trans],
+                    c.uplo == LIBSOLVER_LOWER ? 'L' : 'U', "NU"[c.diag], (long long)n, floor,
+                    preparation, peer_time);
             for (double t : times)
                 fprintf(csv, ",%.4f", t);
             fprintf(csv, "\n");
@@ -140,79 +159,88 @@ template <typename T> struct bench {
     }
 };
 
+struct choices {
+    libsolver_storage uplo = LIBSOLVER_LOWER;
+    libsolver_diagonal diag = LIBSOLVER_NON_UNIT;
+    std::vector<int64_t> orders = {8,    16,   32,   64,   96,    128,   192,
+                                   256,  384,  512,  768,  1024,  1536,  2048,
+                                   3072, 4096, 6144, 8192, 12288, 16384, 20000};
+    FILE *csv = nullptr;
+    int64_t invert_from = -1, scale_from = -1;
+    std::string forms;
+};
+
 template <typename T>
-static void table(const bench_device &device, libsolver_transpose trans, libsolver_diagonal diag,
-                  const std::vector<int64_t> &orders, FILE *csv, int64_t scale_from,
-                  const std::string &forms)
+static void table(const bench_device &device, libsolver_transpose trans, const choices &o)
 {
-    bench<T> b = {
-        device.stream, device.cublas, {LIBSOLVER_LOWER, trans, diag}, device.bandwidth, csv,
-        scale_from,    forms};
-    printf("%ctrsv lower, op %c, %s, us in a graph; read bandwidth %.2f TB/s\n     n   cuBLAS",
-           names<T>::letter, "NTC"[trans], diag == LIBSOLVER_UNIT ? "unit" : "non-unit",
-           device.bandwidth);
+    bench<T> b = {device.stream,    device.cublas, {o.uplo, trans, o.diag},
+                  device.bandwidth, o.csv,         o.invert_from,
+                  o.scale_from,     o.forms};
+    printf("%ctrsv %s, op %c, %s, us in a graph; read bandwidth %.2f TB/s\n     n   cuBLAS",
+           type_of<T>::name[0], o.uplo == LIBSOLVER_LOWER ? "lower" : "upper", "NTC"[trans],
+           o.diag == LIBSOLVER_UNIT ? "unit" : "non-unit", device.bandwidth);
     for (const column &c : columns)
         printf(" %7s", c.name);
     printf(
         " prepard |  prepare   floor | cuBLAS/auto,prep | floor/auto,prep | largest difference\n");
-    for (int64_t n : orders)
+    for (int64_t n : o.orders)
         b.row(n);
 }
 
 int main(int argc, char **argv)
 {
-    std::string types = "d", op = "N", forms;
-    std::vector<int64_t> orders = {8,    16,   32,   64,   96,    128,   192,
-                                   256,  384,  512,  768,  1024,  1536,  2048,
-                                   3072, 4096, 6144, 8192, 12288, 16384, 20000};
-    FILE *csv = nullptr;
-    int64_t scale_from = -1;
-    libsolver_diagonal diag = LIBSOLVER_NON_UNIT;
+    std::string types = "d", op = "N";
+    choices o;
     for (int i = 1; i + 1 < argc; i += 2) {
+        const char *value = argv[i + 1];
         if (strcmp(argv[i], "-t") == 0)
-            types = argv[i + 1];
+            types = value;
         else if (strcmp(argv[i], "-op") == 0)
-            op = argv[i + 1];
+            op = value;
+        else if (strcmp(argv[i], "-uplo") == 0)
+            o.uplo = value[0] == 'U' ? LIBSOLVER_UPPER : LIBSOLVER_LOWER;
         else if (strcmp(argv[i], "-diag") == 0)
-            diag = argv[i + 1][0] == 'U' ? LIBSOLVER_UNIT : LIBSOLVER_NON_UNIT;
+            o.diag = value[0] == 'U' ? LIBSOLVER_UNIT : LIBSOLVER_NON_UNIT;
         else if (strcmp(argv[i], "-forms") == 0)
-            forms = std::string(",") + argv[i + 1] + ",";
+            o.forms = std::string(",") + value + ",";
+        else if (strcmp(argv[i], "-invert") == 0)
+            o.invert_from = strtoll(value, nullptr, 10);
         else if (strcmp(argv[i], "-scale") == 0)
-            scale_from = strtoll(argv[i + 1], nullptr, 10);
+            o.scale_from = strtoll(value, nullptr, 10);
         else if (strcmp(argv[i], "-csv") == 0) {
-            csv = fopen(argv[i + 1], "a");
-            if (csv != nullptr)
-                fseek(csv, 0, SEEK_END);
+            o.csv = fopen(value, "a");
+            if (o.csv != nullptr)
+                fseek(o.csv, 0, SEEK_END);
         } else if (strcmp(argv[i], "-n") == 0) {
-            orders.clear();
+            o.orders.clear();
             for (char *p = argv[i + 1]; *p != '\0'; p += *p == ',')
-                orders.push_back(strtoll(p, &p, 10));
+                o.orders.push_back(strtoll(p, &p, 10));
         }
     }
     const bench_device device = bench_start();
     if (!device.present)
         return 77;
-    if (csv != nullptr && ftell(csv) == 0) {
-        fprintf(csv, "type,op,diag,n,floor,prepare,cuBLAS");
+    if (o.csv != nullptr && ftell(o.csv) == 0) {
+        fprintf(o.csv, "type,op,uplo,diag,n,floor,prepare,cuBLAS");
         for (const column &c : columns)
-            fprintf(csv, ",%s", c.name);
-        fprintf(csv, ",prepard\n");
+            fprintf(o.csv, ",%s", c.name);
+        fprintf(o.csv, ",prepard\n");
     }
-    for (char o : op)
+    for (char letter : op)
         for (char t : types) {
-            const libsolver_transpose trans = o == 'N'   ? LIBSOLVER_NO_TRANSPOSE
-                                              : o == 'T' ? LIBSOLVER_TRANSPOSE
-                                                         : LIBSOLVER_CONJUGATE_TRANSPOSE;
+            const libsolver_transpose trans = letter == 'N'   ? LIBSOLVER_NO_TRANSPOSE
+                                              : letter == 'T' ? LIBSOLVER_TRANSPOSE
+                                                              : LIBSOLVER_CONJUGATE_TRANSPOSE;
             if (t == 's')
-                table<float>(device, trans, diag, orders, csv, scale_from, forms);
+                table<float>(device, trans, o);
             else if (t == 'd')
-                table<double>(device, trans, diag, orders, csv, scale_from, forms);
+                table<double>(device, trans, o);
             else if (t == 'c')
-                table<complex_s>(device, trans, diag, orders, csv, scale_from, forms);
+                table<complex_s>(device, trans, o);
             else if (t == 'z')
-                table<complex_d>(device, trans, diag, orders, csv, scale_from, forms);
+                table<complex_d>(device, trans, o);
         }
-    if (csv != nullptr)
-        fclose(csv);
+    if (o.csv != nullptr)
+        fclose(o.csv);
     return 0;
 }

@@ -8,13 +8,19 @@
 /* The words that dense/cuda/trsv/rows.cuh writes for a block row: ns, ascending. */
 enum { TRACE_START, TRACE_DIAGONAL, TRACE_CAUGHT_UP, TRACE_LAST_X, TRACE_SENT, TRACE_WORDS = 8 };
 
+typedef struct trace_facts {
+    const char *form; /* of letters that need no escape */
+    int64_t n;
+    int rows; /* block rows, >= 1 */
+} trace_facts;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A bar for each block row, rows >= 1, of a solve of order n, with a colour for each phase.  word:
- * rows x TRACE_WORDS.  0, or an exit code of the tool with a sentence on the standard error. */
-int trace_svg_store(const char *path, int64_t n, int rows, const uint64_t *word);
+/* A bar for each block row of a solve, with a colour for each phase.  word: rows x TRACE_WORDS.  0,
+ * or an exit code of the tool with a sentence on the standard error. */
+int trace_svg_store(const char *path, const trace_facts *f, const uint64_t *word);
 
 #ifdef __cplusplus
 }

@@ -414,25 +414,14 @@ static void a_graph_gives_the_same_bits(void **)
                          LIBSOLVER_OK);
     };
     std::vector<double> x = b.v, y = b.v;
-    cudaStream_t stream;
-    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    calls(stream);
-    CUDA_OK(cudaStreamSynchronize(stream));
+    calls(nullptr);
+    CUDA_OK(cudaDeviceSynchronize());
     db.get(x);
     db.put(b.v);
-    cudaGraph_t graph;
-    cudaGraphExec_t ready;
-    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    calls(stream);
-    CUDA_OK(cudaStreamEndCapture(stream, &graph));
-    CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
-    CUDA_OK(cudaGraphLaunch(ready, stream));
-    CUDA_OK(cudaStreamSynchronize(stream));
+    const captured_graph graph(calls);
+    graph.launch();
     db.get(y);
     assert_memory_equal(x.data(), y.data(), x.size() * sizeof(double));
-    CUDA_OK(cudaGraphExecDestroy(ready));
-    CUDA_OK(cudaGraphDestroy(graph));
-    CUDA_OK(cudaStreamDestroy(stream));
 }
 
 static void wrong_arguments_are_refused(void **)

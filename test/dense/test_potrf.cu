@@ -304,32 +304,23 @@ static void a_graph_is_launched_again(void **)
     device_array<double> a(good.v);
     device_array<char> workspace((size_t)bytes);
     device_array<int> info(1);
-    cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaGraphExec_t ready;
-    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    assert_int_equal(libsolver_potrf(LIBSOLVER_D, LIBSOLVER_LOWER, 200, a.p, 200, info.p,
-                                     workspace.p, bytes, stream),
-                     LIBSOLVER_OK);
-    CUDA_OK(cudaStreamEndCapture(stream, &graph));
-    CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
+    const captured_graph graph([&](cudaStream_t stream) {
+        assert_int_equal(libsolver_potrf(LIBSOLVER_D, LIBSOLVER_LOWER, 200, a.p, 200, info.p,
+                                         workspace.p, bytes, stream),
+                         LIBSOLVER_OK);
+    });
     const outcome<double> expected = factorize(good);
     for (int run = 0; run < 4; run++) {
         std::vector<double> l(good.v.size());
         std::vector<int> found(1);
         a.put(run % 2 ? bad.v : good.v);
-        CUDA_OK(cudaGraphLaunch(ready, stream));
-        CUDA_OK(cudaStreamSynchronize(stream));
+        graph.launch();
         info.get(found);
         a.get(l);
         assert_int_equal(found[0], run % 2 ? 71 : 0);
         if (run % 2 == 0)
             assert_memory_equal(l.data(), expected.l.data(), l.size() * sizeof(double));
     }
-    CUDA_OK(cudaGraphExecDestroy(ready));
-    CUDA_OK(cudaGraphDestroy(graph));
-    CUDA_OK(cudaStreamDestroy(stream));
 }
 
 #define REFUSED(call) assert_int_equal(call, LIBSOLVER_INVALID)

@@ -353,24 +353,17 @@ static void calls_are_captured_in_a_graph_and_replayed(void **)
     problem<double> p(LIBSOLVER_LEFT, c, n, nrhs, 1), other(LIBSOLVER_LEFT, c, n, nrhs, 2);
     other.alpha = p.alpha;
     snprintf(current, sizeof current, "graph");
-    cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaGraphExec_t ready;
-    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    p.prepare(0, stream);
-    p.solve(w, stream);
-    p.one_shot(w, stream);
-    CUDA_OK(cudaStreamEndCapture(stream, &graph));
-    CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
+    const captured_graph graph([&](cudaStream_t stream) {
+        p.prepare(0, stream);
+        p.solve(w, stream);
+        p.one_shot(w, stream);
+    });
     for (int k = 0; k < 6; k++) {
         const problem<double> &from = k % 2 == 0 ? p : other;
         std::vector<double> x(p.b.size()), expected(p.b.size());
         p.da.put(from.a);
         p.db.put(from.b);
-        CUDA_OK(cudaDeviceSynchronize());
-        CUDA_OK(cudaGraphLaunch(ready, stream));
-        CUDA_OK(cudaStreamSynchronize(stream));
+        graph.launch();
         p.db.get(x);
         p.db.put(from.b);
         p.prepare();
@@ -380,9 +373,6 @@ static void calls_are_captured_in_a_graph_and_replayed(void **)
         p.db.get(expected);
         assert_memory_equal(x.data(), expected.data(), x.size() * sizeof(double));
     }
-    CUDA_OK(cudaGraphExecDestroy(ready));
-    CUDA_OK(cudaGraphDestroy(graph));
-    CUDA_OK(cudaStreamDestroy(stream));
 }
 
 /* One workspace for many shapes, one after the other: what earlier solves left is never read. */

@@ -92,7 +92,8 @@ template <typename T> struct one_case {
     }
     void solve(workspace &w, const libsolver_trsv_options &o)
     {
-        const int form = (int)(100 * o.form + 10 * o.cache + (o.invert_from > 0));
+        const int form =
+            (int)(1000 * o.form + 100 * o.cache + 10 * (o.invert_from > 0) + o.block / 32 % 10);
         begin("form", form);
         check(libsolver_trsv(type_of<T>::value, c.uplo, c.trans, c.diag, n, da.p, lda, dx.p, incx,
                              w.memory.p, w.bytes, &o, nullptr),
@@ -120,11 +121,13 @@ template <typename T> struct one_case {
 static std::vector<libsolver_trsv_options> forms_for(int64_t n)
 {
     std::vector<libsolver_trsv_options> list;
-    const auto add = [&](libsolver_trsv_form form, libsolver_trsv_cache cache, int64_t from) {
+    const auto add = [&](libsolver_trsv_form form, libsolver_trsv_cache cache, int64_t from,
+                         int64_t block = 0) {
         libsolver_trsv_options o = libsolver_trsv_default_options();
         o.form = form;
         o.cache = cache;
         o.invert_from = from;
+        o.block = block;
         list.push_back(o);
     };
     add(LIBSOLVER_TRSV_AUTO, LIBSOLVER_CACHE_AHEAD, 0);
@@ -132,7 +135,8 @@ static std::vector<libsolver_trsv_options> forms_for(int64_t n)
         add((libsolver_trsv_form)f, LIBSOLVER_CACHE_AHEAD, 0);
     if (n <= 128)
         add(LIBSOLVER_TRSV_WARP, LIBSOLVER_CACHE_AHEAD, 0);
-    add(LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0);
+    for (int64_t block : {0, 32, 64, 96, 256, 1024})
+        add(LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_CACHE_AHEAD, 0, block);
     add(LIBSOLVER_TRSV_GRID, LIBSOLVER_CACHE_AHEAD, 0);
     list.back().scale_from = 0;
     add(LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_CACHE_AHEAD, 0);
@@ -141,6 +145,7 @@ static std::vector<libsolver_trsv_options> forms_for(int64_t n)
         for (int64_t from = 0; from < 3; from++) {
             add(LIBSOLVER_TRSV_GRID, (libsolver_trsv_cache)cache, from == 2 ? INT64_MAX : from);
             add(LIBSOLVER_TRSV_CLUSTER, (libsolver_trsv_cache)cache, from == 2 ? INT64_MAX : from);
+            add(LIBSOLVER_TRSV_COUNTER, (libsolver_trsv_cache)cache, from == 2 ? INT64_MAX : from);
         }
     return list;
 }
@@ -191,8 +196,9 @@ template <typename T> void large(int64_t n, triangle_case c, int64_t incx, works
 {
     one_case<T> p(c, n, n + 3, incx, (uint64_t)n);
     libsolver_trsv_options o = libsolver_trsv_default_options();
-    for (libsolver_trsv_form form : {LIBSOLVER_TRSV_AUTO, LIBSOLVER_TRSV_LAUNCHES,
-                                     LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_CLUSTER}) {
+    for (libsolver_trsv_form form :
+         {LIBSOLVER_TRSV_AUTO, LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_CLUSTER,
+          LIBSOLVER_TRSV_COUNTER}) {
         o.form = form;
         p.solve(w, o);
     }
@@ -230,8 +236,8 @@ static void entries_beyond_two_to_the_31_are_reached(void **)
         CUDA_OK(cudaMemcpy2D(da.p, (size_t)lda * sizeof(float), a.data(), (size_t)n * sizeof(float),
                              (size_t)n * sizeof(float), (size_t)n, cudaMemcpyHostToDevice));
         libsolver_trsv_options o = libsolver_trsv_default_options();
-        for (libsolver_trsv_form form :
-             {LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_CLUSTER}) {
+        for (libsolver_trsv_form form : {LIBSOLVER_TRSV_LAUNCHES, LIBSOLVER_TRSV_GRID,
+                                         LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_TRSV_COUNTER}) {
             o.form = form;
             dx.put(std::vector<float>((size_t)n, 1.f));
             assert_int_equal(libsolver_trsv(LIBSOLVER_S, c.uplo, c.trans, c.diag, n, da.p, lda,
@@ -264,9 +270,11 @@ static void every_run_gives_the_same_bits_under_load(void **)
                                                 storage.p, bytes, 0, stream, &prepared),
                          LIBSOLVER_OK);
         libsolver_trsv_options o = libsolver_trsv_default_options();
-        for (int kind = 0; kind < 3; kind++) { /* automatic, grid, prepared */
+        for (int kind = 0; kind < 4; kind++) { /* automatic, grid, prepared, counter */
             std::vector<double> first((size_t)n), x((size_t)n);
-            o.form = kind == 1 ? LIBSOLVER_TRSV_GRID : LIBSOLVER_TRSV_AUTO;
+            o.form = kind == 1   ? LIBSOLVER_TRSV_GRID
+                     : kind == 3 ? LIBSOLVER_TRSV_COUNTER
+                                 : LIBSOLVER_TRSV_AUTO;
             p.begin("under load, kind", kind);
             for (int run = 0; run < runs; run++) {
                 if (run % 4 == 0)
@@ -301,8 +309,6 @@ static void every_run_gives_the_same_bits_under_load(void **)
 static void solves_are_captured_in_a_graph_and_replayed(void **)
 {
     const triangle_case c = {LIBSOLVER_UPPER, LIBSOLVER_TRANSPOSE, LIBSOLVER_NON_UNIT};
-    cudaStream_t stream;
-    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     for (int64_t n : {90, 700, 1500}) {
         one_case<double> p(c, n, n, 1, 21);
         workspace w(n);
@@ -310,30 +316,23 @@ static void solves_are_captured_in_a_graph_and_replayed(void **)
         device_array<char> storage((size_t)bytes);
         libsolver_trsv_prepared prepared;
         assert_int_equal(libsolver_trsv_prepare(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
-                                                storage.p, bytes, 0, stream, &prepared),
+                                                storage.p, bytes, 0, nullptr, &prepared),
                          LIBSOLVER_OK);
         for (int stored = 0; stored < 2; stored++) {
-            cudaGraph_t graph;
-            cudaGraphExec_t ready;
-            CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-            assert_int_equal(
-                stored ? libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, stream)
-                       : libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n, p.dx.p,
-                                        1, w.memory.p, w.bytes, nullptr, stream),
-                LIBSOLVER_OK);
-            CUDA_OK(cudaStreamEndCapture(stream, &graph));
-            CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
+            const captured_graph graph([&](cudaStream_t stream) {
+                assert_int_equal(
+                    stored ? libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p, w.bytes, stream)
+                           : libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n, p.da.p, n,
+                                            p.dx.p, 1, w.memory.p, w.bytes, nullptr, stream),
+                    LIBSOLVER_OK);
+            });
             for (int run = 0; run < 3; run++) {
                 p.dx.put(p.b);
-                CUDA_OK(cudaGraphLaunch(ready, stream));
-                CUDA_OK(cudaStreamSynchronize(stream));
+                graph.launch();
                 p.check(LIBSOLVER_OK, stored ? "graph, stored" : "graph", run);
             }
-            cudaGraphExecDestroy(ready);
-            cudaGraphDestroy(graph);
         }
     }
-    cudaStreamDestroy(stream);
 }
 
 /* Where x(k) is the first that the zero spoils: rows before it are right, it and what depends on it
@@ -354,14 +353,15 @@ static void a_zero_pivot_spoils_only_what_depends_on_it(void **)
                                                 storage.p, bytes, 0, nullptr, &prepared),
                          LIBSOLVER_OK);
         assert_int_equal(prepared.block, 0);
-        for (int kind = 0; kind < 2; kind++) {
+        const std::vector<libsolver_trsv_options> forms = forms_for(n);
+        for (size_t f = 0; f <= forms.size(); f++) {
             std::vector<double> x((size_t)n);
-            p.dx.put(p.b);
-            assert_int_equal(kind == 0 ? libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag, n,
-                                                        p.da.p, n, p.dx.p, 1, w.memory.p, w.bytes,
-                                                        nullptr, nullptr)
-                                       : libsolver_trsv_solve(&prepared, p.dx.p, 1, w.memory.p,
-                                                              w.bytes, nullptr),
+            p.begin("zero pivot, form", f < forms.size() ? forms[f].form : -1);
+            assert_int_equal(f < forms.size() ? libsolver_trsv(LIBSOLVER_D, c.uplo, c.trans, c.diag,
+                                                               n, p.da.p, n, p.dx.p, 1, w.memory.p,
+                                                               w.bytes, &forms[f], nullptr)
+                                              : libsolver_trsv_solve(&prepared, p.dx.p, 1,
+                                                                     w.memory.p, w.bytes, nullptr),
                              LIBSOLVER_OK);
             p.dx.get(x);
             assert_true(difference(k, x.data(), p.expected.data(), 1) <= tolerance<double>(n));
@@ -435,11 +435,20 @@ static void wrong_arguments_are_refused(void **)
     assert_int_equal(call(LIBSOLVER_D, lower, none, unit, 0, nullptr, 1, nullptr, 1), LIBSOLVER_OK);
     for (int form :
          /* no workspace, or too large */
-         {LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_WARP}) {
+         {LIBSOLVER_TRSV_CLUSTER, LIBSOLVER_TRSV_GRID, LIBSOLVER_TRSV_COUNTER,
+          LIBSOLVER_TRSV_WARP}) {
         libsolver_trsv_options o = libsolver_trsv_default_options();
         o.form = (libsolver_trsv_form)form;
         assert_int_equal(libsolver_trsv(LIBSOLVER_D, lower, none, unit, 1025, a, 1025, x, 1,
                                         nullptr, 0, &o, nullptr),
+                         LIBSOLVER_INVALID);
+    }
+    for (int64_t block : {-32, 40, 1056}) { /* columns of a launch: 32, 64 ... 1024 */
+        libsolver_trsv_options o = libsolver_trsv_default_options();
+        o.form = LIBSOLVER_TRSV_LAUNCHES;
+        o.block = block;
+        assert_int_equal(libsolver_trsv(LIBSOLVER_D, lower, none, unit, 4, a, 4, x, 1, nullptr, 0,
+                                        &o, nullptr),
                          LIBSOLVER_INVALID);
     }
     assert_int_equal(libsolver_trsv_strided_batched(LIBSOLVER_D, lower, none, unit, 4, a, 4, 16, x,
@@ -488,7 +497,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_orders_match_plain_loops),
         cmocka_unit_test(every_run_gives_the_same_bits_under_load),
     };
-    const struct CMUnitTest few[] = {tests[1], tests[2], tests[3], tests[6]};
+    const struct CMUnitTest few[] = {tests[1], tests[2], tests[3], tests[4], tests[6]};
     if (small_only && only_type != 'd') {
         const struct CMUnitTest forms[] = {tests[1]};
         return cmocka_run_group_tests(forms, nullptr, nullptr);

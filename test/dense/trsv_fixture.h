@@ -4,6 +4,7 @@
 #ifndef TEST_DENSE_TRSV_FIXTURE_H
 #define TEST_DENSE_TRSV_FIXTURE_H
 
+#include "dense/cuda/device/type.cuh"
 #include "dense/cuda/device/view.cuh"
 #include "test/support/gpu_required.h"
 #include <cmath>
@@ -20,24 +21,6 @@
             exit(1); \
         } \
     } while (0)
-
-template <typename T> struct type_of;
-template <> struct type_of<float> {
-    static constexpr libsolver_type value = LIBSOLVER_S;
-    static constexpr const char *name = "s";
-};
-template <> struct type_of<double> {
-    static constexpr libsolver_type value = LIBSOLVER_D;
-    static constexpr const char *name = "d";
-};
-template <> struct type_of<complex_s> {
-    static constexpr libsolver_type value = LIBSOLVER_C;
-    static constexpr const char *name = "c";
-};
-template <> struct type_of<complex_d> {
-    static constexpr libsolver_type value = LIBSOLVER_Z;
-    static constexpr const char *name = "z";
-};
 
 /* Uniform in [-1, 1): the top bits of a linear congruential generator. */
 struct random_numbers {
@@ -149,6 +132,36 @@ template <typename T> struct device_array {
     void get(std::vector<T> &v) const
     {
         CUDA_OK(cudaMemcpy(v.data(), p, v.size() * sizeof(T), cudaMemcpyDeviceToHost));
+    }
+};
+
+/* What call(stream) does, captured in a graph, which is launched as often as wanted. */
+struct captured_graph {
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+
+    template <typename Call> explicit captured_graph(Call call)
+    {
+        CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        call(stream);
+        CUDA_OK(cudaStreamEndCapture(stream, &graph));
+        CUDA_OK(cudaGraphInstantiate(&ready, graph, 0));
+    }
+    captured_graph(const captured_graph &) = delete;
+    ~captured_graph()
+    {
+        cudaGraphExecDestroy(ready);
+        cudaGraphDestroy(graph);
+        cudaStreamDestroy(stream);
+    }
+    /* After what is on other streams; waits. */
+    void launch() const
+    {
+        CUDA_OK(cudaDeviceSynchronize());
+        CUDA_OK(cudaGraphLaunch(ready, stream));
+        CUDA_OK(cudaStreamSynchronize(stream));
     }
 };
 

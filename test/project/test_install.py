@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What is installed is complete: headers, the README's program with the README's command, the examples, the tool.
 
-usage: test_install.py BUILD_FOLDER, with MESON, CC, CFLAGS, CXX ("": no C++), CHOLMOD (1: its headers are there)
-in the environment.
+usage: test_install.py BUILD_FOLDER, with MESON, CC, CFLAGS, CXX ("": no C++), CHOLMOD (1: its headers are there), CUDA
+(the toolkit's folder, "": none) in the environment.
 SPDX-License-Identifier: BSD-3-Clause"""
 import os
 import pathlib
@@ -170,8 +170,13 @@ class Examples(Case):
             needs_cholmod = "libsolver_cholmod.h" in source.read_text()
             if needs_cholmod and os.environ.get("CHOLMOD") != "1":
                 continue
+            cuda = []
+            if "cuda_runtime.h" in source.read_text():
+                if not os.environ.get("CUDA"):
+                    continue
+                cuda = ["-isystem", os.environ["CUDA"] + "/include", "-L" + os.environ["CUDA"] + "/lib64", "-lcudart"]
             with self.subTest(example=source.name):
-                libraries = [*flags("--cflags", "--libs"), *["-lcholmod"] * needs_cholmod, "-lm"]
+                libraries = [*flags("--cflags", "--libs"), *["-lcholmod"] * needs_cholmod, *cuda, "-lm"]
                 options = ["-std=c11", *WARNINGS, *words("CFLAGS"), "-o", str(self.folder / source.stem)]
                 run([*words("CC"), *options, str(source), *libraries])
 

@@ -22,19 +22,9 @@
 #ifndef DENSE_CUDA_DEVICE_CHOLESKY_64_CUH
 #define DENSE_CUDA_DEVICE_CHOLESKY_64_CUH
 
+#include "dense/cuda/device/barrier.cuh"
 #include "dense/cuda/device/cholesky.cuh"
 #include "dense/cuda/device/invert.cuh"
-
-/* At barriers 1 to 15 of a block, for `threads` of its threads: arrive without waiting, and arrive
- * and wait for all.  What was written before is there for those who wait. */
-__device__ __forceinline__ void barrier_arrive(int barrier, int threads)
-{
-    asm volatile("barrier.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
-__device__ __forceinline__ void barrier_wait(int barrier, int threads)
-{
-    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
 
 /* Two entries that are read and written together. */
 template <typename T> struct alignas(2 * sizeof(T) < 16 ? 2 * sizeof(T) : 16) entry_pair {

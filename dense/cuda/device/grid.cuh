@@ -22,9 +22,10 @@ struct alignas(16) packet_word {
 };
 
 /* The head of a workspace; the packets follow.  ticket: epoch of the last solve << TICKET_BITS |
- * tickets taken. */
+ * tickets taken.  done: for those who count instead of sending packets, epoch << TICKET_BITS | what
+ * is done in it. */
 struct alignas(128) workspace_head {
-    unsigned long long ticket;
+    unsigned long long ticket, done;
 };
 /* 2^28 blocks of 64 rows are more than an int counts.  With 36 bits an epoch comes again after 39
  * hours of solves of 2 us, and that matters only to a packet that was not written in all that

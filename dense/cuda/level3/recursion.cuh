@@ -10,22 +10,9 @@
 
 #include "dense/cuda/batched/batch.h"
 #include "dense/cuda/device/launch.cuh"
+#include "dense/cuda/device/type.cuh"
 #include "dense/cuda/level3/context.h"
 #include "dense/cuda/level3/small.cuh"
-
-template <typename T> struct type_number;
-template <> struct type_number<float> {
-    static constexpr libsolver_type value = LIBSOLVER_S;
-};
-template <> struct type_number<double> {
-    static constexpr libsolver_type value = LIBSOLVER_D;
-};
-template <> struct type_number<complex_s> {
-    static constexpr libsolver_type value = LIBSOLVER_C;
-};
-template <> struct type_number<complex_d> {
-    static constexpr libsolver_type value = LIBSOLVER_Z;
-};
 
 template <typename T> struct matrix {
     T *entry;
@@ -57,7 +44,7 @@ template <typename T> struct factor {
 template <typename T> class recursion
 {
     using R = real_of<T>;
-    static constexpr libsolver_type type = type_number<T>::value;
+    static constexpr libsolver_type type = type_of<T>::value;
     const libsolver_dense_context &context;
     void *const stream;
 

@@ -17,10 +17,13 @@ constexpr int CLUSTER_BLOCKS = 16;
  *     send(r, i, v)           sends entry i of x(r) to all later rows; a thread for each i
  *     shared(j)               whether x(j) comes to shared memory; then, instead of wait:
  *     arrived(j)              x(j) there, once it has come
- * TILES: tiles of a block row that are in registers at a time, all but one of them being loaded. */
+ * TILES: tiles of a block row that are in registers at a time, all but one of them being loaded.
+ * IN_PLACE: whether it is the solution's own memory that x travels through, so that send puts it
+ * there. */
 template <typename T> struct grid_link {
     static constexpr int BLOCKS_PER_SM = 2;
     static constexpr int TILES = 2;
+    static constexpr bool IN_PLACE = false;
     struct arguments {
         workspace_head *head;
         packet_word *packets;
@@ -89,6 +92,7 @@ template <typename T> struct cluster_inbox {
 template <typename T> struct cluster_link {
     static constexpr int BLOCKS_PER_SM = 1;
     static constexpr int TILES = sizeof(T) > 8 ? 2 : 3;
+    static constexpr bool IN_PLACE = false;
     struct arguments {
         int rows;
     };
@@ -119,6 +123,7 @@ template <typename T> struct cluster_link {
 template <typename T> struct clusters_link {
     static constexpr int BLOCKS_PER_SM = 1;
     static constexpr int TILES = sizeof(T) > 8 ? 2 : 3;
+    static constexpr bool IN_PLACE = false;
     struct arguments {
         workspace_head *head;
         packet_word *packets;

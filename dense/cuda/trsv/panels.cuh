@@ -9,6 +9,7 @@
 #ifndef DENSE_CUDA_TRSV_PANELS_CUH
 #define DENSE_CUDA_TRSV_PANELS_CUH
 
+#include "dense/cuda/device/barrier.cuh"
 #include "dense/cuda/device/invert.cuh"
 #include <cuda_pipeline_primitives.h>
 
@@ -48,13 +49,12 @@ template <typename T> inline int panels_shared_bytes(int n)
     return (int)(sizeof(panels_shared<T>) + sizeof(T) * (size_t)shape.start(shape.padded / PANEL));
 }
 
-/* Starts copying L(i0:i0+n-1, i0:i0+n-1), n <= 128, into s.L; identity past n and on the diagonal
- * when unit.  Without barrier: all threads then call __pipeline_wait_prior(0) and __syncthreads. */
+/* Starts copying L, n <= 128, into s.L; identity past n and on the diagonal when unit.  Without
+ * barrier: all threads then call __pipeline_wait_prior(0) and __syncthreads. */
 template <typename T>
-__device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_view<T> &L, int i0,
-                                            int n)
+__device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_view<T> &L)
 {
-    const panel_shape shape(n);
+    const panel_shape shape(L.n);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     /* 32 rows (or columns, where these are contiguous) at a time, and for each the columns (rows)
      * of the triangle */
@@ -68,12 +68,12 @@ __device__ __forceinline__ void panels_load(panels_shared<T> &s, const triangle_
             if (i >= shape.padded || j >= shape.padded || i < PANEL * (j / PANEL))
                 continue;
             T *to_entry = &s.L[shape.at(i, j)];
-            if (i == j && (L.unit || i >= n))
+            if (i == j && (L.unit || i >= L.n))
                 *to_entry = from_real<T>(1);
-            else if (i < j || i >= n)
+            else if (i < j || i >= L.n)
                 *to_entry = T{};
             else
-                __pipeline_memcpy_async(to_entry, L.at(i0 + i, i0 + j), sizeof(T));
+                __pipeline_memcpy_async(to_entry, L.at(i, j), sizeof(T));
         }
     }
     __pipeline_commit();
@@ -128,7 +128,7 @@ __device__ __forceinline__ T panels_chain(panels_shared<T> &s, panel_shape shape
                 s.y[i] = y;
             }
         }
-        asm volatile("bar.sync 1, %0;" ::"n"(PANEL_ROWS) : "memory");
+        barrier_wait(1, PANEL_ROWS);
         if (mine > k) {
             T part[4] = {};
 #pragma unroll
@@ -158,32 +158,30 @@ __device__ __forceinline__ bool panels_distrusted(const panels_shared<T> &s, pan
     return PANEL * k < shape.padded && !((double)growth <= GROWTH_LIMIT);
 }
 
-/* x(i0:i0+n-1) := inv(L(i0:.., i0:..)) x(..), n <= 128.  256 threads.  substitute: without any
- * inverse. */
+/* x := inv(L) x, n <= 128.  256 threads. */
 template <typename T>
 __device__ __forceinline__ void panels_solve(panels_shared<T> &s, const triangle_view<T> &L,
-                                             const vector_view<T> &x, int i0, int n,
-                                             bool substitute)
+                                             const vector_view<T> &x)
 {
-    const panel_shape shape(n);
+    const panel_shape shape(L.n);
     const int i = threadIdx.x, warp = threadIdx.x / 32;
-    const T b = i < n ? x.load(i0 + i) : T{};
-    panels_load(s, L, i0, n);
+    const T b = i < L.n ? x.load(i) : T{};
+    panels_load(s, L);
     __pipeline_wait_prior(0);
     __syncthreads();
-    if (!substitute && PANEL * warp < shape.padded) /* both halves of a warp do the same */
+    if (PANEL * warp < shape.padded) /* both halves of a warp do the same */
         invert_small<PANEL>(s.L + shape.start(warp), shape.ld(warp), s.X[warp], PANEL + 1);
     __syncthreads();
     T solved = T{};
     bool again = false;
     if (i < PANEL_ROWS)
-        solved = panels_chain(s, shape, b, substitute);
-    else if (!substitute)
+        solved = panels_chain(s, shape, b, false);
+    else
         again = panels_distrusted(s, shape);
     if (__syncthreads_or(again) && i < PANEL_ROWS)
         solved = panels_chain(s, shape, b, true);
-    if (i < n)
-        x.store(i0 + i, solved);
+    if (i < L.n)
+        x.store(i, solved);
 }
 
 #endif

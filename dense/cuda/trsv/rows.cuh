@@ -1,5 +1,5 @@
 /* dense/cuda/trsv/rows.cuh: forward substitution in one kernel, a block of threads for a block row
- * of 64 [paper 000, listing 4]
+ * of 64 [Hogg 2013, listing 4]
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     block row r:  sum = L(r, 0:r-1) x(0:r-1), one tile at a time as the x arrive;
@@ -18,7 +18,7 @@
 #define DENSE_CUDA_TRSV_ROWS_CUH
 
 #include "dense/cuda/device/invert.cuh"
-#include "dense/cuda/trsv/links.cuh"
+#include "dense/libsolver_dense.h"
 #include <cstddef>
 
 struct rows_options {
@@ -36,13 +36,16 @@ enum trace_word {
     TRACE_SENT       /* x(r) is on its way */
 };
 
+__device__ __forceinline__ unsigned long long global_ns()
+{
+    unsigned long long t;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+    return t;
+}
 __device__ __forceinline__ void trace_time(const rows_options &o, int r, trace_word word)
 {
-    if (o.trace != nullptr && threadIdx.x == 0) {
-        unsigned long long t;
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-        o.trace[8 * r + word] = t;
-    }
+    if (o.trace != nullptr && threadIdx.x == 0)
+        o.trace[8 * r + word] = global_ns();
 }
 
 template <typename T> struct rows_shared {
@@ -358,7 +361,7 @@ __device__ __forceinline__ void rows_solve(const triangle_view<T> &L, const vect
         const T solved = q.staged && q.scaled ? z - tile_row_sum(s.partial, q.row) : z;
         link.send(r, q.row, solved);
         trace_time(o, r, TRACE_SENT);
-        if (q.i0 + q.row < L.n)
+        if (!Link::IN_PLACE && q.i0 + q.row < L.n)
             x.store(q.i0 + q.row, solved);
     }
 }

@@ -9,12 +9,9 @@
 #include "dense/cuda/device/growth.h"
 #include "dense/cuda/device/launch.cuh"
 
-/* Crossovers of the automatic choice, bench_trsv -op NT on an H200.  WARP has the shorter start,
- * but from 33 rows on a lane has two of them: in d it takes 2.4 us at 32 and 4.2 at 33, CLUSTER 3.4
- * at both (s, c and z were run at 32 and 64 and agree).  CLUSTER has the shorter step; GRID fills
- * the device better where bandwidth counts, which is later by rows and for entries of 4 or 16
- * bytes. */
-constexpr int64_t WARP_UNTIL = 32;
+/* The crossover of the automatic choice behind those of forms.h, bench_trsv -op NT on an H200.
+ * CLUSTER has the shorter step; GRID fills the device better where bandwidth counts, which is later
+ * by rows and for entries of 4 or 16 bytes. */
 template <typename T> static int64_t cluster_until(bool by_rows)
 {
     return sizeof(T) != 8 ? 16384 : by_rows ? 12288 : 6144;
@@ -26,9 +23,9 @@ constexpr int64_t SCALE_FROM = 4;
 
 static bool options_valid(const libsolver_trsv_options &o)
 {
-    return o.form >= LIBSOLVER_TRSV_AUTO && o.form <= LIBSOLVER_TRSV_WARP &&
+    return o.form >= LIBSOLVER_TRSV_AUTO && o.form <= LIBSOLVER_TRSV_COUNTER &&
            o.cache >= LIBSOLVER_CACHE_AHEAD && o.cache <= LIBSOLVER_CACHE_REGISTERS &&
-           o.invert_from >= 0 && o.scale_from >= 0;
+           o.invert_from >= 0 && o.scale_from >= 0 && o.block >= 0;
 }
 
 /* As the caller passed it. */
@@ -82,20 +79,22 @@ static libsolver_status trsv_by_form(triangle_view<T> L, vector_view<T> x, calle
         return L.n <= ONE_BLOCK_ORDER ? trsv_one_block(options.form, L, x, stream)
                                       : LIBSOLVER_INVALID;
     case LIBSOLVER_TRSV_LAUNCHES:
-        return trsv_launches(L, x, stream);
+        return trsv_launches(L, x, options.block, stream);
     case LIBSOLVER_TRSV_CLUSTER:
         return L.n <= ONE_CLUSTER_ORDER || w.serves(L.n)
                    ? trsv_cluster(L, x, w.memory, options, stream)
                    : LIBSOLVER_INVALID;
     case LIBSOLVER_TRSV_GRID:
         return w.serves(L.n) ? trsv_grid(L, x, w.memory, options, stream) : LIBSOLVER_INVALID;
+    case LIBSOLVER_TRSV_COUNTER:
+        return w.serves(L.n) ? trsv_counter(L, x, w.memory, options, stream) : LIBSOLVER_INVALID;
     case LIBSOLVER_TRSV_AUTO:
         break;
     }
     return LIBSOLVER_INVALID;
 }
 
-/* The fastest form: WARP, CLUSTER, GRID, the larger n the later. */
+/* The fastest form: REGISTERS_B, WARP, CLUSTER, GRID, the larger n the later. */
 template <typename T>
 static libsolver_status trsv_automatic(triangle_view<T> L, vector_view<T> x, caller_workspace w,
                                        libsolver_trsv_options options, void *stream)
@@ -103,7 +102,9 @@ static libsolver_status trsv_automatic(triangle_view<T> L, vector_view<T> x, cal
     if (L.n > ONE_BLOCK_ORDER && !w.serves(L.n))
         return LIBSOLVER_INVALID;
     if (L.n <= cluster_until<T>(L.transposed)) {
-        options.form = L.n <= WARP_UNTIL ? LIBSOLVER_TRSV_WARP : LIBSOLVER_TRSV_CLUSTER;
+        options.form = L.n <= REGISTERS_UNTIL ? LIBSOLVER_TRSV_REGISTERS_B
+                       : L.n <= WARP_UNTIL    ? LIBSOLVER_TRSV_WARP
+                                              : LIBSOLVER_TRSV_CLUSTER;
         options.scale_from = INT64_MAX; /* its steps are too short for z to be ready in time */
         const libsolver_status status = trsv_by_form(L, x, w, options, stream);
         /* a device may refuse a cluster of more than 8 blocks: nothing was launched then */

@@ -1,116 +1,43 @@
-/* dense/cuda/trsv/trsv_one_block.cu: the forms of one block of threads, n <= 128  [paper 000,
+/* dense/cuda/trsv/trsv_one_block.cu: the forms of one block of threads, n <= 128  [Hogg 2013,
  * section 2]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/trsv/forms.h"
 #include "dense/cuda/device/launch.cuh"
-#include "dense/cuda/trsv/panels.cuh"
 #include "dense/cuda/device/warp.cuh"
+#include "dense/cuda/trsv/panels.cuh"
+#include "dense/cuda/trsv/registers.cuh"
+#include "dense/cuda/trsv/shared.cuh"
 
 template <typename T>
 __global__ void __launch_bounds__(PANEL_THREADS, 1)
-    panels_kernel(triangle_view<T> L, vector_view<T> x, bool substitute)
+    panels_kernel(triangle_view<T> L, vector_view<T> x)
 {
     extern __shared__ __align__(16) unsigned char memory[];
-    panels_solve(*reinterpret_cast<panels_shared<T> *>(memory), L, x, 0, L.n, substitute);
+    panels_solve(*reinterpret_cast<panels_shared<T> *>(memory), L, x);
 }
 
-/* The register forms: 16 warps, 4 rows and 8 columns to a thread; entry (p, q) of the thread in
- * lane l and warp w is L(l + 32 p, column(w, q)); identity past n. */
-constexpr int REGISTER_WARPS = 16;
-constexpr int REGISTER_ROWS = ONE_BLOCK_ORDER / 32,
-              REGISTER_COLUMNS = ONE_BLOCK_ORDER / REGISTER_WARPS;
-
 template <typename T>
-__device__ __forceinline__ void registers_load(T (&a)[REGISTER_ROWS][REGISTER_COLUMNS],
-                                               const triangle_view<T> &L, int j0, int dj)
+__global__ void __launch_bounds__(SHARED_LOADERS + 32 * SHARED_STEPS, 1)
+    shared_kernel(triangle_view<T> L, vector_view<T> x)
 {
-#pragma unroll
-    for (int p = 0; p < REGISTER_ROWS; p++)
-#pragma unroll
-        for (int q = 0; q < REGISTER_COLUMNS; q++) {
-            const int i = threadIdx.x % 32 + 32 * p, j = j0 + dj * q;
-            const bool stored = i < L.n && (i > j || (i == j && !L.unit));
-            a[p][q] = stored ? *L.at(i, j) : from_real<T>(i == j);
-        }
+    extern __shared__ __align__(16) unsigned char memory[];
+    shared_tiles<T> &s = *reinterpret_cast<shared_tiles<T> *>(memory);
+    const int steps = (L.n - 1) / SHARED_TILE + 1;
+    if (threadIdx.x < SHARED_LOADERS)
+        shared_load(s, L, steps);
+    else
+        shared_step(s, x, L.n, ((int)threadIdx.x - SHARED_LOADERS) / 32, steps);
 }
 
-/* Variant A (listing 3): column j belongs to warp j mod 16; a block barrier for each column. */
-template <typename T>
+template <int N, typename T>
 __global__ void __launch_bounds__(32 * REGISTER_WARPS, 1)
-    registers_a_kernel(triangle_view<T> L, vector_view<T> x)
+    registers_kernel(triangle_view<T> L, vector_view<T> x, bool by_slabs)
 {
-    __shared__ T y[ONE_BLOCK_ORDER];
-    const int i = threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    T a[REGISTER_ROWS][REGISTER_COLUMNS];
-    registers_load(a, L, warp, REGISTER_WARPS);
-    if (i < ONE_BLOCK_ORDER)
-        y[i] = i < L.n ? x.load(i) : T{};
-#pragma unroll
-    for (int j = 0; j < ONE_BLOCK_ORDER; j++) {
-        __syncthreads();
-        if (warp != j % REGISTER_WARPS || j >= L.n)
-            continue;
-        const int q = j / REGISTER_WARPS;
-        const T solved = divide(y[j], shuffle(a[j / 32][q], j % 32));
-        __syncwarp();
-#pragma unroll
-        for (int p = j / 32; p < REGISTER_ROWS; p++) {
-            const int row = lane + 32 * p;
-            if (row > j)
-                y[row] = multiply_add(y[row], -solved, a[p][q]);
-            else if (row == j)
-                y[row] = solved;
-        }
-    }
-    __syncthreads();
-    if (i < L.n)
-        x.store(i, y[i]);
-}
-
-/* Variant B: warp w has the slab of columns 8 w .. 8 w + 7 and solves it alone; a block barrier for
- * each slab. */
-template <typename T>
-__global__ void __launch_bounds__(32 * REGISTER_WARPS, 1)
-    registers_b_kernel(triangle_view<T> L, vector_view<T> x)
-{
-    __shared__ T y[ONE_BLOCK_ORDER];
-    const int i = threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    T a[REGISTER_ROWS][REGISTER_COLUMNS];
-    registers_load(a, L, REGISTER_COLUMNS * warp, 1);
-    if (i < ONE_BLOCK_ORDER)
-        y[i] = i < L.n ? x.load(i) : T{};
-    for (int turn = 0; turn * REGISTER_COLUMNS < L.n; turn++) {
-        __syncthreads();
-        if (warp != turn)
-            continue;
-        const int own = turn * REGISTER_COLUMNS / 32; /* the row group of the slab's diagonal */
-        T z[REGISTER_ROWS];
-#pragma unroll
-        for (int p = 0; p < REGISTER_ROWS; p++)
-            z[p] = y[lane + 32 * p];
-#pragma unroll
-        for (int q = 0; q < REGISTER_COLUMNS; q++) {
-            const int j = turn * REGISTER_COLUMNS + q;
-            T pivot = a[0][q], value = z[0];
-#pragma unroll
-            for (int p = 1; p < REGISTER_ROWS; p++) {
-                pivot = own == p ? a[p][q] : pivot;
-                value = own == p ? z[p] : value;
-            }
-            const T solved = shuffle(divide(value, pivot), j % 32);
-#pragma unroll
-            for (int p = 0; p < REGISTER_ROWS; p++) {
-                const int row = lane + 32 * p;
-                z[p] = row == j ? solved : row > j ? multiply_add(z[p], -solved, a[p][q]) : z[p];
-            }
-        }
-#pragma unroll
-        for (int p = 0; p < REGISTER_ROWS; p++)
-            y[lane + 32 * p] = z[p];
-    }
-    __syncthreads();
-    if (i < L.n)
-        x.store(i, y[i]);
+    __shared__ T y[N];
+    if (by_slabs)
+        registers_b(L, x, y);
+    else
+        registers_a(L, x, y);
 }
 
 template <typename T>
@@ -124,14 +51,27 @@ template <typename T>
 libsolver_status trsv_one_block(libsolver_trsv_form form, triangle_view<T> L, vector_view<T> x,
                                 void *stream)
 {
-    if (form == LIBSOLVER_TRSV_REGISTERS_A)
-        return launch(registers_a_kernel<T>, {1, 32 * REGISTER_WARPS}, stream, L, x);
-    if (form == LIBSOLVER_TRSV_REGISTERS_B)
-        return launch(registers_b_kernel<T>, {1, 32 * REGISTER_WARPS}, stream, L, x);
-    if (form == LIBSOLVER_TRSV_WARP)
+    switch (form) {
+    case LIBSOLVER_TRSV_SHARED: {
+        const int steps = (L.n - 1) / SHARED_TILE + 1;
+        return launch(shared_kernel<T>,
+                      {1, SHARED_LOADERS + 32 * steps, (int)sizeof(shared_tiles<T>)}, stream, L, x);
+    }
+    case LIBSOLVER_TRSV_REGISTERS_A:
+    case LIBSOLVER_TRSV_REGISTERS_B: {
+        const auto kernel = L.n <= 32   ? registers_kernel<32, T>
+                            : L.n <= 64 ? registers_kernel<64, T>
+                            : L.n <= 96 ? registers_kernel<96, T>
+                                        : registers_kernel<128, T>;
+        return launch(kernel, {1, 32 * REGISTER_WARPS}, stream, L, x,
+                      form == LIBSOLVER_TRSV_REGISTERS_B);
+    }
+    case LIBSOLVER_TRSV_WARP:
         return launch(warp_kernel<T>, {1, 32}, stream, L, x);
-    return launch(panels_kernel<T>, {1, PANEL_THREADS, panels_shared_bytes<T>(L.n)}, stream, L, x,
-                  form == LIBSOLVER_TRSV_SHARED);
+    default:
+        return launch(panels_kernel<T>, {1, PANEL_THREADS, panels_shared_bytes<T>(L.n)}, stream, L,
+                      x);
+    }
 }
 
 #define INSTANCE(T) \

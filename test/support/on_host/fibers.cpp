@@ -130,6 +130,7 @@ static void run_block(const block_shape &shape, int number, block_cluster *clust
     b.thread.resize((size_t)threads);
     b.warp.resize((size_t)threads / 32);
     std::vector<unsigned char> shared((size_t)shape.shared_bytes + 1024, 0xff);
+    b.shared_bytes = (size_t)shape.shared_bytes;
     b.shared = shared.data() + (1024 - reinterpret_cast<uintptr_t>(shared.data()) % 1024);
     const size_t bytes = STACK_BYTES * (size_t)threads;
     void *const stacks = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -86,9 +87,14 @@ struct block_cluster {
     std::atomic<thread_block *> block[16]; /* by rank, once they run */
 };
 
+/* A place in shared memory: the same for all blocks of a cluster. */
+struct shared_place {
+    bool dynamic;
+    ptrdiff_t offset;
+};
 /* What another block of the cluster has sent. */
 struct letter {
-    size_t to, barrier; /* in shared memory */
+    shared_place to, barrier;
     unsigned bytes;
     unsigned char value[16];
 };
@@ -108,6 +114,7 @@ struct thread_block {
     std::mutex receiving;
     std::vector<letter> letters;
     unsigned char *shared; /* dynamic */
+    size_t shared_bytes;
     void *host_pointer;
 };
 

@@ -10,6 +10,8 @@
 #include "dense/cuda/device/pivot.cuh"
 #include "dense/cuda/device/progress.cuh"
 #include "dense/cuda/device/row_product.cuh"
+#include "dense/cuda/trsv/counter.cuh"
+#include "dense/cuda/trsv/rows.cuh"
 #include "gpu/substitute/refused.cuh"
 
 std::atomic<const char *> device_fault;
@@ -25,6 +27,10 @@ double choose(bool yes, double a, double b)
 double quick_reciprocal(double a)
 {
     return 1 / a;
+}
+unsigned long long global_ns()
+{
+    return 1;
 }
 void prefetch_line(const void *) {}
 unsigned long long now_ns() /* time stands still: nobody gives up */
@@ -110,6 +116,10 @@ INSTANCE(complex_s)
 INSTANCE(complex_d)
 #undef INSTANCE
 
+unsigned long long epoch_look(const workspace_head *head)
+{
+    return (__atomic_load_n(&head->ticket, __ATOMIC_RELAXED) >> TICKET_BITS) + 1;
+}
 unsigned progress_seen(const unsigned *word)
 {
     take_turns(); /* others may tell it meanwhile */
@@ -126,6 +136,32 @@ void progress_raise(unsigned *word, unsigned least)
     while (seen < least && !__atomic_compare_exchange_n(word, &seen, least, false, __ATOMIC_RELEASE,
                                                         __ATOMIC_RELAXED))
         ;
+}
+
+unsigned long long counter_seen(const unsigned long long *counter)
+{
+    take_turns(); /* others may tell it meanwhile */
+    return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+}
+void counter_tell(unsigned long long *counter, unsigned long long value)
+{
+    __atomic_store_n(counter, value, __ATOMIC_RELEASE);
+}
+float entry_load(const float *p)
+{
+    return *p;
+}
+double entry_load(const double *p)
+{
+    return *p;
+}
+complex_s entry_load(const complex_s *p)
+{
+    return *p;
+}
+complex_d entry_load(const complex_d *p)
+{
+    return *p;
 }
 
 template <typename T> void copy_entry(T *to, const T *from, bool there)
@@ -202,29 +238,42 @@ void inbox_copy(void *to, const void *from, unsigned bytes, uint64_t *barrier)
     memset(to, 0xff, bytes);
     this_block->copies.push_back({to, from, bytes, barrier});
 }
+/* Dynamic shared memory is a block's own; other shared memory is of the block's OS thread, at one
+ * distance in all of them from another variable of that kind. */
+static thread_local unsigned char anchor;
+static shared_place place_in_shared(const void *p)
+{
+    const ptrdiff_t offset = static_cast<const unsigned char *>(p) - this_block->shared;
+    const bool dynamic = offset >= 0 && offset < (ptrdiff_t)this_block->shared_bytes;
+    return {dynamic, dynamic ? offset : static_cast<const unsigned char *>(p) - &anchor};
+}
+static unsigned char *in_shared(shared_place p)
+{
+    return (p.dynamic ? this_block->shared : &anchor) + p.offset;
+}
 /* What has been sent comes, too, when something is waited for. */
 static void open_letters()
 {
     std::lock_guard<std::mutex> alone(this_block->receiving);
     for (const letter &l : this_block->letters) {
-        memcpy(this_block->shared + l.to, l.value, l.bytes);
-        this_block->barrier.at(reinterpret_cast<uint64_t *>(this_block->shared + l.barrier)).come +=
-            l.bytes;
+        memcpy(in_shared(l.to), l.value, l.bytes);
+        this_block->barrier.at(reinterpret_cast<uint64_t *>(in_shared(l.barrier))).come += l.bytes;
     }
     this_block->letters.clear();
 }
 template <typename T> void inbox_send(T *at, uint64_t *barrier, int rank, T v)
 {
-    const auto place_of = [](void *p) {
-        return (size_t)(static_cast<unsigned char *>(p) - this_block->shared);
-    };
-    letter l = {place_of(at), place_of(barrier), sizeof v, {}};
+    letter l = {place_in_shared(at), place_in_shared(barrier), sizeof v, {}};
     memcpy(l.value, &v, sizeof v);
     thread_block &to = *this_block->cluster->block[rank];
     std::lock_guard<std::mutex> alone(to.receiving);
     to.letters.push_back(l);
 }
-template void inbox_send<place>(place *, uint64_t *, int, place);
+template void inbox_send(place *, uint64_t *, int, place);
+template void inbox_send(float *, uint64_t *, int, float);
+template void inbox_send(double *, uint64_t *, int, double);
+template void inbox_send(complex_s *, uint64_t *, int, complex_s);
+template void inbox_send(complex_d *, uint64_t *, int, complex_d);
 void copies_follow() {}
 /* They read when they are waited for. */
 void outbox_copy(void *to, const void *from, unsigned bytes)
