@@ -59,16 +59,15 @@ __device__ __forceinline__ uint64_t nanoseconds()
 }
 
 /* A thread waits until a word is at least that; what was written before it was told is there for
- * all threads of the block, or the warp, behind their next barrier.  Words are looked at without
- * order, which costs least, and once more when they are there. */
+ * all threads of the block, or the warp, behind their next barrier. */
 template <typename T>
 __device__ __forceinline__ void wait_for_word(const factor_arguments<T> &a, int word,
                                               unsigned least)
 {
     const unsigned *const at = a.word + word;
     uint64_t begin = 0;
-    for (unsigned tries = 1; progress_glimpsed(at) < least; tries++)
-        if (tries % 1024 == 0) {
+    for (unsigned tries = 1; progress_seen(at) < least; tries++)
+        if (tries % 64 == 0) {
             const uint64_t now = nanoseconds();
             begin = begin ? begin : now;
             if (*(volatile int *)&a.outcome->gave_up)
@@ -76,7 +75,6 @@ __device__ __forceinline__ void wait_for_word(const factor_arguments<T> &a, int 
             if (now - begin > a.patience)
                 *(volatile int *)&a.outcome->gave_up = 1;
         }
-    progress_seen(at);
 }
 
 template <typename T>

@@ -9,7 +9,10 @@
 #include "gpu/factor/values.cuh"
 #include <cstring>
 
-static constexpr double PATIENCE_NS = 60e9; /* of a wait: beyond it something is wrong */
+static double patience_of(const factorizer_arguments *given)
+{
+    return given->patience > 0 ? given->patience : 60;
+}
 
 template <typename T> struct factor_shape {
     static constexpr int TINY = CHOLESKY_THREADS / 32 * small_bytes<T>(FACTOR_TINY_ROWS),
@@ -383,7 +386,7 @@ static factor_places<T> places_of(const device_factorizer *f, const factor_progr
     there.tasks.refuse = 16 * (sizeof(real_of<T>) == 8 ? DBL_EPSILON : (double)FLT_EPSILON);
     there.tasks.doubt = given->doubt_level;
     there.tasks.word = given->by_levels ? nullptr : there.values.word;
-    there.tasks.patience = (uint64_t)PATIENCE_NS;
+    there.tasks.patience = (uint64_t)(1e9 * patience_of(given));
     there.tasks.trace = given->trace;
     return there;
 }
@@ -550,7 +553,7 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
 static bool same_arguments(const factorizer_arguments *a, const factorizer_arguments *b)
 {
     return a->values == b->values && a->panel == b->panel && a->is_unscaled == b->is_unscaled &&
-           a->by_levels == b->by_levels && a->doubt_level == b->doubt_level && a->trace == b->trace;
+           a->by_levels == b->by_levels && a->patience == b->patience && a->doubt_level == b->doubt_level && a->trace == b->trace;
 }
 
 extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *g,
@@ -614,7 +617,7 @@ extern "C" libsolver_status device_factorizer_finish(device_factorizer *f,
     TRY(LAUNCH_STATUS(error, "the factorization on the device", why));
     if (o.gave_up)
         return FAIL(why, LIBSOLVER_CUDA, "a block of the factorization waited %g s for another",
-                    1e-9 * PATIENCE_NS);
+                    patience_of(&f->made_for));
     *outcome = {};
     outcome->failed = o.failed;
     outcome->nonpositive = o.nonpositive;

@@ -20,6 +20,8 @@ typedef struct factorizer_arguments {
                         pivots might have no reciprocals */
     int by_levels;   /* a launch for each level of tasks; 0: one for all, the same bits */
     double doubt_level; /* see cholesky_outcome */
+    double patience; /* seconds that a block waits for another before the factorization is given up;
+                        0: a minute */
     uint64_t *trace; /* NULL, or out: 2 words a task, see device_factorizer_timed, which sets it */
 } factorizer_arguments;
 

@@ -323,7 +323,10 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
         wait_for_rest(a, f, task);
         rows.end(X);
     }
-    begin_block(D, X, k);
+    if (t > 0 && k == TILE)
+        __syncthreads(); /* X is what the inverse before it was, zeros above its diagonal */
+    else
+        begin_block(D, X, k);
     if (t > 0) {
         subtract_square(D, D, tile[1]);
         __syncthreads();

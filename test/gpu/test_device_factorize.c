@@ -362,6 +362,28 @@ static void far_places(void **state)
     }
 }
 
+/* A launch whose blocks have no patience is given up and says so; the next one is as ever. */
+static void no_patience(void **state)
+{
+    (void)state;
+    on_device t;
+    cholesky_outcome o;
+    message why = {0};
+    random_stream r = random_seeded(1);
+    if (small)
+        skip();
+    positive_system(&t.s, &r, problem_grid(24, 24, 24), BY_DISSECTION);
+    open_device(&t, NULL);
+    t.places.patience = 1e-9;
+    assert_int_equal(device_factorizer_launch(&t.f, &t.g, &t.places, &why), LIBSOLVER_OK);
+    assert_int_equal(device_factorizer_finish(&t.f, &o, &why), LIBSOLVER_CUDA);
+    assert_non_null(strstr(why.text, "waited 1e-09 s"));
+    t.places.patience = 0;
+    assert_int_equal(factorize(&t).failed, t.g.n);
+    compare_panels(&t.s, &t.g, t.panel, 0);
+    close_device(&t);
+}
+
 /* Programs one after the other in the same memory, larger and smaller. */
 static void other_programs(void **state)
 {
@@ -395,6 +417,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(grids),           cmocka_unit_test(breakdowns),
         cmocka_unit_test(unscaled_values), cmocka_unit_test(growing_inverses),
         cmocka_unit_test(far_places),      cmocka_unit_test(other_programs),
+        cmocka_unit_test(no_patience),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,13 +15,6 @@ __device__ __forceinline__ unsigned progress_seen(const unsigned *word)
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
     return seen;
 }
-/* The same without order: nothing else is known to be there. */
-__device__ __forceinline__ unsigned progress_glimpsed(const unsigned *word)
-{
-    unsigned seen;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
-    return seen;
-}
 __device__ __forceinline__ void progress_tell(unsigned *word, unsigned value)
 {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
