@@ -1,6 +1,7 @@
 /* dense/cuda/level3/level3.cu: the public calls: check the arguments, choose how
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/device/arguments.h"
+#include "dense/cuda/device/call_range.h"
 #include "dense/cuda/level3/recursion.cuh"
 
 /* bench_level3, H200: right-hand sides up to which launches of libsolver_trsm, one for 64 of them,
@@ -69,6 +70,7 @@ extern "C" libsolver_status libsolver_dense_trsm(libsolver_dense_context *contex
                                                  const void *alpha, const void *a, int64_t lda,
                                                  void *b, int64_t ldb, void *stream)
 {
+    const call_range range(__func__);
     const sided s = {context, type, side, {uplo, trans, diag}, m, n, alpha, a, lda, b, ldb};
     if (s.valid() && s.count() <= (s.order() > SMALL_ORDER ? FEW_SIDES : 64))
         return libsolver_trsm(type, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb,
@@ -85,6 +87,7 @@ extern "C" libsolver_status libsolver_dense_trmm(libsolver_dense_context *contex
                                                  const void *alpha, const void *a, int64_t lda,
                                                  void *b, int64_t ldb, void *stream)
 {
+    const call_range range(__func__);
     const sided s = {context, type, side, {uplo, trans, diag}, m, n, alpha, a, lda, b, ldb};
     return with_sides(s, stream, [&](auto &r, const auto &f, const auto &b, auto alpha) {
         r.multiply(f, s.order(), s.count(), alpha, b);
@@ -116,6 +119,7 @@ extern "C" libsolver_status libsolver_dense_trtri(libsolver_dense_context *conte
                                                   libsolver_diagonal diag, int64_t n, void *a,
                                                   int64_t lda, void *stream)
 {
+    const call_range range(__func__);
     if (!diagonal_valid(diag))
         return LIBSOLVER_INVALID;
     return in_place(context, type, uplo, n, a, lda, stream,
@@ -126,6 +130,7 @@ extern "C" libsolver_status libsolver_dense_lauum(libsolver_dense_context *conte
                                                   libsolver_type type, libsolver_storage uplo,
                                                   int64_t n, void *a, int64_t lda, void *stream)
 {
+    const call_range range(__func__);
     return in_place(context, type, uplo, n, a, lda, stream,
                     [&](auto &r, const auto &a) { r.square_triangle(uplo, n, a); });
 }
@@ -134,6 +139,7 @@ extern "C" libsolver_status libsolver_dense_potri(libsolver_dense_context *conte
                                                   libsolver_type type, libsolver_storage uplo,
                                                   int64_t n, void *a, int64_t lda, void *stream)
 {
+    const call_range range(__func__);
     return in_place(context, type, uplo, n, a, lda, stream, [&](auto &r, const auto &a) {
         r.invert(uplo, LIBSOLVER_NON_UNIT, n, a);
         r.square_triangle(uplo, n, a);
@@ -145,6 +151,7 @@ extern "C" libsolver_status libsolver_dense_potrf(libsolver_dense_context *conte
                                                   int64_t n, void *a, int64_t lda, int *info,
                                                   void *stream)
 {
+    const call_range range(__func__);
     if (info == nullptr)
         return LIBSOLVER_INVALID;
     if (n == 0 && type_valid(type) && uplo_valid(uplo) && order_served(context, n, lda))
@@ -158,6 +165,7 @@ extern "C" libsolver_status libsolver_dense_potrs(libsolver_dense_context *conte
                                                   int64_t n, int64_t nrhs, const void *a,
                                                   int64_t lda, void *b, int64_t ldb, void *stream)
 {
+    const call_range range(__func__);
     const bool lower = uplo == LIBSOLVER_LOWER;
     libsolver_status status = LIBSOLVER_OK;
     for (const bool turned : {!lower, lower}) /* L and L^H, or U^H and U */
@@ -175,6 +183,7 @@ extern "C" libsolver_status libsolver_dense_posv(libsolver_dense_context *contex
                                                  int64_t n, int64_t nrhs, void *a, int64_t lda,
                                                  void *b, int64_t ldb, int *info, void *stream)
 {
+    const call_range range(__func__);
     if (!size_valid(nrhs) || !order_valid(n, ldb) || (n > 0 && nrhs > 0 && b == nullptr))
         return LIBSOLVER_INVALID;
     const libsolver_status status =
