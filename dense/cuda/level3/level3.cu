@@ -2,12 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/device/arguments.h"
 #include "dense/cuda/device/call_range.h"
+#include "dense/cuda/level3/blocks.cuh"
 #include "dense/cuda/level3/recursion.cuh"
 
 /* bench_level3, H200: right-hand sides up to which launches of libsolver_trsm, one for 64 of them,
  * are faster than halves, but for small orders, where 64 are; the order up to which one launch of
- * libsolver_potrf is. */
+ * libsolver_potrf is.  bench_papers, H100: with more than 64 sides inverses of diagonal blocks are
+ * faster than both from an order and an order times sides on. */
 constexpr int64_t FEW_SIDES = 256, SMALL_ORDER = 128, LAUNCH_ORDER = 4096;
+constexpr int64_t INVERSE_ORDER = 1024, INVERSE_ENTRIES = 1 << 18;
 
 /* What cuBLAS takes as an int. */
 static bool rows_valid(int64_t m, int64_t ld)
@@ -63,6 +66,14 @@ template <typename Call> static libsolver_status with_sides(const sided &s, void
     });
 }
 
+template <typename T>
+static block_solve<T> by_blocks(const libsolver_dense_context &context, recursion<T> &r,
+                                const factor<T> &f, int64_t n, bool halves)
+{
+    const int64_t most = LEVEL3_BLOCK_BYTES / (int64_t)sizeof(T);
+    return block_solve<T>(r, f, n, min(most, context.block), halves);
+}
+
 extern "C" libsolver_status libsolver_dense_trsm(libsolver_dense_context *context,
                                                  libsolver_type type, libsolver_side side,
                                                  libsolver_storage uplo, libsolver_transpose trans,
@@ -72,11 +83,20 @@ extern "C" libsolver_status libsolver_dense_trsm(libsolver_dense_context *contex
 {
     const call_range range(__func__);
     const sided s = {context, type, side, {uplo, trans, diag}, m, n, alpha, a, lda, b, ldb};
-    if (s.valid() && s.count() <= (s.order() > SMALL_ORDER ? FEW_SIDES : 64))
+    libsolver_dense_trsm_form form = context != nullptr ? context->form : LIBSOLVER_DENSE_TRSM_AUTO;
+    if (s.valid() && form == LIBSOLVER_DENSE_TRSM_AUTO && s.count() > 64 &&
+        s.order() >= INVERSE_ORDER && s.order() * s.count() > INVERSE_ENTRIES)
+        form = LIBSOLVER_DENSE_TRSM_INVERSE_HALVES;
+    if (s.valid() && form == LIBSOLVER_DENSE_TRSM_AUTO &&
+        s.count() <= (s.order() > SMALL_ORDER ? FEW_SIDES : 64))
         return libsolver_trsm(type, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb,
                               context->few, context->few_bytes, stream);
     return with_sides(s, stream, [&](auto &r, const auto &f, const auto &b, auto alpha) {
-        r.solve(f, s.order(), s.count(), alpha, b);
+        if (form <= LIBSOLVER_DENSE_TRSM_HALVES)
+            r.solve(f, s.order(), s.count(), alpha, b);
+        else
+            by_blocks(*context, r, f, s.order(), form == LIBSOLVER_DENSE_TRSM_INVERSE_HALVES)
+                .solve(s.count(), alpha, b);
     });
 }
 
@@ -92,6 +112,16 @@ extern "C" libsolver_status libsolver_dense_trmm(libsolver_dense_context *contex
     return with_sides(s, stream, [&](auto &r, const auto &f, const auto &b, auto alpha) {
         r.multiply(f, s.order(), s.count(), alpha, b);
     });
+}
+
+/* A := inv(A) */
+template <typename T>
+static void invert(const libsolver_dense_context &context, recursion<T> &r, libsolver_storage uplo,
+                   libsolver_diagonal diag, int64_t n, const matrix<T> &a)
+{
+    by_blocks(context, r, factor<T>{{a.entry, a.ld}, {uplo, LIBSOLVER_NO_TRANSPOSE, diag}, false},
+              n, true)
+        .invert_triangle(a);
 }
 
 /* call(recursion, A) for a matrix in place. */
@@ -123,7 +153,7 @@ extern "C" libsolver_status libsolver_dense_trtri(libsolver_dense_context *conte
     if (!diagonal_valid(diag))
         return LIBSOLVER_INVALID;
     return in_place(context, type, uplo, n, a, lda, stream,
-                    [&](auto &r, const auto &a) { r.invert(uplo, diag, n, a); });
+                    [&](auto &r, const auto &a) { invert(*context, r, uplo, diag, n, a); });
 }
 
 extern "C" libsolver_status libsolver_dense_lauum(libsolver_dense_context *context,
@@ -141,7 +171,7 @@ extern "C" libsolver_status libsolver_dense_potri(libsolver_dense_context *conte
 {
     const call_range range(__func__);
     return in_place(context, type, uplo, n, a, lda, stream, [&](auto &r, const auto &a) {
-        r.invert(uplo, LIBSOLVER_NON_UNIT, n, a);
+        invert(*context, r, uplo, LIBSOLVER_NON_UNIT, n, a);
         r.square_triangle(uplo, n, a);
     });
 }

@@ -152,7 +152,7 @@ libsolver_trsm_prepare(libsolver_type type, libsolver_side side, libsolver_stora
     prepared->diag = diag;
     prepared->n = n;
     prepared->storage = storage;
-    prepared->growth_limit = growth_limit > 0 ? growth_limit : GROWTH_LIMIT;
+    prepared->growth_limit = growth_limit > 0 ? growth_limit : SIDES_GROWTH_LIMIT;
     if (n == 0)
         return LIBSOLVER_OK;
     return with_type(type, [&](auto zero) {
