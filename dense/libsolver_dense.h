@@ -307,7 +307,7 @@ typedef enum libsolver_dense_trsm_form {
 } libsolver_dense_trsm_form;
 
 typedef struct libsolver_dense_options {
-    int64_t order; /* largest order of a triangle that the context serves; 0: 8192.  About 13.5 kB
+    int64_t order; /* largest order of a triangle that the context serves; 0: 8192.  About 14.5 kB
                       each of device memory, and 32 MiB */
     int64_t leaf;  /* order up to which triangles are not cut: a multiple of 64 up to 1024; 0: what
                       is best on an H200 */

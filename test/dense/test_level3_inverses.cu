@@ -255,8 +255,8 @@ static void refused_blocks_are_substituted_with(void **)
     }
 }
 
-/* The largest entry of |op(A) X - I| / (|op(A)||X|) in units of roundoff, X = inv(A) by trtri; the
- * rest of the storage is not written. */
+/* The largest entry of |A X - I| / (|A||X|) in units of roundoff, of large orders some entries, X =
+ * inv(A) by trtri; the rest of the storage is not written. */
 template <typename T>
 static double error_of_inverse(const context &context, libsolver_storage uplo,
                                libsolver_diagonal diag, int64_t n, const std::vector<T> &a,
@@ -283,6 +283,8 @@ static double error_of_inverse(const context &context, libsolver_storage uplo,
                 assert_memory_equal(&x[(size_t)(i + j * lda)], &a[(size_t)(i + j * lda)],
                                     sizeof(T));
         for (int64_t i = lower ? j : 0; i < (lower ? n : j + 1); i++) {
+            if (n > 400 && (i + 3 * j) % 11 != 0)
+                continue;
             long double re = -(i == j), im = 0, size = 0;
             for (int64_t k = lower ? j : i; k <= (lower ? i : j); k++) {
                 const T p = entry(a, i, k), q = entry(x, k, j);
@@ -308,7 +310,7 @@ template <typename T> static void inverses_of_type()
     const context small(LIBSOLVER_DENSE_TRSM_AUTO, 64), large(LIBSOLVER_DENSE_TRSM_AUTO, 256);
     for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER})
         for (libsolver_diagonal diag : {LIBSOLVER_NON_UNIT, LIBSOLVER_UNIT})
-            for (int64_t n : {1, 64, 130, 200, 300, 550}) {
+            for (int64_t n : {1, 64, 130, 200, 550}) {
                 if (small_only && (n > 200 || n == 64))
                     continue;
                 const std::vector<T> a =

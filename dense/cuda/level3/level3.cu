@@ -7,10 +7,18 @@
 
 /* bench_level3, H200: right-hand sides up to which launches of libsolver_trsm, one for 64 of them,
  * are faster than halves, but for small orders, where 64 are; the order up to which one launch of
- * libsolver_potrf is.  bench_papers, H100: with more than 64 sides inverses of diagonal blocks are
- * faster than both from an order and an order times sides on. */
+ * libsolver_potrf is. */
 constexpr int64_t FEW_SIDES = 256, SMALL_ORDER = 128, LAUNCH_ORDER = 4096;
-constexpr int64_t INVERSE_ORDER = 1024, INVERSE_ENTRIES = 1 << 18;
+
+/* bench_papers choice, H100: when inverses of diagonal blocks are faster than both.  Of the largest
+ * problems the triangles are so small a part that copies of B decide. */
+static bool inverses_are_faster(libsolver_type type, int64_t order, int64_t count)
+{
+    const bool complex = type == LIBSOLVER_C || type == LIBSOLVER_Z;
+    const int64_t entries = order * count;
+    return count > 64 && entries <= 1 << 25 &&
+           (complex ? order >= 512 && entries >= 1 << 18 : order >= 1024 && entries > 1 << 18);
+}
 
 /* What cuBLAS takes as an int. */
 static bool rows_valid(int64_t m, int64_t ld)
@@ -84,8 +92,8 @@ extern "C" libsolver_status libsolver_dense_trsm(libsolver_dense_context *contex
     const call_range range(__func__);
     const sided s = {context, type, side, {uplo, trans, diag}, m, n, alpha, a, lda, b, ldb};
     libsolver_dense_trsm_form form = context != nullptr ? context->form : LIBSOLVER_DENSE_TRSM_AUTO;
-    if (s.valid() && form == LIBSOLVER_DENSE_TRSM_AUTO && s.count() > 64 &&
-        s.order() >= INVERSE_ORDER && s.order() * s.count() > INVERSE_ENTRIES)
+    if (s.valid() && form == LIBSOLVER_DENSE_TRSM_AUTO &&
+        inverses_are_faster(type, s.order(), s.count()))
         form = LIBSOLVER_DENSE_TRSM_INVERSE_HALVES;
     if (s.valid() && form == LIBSOLVER_DENSE_TRSM_AUTO &&
         s.count() <= (s.order() > SMALL_ORDER ? FEW_SIDES : 64))
