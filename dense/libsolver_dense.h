@@ -294,15 +294,35 @@ LIBSOLVER_API libsolver_status libsolver_potrf(libsolver_type type, libsolver_st
  * time, and calls on one stream: those that may overlap need a context each. */
 typedef struct libsolver_dense_context libsolver_dense_context;
 
+/* How libsolver_dense_trsm solves.  The automatic choice takes the fastest by shape and type; the
+ * others are there to be compared (doc/measurements/dense-papers.md). */
+typedef enum libsolver_dense_trsm_form {
+    LIBSOLVER_DENSE_TRSM_AUTO = 0,
+    /* by halves down to triangles of options.leaf, which are substituted with [Charara, Ltaief,
+       Keyes, Euro-Par 2016]; */
+    LIBSOLVER_DENSE_TRSM_HALVES = 1,
+    /* diagonal blocks of options.block inverted, then block after block: a product with the
+       inverse, which gives X(r), and one that takes it from all that is left of B [Du, Luszczek,
+       Tomov, Dongarra, ICPPW 2010]; */
+    LIBSOLVER_DENSE_TRSM_INVERSE_BLOCKS = 2,
+    /* the same inverses, by halves */
+    LIBSOLVER_DENSE_TRSM_INVERSE_HALVES = 3
+} libsolver_dense_trsm_form;
+
 typedef struct libsolver_dense_options {
-    int64_t order; /* largest order of a triangle that the context serves; 0: 8192.  About 9.5 kB
+    int64_t order; /* largest order of a triangle that the context serves; 0: 8192.  About 14.5 kB
                       each of device memory, and 32 MiB */
     int64_t leaf;  /* order up to which triangles are not cut: a multiple of 64 up to 1024; 0: what
                       is best on an H200 */
     void *cublas;  /* a cublasHandle_t, which is used and stays the caller's: after a call its
                       stream, workspace, pointer mode (host) and atomics mode (off) are the
                       context's; NULL: the context makes one */
-    uint64_t reserved[4];
+    int64_t block; /* order of the diagonal blocks that trsm and trtri invert: 64 times a power of
+                      two, up to 1024; more than 1024 in s, 512 in d and c and 256 in z count as
+                      these.  0: what is best on an H200, but not above `leaf`.  A block whose
+                      inverse grows is substituted with */
+    libsolver_dense_trsm_form trsm;
+    uint64_t reserved[2];
 } libsolver_dense_options;
 
 /* options: NULL for the defaults.  Waits for the device.  INVALID; NOT_BUILT: this build has no
@@ -315,8 +335,9 @@ LIBSOLVER_API void libsolver_dense_destroy(libsolver_dense_context *context);
 /* The calls return INVALID, CUDA.  m, n, nrhs >= 0; leading dimensions as in LAPACK, below 2^31;
  * alpha: one entry on the host, NULL for 1. */
 
-/* B := alpha inv(op(A)) B or alpha B inv(op(A)), as libsolver_trsm, which does up to 256 right-hand
- * sides. */
+/* B := alpha inv(op(A)) B or alpha B inv(op(A)), as libsolver_trsm, which does few right-hand sides
+ * or small orders; with more of them entries that are not finite may spread over the rows, from the
+ * right the columns, of their diagonal block of order options.block. */
 LIBSOLVER_API libsolver_status libsolver_dense_trsm(
     libsolver_dense_context *context, libsolver_type type, libsolver_side side,
     libsolver_storage uplo, libsolver_transpose trans, libsolver_diagonal diag, int64_t m,

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/batched/batch.h"
 #include "dense/cuda/device/arguments.h"
+#include "dense/cuda/device/call_range.h"
 #include "dense/cuda/device/launch.cuh"
 
 /* The matrices of a batch as the caller passed them.  Leading dimensions that are on the device
@@ -93,6 +94,7 @@ libsolver_trsv_strided_batched(libsolver_type type, libsolver_storage uplo,
                                const void *a, int64_t lda, int64_t stride_a, void *x, int64_t incx,
                                int64_t stride_x, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return solve_vectors(type, {uplo, trans, diag}, same_for_all(n), strided(a, lda, stride_a),
                          strided(x, INT64_MAX, stride_x), incx, batch, stream);
 }
@@ -102,6 +104,7 @@ libsolver_trsv_batched(libsolver_type type, libsolver_storage uplo, libsolver_tr
                        libsolver_diagonal diag, int64_t n, const void *const *a, int64_t lda,
                        void *const *x, int64_t incx, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return solve_vectors(type, {uplo, trans, diag}, same_for_all(n), pointers(a, lda),
                          pointers(x, INT64_MAX), incx, batch, stream);
 }
@@ -112,6 +115,7 @@ libsolver_trsv_variable_batched(libsolver_type type, libsolver_storage uplo,
                                 const int64_t *n, const void *const *a, const int64_t *lda,
                                 void *const *x, int64_t incx, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     if (max_n > 0 && batch > 0 && (n == nullptr || lda == nullptr))
         return LIBSOLVER_INVALID;
     return solve_vectors(type, {uplo, trans, diag}, {max_n, n}, pointers_and_sizes(a, lda),
@@ -124,6 +128,7 @@ libsolver_trsm_strided_batched(libsolver_type type, libsolver_side side, libsolv
                                int64_t n, const void *a, int64_t lda, int64_t stride_a, void *b,
                                int64_t ldb, int64_t stride_b, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return solve_any(type,
                      {{uplo, trans, diag},
                       side,
@@ -142,6 +147,7 @@ libsolver_trsm_batched(libsolver_type type, libsolver_side side, libsolver_stora
                        const void *const *a, int64_t lda, void *const *b, int64_t ldb,
                        int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return solve_any(type,
                      {{uplo, trans, diag},
                       side,
@@ -161,6 +167,7 @@ libsolver_trsm_variable_batched(libsolver_type type, libsolver_side side, libsol
                                 const void *const *a, const int64_t *lda, void *const *b,
                                 const int64_t *ldb, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     if (max_m > 0 && max_n > 0 && batch > 0 &&
         (m == nullptr || n == nullptr || lda == nullptr || ldb == nullptr))
         return LIBSOLVER_INVALID;
@@ -182,6 +189,7 @@ libsolver_trmm_strided_batched(libsolver_type type, libsolver_side side, libsolv
                                int64_t n, const void *a, int64_t lda, int64_t stride_a, void *b,
                                int64_t ldb, int64_t stride_b, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return solve_any(type,
                      {{uplo, trans, diag},
                       side,
@@ -200,6 +208,7 @@ libsolver_trmm_batched(libsolver_type type, libsolver_side side, libsolver_stora
                        const void *const *a, int64_t lda, void *const *b, int64_t ldb,
                        int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return solve_any(type,
                      {{uplo, trans, diag},
                       side,
@@ -219,6 +228,7 @@ libsolver_trmm_variable_batched(libsolver_type type, libsolver_side side, libsol
                                 const void *const *a, const int64_t *lda, void *const *b,
                                 const int64_t *ldb, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     if (max_m > 0 && max_n > 0 && batch > 0 &&
         (m == nullptr || n == nullptr || lda == nullptr || ldb == nullptr))
         return LIBSOLVER_INVALID;
@@ -257,6 +267,7 @@ extern "C" libsolver_status libsolver_trtri_strided_batched(libsolver_type type,
                                                             void *a, int64_t lda, int64_t stride_a,
                                                             int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return invert_any(type, uplo, diag, same_for_all(n), strided(a, lda, stride_a), batch, stream);
 }
 
@@ -265,6 +276,7 @@ extern "C" libsolver_status libsolver_trtri_batched(libsolver_type type, libsolv
                                                     void *const *a, int64_t lda, int64_t batch,
                                                     void *stream)
 {
+    const call_range range(__func__);
     return invert_any(type, uplo, diag, same_for_all(n), pointers(a, lda), batch, stream);
 }
 
@@ -273,6 +285,7 @@ libsolver_trtri_variable_batched(libsolver_type type, libsolver_storage uplo,
                                  libsolver_diagonal diag, int64_t max_n, const int64_t *n,
                                  void *const *a, const int64_t *lda, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     if (max_n > 0 && batch > 0 && (n == nullptr || lda == nullptr))
         return LIBSOLVER_INVALID;
     return invert_any(type, uplo, diag, {max_n, n}, pointers_and_sizes(a, lda), batch, stream);
@@ -299,6 +312,7 @@ extern "C" libsolver_status libsolver_potrf_strided_batched(libsolver_type type,
                                                             void *a, int64_t lda, int64_t stride_a,
                                                             int *info, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return cholesky_any(type, uplo, same_for_all(n), strided(a, lda, stride_a), info, batch,
                         stream);
 }
@@ -307,6 +321,7 @@ extern "C" libsolver_status libsolver_potrf_batched(libsolver_type type, libsolv
                                                     int64_t n, void *const *a, int64_t lda,
                                                     int *info, int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     return cholesky_any(type, uplo, same_for_all(n), pointers(a, lda), info, batch, stream);
 }
 
@@ -316,6 +331,7 @@ extern "C" libsolver_status libsolver_potrf_variable_batched(libsolver_type type
                                                              const int64_t *lda, int *info,
                                                              int64_t batch, void *stream)
 {
+    const call_range range(__func__);
     if (max_n > 0 && batch > 0 && (n == nullptr || lda == nullptr))
         return LIBSOLVER_INVALID;
     return cholesky_any(type, uplo, {max_n, n}, pointers_and_sizes(a, lda), info, batch, stream);

@@ -66,7 +66,7 @@ __device__ __forceinline__ bool guard_steps(const T *D, steps_shared<T, N> &s, i
 #pragma unroll
         for (int j = 0; j < STEP; j++)
             growth += (j <= c ? (float)magnitude(own[c + j * LD]) : 0) * shuffle(sum, j, STEP);
-        grows = !(growth <= (float)GROWTH_LIMIT);
+        grows = !(growth <= (float)SIDES_GROWTH_LIMIT);
     }
     const unsigned all = __ballot_sync(~0u, grows) >> (t % 32 / STEP * STEP) & 0xff;
     if (c == 0)

@@ -8,14 +8,15 @@
 #include "dense/cuda/device/launch.cuh"
 #include "dense/cuda/device/product.cuh"
 
-/* Diagonal block r of order nb is inverted in X + r nb^2, column-major. */
+/* Diagonal block r of order nb is inverted in X + r apart, column-major. */
 template <typename T> struct inverse_blocks {
     T *X, *W; /* W: scratch of the same shape */
     int nb;
+    int64_t apart = (int64_t)nb * nb;
 
     __device__ __forceinline__ int64_t at(int r, int i, int j) const
     {
-        return ((int64_t)r * nb + j) * nb + i;
+        return r * apart + (int64_t)j * nb + i;
     }
 };
 

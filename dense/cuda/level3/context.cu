@@ -7,12 +7,14 @@
 
 /* Triangles up to this order are left to the kernels of the batches (bench_level3, H200). */
 constexpr int64_t LEAF = 256;
+/* Order of the diagonal blocks that are inverted (bench_papers blocks, H100). */
+constexpr int64_t BLOCK = 512;
 /* Up to this order trmm copies what it multiplies (bench_level3, H200). */
 constexpr int64_t COPIED = 4096, COPY_COLUMNS = 256; /* of complex numbers, at a time */
 
 /* Where parts of the device memory begin. */
 struct parts {
-    int64_t few = 0, scratch, copy, products, info, bytes;
+    int64_t few = 0, scratch, inverses, sums, refused, copy, products, info, bytes;
 
     explicit parts(const libsolver_dense_context &c)
     {
@@ -20,7 +22,10 @@ struct parts {
             return (begin + bytes + 255) / 256 * 256;
         };
         scratch = behind(few, c.few_bytes);
-        copy = behind(scratch, c.scratch_bytes);
+        inverses = behind(scratch, c.scratch_bytes);
+        sums = behind(inverses, c.inverse_bytes);
+        refused = behind(sums, c.order * (int64_t)sizeof(double));
+        copy = behind(refused, (c.order / 64 + 1) * (int64_t)sizeof(int64_t));
         products = behind(copy, c.copy_bytes);
         info = behind(products, LEVEL3_CUBLAS_BYTES);
         bytes = behind(info, LEVEL3_INFOS * (int64_t)sizeof(int));
@@ -42,6 +47,9 @@ static libsolver_status open_context(libsolver_dense_context &c)
     char *const memory = static_cast<char *>(c.memory);
     c.few = memory + at.few;
     c.scratch = memory + at.scratch;
+    c.inverses = memory + at.inverses;
+    c.sums = memory + at.sums;
+    c.refused = reinterpret_cast<int64_t *>(memory + at.refused);
     c.copy = memory + at.copy;
     c.products = memory + at.products;
     c.info = reinterpret_cast<int *>(memory + at.info);
@@ -57,7 +65,12 @@ extern "C" libsolver_status libsolver_dense_create(const libsolver_dense_options
     *context = nullptr;
     const int64_t order = options != nullptr && options->order != 0 ? options->order : 8192,
                   leaf = options != nullptr && options->leaf != 0 ? options->leaf : LEAF;
-    if (order < 0 || order > INT32_MAX - 1024 || leaf < 64 || leaf % 64 != 0 || leaf > 1024)
+    const libsolver_dense_trsm_form form =
+        options != nullptr ? options->trsm : LIBSOLVER_DENSE_TRSM_AUTO;
+    const int64_t block = options != nullptr ? options->block : 0;
+    if (order < 0 || order > INT32_MAX - 1024 || leaf < 64 || leaf % 64 != 0 || leaf > 1024 ||
+        form < LIBSOLVER_DENSE_TRSM_AUTO || form > LIBSOLVER_DENSE_TRSM_INVERSE_HALVES ||
+        block < 0 || block % 64 != 0 || (block & (block - 1)) != 0 || block > 1024)
         return LIBSOLVER_INVALID;
     const cublas_calls *const calls = cublas_load();
     if (calls == nullptr)
@@ -71,10 +84,17 @@ extern "C" libsolver_status libsolver_dense_create(const libsolver_dense_options
     c->order = order;
     c->leaf = leaf;
     c->copied = options != nullptr && options->leaf != 0 ? 0 : COPIED;
+    c->form = form;
+    c->block = block != 0 ? block : BLOCK;
+    while (block == 0 && options != nullptr && options->leaf != 0 && c->block > leaf)
+        c->block /= 2;
     c->few_bytes = libsolver_trsm_workspace_bytes(order, 64);
+    const int64_t entry = 2 * (int64_t)sizeof(double),
+                  tiles = std::max<int64_t>(order + 63, 64) / 64;
+    c->inverse_bytes = tiles * 64 * (LEVEL3_BLOCK_BYTES + entry);
     c->scratch_bytes = std::max(libsolver_potrf_workspace_bytes(LIBSOLVER_Z, order),
-                                leaf * order * 2 * (int64_t)sizeof(double));
-    c->copy_bytes = COPY_COLUMNS * order * 2 * (int64_t)sizeof(double);
+                                std::max(leaf * order * entry, c->inverse_bytes));
+    c->copy_bytes = COPY_COLUMNS * tiles * 64 * entry;
     const libsolver_status status = open_context(*c);
     if (status == LIBSOLVER_OK)
         *context = c;

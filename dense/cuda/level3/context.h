@@ -7,7 +7,8 @@
 #include "dense/libsolver_dense.h"
 
 enum {
-    LEVEL3_INFOS = 32, /* of nested factorizations */
+    LEVEL3_INFOS = 32,         /* of nested factorizations */
+    LEVEL3_BLOCK_BYTES = 4096, /* of a column of the largest diagonal block that trsm inverts */
     LEVEL3_CUBLAS_BYTES = 32 << 20,
 };
 
@@ -17,14 +18,20 @@ struct libsolver_dense_context {
     int owns_handle;
     int64_t order, leaf;
     int64_t copied; /* order up to which trmm copies */
+    libsolver_dense_trsm_form form;
+    int64_t block; /* order of the diagonal blocks that are inverted, where a type has room for that
+                    */
     /* on the device, parts of one allocation */
     void *memory;
-    void *few;      /* libsolver_trsm's workspace */
-    void *scratch;  /* libsolver_potrf's workspace, or diagonal blocks */
-    void *copy;     /* of what trmm multiplies */
-    void *products; /* cuBLAS's workspace */
+    void *few;        /* libsolver_trsm's workspace */
+    void *scratch;    /* libsolver_potrf's workspace, or diagonal blocks */
+    void *inverses;   /* of diagonal blocks, half of the place of their making */
+    void *sums;       /* of their rows, a double each */
+    int64_t *refused; /* diagonal blocks that are substituted with */
+    void *copy;       /* of what trmm multiplies, or products of trsm */
+    void *products;   /* cuBLAS's workspace */
     int *info;
-    int64_t few_bytes, scratch_bytes, copy_bytes;
+    int64_t few_bytes, scratch_bytes, copy_bytes, inverse_bytes;
 };
 
 #endif

@@ -34,6 +34,10 @@ static void load(void)
              find(library, "cublasDgemm_v2", &calls.gemm[LIBSOLVER_D]) &&
              find(library, "cublasCgemm_v2", &calls.gemm[LIBSOLVER_C]) &&
              find(library, "cublasZgemm_v2", &calls.gemm[LIBSOLVER_Z]) &&
+             find(library, "cublasSgemmStridedBatched", &calls.gemm_strided[LIBSOLVER_S]) &&
+             find(library, "cublasDgemmStridedBatched", &calls.gemm_strided[LIBSOLVER_D]) &&
+             find(library, "cublasCgemmStridedBatched", &calls.gemm_strided[LIBSOLVER_C]) &&
+             find(library, "cublasZgemmStridedBatched", &calls.gemm_strided[LIBSOLVER_Z]) &&
              find(library, "cublasSsyrk_v2", &calls.herk[LIBSOLVER_S]) &&
              find(library, "cublasDsyrk_v2", &calls.herk[LIBSOLVER_D]) &&
              find(library, "cublasCherk_v2", &calls.herk[LIBSOLVER_C]) &&

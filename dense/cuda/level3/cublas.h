@@ -25,6 +25,11 @@ typedef void *cublas_handle;
 typedef int cublas_gemm(cublas_handle handle, int trans_a, int trans_b, int m, int n, int k,
                         const void *alpha, const void *a, int lda, const void *b, int ldb,
                         const void *beta, void *c, int ldc);
+/* The same of `count` matrices each, those of an operand so many entries apart */
+typedef int cublas_gemm_strided(cublas_handle handle, int trans_a, int trans_b, int m, int n, int k,
+                                const void *alpha, const void *a, int lda, long long stride_a,
+                                const void *b, int ldb, long long stride_b, const void *beta,
+                                void *c, int ldc, long long stride_c, int count);
 /* C := alpha op(A) op(A)^H + beta C, alpha and beta real */
 typedef int cublas_herk(cublas_handle handle, int uplo, int trans, int n, int k, const void *alpha,
                         const void *a, int lda, const void *beta, void *c, int ldc);
@@ -41,6 +46,7 @@ typedef struct cublas_calls {
     int (*set_pointer_mode)(cublas_handle handle, int mode);
     int (*set_atomics)(cublas_handle handle, int mode);
     cublas_gemm *gemm[4]; /* by libsolver_type */
+    cublas_gemm_strided *gemm_strided[4];
     cublas_herk *herk[4];
     cublas_trmm *trmm[4];
 } cublas_calls;

@@ -41,8 +41,11 @@ template <typename T> struct factor {
     }
 };
 
+template <typename T> class block_solve;
+
 template <typename T> class recursion
 {
+    friend block_solve<T>; /* blocks.cuh */
     using R = real_of<T>;
     static constexpr libsolver_type type = type_of<T>::value;
     const libsolver_dense_context &context;
@@ -222,41 +225,6 @@ template <typename T> class recursion
         multiply(f.part(h.later), h.later_order, count, alpha, part(f, b, h.later));
         add_beside(f, h, count, alpha, b, from_real<T>(1));
         multiply(f.part(h.first), h.first_order, count, alpha, part(f, b, h.first));
-    }
-    /* A := inv(A): diagonal blocks of a leaf at once, then with A = (A11, 0; A21, A22), or the
-     * transpose of that, A21 := -inv(A22) A21 inv(A11). */
-    void invert(libsolver_storage uplo, libsolver_diagonal diag, int64_t n, matrix<T> a)
-    {
-        const int64_t leaves = n / context.leaf, rest = n % context.leaf;
-        const auto blocks = [&](int64_t first, int64_t order, int64_t count) {
-            if (count > 0 && order > 0 && status == LIBSOLVER_OK)
-                note(invert_batched<T>(
-                    {uplo,
-                     diag,
-                     {order, nullptr},
-                     {a.at(first, first), context.leaf * (a.ld + 1), nullptr, {a.ld, nullptr}},
-                     nullptr,
-                     count},
-                    stream));
-        };
-        blocks(0, context.leaf, leaves);
-        blocks(leaves * context.leaf, rest, 1);
-        join_inverses(uplo, diag, n, a);
-    }
-    void join_inverses(libsolver_storage uplo, libsolver_diagonal diag, int64_t n, matrix<T> a)
-    {
-        if (n <= context.leaf)
-            return;
-        const int64_t k = cut(n);
-        join_inverses(uplo, diag, k, a);
-        join_inverses(uplo, diag, n - k, a.from(k, k));
-        const triangle_case c = {uplo, LIBSOLVER_NO_TRANSPOSE, diag};
-        const bool lower = uplo == LIBSOLVER_LOWER;
-        const matrix<T> beside = lower ? a.from(k, 0) : a.from(0, k);
-        const matrix<const T> read = {a.entry, a.ld};
-        const factor<T> first = {read, c, lower}, second = {read.from(k, k), c, !lower};
-        multiply(first, k, n - k, from_real<T>(-1), beside);
-        multiply(second, n - k, k, from_real<T>(1), beside);
     }
     /* The triangle of A := L^H L or U U^H.  blocks: the diagonal ones of a leaf, of order and
      * leading dimension that of a leaf, zeros beyond the triangle. */

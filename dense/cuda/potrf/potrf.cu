@@ -1,6 +1,7 @@
 /* dense/cuda/potrf/potrf.cu: the public calls for the Cholesky factorization of one matrix
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/device/arguments.h"
+#include "dense/cuda/device/call_range.h"
 #include "dense/cuda/device/launch.cuh"
 #include "dense/cuda/potrf/tasks.cuh"
 #include <algorithm>
@@ -72,6 +73,7 @@ extern "C" libsolver_status libsolver_potrf(libsolver_type type, libsolver_stora
                                             void *a, int64_t lda, int *info, void *workspace,
                                             int64_t workspace_bytes, void *stream)
 {
+    const call_range range(__func__);
     if (!type_valid(type) || !uplo_valid(uplo) || !order_valid(n, lda) || info == nullptr)
         return LIBSOLVER_INVALID;
     if (n == 0)

@@ -38,7 +38,7 @@ __device__ __forceinline__ bool rows_invert(const triangle_view<T> &L, solve_sha
     __syncthreads();
     invert_blocks(s.D, s.X);
     invert_64(s.D, s.X);
-    if (growth_exceeds(s.D, s.X, s.growth, GROWTH_LIMIT))
+    if (growth_exceeds(s.D, s.X, s.growth, SIDES_GROWTH_LIMIT))
         return false;
     if (r > 0) {
         part_put(s.D, last);

@@ -2,6 +2,7 @@
  * sides 64 at a time
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cuda/device/arguments.h"
+#include "dense/cuda/device/call_range.h"
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/growth.h"
 #include "dense/cuda/device/launch.cuh"
@@ -97,6 +98,7 @@ extern "C" libsolver_status libsolver_trsm(libsolver_type type, libsolver_side s
                                            int64_t ldb, void *workspace, int64_t workspace_bytes,
                                            void *stream)
 {
+    const call_range range(__func__);
     const trsm_case c = {side, {uplo, trans, diag}};
     const int64_t order = c.left() ? m : n;
     const trsm_sides s = {alpha, b, ldb, c.left() ? n : m, workspace, workspace_bytes};
@@ -134,6 +136,7 @@ libsolver_trsm_prepare(libsolver_type type, libsolver_side side, libsolver_stora
                        int64_t lda, void *storage, int64_t storage_bytes, double growth_limit,
                        void *stream, libsolver_trsm_prepared *prepared)
 {
+    const call_range range(__func__);
     const trsm_case c = {side, {uplo, trans, diag}};
     if (!type_valid(type) || !c.valid() || !order_valid(n, lda) || prepared == nullptr ||
         !(growth_limit >= 0))
@@ -149,7 +152,7 @@ libsolver_trsm_prepare(libsolver_type type, libsolver_side side, libsolver_stora
     prepared->diag = diag;
     prepared->n = n;
     prepared->storage = storage;
-    prepared->growth_limit = growth_limit > 0 ? growth_limit : GROWTH_LIMIT;
+    prepared->growth_limit = growth_limit > 0 ? growth_limit : SIDES_GROWTH_LIMIT;
     if (n == 0)
         return LIBSOLVER_OK;
     return with_type(type, [&](auto zero) {
@@ -164,6 +167,7 @@ extern "C" libsolver_status libsolver_trsm_solve(const libsolver_trsm_prepared *
                                                  int64_t ldb, void *workspace,
                                                  int64_t workspace_bytes, void *stream)
 {
+    const call_range range(__func__);
     const libsolver_trsm_prepared *p = prepared;
     if (p == nullptr || nrhs < 0)
         return LIBSOLVER_INVALID;

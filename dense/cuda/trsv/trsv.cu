@@ -5,6 +5,7 @@
  * struct. */
 #include "dense/cuda/trsv/forms.h"
 #include "dense/cuda/device/arguments.h"
+#include "dense/cuda/device/call_range.h"
 #include "dense/cuda/device/grid.cuh"
 #include "dense/cuda/device/growth.h"
 #include "dense/cuda/device/launch.cuh"
@@ -121,6 +122,7 @@ extern "C" libsolver_status libsolver_trsv(libsolver_type type, libsolver_storag
                                            int64_t incx, void *workspace, int64_t workspace_bytes,
                                            const libsolver_trsv_options *options, void *stream)
 {
+    const call_range range(__func__);
     const triangle_case c = {uplo, trans, diag};
     const libsolver_trsv_options o =
         options != nullptr ? *options : libsolver_trsv_default_options();
@@ -158,6 +160,7 @@ extern "C" libsolver_status libsolver_trsv_prepare(libsolver_type type, libsolve
                                                    int64_t storage_bytes, double growth_limit,
                                                    void *stream, libsolver_trsv_prepared *prepared)
 {
+    const call_range range(__func__);
     const triangle_case c = {uplo, trans, diag};
     if (!type_valid(type) || !case_valid(c) || !order_valid(n, lda) || prepared == nullptr ||
         !(growth_limit >= 0))
@@ -192,6 +195,7 @@ extern "C" libsolver_status libsolver_trsv_solve(const libsolver_trsv_prepared *
                                                  int64_t incx, void *workspace,
                                                  int64_t workspace_bytes, void *stream)
 {
+    const call_range range(__func__);
     const libsolver_trsv_prepared *p = prepared;
     if (p == nullptr || incx == 0 || (p->n > 0 && x == nullptr))
         return LIBSOLVER_INVALID;

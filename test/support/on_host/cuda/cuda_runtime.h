@@ -19,7 +19,7 @@ typedef std::vector<std::function<void()>> *cudaGraph_t;
 typedef cudaGraph_t cudaGraphExec_t;
 enum { cudaSuccess, cudaErrorMemoryAllocation = 2 };
 enum { cudaDevAttrMultiProcessorCount };
-enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking };
 enum { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal };
 enum {
@@ -90,6 +90,15 @@ inline cudaError_t cudaMemset2DAsync(void *at, size_t pitch, int value, size_t w
     return call_device([=] {
         for (size_t k = 0; k < height; k++)
             memset(static_cast<char *>(at) + k * pitch, value, width);
+    });
+}
+inline cudaError_t cudaMemcpy2DAsync(void *to, size_t pitch, const void *from, size_t from_pitch,
+                                     size_t width, size_t height, int, cudaStream_t)
+{
+    return call_device([=] {
+        for (size_t k = 0; k < height; k++)
+            memcpy(static_cast<char *>(to) + k * pitch,
+                   static_cast<const char *>(from) + k * from_pitch, width);
     });
 }
 inline cudaError_t cudaGetDeviceCount(int *count)
