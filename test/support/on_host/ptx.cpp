@@ -119,6 +119,15 @@ void progress_tell(unsigned *word, unsigned value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
+unsigned long long progress_seen(const unsigned long long *word)
+{
+    take_turns();
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+void progress_tell_read(unsigned long long *word, unsigned long long value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
 
 void progress_raise(unsigned *word, unsigned least)
 {
@@ -152,6 +161,7 @@ template <int N> void copies_wait()
 }
 template void copies_wait<0>();
 template void copies_wait<1>();
+template void copies_wait<2>();
 
 int cluster_rank()
 {
@@ -225,6 +235,7 @@ template <typename T> void inbox_send(T *at, uint64_t *barrier, int rank, T v)
     to.letters.push_back(l);
 }
 template void inbox_send<place>(place *, uint64_t *, int, place);
+template void inbox_send<double>(double *, uint64_t *, int, double);
 void copies_follow() {}
 /* They read when they are waited for. */
 void outbox_copy(void *to, const void *from, unsigned bytes)
