@@ -282,17 +282,18 @@ LIBSOLVER_API libsolver_status libsolver_potrf(libsolver_type type, libsolver_st
                                                void *stream);
 
 /* Large matrices.  Triangles are cut in halves until they are small (options.leaf), and all that is
- * not a small triangle becomes products, which cuBLAS computes; it is loaded when the first context
- * is made, from where the system's loader looks.  All is in place, with what memory the context
- * has. A call takes its arguments as BLAS and LAPACK do, launches on the caller's stream, allocates
- * nothing, waits for nothing and can be captured.
+ * not a small triangle becomes products: with triangles in place by kernels of our own, of matrices
+ * by those where they are small and by cuBLAS where they are large; it is loaded when the first
+ * context is made, from where the system's loader looks.  All is in place, with what memory the
+ * context has.  A call takes its arguments as BLAS and LAPACK do, launches on the caller's stream,
+ * allocates nothing, waits for nothing and can be captured.
  *
  * A context owns workspaces on the device that is current when it is made.  It serves one call at a
  * time, and calls on one stream: those that may overlap need a context each. */
 typedef struct libsolver_dense_context libsolver_dense_context;
 
 typedef struct libsolver_dense_options {
-    int64_t order; /* largest order of a triangle that the context serves; 0: 8192.  About 9.5 kB
+    int64_t order; /* largest order of a triangle that the context serves; 0: 8192.  About 5.5 kB
                       each of device memory, and 32 MiB */
     int64_t leaf;  /* order up to which triangles are not cut: a multiple of 64 up to 1024; 0: what
                       is best on an H200 */

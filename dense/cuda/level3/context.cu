@@ -7,12 +7,10 @@
 
 /* Triangles up to this order are left to the kernels of the batches (bench_level3, H200). */
 constexpr int64_t LEAF = 256;
-/* Up to this order trmm copies what it multiplies (bench_level3, H200). */
-constexpr int64_t COPIED = 4096, COPY_COLUMNS = 256; /* of complex numbers, at a time */
 
 /* Where parts of the device memory begin. */
 struct parts {
-    int64_t few = 0, scratch, copy, products, info, bytes;
+    int64_t few = 0, scratch, room, products, info, bytes;
 
     explicit parts(const libsolver_dense_context &c)
     {
@@ -20,8 +18,8 @@ struct parts {
             return (begin + bytes + 255) / 256 * 256;
         };
         scratch = behind(few, c.few_bytes);
-        copy = behind(scratch, c.scratch_bytes);
-        products = behind(copy, c.copy_bytes);
+        room = behind(scratch, c.scratch_bytes);
+        products = behind(room, PRODUCT_BYTES);
         info = behind(products, LEVEL3_CUBLAS_BYTES);
         bytes = behind(info, LEVEL3_INFOS * (int64_t)sizeof(int));
     }
@@ -42,10 +40,12 @@ static libsolver_status open_context(libsolver_dense_context &c)
     char *const memory = static_cast<char *>(c.memory);
     c.few = memory + at.few;
     c.scratch = memory + at.scratch;
-    c.copy = memory + at.copy;
+    c.room = memory + at.room;
     c.products = memory + at.products;
     c.info = reinterpret_cast<int *>(memory + at.info);
-    const libsolver_status status = libsolver_trsm_workspace_init(c.few, c.few_bytes, nullptr);
+    libsolver_status status = libsolver_trsm_workspace_init(c.few, c.few_bytes, nullptr);
+    if (status == LIBSOLVER_OK)
+        status = status_of(cudaMemsetAsync(c.room, 0, PRODUCT_BYTES, nullptr));
     return status != LIBSOLVER_OK ? status : status_of(cudaStreamSynchronize(nullptr));
 }
 
@@ -70,11 +70,9 @@ extern "C" libsolver_status libsolver_dense_create(const libsolver_dense_options
     c->owns_handle = c->handle == nullptr;
     c->order = order;
     c->leaf = leaf;
-    c->copied = options != nullptr && options->leaf != 0 ? 0 : COPIED;
     c->few_bytes = libsolver_trsm_workspace_bytes(order, 64);
     c->scratch_bytes = std::max(libsolver_potrf_workspace_bytes(LIBSOLVER_Z, order),
                                 leaf * order * 2 * (int64_t)sizeof(double));
-    c->copy_bytes = COPY_COLUMNS * order * 2 * (int64_t)sizeof(double);
     const libsolver_status status = open_context(*c);
     if (status == LIBSOLVER_OK)
         *context = c;

@@ -4,6 +4,7 @@
 #define DENSE_CUDA_LEVEL3_CONTEXT_H
 
 #include "dense/cuda/level3/cublas.h"
+#include "dense/cuda/level3/products.h"
 #include "dense/libsolver_dense.h"
 
 enum {
@@ -16,15 +17,14 @@ struct libsolver_dense_context {
     cublas_handle handle;
     int owns_handle;
     int64_t order, leaf;
-    int64_t copied; /* order up to which trmm copies */
     /* on the device, parts of one allocation */
     void *memory;
     void *few;      /* libsolver_trsm's workspace */
     void *scratch;  /* libsolver_potrf's workspace, or diagonal blocks */
-    void *copy;     /* of what trmm multiplies */
+    void *room;     /* multiply_triangle's */
     void *products; /* cuBLAS's workspace */
     int *info;
-    int64_t few_bytes, scratch_bytes, copy_bytes;
+    int64_t few_bytes, scratch_bytes;
 };
 
 #endif

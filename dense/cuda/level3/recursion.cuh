@@ -11,7 +11,12 @@
 #include "dense/cuda/batched/batch.h"
 #include "dense/cuda/device/launch.cuh"
 #include "dense/cuda/level3/context.h"
+#include "dense/cuda/level3/products.h"
 #include "dense/cuda/level3/small.cuh"
+
+/* bench_level3, H200: the order up to which trmm is one launch; what one block of threads inverts.
+ */
+constexpr int64_t LARGEST_PRODUCT = 8192, INVERSE_LEAF = 64;
 
 template <typename T> struct type_number;
 template <> struct type_number<float> {
@@ -89,10 +94,14 @@ template <typename T> class recursion
     void multiply_add_to(matrix<T> c, int64_t m, int64_t n, int64_t k, T alpha, matrix<const T> a,
                          libsolver_transpose ta, matrix<const T> b, libsolver_transpose tb, T beta)
     {
-        if (status == LIBSOLVER_OK &&
-            context.cublas->gemm[type](context.handle, operation(ta), operation(tb), (int)m, (int)n,
-                                       (int)k, &alpha, a.entry, (int)a.ld, b.entry, (int)b.ld,
-                                       &beta, c.entry, (int)c.ld) != 0)
+        const matrix_operands<T> o = {ta,   tb,      m,    n,    k,       alpha, a.entry,
+                                      a.ld, b.entry, b.ld, beta, c.entry, c.ld};
+        if (status == LIBSOLVER_OK && is_small_product(o))
+            note(multiply_matrices(best_way(o), o, stream));
+        else if (status == LIBSOLVER_OK &&
+                 context.cublas->gemm[type](context.handle, operation(ta), operation(tb), (int)m,
+                                            (int)n, (int)k, &alpha, a.entry, (int)a.ld, b.entry,
+                                            (int)b.ld, &beta, c.entry, (int)c.ld) != 0)
             note(LIBSOLVER_CUDA);
     }
     /* the triangle `uplo` of C := alpha op(A) op(A)^H + beta C */
@@ -151,30 +160,10 @@ template <typename T> class recursion
             multiply_add_to(b.from(h.later, 0), h.later_order, count, h.first_order, alpha, beside,
                             f.c.trans, {b.at(h.first, 0), b.ld}, LIBSOLVER_NO_TRANSPOSE, beta);
     }
-    /* B := alpha op(A) B or alpha B op(A) from a copy, as much of B at a time as there is room for:
-     * up to orders where the copy does not count, one large launch is faster than many. */
-    void multiply_copy(const factor<T> &f, int64_t n, int64_t count, T alpha, matrix<T> b)
+    void multiply_at_once(const triangle_operands<T> &o)
     {
-        const int64_t room = context.copy_bytes / (int64_t)sizeof(T) / n,
-                      most = room > 64 ? room / 64 * 64 : room;
-        const cublas_calls &calls = *context.cublas;
-        for (int64_t done = 0; done < count && status == LIBSOLVER_OK; done += most) {
-            const int64_t width = min(most, count - done), rows = f.right ? width : n,
-                          columns = f.right ? n : width;
-            T *const from = f.right ? b.at(done, 0) : b.at(0, done);
-            note(status_of(cudaMemcpy2DAsync(context.copy, (size_t)rows * sizeof(T), from,
-                                             (size_t)b.ld * sizeof(T), (size_t)rows * sizeof(T),
-                                             (size_t)columns, cudaMemcpyDeviceToDevice,
-                                             (cudaStream_t)stream)));
-            if (status == LIBSOLVER_OK &&
-                calls.trmm[type](context.handle, f.right ? CUBLAS_RIGHT : CUBLAS_LEFT,
-                                 f.c.uplo == LIBSOLVER_LOWER ? CUBLAS_LOWER : CUBLAS_UPPER,
-                                 operation(f.c.trans),
-                                 f.c.diag == LIBSOLVER_UNIT ? CUBLAS_UNIT : CUBLAS_NON_UNIT,
-                                 (int)rows, (int)columns, &alpha, f.a.entry, (int)f.a.ld,
-                                 context.copy, (int)rows, from, (int)b.ld) != 0)
-                note(LIBSOLVER_CUDA);
-        }
+        if (status == LIBSOLVER_OK)
+            note(multiply_triangle(context.room, best_way(o), o, stream));
     }
     static matrix<T> part(const factor<T> &f, matrix<T> b, int64_t k)
     {
@@ -221,14 +210,8 @@ template <typename T> class recursion
     /* B := alpha op(A) B or alpha B op(A) */
     void multiply(const factor<T> &f, int64_t n, int64_t count, T alpha, matrix<T> b)
     {
-        if (n <= context.leaf) {
-            at_once(f, n, count, b, [&](const solve_batch<T> &batch) {
-                return multiply_batched(batch, alpha, stream);
-            });
-            return;
-        }
-        if (n <= context.copied) {
-            multiply_copy(f, n, count, alpha, b);
+        if (n <= LARGEST_PRODUCT) {
+            multiply_at_once({f.c, f.right, n, count, alpha, f.a.entry, f.a.ld, b.entry, b.ld});
             return;
         }
         const halves h = cut(f, n);
@@ -236,40 +219,46 @@ template <typename T> class recursion
         add_beside(f, h, count, alpha, b, from_real<T>(1));
         multiply(f.part(h.first), h.first_order, count, alpha, part(f, b, h.first));
     }
-    /* A := inv(A): diagonal blocks of a leaf at once, then with A = (A11, 0; A21, A22), or the
-     * transpose of that, A21 := -inv(A22) A21 inv(A11). */
+    /* A := inv(A): diagonal blocks of a leaf at once, then of twice the order before: with
+     * (A11, 0; A21, A22), or the transpose of that, A21 := -inv(A22) A21 inv(A11). */
     void invert(libsolver_storage uplo, libsolver_diagonal diag, int64_t n, matrix<T> a)
     {
-        const int64_t leaves = n / context.leaf, rest = n % context.leaf;
+        const int64_t leaf = min(context.leaf, (int64_t)INVERSE_LEAF), leaves = n / leaf,
+                      rest = n % leaf;
         const auto blocks = [&](int64_t first, int64_t order, int64_t count) {
             if (count > 0 && order > 0 && status == LIBSOLVER_OK)
                 note(invert_batched<T>(
                     {uplo,
                      diag,
                      {order, nullptr},
-                     {a.at(first, first), context.leaf * (a.ld + 1), nullptr, {a.ld, nullptr}},
+                     {a.at(first, first), leaf * (a.ld + 1), nullptr, {a.ld, nullptr}},
                      nullptr,
                      count},
                     stream));
         };
-        blocks(0, context.leaf, leaves);
-        blocks(leaves * context.leaf, rest, 1);
-        join_inverses(uplo, diag, n, a);
+        blocks(0, leaf, leaves);
+        blocks(leaves * leaf, rest, 1);
+        for (int64_t k = leaf; k < n; k *= 2) {
+            const int64_t pairs = n / (2 * k), behind = n - 2 * k * pairs;
+            join_inverses(uplo, diag, k, k, pairs, a);
+            if (behind > k)
+                join_inverses(uplo, diag, k, behind - k, 1, a.from(2 * k * pairs, 2 * k * pairs));
+        }
     }
-    void join_inverses(libsolver_storage uplo, libsolver_diagonal diag, int64_t n, matrix<T> a)
+    /* Pairs of inverses, of orders k and `other`, in a row on the diagonal. */
+    void join_inverses(libsolver_storage uplo, libsolver_diagonal diag, int64_t k, int64_t other,
+                       int64_t pairs, matrix<T> a)
     {
-        if (n <= context.leaf)
+        if (pairs == 0)
             return;
-        const int64_t k = cut(n);
-        join_inverses(uplo, diag, k, a);
-        join_inverses(uplo, diag, n - k, a.from(k, k));
         const triangle_case c = {uplo, LIBSOLVER_NO_TRANSPOSE, diag};
         const bool lower = uplo == LIBSOLVER_LOWER;
-        const matrix<T> beside = lower ? a.from(k, 0) : a.from(0, k);
-        const matrix<const T> read = {a.entry, a.ld};
-        const factor<T> first = {read, c, lower}, second = {read.from(k, k), c, !lower};
-        multiply(first, k, n - k, from_real<T>(-1), beside);
-        multiply(second, n - k, k, from_real<T>(1), beside);
+        const int64_t stride = 2 * k * (a.ld + 1);
+        T *const beside = lower ? a.at(k, 0) : a.at(0, k);
+        multiply_at_once({c, lower, k, other, from_real<T>(-1), a.entry, a.ld, beside, a.ld, pairs,
+                          stride, stride});
+        multiply_at_once({c, !lower, other, k, from_real<T>(1), a.at(k, k), a.ld, beside, a.ld,
+                          pairs, stride, stride});
     }
     /* The triangle of A := L^H L or U U^H.  blocks: the diagonal ones of a leaf, of order and
      * leading dimension that of a leaf, zeros beyond the triangle. */
