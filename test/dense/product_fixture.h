@@ -1,5 +1,5 @@
-/* test/dense/product_fixture.h: matrices with padding, and the plain loops that the GPU's products are
- * compared with
+/* test/dense/product_fixture.h: matrices with padding, and the plain loops that the GPU's products
+ * are compared with
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_DENSE_PRODUCT_FIXTURE_H
 #define TEST_DENSE_PRODUCT_FIXTURE_H

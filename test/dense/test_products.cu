@@ -54,8 +54,8 @@ template <typename T> struct placed {
 };
 
 template <typename T>
-void triangle_case_of(const room &room, product_way way, triangle_case c, bool right,
-                      int64_t order, int64_t count, bool aligned, int64_t items = 1)
+void triangle_case_of(const room &room, product_way way, triangle_case c, bool right, int64_t order,
+                      int64_t count, bool aligned, int64_t items = 1)
 {
     const int64_t rows = right ? count : order, columns = right ? order : count;
     placed<T> a(order, order * items, aligned), b(rows, columns * items, aligned);
@@ -86,7 +86,7 @@ void triangle_case_of(const room &room, product_way way, triangle_case c, bool r
     others_unchanged(b.host, x.v, [](int64_t, int64_t) { return true; });
     const double limit = tolerance<T>(order) * std::fmax(b.host.largest(), x.largest()) * 4;
     for (int64_t j = 0; j < x.n; j += order > 300 ? 7 : 1)
-        for (int64_t i = 0; i < x.m; i++) {
+        for (int64_t i = 0; i < x.m; i += order > 300 ? 3 : 1) {
             const int64_t item = j / columns, at = item * columns;
             const triangle_entries<T> op = {c, a.host.v.data() + a.host.ld * order * item,
                                             a.host.ld};
@@ -95,11 +95,13 @@ void triangle_case_of(const room &room, product_way way, triangle_case c, bool r
                                 : product_entry<T>(order, op, from, i, j - at);
             const double error = (double)magnitude(multiply(alpha, sum) - x(i, j));
             if (!(error <= limit))
-                fail_msg("%s tiles %d, %d blocks %s, uplo %d trans %d diag %d, order %lld, %lld sides, %s: "
+                fail_msg("%s tiles %d, %d blocks %s, uplo %d trans %d diag %d, order %lld, %lld "
+                         "sides, %s: "
                          "entry (%lld, %lld) off by %g of %g",
-                         type_of<T>::name, way.tiles, way.blocks, right ? "right" : "left", c.uplo, c.trans, c.diag,
-                         (long long)order, (long long)count, aligned ? "aligned" : "not aligned",
-                         (long long)i, (long long)j, error, limit);
+                         type_of<T>::name, way.tiles, way.blocks, right ? "right" : "left", c.uplo,
+                         c.trans, c.diag, (long long)order, (long long)count,
+                         aligned ? "aligned" : "not aligned", (long long)i, (long long)j, error,
+                         limit);
         }
 }
 
@@ -116,12 +118,13 @@ template <typename T> void triangles_of_type()
                 for (bool right : {false, true})
                     for (int tiles = 0; tiles < PRODUCT_TILES; tiles++) {
                         number++;
-                        triangle_case_of<T>(room, {(product_tiles)tiles, 1 << number % 3}, {uplo, trans, diag}, right,
-                                            orders[number % 7], counts[number % 6], number % 5 < 3);
+                        triangle_case_of<T>(room, {(product_tiles)tiles, 1 << number % 3},
+                                            {uplo, trans, diag}, right, orders[number % 7],
+                                            counts[number % 6], number % 5 < 3);
                         if (!small_only)
-                            triangle_case_of<T>(room, {(product_tiles)tiles, 1 << number % 3}, {uplo, trans, diag},
-                                                right, number % 3 ? 600 : 1024, 67 + 7 * number,
-                                                number % 4 < 2);
+                            triangle_case_of<T>(room, {(product_tiles)tiles, 1 << number % 3},
+                                                {uplo, trans, diag}, right, number % 3 ? 600 : 1024,
+                                                67 + number, number % 4 < 2);
                     }
 }
 template <typename T> void several_of_type()
@@ -130,8 +133,8 @@ template <typename T> void several_of_type()
     for (bool right : {false, true})
         for (int tiles = 0; tiles < PRODUCT_TILES; tiles++)
             triangle_case_of<T>(room, {(product_tiles)tiles, 2},
-                                {right ? LIBSOLVER_UPPER : LIBSOLVER_LOWER,
-                                 LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT},
+                                {right ? LIBSOLVER_UPPER : LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE,
+                                 LIBSOLVER_NON_UNIT},
                                 right, 128, 128, true, 3);
 }
 static void several_triangles_multiply_in_one_launch(void **)
@@ -193,11 +196,12 @@ void matrix_case_of(product_way way, libsolver_transpose ta, libsolver_transpose
                 sum = multiply_add(sum, beta, c.host(i, j));
             const double error = (double)magnitude(sum - x(i, j));
             if (!(error <= limit))
-                fail_msg("%s tiles %d, %d blocks, trans %d %d, %lld x %lld, depth %lld, %s: entry (%lld, %lld) "
+                fail_msg("%s tiles %d, %d blocks, trans %d %d, %lld x %lld, depth %lld, %s: entry "
+                         "(%lld, %lld) "
                          "off by %g of %g",
-                         type_of<T>::name, way.tiles, way.blocks, ta, tb, (long long)m, (long long)n,
-                         (long long)depth, aligned ? "aligned" : "not aligned", (long long)i,
-                         (long long)j, error, limit);
+                         type_of<T>::name, way.tiles, way.blocks, ta, tb, (long long)m,
+                         (long long)n, (long long)depth, aligned ? "aligned" : "not aligned",
+                         (long long)i, (long long)j, error, limit);
         }
 }
 template <typename T> void matrices_of_type()
@@ -210,9 +214,10 @@ template <typename T> void matrices_of_type()
              {LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_TRANSPOSE, LIBSOLVER_CONJUGATE_TRANSPOSE})
             for (int tiles = 0; tiles < PRODUCT_TILES; tiles++) {
                 number++;
-                matrix_case_of<T>({(product_tiles)tiles, 1 << number % 3}, ta, tb, sizes[number % 5],
-                                  sizes[(number + 2 + number / 5) % 5], depths[number % 6],
-                                  number % 2 ? T{} : some_factor<T>(number / 2), number % 4 < 2);
+                matrix_case_of<T>({(product_tiles)tiles, 1 << number % 3}, ta, tb,
+                                  sizes[number % 5], sizes[(number + 2 + number / 5) % 5],
+                                  depths[number % 6], number % 2 ? T{} : some_factor<T>(number / 2),
+                                  number % 4 < 2);
             }
 }
 static void matrices_multiply(void **)

@@ -24,7 +24,7 @@ template <typename T> constexpr int LINE_GAP = sizeof(T) == 16 ? 2 : sizeof(T) =
 /* Shared memory for ROWS x DEPTH of a panel, and strides in it. */
 template <typename T, int ROWS, int DEPTH> struct panel_room {
     static constexpr int DOWN = ROWS + LINE_GAP<T>, ALONG = DEPTH + LINE_GAP<T>;
-    static constexpr int AREA = DOWN * DEPTH > ALONG * ROWS ? DOWN * DEPTH : ALONG * ROWS;
+    static constexpr int AREA = DOWN * DEPTH > ALONG *ROWS ? DOWN *DEPTH : ALONG *ROWS;
 };
 
 /* LINES lines of LINE neighbours, of which `lines` with `have` entries are there; zeros for others.

@@ -22,7 +22,9 @@ template <typename R> struct shapes<complex_of<R>> {
 /* call(shape{}, blocks) */
 template <typename T, typename Call> static libsolver_status with_way(product_way way, Call call)
 {
-    const auto of = [&](auto shape) { return call(shape, decltype(shape)::SHARED ? way.blocks : 1); };
+    const auto of = [&](auto shape) {
+        return call(shape, decltype(shape)::SHARED ? way.blocks : 1);
+    };
     switch (way.tiles) {
     case PRODUCT_SMALL:
         return of(typename shapes<T>::small{});
@@ -129,25 +131,39 @@ template <typename T> product_way best_way(const triangle_operands<T> &o)
     const int64_t tiles = small_tiles(o.n, o.count) * o.items;
     if (scalar<T>::is_complex)
         return tiles >= 1024 ? product_way{PRODUCT_LARGE, 1}
-                             : product_way{PRODUCT_SMALL, tiles <= 32 ? 4 : tiles <= 64 ? 2 : 1};
-    if (o.n <= 128 || (o.n <= 512 && tiles > 128))
-        return {tiles > 320 ? PRODUCT_MANY : PRODUCT_SMALL, 1};
-    if (tiles <= 320)
-        return {PRODUCT_SMALL, tiles <= 32 || (tiles <= 64 && o.n >= 2048) ? 4 : 2};
+                             : product_way{PRODUCT_SMALL, tiles <= 32    ? 4
+                                                          : tiles <= 128 ? 2
+                                                                         : 1};
+    if (o.n <= 128)
+        return {tiles <= 256 ? PRODUCT_SMALL : PRODUCT_MANY, 1};
+    if (tiles <= 32)
+        return {PRODUCT_SMALL, 4};
+    if (tiles <= 128)
+        return {PRODUCT_SMALL, o.n >= 2048 ? 4 : tiles <= 64 || o.n >= 1024 ? 2 : 1};
+    if (tiles <= 256)
+        return o.n >= 4096 ? product_way{PRODUCT_MIDDLE, 4}
+                           : product_way{PRODUCT_SMALL, o.n >= 1024 ? 2 : 1};
+    if (o.n <= 256)
+        return {PRODUCT_MANY, 1};
+    if (tiles <= 512)
+        return o.n >= 2048   ? product_way{PRODUCT_MIDDLE, 2}
+               : o.n >= 1024 ? product_way{PRODUCT_SMALL, 1}
+                             : product_way{PRODUCT_MIDDLE, 1};
     if (tiles <= 1536)
-        return {PRODUCT_MIDDLE, tiles <= 512 ? 2 : 1};
-    return {tiles < 3072 ? PRODUCT_MANY : PRODUCT_LARGE, 1};
+        return {PRODUCT_MIDDLE, 1};
+    return {tiles <= 3072 || o.n <= 512 ? PRODUCT_MANY : PRODUCT_LARGE, 1};
 }
 
 template <typename T> bool is_small_product(const matrix_operands<T> &o)
 {
-    return (double)o.m * (double)o.n * (double)o.depth <=
-           (scalar<T>::is_complex ? 1 << 24 : 1 << 26);
+    return (double)o.m * (double)o.n * (double)o.depth <= (scalar<T>::is_complex ? 1 << 24
+                                                           : sizeof(T) == 4      ? 1 << 26
+                                                                                 : 1 << 27);
 }
 template <typename T> product_way best_way(const matrix_operands<T> &o)
 {
     const int64_t tiles = small_tiles(o.m, o.n);
-    return {tiles > 512 ? PRODUCT_MANY : PRODUCT_SMALL, tiles <= 64 && o.depth >= 256 ? 2 : 1};
+    return {tiles >= 512 ? PRODUCT_MANY : PRODUCT_SMALL, tiles <= 64 && o.depth >= 256 ? 2 : 1};
 }
 
 #define INSTANCE(T) \

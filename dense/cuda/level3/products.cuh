@@ -78,13 +78,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     const product_steps steps = triangle_steps<S>(p.upper, n, i);
     const unsigned long long epoch = mine.epoch << PASSED_BITS;
     unsigned long long *const words = word + (int64_t)strip * rows * share.count;
-    tile_product<T, S> product(reinterpret_cast<T *>(room), A, B, i, j, steps, share,
-                               {p.upper, p.unit}, [&](int step) {
-                                   if (threadIdx.x == 0)
-                                       progress_tell_read(words + tile_row * share.count +
-                                                              share.rank,
-                                                          epoch | (unsigned)step);
-                               });
+    tile_product<T, S> product(
+        reinterpret_cast<T *>(room), A, B, i, j, steps, share, {p.upper, p.unit}, [&](int step) {
+            if (threadIdx.x == 0)
+                progress_tell_read(words + tile_row * share.count + share.rank,
+                                   epoch | (unsigned)step);
+        });
     if constexpr (S::SHARED)
         if (shared)
             product.add_blocks(room, share, &block.inbox);

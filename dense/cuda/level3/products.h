@@ -9,13 +9,7 @@
 /* Tiles of the result: small ones for few of them, large ones for the tensor cores' whole rate.  Of
  * MIDDLE one is on a multiprocessor at a time, so that the longest come first; of MANY, the same
  * tiles, two are. */
-enum product_tiles {
-    PRODUCT_SMALL,
-    PRODUCT_MIDDLE,
-    PRODUCT_MANY,
-    PRODUCT_LARGE,
-    PRODUCT_TILES
-};
+enum product_tiles { PRODUCT_SMALL, PRODUCT_MIDDLE, PRODUCT_MANY, PRODUCT_LARGE, PRODUCT_TILES };
 /* blocks: 1, 2 or 4 of threads share the depth of a tile, of SMALL and MIDDLE. */
 struct product_way {
     product_tiles tiles;
@@ -38,7 +32,7 @@ template <typename T> struct triangle_operands {
     T *b;
     int64_t ldb, items = 1, stride_a = 0, stride_b = 0;
 };
-/* What was fastest on an H200 (bench_level3). */
+/* What was fastest on an H100 (doc/measurements/dense.md). */
 template <typename T> product_way best_way(const triangle_operands<T> &o);
 /* One launch, but for so many columns or items that there are too few words for all.  An order of
  * more than 10^6 is INVALID. */
@@ -58,7 +52,7 @@ template <typename T> struct matrix_operands {
     T beta, *c;
     int64_t ldc;
 };
-/* Whether they are faster than cuBLAS. */
+/* Whether they are faster than cuBLAS's, back to back on a stream of an H100. */
 template <typename T> bool is_small_product(const matrix_operands<T> &o);
 template <typename T> product_way best_way(const matrix_operands<T> &o);
 template <typename T>

@@ -2,10 +2,10 @@
  * registers of its threads
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A warp has WARP_ROWS x WARP_COLUMNS of the tile.  Where that is the tile, or a part of it, several
- * groups of warps have the same one and share its depth, and so may the blocks of a cluster: a
- * small tile by eight warps reads shared memory as rarely as a large one, and few tiles keep many
- * multiprocessors busy.  Their sums are added at the end, in a fixed order. */
+ * A warp has WARP_ROWS x WARP_COLUMNS of the tile.  Where that is the tile, or a part of it,
+ * several groups of warps have the same one and share its depth, and so may the blocks of a
+ * cluster: a small tile by eight warps reads shared memory as rarely as a large one, and few tiles
+ * keep many multiprocessors busy.  Their sums are added at the end, in a fixed order. */
 #ifndef DENSE_CUDA_LEVEL3_TILE_PRODUCT_CUH
 #define DENSE_CUDA_LEVEL3_TILE_PRODUCT_CUH
 
@@ -24,8 +24,8 @@ struct tile_shape {
     static constexpr int THREADS = 32 * DOWN * ACROSS * GROUPS;
     static constexpr int TILES_DOWN = WARP_ROWS / 16, TILES_ACROSS = WARP_COLUMNS / 8,
                          TILES = TILES_DOWN * TILES_ACROSS; /* of 16 x 8, a warp's */
-    static constexpr int SHARE = TILES / GROUPS; /* of them, of the finished sums */
-    static constexpr bool SHARED = GROUPS > 1;   /* the depth, and so by blocks too */
+    static constexpr int SHARE = TILES / GROUPS;            /* of them, of the finished sums */
+    static constexpr bool SHARED = GROUPS > 1;              /* the depth, and so by blocks too */
     static_assert(DEPTH % (8 * GROUPS) == 0 && TILES % GROUPS == 0, "shares are equal");
     static_assert(ROWS % DEPTH == 0, "a stage is all on the diagonal or not at all");
 };
@@ -72,7 +72,7 @@ template <typename T, typename S> class tile_product
     using right_room = panel_room<T, S::COLUMNS, S::DEPTH>;
     static constexpr int STAGE = left_room::AREA + right_room::AREA;
     static constexpr int PARTS = product_sum<T, 1>::PARTS;
-    static constexpr int WARPS = S::DOWN * S::ACROSS; /* of a group */
+    static constexpr int WARPS = S::DOWN * S::ACROSS;    /* of a group */
     static constexpr int ENTRIES = S::SHARE * 4 * PARTS; /* of the finished sums, a thread's */
     /* Shared memory for the sums of all groups. */
     static constexpr int SUMS = S::SHARED ? S::GROUPS * S::THREADS * ENTRIES * 8 : 0;
@@ -120,8 +120,8 @@ template <typename T, typename S> class tile_product
                     const int down = 16 * m + 8 * (e % 2), far = 4 * (e / 2);
                     x[m][e] = conjugate_if(x_at[down * li + far * lk], a.conjugate);
                     if (MASKED)
-                        x[m][e] = mask.of(x[m][e],
-                                          below + mask.sign * (down - far - 8 * S::GROUPS * d));
+                        x[m][e] =
+                            mask.of(x[m][e], below + mask.sign * (down - far - 8 * S::GROUPS * d));
                 }
 #pragma unroll
             for (int m = 0; m < S::TILES_DOWN; m++)
@@ -167,7 +167,7 @@ template <typename T, typename S> class tile_product
 
   public:
     static constexpr int STAGES_BYTES = S::STAGES * STAGE * (int)sizeof(T) > SUMS
-                                            ? S::STAGES * STAGE * (int)sizeof(T)
+                                            ? S::STAGES *STAGE *(int)sizeof(T)
                                             : SUMS;
     /* Shared memory, with that for what other blocks of `share` send. */
     static constexpr int bytes(int share)
@@ -226,9 +226,8 @@ template <typename T, typename S> class tile_product
     __device__ __forceinline__ void add_blocks(void *memory, depth_share share, uint64_t *inbox)
     {
         const int each = ENTRIES / share.count;
-        double *const letters = reinterpret_cast<double *>(static_cast<char *>(memory) +
-                                                           STAGES_BYTES) +
-                                threadIdx.x;
+        double *const letters =
+            reinterpret_cast<double *>(static_cast<char *>(memory) + STAGES_BYTES) + threadIdx.x;
         if (threadIdx.x == 0)
             inbox_expect(inbox, (unsigned)((share.count - 1) * each * S::THREADS * 8));
 #pragma unroll
@@ -257,7 +256,8 @@ template <typename T, typename S> class tile_product
     template <typename F>
     __device__ __forceinline__ void each(int t, depth_share share, F &&visit) const
     {
-        const int tile = group() * S::SHARE + t, i = row() + tile / S::TILES_ACROSS * 16 + lane() / 4,
+        const int tile = group() * S::SHARE + t,
+                  i = row() + tile / S::TILES_ACROSS * 16 + lane() / 4,
                   j = column() + tile % S::TILES_ACROSS * 8 + 2 * (lane() % 4);
 #pragma unroll
         for (int e = 0; e < 4; e++)
