@@ -285,10 +285,11 @@ LIBSOLVER_API libsolver_status libsolver_potrf(libsolver_type type, libsolver_st
                                                void *stream);
 
 /* Large matrices.  Triangles are cut in halves until they are small (options.leaf), and all that is
- * not a small triangle becomes products, which cuBLAS computes; it is loaded when the first context
- * is made, from where the system's loader looks.  All is in place, with what memory the context
- * has. A call takes its arguments as BLAS and LAPACK do, launches on the caller's stream, allocates
- * nothing, waits for nothing and can be captured.
+ * not a small triangle becomes products: with triangles in place by kernels of our own, of matrices
+ * by those where they are small and by cuBLAS where they are large; it is loaded when the first
+ * context is made, from where the system's loader looks.  All is in place, with what memory the
+ * context has.  A call takes its arguments as BLAS and LAPACK do, launches on the caller's stream,
+ * allocates nothing, waits for nothing and can be captured.
  *
  * A context owns workspaces on the device that is current when it is made.  It serves one call at a
  * time, and calls on one stream: those that may overlap need a context each. */

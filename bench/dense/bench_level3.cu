@@ -187,14 +187,14 @@ template <typename T> class measuring
                            difference(x, y, n, false));
                     fflush(stdout);
                     if (multiplies)
-                        (n <= 512 ? small : square).add(v / u);
+                        (n < 512 ? small : square).add(v / u);
                     else if (n >= 256)
                         (count == n ? square : narrow).add(v / u);
                 }
             }
         narrow.print("trsm, 32 to 256 sides, n >= 256");
-        small.print("trmm, n <= 512");
-        square.print(multiplies ? "trmm, n > 512" : "trsm, square, n >= 512");
+        small.print("trmm, n < 512");
+        square.print(multiplies ? "trmm, n >= 512" : "trsm, square, n >= 512");
     }
 
     void inverses()

@@ -19,6 +19,20 @@ __device__ __forceinline__ void progress_tell(unsigned *word, unsigned value)
 {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
 }
+__device__ __forceinline__ unsigned long long progress_seen(const unsigned long long *word)
+{
+    unsigned long long seen;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(word) : "memory");
+    return seen;
+}
+/* Tells only that something has been read, so that it may be overwritten: a load whose value has
+ * come has been performed, and no fence is needed.  One would wait for all copies that the thread
+ * has on their way. */
+__device__ __forceinline__ void progress_tell_read(unsigned long long *word,
+                                                   unsigned long long value)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
 /* For words that several blocks raise, in any order: at least that from now on. */
 __device__ __forceinline__ void progress_raise(unsigned *word, unsigned least)
 {
@@ -30,12 +44,13 @@ __device__ __forceinline__ void progress_count(unsigned *word)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(word) : "memory");
 }
 /* Until it is at least that. */
-__device__ __forceinline__ unsigned progress_wait(const unsigned *word, unsigned least)
+template <typename Word, typename Least>
+__device__ __forceinline__ Word progress_wait(const Word *word, Least least)
 {
-    unsigned seen;
+    Word seen;
     do
         seen = progress_seen(word);
-    while (seen < least);
+    while (seen < (Word)least);
     return seen;
 }
 

@@ -9,12 +9,11 @@
 constexpr int64_t LEAF = 256;
 /* Order of the diagonal blocks that are inverted (bench_papers blocks, H100). */
 constexpr int64_t BLOCK = 512;
-/* Up to this order trmm copies what it multiplies (bench_level3, H200). */
-constexpr int64_t COPIED = 4096, COPY_COLUMNS = 256; /* of complex numbers, at a time */
+constexpr int64_t COPY_COLUMNS = 256; /* of products of trsm, complex numbers, at a time */
 
 /* Where parts of the device memory begin. */
 struct parts {
-    int64_t few = 0, scratch, inverses, sums, refused, copy, products, info, bytes;
+    int64_t few = 0, scratch, inverses, sums, refused, copy, room, products, info, bytes;
 
     explicit parts(const libsolver_dense_context &c)
     {
@@ -26,7 +25,8 @@ struct parts {
         sums = behind(inverses, c.inverse_bytes);
         refused = behind(sums, c.order * (int64_t)sizeof(double));
         copy = behind(refused, (c.order / 64 + 1) * (int64_t)sizeof(int64_t));
-        products = behind(copy, c.copy_bytes);
+        room = behind(copy, c.copy_bytes);
+        products = behind(room, PRODUCT_BYTES);
         info = behind(products, LEVEL3_CUBLAS_BYTES);
         bytes = behind(info, LEVEL3_INFOS * (int64_t)sizeof(int));
     }
@@ -51,9 +51,12 @@ static libsolver_status open_context(libsolver_dense_context &c)
     c.sums = memory + at.sums;
     c.refused = reinterpret_cast<int64_t *>(memory + at.refused);
     c.copy = memory + at.copy;
+    c.room = memory + at.room;
     c.products = memory + at.products;
     c.info = reinterpret_cast<int *>(memory + at.info);
-    const libsolver_status status = libsolver_trsm_workspace_init(c.few, c.few_bytes, nullptr);
+    libsolver_status status = libsolver_trsm_workspace_init(c.few, c.few_bytes, nullptr);
+    if (status == LIBSOLVER_OK)
+        status = status_of(cudaMemsetAsync(c.room, 0, PRODUCT_BYTES, nullptr));
     return status != LIBSOLVER_OK ? status : status_of(cudaStreamSynchronize(nullptr));
 }
 
@@ -83,7 +86,6 @@ extern "C" libsolver_status libsolver_dense_create(const libsolver_dense_options
     c->owns_handle = c->handle == nullptr;
     c->order = order;
     c->leaf = leaf;
-    c->copied = options != nullptr && options->leaf != 0 ? 0 : COPIED;
     c->form = form;
     c->block = block != 0 ? block : BLOCK;
     while (block == 0 && options != nullptr && options->leaf != 0 && c->block > leaf)

@@ -4,6 +4,7 @@
 #define DENSE_CUDA_LEVEL3_CONTEXT_H
 
 #include "dense/cuda/level3/cublas.h"
+#include "dense/cuda/level3/products.h"
 #include "dense/libsolver_dense.h"
 
 enum {
@@ -17,7 +18,6 @@ struct libsolver_dense_context {
     cublas_handle handle;
     int owns_handle;
     int64_t order, leaf;
-    int64_t copied; /* order up to which trmm copies */
     libsolver_dense_trsm_form form;
     int64_t block; /* order of the diagonal blocks that are inverted, where a type has room for that
                     */
@@ -28,7 +28,8 @@ struct libsolver_dense_context {
     void *inverses;   /* of diagonal blocks, half of the place of their making */
     void *sums;       /* of their rows, a double each */
     int64_t *refused; /* diagonal blocks that are substituted with */
-    void *copy;       /* of what trmm multiplies, or products of trsm */
+    void *copy;       /* products of trsm */
+    void *room;       /* multiply_triangle's */
     void *products;   /* cuBLAS's workspace */
     int *info;
     int64_t few_bytes, scratch_bytes, copy_bytes, inverse_bytes;

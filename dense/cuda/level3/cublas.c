@@ -41,11 +41,7 @@ static void load(void)
              find(library, "cublasSsyrk_v2", &calls.herk[LIBSOLVER_S]) &&
              find(library, "cublasDsyrk_v2", &calls.herk[LIBSOLVER_D]) &&
              find(library, "cublasCherk_v2", &calls.herk[LIBSOLVER_C]) &&
-             find(library, "cublasZherk_v2", &calls.herk[LIBSOLVER_Z]) &&
-             find(library, "cublasStrmm_v2", &calls.trmm[LIBSOLVER_S]) &&
-             find(library, "cublasDtrmm_v2", &calls.trmm[LIBSOLVER_D]) &&
-             find(library, "cublasCtrmm_v2", &calls.trmm[LIBSOLVER_C]) &&
-             find(library, "cublasZtrmm_v2", &calls.trmm[LIBSOLVER_Z]);
+             find(library, "cublasZherk_v2", &calls.herk[LIBSOLVER_Z]);
 }
 
 const cublas_calls *cublas_load(void)

@@ -15,8 +15,6 @@ extern "C" {
 #endif
 
 enum { CUBLAS_N = 0, CUBLAS_T = 1, CUBLAS_C = 2 }; /* cublasOperation_t */
-enum { CUBLAS_LEFT = 0, CUBLAS_RIGHT = 1 };        /* cublasSideMode_t */
-enum { CUBLAS_NON_UNIT = 0, CUBLAS_UNIT = 1 };     /* cublasDiagType_t */
 enum { CUBLAS_LOWER = 0, CUBLAS_UPPER = 1 };       /* cublasFillMode_t */
 enum { CUBLAS_HOST = 0, CUBLAS_ATOMICS_OFF = 0 };  /* cublasPointerMode_t, cublasAtomicsMode_t */
 
@@ -33,10 +31,6 @@ typedef int cublas_gemm_strided(cublas_handle handle, int trans_a, int trans_b, 
 /* C := alpha op(A) op(A)^H + beta C, alpha and beta real */
 typedef int cublas_herk(cublas_handle handle, int uplo, int trans, int n, int k, const void *alpha,
                         const void *a, int lda, const void *beta, void *c, int ldc);
-/* C := alpha op(A) B or alpha B op(A), A triangular */
-typedef int cublas_trmm(cublas_handle handle, int side, int uplo, int trans, int diag, int m, int n,
-                        const void *alpha, const void *a, int lda, const void *b, int ldb, void *c,
-                        int ldc);
 
 typedef struct cublas_calls {
     int (*create)(cublas_handle *handle);
@@ -48,7 +42,6 @@ typedef struct cublas_calls {
     cublas_gemm *gemm[4]; /* by libsolver_type */
     cublas_gemm_strided *gemm_strided[4];
     cublas_herk *herk[4];
-    cublas_trmm *trmm[4];
 } cublas_calls;
 
 /* Loaded once for the process, or NULL where there is none.  From any thread. */

@@ -12,7 +12,12 @@
 #include "dense/cuda/device/launch.cuh"
 #include "dense/cuda/device/type.cuh"
 #include "dense/cuda/level3/context.h"
+#include "dense/cuda/level3/products.h"
 #include "dense/cuda/level3/small.cuh"
+
+/* bench_level3, H100: trmm is one launch up to this order, or for that few columns, beyond which
+ * large products by cuBLAS are faster. */
+constexpr int64_t LARGEST_PRODUCT = 4096, FEW_COLUMNS = 1024;
 
 template <typename T> struct matrix {
     T *entry;
@@ -79,10 +84,14 @@ template <typename T> class recursion
     void multiply_add_to(matrix<T> c, int64_t m, int64_t n, int64_t k, T alpha, matrix<const T> a,
                          libsolver_transpose ta, matrix<const T> b, libsolver_transpose tb, T beta)
     {
-        if (status == LIBSOLVER_OK &&
-            context.cublas->gemm[type](context.handle, operation(ta), operation(tb), (int)m, (int)n,
-                                       (int)k, &alpha, a.entry, (int)a.ld, b.entry, (int)b.ld,
-                                       &beta, c.entry, (int)c.ld) != 0)
+        const matrix_operands<T> o = {ta,   tb,      m,    n,    k,       alpha, a.entry,
+                                      a.ld, b.entry, b.ld, beta, c.entry, c.ld};
+        if (status == LIBSOLVER_OK && is_small_product(o))
+            note(multiply_matrices(best_way(o), o, stream));
+        else if (status == LIBSOLVER_OK &&
+                 context.cublas->gemm[type](context.handle, operation(ta), operation(tb), (int)m,
+                                            (int)n, (int)k, &alpha, a.entry, (int)a.ld, b.entry,
+                                            (int)b.ld, &beta, c.entry, (int)c.ld) != 0)
             note(LIBSOLVER_CUDA);
     }
     /* the triangle `uplo` of C := alpha op(A) op(A)^H + beta C */
@@ -141,30 +150,10 @@ template <typename T> class recursion
             multiply_add_to(b.from(h.later, 0), h.later_order, count, h.first_order, alpha, beside,
                             f.c.trans, {b.at(h.first, 0), b.ld}, LIBSOLVER_NO_TRANSPOSE, beta);
     }
-    /* B := alpha op(A) B or alpha B op(A) from a copy, as much of B at a time as there is room for:
-     * up to orders where the copy does not count, one large launch is faster than many. */
-    void multiply_copy(const factor<T> &f, int64_t n, int64_t count, T alpha, matrix<T> b)
+    void multiply_at_once(const triangle_operands<T> &o)
     {
-        const int64_t room = context.copy_bytes / (int64_t)sizeof(T) / n,
-                      most = room > 64 ? room / 64 * 64 : room;
-        const cublas_calls &calls = *context.cublas;
-        for (int64_t done = 0; done < count && status == LIBSOLVER_OK; done += most) {
-            const int64_t width = min(most, count - done), rows = f.right ? width : n,
-                          columns = f.right ? n : width;
-            T *const from = f.right ? b.at(done, 0) : b.at(0, done);
-            note(status_of(cudaMemcpy2DAsync(context.copy, (size_t)rows * sizeof(T), from,
-                                             (size_t)b.ld * sizeof(T), (size_t)rows * sizeof(T),
-                                             (size_t)columns, cudaMemcpyDeviceToDevice,
-                                             (cudaStream_t)stream)));
-            if (status == LIBSOLVER_OK &&
-                calls.trmm[type](context.handle, f.right ? CUBLAS_RIGHT : CUBLAS_LEFT,
-                                 f.c.uplo == LIBSOLVER_LOWER ? CUBLAS_LOWER : CUBLAS_UPPER,
-                                 operation(f.c.trans),
-                                 f.c.diag == LIBSOLVER_UNIT ? CUBLAS_UNIT : CUBLAS_NON_UNIT,
-                                 (int)rows, (int)columns, &alpha, f.a.entry, (int)f.a.ld,
-                                 context.copy, (int)rows, from, (int)b.ld) != 0)
-                note(LIBSOLVER_CUDA);
-        }
+        if (status == LIBSOLVER_OK)
+            note(multiply_triangle(context.room, best_way(o), o, stream));
     }
     static matrix<T> part(const factor<T> &f, matrix<T> b, int64_t k)
     {
@@ -211,14 +200,8 @@ template <typename T> class recursion
     /* B := alpha op(A) B or alpha B op(A) */
     void multiply(const factor<T> &f, int64_t n, int64_t count, T alpha, matrix<T> b)
     {
-        if (n <= context.leaf) {
-            at_once(f, n, count, b, [&](const solve_batch<T> &batch) {
-                return multiply_batched(batch, alpha, stream);
-            });
-            return;
-        }
-        if (n <= context.copied) {
-            multiply_copy(f, n, count, alpha, b);
+        if (n <= LARGEST_PRODUCT || count <= FEW_COLUMNS) {
+            multiply_at_once({f.c, f.right, n, count, alpha, f.a.entry, f.a.ld, b.entry, b.ld});
             return;
         }
         const halves h = cut(f, n);

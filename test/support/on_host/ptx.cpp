@@ -129,6 +129,15 @@ void progress_tell(unsigned *word, unsigned value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
+unsigned long long progress_seen(const unsigned long long *word)
+{
+    take_turns();
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+void progress_tell_read(unsigned long long *word, unsigned long long value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
 
 void progress_raise(unsigned *word, unsigned least)
 {
@@ -188,6 +197,7 @@ template <int N> void copies_wait()
 }
 template void copies_wait<0>();
 template void copies_wait<1>();
+template void copies_wait<2>();
 
 int cluster_rank()
 {
