@@ -7,6 +7,9 @@
 
 /* Triangles up to this order are left to the kernels of the batches (bench_level3, H200). */
 constexpr int64_t LEAF = 256;
+/* trmm is one launch up to that order, and to so many columns, beyond which large products by
+ * cuBLAS are faster (bench_level3, H100). */
+constexpr int64_t WHOLE = 4096, FEW_COLUMNS = 1024;
 
 /* Where parts of the device memory begin. */
 struct parts {
@@ -70,6 +73,9 @@ extern "C" libsolver_status libsolver_dense_create(const libsolver_dense_options
     c->owns_handle = c->handle == nullptr;
     c->order = order;
     c->leaf = leaf;
+    const bool chosen = options != nullptr && options->leaf != 0;
+    c->whole = chosen ? leaf : WHOLE;
+    c->few_columns = chosen ? 64 : FEW_COLUMNS;
     c->few_bytes = libsolver_trsm_workspace_bytes(order, 64);
     c->scratch_bytes = std::max(libsolver_potrf_workspace_bytes(LIBSOLVER_Z, order),
                                 leaf * order * 2 * (int64_t)sizeof(double));

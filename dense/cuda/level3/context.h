@@ -17,6 +17,7 @@ struct libsolver_dense_context {
     cublas_handle handle;
     int owns_handle;
     int64_t order, leaf;
+    int64_t whole, few_columns; /* trmm is one launch up to that order, or to so few columns */
     /* on the device, parts of one allocation */
     void *memory;
     void *few;      /* libsolver_trsm's workspace */
