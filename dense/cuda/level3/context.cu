@@ -10,6 +10,9 @@ constexpr int64_t LEAF = 256;
 /* Order of the diagonal blocks that are inverted (bench_papers blocks, H100). */
 constexpr int64_t BLOCK = 512;
 constexpr int64_t COPY_COLUMNS = 256; /* of products of trsm, complex numbers, at a time */
+/* trmm is one launch up to that order, and to so many columns, beyond which large products by
+ * cuBLAS are faster (bench_level3, H100). */
+constexpr int64_t WHOLE = 4096, FEW_COLUMNS = 1024;
 
 /* Where parts of the device memory begin. */
 struct parts {
@@ -88,8 +91,11 @@ extern "C" libsolver_status libsolver_dense_create(const libsolver_dense_options
     c->leaf = leaf;
     c->form = form;
     c->block = block != 0 ? block : BLOCK;
-    while (block == 0 && options != nullptr && options->leaf != 0 && c->block > leaf)
+    const bool chosen = options != nullptr && options->leaf != 0;
+    while (block == 0 && chosen && c->block > leaf)
         c->block /= 2;
+    c->whole = chosen ? leaf : WHOLE;
+    c->few_columns = chosen ? 64 : FEW_COLUMNS;
     c->few_bytes = libsolver_trsm_workspace_bytes(order, 64);
     const int64_t entry = 2 * (int64_t)sizeof(double),
                   tiles = std::max<int64_t>(order + 63, 64) / 64;

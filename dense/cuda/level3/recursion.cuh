@@ -15,10 +15,6 @@
 #include "dense/cuda/level3/products.h"
 #include "dense/cuda/level3/small.cuh"
 
-/* bench_level3, H100: trmm is one launch up to this order, or for that few columns, beyond which
- * large products by cuBLAS are faster. */
-constexpr int64_t LARGEST_PRODUCT = 4096, FEW_COLUMNS = 1024;
-
 template <typename T> struct matrix {
     T *entry;
     int64_t ld;
@@ -200,7 +196,7 @@ template <typename T> class recursion
     /* B := alpha op(A) B or alpha B op(A) */
     void multiply(const factor<T> &f, int64_t n, int64_t count, T alpha, matrix<T> b)
     {
-        if (n <= LARGEST_PRODUCT || count <= FEW_COLUMNS) {
+        if (n <= context.whole || count <= context.few_columns) {
             multiply_at_once({f.c, f.right, n, count, alpha, f.a.entry, f.a.ld, b.entry, b.ld});
             return;
         }
