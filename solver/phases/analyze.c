@@ -172,7 +172,7 @@ static void choose_side(libsolver_analysis *s, int cholesky)
 }
 
 /* Whether nothing but the CPU backend's solves is to follow a Cholesky factorization. */
-static int allow_simplicial(const libsolver_analysis *s)
+static int keeps_cholesky(const libsolver_analysis *s)
 {
     return s->backend == by_type[s->type].cpu && s->schur_size == 0;
 }
@@ -225,7 +225,7 @@ static libsolver_status plan(libsolver_analysis *s, int cholesky, const double *
         .matched_dual = is_perfect ? matched->u : NULL,
         .expects_cholesky = cholesky,
         .expects_matching = s->options.matching == LIBSOLVER_ON,
-        .allow_simplicial = cholesky && allow_simplicial(s),
+        .keeps_cholesky = cholesky && keeps_cholesky(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,
         .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
