@@ -15,9 +15,9 @@
  *
  * Where it lies:   | panel m x k | d, e: k each | index m | up m |   (Cholesky: panel only)
  *
- * A small panel of Cholesky is packed: column j from its diagonal on, m - j rows right behind those
- * of column j - 1.  Solves then read L and nothing else, one front behind the other.  It is made in
- * the scratch of a thread. */
+ * A small panel of Cholesky may be packed: column j from its diagonal on, m - j rows right behind
+ * those of column j - 1.  Solves then read L and nothing else, one front behind the other.  It is
+ * made in the scratch of a thread. */
 typedef struct node {
     int32_t m, k, p;
     int32_t packed;
