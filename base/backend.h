@@ -32,12 +32,12 @@ typedef struct backend_problem {
     const double *matched_dual;   /* n: the rows' dual variables; both NULL without a matching */
     int expects_cholesky;         /* predict assumes Cholesky (1) or LDL^T (0), */
     int expects_matching;         /* and for LDL^T scaling by matching (1) or not (0) */
-    int allow_simplicial; /* Cholesky is likely, and only the CPU backend needs the factor as fronts
-                           */
-    int for_latency;      /* very many solves: preparing for them may take any amount of memory */
-    int for_few;          /* few solves: nothing is prepared for them */
-    int may_fall_back;    /* if a device fails or lacks memory, the CPU does its work */
-    int is_elsewhere;     /* Cholesky factors are likely to be made by set_cholesky */
+    int keeps_cholesky; /* Cholesky is likely, and nothing but the CPU backend reads its factor,
+                           which may lie as solves there like it: by columns, or packed */
+    int for_latency;    /* very many solves: preparing for them may take any amount of memory */
+    int for_few;        /* few solves: nothing is prepared for them */
+    int may_fall_back;  /* if a device fails or lacks memory, the CPU does its work */
+    int is_elsewhere;   /* Cholesky factors are likely to be made by set_cholesky */
 } backend_problem;
 
 typedef enum backend_scaling {

@@ -14,7 +14,8 @@ In each round every program runs once, one after the other, ours first; each rea
 row is left out: what is compared are warm calls.  Figures are medians over the rounds, in milliseconds, with the ratio of the best
 peer to ours behind: below 1 we are behind, and the cell is marked.  `total` is analysis, first factorization and one solve; the best
 peer is the one with the least total, not the best of each phase.  A peer counts only where its own backward error, without
-refinement, is at most 1e-10; where none is, the best of them stands in brackets and is left out of the means.
+refinement, is at most 1e-10 and not 0: a program whose maximum passes over NaN prints 0 for it, and a right solution of more than a
+diagonal has rounding errors.  Where none counts, the best of them stands in brackets and is left out of the means.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
 import csv
@@ -49,7 +50,7 @@ def parse_ours(text):
 
 def parse_peers(text):
     """Lines of the peers' programs -> [(solver, row)], like parse_ours.  Where a program times only one factorization, it counts as
-    first and later.  A failed one has an infinite error."""
+    first and later.  A failed one has an infinite error, and so has one that may hide NaN."""
     rows = []
     for line in text.splitlines():
         words = line.split()
@@ -57,7 +58,8 @@ def parse_peers(text):
         if len(words) < 2 or "analyse" not in values:
             continue
         error = float(values.get("berr", "nan"))
-        failed = "NOT-SPD" in words or int(values.get("err", 0)) != 0 or int(values.get("info", 0)) < 0
+        hides_nan = error == 0 and int(values.get("nnz", 1)) != int(values.get("n", 0))
+        failed = hides_nan or "NOT-SPD" in words or int(values.get("err", 0)) != 0 or int(values.get("info", 0)) < 0
         first, refactorize = float(values["factor"]), float(values.get("refactor", values["factor"]))
         analyze, solve_1, solve_16 = (float(values[key]) for key in ("analyse", "solve1", "solve16"))
         seconds = [analyze, refactorize, solve_1, solve_16, analyze + first + solve_1]

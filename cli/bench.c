@@ -312,6 +312,7 @@ static void write_line(const bench_run *run, const failure *f, json *j)
     json_string(j, "kind", s->factor ? kind_name(factor.kind) : NULL);
     json_string(j, "backend", s->factor ? backend_name(factor.backend_solve) : NULL);
     json_integer_or_null(j, "threads", s->factor, factor.threads);
+    json_string(j, "instruction_set", libsolver_instruction_set());
     json_real(j, "analyze_s", run->analyze);
     json_real(j, "factorize_s", run->factorize);
     json_real(j, "refactorize_s", run->refactorize);

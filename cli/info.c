@@ -1,6 +1,8 @@
 /* cli/info.c: `libsolver info`, what this build contains, found by asking the library
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "commands.h"
+#include "json.h"
+#include "output.h"
 
 /* Factorizes the 1 x 1 matrix [1]: the status tells whether what the options ask for is built. */
 static libsolver_status probe(libsolver_type type, const libsolver_options *options, int *threads)
@@ -25,59 +27,137 @@ static libsolver_status probe(libsolver_type type, const libsolver_options *opti
     return status;
 }
 
-static void print_built(const char *title, const char *const *names, const bool *built, int count)
+/* What is asked for one after the other: precisions, orderings, backends. */
+#define NAMES 4
+#define DEVICES 16
+typedef struct list {
+    const char *title;
+    int count;
+    const char *names[NAMES], *keys[NAMES]; /* in the report, in JSON */
+    bool built[NAMES];
+} list;
+
+typedef struct facts {
+    list precisions, orderings, backends;
+    int threads;
+    libsolver_status devices_status;
+    int device_count;
+    libsolver_device devices[DEVICES];
+} facts;
+
+static void find_facts(facts *w)
 {
-    printf("%-11s", title);
-    for (int k = 0; k < count; k++)
-        printf("%s%s%s", k ? ", " : "", names[k], built[k] ? "" : " (not in this build)");
+    libsolver_options options;
+    *w = (facts){.precisions = {"precisions",
+                                4,
+                                {"real double (d)", "real single (s)", "complex double (z)",
+                                 "complex single (c)"},
+                                {"d", "s", "z", "c"},
+                                {false}},
+                 .orderings = {"orderings",
+                               4,
+                               {"AMD", "nested dissection", "METIS", "natural"},
+                               {"amd", "nd", "metis", "natural"},
+                               {false}},
+                 .backends = {"backends", 2, {"CPU", "GPU"}, {"cpu", "gpu"}, {false}}};
+    libsolver_options_default(&options);
+    for (int type = 0; type < 4; type++)
+        w->precisions.built[type] =
+            probe((libsolver_type)type, &options, &w->threads) != LIBSOLVER_NOT_BUILT;
+    for (int k = 0; k < 4; k++) {
+        options.ordering = (libsolver_ordering)(LIBSOLVER_ORDERING_AMD + k);
+        w->orderings.built[k] = probe(LIBSOLVER_D, &options, NULL) != LIBSOLVER_NOT_BUILT;
+    }
+    options.ordering = LIBSOLVER_ORDERING_AUTO;
+    for (int k = 0; k < 2; k++) {
+        options.backend = (libsolver_backend)(LIBSOLVER_BACKEND_CPU + k);
+        w->backends.built[k] = probe(LIBSOLVER_D, &options, NULL) != LIBSOLVER_NOT_BUILT;
+    }
+    w->devices_status = libsolver_devices(DEVICES, w->devices, &w->device_count);
+    w->device_count = w->devices_status < 0 ? 0 : w->device_count;
+    w->device_count = w->device_count > DEVICES ? DEVICES : w->device_count;
+}
+
+static void print_list(const list *l)
+{
+    printf("%-11s", l->title);
+    for (int k = 0; k < l->count; k++)
+        printf("%s%s%s", k ? ", " : "", l->names[k], l->built[k] ? "" : " (not in this build)");
     putchar('\n');
 }
 
-static void print_devices(void)
+static void print_devices(const facts *w)
 {
-    libsolver_device devices[16];
-    int count = 0;
-    libsolver_status status = libsolver_devices(16, devices, &count);
+    const libsolver_device *d = w->devices;
     printf("%-11s", "devices");
-    if (status < 0 || count == 0)
-        printf("%s\n", status == LIBSOLVER_NOT_BUILT ? "none (built without CUDA)"
-                       : status < 0                  ? libsolver_context_message(NULL)
-                                                     : "none found");
-    for (int k = 0; k < count && k < 16; k++)
+    if (w->device_count == 0)
+        printf("%s\n", w->devices_status == LIBSOLVER_NOT_BUILT ? "none (built without CUDA)"
+                       : w->devices_status < 0                  ? libsolver_context_message(NULL)
+                                                                : "none found");
+    for (int k = 0; k < w->device_count; k++)
         printf("%s%d: %s, compute capability %d.%d, %d multiprocessors, %.1f GiB\n",
-               k ? "           " : "", k, devices[k].name, devices[k].compute_major,
-               devices[k].compute_minor, devices[k].multiprocessors,
-               (double)devices[k].bytes / (1 << 30));
+               k ? "           " : "", k, d[k].name, d[k].compute_major, d[k].compute_minor,
+               d[k].multiprocessors, (double)d[k].bytes / (1 << 30));
+}
+
+static void print_facts(const facts *w)
+{
+    printf("libsolver  %s\n", libsolver_version());
+    print_list(&w->precisions);
+    print_list(&w->orderings);
+    print_list(&w->backends);
+    printf("threads    %d\n", w->threads);
+    printf("processor  %s kernels\n", libsolver_instruction_set());
+    print_devices(w);
+}
+
+static void write_list(const list *l, json *j)
+{
+    json_open(j, l->title);
+    for (int k = 0; k < l->count; k++)
+        json_boolean(j, l->keys[k], l->built[k]);
+    json_close(j);
+}
+
+static void write_facts(const facts *w, json *j)
+{
+    json_open(j, NULL);
+    json_string(j, "version", libsolver_version());
+    write_list(&w->precisions, j);
+    write_list(&w->orderings, j);
+    write_list(&w->backends, j);
+    json_integer(j, "threads", w->threads);
+    json_string(j, "instruction_set", libsolver_instruction_set());
+    json_open_list(j, "devices");
+    for (int k = 0; k < w->device_count; k++) {
+        const libsolver_device *d = &w->devices[k];
+        json_open_item(j);
+        json_string(j, "name", d->name);
+        json_integer(j, "compute_major", d->compute_major);
+        json_integer(j, "compute_minor", d->compute_minor);
+        json_integer(j, "multiprocessors", d->multiprocessors);
+        json_integer(j, "bytes", (int64_t)d->bytes);
+        json_close(j);
+    }
+    json_close_list(j);
+    json_close(j);
+    json_end_line(j);
 }
 
 int command_info(const settings *s, failure *f)
 {
-    static const char *const precisions[] = {"real double (d)", "real single (s)",
-                                             "complex double (z)", "complex single (c)"};
-    static const char *const backends[] = {"CPU", "GPU"};
-    static const char *const orderings[] = {"AMD", "nested dissection", "METIS", "natural"};
-    bool built[4];
-    int threads = 0;
-    libsolver_options options;
-    libsolver_options_default(&options);
-    (void)s;
-
-    printf("libsolver  %s\n", libsolver_version());
-    for (int type = 0; type < 4; type++)
-        built[type] = probe((libsolver_type)type, &options, &threads) != LIBSOLVER_NOT_BUILT;
-    print_built("precisions", precisions, built, 4);
-    for (int k = 0; k < 4; k++) {
-        options.ordering = (libsolver_ordering)(LIBSOLVER_ORDERING_AMD + k);
-        built[k] = probe(LIBSOLVER_D, &options, NULL) != LIBSOLVER_NOT_BUILT;
-    }
-    print_built("orderings", orderings, built, 4);
-    options.ordering = LIBSOLVER_ORDERING_AUTO;
-    for (int k = 0; k < 2; k++) {
-        options.backend = (libsolver_backend)(LIBSOLVER_BACKEND_CPU + k);
-        built[k] = probe(LIBSOLVER_D, &options, NULL) != LIBSOLVER_NOT_BUILT;
-    }
-    print_built("backends", backends, built, 2);
-    printf("threads    %d\n", threads);
-    print_devices();
+    facts w;
+    json line = {0};
+    find_facts(&w);
+    if (!s->json || !output_is_printed(s->json))
+        print_facts(&w);
+    if (!s->json)
+        return f->code;
+    write_facts(&w, &line);
+    if (line.failed)
+        failure_memory(f, s->json);
+    else
+        output_store(s->json, line.text, line.length, f);
+    json_free(&line);
     return f->code;
 }

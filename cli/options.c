@@ -17,7 +17,7 @@ static const struct command_entry {
     {"bench", COMMAND_BENCH, 1, 1 << 30, "PROBLEM...", "time every phase, one JSON line a problem"},
     {"generate", COMMAND_GENERATE, 1, 1, "PROBLEM -o FILE",
      "write a problem as a Matrix Market file"},
-    {"info", COMMAND_INFO, 0, 0, "", "version, what this build contains, devices"},
+    {"info", COMMAND_INFO, 0, 0, "", "version, what this build contains, instruction set, devices"},
 };
 
 typedef enum value_kind {
@@ -65,7 +65,7 @@ static const struct option_entry {
      "many"},
     {"--memory-limit", "BYTES", BOTH, VALUE_BYTES, 1, offsetof(settings, memory_limit),
      "of host memory, the problem and the vectors included; K, M, G may follow the number"},
-    {"--json", "FILE|-", BOTH, VALUE_TEXT, 0, offsetof(settings, json),
+    {"--json", "FILE|-", BOTH | COMMAND_INFO, VALUE_TEXT, 0, offsetof(settings, json),
      "write the results as JSON; -: on standard output, in place of the report"},
     {"--profile", "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, offsetof(settings, profile),
      "with --backend gpu: where the time of a solve goes, to PREFIX.PROBLEM.json and .svg; that of "
@@ -293,9 +293,8 @@ void print_help(const settings *s, FILE *to)
         if (!s->help_on || s->help_on == commands[k].command)
             fprintf(to, "libsolver %-8s %-26s %s\n", commands[k].name, commands[k].operands,
                     commands[k].help);
-    if (s->help_on != COMMAND_INFO)
-        fprintf(to, "\nOptions%s:\n",
-                s->help_on ? "" : " (libsolver COMMAND --help: those of one command)");
+    fprintf(to, "\nOptions%s:\n",
+            s->help_on ? "" : " (libsolver COMMAND --help: those of one command)");
     for (size_t k = 0; k < LENGTH(options); k++)
         if (!s->help_on || s->help_on & options[k].commands)
             print_option(&options[k], to);

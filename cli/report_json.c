@@ -62,6 +62,7 @@ static void write_backend(const report *r, json *j)
     json_string(j, "solve", r->factorized ? backend_name(r->factor.backend_solve) : NULL);
     json_string(j, "device", r->factorized ? device_name(r->factor.backend_solve, &device) : NULL);
     json_integer_or_null(j, "threads", r->factorized, r->factor.threads);
+    json_string(j, "instruction_set", libsolver_instruction_set());
     json_close(j);
 }
 

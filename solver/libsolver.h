@@ -141,6 +141,12 @@ LIBSOLVER_API void libsolver_options_default(libsolver_options *options);
 /* "MAJOR.MINOR.PATCH" of the library that is linked. */
 LIBSOLVER_API const char *libsolver_version(void);
 
+/* The largest instruction set that kernels of the CPU backend are taken from, by what this
+ * processor and the build have: "AVX-512", "AVX2" (with FMA) or "plain", what every processor of
+ * the family has.  Results are the same on every run with one set; with another their last bits may
+ * differ. */
+LIBSOLVER_API const char *libsolver_instruction_set(void);
+
 /* ---- Simple level ---------------------------------------------------------------------------- */
 
 /* Analyses and factorizes A (values wanted).  options: NULL for the defaults.  *factor owns

@@ -4,23 +4,29 @@
  *
  * A block of right-hand sides is kept by rows.  The kernels read a panel once, a few columns at a
  * time.  They are compiled for several instruction sets; which are taken depends on the processor
- * alone. */
+ * alone.
+ *
+ * A panel is stored by columns, all of m rows, or packed: column j from the diagonal on, m - j rows
+ * right behind those of column j - 1.  Row i >= j of column j is then at i + j m - j (j + 1) / 2.
+ */
 #ifndef DENSE_CPU_SUBSTITUTE_H
 #define DENSE_CPU_SUBSTITUTE_H
 
 #include "base/scalar.h"
 
-/* L: the first p columns of a lower triangle of m rows, leading dimension ld, L11 with a unit
- * diagonal if `unit`.  Row i of z, of x and of y: `width` scalars at i width, where width =
- * substitution_width of something.
+/* L: the first p columns of a lower triangle of m rows, leading dimension ld, or packed with ld =
+ * m; L11 with a unit diagonal if `unit`.  Row i of z, of x and of y: `width` scalars at i width,
+ * where width = substitution_width of something.
  *
  * forward:   z(0:p) := L11^-1 z(0:p),  z(p:m) -= L21 z(0:p)
  * backward:  z(0:p) := L11^-T (z(0:p) - L21^T z(p:m))
  * product:             y -= A x,    A rows x columns
  * product_transposed:  y -= A^T x */
 typedef struct substitution {
-    void (*forward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z);
-    void (*backward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z);
+    void (*forward)(int m, int p, int ld, int packed, int unit, const scalar *l, int width,
+                    scalar *z);
+    void (*backward)(int m, int p, int ld, int packed, int unit, const scalar *l, int width,
+                     scalar *z);
     void (*product)(int rows, int columns, int ld, const scalar *a, int width, const scalar *x,
                     scalar *y);
     void (*product_transposed)(int rows, int columns, int ld, const scalar *a, int width,
@@ -39,11 +45,14 @@ static inline int64_t substitution_width(int64_t c)
     return c == 1 ? 1 : (bytes - rest + fill) / (int64_t)sizeof(scalar);
 }
 
+/* Panels of more entries are not packed here. */
+#define SUBSTITUTE_LARGE 262144
+
 /* forward and backward with a whole panel, ld = m.  A large one is cut by size alone, into OpenMP
  * tasks. */
-void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit,
+void NAME(substitute_forward)(const substitution *kernels, int m, int p, int packed, int unit,
                               const scalar *panel, int width, scalar *z);
-void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit,
+void NAME(substitute_backward)(const substitution *kernels, int m, int p, int packed, int unit,
                                const scalar *panel, int width, scalar *z);
 
 #endif

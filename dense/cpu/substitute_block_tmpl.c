@@ -68,28 +68,32 @@ static inline int columns_at_a_time(int m, int p, int width)
     return width <= strip_most ? p : columns < 8 ? 8 : columns;
 }
 
-static void forward(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z)
+static void forward(int m, int p, int ld, int packed, int unit, const scalar *l, int width,
+                    scalar *z)
 {
     const int step = columns_at_a_time(m, p, width);
     for (int j = 0; j < p; j += step) {
         const int columns = p - j < step ? p - j : step;
         for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
             bytes = strip_bytes(width, c);
-            CALL_STRIP(bytes, forward, m - j, columns, ld, unit, l + j * ((ptrdiff_t)ld + 1), width,
+            CALL_STRIP(bytes, forward, m - j, columns, packed ? ld - j : ld, packed, unit,
+                       l + substitution_column(ld, packed, j) + j, width,
                        z + (ptrdiff_t)j * width + c);
         }
     }
 }
 
-static void backward(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z)
+static void backward(int m, int p, int ld, int packed, int unit, const scalar *l, int width,
+                     scalar *z)
 {
     const int step = columns_at_a_time(m, p, width);
     for (int end = p; end > 0; end -= step) {
         const int j = end > step ? end - step : 0;
         for (int c = 0, bytes; c < width; c += bytes / (int)sizeof(scalar)) {
             bytes = strip_bytes(width, c);
-            CALL_STRIP(bytes, backward, m - j, end - j, ld, unit, l + j * ((ptrdiff_t)ld + 1),
-                       width, z + (ptrdiff_t)j * width + c);
+            CALL_STRIP(bytes, backward, m - j, end - j, packed ? ld - j : ld, packed, unit,
+                       l + substitution_column(ld, packed, j) + j, width,
+                       z + (ptrdiff_t)j * width + c);
         }
     }
 }

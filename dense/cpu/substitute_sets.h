@@ -6,6 +6,13 @@
 #include "dense/cpu/sets.h"
 #include "dense/cpu/substitute.h"
 
+/* From row i of a panel's first column to row i of column j.  What is left below and behind column
+ * j is such a panel too; packed, of leading dimension ld - j. */
+static inline ptrdiff_t substitution_column(ptrdiff_t ld, int packed, int j)
+{
+    return j * ld - (packed ? (ptrdiff_t)j * (j + 1) / 2 : 0);
+}
+
 /* [ahead] */
 extern const substitution NAME(single_substitution_plain)[2], NAME(single_substitution_avx2)[2],
     NAME(single_substitution_avx512)[2];

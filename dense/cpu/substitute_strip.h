@@ -87,23 +87,31 @@ static inline void STRIP(divide)(row *x, scalar a)
 /* The functions of W columns are inlined with W a constant, at most BLOCK_W. */
 
 /* y(0:rows) -= A x,  A rows x W */
-static inline void STRIP(minus_columns)(const int W, int rows, ptrdiff_t ld, const scalar *a,
-                                        const row *x, int width, scalar *y)
+static inline void STRIP(minus_columns)(const int W, int rows, ptrdiff_t ld, int packed,
+                                        const scalar *a, const row *x, int width, scalar *y)
 {
+    const scalar *column[BLOCK_W];
+#pragma GCC unroll 8
+    for (int j = 0; j < W; j++)
+        column[j] = a + substitution_column(ld, packed, j);
     for (int i = 0; i < rows; i++) {
         row sum = STRIP(load)(y + (ptrdiff_t)i * width);
 #pragma GCC unroll 8
         for (int j = 0; j < W; j++)
-            STRIP(minus_product)(&sum, a[i + j * ld], &x[j]);
+            STRIP(minus_product)(&sum, column[j][i], &x[j]);
         STRIP(store)(y + (ptrdiff_t)i * width, &sum);
     }
 }
 
 /* y(0:W) -= A^T x,  A rows x W */
-static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, const scalar *a,
-                                     int width, const scalar *x, row *y)
+static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, int packed,
+                                     const scalar *a, int width, const scalar *x, row *y)
 {
     row sum[BLOCK_W];
+    const scalar *column[BLOCK_W];
+#pragma GCC unroll 8
+    for (int j = 0; j < W; j++)
+        column[j] = a + substitution_column(ld, packed, j);
 #pragma GCC unroll 8
     for (int j = 0; j < W; j++)
         for (int k = 0; k < VECTORS; k++) {
@@ -116,7 +124,7 @@ static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, const 
         const row z = STRIP(load)(x + (ptrdiff_t)i * width);
 #pragma GCC unroll 8
         for (int j = 0; j < W; j++) {
-            const scalar l = a[i + j * ld];
+            const scalar l = column[j][i];
             for (int k = 0; k < VECTORS; k++) {
 #if SCALAR_COMPLEX
                 sum[j].v[k] += (real)creal(l) * z.v[k];
@@ -138,7 +146,7 @@ static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, const 
 }
 
 /* The next W of the columns of forward. */
-static inline void STRIP(forward_columns)(const int W, int m, ptrdiff_t ld, int unit,
+static inline void STRIP(forward_columns)(const int W, int m, ptrdiff_t ld, int packed, int unit,
                                           const scalar *l, int width, scalar *z)
 {
     row x[BLOCK_W];
@@ -147,41 +155,43 @@ static inline void STRIP(forward_columns)(const int W, int m, ptrdiff_t ld, int 
         x[j] = STRIP(load)(z + (ptrdiff_t)j * width);
 #pragma GCC unroll 8
         for (int q = 0; q < j; q++)
-            STRIP(minus_product)(&x[j], l[j + q * ld], &x[q]);
+            STRIP(minus_product)(&x[j], l[j + substitution_column(ld, packed, q)], &x[q]);
         if (!unit)
-            STRIP(divide)(&x[j], l[j + j * ld]);
+            STRIP(divide)(&x[j], l[j + substitution_column(ld, packed, j)]);
         STRIP(turn)(&x[j]);
         STRIP(store)(z + (ptrdiff_t)j * width, &x[j]);
     }
-    STRIP(minus_columns)(W, m - W, ld, l + W, x, width, z + (ptrdiff_t)W * width);
+    STRIP(minus_columns)(W, m - W, ld, packed, l + W, x, width, z + (ptrdiff_t)W * width);
 }
 
-static inline void STRIP(backward_columns)(const int W, int m, ptrdiff_t ld, int unit,
+static inline void STRIP(backward_columns)(const int W, int m, ptrdiff_t ld, int packed, int unit,
                                            const scalar *l, int width, scalar *z)
 {
     row x[BLOCK_W];
 #pragma GCC unroll 8
     for (int j = 0; j < W; j++)
         x[j] = STRIP(load)(z + (ptrdiff_t)j * width);
-    STRIP(minus_dots)(W, m - W, ld, l + W, width, z + (ptrdiff_t)W * width, x);
+    STRIP(minus_dots)(W, m - W, ld, packed, l + W, width, z + (ptrdiff_t)W * width, x);
 #pragma GCC unroll 8
     for (int j = W - 1; j >= 0; j--) {
 #pragma GCC unroll 8
         for (int q = j + 1; q < W; q++)
-            STRIP(minus_product)(&x[j], l[q + j * ld], &x[q]);
+            STRIP(minus_product)(&x[j], l[q + substitution_column(ld, packed, j)], &x[q]);
         if (!unit)
-            STRIP(divide)(&x[j], l[j + j * ld]);
+            STRIP(divide)(&x[j], l[j + substitution_column(ld, packed, j)]);
         STRIP(turn)(&x[j]);
         STRIP(store)(z + (ptrdiff_t)j * width, &x[j]);
     }
 }
 
-static void STRIP(forward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z)
+static void STRIP(forward)(int m, int p, int ld, int packed, int unit, const scalar *l, int width,
+                           scalar *z)
 {
-    const ptrdiff_t step = (ptrdiff_t)ld + 1;
     int j = 0;
 #define COLUMNS(W) \
-    STRIP(forward_columns)(W, m - j, ld, unit, l + j * step, width, z + (ptrdiff_t)j * width); \
+    STRIP(forward_columns)(W, m - j, packed ? ld - j : ld, packed, unit, \
+                           l + substitution_column(ld, packed, j) + j, width, \
+                           z + (ptrdiff_t)j * width); \
     j += W
     while (j + BLOCK_W <= p) {
         COLUMNS(BLOCK_W);
@@ -198,13 +208,15 @@ static void STRIP(forward)(int m, int p, int ld, int unit, const scalar *l, int 
 #undef COLUMNS
 }
 
-static void STRIP(backward)(int m, int p, int ld, int unit, const scalar *l, int width, scalar *z)
+static void STRIP(backward)(int m, int p, int ld, int packed, int unit, const scalar *l, int width,
+                            scalar *z)
 {
-    const ptrdiff_t step = (ptrdiff_t)ld + 1;
     int j = p;
 #define COLUMNS(W) \
     j -= W; \
-    STRIP(backward_columns)(W, m - j, ld, unit, l + j * step, width, z + (ptrdiff_t)j * width)
+    STRIP(backward_columns)(W, m - j, packed ? ld - j : ld, packed, unit, \
+                            l + substitution_column(ld, packed, j) + j, width, \
+                            z + (ptrdiff_t)j * width)
     if (p & 1) {
         COLUMNS(1);
     }
@@ -230,7 +242,7 @@ static void STRIP(product)(int rows, int columns, int ld, const scalar *a, int w
         factor[q] = STRIP(load)(x + (ptrdiff_t)(j + q) * width); \
         STRIP(turn)(&factor[q]); \
     } \
-    STRIP(minus_columns)(W, rows, ld, a + (ptrdiff_t)j * ld, factor, width, y); \
+    STRIP(minus_columns)(W, rows, ld, 0, a + (ptrdiff_t)j * ld, factor, width, y); \
     j += W
     while (j + BLOCK_W <= columns) {
         COLUMNS(BLOCK_W);
@@ -249,7 +261,7 @@ static void STRIP(product_transposed)(int rows, int columns, int ld, const scala
 #define COLUMNS(W) \
     for (int q = 0; q < W; q++) \
         sum[q] = STRIP(load)(y + (ptrdiff_t)(j + q) * width); \
-    STRIP(minus_dots)(W, rows, ld, a + (ptrdiff_t)j * ld, width, x, sum); \
+    STRIP(minus_dots)(W, rows, ld, 0, a + (ptrdiff_t)j * ld, width, x, sum); \
     for (int q = 0; q < W; q++) \
         STRIP(store)(y + (ptrdiff_t)(j + q) * width, &sum[q]); \
     j += W

@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dense/cpu/substitute_sets.h"
 
-/* Panels of more entries are cut into block columns, and these into tiles of about so many entries,
- * a task each.  A tile is read in about 20 us from memory, a task costs about one.  `libsolver
+/* Large panels are cut into block columns, and these into tiles of about so many entries, a task
+ * each.  A tile is read in about 20 us from memory, a task costs about one.  `libsolver
  * bench lap3d:50`, two cores of an AMD EPYC 9004. */
-#define LARGE_ENTRIES 262144
 #define TILE_ENTRIES 65536
 #define BLOCK_COLUMNS 128
 
@@ -28,17 +27,17 @@ const substitution *NAME(substitution_kernels)(int width, int ahead)
     return width == 1 ? &NAME(single_substitution_plain)[ahead] : &NAME(block_substitution_plain);
 }
 
-void NAME(substitute_forward)(const substitution *kernels, int m, int p, int unit,
+void NAME(substitute_forward)(const substitution *kernels, int m, int p, int packed, int unit,
                               const scalar *panel, int width, scalar *z)
 {
-    if ((int64_t)m * p <= LARGE_ENTRIES) {
-        kernels->forward(m, p, m, unit, panel, width, z);
+    if ((int64_t)m * p <= SUBSTITUTE_LARGE) {
+        kernels->forward(m, p, m, packed, unit, panel, width, z);
         return;
     }
     for (int j = 0; j < p; j += BLOCK_COLUMNS) {
         const int columns = least(BLOCK_COLUMNS, p - j), tile = TILE_ENTRIES / BLOCK_COLUMNS;
         const scalar *l = panel + (int64_t)j * m;
-        kernels->forward(columns, columns, m, unit, l + j, width, z + (int64_t)j * width);
+        kernels->forward(columns, columns, m, 0, unit, l + j, width, z + (int64_t)j * width);
         for (int i = j + columns; i < m; i += tile) {
 #pragma omp task firstprivate(i, j, columns, l)
             kernels->product(least(tile, m - i), columns, m, l + i, width, z + (int64_t)j * width,
@@ -48,11 +47,11 @@ void NAME(substitute_forward)(const substitution *kernels, int m, int p, int uni
     }
 }
 
-void NAME(substitute_backward)(const substitution *kernels, int m, int p, int unit,
+void NAME(substitute_backward)(const substitution *kernels, int m, int p, int packed, int unit,
                                const scalar *panel, int width, scalar *z)
 {
-    if ((int64_t)m * p <= LARGE_ENTRIES) {
-        kernels->backward(m, p, m, unit, panel, width, z);
+    if ((int64_t)m * p <= SUBSTITUTE_LARGE) {
+        kernels->backward(m, p, m, packed, unit, panel, width, z);
         return;
     }
     for (int j = (p - 1) / BLOCK_COLUMNS * BLOCK_COLUMNS; j >= 0; j -= BLOCK_COLUMNS) {
@@ -64,7 +63,7 @@ void NAME(substitute_backward)(const substitution *kernels, int m, int p, int un
                                         width, z + (int64_t)end * width, z + (int64_t)i * width);
         }
 #pragma omp taskwait
-        kernels->backward(end - j, end - j, m, unit, panel + (int64_t)j * m + j, width,
+        kernels->backward(end - j, end - j, m, 0, unit, panel + (int64_t)j * m + j, width,
                           z + (int64_t)j * width);
     }
 }

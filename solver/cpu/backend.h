@@ -8,4 +8,7 @@
 extern const backend_costs cpu_costs;
 extern const backend cpu_backend_s, cpu_backend_d, cpu_backend_c, cpu_backend_z;
 
+/* See libsolver_instruction_set. */
+const char *cpu_instruction_set(void);
+
 #endif

@@ -1,6 +1,7 @@
-/* solver/cpu/costs.c: what shapes orders for the CPU backend
+/* solver/cpu/costs.c: what shapes orders for the CPU backend, and the processor that it finds
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/backend.h"
+#include "dense/cpu/processor.h"
 #include "solver/cpu/plan/plan.h"
 
 #define ROW_SECONDS 2e-7
@@ -20,3 +21,8 @@ static double ten_solves_seconds(int64_t k, int64_t m, int64_t waiting)
 const backend_costs cpu_costs = {.front = cpu_front_seconds,
                                  .ten_solves = ten_solves_seconds,
                                  .row = ROW_SECONDS};
+
+const char *cpu_instruction_set(void)
+{
+    return instruction_set_name();
+}

@@ -172,14 +172,6 @@ static int64_t merge(const input *in, const int32_t *row, const int32_t *column,
     return next;
 }
 
-static int is_identity(int64_t count, const int64_t *target)
-{
-    int64_t e = 0;
-    while (e < count && target[e] == e)
-        e++;
-    return e == count;
-}
-
 static int has_negative(int64_t count, const int64_t *target)
 {
     int64_t e = 0;
@@ -206,6 +198,55 @@ static libsolver_status check_mirrored(memory *m, const input *in, message *why)
                               in->a.row[p], j, j, in->a.row[p]);
     memory_free(m, sides);
     return status;
+}
+
+/* Column of entry e, the next one, if it is column j. */
+static int is_in_column(const libsolver_matrix *a, int64_t e, int64_t entries, int64_t j)
+{
+    return a->format == LIBSOLVER_TRIPLETS
+               ? e < entries && index_at(a->pointers, a->pointer_type, e) - a->base == j
+               : e < index_at(a->pointers, a->pointer_type, j + 1) - a->base;
+}
+
+/* The pattern of a view whose entries are those of the lower triangle by columns, each from its
+ * diagonal on with ascending rows: a copy.  0: they are not, and p is not defined. */
+static int copy_in_order(const libsolver_matrix *a, int64_t entries, pattern *p)
+{
+    int64_t e = 0;
+    for (int32_t j = 0; j < p->n; j++) {
+        int64_t expected = j; /* the least row that may come; the first is the diagonal */
+        p->start[j] = e;
+        for (; is_in_column(a, e, entries, j); e++) {
+            const int64_t i = index_at(a->indices, a->index_type, e) - a->base;
+            if (i < expected || i >= p->n || (e == p->start[j] && i != j))
+                return 0;
+            p->row[e] = (int32_t)i;
+            expected = i + 1;
+        }
+        if (e == p->start[j])
+            return 0;
+    }
+    p->start[p->n] = e;
+    return e == entries;
+}
+
+/* Reads it so if it is so; *done tells. */
+static libsolver_status read_in_order(memory *m, const libsolver_matrix *a, input *in, int *done)
+{
+    *done = 0;
+    if (in->full || in->upper)
+        return LIBSOLVER_OK;
+    in->a.row = memory_new(m, in->entries, sizeof(int32_t));
+    if (!in->a.row)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    *done = copy_in_order(a, in->entries, &in->a);
+    in->in_order = *done;
+    in->scattered = in->scattered && !*done;
+    if (*done)
+        return LIBSOLVER_OK;
+    memory_free(m, in->a.row);
+    in->a.row = NULL;
+    return LIBSOLVER_OK;
 }
 
 #define LANES 4 /* chains of multiplications side by side, as one alone waits for each product */
@@ -254,25 +295,15 @@ static libsolver_status count_indices(const libsolver_matrix *a, int64_t *entrie
                : FAIL(why, LIBSOLVER_INVALID, "the matrix has no indices");
 }
 
-libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why)
+/* The same from any view. */
+static libsolver_status read_any(memory *m, const libsolver_matrix *a, input *in, message *why)
 {
-    memset(in, 0, sizeof *in);
-    TRY(input_check(a, why));
-    TRY(count_indices(a, &in->entries, why));
-    const int32_t n = in->a.n = (int32_t)a->n;
-    in->full = a->storage == LIBSOLVER_FULL;
-    in->upper = a->storage == LIBSOLVER_UPPER || a->storage == LIBSOLVER_UPPER_OF_FULL;
-    in->hermitian = a->symmetry == LIBSOLVER_HERMITIAN;
-    in->scattered = a->storage == LIBSOLVER_LOWER_OF_FULL ||
-                    a->storage == LIBSOLVER_UPPER_OF_FULL ||
-                    (a->storage == LIBSOLVER_EITHER && in->hermitian);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int32_t *row = memory_new(m, in->entries, sizeof(int32_t)),
             *column = memory_new(m, in->entries, sizeof(int32_t));
     int64_t *half = NULL, *sorted = NULL;
     in->target = memory_new(m, in->entries, sizeof(int64_t));
-    in->a.start = memory_new(m, (int64_t)n + 1, sizeof(int64_t));
-    if (!row || !column || !in->target || !in->a.start)
+    if (!row || !column || !in->target)
         goto done;
     TRY_DONE(expand(a, in->entries, row, column, in->target, why));
     const int ordered = order_of_entries(in->entries, row, column);
@@ -282,24 +313,41 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
     if (ordered < 1 && !(half = memory_new(m, in->entries, sizeof(int64_t))))
         goto done;
     if (sorted)
-        sort_entries(n, in->entries, row, column, in->a.start, half, sorted);
+        sort_entries(in->a.n, in->entries, row, column, in->a.start, half, sorted);
     const int64_t nnz = merge(in, row, column, sorted, &in->a, NULL);
     in->a.row = memory_new(m, nnz, sizeof(int32_t));
-    if (!in->a.row) {
-        status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!in->a.row)
         goto done;
-    }
     merge(in, row, column, sorted, &in->a, in->target);
     in->scattered = in->scattered && has_negative(in->entries, in->target);
-    in->in_order =
-        nnz == in->entries && !in->upper && !in->full && is_identity(in->entries, in->target);
-    in->fingerprint = fingerprint(a, in->entries);
     status = in->full ? check_mirrored(m, in, why) : LIBSOLVER_OK;
 done:
     memory_free(m, row);
     memory_free(m, column);
     memory_free(m, half);
     memory_free(m, sorted);
+    return status;
+}
+
+libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why)
+{
+    memset(in, 0, sizeof *in);
+    TRY(input_check(a, why));
+    TRY(count_indices(a, &in->entries, why));
+    in->a.n = (int32_t)a->n;
+    in->full = a->storage == LIBSOLVER_FULL;
+    in->upper = a->storage == LIBSOLVER_UPPER || a->storage == LIBSOLVER_UPPER_OF_FULL;
+    in->hermitian = a->symmetry == LIBSOLVER_HERMITIAN;
+    in->scattered = a->storage == LIBSOLVER_LOWER_OF_FULL ||
+                    a->storage == LIBSOLVER_UPPER_OF_FULL ||
+                    (a->storage == LIBSOLVER_EITHER && in->hermitian);
+    int done = 0;
+    in->a.start = memory_new(m, a->n + 1, sizeof(int64_t));
+    libsolver_status status =
+        in->a.start ? read_in_order(m, a, in, &done) : LIBSOLVER_OUT_OF_MEMORY;
+    if (status == LIBSOLVER_OK && !done)
+        status = read_any(m, a, in, why);
+    in->fingerprint = status == LIBSOLVER_OK ? fingerprint(a, in->entries) : 0;
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         FAIL(why, status, "reading the pattern wanted %lld more bytes", (long long)m->wanted);
     if (status != LIBSOLVER_OK)

@@ -15,8 +15,8 @@ typedef struct input {
     pattern a;
     int64_t entries; /* of the view */
     int64_t *target; /* entries: place in a; -1 - place for entries above the diagonal of a FULL
-                        view, or a Hermitian one of EITHER triangle; or INPUT_IGNORED */
-    int in_order;    /* the entries are those of a, one by one: target is the identity */
+                        view, or a Hermitian one of EITHER triangle; or INPUT_IGNORED.  NULL: ... */
+    int in_order;    /* ... the entries are those of a, one by one */
     int full;        /* every entry has its mirror image, to be compared */
     int upper;       /* entries lie above the diagonal: the mirror images of those of a */
     int scattered;   /* some targets are negative although the view is not FULL */

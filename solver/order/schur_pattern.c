@@ -79,6 +79,21 @@ static void insert(const pattern *from, int32_t first, const unsigned char *mark
     to->start[from->n] = next;
 }
 
+/* Targets of entries whose places in the pattern have moved. */
+static libsolver_status move_targets(memory *m, input *in, const int64_t *moved)
+{
+    const int is_identity = in->in_order;
+    if (is_identity && !(in->target = memory_new(m, in->entries, sizeof(int64_t))))
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int64_t e = 0; e < in->entries; e++) {
+        const int64_t p = is_identity ? e : in->target[e];
+        if (p != INPUT_IGNORED)
+            in->target[e] = p < 0 ? -1 - moved[-1 - p] : moved[p];
+    }
+    in->in_order = 0;
+    return LIBSOLVER_OK;
+}
+
 libsolver_status schur_join(memory *m, input *in, int32_t size, const int32_t *rows)
 {
     const pattern *a = &in->a;
@@ -95,17 +110,15 @@ libsolver_status schur_join(memory *m, input *in, int32_t size, const int32_t *r
                       .start = memory_new(m, (int64_t)a->n + 1, sizeof(int64_t)),
                       .row = memory_new(m, nnz, sizeof(int32_t))};
     int64_t *moved = memory_new(m, a->start[a->n], sizeof(int64_t));
-    const libsolver_status status =
+    libsolver_status status =
         joined.start && joined.row && moved ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK) {
         insert(a, rows[0], mark, &joined, moved);
-        for (int64_t e = 0; e < in->entries; e++)
-            if (in->target[e] != INPUT_IGNORED)
-                in->target[e] =
-                    in->target[e] < 0 ? -1 - moved[-1 - in->target[e]] : moved[in->target[e]];
+        status = move_targets(m, in, moved);
+    }
+    if (status == LIBSOLVER_OK) {
         const pattern before = *a;
         in->a = joined;
-        in->in_order = 0;
         joined = before;
     }
     memory_free(m, joined.start);

@@ -79,16 +79,19 @@ static libsolver_status pick_magnitudes(libsolver_analysis *s, const void *value
     const pattern *p = &s->input.a;
     const int64_t nnz = p->start[p->n];
     int64_t zero = 0;
+    *magnitude = NULL;
+    for (int32_t j = 0; j < p->n; j++) {
+        double diagonal;
+        s->typed->magnitudes(1, (const char *)values + p->start[j] * (int64_t)s->typed->bytes,
+                             &diagonal);
+        zero += diagonal == 0;
+    }
+    if (s->options.matching != LIBSOLVER_ON && (double)zero <= PAIRED_PART * p->n)
+        return LIBSOLVER_OK;
     *magnitude = memory_new(&s->context->env.memory, nnz, sizeof(double));
     if (!*magnitude)
         return LIBSOLVER_OUT_OF_MEMORY;
     s->typed->magnitudes(nnz, values, *magnitude);
-    for (int32_t j = 0; j < p->n; j++)
-        zero += (*magnitude)[p->start[j]] == 0;
-    if (s->options.matching != LIBSOLVER_ON && (double)zero <= PAIRED_PART * p->n) {
-        memory_free(&s->context->env.memory, *magnitude);
-        *magnitude = NULL;
-    }
     return LIBSOLVER_OK;
 }
 
@@ -172,7 +175,7 @@ static void choose_side(libsolver_analysis *s, int cholesky)
 }
 
 /* Whether nothing but the CPU backend's solves is to follow a Cholesky factorization. */
-static int allow_simplicial(const libsolver_analysis *s)
+static int keeps_cholesky(const libsolver_analysis *s)
 {
     return s->backend == by_type[s->type].cpu && s->schur_size == 0;
 }
@@ -225,7 +228,7 @@ static libsolver_status plan(libsolver_analysis *s, int cholesky, const double *
         .matched_dual = is_perfect ? matched->u : NULL,
         .expects_cholesky = cholesky,
         .expects_matching = s->options.matching == LIBSOLVER_ON,
-        .allow_simplicial = cholesky && allow_simplicial(s),
+        .keeps_cholesky = cholesky && keeps_cholesky(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,
         .may_fall_back = s->context->backend == LIBSOLVER_BACKEND_AUTO,
@@ -241,7 +244,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
     s->values = (value_map){.given = s->input.entries,
-                            .target = s->input.in_order ? NULL : s->input.target,
+                            .target = s->input.target,
                             .conjugates = s->input.upper && is_hermitian(a),
                             .is_hermitian = is_hermitian(a)};
     TRY(check_signs(&s->options, s->input.a.n, why));

@@ -38,7 +38,7 @@ def leaves(tree, path=""):
 
 
 SOLVE_FIELDS = """matrix.path matrix.n matrix.nnz status message place backend.factorize backend.solve backend.device
-    backend.threads ordering analysis.factor_nnz analysis.factor_flops analysis.supernodes analysis.levels
+    backend.threads backend.instruction_set ordering analysis.factor_nnz analysis.factor_flops analysis.supernodes analysis.levels
     analysis.host_bytes analysis.device_bytes factor.kind factor.inertia.positive factor.inertia.negative
     factor.inertia.zero factor.inertia.certain factor.perturbed factor.delayed factor.two_by_two solve.nrhs
     solve.backward_error solve.backward_error_initial solve.forward_error solve.refinement_steps seconds.read
@@ -109,6 +109,21 @@ class Usage(Case):
         self.assertEqual(done.returncode, 0)
         for word in ("real double (d)", "AMD", "CPU", "threads", "devices"):
             self.assertIn(word, done.stdout)
+
+    def test_info_and_results_name_the_instruction_set(self):
+        facts = json.loads(run("info", "--json", "-").stdout)
+        self.assertIn(facts["instruction_set"], ("AVX-512", "AVX2", "plain"))
+        self.assertIn(f"\nprocessor  {facts['instruction_set']} kernels\n", run("info").stdout)
+        self.assertTrue(facts["precisions"]["d"] and facts["backends"]["cpu"])
+        flags = pathlib.Path("/proc/cpuinfo").read_text().split() if sys.platform == "linux" else []
+        if "avx512vl" in flags and "avx512dq" in flags and "avx512bw" in flags:
+            self.assertEqual(facts["instruction_set"], "AVX-512")
+        elif "avx2" in flags and "fma" in flags:
+            self.assertEqual(facts["instruction_set"], "AVX2")
+        solved = json.loads(run("solve", DATA / "five.mtx", "--json", "-").stdout)
+        timed = json.loads(run("bench", "lap2d:3", "--backend", "cpu").stdout)
+        for found in (solved["backend"], timed):
+            self.assertEqual(found["instruction_set"], facts["instruction_set"])
 
 
 class BadInput(Case):
@@ -351,7 +366,7 @@ class Bench(Case):
         for line in lines:
             self.assertEqual(
                 list(line),
-                """name n nnz factor_nnz factor_flops kind backend threads analyze_s factorize_s refactorize_s solve_s
+                """name n nnz factor_nnz factor_flops kind backend threads instruction_set analyze_s factorize_s refactorize_s solve_s
                 refined_solve_s backward_error host_bytes_peak device_bytes status message place""".split(),
             )
             self.assertEqual(list(line["solve_s"]), ["1", "16", "3"])

@@ -50,6 +50,7 @@ class StandardOutput(Case):
         ["bench", "lap2d:3"],
         ["generate", "lap2d:30", "-o", "-"],
         ["info"],
+        ["info", "--json", "-"],
         ["--help"],
         ["solve", "--help"],
         ["--version"],

@@ -12,6 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The same panel packed; the caller's. */
+static scalar *packed_panel(int m, int p, const scalar *l)
+{
+    scalar *to = malloc(((size_t)m * (size_t)p + 1) * sizeof(scalar));
+    size_t next = 0;
+    assert_non_null(to);
+    for (int j = 0; j < p; j++)
+        for (int i = j; i < m; i++)
+            to[next++] = l[i + (int64_t)j * m];
+    to[next] = NAN;
+    return to;
+}
+
 /* m x p with leading dimension m, NaN above the diagonal, and on it if it is not to be
  * read.  Entries are small enough that inv(L11) stays modest. */
 static scalar *random_panel(random_stream *r, int m, int p, int unit)
@@ -56,10 +69,11 @@ static void reference(int m, int p, int unit, int backward, const scalar *l, exa
         }
 }
 
-static void check(random_stream *r, const substitution *kernels, int m, int p, int unit,
+static void check(random_stream *r, const substitution *kernels, int m, int p, int packed, int unit,
                   int backward, int width)
 {
     scalar *l = random_panel(r, m, p, unit), *z = malloc((size_t)(m * width + 1) * sizeof(scalar));
+    scalar *panel = packed ? packed_panel(m, p, l) : l;
     exact *expected = malloc((size_t)(m + 1) * sizeof(exact)),
           *all = malloc((size_t)(m * width + 1) * sizeof(exact));
     long double *scale = malloc((size_t)(m + 1) * sizeof(long double));
@@ -67,8 +81,8 @@ static void check(random_stream *r, const substitution *kernels, int m, int p, i
     for (int i = 0; i < m * width; i++)
         all[i] = z[i] = random_scalar(r);
     z[m * width] = 77;
-    (backward ? NAME(substitute_backward) : NAME(substitute_forward))(kernels, m, p, unit, l, width,
-                                                                      z);
+    (backward ? NAME(substitute_backward) : NAME(substitute_forward))(kernels, m, p, packed, unit,
+                                                                      panel, width, z);
     const long double most = (SCALAR_COMPLEX ? 8 : 2) * (long double)EPS * (m + 4);
     for (int q = 0; q < width; q += m > 100 ? 5 : 1) { /* large ones differ in their rows only */
         for (int i = 0; i < m; i++)
@@ -76,13 +90,17 @@ static void check(random_stream *r, const substitution *kernels, int m, int p, i
         reference(m, p, unit, backward, l, expected, scale);
         for (int i = 0; i < m; i++)
             if (!(cabsl(z[i * width + q] - expected[i]) <= most * scale[i]))
-                fail_msg("%s, %d x %d, unit %d, row %d, column %d of %d: off by %Lg, %Lg allowed",
-                         backward ? "backward" : "forward", m, p, unit, i, q, width,
-                         cabsl(z[i * width + q] - expected[i]), most * scale[i]);
+                fail_msg(
+                    "%s, %d x %d, packed %d, unit %d, row %d, column %d of %d: off by %Lg, %Lg "
+                    "allowed",
+                    backward ? "backward" : "forward", m, p, packed, unit, i, q, width,
+                    cabsl(z[i * width + q] - expected[i]), most * scale[i]);
     }
     assert_true(z[m * width] == 77);
     free(l);
     free(z);
+    if (packed)
+        free(panel);
     free(expected);
     free(all);
     free(scale);
@@ -90,8 +108,9 @@ static void check(random_stream *r, const substitution *kernels, int m, int p, i
 
 static void check_both(random_stream *r, const substitution *kernels, int m, int p, int width)
 {
-    for (int k = 0; k < 4; k++)
-        check(r, kernels, m, p, k & 1, k >> 1, width);
+    for (int k = 0; k < 8; k++)
+        if (k < 4 || m * p <= SUBSTITUTE_LARGE)
+            check(r, kernels, m, p, k >> 2, k & 1, k >> 1 & 1, width);
 }
 
 /* Every set of kernels for this width that runs here. */
@@ -168,8 +187,8 @@ static void large_panels_have_the_same_bits_for_any_number_of_threads(void **sta
 #pragma omp parallel num_threads(threads)
 #pragma omp single
             {
-                NAME(substitute_forward)(kernels, m, p, 0, l, width, z);
-                NAME(substitute_backward)(kernels, m, p, 0, l, width, z);
+                NAME(substitute_forward)(kernels, m, p, 0, 0, l, width, z);
+                NAME(substitute_backward)(kernels, m, p, 0, 0, l, width, z);
             }
             if (threads == 1)
                 memcpy(first, z, bytes);

@@ -43,6 +43,11 @@ class Peers(unittest.TestCase):
         self.assertEqual((name, row["refactorize"], row["error"]), ("pardiso", 0.2, 2e-3))
         self.assertEqual((failed["error"], not_a_number["error"]), (math.inf, math.inf))
 
+    def test_a_zero_error_hides_nan_but_for_a_diagonal(self):
+        zero = PARDISO.splitlines()[0].replace("berr 2.0e-03", "berr 0.0e+00")
+        (_, suspect), (_, diagonal) = peers.parse_peers(zero + "\n" + zero.replace("nnz 9", "nnz 5") + "\n")
+        self.assertEqual((suspect["error"], diagonal["error"]), (math.inf, 0))
+
     def test_our_row(self):
         kind, row = peers.parse_ours(OURS + "\n")[0]
         self.assertEqual(kind, "cholesky")

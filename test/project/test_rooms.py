@@ -49,7 +49,7 @@ LIBRARY = {
     "solver/cpu/solve": ["base", "ordering", "dense/cpu", "solver/cpu/plan", "solver/cpu/factor"],
     "solver/cpu/policy": ["base", "dense/cpu", "solver/cpu/plan", "solver/cpu/factor",
         "solver/cpu/solve"],
-    "solver/cpu": ["base", "solver/cpu/plan", "solver/cpu/factor", "solver/cpu/solve",
+    "solver/cpu": ["base", "dense/cpu", "solver/cpu/plan", "solver/cpu/factor", "solver/cpu/solve",
         "solver/cpu/policy"],
     "solver/gpu": ["base", "ordering", "gpu/device", "gpu/factor", "gpu/packed", "gpu/refine",
         "solver/cpu"],

@@ -110,7 +110,16 @@ static void assemble_magnitudes(const numeric *f, int32_t s, int shift, real *ma
     }
 }
 
-libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude)
+/* Asks for the place to which the panel will be packed. */
+static void prefetch_place(const node *v)
+{
+    const char *place = (const char *)v->panel;
+    const int64_t bytes = node_place(v, v->m, v->k - 1) * (int64_t)sizeof(scalar);
+    for (int64_t k = 0; k < bytes; k += 64)
+        __builtin_prefetch(place + k, 1, 2);
+}
+
+libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, const scratch *t)
 {
     const cpu_plan *plan = f->plan;
     int shift = 0;
@@ -118,11 +127,15 @@ libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude)
         shift += f->node[c].k - f->node[c].p;
     TRY(NAME(cpu_place_node)(f, s, plan_rows(plan, s) + shift, plan_pivots(plan, s) + shift));
     node *v = &f->node[s];
+    if (v->packed) {
+        prefetch_place(v);
+        v->panel = t->panel;
+    }
     memset(v->panel, 0, sizeof(scalar) * (size_t)v->m * (size_t)v->k);
     assemble_matrix(f, s, shift);
     if (!f->cholesky) {
         index_rows(f, s, shift);
-        assemble_magnitudes(f, s, shift, magnitude);
+        assemble_magnitudes(f, s, shift, t->magnitude);
     }
     for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c])
         add_candidates(f, v, c);

@@ -19,6 +19,7 @@ static void describe(numeric *f)
         const int64_t p = plan_pivots(plan, s);
         v->m = plan_rows(plan, s);
         v->k = v->p = (int32_t)p;
+        v->packed = 0;
         v->panel = v->d = v->e = NULL;
         v->index = plan->part.row + plan->part.row_start[s];
         v->up = NULL;

@@ -52,7 +52,7 @@ static void count_squares(const node *v, const real *diagonal, front_report *rep
 static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
 {
     node *v = &f->node[s];
-    TRY(NAME(cpu_assemble)(f, s, NULL));
+    TRY(NAME(cpu_assemble)(f, s, t));
     const int is_schur_node = s == f->plan->schur_node;
     if (is_schur_node)
         v->k -= f->plan->schur_size;
@@ -71,6 +71,7 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
         NAME(front_contribution)(&(front_pivots){1, v->m, v->p, v->panel, NULL, NULL}, v->k, v->cb,
                                  NULL, 0, &f->watch);
     }
+    NAME(cpu_pack_node)(f, s);
     v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
     NAME(cpu_assemble_contribution)(f, s);
     if (is_schur_node)
@@ -156,7 +157,7 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
         f->attempt.growths++;
         TRY(NAME(cpu_scratch_reserve)(f, t, rows, candidates));
     }
-    TRY(NAME(cpu_assemble)(f, s, t->magnitude));
+    TRY(NAME(cpu_assemble)(f, s, t));
     TRY(count_work(f, s));
     TRY(NAME(cpu_eliminate_front)(f, s, t));
     count_savable(f, v);

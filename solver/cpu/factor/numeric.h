@@ -13,9 +13,14 @@
  * children delayed), of which the first p are eliminated.  Rows are in elimination order, named by
  * their number in P A P^T.
  *
- * Where it lies:   | panel m x k | d, e: k each | index m | up m |   (Cholesky: panel only) */
+ * Where it lies:   | panel m x k | d, e: k each | index m | up m |   (Cholesky: panel only)
+ *
+ * A small panel of Cholesky may be packed: column j from its diagonal on, m - j rows right behind
+ * those of column j - 1.  Solves then read L and nothing else, one front behind the other.  It is
+ * made in the scratch of a thread. */
 typedef struct node {
     int32_t m, k, p;
+    int32_t packed;
     int32_t savable; /* of the delayed columns, those that a lower threshold would not have delayed;
                         counted where that may be tried, with ... */
     int64_t work_savable, work_delayed; /* ... the work that they, and all delayed ones, have added
@@ -36,8 +41,15 @@ typedef struct node {
                                  small */
 } node;
 
+/* Place of row i of column j of a panel, i >= j. */
+static inline int64_t node_place(const node *v, int64_t i, int64_t j)
+{
+    return i + j * v->m - (v->packed ? j * (j + 1) / 2 : 0);
+}
+
 /* Memory for one thread while it works on a front. */
 typedef struct scratch {
+    scalar *panel;        /* room for any panel that will be packed */
     int64_t m, k;         /* the front it is large enough for */
     scalar *work;         /* front_ldlt_work(m, k) */
     real *magnitude;      /* m */
@@ -88,6 +100,9 @@ typedef struct numeric_layout {
     int64_t blocks_bytes;
     scalar *slots; /* contribution blocks */
     int64_t slots_bytes;
+    int64_t wanted_unpacked; /* bytes of the largest panel that is packed, as long as it is not */
+    char *unpacked;          /* so many for each thread */
+    int64_t unpacked_bytes;
 } numeric_layout;
 
 /* One factorization: how it is made, and how it goes. */
@@ -250,6 +265,8 @@ libsolver_status NAME(cpu_predict_layout)(numeric *f, int64_t *bytes);
 /* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's
  * is too small. */
 libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k);
+/* The panel of a finished front that is to be packed, from where it was made to its place. */
+void NAME(cpu_pack_node)(numeric *f, int32_t s);
 /* The same for its contribution block of order m - p. */
 libsolver_status NAME(cpu_place_contribution)(numeric *f, int32_t s);
 libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, int64_t k);
@@ -257,9 +274,9 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
 void NAME(cpu_release_own)(numeric *f);
 
 /* assemble_tmpl.c: front of s := entries of A and the children's contribution blocks, for the
- * candidates; the children's `up` are then places in the front before pivoting.  magnitude: m, for
- * LDL^T. */
-libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, real *magnitude);
+ * candidates; the children's `up` are then places in the front before pivoting.  It is made in
+ * t->panel if it is to be packed.  LDL^T: t->magnitude too. */
+libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, const scratch *t);
 /* Adds what the children contribute to the contribution block of s. */
 void NAME(cpu_assemble_contribution)(numeric *f, int32_t s);
 

@@ -51,6 +51,7 @@ void NAME(cpu_release_tree)(numeric *f)
     memory_free(m, f->node);
     memory_free(m, f->layout.blocks);
     memory_free(m, f->layout.slots);
+    memory_free(m, f->layout.unpacked);
     memory_free(m, f->scratch);
     memory_free(m, f->tile_scratch);
     memory_free(m, f->pending);
@@ -58,7 +59,7 @@ void NAME(cpu_release_tree)(numeric *f)
     memory_free(m, f->columns);
     memory_free(m, f->root);
     f->node = NULL;
-    f->layout.blocks = NULL;
+    f->layout.blocks = f->layout.unpacked = NULL;
     f->layout.slots = f->tile_scratch = NULL;
     f->scratch = NULL;
     f->pending = NULL;
@@ -66,7 +67,8 @@ void NAME(cpu_release_tree)(numeric *f)
     f->columns = NULL;
     f->root = NULL;
     f->layout.is_planned = f->layout.lacks_room = 0;
-    f->layout.blocks_bytes = f->layout.slots_bytes = f->solve_entries = 0;
+    f->layout.blocks_bytes = f->layout.slots_bytes = f->layout.unpacked_bytes = 0;
+    f->solve_entries = 0;
 }
 
 /* Of L, with padding, as planned. */

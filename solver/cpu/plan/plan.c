@@ -180,7 +180,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, cpu_plan **out,
 {
     memory *m = &problem->env->memory;
     const int64_t nnz = problem->a->start[problem->a->n];
-    const int by_columns = problem->allow_simplicial && simplicial_pays(problem->forest);
+    const int by_columns = problem->keeps_cholesky && simplicial_pays(problem->forest);
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     cpu_plan *plan = *out = memory_zeroed(m, 1, sizeof(cpu_plan));
     if (!plan)
@@ -191,6 +191,7 @@ libsolver_status cpu_plan_create(const backend_problem *problem, cpu_plan **out,
     plan->hermitian = problem->symmetry == LIBSOLVER_HERMITIAN;
     plan->mixed = problem->mixed;
     plan->schur_node = -1;
+    plan->packs = problem->keeps_cholesky;
     plan->place = memory_new(m, nnz, sizeof(int64_t));
     plan->a.start = memory_new(m, (int64_t)problem->a->n + 1, sizeof(int64_t));
     plan->a.row = memory_new(m, nnz, sizeof(int32_t));

@@ -35,6 +35,7 @@ typedef struct cpu_plan {
     environment *env;
     int hermitian;            /* A = A^H, no difference for real types */
     int mixed;                /* the factor is in single precision, the matrix in double */
+    int packs;                /* small panels of Cholesky may be packed: see node */
     partition part;           /* relaxed supernodes, k = first[s+1] - first[s], m = row_start[s+1] -
                                  row_start[s]; without fronts its n and perm only */
     int32_t *child, *sibling; /* supernodes: first child and next sibling, ascending, -1: none */

@@ -38,7 +38,7 @@ static int64_t scaling_exponent(const numeric *f)
 static extended pivot(const numeric *f, const node *v, int i)
 {
     if (f->cholesky) {
-        const long double root = scalar_real(v->panel[i + (int64_t)i * v->m]);
+        const long double root = scalar_real(v->panel[node_place(v, i, i)]);
         return root * root;
     }
     const extended d = v->d[i];

@@ -33,7 +33,7 @@ static void fill(const numeric *f, const int32_t *elimination, int64_t *pointers
             pointers[column++] = next;
             for (int i = f->cholesky ? j : j + 1; i < v->m; i++) {
                 indices[next] = elimination[v->index[i]];
-                values[next++] = v->panel[i + (int64_t)j * v->m];
+                values[next++] = v->panel[node_place(v, i, j)];
             }
         }
     }

@@ -10,9 +10,10 @@
 #include "dense/cpu/substitute.h"
 #include <string.h>
 
-/* Bytes of the next front that are asked for ahead; longer runs the processor foresees by
- * itself.  Factors that fit its caches are better off without: of those measured, bcsstk18 (7 MB)
- * and aug3dcqp (12 MB) lose 5 %, kkt_cont-201 (38 MB) and lap2d:500 (90 MB) gain 15 %, with 16
+/* Blocks of right-hand sides: bytes of the next front that are asked for ahead; longer runs the
+ * processor foresees by itself, and the kernels for one right-hand side look ahead themselves.
+ * Factors that fit its caches are better off without: of those measured, bcsstk18 (7 MB) and
+ * aug3dcqp (12 MB) lose 5 %, kkt_cont-201 (38 MB) and lap2d:500 (90 MB) gain 15 %, with 16
  * right-hand sides as with one, by `libsolver bench` on two cores of an AMD EPYC 9004. */
 #define BYTES_AHEAD 8192
 #define FACTOR_BYTES_FOR_AHEAD 16000000
@@ -74,7 +75,9 @@ static inline void prefetch_front(const sweep *go, const node *v)
 {
     const int64_t bytes = (int64_t)v->m * v->p * (int64_t)sizeof(scalar);
     const char *from = (const char *)v->panel;
-    for (int64_t k = 0; go->ahead && k < bytes && k < BYTES_AHEAD; k += 64)
+    if (!go->ahead || go->width == 1)
+        return;
+    for (int64_t k = 0; k < bytes && k < BYTES_AHEAD; k += 64)
         __builtin_prefetch(from + k, 0, 2); /* to the second level: the first one is for the front
                                                at hand */
 }
@@ -123,7 +126,8 @@ static void forward(const sweep *go, int32_t s)
         load_front(go, s, 16, 16, z);
     else
         load_front(go, s, go->c, go->width, z);
-    NAME(substitute_forward)(go->kernels, v->m, v->p, !f->cholesky, v->panel, go->width, z);
+    NAME(substitute_forward)(go->kernels, v->m, v->p, v->packed, !f->cholesky, v->panel, go->width,
+                             z);
     if ((go->part & BACKEND_D) && !f->cholesky)
         front_diagonal(v, f->plan->hermitian, go->width, z);
     if (go->c == 1)
@@ -148,7 +152,8 @@ static void backward(const sweep *go, int32_t s)
         gather_front(go, v, 16, 16, conjugate, z);
     else
         gather_front(go, v, go->c, go->width, conjugate, z);
-    NAME(substitute_backward)(go->kernels, v->m, v->p, !go->f->cholesky, v->panel, go->width, z);
+    NAME(substitute_backward)(go->kernels, v->m, v->p, v->packed, !go->f->cholesky, v->panel,
+                              go->width, z);
     if (go->c == 1)
         store_pivots(go, v, 1, 1, conjugate, z);
     else if (go->c == 16)

@@ -31,6 +31,7 @@ static void fill(const numeric *f, const int32_t *elimination, const tree_arrays
     t->row_start[0] = 0;
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
+        assert(!v->packed);
         t->first[s + 1] = t->first[s] + v->p;
         t->row_start[s + 1] = t->row_start[s] + v->m - v->p;
         for (int i = v->p; i < v->m; i++)
@@ -44,7 +45,7 @@ static void fill(const numeric *f, const int32_t *elimination, const tree_arrays
 
 static libsolver_status view_blocks(const numeric *f, owned_tree *tree)
 {
-    assert(!is_simplicial(f)); /* plans for other backends have fronts */
+    assert(!is_simplicial(f)); /* plans for other backends have fronts, and pack none */
     memory *m = &f->plan->env->memory;
     const int32_t n = f->plan->a.n, nodes = f->plan->part.supernodes;
     int64_t rows = 0;
