@@ -553,7 +553,8 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
 static bool same_arguments(const factorizer_arguments *a, const factorizer_arguments *b)
 {
     return a->values == b->values && a->panel == b->panel && a->is_unscaled == b->is_unscaled &&
-           a->by_levels == b->by_levels && a->patience == b->patience && a->doubt_level == b->doubt_level && a->trace == b->trace;
+           a->by_levels == b->by_levels && a->patience == b->patience &&
+           a->doubt_level == b->doubt_level && a->trace == b->trace;
 }
 
 extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *g,

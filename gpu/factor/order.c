@@ -44,16 +44,16 @@ typedef struct scheduler {
     const factor_pattern *pattern;
     const factor_program *program;
     int32_t tasks, steps;
-    int32_t *raised;       /* tiles: the last task so far that raises the word, -1: none */
-    int32_t *next;         /* of each step: those that wait for it; ... */
-    int64_t *next_start;   /* ... steps + 1 */
-    int32_t *left;         /* of each step: how many it still waits for */
-    int64_t *ns, *way;     /* of each task: its time; of each step: from its begin to the end of all,
-                              -1: not known yet */
+    int32_t *raised;     /* tiles: the last task so far that raises the word, -1: none */
+    int32_t *next;       /* of each step: those that wait for it; ... */
+    int64_t *next_start; /* ... steps + 1 */
+    int32_t *left;       /* of each step: how many it still waits for */
+    int64_t *ns, *way;   /* of each task: its time; of each step: from its begin to the end of all,
+                            -1: not known yet */
     heap ready, running;
-    factor_crowd crowd;    /* out */
-    int64_t bucket;        /* ns; ways are told apart by so much */
-    int32_t *order;        /* out: as they are begun */
+    factor_crowd crowd; /* out */
+    int64_t bucket;     /* ns; ways are told apart by so much */
+    int32_t *order;     /* out: as they are begun */
 } scheduler;
 
 static int comes_before(heap_entry a, heap_entry b)
@@ -296,8 +296,8 @@ static libsolver_status order_tasks(memory *m, scheduler *s, const factor_tuning
     s->order = memory_new(m, s->tasks, sizeof(int32_t));
     factor_task *task = memory_new(m, s->tasks, sizeof *task);
     g->by_level = memory_new(m, s->tasks, sizeof(int32_t));
-    const int has_memory = s->ns && s->way && s->ready.entry && s->running.entry && s->order &&
-                           task && g->by_level;
+    const int has_memory =
+        s->ns && s->way && s->ready.entry && s->running.entry && s->order && task && g->by_level;
     if (!has_memory) {
         memory_free(m, task);
         return LIBSOLVER_OUT_OF_MEMORY;

@@ -59,12 +59,12 @@ FACTOR_INLINE factor_wait factor_wait_of(const factor_front *f, const factor_tas
     const factor_wait none = {-1, 0};
     switch (t->kind) {
     case FACTOR_PIVOT:
-        return q == 0 && i > 0           ? factor_wait_for(f, i, i, i - 1)
-               : q == 1 && i > 1         ? factor_wait_for(f, i, i - 1, i - 2)
-               : q == 2 && i > 1         ? factor_wait_finished(f, i, i - 2)
-               : q == 3 && i > 1         ? factor_wait_finished(f, i - 1, i - 2)
-               : q == 4 && i > 0          ? factor_wait_finished(f, i - 1, i - 1)
-                                         : none;
+        return q == 0 && i > 0   ? factor_wait_for(f, i, i, i - 1)
+               : q == 1 && i > 1 ? factor_wait_for(f, i, i - 1, i - 2)
+               : q == 2 && i > 1 ? factor_wait_finished(f, i, i - 2)
+               : q == 3 && i > 1 ? factor_wait_finished(f, i - 1, i - 2)
+               : q == 4 && i > 0 ? factor_wait_finished(f, i - 1, i - 1)
+                                 : none;
     case FACTOR_ROWS:
         return q == 0 && j > 0                        ? factor_wait_for(f, i, j, j - 1)
                : q == 1 && j > 0                      ? factor_wait_finished(f, i, j - 1)
@@ -73,10 +73,10 @@ FACTOR_INLINE factor_wait factor_wait_of(const factor_front *f, const factor_tas
                : q == 4                               ? factor_wait_finished(f, j, j)
                                                       : none;
     case FACTOR_UPDATE:
-        return q == 0                  ? factor_wait_for(f, i, j, t->from)
-               : q == 1                ? factor_wait_finished(f, i, t->to - 1)
-               : q == 2 && i != j      ? factor_wait_finished(f, j, t->to - 1)
-                                       : none;
+        return q == 0             ? factor_wait_for(f, i, j, t->from)
+               : q == 1           ? factor_wait_finished(f, i, t->to - 1)
+               : q == 2 && i != j ? factor_wait_finished(f, j, t->to - 1)
+                                  : none;
     case FACTOR_CONTRIBUTION:
         return q == 0 && last > 0             ? factor_wait_finished(f, i, last - 1)
                : q == 1 && last > 0 && i != j ? factor_wait_finished(f, j, last - 1)
@@ -104,13 +104,13 @@ FACTOR_INLINE factor_wait factor_tell_of(const factor_front *f, const factor_tas
     case FACTOR_ASSEMBLE:
         return q == 0 ? factor_wait_for(f, i, j, 0) : none;
     case FACTOR_PIVOT:
-        return q == 1 ? factor_wait_finished(f, i, i)
+        return q == 1  ? factor_wait_finished(f, i, i)
                : i > 0 ? factor_wait_finished(f, i, i - 1)
                        : none;
     case FACTOR_ROWS:
-        return q == 0                      ? factor_wait_finished(f, i, j)
+        return q == 0                       ? factor_wait_finished(f, i, j)
                : factor_rows_go_on(f, i, j) ? factor_wait_for(f, i, i, j + 1)
-                                           : none;
+                                            : none;
     case FACTOR_UPDATE:
         return q == 0 ? factor_wait_for(f, i, j, t->to) : none;
     default:
