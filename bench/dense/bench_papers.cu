@@ -67,13 +67,13 @@ template <typename T> class measuring
 
     void solve(const form &f, int64_t n, int64_t count) const
     {
-        CHECK(libsolver_dense_trsm(f.p, names<T>::type, LIBSOLVER_LEFT, LIBSOLVER_LOWER,
+        CHECK(libsolver_dense_trsm(f.p, type_of<T>::value, LIBSOLVER_LEFT, LIBSOLVER_LOWER,
                                    LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT, n, count, nullptr, a,
                                    n, b, n, d.stream));
     }
     void multiply(const form &f, int64_t n, int64_t count) const
     {
-        CHECK(libsolver_dense_trmm(f.p, names<T>::type, LIBSOLVER_LEFT, LIBSOLVER_LOWER,
+        CHECK(libsolver_dense_trmm(f.p, type_of<T>::value, LIBSOLVER_LEFT, LIBSOLVER_LOWER,
                                    LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT, n, count, nullptr, a,
                                    n, b, n, d.stream));
     }
@@ -158,13 +158,13 @@ template <typename T> class measuring
         printf("%c      n  sides   cuBLAS  automatic  halves | blocks of  64     128     256     "
                "512 | "
                "halves of  64     128     256     512\n",
-               names<T>::letter);
+               type_of<T>::name[0]);
         const auto row = [&](int64_t n, int64_t count) {
             fill(n, count);
             double error = 0;
             const auto theirs = [&] { peer_solve(n, count); };
             const std::vector<T> y = result(b, n * count, theirs);
-            printf("%c %6ld %6ld %8.1f", names<T>::letter, (long)n, (long)count,
+            printf("%c %6ld %6ld %8.1f", type_of<T>::name[0], (long)n, (long)count,
                    time(theirs, n * n * count));
             const auto show = [&](const form &f) {
                 const auto ours = [&] { solve(f, n, count); };
@@ -207,7 +207,7 @@ template <typename T> class measuring
                 double error = 0;
                 const auto theirs = [&] { peer_solve(n, count); };
                 const std::vector<T> y = result(b, n * count, theirs);
-                printf("%c %6ld %6ld: cuBLAS %8.1f", names<T>::letter, (long)n, (long)count,
+                printf("%c %6ld %6ld: cuBLAS %8.1f", type_of<T>::name[0], (long)n, (long)count,
                        time(theirs, n * n * count));
                 for (const form *f : {&automatic, &halves, &inverse}) {
                     const auto ours = [&] { solve(*f, n, count); };
@@ -231,7 +231,7 @@ template <typename T> class measuring
                                {most, LIBSOLVER_DENSE_TRSM_HALVES, 0, 512},
                                {most, LIBSOLVER_DENSE_TRSM_HALVES, 0, 1024}};
         printf("%c            n  sides   cuBLAS | stop at  64     128     256     512    1024\n",
-               names<T>::letter);
+               type_of<T>::name[0]);
         for (bool multiplies : {false, true})
             for (int64_t n = 1024; n <= most; n *= 2)
                 for (int64_t count : {(int64_t)512, n}) {
@@ -246,7 +246,7 @@ template <typename T> class measuring
                             peer_solve(n, count);
                     };
                     const std::vector<T> y = result(multiplies ? other : b, n * count, theirs);
-                    printf("%c %s %6ld %6ld %8.1f |", names<T>::letter,
+                    printf("%c %s %6ld %6ld %8.1f |", type_of<T>::name[0],
                            multiplies ? "trmm" : "trsm", (long)n, (long)count,
                            time(theirs, n * n * count));
                     for (const form &f : leaves) {
@@ -293,14 +293,14 @@ template <typename T> class measuring
                     const auto call =
                         SOLVES ? libsolver_trsm_strided_batched : libsolver_trmm_strided_batched;
                     const int64_t width = std::min<int64_t>(64, count);
-                    CHECK(call(names<T>::type, LIBSOLVER_LEFT, LIBSOLVER_LOWER,
+                    CHECK(call(type_of<T>::value, LIBSOLVER_LEFT, LIBSOLVER_LOWER,
                                LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT, n, width, a, n, 0, b, n,
                                n * width, count / width, d.stream));
                 };
                 const auto inverted = [&] { solve(inverse, n, count); };
                 const std::vector<T> y = result(SOLVES ? b : other, n * count, theirs);
                 compare(error, result(b, n * count, ours), y);
-                printf("%c %s %4ld %5ld | %7.1f | %7.1f %7.1f |", names<T>::letter,
+                printf("%c %s %4ld %5ld | %7.1f | %7.1f %7.1f |", type_of<T>::name[0],
                        SOLVES ? "trsm" : "trmm", (long)n, (long)count, time(theirs, n * n * count),
                        time(ours, n * n * count), SOLVES ? time(inverted, n * n * count) : 0.);
                 shuffles<SOLVES, 1>(n, count, error, y);
@@ -315,7 +315,7 @@ template <typename T> class measuring
         printf(
             "%c         n sides |  cuBLAS |   batch inverse | shuffles, 1 column a warp: 4, 8, 16 "
             "warps | 2 columns | 4 columns\n",
-            names<T>::letter);
+            type_of<T>::name[0]);
         leaf_rows<true>();
         leaf_rows<false>();
     }
@@ -340,7 +340,7 @@ template <typename T> class measuring
                 continue;
             std::vector<char> room(host + 1);
             const auto ours = [&] {
-                CHECK(libsolver_dense_trtri(plain.p, names<T>::type, LIBSOLVER_LOWER,
+                CHECK(libsolver_dense_trtri(plain.p, type_of<T>::value, LIBSOLVER_LOWER,
                                             LIBSOLVER_NON_UNIT, n, b, n, d.stream));
             };
             const auto theirs = [&] {
@@ -368,8 +368,8 @@ template <typename T> class measuring
             compare(error, x, y);
             const double u = timed(ours), v = timed(theirs);
             printf("%c trtri %5ld: %8.1f us, %5.1f TF, cuSOLVER %8.1f: %5.2f x, %.0e\n",
-                   names<T>::letter, (long)n, u, (double)n * (double)n * (double)n / 3 / u * 1e-6,
-                   v, v / u, error);
+                   type_of<T>::name[0], (long)n, u,
+                   (double)n * (double)n * (double)n / 3 / u * 1e-6, v, v / u, error);
             fflush(stdout);
         }
         CHECK(cusolverDnDestroy(handle));

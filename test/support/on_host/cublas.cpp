@@ -79,35 +79,11 @@ static int herk(cublas_handle, int uplo, int trans, int n, int k, const void *al
     });
     return 0;
 }
-template <typename T>
-static int trmm(cublas_handle, int side, int uplo, int trans, int diag, int m, int n,
-                const void *alpha, const void *a, int lda, const void *b, int ldb, void *c, int ldc)
-{
-    const T factor = *static_cast<const T *>(alpha);
-    const operand_of<T> stored = {static_cast<const T *>(a), lda, trans};
-    call_device([=] {
-        const auto A = [=](int64_t i, int64_t j) {
-            const bool lower = (uplo == CUBLAS_LOWER) == (trans == CUBLAS_N);
-            return i == j && diag == CUBLAS_UNIT ? from_real<T>(1)
-                   : i == j || (i > j) == lower  ? stored(i, j)
-                                                 : T{};
-        };
-        const operand_of<T> B = {static_cast<const T *>(b), ldb, CUBLAS_N};
-        const auto all = [](int64_t, int64_t) { return true; };
-        if (side == CUBLAS_LEFT)
-            product(m, n, m, factor, A, B, T{}, static_cast<T *>(c), ldc, all);
-        else
-            product(m, n, n, factor, B, A, T{}, static_cast<T *>(c), ldc, all);
-    });
-    return 0;
-}
-
 template <typename T> static void provide(cublas_calls &calls, libsolver_type type)
 {
     calls.gemm[type] = gemm<T>;
     calls.gemm_strided[type] = gemm_strided<T>;
     calls.herk[type] = herk<T>;
-    calls.trmm[type] = trmm<T>;
 }
 
 extern "C" const cublas_calls *cublas_load(void)
