@@ -402,8 +402,11 @@ static void measure(const char *name, const factor_tuning *tuning, int traced, i
 
 int main(int argc, char **argv)
 {
-    factor_tuning tuning = {
-        .small_rows = INT32_MAX, .bucket_part = .02, .run_seconds = 15e-6, .run_part = 5e-4};
+    factor_tuning tuning = {.small_rows = INT32_MAX,
+                            .blocks = 264,
+                            .bucket_part = .02,
+                            .run_seconds = 15e-6,
+                            .run_part = 5e-4};
     int traced = 0, is_alone = 0, k = 1;
     for (; k < argc && argv[k][0] == '-'; k++) {
         must(argv[k][1] == 't' || argv[k][1] == 'x' || argv[k][1] == 'a' || k + 1 < argc,

@@ -3,15 +3,14 @@
  *
  * Blocks draw tasks in a fixed order and wait for what a task needs, so that the order decides who
  * waits: it is that of a list schedule with predicted times.  Times are whole nanoseconds, so that
- * it is the same on every machine.
+ * it is the same on every machine.  Where there is far more work than the longest way, tasks are
+ * drawn level by level.
  *
  * Steps of the schedule are tasks and, behind them, a gate for each front, which opens when all of
  * its children's blocks are there. */
 #include "gpu/factor/order.h"
 #include "gpu/factor/waits.h"
 #include <string.h>
-
-enum { BLOCKS = 264 }; /* two for each multiprocessor of an H100 or H200; one where they are few */
 
 /* Measured on an H200, nanoseconds: what a task takes beside its products, and a product of a panel
  * of 64 columns. */
@@ -51,9 +50,9 @@ typedef struct scheduler {
     int64_t *ns, *way;   /* of each task: its time; of each step: from its begin to the end of all,
                             -1: not known yet */
     heap ready, running;
-    factor_crowd crowd; /* out */
-    int64_t bucket;     /* ns; ways are told apart by so much */
-    int32_t *order;     /* out: as they are begun */
+    int64_t work;   /* ns of all tasks on all blocks */
+    int64_t bucket; /* ns; ways are told apart by so much */
+    int32_t *order; /* out: as they are begun */
 } scheduler;
 
 static int comes_before(heap_entry a, heap_entry b)
@@ -225,23 +224,36 @@ static int64_t way_behind(scheduler *s, int32_t step)
     return way;
 }
 
-/* Returns the least time that all can take. */
+/* Of all tasks, and what they take on so many blocks; returns the longest tasks of all levels one
+ * after the other, which no way is longer than. */
+static int64_t find_times(scheduler *s, int32_t blocks)
+{
+    const factor_program *g = s->program;
+    int64_t levels = 0;
+    for (int32_t level = 0; level < g->levels; level++) {
+        int64_t longest = 0;
+        for (int64_t t = g->level_start[level]; t < g->level_start[level + 1]; t++) {
+            s->ns[t] = task_ns(g, g->task + t);
+            s->work += s->ns[t];
+            longest = s->ns[t] > longest ? s->ns[t] : longest;
+        }
+        levels += longest + WAIT_NS;
+    }
+    s->work /= blocks;
+    return levels;
+}
+
+/* Returns the longest way. */
 static int64_t find_ways(scheduler *s)
 {
-    int64_t longest = 0, work = 0;
+    int64_t longest = 0;
     for (int32_t q = 0; q < s->steps; q++)
         s->way[q] = -1;
     for (int32_t t = s->tasks; t-- > 0;) {
-        s->ns[t] = task_ns(s->program, s->program->task + t);
         s->way[t] = s->ns[t] + WAIT_NS + way_behind(s, t);
-        work += s->ns[t];
         longest = s->way[t] > longest ? s->way[t] : longest;
     }
-    work /= BLOCKS;
-    s->crowd = work < .3 * (double)longest ? FACTOR_SPARSE
-               : work > 2 * longest        ? FACTOR_DENSE
-                                           : FACTOR_MIXED;
-    return longest > work ? longest : work;
+    return longest;
 }
 
 /* ---- The schedule ---------------------------------------------------------------------------- */
@@ -263,9 +275,8 @@ static void end_step(scheduler *s, int32_t step)
             end_wait(s, s->next[q]);
 }
 
-static void schedule(scheduler *s)
+static void schedule(scheduler *s, int32_t blocks)
 {
-    const int32_t blocks = s->crowd == FACTOR_SPARSE ? BLOCKS / 2 : BLOCKS;
     int32_t begun = 0;
     int64_t now = 0;
     for (int32_t q = 0; q < s->steps; q++) /* tasks before gates: each is begun once */
@@ -285,33 +296,48 @@ static void schedule(scheduler *s)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static libsolver_status order_tasks(memory *m, scheduler *s, const factor_tuning *tuning,
-                                    factor_program *g)
+/* The order of the schedule, and where that puts each task of a level. */
+static libsolver_status order_by_schedule(memory *m, scheduler *s, const factor_tuning *tuning,
+                                          factor_program *g)
 {
     TRY(list_edges(m, s));
-    s->ns = memory_new(m, s->tasks, sizeof(int64_t));
     s->way = memory_new(m, s->steps, sizeof(int64_t));
     s->ready.entry = memory_new(m, s->tasks, sizeof(heap_entry));
-    s->running.entry = memory_new(m, BLOCKS, sizeof(heap_entry));
+    s->running.entry = memory_new(m, tuning->blocks, sizeof(heap_entry));
     s->order = memory_new(m, s->tasks, sizeof(int32_t));
     factor_task *task = memory_new(m, s->tasks, sizeof *task);
-    g->by_level = memory_new(m, s->tasks, sizeof(int32_t));
-    const int has_memory =
-        s->ns && s->way && s->ready.entry && s->running.entry && s->order && task && g->by_level;
-    if (!has_memory) {
+    if (!s->way || !s->ready.entry || !s->running.entry || !s->order || !task) {
         memory_free(m, task);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
-    const int64_t all = find_ways(s);
-    s->bucket = 1 + (int64_t)(tuning->bucket_part * (double)all);
-    schedule(s);
-    g->crowd = s->crowd;
+    const int64_t longest = find_ways(s), least = longest > s->work ? longest : s->work;
+    g->crowd = 10 * s->work < 3 * longest ? FACTOR_SPARSE
+               : s->work > 2 * longest    ? FACTOR_DENSE
+                                          : FACTOR_MIXED;
+    s->bucket = 1 + (int64_t)(tuning->bucket_part * (double)least);
+    schedule(s, g->crowd == FACTOR_SPARSE ? (tuning->blocks + 1) / 2 : tuning->blocks);
     for (int32_t q = 0; q < s->tasks; q++) {
         task[q] = g->task[s->order[q]];
         g->by_level[s->order[q]] = q;
     }
     memory_free(m, g->task);
     g->task = task;
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status order_tasks(memory *m, scheduler *s, const factor_tuning *tuning,
+                                    factor_program *g)
+{
+    s->ns = memory_new(m, s->tasks, sizeof(int64_t));
+    g->by_level = memory_new(m, s->tasks, sizeof(int32_t));
+    if (!s->ns || !g->by_level)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    const int64_t levels = find_times(s, tuning->blocks);
+    if (s->work <= 2 * levels)
+        return order_by_schedule(m, s, tuning, g);
+    g->crowd = FACTOR_DENSE; /* the order in which they are will do, and costs nothing */
+    for (int32_t t = 0; t < s->tasks; t++)
+        g->by_level[t] = t;
     return LIBSOLVER_OK;
 }
 

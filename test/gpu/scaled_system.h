@@ -10,10 +10,10 @@
 /* Fronts in shared memory as far as they fit; all in tiles; each a task; all small ones one block's
  * work. */
 static const factor_tuning tunings[] = {
-    {.small_rows = 112, .bucket_part = .001, .run_seconds = 30e-6, .run_part = 0},
-    {.small_rows = 0, .bucket_part = .2, .run_seconds = 1, .run_part = 0},
-    {.small_rows = 20, .bucket_part = 0, .run_seconds = 0, .run_part = 0},
-    {.small_rows = 112, .bucket_part = 1, .run_seconds = 10, .run_part = 0},
+    {.small_rows = 112, .blocks = 264, .bucket_part = .001, .run_seconds = 30e-6, .run_part = 0},
+    {.small_rows = 0, .blocks = 2, .bucket_part = .2, .run_seconds = 1, .run_part = 0},
+    {.small_rows = 20, .blocks = 1, .bucket_part = 0, .run_seconds = 0, .run_part = 0},
+    {.small_rows = 112, .blocks = 20, .bucket_part = 1, .run_seconds = 10, .run_part = 0},
 };
 enum { TUNINGS = sizeof tunings / sizeof *tunings };
 
