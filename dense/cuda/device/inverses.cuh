@@ -104,8 +104,9 @@ __global__ void __launch_bounds__(TILE_THREADS)
 /* blocks.X := the inverses of L's diagonal blocks, by doubling; growth as growth_kernel finds it,
  * its place cleared first.  Asynchronous on the stream. */
 template <typename T>
-libsolver_status diagonal_inverses(const triangle_view<T> &L, const inverse_blocks<T> &blocks,
-                                   unsigned long long *growth, int stride, void *stream)
+static libsolver_status diagonal_inverses(const triangle_view<T> &L,
+                                          const inverse_blocks<T> &blocks,
+                                          unsigned long long *growth, int stride, void *stream)
 {
     const int tiles = (L.n - 1) / TILE + 1, nb = blocks.nb;
     const int64_t counts = stride == 0 ? 1 : (L.n - 1) / nb + 1;
