@@ -25,6 +25,10 @@ __device__ __forceinline__ unsigned long long progress_seen(const unsigned long 
     asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(word) : "memory");
     return seen;
 }
+__device__ __forceinline__ void progress_tell(unsigned long long *word, unsigned long long value)
+{
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
 /* Tells only that something has been read, so that it may be overwritten: a load whose value has
  * come has been performed, and no fence is needed.  One would wait for all copies that the thread
  * has on their way. */

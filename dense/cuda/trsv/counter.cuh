@@ -11,19 +11,8 @@
 
 #include "dense/cuda/device/barrier.cuh"
 #include "dense/cuda/device/grid.cuh"
+#include "dense/cuda/device/progress.cuh"
 #include "dense/cuda/device/tile.cuh"
-
-__device__ __forceinline__ unsigned long long counter_seen(const unsigned long long *counter)
-{
-    unsigned long long seen;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(counter) : "memory");
-    return seen;
-}
-/* What other threads wrote before a barrier comes before it, too. */
-__device__ __forceinline__ void counter_tell(unsigned long long *counter, unsigned long long value)
-{
-    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(counter), "l"(value) : "memory");
-}
 
 /* An entry that another block wrote in this launch: past the first-level cache. */
 __device__ __forceinline__ float entry_load(const float *p)
@@ -107,7 +96,7 @@ template <typename T> struct counter_link {
         if (g.there)
             return g.value;
         while (last <= start + (unsigned)j)
-            last = counter_seen(done);
+            last = progress_seen(done);
         return value(j, i);
     }
     __device__ __forceinline__ bool shared(int) const { return false; }
@@ -119,7 +108,7 @@ template <typename T> struct counter_link {
             x.store(TILE * r + i, v);
         barrier_wait(1, TILE);
         if (i == 0)
-            counter_tell(done, start + (unsigned)r + 1);
+            progress_tell(done, start + (unsigned)r + 1);
     }
 };
 

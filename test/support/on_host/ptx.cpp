@@ -134,6 +134,10 @@ unsigned long long progress_seen(const unsigned long long *word)
     take_turns();
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
+void progress_tell(unsigned long long *word, unsigned long long value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
 void progress_tell_read(unsigned long long *word, unsigned long long value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
@@ -147,15 +151,6 @@ void progress_raise(unsigned *word, unsigned least)
         ;
 }
 
-unsigned long long counter_seen(const unsigned long long *counter)
-{
-    take_turns(); /* others may tell it meanwhile */
-    return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
-}
-void counter_tell(unsigned long long *counter, unsigned long long value)
-{
-    __atomic_store_n(counter, value, __ATOMIC_RELEASE);
-}
 float entry_load(const float *p)
 {
     return *p;
