@@ -166,7 +166,9 @@ static double factorization_time(const job *j)
     return times[repeats / 2];
 }
 
-/* Of each word the task that raised it last; word by word, in the order of levels. */
+/* The critical path: from the task that ended last, each time to the one that ended last of those
+ * that it waited for.  Its tasks by kinds, how long they took, and how long after the one before
+ * they began, when they had what they waited for but no block. */
 static void find_path(const factor_program *g, const uint64_t *times)
 {
     int32_t *raised = malloc(sizeof *raised * (size_t)g->words + 4),

@@ -10,7 +10,6 @@
  * its children's blocks are there. */
 #include "gpu/factor/order.h"
 #include "gpu/factor/waits.h"
-#include <string.h>
 
 /* Measured on an H200, nanoseconds: what a task takes beside its products, and a product of a panel
  * of 64 columns. */

@@ -10,9 +10,10 @@
 double factor_small_seconds(int32_t m, int32_t k);
 
 /* Puts tasks, which are level by level, in the order in which a schedule of them begins them, and
- * lists them by levels (by_level).  The schedule is one for a device of the size of an H100, by
- * predicted times: of the tasks whose predecessors are done, that with the longest way to the end
- * comes first.  O(tasks log tasks).  OUT_OF_MEMORY. */
+ * lists them by levels (by_level).  The schedule is one for tuning->blocks blocks, by predicted
+ * times: of the tasks whose predecessors are done, that with the longest way to the end comes
+ * first.  Where there is far more work than the longest way, tasks stay as they are.  Sets crowd.
+ * O(tasks log tasks).  OUT_OF_MEMORY. */
 libsolver_status factor_order_tasks(memory *m, const factor_pattern *pattern,
                                     const factor_tuning *tuning, factor_program *program);
 

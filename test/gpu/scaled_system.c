@@ -73,3 +73,14 @@ void positive_system(cpu_system *s, random_stream *r, pattern a, int order)
     make_hermitian(&a, values);
     assert_int_equal(system_build_in_order(s, a, values, SPD, 1, order), LIBSOLVER_OK);
 }
+
+void compare_bits(const factor_program *g, const scalar *panel, const scalar *again)
+{
+    for (int32_t q = 0; q < g->nodes; q++) {
+        const factor_front *f = g->front + q;
+        for (int32_t j = 0; j < f->k; j++)
+            assert_memory_equal(panel + f->panel + (int64_t)j * f->ld + j,
+                                again + f->panel + (int64_t)j * f->ld + j,
+                                sizeof(scalar) * (size_t)(f->m - j));
+    }
+}

@@ -28,5 +28,7 @@ factor_pattern fronts_of(const cpu_system *s);
 int32_t make_indefinite(cpu_system *s, random_stream *r, int64_t *entry, scalar *good);
 /* The panels of a program are the CPU's up to rounding. */
 void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel, int seed);
+/* Two factors by a program are the same, bit for bit. */
+void compare_bits(const factor_program *g, const scalar *panel, const scalar *again);
 
 #endif

@@ -161,13 +161,7 @@ static void check(on_device *t, const factor_tuning *tuning, int seed)
     for (int by_levels = 0; by_levels < 2; by_levels++) {
         t->places.by_levels = by_levels;
         factorize(t);
-        for (int32_t q = 0; q < t->g.nodes; q++) {
-            const factor_front *f = t->g.front + q;
-            for (int32_t j = 0; j < f->k; j++)
-                assert_memory_equal(first + f->panel + (int64_t)j * f->ld + j,
-                                    t->panel + f->panel + (int64_t)j * f->ld + j,
-                                    sizeof(scalar) * (size_t)(f->m - j));
-        }
+        compare_bits(&t->g, first, t->panel);
     }
     free(first);
     close_device(t);

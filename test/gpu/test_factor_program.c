@@ -91,18 +91,6 @@ static void check_trace(const factor_program *g, const cpu_system *s, uint64_t s
     free(task);
 }
 
-/* The order of tasks changes no bit. */
-static void compare_bits(const factor_program *g, const scalar *panel, const scalar *again)
-{
-    for (int32_t q = 0; q < g->nodes; q++) {
-        const factor_front *f = g->front + q;
-        for (int32_t j = 0; j < f->k; j++)
-            assert_memory_equal(panel + f->panel + (int64_t)j * f->ld + j,
-                                again + f->panel + (int64_t)j * f->ld + j,
-                                sizeof(scalar) * (size_t)(f->m - j));
-    }
-}
-
 static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
 {
     factor_program g = program_of(s, tuning);
@@ -114,7 +102,7 @@ static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
     assert_int_equal(o.failed, g.n);
     assert_int_equal(o.uncertain, s->report.uncertain);
     compare_panels(s, &g, panel, seed);
-    for (int by_levels = 0; by_levels < 2; by_levels++) {
+    for (int by_levels = 0; by_levels < 2; by_levels++) { /* the order of tasks changes no bit */
         check_trace(&g, s, (uint64_t)(seed + by_levels), by_levels, again);
         compare_bits(&g, panel, again);
     }
