@@ -3,8 +3,8 @@
 #include "gpu/invert/device_invert.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
-#include "gpu/invert/product.cuh"
 #include "gpu/invert/small.cuh"
+#include "gpu/invert/tasks.cuh"
 
 extern "C" void device_inverter_drop(device_inverter *f)
 {
@@ -31,6 +31,7 @@ static void put_pattern(uploader *u, const invert_pattern *p, invert_arguments<T
     a->root = u->put(p->root, p->root_tiles);
     a->item = u->put(p->item, p->items);
     a->part = u->put(p->part, p->parts);
+    a->task = u->put(p->task, p->tasks);
     a->n = p->n;
     a->smalls = p->smalls;
 }
@@ -55,84 +56,74 @@ extern "C" libsolver_status device_inverter_load(device_inverter *f, const inver
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-template <typename T>
-static cudaError_t launch_small(const device_inverter *f, const invert_pattern *p,
-                                const invert_arguments<T> &a)
-{
-    const int32_t below = p->smalls - p->small_roots;
+/* Seconds that a block waits for another before the inversion is given up. */
+constexpr int PATIENCE = 60;
+
+/* Launches on a stream, up to the first that fails; each may begin while the one before it ends. */
+struct launches {
+    void *stream;
     cudaError_t error = cudaSuccess;
-    if (below > 0)
-        error = launch_kernel(invert_small_kernel<T, false>,
-                              {below, SMALL_THREADS,
-                               small_shape<T>::bytes(p->small_scalars, p->small_columns)},
-                              f->stream, a, 0);
-    if (p->small_roots > 0 && error == cudaSuccess)
-        error = launch_kernel(invert_small_kernel<T, true>,
-                              {p->small_roots, SMALL_THREADS,
-                               small_shape<T>::bytes(3 * p->small_root_scalars, p->small_columns)},
-                              f->stream, a, below);
-    return error;
+    bool follows = true; /* the next kernel wants what the one before did */
+
+    template <typename... Parameters, typename... Arguments>
+    void add(void (*kernel)(Parameters...), launch_shape shape, Arguments... arguments)
+    {
+        shape.overlaps = true;
+        if (error == cudaSuccess)
+            error = launch_kernel(kernel, shape, stream, arguments...);
+    }
+};
+
+__global__ void __launch_bounds__(256) invert_begin_kernel(unsigned *word, int32_t words)
+{
+    wait_for_kernel_before();
+    const int32_t q = (int32_t)(blockIdx.x * 256 + threadIdx.x);
+    if (q < words)
+        word[q] = 0;
+}
+
+template <typename T, int SHARE, bool ROOT>
+static void launch_small(launches *l, const invert_arguments<T> &a, const small_groups &of,
+                         int32_t *first)
+{
+    const int areas = ROOT ? 3 : 1; /* roots have three squares */
+    if (of.count == 0)
+        return;
+    l->add(invert_small_kernel<T, SHARE, ROOT>,
+           {of.count, SMALL_THREADS, small_shape<T>::bytes(areas * of.scalars, of.columns)}, a,
+           *first, l->follows);
+    l->follows = false; /* that one lets the next begin when it has seen what the first did */
+    *first += of.count;
 }
 
 template <typename T>
-static cudaError_t launch_step(const device_inverter *f, const invert_launch &l,
-                               const invert_arguments<T> &a)
+static void launch_tasks(launches *l, const invert_arguments<T> &a, const invert_batch &batch,
+                         int32_t number, int multiprocessors)
 {
-    using shape = product_shape<T>;
-    switch (l.step) {
-    case INVERT_CLEAR:
-        return cudaMemsetAsync(a.workspace, 0, (size_t)l.bytes, (cudaStream_t)f->stream);
-    case INVERT_GATHER:
-        return launch_kernel(invert_gather_kernel<T>,
-                             {(int64_t)l.count * GATHER_BLOCKS, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_DIAGONAL:
-        return launch_kernel(invert_diagonal_kernel<T>, {l.count, STRIP_THREADS, DIAGONAL_BYTES<T>},
-                             f->stream, a, l.first);
-    case INVERT_MULTIPLY:
-        return launch_kernel(invert_multiply_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES},
-                             f->stream, a, l.first);
-    case INVERT_SCALE:
-        return launch_kernel(invert_scale_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_FINISH:
-        return launch_kernel(invert_finish_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_PACK:
-        return launch_kernel(invert_pack_kernel<T>,
-                             {(l.count + STRIP_WARPS - 1) / STRIP_WARPS, STRIP_THREADS}, f->stream,
-                             a, l.first, l.count);
-    case INVERT_GROWTH:
-        return launch_kernel(invert_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_GRAM:
-        return launch_kernel(invert_gram_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES},
-                             f->stream, a, l.first);
-    case INVERT_ROOT_SUMS:
-        return launch_kernel(invert_root_sums_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_ROOT_TRANSPOSED:
-        return launch_kernel(invert_root_transposed_kernel<T>, {l.count, STRIP_THREADS}, f->stream,
-                             a, l.first);
-    case INVERT_ROOT_GROWTH:
-        return launch_kernel(invert_growth_kernel<T, true>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    }
-    return cudaErrorInvalidValue;
+    const int64_t room = (int64_t)multiprocessors * product_shape<T>::BLOCKS_EACH;
+    l->add(invert_tasks_kernel<T>,
+           {batch.count < room ? batch.count : room, STRIP_THREADS, task_shape<T>::BYTES}, a, batch,
+           number, l->follows || number > 0);
 }
 
 template <typename T>
 static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
-                              const invert_arguments<T> &a)
+                              const invert_arguments<T> &a, int32_t words)
 {
-    cudaError_t error = cudaSuccess;
-    for (int32_t q = 0; q < p->launches && error == cudaSuccess; q++)
-        error = launch_step(f, p->launch[q], a);
-    if (error == cudaSuccess)
-        error = launch_small(f, p, a);
-    if (!a.cholesky && p->n > 0 && error == cudaSuccess)
-        error = launch_kernel(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, f->stream, a);
-    return error;
+    launches l = {f->stream};
+    int32_t first = 0;
+    int multiprocessors = 1;
+    l.error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, f->device);
+    l.add(invert_begin_kernel, {(words + 255) / 256, 256}, a.done, words);
+    if (!a.cholesky && p->n > 0)
+        l.add(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, a);
+    launch_small<T, 2, false>(&l, a, p->of_class[0], &first);
+    launch_small<T, 4, false>(&l, a, p->of_class[1], &first);
+    launch_small<T, SMALL_MOST_SHARE, false>(&l, a, p->of_class[2], &first);
+    launch_small<T, SMALL_MOST_SHARE, true>(&l, a, p->small_roots, &first);
+    for (int32_t q = 0; q < p->batches; q++)
+        launch_tasks(&l, a, p->batch[q], q, multiprocessors);
+    return l.error;
 }
 
 /* Measures the kernels of a stream by events. */
@@ -168,8 +159,9 @@ static libsolver_status values_of(device_inverter *f, const device_factor *facto
     parts all;
     const int64_t rows = (int64_t)p->strips * SQUARE,
                   tiles = all.place(p->workspace * (int64_t)sizeof(T)),
-                  sums = all.place(2 * rows * (int64_t)sizeof(real_of<T>)),
-                  growths = all.place(2 * grown * (int64_t)sizeof(double));
+                  sums = all.place(3 * rows * (int64_t)sizeof(real_of<T>)),
+                  growths = all.place(2 * grown * (int64_t)sizeof(double)),
+                  words = all.place((p->tiled_groups + p->batches + 1) * (int64_t)sizeof(unsigned));
     invert_arguments<T> a = {};
     uploader there;
     there.base = static_cast<char *>(f->pattern.at);
@@ -183,13 +175,18 @@ static libsolver_status values_of(device_inverter *f, const device_factor *facto
     a.values = static_cast<T *>(values);
     a.workspace = reinterpret_cast<T *>(base + tiles);
     a.sums = reinterpret_cast<real_of<T> *>(base + sums);
-    a.turned = a.sums + rows;
+    a.root_sums = a.sums + rows;
+    a.turned = a.root_sums + rows;
     a.growth = reinterpret_cast<double *>(base + growths);
     a.root_growth = a.growth + grown;
+    a.done = reinterpret_cast<unsigned *>(base + words);
+    a.drawn = a.done + p->tiled_groups;
+    a.gave_up = reinterpret_cast<int *>(a.drawn + p->batches);
+    a.patience = (uint64_t)PATIENCE * 1000000000;
     a.hermitian = factor->shape.hermitian;
     a.cholesky = factor->shape.cholesky;
     const stopwatch watch(stream);
-    const cudaError_t launched = launch_all(f, p, a);
+    const cudaError_t launched = launch_all(f, p, a, p->tiled_groups + p->batches + 1);
     cudaError_t error = cudaEventRecord(watch.stop, stream);
     if (error == cudaSuccess && grown > 0)
         error = cudaMemcpyAsync(growth, a.growth, (size_t)(2 * grown) * sizeof(double),

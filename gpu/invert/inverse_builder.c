@@ -55,7 +55,7 @@ static void collect_growth(const invert_tables *t, int of_roots, const double *p
     if (of_roots)
         for (int32_t q = 0; q < p->smalls + p->tiled_groups; q++)
             growth[q] = 0;
-    for (int32_t q = of_roots ? p->smalls - p->small_roots : 0; q < p->smalls; q++)
+    for (int32_t q = of_roots ? p->smalls - p->small_roots.count : 0; q < p->smalls; q++)
         growth[t->of_small[q]] = part[q];
     for (int32_t q = 0; q < p->tiled_groups; q++) {
         if (of_roots && p->tiled[q].root < 0)

@@ -31,6 +31,7 @@ static int64_t place_pattern(invert_pattern *p, char *base, int copies)
     PUT(root, p->root_tiles);
     PUT(item, p->items);
     PUT(part, p->parts);
+    PUT(task, p->tasks);
 #undef PUT
     return at;
 }
@@ -56,7 +57,7 @@ libsolver_status device_inverter_run(device_inverter *f, const device_factor *fa
     const int64_t grown = pattern->smalls + pattern->strips,
                   tiles = round_up(pattern->workspace * type_bytes(factor->shape.type), 256);
     const int64_t sums =
-        2 * SQUARE * (int64_t)pattern->strips * type_real_bytes(factor->shape.type);
+        3 * SQUARE * (int64_t)pattern->strips * type_real_bytes(factor->shape.type);
     fake_wait(f->stream);
     if (!fake_grow_buffer(&f->workspace, &f->allocations, tiles + sums + 256))
         return fake_no_memory("the workspace for the inverses", tiles + sums + 256, why);

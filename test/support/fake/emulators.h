@@ -11,13 +11,13 @@
 #include "gpu/refine/residual.h"
 #include "gpu/substitute/device_substitution.h"
 
-/* The launches that compute the values of a program. */
+/* The tasks that compute the values of a program. */
 typedef struct emulated_inversion {
     invert_pattern pattern; /* all arrays are there */
     const void *panel;      /* then d and e by position (L D L^T) */
     int64_t panel_scalars;
     int hermitian, cholesky;
-    void *values, *workspace, *sums; /* sums: 2 SQUARE reals for each strip */
+    void *values, *workspace, *sums; /* sums: 3 SQUARE reals for each strip */
     int64_t value_bytes, workspace_bytes;
     double *growth, *root_growth; /* of small groups, then of strips */
     uint64_t seed;
