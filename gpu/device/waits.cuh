@@ -1,4 +1,5 @@
-/* gpu/device/waits.cuh: kernels that begin while others end, and blocks that wait for what others do
+/* gpu/device/waits.cuh: kernels that begin while others end, and blocks that wait for what others
+ * do
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_DEVICE_WAITS_CUH
 #define GPU_DEVICE_WAITS_CUH

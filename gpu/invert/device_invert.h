@@ -89,21 +89,21 @@ enum { PRODUCT_ITEM_ROWS = 4, PRODUCT_ITEM_COLUMNS = 2 }; /* most of an item */
 
 /* What a block of threads does at a time, of one tiled group: strip, item or parts `number`. */
 typedef enum invert_step {
-    INVERT_GATHER,   /* l := [L_K; L_R], in the columns of a part of a strip, INVERT_GATHER_PARTS of
-                        which make one: number is that of the part */
-    INVERT_DIAGONAL, /* diagonal block of this strip and the next one */
-    INVERT_MULTIPLY, /* T, X, W by items */
-    INVERT_SCALE,    /* t := D^-1 M of a root, by strips */
-    INVERT_FINISH,   /* row sums of |M|; rows of M in the order of the values; by strips */
-    INVERT_PACK,     /* x of a group of middle size from the workspace to the values: up to
-                        INVERT_PARTS parts, from this one on */
-    INVERT_GROWTH,   /* row sums of |L_K| |M|, by strips */
-    INVERT_GRAM,     /* G, by items */
-    INVERT_ROOT_SUMS,       /* of a root: row sums of |G|, by strips, and here: */
+    INVERT_GATHER,    /* l := [L_K; L_R], in the columns of a part of a strip, INVERT_STRIP_PARTS of
+                         which make one: number is that of the part */
+    INVERT_DIAGONAL,  /* diagonal block of this strip and the next one */
+    INVERT_MULTIPLY,  /* T, X, W by items */
+    INVERT_SCALE,     /* t := D^-1 M of a root, by strips */
+    INVERT_FINISH,    /* row sums of |M|; rows of M in the order of the values; by strips */
+    INVERT_PACK,      /* x of a group of middle size from the workspace to the values: up to
+                         INVERT_PARTS parts, from this one on */
+    INVERT_GROWTH,    /* row sums of |L_K| |M|, by strips */
+    INVERT_GRAM,      /* G, by items */
+    INVERT_ROOT_SUMS, /* of a root: row sums of |G|, by parts of strips; and by strips: */
     INVERT_ROOT_TRANSPOSED, /* of |D| |L_K^T| |G| */
     INVERT_ROOT_GROWTH      /* of |L_K| |D| |L_K^T| |G| */
 } invert_step;
-enum { INVERT_GATHER_PARTS = 4, INVERT_PARTS = 8 };
+enum { INVERT_STRIP_PARTS = 4, INVERT_PARTS = 8 };
 typedef struct invert_task {
     int32_t step, number, group;
     int32_t waits; /* until so many tasks of the group are done: those of all steps before */

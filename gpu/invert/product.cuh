@@ -12,15 +12,15 @@
 #include "dense/cuda/device/multiply.cuh"
 #include "gpu/invert/tiles.cuh"
 
-constexpr int PRODUCT_STAGES = 2;
+constexpr int PRODUCT_STAGES = 4; /* at most */
 
 template <typename T> struct product_shape {
     static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
-    /* tiles of a stage: those on the left come first */
-    static constexpr int LEFT = PRODUCT_ITEM_ROWS, TILES = LEFT + PRODUCT_ITEM_COLUMNS;
+    /* of all stages: two of the largest items, more of smaller ones */
+    static constexpr int TILES = 2 * (PRODUCT_ITEM_ROWS + PRODUCT_ITEM_COLUMNS);
     static constexpr int TILE_BYTES = SQUARE_AREA * (int)sizeof(T);
     static constexpr int BARRIERS = 128;
-    static constexpr int BYTES = BARRIERS + PRODUCT_STAGES * TILES * TILE_BYTES;
+    static constexpr int BYTES = BARRIERS + TILES * TILE_BYTES;
     /* on a multiprocessor, by memory and registers */
     static constexpr int BLOCKS_EACH = scalar<T>::is_complex ? 1 : 2;
     static_assert(PRODUCT_ITEM_ROWS * PRODUCT_ITEM_COLUMNS == STRIP_WARPS, "a tile for each warp");
@@ -135,18 +135,18 @@ template <typename T, int KIND_G> struct product_operands {
     __device__ __forceinline__ void fetch(int c, T *stage, uint64_t *full) const
     {
         int tiles = 0;
-        for (int p = 0; p < shape::LEFT; p++)
+        for (int p = 0; p < item.rows; p++)
             tiles += has_left(p, c);
-        for (int q = 0; q < PRODUCT_ITEM_COLUMNS; q++)
+        for (int q = 0; q < item.columns; q++)
             tiles += has_right(q, c);
         inbox_expect(full, (unsigned)(tiles * shape::TILE_BYTES));
-        for (int p = 0; p < shape::LEFT; p++)
+        for (int p = 0; p < item.rows; p++)
             if (has_left(p, c))
                 inbox_copy(stage + p * SQUARE_AREA, left_at(p, c), shape::TILE_BYTES, full);
-        for (int q = 0; q < PRODUCT_ITEM_COLUMNS; q++)
+        for (int q = 0; q < item.columns; q++)
             if (has_right(q, c))
-                inbox_copy(stage + (shape::LEFT + q) * SQUARE_AREA, right_at(q, c),
-                           shape::TILE_BYTES, full);
+                inbox_copy(stage + (item.rows + q) * SQUARE_AREA, right_at(q, c), shape::TILE_BYTES,
+                           full);
     }
 };
 
@@ -176,26 +176,27 @@ __device__ __forceinline__ void product_multiply(item_sum<T> &sum,
                                                  const product_operands<T, KIND_G> &o,
                                                  product_room<T> &room, bool conjugate)
 {
-    using shape = product_shape<T>;
-    const int warp = threadIdx.x / 32, q = warp % 2, p = warp / 2, steps = o.item.to - o.item.from;
+    const int warp = threadIdx.x / 32, q = warp % 2, p = warp / 2, steps = o.item.to - o.item.from,
+              tiles = o.item.rows + o.item.columns, room_for = product_shape<T>::TILES / tiles,
+              stages = room_for < PRODUCT_STAGES ? room_for : PRODUCT_STAGES;
     if (threadIdx.x == 0) {
         copies_follow();
-        for (int s = 0; s < PRODUCT_STAGES && s < steps; s++)
-            o.fetch(o.item.from + s, room.stage + s * shape::TILES * SQUARE_AREA, room.full + s);
+        for (int s = 0; s < stages && s < steps; s++)
+            o.fetch(o.item.from + s, room.stage + s * tiles * SQUARE_AREA, room.full + s);
     }
-    for (int step = 0; step < steps; step++) {
-        const int at = step % PRODUCT_STAGES, c = o.item.from + step;
-        T *here = room.stage + at * shape::TILES * SQUARE_AREA;
+    for (int step = 0, at = 0; step < steps; step++, at = at + 1 < stages ? at + 1 : 0) {
+        const int c = o.item.from + step;
+        T *here = room.stage + at * tiles * SQUARE_AREA;
         inbox_wait(room.full + at, room.phases >> at & 1);
         room.phases ^= 1u << at;
         /* of G no more than its lower triangle */
         if (o.has_left(p, c) && o.has_right(q, c) &&
             (!KIND_G || o.item.row + p >= o.item.column + q))
             multiply_squares<KIND_G>(sum, here + p * SQUARE_AREA,
-                                     here + (shape::LEFT + q) * SQUARE_AREA, conjugate);
+                                     here + (o.item.rows + q) * SQUARE_AREA, conjugate);
         __syncthreads();
-        if (threadIdx.x == 0 && step + PRODUCT_STAGES < steps)
-            o.fetch(c + PRODUCT_STAGES, here, room.full + at);
+        if (threadIdx.x == 0 && step + stages < steps)
+            o.fetch(c + stages, here, room.full + at);
     }
 }
 
@@ -255,8 +256,7 @@ __device__ __forceinline__ void multiply_gram(const invert_arguments<T> &a, int 
 {
     using shape = product_shape<T>;
     constexpr int LD = SQUARE + 1;
-    static_assert(STRIP_WARPS * SQUARE * LD <= PRODUCT_STAGES * shape::TILES * SQUARE_AREA,
-                  "a tile for each warp");
+    static_assert(STRIP_WARPS * SQUARE * LD <= shape::TILES * SQUARE_AREA, "a tile for each warp");
     const product_item item = a.item[number];
     const tiled_group g = a.tiled[item.group];
     const product_operands<T, 1> o(a, g, item);

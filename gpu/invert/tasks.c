@@ -1,25 +1,40 @@
 /* gpu/invert/tasks.c: the tasks that invert groups in tiles, and the tiles of each
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A group's tasks come in steps, each of which waits for all before it.  Steps of the same number
- * are next to each other in the order of the tasks, so that few wait; those of groups with most
- * columns, which have most steps, come first. */
+ * A group's tasks come in steps, each of which waits for all before it.  The order in which tasks
+ * are drawn decides who waits: it is that of a list schedule with predicted times, whole
+ * nanoseconds, so that it is the same on every machine. */
 #include "gpu/invert/tables_builder.h"
-#include <stdlib.h>
+#include "base/heap.h"
 
-/* A task with the number of its step. */
-typedef struct numbered_task {
-    int32_t step, place; /* place: among all, as they are made */
-    invert_task task;
-} numbered_task;
+/* Measured on an H100, nanoseconds: a task of each kind but products; what a product takes beside
+ * its sums, and a sum over a strip. */
+enum {
+    GATHER_NS = 5000,
+    GATHER_TILE_NS = 70,
+    DIAGONAL_NS = 5000,
+    STRIP_NS = 4000,
+    PRODUCT_NS = 2500,
+    SUM_NS = 1500,
+    WAIT_NS = 1500, /* from the end of a step to the begin of the next one */
+    SCHEDULE_BLOCKS = 264
+};
 
-/* The tasks of a group as they are made. */
+/* Tasks [first, end) of a group, which wait for nothing but the steps before. */
+typedef struct task_step {
+    int32_t first, end;
+    int32_t is_last; /* of its group; otherwise the next one follows it */
+    int64_t way;     /* ns, from the begin of the step to the end of the group */
+} task_step;
+
+/* The tasks of a batch as they are made, group by group and step by step. */
 typedef struct group_tasks {
     tables_builder *b;
-    const tiled_group *group; /* all tiled ones */
-    buffer *out;              /* numbered_task */
-    int32_t q;                /* the group */
-    int32_t step, done, made; /* of the step at hand; tasks of the steps before, and with it */
+    const tiled_group *group;   /* all tiled ones */
+    buffer tasks, steps, times; /* invert_task; task_step; int64_t, ns of each task */
+    int32_t q;                  /* the group at hand */
+    int32_t before;             /* tasks of the groups before */
+    int32_t done, made;         /* of the group: in steps that are ended; all */
 } group_tasks;
 
 static int32_t strips_below(const tables_builder *b, int32_t q)
@@ -27,34 +42,51 @@ static int32_t strips_below(const tables_builder *b, int32_t q)
     return (group_rows(b->g, b->t->of_tiled[q]) + SQUARE - 1) / SQUARE;
 }
 
-static void add_task(group_tasks *t, invert_step step, int32_t number)
+static void add_task(group_tasks *t, invert_step step, int32_t number, int64_t ns)
 {
-    const int32_t place = (int32_t)(t->out->length / (int64_t)sizeof(numbered_task));
-    const numbered_task task = {t->step,
-                                place,
-                                {.step = step, .number = number, .group = t->q, .waits = t->done}};
-    buffer_put(t->out, &task, (int64_t)sizeof task);
+    const invert_task task = {.step = step, .number = number, .group = t->q, .waits = t->done};
+    buffer_put(&t->tasks, &task, (int64_t)sizeof task);
+    buffer_put(&t->times, &ns, (int64_t)sizeof ns);
     t->made++;
 }
 
 static void end_step(group_tasks *t)
 {
-    t->step += t->made > t->done;
+    const task_step step = {.first = t->before + t->done, .end = t->before + t->made};
+    if (t->made > t->done)
+        buffer_put(&t->steps, &step, (int64_t)sizeof step);
     t->done = t->made;
+}
+
+static void end_group(group_tasks *t)
+{
+    if (!t->steps.failed)
+        ((task_step *)(void *)(t->steps.data + t->steps.length))[-1].is_last = 1;
+    t->before += t->made;
+    t->done = t->made = 0;
 }
 
 static void add_strips(group_tasks *t, invert_step step)
 {
     const tiled_group *g = t->group + t->q;
     for (int32_t s = 0; s < g->nb; s++)
-        add_task(t, step, g->first_strip + s);
+        add_task(t, step, g->first_strip + s, STRIP_NS);
+}
+
+/* For each part of each strip. */
+static void add_strip_parts(group_tasks *t, invert_step step, int64_t ns)
+{
+    const tiled_group *g = t->group + t->q;
+    for (int32_t part = 0; part < g->nb * INVERT_STRIP_PARTS; part++)
+        add_task(t, step, g->first_strip * INVERT_STRIP_PARTS + part, ns);
 }
 
 static void add_item(group_tasks *t, const product_item *item)
 {
     const int32_t number = (int32_t)(t->b->t->items.length / (int64_t)sizeof *item);
     buffer_put(&t->b->t->items, item, (int64_t)sizeof *item);
-    add_task(t, item->kind == PRODUCT_G ? INVERT_GRAM : INVERT_MULTIPLY, number);
+    add_task(t, item->kind == PRODUCT_G ? INVERT_GRAM : INVERT_MULTIPLY, number,
+             PRODUCT_NS + (int64_t)SUM_NS * (item->to - item->from));
 }
 
 /* Most rows of an item of a step that has so many tiles: where few blocks have something to do,
@@ -135,11 +167,10 @@ static void add_gram(group_tasks *t)
 static void add_group(group_tasks *t)
 {
     const tiled_group *g = t->group + t->q;
-    for (int32_t part = 0; part < g->nb * INVERT_GATHER_PARTS; part++)
-        add_task(t, INVERT_GATHER, g->first_strip * INVERT_GATHER_PARTS + part);
+    add_strip_parts(t, INVERT_GATHER, GATHER_NS + GATHER_TILE_NS * (int64_t)g->tile_rows);
     end_step(t);
     for (int32_t s = 0; s < g->nb; s += 2)
-        add_task(t, INVERT_DIAGONAL, g->first_strip + s);
+        add_task(t, INVERT_DIAGONAL, g->first_strip + s, DIAGONAL_NS);
     end_step(t);
     for (int32_t s = 2; s < g->nb; s *= 2) {
         add_doubling(t, PRODUCT_T, s);
@@ -158,9 +189,9 @@ static void add_group(group_tasks *t)
     add_strips(t, INVERT_FINISH);
     end_step(t);
     for (int32_t part = 0; part < g->parts; part += INVERT_PARTS)
-        add_task(t, INVERT_PACK, g->part + part);
+        add_task(t, INVERT_PACK, g->part + part, STRIP_NS);
     if (g->root >= 0)
-        add_strips(t, INVERT_ROOT_SUMS);
+        add_strip_parts(t, INVERT_ROOT_SUMS, STRIP_NS);
     add_strips(t, INVERT_GROWTH);
     end_step(t);
     for (invert_step step = INVERT_ROOT_TRANSPOSED; g->root >= 0 && step <= INVERT_ROOT_GROWTH;
@@ -168,6 +199,92 @@ static void add_group(group_tasks *t)
         add_strips(t, step);
         end_step(t);
     }
+    end_group(t);
+}
+
+/* ---- The order ------------------------------------------------------------------------------- */
+
+/* From the last step to the first of each group. */
+static void find_ways(task_step *step, int32_t steps, const int64_t *ns)
+{
+    for (int32_t s = steps - 1; s >= 0; s--) {
+        int64_t longest = 0;
+        for (int32_t q = step[s].first; q < step[s].end; q++)
+            longest = ns[q] > longest ? ns[q] : longest;
+        step[s].way = longest + WAIT_NS + (step[s].is_last ? 0 : step[s + 1].way);
+    }
+}
+
+/* ready: steps with tasks that may begin, running: tasks. */
+typedef struct scheduler {
+    const int64_t *ns;
+    const task_step *step;
+    int32_t steps, tasks;
+    int32_t *left, *next; /* of each step: tasks that have not ended; the next to begin */
+    int32_t *of;          /* of each task: its step */
+    int32_t *order;       /* out: tasks as they are begun */
+    heap ready, running;
+} scheduler;
+
+static void schedule(scheduler *s)
+{
+    int32_t begun = 0;
+    int64_t now = 0;
+    for (int32_t q = 0; q < s->steps; q++) {
+        s->left[q] = s->step[q].end - s->step[q].first;
+        s->next[q] = s->step[q].first;
+        for (int32_t t = s->step[q].first; t < s->step[q].end; t++)
+            s->of[t] = q;
+        if (q == 0 || s->step[q - 1].is_last)
+            heap_push(&s->ready, (heap_entry){-s->step[q].way, q});
+    }
+    while (s->ready.count > 0 || s->running.count > 0) {
+        while (s->ready.count > 0 && s->running.count < SCHEDULE_BLOCKS) {
+            const int32_t q = s->ready.entry[0].number, t = s->next[q]++;
+            if (s->next[q] == s->step[q].end)
+                heap_pop(&s->ready);
+            s->order[begun++] = t;
+            heap_push(&s->running, (heap_entry){now + s->ns[t], t});
+        }
+        const heap_entry ended = heap_pop(&s->running);
+        const int32_t q = s->of[ended.number];
+        now = ended.key;
+        if (--s->left[q] == 0 && !s->step[q].is_last)
+            heap_push(&s->ready, (heap_entry){-s->step[q + 1].way, q + 1});
+    }
+}
+
+/* The tasks of a batch in the order of a schedule. */
+static libsolver_status put_in_order(group_tasks *t)
+{
+    memory *m = t->b->m;
+    task_step *const step = (task_step *)(void *)t->steps.data;
+    scheduler s = {.ns = (const int64_t *)(const void *)t->times.data,
+                   .step = step,
+                   .steps = (int32_t)(t->steps.length / (int64_t)sizeof(task_step)),
+                   .tasks = t->before};
+    s.left = memory_new(m, s.steps, sizeof(int32_t));
+    s.next = memory_new(m, s.steps, sizeof(int32_t));
+    s.of = memory_new(m, s.tasks, sizeof(int32_t));
+    s.order = memory_new(m, s.tasks, sizeof(int32_t));
+    s.ready.entry = memory_new(m, s.steps, sizeof(heap_entry));
+    s.running.entry = memory_new(m, SCHEDULE_BLOCKS, sizeof(heap_entry));
+    const int has_room = s.left && s.next && s.of && s.order && s.ready.entry && s.running.entry;
+    if (has_room) {
+        find_ways(step, s.steps, s.ns);
+        schedule(&s);
+        for (int32_t q = 0; q < s.tasks; q++)
+            buffer_put(&t->b->t->tasks,
+                       (const invert_task *)(const void *)t->tasks.data + s.order[q],
+                       (int64_t)sizeof(invert_task));
+    }
+    memory_free(m, s.left);
+    memory_free(m, s.next);
+    memory_free(m, s.of);
+    memory_free(m, s.order);
+    memory_free(m, s.ready.entry);
+    memory_free(m, s.running.entry);
+    return has_room ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -200,43 +317,33 @@ static int64_t workspace_scalars(const tiled_group *g)
     return l_scalars(g) + triangle_scalars(g) + x_scalars(g);
 }
 
-static int by_step(const void *a, const void *b)
-{
-    const numbered_task *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return x->place < y->place ? -1 : 1;
-}
-
 /* Places in the workspace and tasks of one batch. */
 static void end_batch(const batch *t)
 {
     tables_builder *b = t->b;
-    buffer list = {.m = b->m};
+    group_tasks made = {
+        .b = b, .group = t->group, .tasks.m = b->m, .steps.m = b->m, .times.m = b->m};
     int64_t at = 0;
-    for (int32_t q = t->from; q < t->to; q++) {
-        tiled_group *g = t->group + q;
-        group_tasks tasks = {.b = b, .group = t->group, .out = &list, .q = q};
+    for (made.q = t->from; made.q < t->to; made.q++) {
+        tiled_group *g = t->group + made.q;
         g->l = at;
         g->t = g->l + l_scalars(g);
         if (x_scalars(g) > 0)
             g->x = g->t + triangle_scalars(g);
         at += workspace_scalars(g);
-        add_group(&tasks);
+        add_group(&made);
     }
     b->t->pattern.workspace = at > b->t->pattern.workspace ? at : b->t->pattern.workspace;
-    const int32_t count = (int32_t)(list.length / (int64_t)sizeof(numbered_task));
-    const invert_batch made = {.first =
-                                   (int32_t)(b->t->tasks.length / (int64_t)sizeof(invert_task)),
-                               .count = count};
-    if (!list.failed)
-        qsort(list.data, (size_t)count, sizeof(numbered_task), by_step);
-    for (int32_t q = 0; q < count && !list.failed; q++)
-        buffer_put(&b->t->tasks, &((const numbered_task *)list.data)[q].task,
-                   (int64_t)sizeof(invert_task));
-    buffer_put(&b->t->batches, &made, (int64_t)sizeof made);
-    b->t->batches.failed |= list.failed;
-    buffer_free(&list);
+    const invert_batch entry = {.first =
+                                    (int32_t)(b->t->tasks.length / (int64_t)sizeof(invert_task)),
+                                .count = made.before};
+    buffer_put(&b->t->batches, &entry, (int64_t)sizeof entry);
+    if (made.tasks.failed || made.steps.failed || made.times.failed ||
+        put_in_order(&made) != LIBSOLVER_OK)
+        b->t->batches.failed = 1;
+    buffer_free(&made.tasks);
+    buffer_free(&made.steps);
+    buffer_free(&made.times);
 }
 
 void tables_add_tasks(tables_builder *b, int64_t limit)

@@ -50,8 +50,9 @@ __device__ __forceinline__ void run_task(const invert_arguments<T> &a, const inv
     }
 }
 
-/* The tasks of a batch; follows: see invert_small_kernel.  Any number of blocks gets through, whether or not all are resident: one
- * that waits does so for tasks that were drawn before its own, by blocks that run. */
+/* The tasks of a batch; follows: see invert_small_kernel.  Any number of blocks gets through,
+ * whether or not all are resident: one that waits does so for tasks that were drawn before its own,
+ * by blocks that run. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS, product_shape<T>::BLOCKS_EACH)
     invert_tasks_kernel(const __grid_constant__ invert_arguments<T> a, invert_batch batch,

@@ -46,11 +46,11 @@ template <typename T> __device__ __forceinline__ T of_row(T v, int row)
  * strip, one for each warp. */
 template <typename T> __device__ __forceinline__ void gather(const invert_arguments<T> &a, int part)
 {
-    static_assert(INVERT_GATHER_PARTS * STRIP_WARPS == SQUARE, "a column for each warp");
-    constexpr int AHEAD = 4;
-    const invert_strip strip = a.strip[part / INVERT_GATHER_PARTS];
+    static_assert(INVERT_STRIP_PARTS * STRIP_WARPS == SQUARE, "a column for each warp");
+    constexpr int AHEAD = 8;
+    const invert_strip strip = a.strip[part / INVERT_STRIP_PARTS];
     const tiled_group g = a.tiled[strip.group];
-    const int c = part % INVERT_GATHER_PARTS * STRIP_WARPS + threadIdx.x / 32,
+    const int c = part % INVERT_STRIP_PARTS * STRIP_WARPS + threadIdx.x / 32,
               lane = threadIdx.x % 32;
     T *to = tiles_l(a, g);
     for (int row = strip.number; row < g.tile_rows; row++)
@@ -249,27 +249,28 @@ __device__ __forceinline__ void find_growth(const invert_arguments<T> &a, int s,
         (of_root ? a.root_growth : a.growth)[a.smalls + s] = worst;
 }
 
-/* Row sums of |G|, a warp for each row. */
-template <typename T> __device__ __forceinline__ void sum_root(const invert_arguments<T> &a, int s)
+/* Row sums of |G| in part `part` of a strip, a row for each warp; lanes have blocks of columns. */
+template <typename T>
+__device__ __forceinline__ void sum_root(const invert_arguments<T> &a, int part)
 {
-    const invert_strip strip = a.strip[s];
+    static_assert(INVERT_STRIP_PARTS * STRIP_WARPS == SQUARE, "a row for each warp");
+    const invert_strip strip = a.strip[part / INVERT_STRIP_PARTS];
     const tiled_group g = a.tiled[strip.group];
-    for (int q = threadIdx.x / 32; q < SQUARE; q += STRIP_WARPS) {
-        const int row = strip.column + q;
-        real_of<T> sum = 0;
-        for (int b = 0; b < g.root_blocks && q < strip.width; b++) {
-            const root_tile t = a.root[g.root + row / g.root_rows * g.root_blocks + b];
-            const T *from =
-                a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
+    const int q = part % INVERT_STRIP_PARTS * STRIP_WARPS + threadIdx.x / 32,
+              row = strip.column + q;
+    real_of<T> sum = 0;
+    for (int b = threadIdx.x % 32; b < g.root_blocks && q < strip.width; b += 32) {
+        const root_tile t = a.root[g.root + row / g.root_rows * g.root_blocks + b];
+        const T *from =
+            a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
 #pragma unroll 8
-            for (int c = threadIdx.x % 32; c < t.ld; c += 32)
-                sum += modulus(from[c]);
-        }
-        for (int mask = 16; mask > 0; mask /= 2)
-            sum += __shfl_xor_sync(~0u, sum, mask);
-        if (threadIdx.x % 32 == 0)
-            a.root_sums[(int64_t)s * SQUARE + q] = sum;
+        for (int c = 0; c < t.ld; c++)
+            sum += modulus(from[c]);
     }
+    for (int mask = 16; mask > 0; mask /= 2)
+        sum += __shfl_xor_sync(~0u, sum, mask);
+    if (threadIdx.x % 32 == 0)
+        a.root_sums[(int64_t)(part / INVERT_STRIP_PARTS) * SQUARE + q] = sum;
 }
 
 /* turned := |D| |L_K^T| times the row sums of |G|, by strips of columns. */

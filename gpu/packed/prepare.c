@@ -11,6 +11,9 @@
 #define BYTES_PER_SECOND 2e12
 /* Most columns of a group: its inverse is k^3 / 3 operations. */
 #define LARGEST_GROUP 6000
+/* Most columns of a root whose G is formed where entries are limited: G is k^3 / 3 operations more,
+ * and saves each solve one step. */
+#define LARGEST_SQUARE 2048
 /* Into how many a single piece is cut when its inverse is not good enough. */
 #define CUT_INTO 4
 
@@ -66,6 +69,8 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
         status = groups_build(m, tree, &s->cut, layer, &s->grouped);
     memory_free(m, layer);
     TRY(status);
+    for (int32_t i = 0; i < s->grouped.count && costs.entries_limit > 0; i++)
+        s->grouped.without_inverse[i] |= group_columns(&s->grouped, i) > LARGEST_SQUARE;
     plan_tuning tuning = o->tuning ? *o->tuning : plan_tuned;
     tuning.twice = tuning.twice && costs.entries_limit <= 0;
     TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, &tuning, &s->plan, why));

@@ -92,7 +92,7 @@ static strip_work strip_of(const inverter *t, int32_t s)
 /* Columns of part `part` of a strip. */
 static void gather(inverter *t, const strip_work *w, int32_t part)
 {
-    const int32_t columns = SQUARE / INVERT_GATHER_PARTS, first = part * columns;
+    const int32_t columns = SQUARE / INVERT_STRIP_PARTS, first = part * columns;
     for (int32_t a = w->strip->number; a < w->g->tile_rows; a++)
         for (int32_t c = first; c < first + columns; c++)
             for (int32_t row = 0; row < SQUARE && !t->wrong; row++)
@@ -208,10 +208,11 @@ static double largest_sum(inverter *t, const strip_work *w, const real *vector)
     return largest;
 }
 
-/* root_sums := row sums of |G| */
-static void sum_square(inverter *t, const strip_work *w)
+/* root_sums := row sums of |G|, in part `part` of a strip */
+static void sum_square(inverter *t, const strip_work *w, int32_t part)
 {
-    for (int32_t q = 0; q < SQUARE && w->g->root >= 0; q++) {
+    const int32_t rows = SQUARE / INVERT_STRIP_PARTS;
+    for (int32_t q = part * rows; q < (part + 1) * rows; q++) {
         const int32_t row = w->strip->column + q;
         real sum = 0;
         for (int32_t b = 0; b < w->g->root_blocks && q < w->strip->width; b++) {
@@ -359,9 +360,6 @@ static void run_strip(inverter *t, invert_step step, int32_t s)
     case INVERT_GROWTH:
         t->f->growth[at] = largest_sum(t, &w, t->sums);
         break;
-    case INVERT_ROOT_SUMS:
-        sum_square(t, &w);
-        break;
     case INVERT_ROOT_TRANSPOSED:
         turn_square(t, &w);
         break;
@@ -378,7 +376,8 @@ static int32_t group_of(const inverter *t, const invert_task *task)
     const int32_t q = task->number;
     switch ((invert_step)task->step) {
     case INVERT_GATHER:
-        return t->p->strip[q / INVERT_GATHER_PARTS].group;
+    case INVERT_ROOT_SUMS:
+        return t->p->strip[q / INVERT_STRIP_PARTS].group;
     case INVERT_MULTIPLY:
     case INVERT_GRAM:
         return t->p->item[q].group;
@@ -394,9 +393,13 @@ static void run_task(inverter *t, const invert_task *task)
     const int32_t q = task->number;
     complain(t, group_of(t, task) != task->group, "a task is of another group");
     switch ((invert_step)task->step) {
-    case INVERT_GATHER: {
-        const strip_work w = strip_of(t, q / INVERT_GATHER_PARTS);
-        gather(t, &w, q % INVERT_GATHER_PARTS);
+    case INVERT_GATHER:
+    case INVERT_ROOT_SUMS: {
+        const strip_work w = strip_of(t, q / INVERT_STRIP_PARTS);
+        if (task->step == INVERT_GATHER)
+            gather(t, &w, q % INVERT_STRIP_PARTS);
+        else
+            sum_square(t, &w, q % INVERT_STRIP_PARTS);
         break;
     }
     case INVERT_MULTIPLY:
