@@ -11,6 +11,11 @@ extern "C" void device_inverter_drop(device_inverter *f)
     const current_device here(f->device);
     device_buffer_free(&f->pattern);
     device_buffer_free(&f->workspace);
+    for (void **event : {&f->start, &f->stop}) {
+        if (*event)
+            cudaEventDestroy((cudaEvent_t)*event);
+        *event = nullptr;
+    }
 }
 
 /* ---- The pattern ----------------------------------------------------------------------------- */
@@ -135,35 +140,24 @@ static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
     return error;
 }
 
-/* Measures the kernels of a stream by events. */
-struct stopwatch {
-    cudaEvent_t start = nullptr, stop = nullptr;
-    cudaStream_t stream;
-
-    explicit stopwatch(cudaStream_t stream) : stream(stream)
-    {
-        if (cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&stop) == cudaSuccess)
-            cudaEventRecord(start, stream);
+static cudaError_t mark(const device_inverter *f, void **event)
+{
+    cudaError_t error = cudaSuccess;
+    cudaEvent_t made = nullptr;
+    if (!f->is_timed)
+        return error;
+    if (!*event) {
+        error = cudaEventCreate(&made);
+        *event = made;
     }
-    ~stopwatch()
-    {
-        cudaEventDestroy(start);
-        cudaEventDestroy(stop);
-    }
-    /* once the stream has been waited for */
-    double seconds() const
-    {
-        float ms = 0;
-        return cudaEventElapsedTime(&ms, start, stop) == cudaSuccess ? 1e-3 * ms : 0;
-    }
-};
+    return error == cudaSuccess ? cudaEventRecord((cudaEvent_t)*event, (cudaStream_t)f->stream)
+                                : error;
+}
 
 template <typename T>
-static libsolver_status values_of(device_inverter *f, const device_factor *factor,
-                                  const invert_pattern *p, void *values, double *growth,
-                                  double *seconds, message *why)
+static libsolver_status launch_inversion(device_inverter *f, const device_factor *factor,
+                                         const invert_pattern *p, void *values, message *why)
 {
-    const cudaStream_t stream = (cudaStream_t)f->stream;
     const int64_t grown = p->smalls + p->strips;
     parts all;
     const int64_t rows = (int64_t)p->strips * SQUARE,
@@ -188,24 +182,41 @@ static libsolver_status values_of(device_inverter *f, const device_factor *facto
     a.root_growth = a.growth + grown;
     a.hermitian = factor->shape.hermitian;
     a.cholesky = factor->shape.cholesky;
-    const stopwatch watch(stream);
-    const cudaError_t launched = launch_all(f, p, a);
-    cudaError_t error = cudaEventRecord(watch.stop, stream);
-    if (error == cudaSuccess && grown > 0)
-        error = cudaMemcpyAsync(growth, a.growth, (size_t)(2 * grown) * sizeof(double),
-                                cudaMemcpyDeviceToHost, stream);
-    const cudaError_t end = cudaStreamSynchronize(stream);
-    *seconds = watch.seconds();
-    TRY(CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why));
-    return LAUNCH_STATUS(launched, "launching the kernels that invert groups of columns", why);
+    f->growths = grown;
+    f->growth = a.growth;
+    cudaError_t error = mark(f, &f->start);
+    if (error == cudaSuccess)
+        error = launch_all(f, p, a);
+    if (error == cudaSuccess)
+        error = mark(f, &f->stop);
+    return LAUNCH_STATUS(error, "launching the kernels that invert groups of columns", why);
 }
 
-extern "C" libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
-                                                const invert_pattern *pattern, void *values,
-                                                double *growth, double *seconds, message *why)
+extern "C" libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                                   const invert_pattern *pattern, void *values,
+                                                   int is_timed, message *why)
 {
     const current_device here(f->device);
+    f->is_timed = is_timed;
     return with_type(factor->shape.type, [&](auto one) {
-        return values_of<decltype(one)>(f, factor, pattern, values, growth, seconds, why);
+        return launch_inversion<decltype(one)>(f, factor, pattern, values, why);
     });
+}
+
+extern "C" libsolver_status device_inverter_finish(const device_inverter *f, double *growth,
+                                                   double *seconds, message *why)
+{
+    const current_device here(f->device);
+    const cudaStream_t stream = (cudaStream_t)f->stream;
+    float ms = 0;
+    cudaError_t error = cudaSuccess;
+    if (f->growths > 0)
+        error = cudaMemcpyAsync(growth, f->growth, (size_t)(2 * f->growths) * sizeof(double),
+                                cudaMemcpyDeviceToHost, stream);
+    const cudaError_t end = cudaStreamSynchronize(stream);
+    TRY(CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why));
+    if (f->is_timed)
+        error = cudaEventElapsedTime(&ms, (cudaEvent_t)f->start, (cudaEvent_t)f->stop);
+    *seconds = 1e-3 * ms;
+    return CUDA_STATUS(error, "inverting groups of columns", why);
 }

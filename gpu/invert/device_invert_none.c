@@ -10,14 +10,22 @@ libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *
     return BUILT_WITHOUT_CUDA(why);
 }
 
-libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
-                                     const invert_pattern *pattern, void *values, double *growth,
-                                     double *seconds, message *why)
+libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                        const invert_pattern *pattern, void *values, int is_timed,
+                                        message *why)
 {
     (void)f;
     (void)factor;
     (void)pattern;
     (void)values;
+    (void)is_timed;
+    return BUILT_WITHOUT_CUDA(why);
+}
+
+libsolver_status device_inverter_finish(const device_inverter *f, double *growth, double *seconds,
+                                        message *why)
+{
+    (void)f;
     (void)growth;
     *seconds = 0;
     return BUILT_WITHOUT_CUDA(why);

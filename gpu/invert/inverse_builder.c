@@ -102,7 +102,8 @@ libsolver_status inverse_builder_values(inverse_builder *b, void *values, double
     const invert_tables *t = &b->tables;
     const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;
     double kernels = 0;
-    TRY(device_inverter_run(&b->device, b->factor, &t->pattern, values, b->growth, &kernels, why));
+    TRY(device_inverter_launch(&b->device, b->factor, &t->pattern, values, 1, why));
+    TRY(device_inverter_finish(&b->device, b->growth, &kernels, why));
     collect_growth(t, 0, b->growth, growth);
     collect_growth(t, 1, b->growth + parts, root_growth);
     b->info.kernels += kernels;
