@@ -8,6 +8,13 @@
 #include "gpu/device/inverse_pivot.cuh"
 #include "gpu/device/waits.cuh"
 
+/* What blocks share: the largest growth of a group, and of a root's G, as bits of positive doubles,
+ * which are in order, a NaN the last. */
+struct gathered_growth {
+    unsigned long long of_group, of_root;
+    int gave_up; /* a block waited too long, and all others have stopped waiting */
+};
+
 /* The arrays of invert_pattern and what they are applied to, all on the device. */
 template <typename T> struct invert_arguments {
     const T *panel, *d, *e; /* d, e: n, by positions */
@@ -15,9 +22,9 @@ template <typename T> struct invert_arguments {
     real_of<T> *sums, *root_sums, *turned; /* SQUARE for each strip: row sums of |M|; of |G|; of
                                               |D| |L_K^T| |G| */
     double *growth, *root_growth;          /* of small groups, then of strips */
-    unsigned *done, *drawn;                /* tasks: done, of each tiled group; drawn, of batches */
-    int *gave_up;                          /* a block waited too long: all stop waiting */
-    uint64_t patience;                     /* ns */
+    gathered_growth *gathered;
+    unsigned *done, *drawn; /* tasks: done, of each tiled group; drawn, of batches */
+    uint64_t patience;      /* ns */
     const invert_piece *piece;
     const int32_t *map, *column_piece, *column, *z_row, *pivot_at16, *pivot_position;
     const small_group *small;
@@ -43,6 +50,14 @@ template <typename T> __device__ __forceinline__ real_of<T> modulus(T a)
 __device__ __forceinline__ double worse(double a, double b)
 {
     return a != a || a >= b ? a : b;
+}
+
+/* One thread: most := the greater one. */
+__device__ __forceinline__ void gather_growth(unsigned long long *most, double growth)
+{
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(growth);
+    if (bits > *(volatile unsigned long long *)most)
+        atomicMax(most, bits);
 }
 
 /* The greatest of a warp's values; a NaN stays. */

@@ -5,12 +5,18 @@
 #include "gpu/device/device.cuh"
 #include "gpu/invert/small.cuh"
 #include "gpu/invert/tasks.cuh"
+#include <cstring>
 
 extern "C" void device_inverter_drop(device_inverter *f)
 {
     const current_device here(f->device);
     device_buffer_free(&f->pattern);
     device_buffer_free(&f->workspace);
+    for (void **event : {&f->start, &f->stop}) {
+        if (*event)
+            cudaEventDestroy((cudaEvent_t)*event);
+        *event = nullptr;
+    }
 }
 
 /* ---- The pattern ----------------------------------------------------------------------------- */
@@ -114,7 +120,8 @@ static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
     int32_t first = 0;
     int multiprocessors = 1;
     l.error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, f->device);
-    l.add(invert_begin_kernel, {(words + 255) / 256, 256}, a.done, words);
+    l.add(invert_begin_kernel, {(words + 255) / 256, 256}, reinterpret_cast<unsigned *>(a.gathered),
+          words);
     if (!a.cholesky && p->n > 0)
         l.add(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, a);
     launch_small<T, 2, false>(&l, a, p->of_class[0], &first);
@@ -126,42 +133,34 @@ static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
     return l.error;
 }
 
-/* Measures the kernels of a stream by events. */
-struct stopwatch {
-    cudaEvent_t start = nullptr, stop = nullptr;
-    cudaStream_t stream;
-
-    explicit stopwatch(cudaStream_t stream) : stream(stream)
-    {
-        if (cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&stop) == cudaSuccess)
-            cudaEventRecord(start, stream);
+static cudaError_t mark(const device_inverter *f, void **event)
+{
+    cudaError_t error = cudaSuccess;
+    cudaEvent_t made = nullptr;
+    if (!f->is_timed)
+        return error;
+    if (!*event) {
+        error = cudaEventCreate(&made);
+        *event = made;
     }
-    ~stopwatch()
-    {
-        cudaEventDestroy(start);
-        cudaEventDestroy(stop);
-    }
-    /* once the stream has been waited for */
-    double seconds() const
-    {
-        float ms = 0;
-        return cudaEventElapsedTime(&ms, start, stop) == cudaSuccess ? 1e-3 * ms : 0;
-    }
-};
+    return error == cudaSuccess ? cudaEventRecord((cudaEvent_t)*event, (cudaStream_t)f->stream)
+                                : error;
+}
 
 template <typename T>
-static libsolver_status values_of(device_inverter *f, const device_factor *factor,
-                                  const invert_pattern *p, void *values, double *growth,
-                                  double *seconds, message *why)
+static libsolver_status launch_inversion(device_inverter *f, const device_factor *factor,
+                                         const invert_pattern *p, void *values, message *why)
 {
-    const cudaStream_t stream = (cudaStream_t)f->stream;
     const int64_t grown = p->smalls + p->strips;
     parts all;
     const int64_t rows = (int64_t)p->strips * SQUARE,
                   tiles = all.place(p->workspace * (int64_t)sizeof(T)),
                   sums = all.place(3 * rows * (int64_t)sizeof(real_of<T>)),
                   growths = all.place(2 * grown * (int64_t)sizeof(double)),
-                  words = all.place((p->tiled_groups + p->batches + 1) * (int64_t)sizeof(unsigned));
+                  gathered = all.place((int64_t)sizeof(gathered_growth)),
+                  counts = all.place((p->tiled_groups + p->batches) * (int64_t)sizeof(unsigned));
+    const int32_t words =
+        (int32_t)((counts - gathered) / (int64_t)sizeof(unsigned)) + p->tiled_groups + p->batches;
     invert_arguments<T> a = {};
     uploader there;
     there.base = static_cast<char *>(f->pattern.at);
@@ -179,30 +178,71 @@ static libsolver_status values_of(device_inverter *f, const device_factor *facto
     a.turned = a.root_sums + rows;
     a.growth = reinterpret_cast<double *>(base + growths);
     a.root_growth = a.growth + grown;
-    a.done = reinterpret_cast<unsigned *>(base + words);
+    a.gathered = reinterpret_cast<gathered_growth *>(base + gathered);
+    a.done = reinterpret_cast<unsigned *>(base + counts);
     a.drawn = a.done + p->tiled_groups;
-    a.gave_up = reinterpret_cast<int *>(a.drawn + p->batches);
     a.patience = (uint64_t)PATIENCE * 1000000000;
     a.hermitian = factor->shape.hermitian;
     a.cholesky = factor->shape.cholesky;
-    const stopwatch watch(stream);
-    const cudaError_t launched = launch_all(f, p, a, p->tiled_groups + p->batches + 1);
-    cudaError_t error = cudaEventRecord(watch.stop, stream);
-    if (error == cudaSuccess && grown > 0)
-        error = cudaMemcpyAsync(growth, a.growth, (size_t)(2 * grown) * sizeof(double),
-                                cudaMemcpyDeviceToHost, stream);
-    const cudaError_t end = cudaStreamSynchronize(stream);
-    *seconds = watch.seconds();
-    TRY(CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why));
-    return LAUNCH_STATUS(launched, "launching the kernels that invert groups of columns", why);
+    f->growths = grown;
+    f->growth = a.growth;
+    f->gathered = a.gathered;
+    cudaError_t error = mark(f, &f->start);
+    if (error == cudaSuccess)
+        error = launch_all(f, p, a, words);
+    if (error == cudaSuccess)
+        error = mark(f, &f->stop);
+    return LAUNCH_STATUS(error, "launching the kernels that invert groups of columns", why);
 }
 
-extern "C" libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
-                                                const invert_pattern *pattern, void *values,
-                                                double *growth, double *seconds, message *why)
+extern "C" libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                                   const invert_pattern *pattern, void *values,
+                                                   int is_timed, message *why)
 {
     const current_device here(f->device);
+    f->is_timed = is_timed;
     return with_type(factor->shape.type, [&](auto one) {
-        return values_of<decltype(one)>(f, factor, pattern, values, growth, seconds, why);
+        return launch_inversion<decltype(one)>(f, factor, pattern, values, why);
     });
+}
+
+static double of_bits(unsigned long long bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+extern "C" libsolver_status device_inverter_finish(const device_inverter *f, largest_growth *growth,
+                                                   double *seconds, message *why)
+{
+    const current_device here(f->device);
+    const cudaStream_t stream = (cudaStream_t)f->stream;
+    gathered_growth g;
+    float ms = 0;
+    cudaError_t error = cudaMemcpyAsync(&g, f->gathered, sizeof g, cudaMemcpyDeviceToHost, stream);
+    const cudaError_t end = cudaStreamSynchronize(stream);
+    TRY(CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why));
+    if (g.gave_up)
+        return FAIL(why, LIBSOLVER_CUDA, "a block of the inversion waited %d s for another",
+                    PATIENCE);
+    if (f->is_timed)
+        error = cudaEventElapsedTime(&ms, (cudaEvent_t)f->start, (cudaEvent_t)f->stop);
+    *growth = {of_bits(g.of_group), of_bits(g.of_root)};
+    *seconds = 1e-3 * ms;
+    return CUDA_STATUS(error, "inverting groups of columns", why);
+}
+
+extern "C" libsolver_status device_inverter_growths(const device_inverter *f, double *growth,
+                                                    message *why)
+{
+    const current_device here(f->device);
+    const cudaStream_t stream = (cudaStream_t)f->stream;
+    const size_t bytes = (size_t)(2 * f->growths) * sizeof(double);
+    if (bytes == 0)
+        return LIBSOLVER_OK;
+    const cudaError_t error =
+        cudaMemcpyAsync(growth, f->growth, bytes, cudaMemcpyDeviceToHost, stream);
+    const cudaError_t end = cudaStreamSynchronize(stream);
+    return CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why);
 }

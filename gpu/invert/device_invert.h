@@ -165,12 +165,23 @@ typedef struct invert_pattern {
     const invert_batch *batch;
 } invert_pattern;
 
+/* The largest growth of a group, and of a root's G; 0 where there is none. */
+typedef struct largest_growth {
+    double of_group, of_root;
+} largest_growth;
+
 /* Zeroed but for device and stream.  Buffers are used again by the next pattern and factor. */
 typedef struct device_inverter {
     int device;
     void *stream;
     device_buffer pattern, workspace;
     int64_t allocations; /* of these, so far */
+    void *start, *stop;  /* events around the kernels of launches that are timed, from the first */
+    /* of the last launch: */
+    int is_timed;
+    int64_t growths;      /* of small groups and strips, and as many of roots' G, ... */
+    const double *growth; /* ... on the device: see device_inverter_growths */
+    const void *gathered; /* on the device: the largest of them, and whether all went well */
 } device_inverter;
 
 /* Copies the arrays of a pattern to the device, where they stay.  Like the other calls it leaves
@@ -178,14 +189,19 @@ typedef struct device_inverter {
  * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
 libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *pattern,
                                       message *why);
-/* Runs all launches and waits for their end.  pattern: the one that was loaded last, of which only
- * the counts and batches are read here.  values: the program's, on the device.  growth, on the
- * host: of each small group, then of each strip of the tiled groups; then the same of the roots' G,
- * undefined elsewhere.  seconds: of the kernels.  Nothing is allocated from the second call for a
- * pattern on. */
-libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
-                                     const invert_pattern *pattern, void *values, double *growth,
-                                     double *seconds, message *why);
+/* Puts all launches on the stream and waits for none.  pattern: the one that was loaded last, of
+ * which only the counts and batches are read here.  values: the program's, on the device.
+ * is_timed: the kernels are measured; not where the stream is captured.  Nothing is allocated from
+ * the second call for a pattern on, the first with is_timed apart. */
+libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                        const invert_pattern *pattern, void *values, int is_timed,
+                                        message *why);
+/* Waits for the end of that.  seconds: of the kernels, 0 if they were not measured. */
+libsolver_status device_inverter_finish(const device_inverter *f, largest_growth *growth,
+                                        double *seconds, message *why);
+/* After that, growth, 2 f->growths of them on the host: of each small group, then of each strip of
+ * the tiled groups; then the same of the roots' G, undefined elsewhere. */
+libsolver_status device_inverter_growths(const device_inverter *f, double *growth, message *why);
 /* Frees the memory on the device. */
 void device_inverter_drop(device_inverter *f);
 

@@ -10,16 +10,31 @@ libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *
     return BUILT_WITHOUT_CUDA(why);
 }
 
-libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
-                                     const invert_pattern *pattern, void *values, double *growth,
-                                     double *seconds, message *why)
+libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                        const invert_pattern *pattern, void *values, int is_timed,
+                                        message *why)
 {
     (void)f;
     (void)factor;
     (void)pattern;
     (void)values;
-    (void)growth;
+    (void)is_timed;
+    return BUILT_WITHOUT_CUDA(why);
+}
+
+libsolver_status device_inverter_finish(const device_inverter *f, largest_growth *growth,
+                                        double *seconds, message *why)
+{
+    (void)f;
+    *growth = (largest_growth){0};
     *seconds = 0;
+    return BUILT_WITHOUT_CUDA(why);
+}
+
+libsolver_status device_inverter_growths(const device_inverter *f, double *growth, message *why)
+{
+    (void)f;
+    (void)growth;
     return BUILT_WITHOUT_CUDA(why);
 }
 

@@ -96,15 +96,20 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
     return status;
 }
 
-libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
-                                        double *root_growth, message *why)
+libsolver_status inverse_builder_values(inverse_builder *b, void *values, double limit,
+                                        double *growth, double *root_growth,
+                                        largest_growth *largest, message *why)
 {
     const invert_tables *t = &b->tables;
     const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;
     double kernels = 0;
-    TRY(device_inverter_run(&b->device, b->factor, &t->pattern, values, b->growth, &kernels, why));
-    collect_growth(t, 0, b->growth, growth);
-    collect_growth(t, 1, b->growth + parts, root_growth);
+    TRY(device_inverter_launch(&b->device, b->factor, &t->pattern, values, 1, why));
+    TRY(device_inverter_finish(&b->device, largest, &kernels, why));
+    if (!(largest->of_group <= limit && largest->of_root <= limit)) {
+        TRY(device_inverter_growths(&b->device, b->growth, why));
+        collect_growth(t, 0, b->growth, growth);
+        collect_growth(t, 1, b->growth + parts, root_growth);
+    }
     b->info.kernels += kernels;
     b->info.workspace_bytes = b->device.workspace.bytes;
     return LIBSOLVER_OK;

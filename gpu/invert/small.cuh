@@ -301,13 +301,17 @@ __global__ void __launch_bounds__(SMALL_THREADS, small_blocks_each(SHARE))
         if (32 * q + lane < s.k)
             p.part[warp * s.k + 32 * q + lane] = sum[q];
     const double growth = small_growth(s, p);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         a.growth[first + blockIdx.x] = growth;
+        gather_growth(&a.gathered->of_group, growth);
+    }
     if (ROOT) {
         small_root(a, s, p);
         const double root_growth = small_root_growth(a, s, p);
-        if (threadIdx.x == 0)
+        if (threadIdx.x == 0) {
             a.root_growth[first + blockIdx.x] = root_growth;
+            gather_growth(&a.gathered->of_root, root_growth);
+        }
     }
     if (!follows)
         wait_for_grid_before(); /* what follows this one follows that one too */

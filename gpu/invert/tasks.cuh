@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, product_shape<T>::BLOCKS_EACH)
             break;
         const invert_task t = a.task[batch.first + drawn];
         if (threadIdx.x == 0)
-            wait_until(a.done + t.group, (unsigned)t.waits, a.gave_up, a.patience);
+            wait_until(a.done + t.group, (unsigned)t.waits, &a.gathered->gave_up, a.patience);
         __syncthreads();
         run_task(a, t, room);
         __syncthreads();

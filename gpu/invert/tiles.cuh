@@ -245,8 +245,10 @@ __device__ __forceinline__ void find_growth(const invert_arguments<T> &a, int s,
             product += modulus(l[threadIdx.x + STRIP_THREADS * u]) * sums[strip_column(u)];
     product = strip_sum(product);
     const double worst = worst_of_warp((double)product);
-    if (threadIdx.x == 0)
-        (of_root ? a.root_growth : a.growth)[a.smalls + s] = worst;
+    if (threadIdx.x > 0)
+        return;
+    (of_root ? a.root_growth : a.growth)[a.smalls + s] = worst;
+    gather_growth(of_root ? &a.gathered->of_root : &a.gathered->of_group, worst);
 }
 
 /* Row sums of |G| in part `part` of a strip, a row for each warp; lanes have blocks of columns. */

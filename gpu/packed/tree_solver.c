@@ -9,6 +9,7 @@
 #include "gpu/substitute/device_substitution.h"
 #include "gpu/substitute/substitution_plan.h"
 #include "gpu/plan/trace.h"
+#include <math.h>
 #include <time.h>
 
 /* Seconds that a block waits for another before a solve gives up. */
@@ -156,8 +157,7 @@ typedef struct packing {
 } packing;
 
 /* Computes the values of the program at hand on the device, where they will be read. */
-static libsolver_status invert_on_device(void *user, const prepared_solve *p, double *growth,
-                                         double *square_growth, message *why)
+static libsolver_status invert_on_device(void *user, prepared_solve *p, double limit, message *why)
 {
     packing *q = user;
     tree_solver *s = q->solver;
@@ -169,7 +169,8 @@ static libsolver_status invert_on_device(void *user, const prepared_solve *p, do
             inverse_builder_plan(&s->inverse, p->shape.joined, &p->cut, &p->grouped, &p->plan, why);
     }
     if (status == LIBSOLVER_OK)
-        status = inverse_builder_values(&s->inverse, s->device.memory, growth, square_growth, why);
+        status = inverse_builder_values(&s->inverse, s->device.memory, limit, p->growths,
+                                        p->growths + p->grouped.count, &p->largest, why);
     q->invert_seconds += seconds() - start;
     if (environment_cancelled(s->env))
         return LIBSOLVER_CANCELLED;
@@ -193,7 +194,7 @@ static void keep_info(tree_solver *s, double plan_seconds)
                                  .levels = p->plan.level_count,
                                  .tasks = p->plan.task_count,
                                  .guarded = p->guarded,
-                                 .growth = p->growth,
+                                 .growth = fmax(1, p->largest.of_group),
                                  .plan_seconds = plan_seconds,
                                  .load_seconds = s->factor.seconds,
                                  .table_seconds = s->inverse.info.tables,
@@ -244,7 +245,7 @@ static libsolver_status pack_factor(tree_solver *s, const factor_tree *tree, pac
         device_substitution_load(&s->substitution, &s->device, &s->factor, p->kept ? NULL : &plan,
                                  tree->user_row, tree->scale, why);
     substitution_free(m, &plan);
-    p->growth = 1;
+    p->largest = (largest_growth){0};
     keep_info(s, plan_seconds);
     s->info.bytes_read = 2 * p->factor_entries * type_bytes(tree->type);
     return status;
