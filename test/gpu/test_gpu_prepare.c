@@ -83,7 +83,7 @@ static void check_as_new(cpu_system *s, double growth_limit, const prepared_solv
                         (size_t)q.plan.task_count * sizeof(plan_label));
     assert_int_equal(p->guarded, q.guarded);
     assert_true(p->largest.of_group == q.largest.of_group);
-    double growth = 1;
+    double growth = 0;
     for (int32_t i = 0; i < p->grouped.count; i++)
         growth = fmax(growth, p->growths[i]);
     assert_true(p->largest.of_group == growth);
