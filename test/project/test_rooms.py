@@ -62,7 +62,7 @@ USERS = {
     "cli": [PUBLIC],
     "examples": [PUBLIC],
     "bench": [PUBLIC, "cli", *LIBRARY],
-    "test": [PUBLIC, "cli", *LIBRARY],
+    "test": [PUBLIC, "cli", "bench", *LIBRARY],
 }
 MAY_USE = {**LIBRARY, **USERS}
 SEARCHED = [".", "base", "solver", "dense", "cli", "test/support"] # after the file's own folder
