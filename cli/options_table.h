@@ -20,6 +20,7 @@ typedef enum value_kind {
     VALUE_COUNT,     /* a whole number in [least, most], int64_t */
     VALUE_BYTES,     /* the same, may end in K, M or G (powers of 1024) */
     VALUE_REAL,      /* a number in (0, most] */
+    VALUE_TOLERANCE, /* the same or the word "least", which is TOLERANCE_LEAST */
     VALUE_TEXT
 } value_kind;
 

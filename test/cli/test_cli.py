@@ -37,12 +37,17 @@ def leaves(tree, path=""):
     return found
 
 
-SOLVE_FIELDS = """matrix.path matrix.n matrix.nnz status message place backend.factorize backend.solve backend.device
-    backend.threads backend.instruction_set ordering analysis.factor_nnz analysis.factor_flops analysis.supernodes analysis.levels
+SOLVE_FIELDS = """schema version precision tolerance matrix.path matrix.n matrix.nnz matrix.type matrix.symmetry
+    matrix.asymmetry status message place backend.factorize backend.solve backend.device
+    backend.threads backend.instruction_set backend.blas ordering analysis.factor_nnz analysis.factor_flops
+    analysis.supernodes analysis.levels
     analysis.host_bytes analysis.device_bytes factor.kind factor.inertia.positive factor.inertia.negative
-    factor.inertia.zero factor.inertia.certain factor.perturbed factor.delayed factor.two_by_two solve.nrhs
-    solve.backward_error solve.backward_error_initial solve.forward_error solve.refinement_steps seconds.read
-    seconds.analyze seconds.factorize seconds.solve seconds.total""".split()
+    factor.inertia.zero factor.inertia.certain factor.perturbed factor.delayed factor.two_by_two factor.precision
+    factor.entries factor.fronts factor.growths factor.failed_row factor.host_bytes factor.host_bytes_peak
+    factor.device_bytes solve.nrhs
+    solve.backward_error solve.backward_error_initial solve.forward_error solve.refinement_steps
+    solve.backward_errors solve.history accuracy.condition accuracy.forward_bound accuracy.digits seconds.read
+    seconds.analyze seconds.factorize seconds.solve seconds.total seconds.estimate""".split()
 
 
 class Case(FolderCase):
@@ -294,11 +299,11 @@ class Resources(Case):
 
 class Solve(Case):
     def test_every_field_is_filled_after_success(self):
-        code, result = self.solve("kkt2d:8")
+        code, result = self.solve("kkt2d:8", "--error-bounds")
         self.assertEqual(code, 0)
         empty = {key for key, value in leaves(result).items() if value is None}
         no_device = {"backend.device"} if result["backend"]["solve"] == "cpu" else set()
-        self.assertEqual(empty, {"place"} | no_device)
+        self.assertEqual(empty, {"place", "backend.blas", "factor.failed_row"} | no_device)
         self.assertEqual(result["status"], "OK")
         self.assertEqual(result["message"], "")
         self.assertEqual(result["factor"]["kind"], "ldlt")
@@ -431,11 +436,14 @@ class Bench(Case):
         for line in lines:
             self.assertEqual(
                 list(line),
-                """name n nnz factor_nnz factor_flops kind backend threads instruction_set analyze_s factorize_s refactorize_s solve_s
-                refined_solve_s backward_error host_bytes_peak device_bytes status message place""".split(),
+                """schema version name n nnz factor_nnz factor_flops kind backend threads instruction_set precision
+                factor_precision device analyze_s factorize_s refactorize_s solve_s refined_solve_s backward_error tolerance
+                refined_backward_error refinement_steps host_bytes_peak device_bytes status message place""".split(),
             )
             self.assertEqual(list(line["solve_s"]), ["1", "16", "3"])
-            self.assertEqual([name for name, value in leaves(line).items() if value is None], ["place"])
+            on_cpu = ["device"] if line["backend"] == "cpu" else []
+            self.assertEqual([name for name, value in leaves(line).items() if value is None], on_cpu + ["place"])
+            self.assertLessEqual(line["refined_backward_error"], line["tolerance"])
             self.assertLess(line["backward_error"], 1e-10)
 
     def test_profiles_are_written_where_there_is_a_gpu(self):
