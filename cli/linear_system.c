@@ -9,8 +9,7 @@ static int allocate_block(const linear_system *system, const settings *s, dense_
                           failure *f)
 {
     const triplets *a = &system->problem.a;
-    return dense_create(block, a->n, system->nrhs, a->type) ? 0
-                                                            : failure_memory(f, s->operands[0]);
+    return dense_create(block, a->n, system->nrhs, a->type) ? 0 : failure_memory(f, s->operands[0]);
 }
 
 static int read_right_hand_sides(linear_system *system, const settings *s, failure *f)

@@ -45,8 +45,7 @@ static int fgmres_step(const linear_system *system, session *s, const settings *
                                      .until_stalled = wanted->tolerance < 0};
     const libsolver_vectors b = dense_view(&system->b, system->nrhs),
                             x = dense_view(&system->x, system->nrhs);
-    const libsolver_status status =
-        libsolver_refine_within(s->factor, NULL, &limits, &b, &x, NULL);
+    const libsolver_status status = libsolver_refine_within(s->factor, NULL, &limits, &b, &x, NULL);
     return session_check(s, status, s->factor, f);
 }
 

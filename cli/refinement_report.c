@@ -40,7 +40,8 @@ void refinement_text(const refinement *r, FILE *to)
                 show(s->backward_error).text, show(s->bound).text);
         if (knows_error)
             fprintf(to, "  %-8s", show(s->error).text);
-        fprintf(to, "  %.2g%s\n", s->seconds, k == r->best && r->best < r->count - 1 ? "  best" : "");
+        fprintf(to, "  %.2g%s\n", s->seconds,
+                k == r->best && r->best < r->count - 1 ? "  best" : "");
     }
 }
 
@@ -52,8 +53,8 @@ static void print_side_by_side(const refinement *r, int count, const char *title
     fprintf(to, "\n%s\nstep", title);
     for (int c = 0; c < count; c++) {
         char head[40];
-        snprintf(head, sizeof head, "%s, %s", r[c].precision == PRECISION_MIXED ? "mixed" : "double",
-                 method_name(r[c].method));
+        snprintf(head, sizeof head, "%s, %s",
+                 r[c].precision == PRECISION_MIXED ? "mixed" : "double", method_name(r[c].method));
         fprintf(to, "  %-14s", head);
         most = r[c].count > most ? r[c].count : most;
     }
