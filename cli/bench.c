@@ -179,7 +179,7 @@ static int time_device_values(bench_run *run, failure *f)
     run->factor_tasks = traces_factor_tasks(s);
     if (run->factor_tasks == 0)
         return 0;
-    if (device_block_create(s->view.values, scalar_bytes(s->view.type) * (size_t)s->view.nnz,
+    if (device_array_create(s->view.values, scalar_bytes(s->view.type) * (size_t)s->view.nnz,
                             &values))
         session_check(s, LIBSOLVER_CUDA, s->factor, f);
     else {
@@ -189,7 +189,7 @@ static int time_device_values(bench_run *run, failure *f)
         if (!step_refactorize(run, f)) /* the first one takes memory for it */
             measure(step_refactorize, run, &run->refactorize_device, f);
     }
-    device_block_free(values);
+    device_array_free(values);
     run->values = s->view;
     return f->code;
 }
@@ -219,14 +219,14 @@ static int time_on_device(bench_run *run, int k, failure *f)
                             x = dense_view(&run->x, run->width);
     const size_t bytes = scalar_bytes(b.type) * (size_t)(b.rows * b.columns);
     const int failed =
-        device_block_create(b.values, bytes, &run->device_b) ||
-        device_block_create(x.values, bytes, &run->device_x) || launch_solve(run) ||
+        device_array_create(b.values, bytes, &run->device_b) ||
+        device_array_create(x.values, bytes, &run->device_x) || launch_solve(run) ||
         device_time(run->session.stream, launch_solve, run, &run->solve[k], &run->solve_graph[k]) ||
-        device_block_get(run->device_x, bytes, x.values);
+        device_array_get(run->device_x, bytes, x.values);
     if (!failed && k == 0 && run->settings->profile)
         profile_solves(run, f);
-    device_block_free(run->device_b);
-    device_block_free(run->device_x);
+    device_array_free(run->device_b);
+    device_array_free(run->device_x);
     run->device_b = run->device_x = NULL;
     if (!failed)
         return f->code;

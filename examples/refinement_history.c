@@ -1,5 +1,5 @@
-/* examples/refinement_history.c: a factor in single precision, solutions in double accuracy, and how
- * they get there step by step; on the CPU, or, with the argument gpu, on the GPU
+/* examples/refinement_history.c: a factor in single precision, solutions in double accuracy, and
+ * how they get there step by step; on the CPU, or, with the argument gpu, on the GPU
  *
  * options.mixed halves the factor and about halves the time to make it.  A solve with it is good to
  * seven digits; each refinement step, whose residual is summed in higher precision, adds about as
