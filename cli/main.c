@@ -32,6 +32,9 @@ static void run(const settings *s, failure *f)
     case COMMAND_BENCH:
         command_bench(s, f);
         break;
+    case COMMAND_PLOT:
+        command_plot(s, f);
+        break;
     case COMMAND_GENERATE:
         command_generate(s, f);
         break;

@@ -209,6 +209,8 @@ static int check_operands(settings *s, const command_entry *c, failure *f)
         return failure_set(f, EXIT_USAGE, "usage: libsolver %s %s", c->name, c->operands);
     if (s->command == COMMAND_GENERATE && !s->output)
         return failure_set(f, EXIT_USAGE, "generate needs -o FILE");
+    if (s->command == COMMAND_PLOT && !s->output)
+        return failure_set(f, EXIT_USAGE, "plot needs -o FILE.svg");
     if (s->profile && s->backend != LIBSOLVER_BACKEND_GPU)
         return failure_set(f, EXIT_USAGE,
                            "--profile needs --backend gpu: it traces solves on a GPU");

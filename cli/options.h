@@ -14,7 +14,8 @@ typedef enum command {
     COMMAND_INFO = 8,
     COMMAND_HELP = 16,
     COMMAND_VERSION = 32,
-    COMMAND_REFINE = 64
+    COMMAND_REFINE = 64,
+    COMMAND_PLOT = 128
 } command;
 
 /* In the order in which --precision lists them. */

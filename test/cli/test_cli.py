@@ -427,6 +427,46 @@ class Generate(Case):
         self.assertEqual(run("generate", "lap2d:2", "-o", "-").stdout, target.read_text())
 
 
+class Plot(Case):
+    def plot(self, problem, *options):
+        picture = self.folder / "picture.svg"
+        done = run("plot", problem, "-o", picture, *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        text = picture.read_text()
+        self.assertEqual(xml.dom.minidom.parseString(text).documentElement.tagName, "svg")
+        return text
+
+    def test_the_entries_of_l_are_those_that_the_analysis_foresees(self):
+        """They are counted row by row from the elimination tree, with nothing of the library."""
+        for problem in ("lap2d:20", "lap3d:7", "kkt2d:9", DATA / "vec3d_3.mtx", DATA / "two_islands.mtx", DATA / "path.mtx"):
+            for ordering in ("amd", "nd", "natural"):
+                options = ["--backend", "cpu", "--ordering", ordering]
+                foreseen = self.solve(problem, *options)[1]["analysis"]["factor_nnz"]
+                text = self.plot(problem, *options)
+                self.assertIn(f">L: {foreseen} entries, ", text)
+                self.assertIn(f">A in the order of elimination ({ordering})<", text)
+
+    def test_it_has_a_title_and_follows_a_dark_page(self):
+        text = self.plot(DATA / "five.mtx")
+        self.assertIn("five.mtx: order 5</title>", text)
+        for part in ("<desc ", "prefers-color-scheme:dark", "A as given: "):
+            self.assertIn(part, text)
+
+    def test_small_orders_are_drawn_too(self):
+        for n in (0, 1, 2):
+            entries = "".join(f"{i} {i} 1\n" for i in range(1, n + 1))
+            self.plot(self.file("a.mtx", HEADER + f"{n} {n} {n}\n{entries}"))
+
+    def test_failures_leave_nothing(self):
+        five = self.file("a.mtx", (DATA / "five.mtx").read_text())
+        self.assertEqual(run("plot", five).returncode, 1)
+        self.assertEqual(run("plot", five, "-o", five).returncode, 1)
+        self.assertEqual(run("plot", "no.mtx", "-o", self.folder / "x.svg").returncode, 2)
+        self.assertEqual(run("plot", five, "-o", self.folder / "no" / "x.svg").returncode, 4)
+        self.assertEqual(run("plot", "lap2d:50", "-o", self.folder / "x.svg", "--memory-limit", "1M").returncode, 4)
+        self.assertEqual(os.listdir(self.folder), ["a.mtx"])
+
+
 class Bench(Case):
     def test_one_line_a_problem_with_every_field(self):
         done = run("bench", "lap2d:8", "kkt2d:6", "--nrhs", "3")
