@@ -130,7 +130,7 @@ static void write_facts(const facts *w, json *j)
     write_list(&w->backends, j);
     json_integer(j, "threads", w->threads);
     json_string(j, "instruction_set", libsolver_instruction_set());
-    json_null(j, "blas"); /* the library has kernels of its own */
+    json_string(j, "blas", NULL); /* none is called */
     json_open_list(j, "devices");
     for (int k = 0; k < w->device_count; k++) {
         const libsolver_device *d = &w->devices[k];

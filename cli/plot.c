@@ -1,4 +1,5 @@
-/* cli/plot.c: `libsolver plot`, a picture of a matrix, of its order of elimination and of its factor
+/* cli/plot.c: `libsolver plot`, a picture of a matrix, of its order of elimination and of its
+ * factor
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "commands.h"
 #include "report.h"
@@ -20,7 +21,8 @@ static int draw(const settings *s, const triplets *a, const libsolver_analysis_i
         return failure_memory(f, s->operands[0]);
     snprintf(title, sizeof title, "%.300s: order %d", s->operands[0], a->n);
     snprintf(text[0], TEXT_ROOM, "A as given: %" PRId64 " entries", panel[0].entries);
-    snprintf(text[1], TEXT_ROOM, "A in the order of elimination (%s)", ordering_name(info->ordering));
+    snprintf(text[1], TEXT_ROOM, "A in the order of elimination (%s)",
+             ordering_name(info->ordering));
     snprintf(text[2], TEXT_ROOM, "L: %" PRId64 " entries, %.3g Gflop", panel[2].entries,
              1e-9 * info->factor_flops);
     const spy *const panels[] = {&panel[0], &panel[1], &panel[2]};
@@ -44,7 +46,8 @@ static int plot(const settings *s, const problem *p, session *at_work, failure *
         libsolver_permutation(at_work->analysis, order);
         for (int64_t k = 0; k < n; k++)
             position[order[k]] = k;
-        if (!draw(s, &p->a, &info, position, panels, f) && !s->quiet && !output_is_printed(s->output))
+        if (!draw(s, &p->a, &info, position, panels, f) && !s->quiet &&
+            !output_is_printed(s->output))
             printf("%s: order %" PRId64 ", ordering %s, %" PRId64 " entries in L, %.3g Gflop\n",
                    s->output, n, ordering_name(info.ordering), info.factor_nnz,
                    1e-9 * info.factor_flops);

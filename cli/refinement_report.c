@@ -95,10 +95,10 @@ void refinement_compare(const refinement *r, int count, FILE *to)
     print_side_by_side(r, count, "bound of the error of x", bound_of, to);
     if (count > 0 && r[0].count > 0 && !isnan(r[0].step[0].error))
         print_side_by_side(r, count, "error of x", error_of, to);
-    fprintf(to, "\nseconds\nfactor");
+    fprintf(to, "\nseconds for the factor\n      ");
     for (int c = 0; c < count; c++)
         fprintf(to, "%-16.3g", r[c].factorize);
-    fprintf(to, "\nsteps ");
+    fprintf(to, "\nseconds for the steps\n      ");
     for (int c = 0; c < count; c++)
         fprintf(to, "%-16.3g", seconds_of(&r[c]));
     fputc('\n', to);
