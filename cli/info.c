@@ -3,6 +3,8 @@
 #include "commands.h"
 #include "json.h"
 #include "output.h"
+#include "report.h"
+#include <stdio.h>
 
 /* Factorizes the 1 x 1 matrix [1]: the status tells whether what the options ask for is built. */
 static libsolver_status probe(libsolver_type type, const libsolver_options *options, int *threads)
@@ -122,12 +124,13 @@ static void write_list(const list *l, json *j)
 static void write_facts(const facts *w, json *j)
 {
     json_open(j, NULL);
-    json_string(j, "version", libsolver_version());
+    json_schema("info", j);
     write_list(&w->precisions, j);
     write_list(&w->orderings, j);
     write_list(&w->backends, j);
     json_integer(j, "threads", w->threads);
     json_string(j, "instruction_set", libsolver_instruction_set());
+    json_string(j, "blas", NULL); /* none is called */
     json_open_list(j, "devices");
     for (int k = 0; k < w->device_count; k++) {
         const libsolver_device *d = &w->devices[k];
