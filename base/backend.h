@@ -82,13 +82,27 @@ typedef struct backend_report {
 /* Bits of `part` in solve. */
 enum { BACKEND_L = 1, BACKEND_D = 2, BACKEND_LT = 4 };
 
+/* The values of libsolver_method, and of what a step was made by. */
+enum { REFINE_AUTO, REFINE_PLAIN, REFINE_FGMRES };
+enum { STEP_START, STEP_PLAIN, STEP_FGMRES, STEP_SINGULAR };
+
+/* Who hears of each step; called by the thread that refines. */
+typedef struct backend_observer {
+    /* After a step for some of the columns: how it was made, the largest backward error of theirs.
+     * STEP_START: others begin. */
+    void (*step)(void *user, int made_by, double backward_error);
+    void *user;
+} backend_observer;
+
 /* One refinement. */
 typedef struct backend_refinement {
     int solve_first; /* 1: x is output only, b may be x.  0: x is refined */
     int stalled; /* x comes from plain steps that stalled: begin with the method that follows them
                   */
     int steps;   /* in: limit on steps; out: largest number made for a column */
-    double tolerance;      /* wanted backward error */
+    int method;  /* plain steps, then FGMRES where they stall; or one of the two alone */
+    double tolerance;                 /* wanted backward error */
+    const backend_observer *observer; /* NULL: nobody */
     double initial, final; /* out: largest backward error over the columns, before and after */
 } backend_refinement;
 

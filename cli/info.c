@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json.h"
 #include "output.h"
+#include <stdio.h>
 
 /* Factorizes the 1 x 1 matrix [1]: the status tells whether what the options ask for is built. */
 static libsolver_status probe(libsolver_type type, const libsolver_options *options, int *threads)

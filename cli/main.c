@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check_outputs.h"
 #include "commands.h"
+#include "help.h"
 #include "room.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What was printed has arrived, or the failure says why not; an earlier one stays. */
@@ -34,7 +36,7 @@ static void run(const settings *s, failure *f)
         command_info(s, f);
         break;
     case COMMAND_HELP:
-        print_help(s, stdout);
+        command_help(s, f);
         break;
     case COMMAND_VERSION:
         printf("libsolver %s\n", libsolver_version());

@@ -6,7 +6,6 @@
 #include "failure.h"
 #include "libsolver.h"
 #include <stdbool.h>
-#include <stdio.h>
 
 typedef enum command {
     COMMAND_SOLVE = 1,
@@ -33,13 +32,16 @@ typedef struct settings {
     char **operands; /* what is no option, in order */
     int operand_count;
 
-    int backend, kind, ordering, matching; /* values of the library's enumerations */
-    int precision;
-    const char *ordering_file;           /* ordering is LIBSOLVER_ORDERING_USER */
-    int64_t nrhs;                        /* 0: not given */
-    int64_t threads, refine;             /* -1: not given */
-    double tolerance, pivot_threshold;   /* 0: not given */
-    int64_t memory_limit;                /* 0: not given */
+    int backend, kind, ordering, matching, scaling; /* values of the library's enumerations */
+    int purpose;                                    /* the same, -1: not given */
+    int precision, help_format;
+    const char *ordering_file; /* ordering is LIBSOLVER_ORDERING_USER */
+    int64_t nrhs;              /* 0: not given */
+    int64_t threads, refine;   /* -1: not given */
+    int64_t device;
+    double tolerance;                    /* 0: not given */
+    double pivot_threshold;              /* 0: not given */
+    int64_t delay_cap, memory_limit;     /* 0: not given */
     const char *json, *output, *profile; /* NULL: not given */
     bool quiet, compare;
 } settings;
@@ -52,7 +54,5 @@ void settings_library_options(const settings *s, libsolver_options *options);
 
 /* The wanted backward error. */
 double settings_tolerance(const settings *s);
-
-void print_help(const settings *s, FILE *to);
 
 #endif

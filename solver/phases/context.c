@@ -3,6 +3,7 @@
 #include "gpu/device/devices.h"
 #include "solver/phases/context.h"
 #include "solver/phases/options.h"
+#include <assert.h>
 #include <omp.h>
 #include <string.h>
 
@@ -39,6 +40,17 @@ libsolver_status check_device(int device, message *why)
     return gpu_device_check(device, why);
 }
 
+static_assert((int)LIBSOLVER_PHASE_ANALYZE == PHASE_ANALYZE &&
+                  (int)LIBSOLVER_PHASE_FACTORIZE == PHASE_FACTORIZE &&
+                  (int)LIBSOLVER_PHASE_SOLVE == PHASE_SOLVE,
+              "phases are numbered as in the public header");
+
+static void tell_progress(void *context, int phase, double fraction)
+{
+    const libsolver_context *c = context;
+    c->progress(c->progress_user, (libsolver_phase)phase, fraction);
+}
+
 libsolver_status context_create(const libsolver_options *options, libsolver_context **context,
                                 message *why)
 {
@@ -61,6 +73,10 @@ libsolver_status context_create(const libsolver_options *options, libsolver_cont
     c->env.log_user = o.log_user;
     c->env.cancel = o.cancel;
     c->env.cancel_user = o.cancel_user;
+    c->progress = o.progress;
+    c->progress_user = o.progress_user;
+    c->env.progress = o.progress ? tell_progress : NULL;
+    c->env.progress_user = c;
     c->backend = o.backend;
     atomic_flag_clear(&c->writing);
     *context = c;

@@ -191,15 +191,32 @@ static libsolver_status follow_values(libsolver_factor *f)
     return with->backend->create(with->plan, &f->numeric, &f->last);
 }
 
+static void log_factorization(const libsolver_factor *f, double seconds)
+{
+    environment_log(&f->context->env,
+                    "factorization: %s on the %s, %lld entries, %lld pivots delayed, %lld "
+                    "perturbed, %lld zero; %.3g s",
+                    f->report.cholesky ? "Cholesky" : "L D L^T",
+                    f->report.on_device ? "GPU" : "CPU", (long long)f->report.factor_nnz,
+                    (long long)f->report.delayed, (long long)f->report.perturbed,
+                    (long long)f->report.zero, seconds);
+}
+
 static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a,
                                   const libsolver_vectors *shift, int is_first)
 {
+    const double begin = omp_get_wtime();
     message_clear(&f->last);
+    environment_progress(&f->context->env, PHASE_FACTORIZE, 0);
     f->status = new_values(f, a, shift);
     if (f->status == LIBSOLVER_OK && is_first)
         f->status = follow_values(f);
     if (f->status == LIBSOLVER_OK)
         f->status = factorize_values(f);
+    if (f->status >= 0) {
+        log_factorization(f, omp_get_wtime() - begin);
+        environment_progress(&f->context->env, PHASE_FACTORIZE, 1);
+    }
     return f->status;
 }
 

@@ -11,6 +11,9 @@
 
 struct libsolver_context {
     environment env;
+    void (*progress)(void *user, libsolver_phase phase, double fraction); /* the caller's, NULL:
+                                                                             none */
+    void *progress_user;
     libsolver_backend backend;
     atomic_flag writing; /* held while `last` is written: several threads may use a context */
     message last;

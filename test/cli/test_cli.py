@@ -86,6 +86,11 @@ class Usage(Case):
             ["generate", "lap2d:0", "-o", self.folder / "x"],
             ["generate", "lap3d:2000", "-o", self.folder / "x"],
             ["info", five],
+            ["help", "resolve"],
+            ["help", "--format", "html"],
+            ["solve", five, "--device", "-1"],
+            ["solve", five, "--delay-cap", "0"],
+            ["solve", five, "--purpose", "speed"],
         ):
             with self.subTest(arguments=arguments):
                 done = run(*arguments, cwd=self.folder)
@@ -100,9 +105,69 @@ class Usage(Case):
         done = run("solve", "--help")
         self.assertEqual(done.returncode, 0)
         for option in options:
-            self.assertIn(f"\n  {option} ", done.stdout)
+            self.assertRegex(done.stdout, f"\n  {option}[ ,]")
         self.assertNotIn("--ordering", run("generate", "--help").stdout)
         self.assertRegex(run("--version").stdout, r"\Alibsolver \d+\.\d+\.\d+\n\Z")
+
+    def test_what_is_misspelt_is_told_what_it_may_have_been(self):
+        five = DATA / "five.mtx"
+        for arguments, answer in (
+            (["slove", five], "; did you mean solve?"),
+            (["help", "bensch"], "; did you mean bench?"),
+            (["solve", five, "--percision", "d"], "; did you mean --precision?"),
+            (["solve", five, "--kidn=spd"], "; did you mean --kind?"),
+            (["solve", five, "--type", "SPD"], "; did you mean spd?"),
+            (["solve", five, "--matching", "of"], "; did you mean on?"),
+            (["solve", five, "--ordering", "mets"], "and there is no such file; did you mean metis?"),
+            (["solve", five, "--ordering", "FILE"], "and there is no such file"),
+            (["solve", five, "--profile", "p"], "--profile is no option of solve; see libsolver solve --help"),
+            (["solve", five, "--threads", "2e9"], "'2e9' is not a whole number from 1 to 2147483647"),
+            (["solve", five, "--tol", "1"], "'1' is not a number above 0 and at most 0.5"),
+            (["solve", five, "--zzzzzzz"], "unknown option '--zzzzzzz'; see libsolver --help"),
+        ):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(answer, done.stderr)
+        missing = run("solve", five, "--ordering", "order.txt")
+        self.assertEqual((missing.returncode, missing.stderr), (2, "libsolver: order.txt: No such file or directory\n"))
+
+    def test_kind_and_type_are_one_option(self):
+        for name in ("--kind", "--type"):
+            self.assertEqual(self.solve(DATA / "five.mtx", name, "indefinite")[1]["factor"]["kind"], "ldlt")
+
+    def test_help_comes_from_one_table_in_every_format(self):
+        table = json.loads(run("help", "--format", "json").stdout)
+        names = [o["name"] for o in table["options"]]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("--delay-cap", names)
+        for form in ("text", "markdown", "man", "bash"):
+            shown = run("help", "--format", form)
+            self.assertEqual(shown.returncode, 0)
+            text = shown.stdout.replace("\\-", "-")
+            for name in names + [c["name"] for c in table["commands"]]:
+                if form != "markdown" or name.startswith("-"):
+                    self.assertIn(name, text, form)
+        self.assertLess(max(map(len, run("--help").stdout.split("\n"))), 101)
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        self.assertEqual(run("help", "bench").stdout, run("bench", "--help").stdout)
+        for row in run("help", "--format", "markdown").stdout.splitlines():
+            self.assertEqual(row.replace("\\|", "").count("|"), 8, row)
+
+    def test_the_completion_completes(self):
+        bash = shutil.which("bash")
+        if not bash:
+            self.skipTest("there is no bash")
+        for words, wanted in (
+            (["s"], "solve"),
+            (["solve", "--ki"], "--kind"),
+            (["solve", "--ordering", "na"], "natural"),
+            (["help", "ge"], "generate"),
+        ):
+            script = run("help", "--format", "bash").stdout + (
+                f"COMP_WORDS=(libsolver {' '.join(words)}) COMP_CWORD={len(words)}\n_libsolver\necho \"${{COMPREPLY[@]}}\"\n"
+            )
+            done = subprocess.run([bash, "-c", script], capture_output=True, text=True)
+            self.assertEqual((done.stdout.strip(), done.stderr), (wanted, ""))
 
     def test_info_tells_what_is_built(self):
         done = run("info")

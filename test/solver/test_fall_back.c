@@ -112,7 +112,8 @@ static void listen(void *user, const char *sentence)
     fallen *t = user;
     t->sentences += strstr(sentence, "solves on the CPU: ") != NULL;
     t->factorized += strstr(sentence, "factorizes on the CPU: there is no room") != NULL;
-    snprintf(t->last, sizeof t->last, "%s", sentence);
+    if (strstr(sentence, "s on the CPU: "))
+        snprintf(t->last, sizeof t->last, "%s", sentence);
 }
 
 static void set_up(fallen *t, int64_t side, libsolver_backend backend)

@@ -175,6 +175,40 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     return LIBSOLVER_OK;
 }
 
+/* Flops of the first k columns of a front of m rows: the sum of the squares of their lengths. */
+static double flops_of(double m, double k)
+{
+    return k * (m * (m - k) + k * k / 3);
+}
+
+static double planned_flops(const cpu_plan *plan)
+{
+    double flops = 0;
+    for (int32_t s = 0; s < plan->part.supernodes; s++)
+        flops += flops_of((double)plan_rows(plan, s), (double)plan_pivots(plan, s));
+    return flops;
+}
+
+static void count_tile(void *meter_, double flops)
+{
+    meter_add(meter_, flops);
+}
+
+/* The front of s is done: of its flops those that its tiles have not told of, which are nearly all
+ * those of a large panel and of a large contribution block. */
+static void count_front(numeric *f, const node *v)
+{
+    const double r = v->m - v->p, block = v->p * r * r;
+    double flops = 0;
+    if (!f->meter.env)
+        return;
+    if (!front_is_large(v->m, v->p < LDLT_BLOCK ? v->p : LDLT_BLOCK))
+        flops += flops_of(v->m, v->p) - block;
+    if (!front_is_large(v->m - v->p, v->p))
+        flops += block;
+    meter_add(&f->meter, flops);
+}
+
 /* Supernode s by the calling thread, unless there is no more use for it. */
 static void work_on(numeric *f, int32_t s)
 {
@@ -186,6 +220,8 @@ static void work_on(numeric *f, int32_t s)
                               : factorize_ldlt)(f, s, &f->scratch[omp_get_thread_num()]);
     if (status != LIBSOLVER_OK)
         atomic_store(&f->attempt.stop, status);
+    else
+        count_front(f, &f->node[s]);
 }
 
 /* Takes one from what s waits for; true for the caller that took the last. */
@@ -323,6 +359,10 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
         options->may_lower && !cholesky
             ? (int64_t)(WORK_FACTOR * (double)planned_work(f->plan)) + WORK_FLOPS
             : 0;
+    const environment *env = f->plan->env;
+    meter_begin(&f->meter, env, PHASE_FACTORIZE, env->progress ? planned_flops(f->plan) : 0);
+    f->watch.worked = f->meter.env ? count_tile : NULL;
+    f->watch.work = &f->meter;
     atomic_store(&f->watch.stopped, 0);
     atomic_store(&f->attempt.failed, INT32_MAX);
     atomic_store(&f->attempt.stop, LIBSOLVER_OK);
