@@ -108,6 +108,7 @@ static void print_facts(const facts *w)
     print_list(&w->backends);
     printf("threads    %d\n", w->threads);
     printf("processor  %s kernels\n", libsolver_instruction_set());
+    printf("BLAS       none is called: products are libsolver's own\n");
     print_devices(w);
 }
 
@@ -128,6 +129,7 @@ static void write_facts(const facts *w, json *j)
     write_list(&w->backends, j);
     json_integer(j, "threads", w->threads);
     json_string(j, "instruction_set", libsolver_instruction_set());
+    json_string(j, "blas", NULL); /* none is called */
     json_open_list(j, "devices");
     for (int k = 0; k < w->device_count; k++) {
         const libsolver_device *d = &w->devices[k];

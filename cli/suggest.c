@@ -12,8 +12,9 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Letters, large and small ones alike, that are missing, too many, wrong or exchanged with their neighbour: the fewest such
- * mistakes that make b of a [Damerau 1964; by rows, as Wagner and Fischer 1974]. */
+/* Letters, large and small ones alike, that are missing, too many, wrong or exchanged with their
+ * neighbour: the fewest such mistakes that make b of a [Damerau 1964; by rows, as Wagner and
+ * Fischer 1974]. */
 static int mistakes(const char *a, int m, const char *b, int n)
 {
     int row[3][LONGEST + 1]; /* the last two rows and the one at hand */
@@ -23,7 +24,8 @@ static int mistakes(const char *a, int m, const char *b, int n)
         int *here = row[i % 3], *above = row[(i + 2) % 3], *before = row[(i + 1) % 3];
         here[0] = i;
         for (int j = 1; j <= n; j++) {
-            here[j] = least(above[j - 1] + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1])),
+            here[j] = least(above[j - 1] + (tolower((unsigned char)a[i - 1]) !=
+                                            tolower((unsigned char)b[j - 1])),
                             1 + least(above[j], here[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 here[j] = least(here[j], before[j - 2] + 1);

@@ -29,7 +29,8 @@ static int is_beside(char *path, size_t room)
 static void load(void)
 {
     char path[4096];
-    void *library = dlopen(is_beside(path, sizeof path) ? path : CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    void *library =
+        dlopen(is_beside(path, sizeof path) ? path : CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *reason = dlerror();
         FAIL(&failure, LIBSOLVER_NOT_BUILT,
