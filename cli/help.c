@@ -3,6 +3,7 @@
 #include "help.h"
 #include "json.h"
 #include "options_table.h"
+#include "report.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -101,6 +102,7 @@ static void print_range(const option_entry *o)
         printf("whole, at least %.0f", o->least);
         break;
     case VALUE_REAL:
+    case VALUE_TOLERANCE:
         printf("above 0, at most %g", o->most);
         break;
     case VALUE_NONE:
@@ -295,7 +297,7 @@ static int print_json(const settings *s, failure *f)
 {
     json j = {0};
     json_open(&j, NULL);
-    json_string(&j, "version", libsolver_version());
+    json_schema("help", &j);
     json_open_list(&j, "commands");
     for (const command_entry *c = command_table; c->name; c++) {
         json_open_item(&j);

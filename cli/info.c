@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json.h"
 #include "output.h"
+#include "report.h"
 #include <stdio.h>
 
 /* Factorizes the 1 x 1 matrix [1]: the status tells whether what the options ask for is built. */
@@ -123,7 +124,7 @@ static void write_list(const list *l, json *j)
 static void write_facts(const facts *w, json *j)
 {
     json_open(j, NULL);
-    json_string(j, "version", libsolver_version());
+    json_schema("info", j);
     write_list(&w->precisions, j);
     write_list(&w->orderings, j);
     write_list(&w->backends, j);

@@ -26,8 +26,14 @@ static void run(const settings *s, failure *f)
     case COMMAND_SOLVE:
         command_solve(s, f);
         break;
+    case COMMAND_REFINE:
+        command_refine(s, f);
+        break;
     case COMMAND_BENCH:
         command_bench(s, f);
+        break;
+    case COMMAND_PLOT:
+        command_plot(s, f);
         break;
     case COMMAND_GENERATE:
         command_generate(s, f);

@@ -93,11 +93,16 @@ static int parse_count(const option_entry *o, const char *text, int64_t *field, 
 static int parse_real(const option_entry *o, const char *text, double *field, failure *f)
 {
     char *end;
+    const bool may_be_least = o->kind == VALUE_TOLERANCE;
+    if (may_be_least && strcmp(text, "least") == 0) {
+        *field = TOLERANCE_LEAST;
+        return 0;
+    }
     *field = strtod(text, &end);
     if (end != text && *end == '\0' && *field > 0 && *field <= o->most)
         return 0;
-    return failure_set(f, EXIT_USAGE, "%s: '%s' is not a number above 0 and at most %g", o->name,
-                       text, o->most);
+    return failure_set(f, EXIT_USAGE, "%s: '%s' is not a number above 0 and at most %g%s", o->name,
+                       text, o->most, may_be_least ? ", nor the word least" : "");
 }
 
 static int parse_value(const option_entry *o, const char *text, settings *s, failure *f)
@@ -113,6 +118,7 @@ static int parse_value(const option_entry *o, const char *text, settings *s, fai
     case VALUE_BYTES:
         return parse_count(o, text, field, f);
     case VALUE_REAL:
+    case VALUE_TOLERANCE:
         return parse_real(o, text, field, f);
     case VALUE_TEXT:
         *(const char **)field = text;
@@ -203,9 +209,18 @@ static int check_operands(settings *s, const command_entry *c, failure *f)
         return failure_set(f, EXIT_USAGE, "usage: libsolver %s %s", c->name, c->operands);
     if (s->command == COMMAND_GENERATE && !s->output)
         return failure_set(f, EXIT_USAGE, "generate needs -o FILE");
+    if (s->command == COMMAND_PLOT && !s->output)
+        return failure_set(f, EXIT_USAGE, "plot needs -o FILE.svg");
     if (s->profile && s->backend != LIBSOLVER_BACKEND_GPU)
         return failure_set(f, EXIT_USAGE,
                            "--profile needs --backend gpu: it traces solves on a GPU");
+    if (s->command == COMMAND_REFINE && s->compare_precisions &&
+        s->precision != PRECISION_BY_MATRIX)
+        return failure_set(f, EXIT_USAGE,
+                           "--compare-precisions takes them all: not together with --precision");
+    if (s->residual != RESIDUAL_AUTO && s->method == LIBSOLVER_METHOD_FGMRES)
+        return failure_set(f, EXIT_USAGE,
+                           "--residual is about plain steps: not together with --method fgmres");
     if (s->command == COMMAND_HELP && s->operand_count > 0) {
         const command_entry *on = find_command(s->operands[0]);
         if (!on)
@@ -264,9 +279,9 @@ void settings_library_options(const settings *s, libsolver_options *o)
     libsolver_options_default(o);
     o->backend = (libsolver_backend)s->backend;
     o->device = (int)s->device;
-    o->purpose = s->purpose >= 0               ? (libsolver_purpose)s->purpose
-                 : s->command == COMMAND_SOLVE ? LIBSOLVER_PURPOSE_FEW
-                                               : LIBSOLVER_PURPOSE_DEFAULT;
+    o->purpose = s->purpose >= 0                                 ? (libsolver_purpose)s->purpose
+                 : s->command & (COMMAND_SOLVE | COMMAND_REFINE) ? LIBSOLVER_PURPOSE_FEW
+                                                                 : LIBSOLVER_PURPOSE_DEFAULT;
     o->kind = (libsolver_kind)s->kind;
     o->ordering = (libsolver_ordering)s->ordering;
     o->matching = (libsolver_choice)s->matching;

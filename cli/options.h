@@ -13,7 +13,9 @@ typedef enum command {
     COMMAND_GENERATE = 4,
     COMMAND_INFO = 8,
     COMMAND_HELP = 16,
-    COMMAND_VERSION = 32
+    COMMAND_VERSION = 32,
+    COMMAND_REFINE = 64,
+    COMMAND_PLOT = 128
 } command;
 
 /* In the order in which --precision lists them. */
@@ -25,6 +27,17 @@ typedef enum precision {
     PRECISION_Z,
     PRECISION_MIXED
 } precision;
+
+/* In the order in which --residual lists them. */
+typedef enum residual_precision {
+    RESIDUAL_AUTO,
+    RESIDUAL_SINGLE,
+    RESIDUAL_DOUBLE,
+    RESIDUAL_EXTENDED
+} residual_precision;
+
+/* settings.tolerance: refine until the backward error falls no more. */
+#define TOLERANCE_LEAST (-1.0)
 
 typedef struct settings {
     command command;
@@ -43,7 +56,8 @@ typedef struct settings {
     double pivot_threshold;              /* 0: not given */
     int64_t delay_cap, memory_limit;     /* 0: not given */
     const char *json, *output, *profile; /* NULL: not given */
-    bool quiet, compare;
+    int method, residual;                /* of refine */
+    bool quiet, compare, compare_precisions, error_bounds, symmetrize;
 } settings;
 
 /* Reads the command line; operands point into arguments, which is reordered.  EXIT_USAGE. */

@@ -14,12 +14,13 @@ typedef struct command_entry {
 } command_entry;
 
 typedef enum value_kind {
-    VALUE_NONE,   /* a bool is set */
-    VALUE_CHOICE, /* one of the words in `value`; an int takes its position.  A last word FILE
-                     takes any other text as a path, into ordering_file */
-    VALUE_COUNT,  /* a whole number in [least, most], int64_t */
-    VALUE_BYTES,  /* the same, may end in K, M or G (powers of 1024) */
-    VALUE_REAL,   /* a number in (0, most] */
+    VALUE_NONE,      /* a bool is set */
+    VALUE_CHOICE,    /* one of the words in `value`; an int takes its position.  A last word FILE
+                        takes any other text as a path, into ordering_file */
+    VALUE_COUNT,     /* a whole number in [least, most], int64_t */
+    VALUE_BYTES,     /* the same, may end in K, M or G (powers of 1024) */
+    VALUE_REAL,      /* a number in (0, most] */
+    VALUE_TOLERANCE, /* the same or the word "least", which is TOLERANCE_LEAST */
     VALUE_TEXT
 } value_kind;
 

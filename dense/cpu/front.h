@@ -70,11 +70,12 @@ static inline int front_panel_stopped(front_watch *watch, int64_t m, int64_t k)
     return m * k >= WATCHED_ENTRIES && front_stopped(watch);
 }
 
-/* A tile of an update of order m by k pivots is done. */
-static inline void front_worked(front_watch *watch, int64_t m, int64_t k, int rows, int columns)
+/* A tile of an update of order m by k pivots is done; diagonal: without the entries above it. */
+static inline void front_worked(front_watch *watch, int64_t m, int64_t k, int rows, int columns,
+                                int diagonal)
 {
     if (watch && watch->worked && front_is_large(m, k))
-        watch->worked(watch->work, 2.0 * rows * columns * (double)k);
+        watch->worked(watch->work, (2.0 * rows - (diagonal ? columns : 0)) * columns * (double)k);
 }
 
 /* What the pivots of a front were. */

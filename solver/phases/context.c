@@ -77,6 +77,9 @@ libsolver_status context_create(const libsolver_options *options, libsolver_cont
     c->progress_user = o.progress_user;
     c->env.progress = o.progress ? tell_progress : NULL;
     c->env.progress_user = c;
+    if (o.threads > c->env.threads)
+        environment_log(&c->env, "%d threads were asked for: %d are used, %d for each processor",
+                        o.threads, c->env.threads, THREADS_PER_PROCESSOR);
     c->backend = o.backend;
     atomic_flag_clear(&c->writing);
     *context = c;

@@ -56,7 +56,7 @@ void device_stream_free(void *s)
     streams -= s == &stream;
 }
 
-int device_block_create(const void *host, size_t bytes, void **block)
+int device_array_create(const void *host, size_t bytes, void **block)
 {
     *block = failing_part == NO_BLOCK ? NULL : malloc(bytes + 1);
     if (!*block)
@@ -66,7 +66,7 @@ int device_block_create(const void *host, size_t bytes, void **block)
     return 0;
 }
 
-int device_block_get(const void *block, size_t bytes, void *host)
+int device_array_get(const void *block, size_t bytes, void *host)
 {
     if (failing_part == NO_COPY_BACK)
         return 1;
@@ -74,7 +74,7 @@ int device_block_get(const void *block, size_t bytes, void *host)
     return 0;
 }
 
-void device_block_free(void *block)
+void device_array_free(void *block)
 {
     blocks -= block != NULL;
     free(block);

@@ -194,18 +194,28 @@ static void count_tile(void *meter_, double flops)
     meter_add(meter_, flops);
 }
 
-/* The front of s is done: of its flops those that its tiles have not told of, which are nearly all
- * those of a large panel and of a large contribution block. */
+/* What tiles of the panel tell of: the columns behind each block of pivots, where that is large. */
+static double panel_tiles(int64_t m, int64_t k, int64_t block)
+{
+    double flops = 0;
+    for (int64_t j = 0; j < k; j += block) {
+        const int64_t end = j + block < k ? j + block : k, pivots = end - j;
+        if (front_is_large(m, pivots))
+            flops += (double)pivots * (double)(k - end) * (double)(2 * m - end - k);
+    }
+    return flops;
+}
+
+/* The front is done: its flops, but for those that its tiles have told of. */
 static void count_front(numeric *f, const node *v)
 {
-    const double r = v->m - v->p, block = v->p * r * r;
-    double flops = 0;
+    const double r = v->m - v->p;
+    double flops = flops_of(v->m, v->p);
     if (!f->meter.env)
         return;
-    if (!front_is_large(v->m, v->p < LDLT_BLOCK ? v->p : LDLT_BLOCK))
-        flops += flops_of(v->m, v->p) - block;
-    if (!front_is_large(v->m - v->p, v->p))
-        flops += block;
+    flops -= panel_tiles(v->m, v->p, f->cholesky ? TILE_COLUMNS : LDLT_BLOCK);
+    if (front_is_large(v->m - v->p, v->p))
+        flops -= v->p * r * r;
     meter_add(&f->meter, flops);
 }
 
