@@ -586,7 +586,8 @@ typedef struct libsolver_device {
 } libsolver_device;
 
 /* CUDA devices that can be used.  count: how many there are (0 is no error); devices: NULL or room
- * for `capacity` of them. NOT_BUILT in a build without CUDA (count is 0 then). */
+ * for `capacity` of them. NOT_BUILT, and a count of 0: libsolver_cuda, the library
+ * with the GPU backend, cannot be loaded; libsolver_context_message(NULL) says why. */
 LIBSOLVER_API libsolver_status libsolver_devices(int capacity, libsolver_device *devices,
                                                  int *count);
 

@@ -32,10 +32,12 @@ libsolver_status check_device(int device, message *why)
     int count = 0;
     TRY(gpu_device_count(&count, why));
     if (count == 0)
-        return FAIL(why, LIBSOLVER_CUDA, "CUDA has no device");
+        return FAIL(why, LIBSOLVER_CUDA,
+                    "CUDA has no device: there is no GPU, or no NVIDIA driver that is new enough "
+                    "(nvidia-smi tells)");
     if (device < 0 || device >= count)
         return FAIL(why, LIBSOLVER_INVALID, "there is no device %d, CUDA has %d", device, count);
-    return LIBSOLVER_OK;
+    return gpu_device_check(device, why);
 }
 
 static_assert((int)LIBSOLVER_PHASE_ANALYZE == PHASE_ANALYZE &&
@@ -111,6 +113,7 @@ static libsolver_status list_devices(int capacity, libsolver_device *devices, in
 {
     if (!count || capacity < 0 || (capacity > 0 && !devices))
         return FAIL(why, LIBSOLVER_INVALID, "there is no room for the devices or their number");
+    *count = 0;
     TRY(gpu_device_count(count, why));
     for (int i = 0; i < *count && i < capacity; i++) {
         gpu_device d;

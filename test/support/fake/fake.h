@@ -15,6 +15,7 @@
 
 typedef struct fake_device {
     int devices;                     /* that there are */
+    int compute_major;               /* of their compute capability */
     int counts_fail;                 /* devices cannot be counted */
     int32_t blocks, multiprocessors; /* blocks that are resident together */
     int by_levels;                   /* they cannot be */
