@@ -145,7 +145,7 @@ static void add_below(group_tasks *t)
 /* The lower triangle of G, and what of its upper one shares items with it. */
 static void add_gram(group_tasks *t)
 {
-    const int32_t q = t->q, nb = t->group[q].nb, rows = item_rows((int64_t)nb * (nb + 1) / 2);
+    const int32_t q = t->q, nb = t->group[q].nb, rows = item_rows((int64_t)nb * (nb + 1) / 4);
     for (int32_t row = 0; row < nb; row += rows)
         for (int32_t column = 0; column < row + rows && column < nb;
              column += PRODUCT_ITEM_COLUMNS) {
