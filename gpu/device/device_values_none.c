@@ -50,3 +50,10 @@ libsolver_status device_values_sum(const device_values *v, const void *given, co
     (void)v, (void)given, (void)shift, (void)is_sound;
     return BUILT_WITHOUT_CUDA(why);
 }
+
+libsolver_status device_values_replace(const device_values *v, const void *given,
+                                       value_flaws *flaws, message *why)
+{
+    (void)v, (void)given, (void)flaws;
+    return BUILT_WITHOUT_CUDA(why);
+}

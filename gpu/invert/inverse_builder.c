@@ -1,6 +1,7 @@
 /* gpu/invert/inverse_builder.c: the values of a program, computed on a device from a factor there
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/invert/inverse_builder.h"
+#include <string.h>
 #include <time.h>
 
 /* Of the workspace on the device. */
@@ -94,6 +95,27 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
     b->info.tables += seconds() - start;
     b->info.pattern_bytes = b->device.pattern.bytes;
     return status;
+}
+
+libsolver_status inverse_builder_launch(inverse_builder *b, void *values, message *why)
+{
+    return device_inverter_launch(&b->device, b->factor, &b->tables.pattern, values, 0, why);
+}
+
+int64_t inverse_builder_growths(const inverse_builder *b, unsigned char *is_there)
+{
+    const invert_pattern *p = &b->tables.pattern;
+    const int64_t parts = (int64_t)p->smalls + p->strips;
+    if (!is_there)
+        return 2 * parts;
+    memset(is_there, 1, (size_t)parts);
+    memset(is_there + parts, 0, (size_t)parts);
+    memset(is_there + parts + p->smalls - p->small_roots, 1, (size_t)p->small_roots);
+    for (int32_t q = 0; q < p->tiled_groups; q++)
+        if (p->tiled[q].root >= 0)
+            memset(is_there + parts + p->smalls + p->tiled[q].first_strip, 1,
+                   (size_t)p->tiled[q].nb);
+    return 2 * parts;
 }
 
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,

@@ -43,6 +43,11 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
  * group, and D^-1.  Nothing is allocated from the second time on. */
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
                                         double *root_growth, message *why);
+/* The same without a wait: growths stay on the device (device_inverter.growth). */
+libsolver_status inverse_builder_launch(inverse_builder *b, void *values, message *why);
+/* How many growths that are; is_there, NULL or one each: 0 where nothing is written, as of roots
+ * without G. */
+int64_t inverse_builder_growths(const inverse_builder *b, unsigned char *is_there);
 /* Held on the device. */
 int64_t inverse_builder_bytes(const inverse_builder *b);
 

@@ -15,6 +15,13 @@ libsolver_status device_substitution_load(device_substitution *t, device_solver 
     return BUILT_WITHOUT_CUDA(why);
 }
 
+libsolver_status device_substitution_renew(const device_substitution *t, const device_solver *s,
+                                           message *why)
+{
+    (void)t, (void)s;
+    return BUILT_WITHOUT_CUDA(why);
+}
+
 libsolver_status device_substitute(const device_substitution *t, const device_solver *s,
                                    const device_workspace *w, void *stream,
                                    const libsolver_vectors *b, const libsolver_vectors *x,

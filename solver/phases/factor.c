@@ -1,6 +1,7 @@
 /* solver/phases/factor.c: the second phase: a factor from values, again and again
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/phases/context.h"
+#include "solver/phases/factor.h"
 #include "solver/phases/host_view.h"
 #include "solver/phases/options.h"
 #include "solver/phases/workspace.h"
@@ -20,8 +21,7 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     return s->backend->create(s->plan, &f->numeric, &f->last);
 }
 
-/* Whether a matrix is of the pattern and type that was analysed. */
-static libsolver_status check_matrix(libsolver_factor *f, const libsolver_matrix *a)
+libsolver_status factor_check_matrix(libsolver_factor *f, const libsolver_matrix *a)
 {
     const libsolver_analysis *s = f->analysis;
     host_view view;
@@ -37,7 +37,7 @@ static libsolver_status check_matrix(libsolver_factor *f, const libsolver_matrix
     return LIBSOLVER_OK;
 }
 
-/* incoming := A, diagonal := that of A.  a: as check_matrix has found it. */
+/* incoming := A, diagonal := that of A.  a: as factor_check_matrix has found it. */
 static libsolver_status read_values(libsolver_factor *f, const libsolver_matrix *a)
 {
     const libsolver_analysis *s = f->analysis;
@@ -116,7 +116,7 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
     if (shift)
         TRY(check_shift(f, shift));
     if (a)
-        TRY(check_matrix(f, a));
+        TRY(factor_check_matrix(f, a));
     else if (!f->has_values)
         return FAIL(&f->last, LIBSOLVER_INVALID,
                     "there are no values to be shifted: none were given, or the last were refused");
@@ -130,8 +130,7 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
     return s->typed->shift(&s->input, f->diagonal, shift, f->incoming, &f->last);
 }
 
-/* The factorization of what new_values has brought. */
-static libsolver_status factorize_values(libsolver_factor *f)
+libsolver_status factor_factorize_values(libsolver_factor *f)
 {
     const libsolver_analysis *s = f->analysis;
     const libsolver_options *o = &s->options;
@@ -199,7 +198,7 @@ static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a
     if (f->status == LIBSOLVER_OK && is_first)
         f->status = follow_values(f);
     if (f->status == LIBSOLVER_OK)
-        f->status = factorize_values(f);
+        f->status = factor_factorize_values(f);
     return f->status;
 }
 
@@ -221,6 +220,7 @@ static libsolver_factor *new_factor(libsolver_context *context, message *why)
     f->context = context;
     atomic_flag_clear(&f->own_busy);
     atomic_flag_clear(&f->writing);
+    omp_init_lock(&f->settling);
     return f;
 }
 
@@ -280,6 +280,7 @@ libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsol
         return LIBSOLVER_INVALID;
     if (!f->numeric)
         return FAIL(&f->last, LIBSOLVER_INVALID, "there is no analysis: it failed");
+    factor_settle(f); /* whose factor, and values, stay where the new ones are refused */
     return factorize(f, a, shift, 0);
 }
 
@@ -352,6 +353,7 @@ void libsolver_factor_free(libsolver_factor *f)
     memory_free(m, f->mirrored);
     libsolver_analysis_free(f->own_analysis);
     libsolver_context *own = f->own_context;
+    omp_destroy_lock(&f->settling);
     memory_free(m, f);
     libsolver_context_free(own);
 }
