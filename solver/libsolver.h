@@ -243,7 +243,7 @@ LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
  * infinite errors and that status, libsolver_solve_plain of device memory an X of NaN.
  *
  * Every call that wants to know of the factor, all others but these two and
- * libsolver_workspace_create, waits, and then finds what libsolver_refactorize would have come to:
+ * those of workspaces, waits, and then finds what libsolver_refactorize would have come to:
  * after INACCURATE solves are prepared anew, after NOT_POSITIVE_DEFINITE KIND_AUTO goes on with L D
  * L^T on the CPU, after CUDA the factorization is made once more; pivots in doubt, which are OK on
  * the device, are looked at.  Only NONFINITE and INVALID differ: the old factor is gone.  Shifts of

@@ -5,7 +5,7 @@
 #include "gpu/solve/device_solver.h"
 #include "gpu/invert/inverse_builder.h"
 #include "gpu/device/packed.h"
-#include "gpu/packed/device_outcome.h"
+#include "gpu/factor/device_outcome.h"
 #include "gpu/packed/prepare.h"
 #include "gpu/substitute/device_substitution.h"
 #include "gpu/substitute/substitution_plan.h"

@@ -1,11 +1,12 @@
 /* solver/gpu/async_tmpl.c: refactorizations that nobody waits for, and what the host makes of them
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * All steps of a refactorization go on the stream as they would for the last factor that was made on
- * the device: sums of values, A by rows, the factorization, what prepares solves.  The last kernel
- * judges (gpu/packed/device_outcome.h).  A captured sequence runs whenever its graph is launched, of
- * which nobody tells the host: it compares the number of the last outcome with the one it knows. */
-#include "gpu/packed/device_outcome.h"
+ * All steps of a refactorization go on the stream as they would for the last factor that was made
+ * on the device: sums of values, A by rows, the factorization, what prepares solves.  The last
+ * kernel judges (gpu/factor/device_outcome.h).  A captured sequence runs whenever its graph is
+ * launched, of which nobody tells the host: it compares the number of the last outcome with the one
+ * it knows. */
+#include "gpu/factor/device_outcome.h"
 #include "solver/gpu/numeric.h"
 
 static libsolver_status refuse(const device_numeric *f, message *why)

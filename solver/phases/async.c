@@ -1,7 +1,7 @@
 /* solver/phases/async.c: factors that are made without a wait, and what calls that want to know of
  * them find
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "solver/phases/factor.h"
+#include "solver/phases/factorize.h"
 #include "solver/phases/workspace.h"
 
 /* ---- What has come of it --------------------------------------------------------------------- */

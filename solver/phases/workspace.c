@@ -44,7 +44,6 @@ libsolver_status libsolver_workspace_create(const libsolver_factor *f, int64_t c
 
 int64_t libsolver_workspace_bytes(const libsolver_factor *f, int64_t columns)
 {
-    factor_settle(f);
     if (!f || !f->usable || columns < 1)
         return 0;
     return (int64_t)sizeof(libsolver_workspace) +

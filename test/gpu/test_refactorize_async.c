@@ -7,8 +7,8 @@
 
 enum { COLUMNS = 2, STEPS = 3 };
 
-/* Values of one pattern: definite; indefinite; with one that is not finite; definite, with an inverse
- * that grows past the guard's limit. */
+/* Values of one pattern: definite; indefinite; with one that is not finite; definite, with an
+ * inverse that grows past the guard's limit. */
 typedef enum values_kind { GOOD, INDEFINITE, NOT_FINITE, GROWING } values_kind;
 
 /* A factor and what goes with it; the same factor made with a wait. */
@@ -96,7 +96,8 @@ static void bench_end(bench *t)
     libsolver_workspace_free(t->w);
     libsolver_factor_free(t->f);
     libsolver_factor_free(t->other);
-    void *const there[] = {t->values, t->errors, t->status, t->solved, t->on_b.values, t->on_x.values};
+    void *const there[] = {t->values, t->errors,      t->status,
+                           t->solved, t->on_b.values, t->on_x.values};
     for (size_t k = 0; k < sizeof there / sizeof *there; k++)
         CUDA(cudaFree(there[k]));
     free(t->b.values);
@@ -239,8 +240,8 @@ static void failures_are_told_on_the_device_and_on_the_host(void **state)
                              is_guarded ? LIBSOLVER_INACCURATE : LIBSOLVER_OK);
             check_known(&t);
         } else {
-            const libsolver_status wanted = kind == NOT_FINITE ? LIBSOLVER_NONFINITE
-                                                               : LIBSOLVER_NOT_POSITIVE_DEFINITE;
+            const libsolver_status wanted =
+                kind == NOT_FINITE ? LIBSOLVER_NONFINITE : LIBSOLVER_NOT_POSITIVE_DEFINITE;
             assert_int_equal(read_status(t.status), wanted);
             check_no_solution(&t, wanted);
             libsolver_factor_info info;
@@ -248,8 +249,7 @@ static void failures_are_told_on_the_device_and_on_the_host(void **state)
             assert_int_equal(info.status, waited);
             if (kind == NOT_FINITE) {
                 assert_int_equal(libsolver_solve(t.f, &t.b, &t.x), LIBSOLVER_INVALID);
-                assert_int_equal(libsolver_refactorize_shifted(t.f, NULL, NULL),
-                                 LIBSOLVER_INVALID);
+                assert_int_equal(libsolver_refactorize_shifted(t.f, NULL, NULL), LIBSOLVER_INVALID);
             } else
                 check_known(&t);
             if (kind == INDEFINITE && asked == LIBSOLVER_KIND_AUTO) {
@@ -320,12 +320,13 @@ static void a_graph_goes_from_values_to_solutions(void **state)
             }
             if (k == 1) { /* with a wait */
                 new_values(&t, GOOD);
-                assert_int_equal(libsolver_refactorize(t.f, &(libsolver_matrix){
-                                                                .n = t.s.n,
-                                                                .values = t.s.value,
-                                                                .type = SCALAR_TYPE,
-                                                                .symmetry = a.symmetry,
-                                                            }),
+                assert_int_equal(libsolver_refactorize(t.f,
+                                                       &(libsolver_matrix){
+                                                           .n = t.s.n,
+                                                           .values = t.s.value,
+                                                           .type = SCALAR_TYPE,
+                                                           .symmetry = a.symmetry,
+                                                       }),
                                  LIBSOLVER_OK);
                 assert_int_equal(libsolver_solve(t.f, &t.b, &t.x), LIBSOLVER_OK);
                 check_solution(&t, &t.x);
@@ -405,8 +406,8 @@ static void refactorize(bench *t, values_kind kind, int on_host, libsolver_kind 
     const libsolver_status status = libsolver_refactorize(t->f, &a);
     const int fails = kind == INDEFINITE && asked == LIBSOLVER_KIND_SPD;
     assert_int_equal(status, kind == NOT_FINITE ? LIBSOLVER_NONFINITE
-                                 : fails            ? LIBSOLVER_NOT_POSITIVE_DEFINITE
-                                                    : LIBSOLVER_OK);
+                             : fails            ? LIBSOLVER_NOT_POSITIVE_DEFINITE
+                                                : LIBSOLVER_OK);
     if (kind == NOT_FINITE) { /* the old factor is as it was */
         memcpy(t->s.value, kept, sizeof(scalar) * (size_t)before.start[before.n]);
         e->has_values = 0;
@@ -490,7 +491,7 @@ static void every_sequence_of_calls_is_right(void **state)
         for (int step = 0; step < 24; step++) {
             const int call = (int)random_below(&t.r, 10);
             const values_kind kind =
-(values_kind)(random_below(&t.r, 2) ? 0 : random_below(&t.r, kinds));
+                (values_kind)(random_below(&t.r, 2) ? 0 : random_below(&t.r, kinds));
             if (call < 3)
                 refactorize_async(&t, kind, asked, &e);
             else if (call < 4)

@@ -1,7 +1,7 @@
 /* test/support/fake/device_outcome.c: outcomes of refactorizations that nobody waits for, on the
- * host: gpu/packed/device_outcome.cu
+ * host: gpu/factor/device_outcome.cu
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "gpu/packed/device_outcome.h"
+#include "gpu/factor/device_outcome.h"
 #include "device.h"
 #include <math.h>
 #include <string.h>

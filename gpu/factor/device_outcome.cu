@@ -1,7 +1,7 @@
-/* gpu/packed/device_outcome.cu: the kernel that judges a refactorization nobody waits for, and where
- * it writes
+/* gpu/factor/device_outcome.cu: the kernel that judges a refactorization nobody waits for, and
+ * where it writes
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "gpu/packed/device_outcome.h"
+#include "gpu/factor/device_outcome.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
 #include "gpu/factor/arguments.cuh"
@@ -26,11 +26,11 @@ template <typename R> struct judge_arguments {
 static __device__ libsolver_status failure_of(const outcome_words &w, const gathered_outcome &f,
                                               int n)
 {
-    return w.flaws.nonfinite                  ? LIBSOLVER_NONFINITE
-           : w.flaws.asymmetric               ? LIBSOLVER_INVALID
-           : f.gave_up                        ? LIBSOLVER_CUDA
+    return w.flaws.nonfinite                   ? LIBSOLVER_NONFINITE
+           : w.flaws.asymmetric                ? LIBSOLVER_INVALID
+           : f.gave_up                         ? LIBSOLVER_CUDA
            : f.failed < n || f.nonpositive < n ? LIBSOLVER_NOT_POSITIVE_DEFINITE
-                                              : LIBSOLVER_OK;
+                                               : LIBSOLVER_OK;
 }
 
 /* By the last block: words are for the next refactorization from now on. */
@@ -38,9 +38,9 @@ template <typename R>
 static __device__ void tell(const judge_arguments<R> &a, libsolver_status failure)
 {
     outcome_words *w = a.words;
-    const libsolver_status status = failure != LIBSOLVER_OK             ? failure
+    const libsolver_status status = failure != LIBSOLVER_OK          ? failure
                                     : *(volatile int32_t *)&w->grows ? LIBSOLVER_INACCURATE
-                                                                        : LIBSOLVER_OK;
+                                                                     : LIBSOLVER_OK;
     const uint64_t number = w->number + 1;
     *w = {{0, 0}, status, 0, 0, 0, number};
     if (a.status)
@@ -78,9 +78,9 @@ extern "C" libsolver_status device_outcome_open(device_outcome *o, message *why)
     const cudaStream_t stream = (cudaStream_t)o->stream;
     void *words = nullptr, *last = nullptr;
     TRY(device_allocate(&words, sizeof(outcome_words), "the outcome of refactorizations", why));
-    libsolver_status status = page_locked_allocate(
-        &last, sizeof(judged_outcome), cudaHostAllocMapped | cudaHostAllocPortable,
-        "the outcome of refactorizations", why);
+    libsolver_status status = page_locked_allocate(&last, sizeof(judged_outcome),
+                                                   cudaHostAllocMapped | cudaHostAllocPortable,
+                                                   "the outcome of refactorizations", why);
     o->words = static_cast<outcome_words *>(words);
     o->last = static_cast<judged_outcome *>(last);
     if (o->last) {

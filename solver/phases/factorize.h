@@ -1,7 +1,7 @@
-/* solver/phases/factor.h: what makes factors, for calls that wait and for those that do not
+/* solver/phases/factorize.h: what makes factors, for calls that wait and for those that do not
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SOLVER_PHASES_FACTOR_H
-#define SOLVER_PHASES_FACTOR_H
+#ifndef SOLVER_PHASES_FACTORIZE_H
+#define SOLVER_PHASES_FACTORIZE_H
 
 #include "solver/phases/objects.h"
 

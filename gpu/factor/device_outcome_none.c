@@ -1,6 +1,6 @@
-/* gpu/packed/device_outcome_none.c: outcomes on a device, in a build without CUDA
+/* gpu/factor/device_outcome_none.c: outcomes on a device, in a build without CUDA
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "gpu/packed/device_outcome.h"
+#include "gpu/factor/device_outcome.h"
 
 libsolver_status device_outcome_open(device_outcome *o, message *why)
 {

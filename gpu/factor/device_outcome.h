@@ -1,15 +1,15 @@
-/* gpu/packed/device_outcome.h: what came of factorizations that nobody waits for, judged on the
+/* gpu/factor/device_outcome.h: what came of factorizations that nobody waits for, judged on the
  * device and kept there
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * One kernel at the end of a refactorization looks at what the steps before have left in the
  * device's memory: flaws of the values, the outcome of the factorization, how inverses grew.  It
- * writes a status where solves read it, beside the caller's, and in page-locked memory for the host.
- * Scale factors that solves use become NaN where there is no factor, so that no solution can be
- * taken for one.  Every call makes its device current and what was current before again at its end.
- * Statuses: CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
-#ifndef GPU_PACKED_DEVICE_OUTCOME_H
-#define GPU_PACKED_DEVICE_OUTCOME_H
+ * writes a status where solves read it, beside the caller's, and in page-locked memory for the
+ * host. Scale factors that solves use become NaN where there is no factor, so that no solution can
+ * be taken for one.  Every call makes its device current and what was current before again at its
+ * end. Statuses: CUDA, OUT_OF_DEVICE_MEMORY, NOT_BUILT. */
+#ifndef GPU_FACTOR_DEVICE_OUTCOME_H
+#define GPU_FACTOR_DEVICE_OUTCOME_H
 
 #include "gpu/device/device_buffer.h"
 #include "gpu/device/device_failure.h"
@@ -21,9 +21,9 @@ extern "C" {
 #endif
 
 typedef struct judged_outcome {
-    uint64_t number;  /* of outcomes so far */
-    int32_t status;   /* OK; INACCURATE: an inverse has grown past the limit; NONFINITE, INVALID
-                         (values that are no mirror images), NOT_POSITIVE_DEFINITE, CUDA */
+    uint64_t number;   /* of outcomes so far */
+    int32_t status;    /* OK; INACCURATE: an inverse has grown past the limit; NONFINITE, INVALID
+                          (values that are no mirror images), NOT_POSITIVE_DEFINITE, CUDA */
     int32_t uncertain; /* see cholesky_outcome, as below */
     double smallest;
 } judged_outcome;
@@ -31,8 +31,8 @@ typedef struct judged_outcome {
 /* On the device; zeros between refactorizations but for status and number. */
 typedef struct outcome_words {
     value_flaws flaws;
-    int32_t status; /* of the factor that solves read */
-    int32_t grows;  /* an inverse has grown past the limit */
+    int32_t status;             /* of the factor that solves read */
+    int32_t grows;              /* an inverse has grown past the limit */
     uint32_t arrived, reserved; /* blocks of the kernel */
     uint64_t number;
 } outcome_words;
@@ -52,8 +52,8 @@ typedef struct device_outcome {
 typedef struct outcome_arguments {
     libsolver_type type;
     int32_t n;
-    const void *from; /* n scale factors of the factorization, for ... */
-    void *scale;      /* ... those of solves */
+    const void *from;     /* n scale factors of the factorization, for ... */
+    void *scale;          /* ... those of solves */
     const void *factored; /* the outcome of the factorization, see device_factorizer */
     const double *growth; /* as many as are watched */
     double limit;
