@@ -1,5 +1,6 @@
-/* examples/interior_point.cu: an interior-point method that stays on the GPU: refactorization, solve
- * and refinement of an iteration are one CUDA graph, which is launched without a look at anything
+/* examples/interior_point.cu: an interior-point method that stays on the GPU: refactorization,
+ * solve and refinement of an iteration are one CUDA graph, which is launched without a look at
+ * anything
  *
  *     minimize  1/2 x^T K x - f^T x   subject to  x >= 0
  *
@@ -9,8 +10,8 @@
  *     (K + Z / X) dx = f - K x + mu / x,    dz = mu / x - z - (Z / X) dx,
  *
  * positive definite, with new values on the diagonal that run from 0 to infinity.  What became of
- * the factor and of the solve stays on the device too: an iteration that failed would change nothing
- * and be counted.  Needs CUDA (nvcc, -lcudart).
+ * the factor and of the solve stays on the device too: an iteration that failed would change
+ * nothing and be counted.  Needs CUDA (nvcc, -lcudart).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <cstdio>
 #include <cstdlib>
