@@ -75,7 +75,8 @@ static libsolver_status refactorize(libsolver_factor *f, const libsolver_matrix 
         return launched;
     f->is_captured |= is_captured;
     if (launched == LIBSOLVER_OK) {
-        f->usable = f->unsettled = 1; /* until somebody wants to know */
+        f->unsettled = 1;
+        f->usable = 1; /* until somebody wants to know */
         return launched;
     }
     f->has_values = f->is_on_device = 0;
