@@ -139,6 +139,15 @@ typedef struct backend_cholesky {
     libsolver_status (*bring_values)(void *user);
 } backend_cholesky;
 
+/* What has come of refactorizations that were not waited for. */
+typedef enum backend_settled {
+    BACKEND_UNCHANGED, /* there were none since the last call */
+    BACKEND_ADOPTED,   /* the last has made the factor, the report is that of it */
+    BACKEND_REFUSED,   /* its values were not good: there is no factor, and the values are lost */
+    BACKEND_AGAIN /* it has failed, or left something to be decided, on good values: they are to
+                     be factorized once more, with a wait */
+} backend_settled;
+
 /* Predicted seconds of a backend's factorizations, by which orders are made and compared. */
 typedef struct backend_costs {
     /* Of a front of k pivot columns and m rows, in a factorization and a few solves.  Decides which
@@ -180,6 +189,17 @@ typedef struct backend {
     libsolver_status (*get_device_values)(const void *numeric, void *values, message *why);
     libsolver_status (*factorize)(void *numeric, const backend_options *options,
                                   backend_report *report, message *why);
+    /* See libsolver_refactorize_async: `values` as for set_device_values, no shift.  *is_captured:
+     * the stream is being captured, and the factor may change whenever the graph is launched. After
+     * NOT_BUILT the factor is as before, after other failures there is none.  NULL: factors cannot
+     * be made so. */
+    libsolver_status (*refactorize_async)(void *numeric, const void *values,
+                                          libsolver_status *status, int *is_captured, message *why);
+    /* Waits for these.  A status that is not OK: of BACKEND_REFUSED, or why it cannot be known. The
+     * report: that of the last factorization with a wait.  Where the stream is being captured
+     * nothing is waited for, and nothing has changed. */
+    libsolver_status (*settle)(void *numeric, backend_report *report, backend_settled *outcome,
+                               message *why);
     /* The next factorization tells in `tasks` what each of its tasks did on a device, see
      * libsolver_refactorize_traced; NULL: it does not.  Returns their number, 0: factors are made
      * on the CPU.  NULL: they always are. */

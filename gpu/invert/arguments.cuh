@@ -8,13 +8,6 @@
 #include "gpu/device/inverse_pivot.cuh"
 #include "gpu/device/waits.cuh"
 
-/* What blocks share: the largest growth of a group, and of a root's G, as bits of positive doubles,
- * which are in order, a NaN the last. */
-struct gathered_growth {
-    unsigned long long of_group, of_root;
-    int gave_up; /* a block waited too long, and all others have stopped waiting */
-};
-
 /* The arrays of invert_pattern and what they are applied to, all on the device. */
 template <typename T> struct invert_arguments {
     const T *panel, *d, *e; /* d, e: n, by positions */
@@ -53,8 +46,9 @@ __device__ __forceinline__ double worse(double a, double b)
 }
 
 /* One thread: most := the greater one. */
-__device__ __forceinline__ void gather_growth(unsigned long long *most, double growth)
+__device__ __forceinline__ void gather_growth(uint64_t *word, double growth)
 {
+    unsigned long long *most = reinterpret_cast<unsigned long long *>(word);
     const unsigned long long bits = (unsigned long long)__double_as_longlong(growth);
     if (bits > *(volatile unsigned long long *)most)
         atomicMax(most, bits);

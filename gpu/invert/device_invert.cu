@@ -206,7 +206,7 @@ extern "C" libsolver_status device_inverter_launch(device_inverter *f, const dev
     });
 }
 
-static double of_bits(unsigned long long bits)
+static double of_bits(uint64_t bits)
 {
     double v;
     memcpy(&v, &bits, sizeof v);

@@ -165,6 +165,13 @@ typedef struct invert_pattern {
     const invert_batch *batch;
 } invert_pattern;
 
+/* What an inversion leaves in the device's memory: the largest growth of a group, and of a root's G,
+ * as bits of doubles that are not negative, which are in order, a NaN's the last. */
+typedef struct gathered_growth {
+    uint64_t of_group, of_root;
+    int32_t gave_up, reserved; /* a block waited too long, and all others have stopped waiting */
+} gathered_growth;
+
 /* The largest growth of a group, and of a root's G; 0 where there is none. */
 typedef struct largest_growth {
     double of_group, of_root;
@@ -181,7 +188,7 @@ typedef struct device_inverter {
     int is_timed;
     int64_t growths;      /* of small groups and strips, and as many of roots' G, ... */
     const double *growth; /* ... on the device: see device_inverter_growths */
-    const void *gathered; /* on the device: the largest of them, and whether all went well */
+    const gathered_growth *gathered; /* on the device */
 } device_inverter;
 
 /* Copies the arrays of a pattern to the device, where they stay.  Like the other calls it leaves

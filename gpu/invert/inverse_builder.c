@@ -1,6 +1,7 @@
 /* gpu/invert/inverse_builder.c: the values of a program, computed on a device from a factor there
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/invert/inverse_builder.h"
+#include <string.h>
 #include <time.h>
 
 /* Of the workspace on the device. */
@@ -94,6 +95,11 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
     b->info.tables += seconds() - start;
     b->info.pattern_bytes = b->device.pattern.bytes;
     return status;
+}
+
+libsolver_status inverse_builder_launch(inverse_builder *b, void *values, message *why)
+{
+    return device_inverter_launch(&b->device, b->factor, &b->tables.pattern, values, 0, why);
 }
 
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double limit,

@@ -45,6 +45,8 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double limit,
                                         double *growth, double *root_growth,
                                         largest_growth *largest, message *why);
+/* The same without a wait: what it leaves stays on the device (device_inverter.gathered). */
+libsolver_status inverse_builder_launch(inverse_builder *b, void *values, message *why);
 /* Held on the device. */
 int64_t inverse_builder_bytes(const inverse_builder *b);
 

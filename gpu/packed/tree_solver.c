@@ -5,6 +5,7 @@
 #include "gpu/solve/device_solver.h"
 #include "gpu/invert/inverse_builder.h"
 #include "gpu/device/packed.h"
+#include "gpu/factor/device_outcome.h"
 #include "gpu/packed/prepare.h"
 #include "gpu/substitute/device_substitution.h"
 #include "gpu/substitute/substitution_plan.h"
@@ -23,8 +24,10 @@ struct tree_solver {
     device_substitution substitution; /* only where options.substitute */
     device_factor factor;
     inverse_builder inverse;
+    device_outcome outcome;
     prepared_solve prepared; /* trimmed */
     device_upload program;   /* sizes, and nothing at hand */
+    int is_adopted;          /* what is packed was made on the device */
     int32_t *level_blocks;
     plan_label *label; /* info.tasks */
 };
@@ -59,6 +62,8 @@ libsolver_status tree_solver_create(environment *env, const tree_solver_options 
     const libsolver_status status = device_solver_open(&s->device, why);
     device_factor_open(&s->factor, env, s->device.stream);
     inverse_builder_open(&s->inverse, env, s->device.stream);
+    s->outcome.device = s->device.device;
+    s->outcome.stream = s->device.stream;
     if (status != LIBSOLVER_OK)
         tree_solver_free(s);
     else
@@ -72,6 +77,7 @@ void tree_solver_free(tree_solver *s)
         return;
     prepared_free(&s->env->memory, &s->prepared);
     inverse_builder_close(&s->inverse);
+    device_outcome_close(&s->outcome);
     device_factor_close(&s->factor);
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
@@ -292,6 +298,7 @@ static void drop_packed(tree_solver *s)
 {
     prepared_free(&s->env->memory, &s->prepared);
     inverse_builder_drop(&s->inverse);
+    device_outcome_close(&s->outcome);
     device_solver_drop(&s->device);
     s->info.device_bytes = s->factor.values.bytes;
 }
@@ -317,6 +324,7 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, packed_fro
 
 libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
 {
+    s->is_adopted = 0;
     const libsolver_status status = pack(s, tree, (packed_from){0}, why);
     if (status != LIBSOLVER_OK)
         tree_solver_drop(s);
@@ -331,10 +339,54 @@ libsolver_status tree_solver_reserve(tree_solver *s, const factor_tree *tree, vo
     return status;
 }
 
+/* ---- Factors that nobody waits for ---- */
+
 libsolver_status tree_solver_adopt(tree_solver *s, const factor_tree *tree, int is_same_shape,
                                    message *why)
 {
-    return pack(s, tree, (packed_from){.is_on_device = 1, .is_same_shape = is_same_shape}, why);
+    TRY(pack(s, tree, (packed_from){.is_on_device = 1, .is_same_shape = is_same_shape}, why));
+    s->is_adopted = 0;
+    if (s->options.invert_on_host)
+        return LIBSOLVER_OK;
+    const libsolver_status status =
+        s->outcome.words ? LIBSOLVER_OK : device_outcome_open(&s->outcome, why);
+    if (status != LIBSOLVER_OK)
+        drop_packed(s);
+    s->is_adopted = status == LIBSOLVER_OK;
+    return status;
+}
+
+int tree_solver_adopts_async(const tree_solver *s)
+{
+    return s->is_adopted && s->prepared.shape.first;
+}
+
+libsolver_status tree_solver_adopt_async(tree_solver *s, const void *scale, const void *outcome,
+                                         libsolver_status *status, message *why)
+{
+    const double limit = s->options.growth_limit;
+    TRY(s->options.substitute ? device_substitution_renew(&s->substitution, &s->device, why)
+                              : inverse_builder_launch(&s->inverse, s->device.memory, why));
+    const outcome_arguments a = {.type = s->device.type,
+                                 .n = s->device.n,
+                                 .from = scale,
+                                 .scale = (void *)s->device.scale,
+                                 .factored = outcome,
+                                 .grown = s->options.substitute ? NULL : s->inverse.device.gathered,
+                                 .limit = limit > 0 ? limit : INVERSE_GROWTH_LIMIT,
+                                 .status = status};
+    s->info.factors++;
+    return device_outcome_judge(&s->outcome, &a, why);
+}
+
+device_outcome *tree_solver_outcome(tree_solver *s)
+{
+    return &s->outcome;
+}
+
+const int32_t *tree_solver_status(const tree_solver *s)
+{
+    return s->outcome.words ? &s->outcome.words->status : NULL;
 }
 
 libsolver_status tree_solver_fetch(tree_solver *s, const factor_tree *tree, void *const *panel,

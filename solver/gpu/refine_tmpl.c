@@ -190,7 +190,8 @@ libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
                                             backward_error ? backward_error + first : NULL,
                                         .status = status,
                                         .remarks = remarks,
-                                        .is_first_block = first == 0};
+                                        .is_first_block = first == 0,
+                                        .factor = tree_solver_status(f->solver)};
         TRY(tree_refine_launch(w->refiner, &plain, &bp, &xp, &outcome, why));
         first += width;
     } while (first < b->columns);

@@ -200,6 +200,7 @@ static libsolver_status solve(libsolver_factor *f, libsolver_workspace *w,
 libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b,
                                  const libsolver_vectors *x)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -212,6 +213,7 @@ libsolver_status libsolver_solve_within(libsolver_factor *f, libsolver_workspace
                                         const libsolver_limits *limits, const libsolver_vectors *b,
                                         const libsolver_vectors *x, double *backward_error)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -248,6 +250,8 @@ libsolver_status libsolver_solve_plain(const libsolver_factor *f, libsolver_part
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
+    if (!b || b->place != LIBSOLVER_DEVICE) /* those on the device wait for nothing */
+        factor_settle(f);
     return factor_outcome(f, solve_plain(f, part, workspace, b, x, &why), &why);
 }
 
@@ -281,6 +285,7 @@ libsolver_status libsolver_refine_within(const libsolver_factor *f, libsolver_wo
                                          const libsolver_limits *limits, const libsolver_vectors *b,
                                          const libsolver_vectors *x, double *backward_error)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};

@@ -65,6 +65,10 @@ static void null_arguments_are_refused(void **state)
                      LIBSOLVER_INVALID);
     refused(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, &entries), LIBSOLVER_NOT_BUILT,
             of_factor, "on the CPU");
+    assert_int_equal(libsolver_refactorize_async(NULL, &a, NULL), LIBSOLVER_INVALID);
+    refused(libsolver_refactorize_async(t->factor, &a, NULL), LIBSOLVER_NOT_BUILT, of_factor,
+            "GPU");
+    solves(t, t->factor);
     libsolver_factor_task task;
     assert_int_equal(libsolver_refactorize_traced(NULL, &a, 0, NULL, &entries), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_refactorize_traced(t->factor, &a, 0, NULL, NULL), LIBSOLVER_INVALID);

@@ -67,8 +67,7 @@ static void gather_growth(const inversion *v)
 {
     const invert_pattern *p = &v->e.pattern;
     const int64_t grown = p->smalls + p->strips;
-    double *largest = v->e.root_growth + grown;
-    largest[0] = largest[1] = 0;
+    double largest[2] = {0, 0};
     for (int64_t q = 0; q < grown; q++)
         largest[0] = worse(v->e.growth[q], largest[0]);
     for (int32_t q = p->smalls - p->small_roots.count; q < p->smalls; q++)
@@ -76,6 +75,10 @@ static void gather_growth(const inversion *v)
     for (int32_t s = 0; s < p->strips; s++)
         if (p->tiled[p->strip[s].group].root >= 0)
             largest[1] = worse(v->e.root_growth[p->smalls + s], largest[1]);
+    gathered_growth *g = (gathered_growth *)(v->e.root_growth + grown);
+    memset(g, 0, sizeof *g);
+    memcpy(&g->of_group, largest, sizeof g->of_group);
+    memcpy(&g->of_root, largest + 1, sizeof g->of_root);
 }
 
 static void invert(void *arguments)
@@ -101,14 +104,15 @@ libsolver_status device_inverter_launch(device_inverter *f, const device_factor 
                   tiles = round_up(pattern->workspace * type_bytes(type), 256),
                   sums =
                       round_up(3 * SQUARE * (int64_t)pattern->strips * type_real_bytes(type), 256),
-                  bytes = tiles + sums + (2 * grown + 2) * (int64_t)sizeof(double) + 1;
+                  bytes = tiles + sums + 2 * grown * (int64_t)sizeof(double) +
+                            (int64_t)sizeof(gathered_growth) + 1;
     if (!fake_grow_buffer(&f->workspace, &f->allocations, bytes))
         return fake_no_memory("the workspace for the inverses", bytes, why);
     double *growth = (double *)((char *)f->workspace.at + tiles + sums);
     f->is_timed = is_timed;
     f->growths = grown;
     f->growth = growth;
-    f->gathered = growth + 2 * grown;
+    f->gathered = (const gathered_growth *)(growth + 2 * grown);
     const inversion work = {.e = {.pattern = *pattern,
                                   .panel = factor->values.at,
                                   .panel_scalars = factor->shape.panel_scalars,
@@ -132,7 +136,8 @@ libsolver_status device_inverter_finish(const device_inverter *f, largest_growth
 {
     MAY_FAIL("inverting groups of columns", why);
     fake_wait(f->stream);
-    fake_copy(growth, f->gathered, (int64_t)sizeof *growth);
+    memcpy(&growth->of_group, &f->gathered->of_group, sizeof(double));
+    memcpy(&growth->of_root, &f->gathered->of_root, sizeof(double));
     *seconds = f->is_timed ? 1e-3 : 0;
     return LIBSOLVER_OK;
 }

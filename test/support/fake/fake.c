@@ -223,6 +223,11 @@ void fake_capture_launch(const void *captured, void *s)
         fake_launch(s, o->work, o->arguments, o->bytes);
 }
 
+int fake_is_captured(void *s)
+{
+    return s && ((stream *)s)->captured;
+}
+
 size_t fake_capture_length(const void *captured)
 {
     size_t length = 0;

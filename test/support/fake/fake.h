@@ -66,6 +66,7 @@ void fake_wait(void *stream);
 void fake_capture_begin(void *stream);
 void *fake_capture_end(void *stream);
 void fake_capture_launch(const void *captured, void *stream);
+int fake_is_captured(void *stream);
 size_t fake_capture_length(const void *captured);
 void fake_capture_free(void *captured);
 
