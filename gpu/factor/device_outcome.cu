@@ -24,11 +24,11 @@ template <typename R> struct judge_arguments {
 static __device__ libsolver_status failure_of(const outcome_words &w, const gathered_outcome &f,
                                               const gathered_growth *grown, int n)
 {
-    return w.flaws.nonfinite                   ? LIBSOLVER_NONFINITE
-           : w.flaws.asymmetric                ? LIBSOLVER_INVALID
+    return w.flaws.nonfinite                        ? LIBSOLVER_NONFINITE
+           : w.flaws.asymmetric                     ? LIBSOLVER_INVALID
            : f.gave_up || (grown && grown->gave_up) ? LIBSOLVER_CUDA
-           : f.failed < n || f.nonpositive < n ? LIBSOLVER_NOT_POSITIVE_DEFINITE
-                                               : LIBSOLVER_OK;
+           : f.failed < n || f.nonpositive < n      ? LIBSOLVER_NOT_POSITIVE_DEFINITE
+                                                    : LIBSOLVER_OK;
 }
 
 static __device__ bool is_past(uint64_t growth, double limit)
@@ -41,8 +41,8 @@ template <typename R>
 static __device__ void tell(const judge_arguments<R> &a, libsolver_status failure)
 {
     outcome_words *w = a.words;
-    const bool grows = a.grown && (is_past(a.grown->of_group, a.limit) ||
-                                   is_past(a.grown->of_root, a.limit));
+    const bool grows =
+        a.grown && (is_past(a.grown->of_group, a.limit) || is_past(a.grown->of_root, a.limit));
     const libsolver_status status = failure != LIBSOLVER_OK ? failure
                                     : grows                 ? LIBSOLVER_INACCURATE
                                                             : LIBSOLVER_OK;

@@ -32,8 +32,8 @@ typedef struct judged_outcome {
 /* On the device; zeros between refactorizations but for status and number. */
 typedef struct outcome_words {
     value_flaws flaws;
-    int32_t status;             /* of the factor that solves read */
-    uint32_t arrived;           /* blocks of the kernel */
+    int32_t status;   /* of the factor that solves read */
+    uint32_t arrived; /* blocks of the kernel */
     uint64_t number;
 } outcome_words;
 
@@ -50,9 +50,9 @@ typedef struct device_outcome {
 typedef struct outcome_arguments {
     libsolver_type type;
     int32_t n;
-    const void *from;     /* n scale factors of the factorization, for ... */
-    void *scale;          /* ... those of solves */
-    const void *factored; /* the outcome of the factorization, see device_factorizer */
+    const void *from;             /* n scale factors of the factorization, for ... */
+    void *scale;                  /* ... those of solves */
+    const void *factored;         /* the outcome of the factorization, see device_factorizer */
     const gathered_growth *grown; /* on the device; NULL: nothing is inverted */
     double limit;
     libsolver_status *status; /* on the device, or NULL */

@@ -165,8 +165,8 @@ typedef struct invert_pattern {
     const invert_batch *batch;
 } invert_pattern;
 
-/* What an inversion leaves in the device's memory: the largest growth of a group, and of a root's G,
- * as bits of doubles that are not negative, which are in order, a NaN's the last. */
+/* What an inversion leaves in the device's memory: the largest growth of a group, and of a root's
+ * G, as bits of doubles that are not negative, which are in order, a NaN's the last. */
 typedef struct gathered_growth {
     uint64_t of_group, of_root;
     int32_t gave_up, reserved; /* a block waited too long, and all others have stopped waiting */
@@ -186,8 +186,8 @@ typedef struct device_inverter {
     void *start, *stop;  /* events around the kernels of launches that are timed, from the first */
     /* of the last launch: */
     int is_timed;
-    int64_t growths;      /* of small groups and strips, and as many of roots' G, ... */
-    const double *growth; /* ... on the device: see device_inverter_growths */
+    int64_t growths;                 /* of small groups and strips, and as many of roots' G, ... */
+    const double *growth;            /* ... on the device: see device_inverter_growths */
     const gathered_growth *gathered; /* on the device */
 } device_inverter;
 

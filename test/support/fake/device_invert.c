@@ -105,7 +105,7 @@ libsolver_status device_inverter_launch(device_inverter *f, const device_factor 
                   sums =
                       round_up(3 * SQUARE * (int64_t)pattern->strips * type_real_bytes(type), 256),
                   bytes = tiles + sums + 2 * grown * (int64_t)sizeof(double) +
-                            (int64_t)sizeof(gathered_growth) + 1;
+                          (int64_t)sizeof(gathered_growth) + 1;
     if (!fake_grow_buffer(&f->workspace, &f->allocations, bytes))
         return fake_no_memory("the workspace for the inverses", bytes, why);
     double *growth = (double *)((char *)f->workspace.at + tiles + sums);
