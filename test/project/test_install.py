@@ -248,7 +248,7 @@ class Examples(Case):
             if needs_cholmod and os.environ.get("CHOLMOD") != "1":
                 continue
             cuda = []
-            if "cuda_runtime.h" in source.read_text():
+            if "cuda_runtime" in source.read_text():
                 if not os.environ.get("CUDA"):
                     continue
                 cuda = ["-isystem", os.environ["CUDA"] + "/include", "-L" + os.environ["CUDA"] + "/lib64", "-lcudart"]
