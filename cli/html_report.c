@@ -30,7 +30,9 @@ static const char style[] =
     "color:var(--soft)}svg{max-width:100%;height:auto}.wide{overflow-x:auto}svg.own text,.tree "
     "text{fill:var(--ink);font-size:13px}.bar{fill:var(--bar)}.rule{stroke:var(--rule)}.limit{"
     "stroke:var(--bad);stroke-dasharray:6 4}.curve{stroke:var(--bar);stroke-width:2;fill:none}"
-    ".facts td.n{text-align:left}.t0{fill:var(--t0)}.t1{fill:var(--t1)}.t2{fill:var(--t2)}.t3{fill:var(--t3)}.t4{fill:"
+    ".facts "
+    "td.n{text-align:left}.t0{fill:var(--t0)}.t1{fill:var(--t1)}.t2{fill:var(--t2)}.t3{fill:var(--"
+    "t3)}.t4{fill:"
     "var(--t4)}.tree text.dark{fill:var(--page)}.tree text.pale{fill:var(--ink)}";
 
 static void row(output *o, const char *name, const char *value)
@@ -136,8 +138,8 @@ static void write_facts(const report *r, output *o)
 
 static void write_phases(const report *r, output *o)
 {
-    static const char *const names[] = {"read", "analyze", "factorize", "solve", "error bounds",
-                                        "total"};
+    static const char *const names[] = {"read",  "analyze",      "factorize",
+                                        "solve", "error bounds", "total"};
     const report_seconds *s = &r->seconds;
     const double values[] = {s->read, s->analyze, s->factorize, s->solve, s->estimate, s->total};
     heading(o, "Where the time went");
@@ -196,8 +198,7 @@ static void draw_curve(const report *r, int steps, output *o)
     output_print(o,
                  "<svg class=\"own\" role=\"img\" viewBox=\"0 0 %d %d\" width=\"%d\"><title>"
                  "Backward error by step, logarithmic</title>\n",
-                 CURVE_LEFT + CURVE_WIDTH + 110, CURVE_HEIGHT + 40,
-                 CURVE_LEFT + CURVE_WIDTH + 110);
+                 CURVE_LEFT + CURVE_WIDTH + 110, CURVE_HEIGHT + 40, CURVE_LEFT + CURVE_WIDTH + 110);
     for (int power = 0; power >= LEAST_POWER; power -= 4) {
         const double y = curve_y(pow(10, power));
         output_print(o,
@@ -209,8 +210,8 @@ static void draw_curve(const report *r, int steps, output *o)
     output_print(o,
                  "<line class=\"limit\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/><text "
                  "x=\"%d\" y=\"%.1f\">tolerance %.0e</text>\n<path class=\"curve\" d=\"",
-                 CURVE_LEFT, limit, CURVE_LEFT + CURVE_WIDTH, limit,
-                 CURVE_LEFT + CURVE_WIDTH + 6, limit + 4, r->tolerance);
+                 CURVE_LEFT, limit, CURVE_LEFT + CURVE_WIDTH, limit, CURVE_LEFT + CURVE_WIDTH + 6,
+                 limit + 4, r->tolerance);
     for (int k = 0; k < steps; k++)
         output_print(o, "%c%.1f %.1f", k ? 'L' : 'M', curve_x(k, steps),
                      curve_y(r->history[k].backward_error));
@@ -279,11 +280,12 @@ static void draw_matrix(const report *r, const session *at_work, drawing *d, out
     spy_svg(panels, texts, 3, "Where A and L have entries", o);
     output_print(o, "</div>\n");
     heading(o, "Elimination tree");
-    output_print(o, "<p class=\"note\">A box is a chain of columns; it is as wide as the operations "
-                    "in it and below it, and its colour the stronger, the more of all "
-                    "operations are its own. "
-                    "Boxes beside one another can be eliminated at the same time.</p>\n<div "
-                    "class=\"wide tree\">\n");
+    output_print(o,
+                 "<p class=\"note\">A box is a chain of columns; it is as wide as the operations "
+                 "in it and below it, and its colour the stronger, the more of all "
+                 "operations are its own. "
+                 "Boxes beside one another can be eliminated at the same time.</p>\n<div "
+                 "class=\"wide tree\">\n");
     html_tree(n, d->parent, d->height, o);
     output_print(o, "</div>\n");
 }
@@ -320,7 +322,13 @@ static void write_timeline(const report *r, session *at_work, output *o)
     const int64_t tasks = traces_factor_tasks(at_work);
     if (tasks == 0)
         return;
-    const profile_facts facts = {.name = r->path, .n = r->matrix->n, .factor_nnz = r->factor.factor_nnz, .stream = NAN, .graph = NAN, .refactorize = NAN, .refactorize_device = NAN};
+    const profile_facts facts = {.name = r->path,
+                                 .n = r->matrix->n,
+                                 .factor_nnz = r->factor.factor_nnz,
+                                 .stream = NAN,
+                                 .graph = NAN,
+                                 .refactorize = NAN,
+                                 .refactorize_device = NAN};
     heading(o, "What the GPU did in a factorization");
     if (traces_factor(at_work, tasks, &p, &untraced))
         output_print(o, "<p class=\"note\">It could not be traced.</p>\n");

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A box stands for a chain of columns none of which but the lowest has more than one child worth
- * showing.  It is as wide as the operations of its columns and of all below them, so that what hangs
- * below it fits, and is the darker, the more of all operations are its own. */
+ * showing.  It is as wide as the operations of its columns and of all below them, so that what
+ * hangs below it fits, and is the darker, the more of all operations are its own. */
 #include "html_report.h"
 #include "room.h"
 #include "short_number.h"
@@ -16,7 +16,7 @@ typedef struct tree {
     int32_t n;
     const int32_t *parent;
     const int64_t *height;
-    double *below;          /* operations in each column and below it; of all: at n */
+    double *below;            /* operations in each column and below it; of all: at n */
     int32_t *child, *sibling; /* first child of each column, of the root of all at n; -1: none */
 } tree;
 
@@ -121,11 +121,12 @@ static void draw(const tree *t, output *o)
     static const char *const least[SHADES] = {"own part below 1 %", "1 %", "3 %", "13 %",
                                               "50 % and more"};
     const int rows = rows_below(t, t->n, 0);
-    output_print(o,
-                 "<svg role=\"img\" viewBox=\"0 0 %d %d\" width=\"%d\"><title>Elimination "
-                 "tree</title><desc>Boxes as wide as the operations in and below them, roots at the "
-                 "top, in a colour the stronger the more operations are their own.</desc>\n",
-                 WIDTH, (rows + 1) * ROW + 6, WIDTH);
+    output_print(
+        o,
+        "<svg role=\"img\" viewBox=\"0 0 %d %d\" width=\"%d\"><title>Elimination "
+        "tree</title><desc>Boxes as wide as the operations in and below them, roots at the "
+        "top, in a colour the stronger the more operations are their own.</desc>\n",
+        WIDTH, (rows + 1) * ROW + 6, WIDTH);
     draw_children(t, t->n, 0, 0, o);
     for (int k = 0, x = 0; k < SHADES; k++) {
         output_print(o,

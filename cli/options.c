@@ -218,6 +218,9 @@ static int check_operands(settings *s, const command_entry *c, failure *f)
         s->precision != PRECISION_BY_MATRIX)
         return failure_set(f, EXIT_USAGE,
                            "--compare-precisions takes them all: not together with --precision");
+    if (s->compare_precisions && s->output)
+        return failure_set(f, EXIT_USAGE,
+                           "--compare-precisions finds several x: not together with -o");
     if (s->residual != RESIDUAL_AUTO && s->method == LIBSOLVER_METHOD_FGMRES)
         return failure_set(f, EXIT_USAGE,
                            "--residual is about plain steps: not together with --method fgmres");

@@ -102,13 +102,14 @@ static int finish(refine_run *run, failure *f)
         refinement_text(run->way, run->to);
     if (f->code)
         return f->code;
-    if (s->output && mm_write_vectors(s->output, a->n, run->system.nrhs, triplets_width(a),
-                                      run->system.x.values, f))
-        return f->code;
     if (!(error <= tolerance))
-        return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g",
-                           s->operands[0], error, tolerance);
-    return 0;
+        return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g%s",
+                           s->operands[0], error, tolerance,
+                           s->output ? "; x is not written, a larger --tol would accept it" : "");
+    if (s->output)
+        mm_write_vectors(s->output, a->n, run->system.nrhs, triplets_width(a), run->system.x.values,
+                         f);
+    return f->code;
 }
 
 static void write_json(const refine_run *run, failure *f)

@@ -98,12 +98,6 @@ static short_number estimate(double value)
     return s;
 }
 
-int report_digits(double forward_bound)
-{
-    const double digits = -log10(forward_bound);
-    return digits > 17 ? 17 : digits > 0 ? (int)digits : 0;
-}
-
 void report_text_accuracy(const report *r, FILE *to)
 {
     const int digits = report_digits(r->forward_bound);

@@ -186,13 +186,15 @@ static int run_phases(solve_run *run, failure *f)
     r->status = run->session.status;
     if (f->code)
         return f->code;
-    if (s->output && mm_write_vectors(s->output, r->matrix->n, r->nrhs, triplets_width(r->matrix),
-                                      run->system.x.values, f))
-        return f->code;
     if (!(r->solve.backward_error <= r->tolerance))
-        return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g (%s)", r->path,
-                           r->solve.backward_error, r->tolerance, libsolver_status_name(r->status));
-    return 0;
+        return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g (%s)%s",
+                           r->path, r->solve.backward_error, r->tolerance,
+                           libsolver_status_name(r->status),
+                           s->output ? "; x is not written, a larger --tol would accept it" : "");
+    if (s->output)
+        mm_write_vectors(s->output, r->matrix->n, r->nrhs, triplets_width(r->matrix),
+                         run->system.x.values, f);
+    return f->code;
 }
 
 /* ---- results --------------------------------------------------------------------------------- */

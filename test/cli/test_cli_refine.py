@@ -106,7 +106,7 @@ class Refine(FolderCase):
         result = self.refine("kkt2d:5", "--type", "spd", code=3)
         self.assertEqual((result["status"], result["refinements"]), ("NOT_POSITIVE_DEFINITE", []))
         self.assertEqual(self.refine("no.mtx", code=2)["status"], "INVALID")
-        for wrong in (["--compare-precisions", "--precision", "d"], ["--residual", "single", "--method", "fgmres"]):
+        for wrong in (["--compare-precisions", "--precision", "d"], ["--compare-precisions", "-o", "x"], ["--residual", "single", "--method", "fgmres"]):
             self.assertEqual(run("refine", "lap2d:3", *wrong).returncode, 1)
 
 
