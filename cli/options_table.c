@@ -77,7 +77,8 @@ const option_entry option_table[] = {
      "precision in which b - A x is summed in plain steps; auto: the next above that of x"},
     {"--compare-precisions", NULL, NULL, COMMAND_REFINE, VALUE_NONE, 0, 0,
      FIELD(compare_precisions), NULL, NULL,
-     "factors in double and in single precision, plain steps and FGMRES, side by side"},
+     "factors in double and (on the CPU) in single precision, plain steps and FGMRES, side by "
+     "side"},
     {"--symmetrize", NULL, NULL, ANALYZING, VALUE_NONE, 0, 0, FIELD(symmetrize), NULL, NULL,
      "take (A + A^T) / 2 (A^H) of a general file that is symmetric but for small differences"},
     {"--profile", NULL, "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, 0, FIELD(profile), NULL, NULL,

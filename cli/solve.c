@@ -203,15 +203,8 @@ static int run_phases(solve_run *run, failure *f)
 static void write_json(const solve_run *run, failure *f)
 {
     json j = {0};
-    failure unwritten = {0};
     report_json(&run->report, &j);
-    if (j.failed)
-        failure_memory(&unwritten, run->settings->json);
-    else
-        output_store(run->settings->json, j.text, j.length, &unwritten);
-    json_free(&j);
-    if (unwritten.code && !f->code)
-        *f = unwritten;
+    json_store(&j, run->settings->json, f);
 }
 
 /* The same of the page. */

@@ -205,6 +205,14 @@ static void the_device_refines_by_the_methods_asked_for(void **state)
         assert_int_equal(occurrences(text, "\"made_by\": \"fgmres\"") > 0, k == 1);
     }
     fake_reset();
+    const char *const compared[] = {
+        "libsolver", "refine", "lap2d:12", "--backend=gpu", "--compare-precisions",
+        "--json",    "#.json", NULL};
+    const char *text = run(compared, &f);
+    assert_int_equal(f.code, EXIT_SOLVED);
+    assert_int_equal(occurrences(text, "\"backend\": \"gpu\""), 2);
+    assert_int_equal(occurrences(text, "\"backend\": \"cpu\""), 2); /* mixed precision */
+    fake_reset();
 }
 
 /* ---- bench ----------------------------------------------------------------------------------- */
