@@ -65,6 +65,8 @@ const option_entry option_table[] = {
      "of host memory, the problem and the vectors included; K, M, G may follow the number"},
     {"--json", NULL, "FILE|-", ALL | COMMAND_INFO, VALUE_TEXT, 0, 0, FIELD(json), NULL, NULL,
      "write the results as JSON; -: on standard output, in place of the report"},
+    {"--html", NULL, "FILE", COMMAND_SOLVE, VALUE_TEXT, 0, 0, FIELD(html), NULL, NULL,
+     "write a page for a browser: the matrix, its tree and factor, times, memory, error by step"},
     {"--error-bounds", NULL, NULL, COMMAND_SOLVE, VALUE_NONE, 0, 0, FIELD(error_bounds),
      "where they take less than a tenth of the time so far", NULL,
      "condition, a bound of the error of x, and how many of its digits are right"},
