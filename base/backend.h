@@ -180,10 +180,10 @@ typedef struct backend {
      * The caller has checked them, so this cannot fail. */
     void (*set_values)(void *numeric, const void *values);
     /* Instead: values in device memory as they are given (backend_problem.values), NULL: those that
-     * were given so last, plus a shift of the diagonal, n scalars on the host, or NULL.  *taken: 0
-     * if a value or a sum is not good, or the device cannot do it: nothing has changed then.  The
-     * second: those of the last call, without the shift, in the pattern's order.  NULL: values come
-     * from the host alone. */
+     * were given so last, plus a shift of the diagonal, n scalars on the host or there, or NULL.
+     * *taken: 0 if a value or a sum is not good, or the device cannot do it: nothing has changed
+     * then.  The second: those of the last call, without the shift, in the pattern's order.  NULL:
+     * values come from the host alone. */
     libsolver_status (*set_device_values)(void *numeric, const void *values, const void *shift,
                                           int *taken, message *why);
     libsolver_status (*get_device_values)(const void *numeric, void *values, message *why);

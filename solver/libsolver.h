@@ -287,10 +287,12 @@ LIBSOLVER_API libsolver_status libsolver_set_pivot_threshold(libsolver_factor *f
 
 /* refactorize for A + diag(shift), which is the matrix that is scaled, factorized, solved with,
  * refined and measured by, without being built.  a: as for refactorize, or NULL: the values given
- * last, without earlier shifts.  shift: n x 1 of the factor's type, on the host, copied; real if A
- * is Hermitian; NULL: no shift.  Rows without a diagonal entry can be shifted too.  Statuses and
- * what remains after them as for refactorize; also INVALID when a is NULL and there are no good
- * values, NONFINITE (a shifted entry). */
+ * last, without earlier shifts.  shift: n x 1 of the factor's type, copied; real if A is Hermitian;
+ * NULL: no shift; in device memory it needs the GPU backend, is read in the order of the context's
+ * stream, and should lie without gaps beside values that are there (others pass the host).  Rows
+ * without a diagonal entry can be shifted too.  Statuses and what remains after them as for
+ * refactorize; also INVALID when a is NULL and there are no good values, NONFINITE (a shifted
+ * entry). */
 LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *factor,
                                                              const libsolver_matrix *a,
                                                              const libsolver_vectors *shift);

@@ -214,8 +214,8 @@ static cudaError_t sum(const device_values *v, const void *given, const void *sh
         check(launch_kernel(sum_kernel<T>, shape_for(v->entries), stream, s,
                             static_cast<const T *>(given), sums, v->flaws));
     if (shift && s.n > 0)
-        check(cudaMemcpyAsync(on_device, shift, (size_t)s.n * sizeof(T), cudaMemcpyHostToDevice,
-                              stream));
+        check(
+            cudaMemcpyAsync(on_device, shift, (size_t)s.n * sizeof(T), cudaMemcpyDefault, stream));
     if (shift || s.is_hermitian)
         check(launch_kernel(diagonal_kernel<T>, shape_for(s.n), stream, s, (const T *)sums, shifts,
                             none, v->flaws));

@@ -57,8 +57,8 @@ void device_values_close(device_values *v);
 /* From host memory, which may change afterwards. */
 libsolver_status device_values_put(const device_values *v, const void *values, message *why);
 /* From `given` on the device, NULL: from those that came so last, plus a shift of the diagonal, n
- * scalars on the host, or NULL.  start: of the n columns of A's lower triangle, each of which
- * begins with its diagonal.  *is_sound: all sums are finite, mirror images are such, and a
+ * scalars on the host or there, or NULL.  start: of the n columns of A's lower triangle, each of
+ * which begins with its diagonal.  *is_sound: all sums are finite, mirror images are such, and a
  * Hermitian diagonal is real; otherwise the values are what they were.  Waits for the check.  The
  * first call takes memory: OUT_OF_MEMORY; NOT_BUILT too where 2^31 values are given. */
 libsolver_status device_values_take(device_values *v, const value_map *map, const int64_t *start,

@@ -1,5 +1,6 @@
 /* solver/phases/factor.c: the second phase: a factor from values, again and again
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/device/devices.h"
 #include "solver/phases/context.h"
 #include "solver/phases/factorize.h"
 #include "solver/phases/host_view.h"
@@ -47,18 +48,40 @@ static libsolver_status check_shift(libsolver_factor *f, const libsolver_vectors
     TRY(reserved_check(shift, &f->last));
     if (shift->type != f->analysis->type)
         return FAIL(&f->last, LIBSOLVER_INVALID, "the shift has not the factor's type");
-    if (shift->place != LIBSOLVER_HOST)
-        return FAIL(&f->last, LIBSOLVER_NOT_BUILT, "a shift in device memory");
+    if (shift->place == LIBSOLVER_DEVICE && f->context->backend == LIBSOLVER_BACKEND_CPU)
+        return FAIL(&f->last, LIBSOLVER_NOT_BUILT,
+                    "a shift in device memory needs the GPU backend");
     return LIBSOLVER_OK;
+}
+
+/* From one value of a shift to the next. */
+static int64_t shift_step(const libsolver_vectors *shift)
+{
+    return shift->layout == LIBSOLVER_ROW_MAJOR ? shift->ld : 1;
 }
 
 /* The shift as n scalars, one after the other. */
 static void pack_shift(const libsolver_factor *f, const libsolver_vectors *shift, char *to)
 {
-    const size_t bytes = f->analysis->typed->bytes,
-                 step = shift->layout == LIBSOLVER_ROW_MAJOR ? (size_t)shift->ld : 1;
+    const size_t bytes = f->analysis->typed->bytes, step = (size_t)shift_step(shift);
     for (size_t i = 0; i < (size_t)shift->rows; i++)
         memcpy(to + i * bytes, (const char *)shift->values + i * step * bytes, bytes);
+}
+
+/* The view of a copy on the host of a shift that lies on the device; *copy: to be freed. */
+static libsolver_status fetch_shift(libsolver_factor *f, const libsolver_vectors *shift,
+                                    libsolver_vectors *here, void **copy)
+{
+    environment *env = &f->context->env;
+    const int64_t values = shift->rows > 0 ? (shift->rows - 1) * shift_step(shift) + 1 : 0,
+                  bytes = values * (int64_t)f->analysis->typed->bytes;
+    *copy = memory_new(&env->memory, bytes, 1);
+    if (!*copy)
+        return NO_MEMORY(env, "a copy of the shift", &f->last);
+    *here = *shift;
+    here->place = LIBSOLVER_HOST;
+    here->values = *copy;
+    return gpu_device_read(env->device, env->stream, shift->values, bytes, *copy, &f->last);
 }
 
 /* A + diag(shift) on the device, where A is, or was given last (a NULL).  *taken: 0 if that cannot
@@ -70,11 +93,13 @@ static libsolver_status take_on_device(libsolver_factor *f, const libsolver_matr
     *taken = 0;
     if (!b->set_device_values || !(a ? a->place == LIBSOLVER_DEVICE : f->is_on_device))
         return LIBSOLVER_OK;
-    if (shift)
+    const void *values = shift ? f->diagonal : NULL;
+    if (shift && shift->place == LIBSOLVER_DEVICE)
+        values = shift->values;
+    else if (shift)
         pack_shift(f, shift, f->diagonal);
     f->has_values &= !a;
-    TRY(b->set_device_values(f->numeric, a ? a->values : NULL, shift ? f->diagonal : NULL, taken,
-                             &f->last));
+    TRY(b->set_device_values(f->numeric, a ? a->values : NULL, values, taken, &f->last));
     if (*taken)
         f->has_values = f->is_on_device = 1;
     return LIBSOLVER_OK;
@@ -90,13 +115,32 @@ static libsolver_status fetch_values(libsolver_factor *f)
     return LIBSOLVER_OK;
 }
 
+/* A + diag(shift) in incoming, where the device has not taken them. */
+static libsolver_status take_here(libsolver_factor *f, const libsolver_matrix *a,
+                                  const libsolver_vectors *shift)
+{
+    const libsolver_analysis *s = f->analysis;
+    libsolver_vectors here;
+    void *copy = NULL;
+    if (a)
+        TRY(read_values(f, a));
+    else if (f->is_on_device)
+        TRY(fetch_values(f));
+    if (!shift || shift->place != LIBSOLVER_DEVICE)
+        return s->typed->shift(&s->input, f->diagonal, shift, f->incoming, &f->last);
+    libsolver_status status = fetch_shift(f, shift, &here, &copy);
+    if (status == LIBSOLVER_OK)
+        status = s->typed->shift(&s->input, f->diagonal, &here, f->incoming, &f->last);
+    memory_free(&f->context->env.memory, copy);
+    return status;
+}
+
 /* A + diag(shift) on the device, or in incoming; a NULL: with the A given last, shift NULL: 0.
  * After a failure the factor is what it was, and a good A has been given. */
 static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a,
                                    const libsolver_vectors *shift)
 {
-    const libsolver_analysis *s = f->analysis;
-    int taken;
+    int taken = 0;
     if (shift)
         TRY(check_shift(f, shift));
     if (a)
@@ -104,14 +148,10 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
     else if (!f->has_values)
         return FAIL(&f->last, LIBSOLVER_INVALID,
                     "there are no values to be shifted: none were given, or the last were refused");
-    TRY(take_on_device(f, a, shift, &taken));
-    if (taken)
-        return LIBSOLVER_OK;
-    if (a)
-        TRY(read_values(f, a));
-    else if (f->is_on_device)
-        TRY(fetch_values(f));
-    return s->typed->shift(&s->input, f->diagonal, shift, f->incoming, &f->last);
+    /* values of a shift that are apart in device memory are put together on the host */
+    if (!shift || shift->place == LIBSOLVER_HOST || shift_step(shift) == 1)
+        TRY(take_on_device(f, a, shift, &taken));
+    return taken ? LIBSOLVER_OK : take_here(f, a, shift);
 }
 
 /* The first values, where the analysis had none: if they call for pairs of rows that are eliminated

@@ -172,7 +172,10 @@ static void wrong_shifts_leave_the_factor_as_it_was(void **state)
     for (int hermitian = 0; hermitian < SYMMETRIES; hermitian++) {
         random_stream r = random_seeded(3);
         dense s = dense_random(&r, hermitian, 9, 0.5, 20);
-        libsolver_factor *f = factor_of(&s, NULL);
+        libsolver_options o;
+        libsolver_options_default(&o);
+        o.backend = LIBSOLVER_BACKEND_CPU; /* others read shifts in device memory */
+        libsolver_factor *f = factor_of(&s, &o);
         scalar shift[MOST] = {0};
         libsolver_vectors v = dense_block(shift, 9, 1);
 #define REFUSED(status, change) \

@@ -90,6 +90,49 @@ static void change(dense *s, random_stream *r)
                 s->a[i][j] = dense_scalar(r);
 }
 
+/* Where the shift of the matrix on the device is. */
+enum { SHIFT_HERE, SHIFT_THERE, SHIFT_APART };
+
+/* A copy on the device, APART: of a row-major block of three columns, whose others are NaN. */
+static libsolver_vectors shift_on_device(const scalar *shift, int64_t n, int place)
+{
+    scalar v[3 * MOST];
+    const int64_t step = place == SHIFT_APART ? 3 : 1;
+    for (int64_t i = 0; i < n * step; i++)
+        v[i] = i % step == 0 ? shift[i / step] : (scalar)NAN;
+    libsolver_vectors view = dense_block(put(v, n * step * (int64_t)sizeof(scalar)), n, 1);
+    view.place = LIBSOLVER_DEVICE;
+    if (place == SHIFT_APART) {
+        view.layout = LIBSOLVER_ROW_MAJOR;
+        view.ld = step;
+    }
+    return view;
+}
+
+/* New values with a shift, the same values with another, and without. */
+static void compare_shifts(libsolver_factor *there, const libsolver_matrix *values,
+                           libsolver_factor *here, const libsolver_matrix *given, int place,
+                           int hermitian, random_stream *r)
+{
+    const int64_t n = values->n;
+    scalar shift[MOST];
+    for (int64_t i = 0; i < n; i++)
+        shift[i] = scalar_diagonal(dense_scalar(r), hermitian);
+    for (int again = 0; again < 3; again++) {
+        const libsolver_matrix *a1 = again ? NULL : values, *a2 = again ? NULL : given;
+        const libsolver_vectors on_host = dense_block(shift, n, 1);
+        libsolver_vectors v = on_host;
+        if (place != SHIFT_HERE)
+            v = shift_on_device(shift, n, place);
+        assert_int_equal(libsolver_refactorize_shifted(there, a1, again == 2 ? NULL : &v),
+                         libsolver_refactorize_shifted(here, a2, again == 2 ? NULL : &on_host));
+        if (place != SHIFT_HERE)
+            CUDA(cudaFree(v.values));
+        compare(there, here, n, r);
+        shift[0] = 1;
+    }
+}
+
 /* Every view, from the analysis on; then values alone, and with shifts. */
 static void every_view_is_that_of_the_host(void **state)
 {
@@ -124,18 +167,8 @@ static void every_view_is_that_of_the_host(void **state)
             libsolver_info(here, &other);
             assert_int_equal(info.backend_factorize, other.backend_factorize);
             on_the_device += info.backend_factorize == LIBSOLVER_BACKEND_GPU;
-            scalar shift[MOST];
-            for (int64_t i = 0; i < n; i++)
-                shift[i] = scalar_diagonal(dense_scalar(&r), view / VIEWS);
-            libsolver_vectors sv = dense_block(shift, n, 1);
-            for (int again = 0; again < 3; again++) {
-                const libsolver_matrix *a1 = again ? NULL : &values, *a2 = again ? NULL : &given;
-                const libsolver_vectors *shifted = again == 2 ? NULL : &sv;
-                assert_int_equal(libsolver_refactorize_shifted(there, a1, shifted),
-                                 libsolver_refactorize_shifted(here, a2, shifted));
-                compare(there, here, n, &r);
-                shift[0] = 1;
-            }
+            for (int place = SHIFT_HERE; place <= SHIFT_APART; place++)
+                compare_shifts(there, &values, here, &given, place, view / VIEWS, &r);
             libsolver_factor_free(there);
             libsolver_factor_free(here);
             free_device(&a);
@@ -198,6 +231,11 @@ static void wrong_values_are_refused(void **state)
             scalar shift[9] = {0, 0, 0, 0, INFINITY};
             const libsolver_vectors sv = dense_block(shift, 9, 1);
             check_refused(f, v, &a, &sv, LIBSOLVER_NONFINITE);
+            for (int place = SHIFT_THERE; place <= SHIFT_APART; place++) {
+                const libsolver_vectors there = shift_on_device(shift, 9, place);
+                check_refused(f, v, &a, &there, LIBSOLVER_NONFINITE);
+                CUDA(cudaFree(there.values));
+            }
 #if SCALAR_COMPLEX
             shift[4] = (scalar)_Complex_I;
             check_refused(f, v, &a, &sv, hermitian ? LIBSOLVER_INVALID : LIBSOLVER_OK);
