@@ -30,6 +30,30 @@ static int64_t parts_of(libsolver_batch *t, int64_t count, memory_part part[4])
     return memory_sum(part, 4);
 }
 
+/* On the device, where that can be; where AUTO chose it and it fails, on the CPU too. */
+static libsolver_status open_items(libsolver_batch *t, message *why)
+{
+    const environment *env = &t->context->env;
+    if (!batch_fits_device(t->analysis, t->count, &t->cpu_reason)) {
+        if (t->cpu_reason != LIBSOLVER_CPU_AS_CHOSEN)
+            environment_log(env, "the batch is on the CPU: %s",
+                            t->cpu_reason == LIBSOLVER_CPU_LDLT
+                                ? "the GPU has Cholesky of kind SPD alone"
+                                : "too large, or triangles of a Hermitian matrix are mixed");
+        return batch_open_on_cpu(t, why);
+    }
+    const libsolver_status status = batch_open_on_device(t, why);
+    if (status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY ||
+        t->context->backend == LIBSOLVER_BACKEND_GPU)
+        return status;
+    environment_log(env, "the batch is on the CPU: %s", why->text);
+    message_clear(why);
+    batch_close_on_device(t);
+    t->device = NULL;
+    t->cpu_reason = LIBSOLVER_CPU_DEVICE;
+    return batch_open_on_cpu(t, why);
+}
+
 static libsolver_status open_batch(libsolver_batch *t, const libsolver_analysis *s, int64_t count,
                                    message *why)
 {
@@ -48,7 +72,7 @@ static libsolver_status open_batch(libsolver_batch *t, const libsolver_analysis 
         t->item[i].failed_row = -1;
         t->item[i].backward_error = NAN;
     }
-    return batch_open_on_cpu(t, why);
+    return open_items(t, why);
 }
 
 void libsolver_batch_free(libsolver_batch *t)
@@ -58,6 +82,7 @@ void libsolver_batch_free(libsolver_batch *t)
     memory *m = &t->context->env.memory;
     memory_part part[4];
     batch_close_on_cpu(t);
+    batch_close_on_device(t);
     parts_of(t, t->count, part);
     memory_release(m, part, 4);
     memory_free(m, t);
@@ -85,10 +110,8 @@ libsolver_status libsolver_batch_create(const libsolver_analysis *s, int64_t cou
     message why = {0};
     libsolver_status status = check_create(s, count, batch, &why);
     if (status == LIBSOLVER_OK) {
-        libsolver_batch *t =
-            memory_zeroed(&s->context->env.memory, 1, sizeof(libsolver_batch));
-        status = t ? open_batch(t, s, count, &why)
-                   : NO_MEMORY(&s->context->env, "the batch", &why);
+        libsolver_batch *t = memory_zeroed(&s->context->env.memory, 1, sizeof(libsolver_batch));
+        status = t ? open_batch(t, s, count, &why) : NO_MEMORY(&s->context->env, "the batch", &why);
         if (status == LIBSOLVER_OK)
             *batch = t;
         else
@@ -107,12 +130,17 @@ void libsolver_batch_bytes(const libsolver_analysis *s, int64_t count, int64_t *
         return;
     libsolver_batch t;
     memory_part part[4];
+    libsolver_cpu_reason reason;
     const libsolver_analysis on_cpu = seen_by_cpu(s);
     int64_t each, none;
-    on_cpu.backend->predict(on_cpu.plan, &each, &none);
-    *host_bytes = memory_counted(1, sizeof(libsolver_batch)) + parts_of(&t, count, part) +
-                  memory_counted(count, sizeof(libsolver_factor *)) +
-                  count * (each + factor_bytes(&on_cpu));
+    if (batch_fits_device(s, count, &reason))
+        batch_bytes_on_device(s, count, host_bytes, device_bytes);
+    else {
+        on_cpu.backend->predict(on_cpu.plan, &each, &none);
+        *host_bytes = memory_counted(count, sizeof(libsolver_factor *)) +
+                      count * (each + factor_bytes(&on_cpu));
+    }
+    *host_bytes += memory_counted(1, sizeof(libsolver_batch)) + parts_of(&t, count, part);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -125,11 +153,12 @@ static libsolver_status check_reserved(const int64_t reserved[4], message *why)
     return LIBSOLVER_OK;
 }
 
-static libsolver_status check_place(libsolver_place place, const char *what, message *why)
+static libsolver_status check_place(const libsolver_batch *t, libsolver_place place,
+                                    const char *what, message *why)
 {
     if ((unsigned)place > LIBSOLVER_DEVICE)
         return FAIL(why, LIBSOLVER_INVALID, "the place of %s has no legal value", what);
-    if (place == LIBSOLVER_DEVICE)
+    if (place == LIBSOLVER_DEVICE && !t->device)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "%s in device memory: the batch is on the CPU", what);
     return LIBSOLVER_OK;
 }
@@ -156,7 +185,7 @@ static libsolver_status check_values(const libsolver_batch *t, const libsolver_b
     if (!a)
         return FAIL(why, LIBSOLVER_INVALID, "the values are NULL");
     TRY(check_reserved(a->reserved, why));
-    TRY(check_place(a->place, "values", why));
+    TRY(check_place(t, a->place, "values", why));
     if (entries == 0)
         return LIBSOLVER_OK;
     if (!a->items && a->stride < entries)
@@ -179,7 +208,7 @@ static libsolver_status check_block(const libsolver_batch *t, const libsolver_ba
     if (!v)
         return FAIL(why, LIBSOLVER_INVALID, "%s is NULL", what);
     TRY(check_reserved(v->reserved, why));
-    TRY(check_place(v->place, what, why));
+    TRY(check_place(t, v->place, what, why));
     if ((unsigned)v->layout > LIBSOLVER_ROW_MAJOR || v->columns < 0)
         return FAIL(why, LIBSOLVER_INVALID, "a field of %s has no legal value", what);
     if (v->ld < (v->layout == LIBSOLVER_COLUMN_MAJOR ? n : v->columns))
@@ -199,8 +228,8 @@ static libsolver_status check_blocks(const libsolver_batch *t, const libsolver_b
     TRY(check_block(t, b, "b", why));
     TRY(check_block(t, x, "x", why));
     if (b->columns != x->columns)
-        return FAIL(why, LIBSOLVER_INVALID, "b has %lld columns, x has %lld",
-                    (long long)b->columns, (long long)x->columns);
+        return FAIL(why, LIBSOLVER_INVALID, "b has %lld columns, x has %lld", (long long)b->columns,
+                    (long long)x->columns);
     if (b->place != x->place)
         return FAIL(why, LIBSOLVER_INVALID, "b and x do not lie in the same memory");
     return LIBSOLVER_OK;
@@ -254,14 +283,17 @@ libsolver_status libsolver_batch_set_active(libsolver_batch *t, const uint8_t *a
     if (!t)
         return LIBSOLVER_INVALID;
     message why = {0};
-    const libsolver_status status =
-        active ? check_place(place, "the mask", &why) : LIBSOLVER_OK;
+    const libsolver_status status = active ? check_place(t, place, "the mask", &why) : LIBSOLVER_OK;
     if (status != LIBSOLVER_OK)
         return refuse(t, status, &why);
-    if (active)
-        memcpy(t->active, active, (size_t)t->count);
-    else
+    if (!active)
         memset(t->active, 1, (size_t)t->count);
+    else if (place == LIBSOLVER_HOST)
+        memcpy(t->active, active, (size_t)t->count);
+    else {
+        const libsolver_status copied = batch_copy_on_device(t, t->active, active, t->count, &why);
+        return copied == LIBSOLVER_OK ? copied : refuse(t, copied, &why);
+    }
     return LIBSOLVER_OK;
 }
 
@@ -273,7 +305,10 @@ libsolver_status libsolver_batch_refactorize(libsolver_batch *t, const libsolver
     const libsolver_status status = check_values(t, a, &why);
     if (status != LIBSOLVER_OK)
         return refuse(t, status, &why);
-    return answer(t, batch_refactorize_on_cpu(t, choose(t, 0), a, &why), &why);
+    const int64_t number = choose(t, 0);
+    return answer(
+        t, (t->device ? batch_refactorize_on_device : batch_refactorize_on_cpu)(t, number, a, &why),
+        &why);
 }
 
 libsolver_status libsolver_batch_solve(libsolver_batch *t, const libsolver_batch_vectors *b,
@@ -285,7 +320,10 @@ libsolver_status libsolver_batch_solve(libsolver_batch *t, const libsolver_batch
     const libsolver_status status = check_blocks(t, b, x, &why);
     if (status != LIBSOLVER_OK)
         return refuse(t, status, &why);
-    return answer(t, batch_solve_on_cpu(t, choose(t, 1), b, x, &why), &why);
+    const int64_t number = choose(t, 1);
+    return answer(t,
+                  (t->device ? batch_solve_on_device : batch_solve_on_cpu)(t, number, b, x, &why),
+                  &why);
 }
 
 /* Whether the blocks of an item are one. */
@@ -325,7 +363,10 @@ libsolver_status libsolver_batch_refine(libsolver_batch *t, const libsolver_limi
     const libsolver_status status = check_refine(t, limits, b, x, &why);
     if (status != LIBSOLVER_OK)
         return refuse(t, status, &why);
-    return answer(t, batch_refine_on_cpu(t, choose(t, 1), limits, b, x, backward_error, &why),
+    const int64_t number = choose(t, 1);
+    return answer(t,
+                  (t->device ? batch_refine_on_device
+                             : batch_refine_on_cpu)(t, number, limits, b, x, backward_error, &why),
                   &why);
 }
 
@@ -338,13 +379,18 @@ libsolver_status libsolver_batch_status(libsolver_batch *t, libsolver_status *st
         return LIBSOLVER_INVALID;
     message why = {0};
     const libsolver_status wrong =
-        status ? check_place(place, "the array of statuses", &why)
+        status ? check_place(t, place, "the array of statuses", &why)
                : FAIL(&why, LIBSOLVER_INVALID, "where the statuses are to go is NULL");
     if (wrong != LIBSOLVER_OK)
         return refuse(t, wrong, &why);
+    libsolver_status *to = place == LIBSOLVER_HOST ? status : t->status;
     for (int64_t i = 0; i < t->count; i++)
-        status[i] = t->item[i].status;
-    return LIBSOLVER_OK;
+        to[i] = t->item[i].status;
+    if (place == LIBSOLVER_HOST)
+        return LIBSOLVER_OK;
+    const libsolver_status copied =
+        batch_copy_on_device(t, status, t->status, t->count * (int64_t)sizeof *status, &why);
+    return copied == LIBSOLVER_OK ? copied : refuse(t, copied, &why);
 }
 
 void libsolver_batch_items(const libsolver_batch *t, libsolver_batch_item *items)
@@ -361,7 +407,8 @@ void libsolver_batch_query(const libsolver_batch *t, libsolver_batch_info *info)
     info->count = t->count;
     for (int64_t i = 0; i < t->count; i++)
         info->active += t->active[i] != 0;
-    info->backend = LIBSOLVER_BACKEND_CPU;
+    info->backend = t->device ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
+    info->device_bytes = t->device ? batch_held_on_device(t) : 0;
     info->cpu_reason = t->cpu_reason;
     info->allocations = t->context->env.memory.calls;
 }

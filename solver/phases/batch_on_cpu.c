@@ -82,10 +82,10 @@ static void refactorize_item(const work *w, int64_t i)
                                 .values = values_of(w, i),
                                 .type = t->analysis->type,
                                 .symmetry = t->analysis->symmetry};
-    t->item[i].status = environment_cancelled(&t->context->env)
-                            ? FAIL(&t->factor[i]->last, LIBSOLVER_CANCELLED,
-                                   "the factorization was cancelled")
-                            : libsolver_refactorize(t->factor[i], &a);
+    t->item[i].status =
+        environment_cancelled(&t->context->env)
+            ? FAIL(&t->factor[i]->last, LIBSOLVER_CANCELLED, "the factorization was cancelled")
+            : libsolver_refactorize(t->factor[i], &a);
     describe(t, i);
 }
 
@@ -102,13 +102,14 @@ static libsolver_vectors vectors_of(const work *w, const libsolver_batch_vectors
 {
     const libsolver_analysis *s = w->t->analysis;
     char *values = v->values;
-    return (libsolver_vectors){
-        .values = v->items ? v->items[i] : values + i * v->stride * (int64_t)s->typed->bytes,
-        .rows = s->input.a.n,
-        .columns = v->columns,
-        .ld = v->ld,
-        .type = s->type,
-        .layout = v->layout};
+    return (libsolver_vectors){.values = v->items
+                                             ? v->items[i]
+                                             : values + i * v->stride * (int64_t)s->typed->bytes,
+                               .rows = s->input.a.n,
+                               .columns = v->columns,
+                               .ld = v->ld,
+                               .type = s->type,
+                               .layout = v->layout};
 }
 
 static void solve_item(const work *w, int64_t i)
@@ -142,8 +143,9 @@ static void refine_item(const work *w, int64_t i)
         factor_message(f, &why);
         return;
     }
-    item->status = libsolver_refine_within(
-        f, NULL, w->limits, &b, &x, w->backward_error ? w->backward_error + i * b.columns : NULL);
+    item->status =
+        libsolver_refine_within(f, NULL, w->limits, &b, &x,
+                                w->backward_error ? w->backward_error + i * b.columns : NULL);
     libsolver_solve_query(f, NULL, &info);
     item->backward_error = info.backward_error;
 }

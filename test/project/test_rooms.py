@@ -42,6 +42,7 @@ LIBRARY = {
     "gpu/packed": ["base", "gpu/device", "gpu/tree", "gpu/plan", "gpu/invert", "gpu/solve",
         "gpu/substitute"],
     "gpu/refine": [*DEVICE, "ordering", "gpu/device", "gpu/packed", "gpu/solve"],
+    "gpu/batch": [*DEVICE, "gpu/device", "gpu/factor", "gpu/refine"],
     "solver": ["base"],
     "solver/matching": ["base", "ordering"],
     "solver/cpu/plan": ["base", "ordering"],
@@ -55,7 +56,7 @@ LIBRARY = {
         "solver/cpu"],
     "solver/order": ["base", "ordering", "ordering/nd", "solver", "solver/matching", "solver/input"],
     "solver/input": ["base", "ordering"],
-    "solver/phases": ["base", "ordering", "gpu/device", "solver", "solver/matching", "solver/cpu",
+    "solver/phases": ["base", "ordering", "gpu/device", "gpu/factor", "gpu/refine", "gpu/batch", "solver", "solver/matching", "solver/cpu",
         "solver/gpu", "solver/order", "solver/input"],
 }
 USERS = {
