@@ -22,9 +22,10 @@
  *
  * Results.  CPU: the bits of each item are those that libsolver_factorize and the other calls for a
  * single system give for its first values after an analysis with values, libsolver_refactorize for
- * later ones, whatever the threads, the count and the other items.  GPU: panels of L have the bits
- * that a single system's have; solutions have the same bits on every run, whatever the count and
- * the other items, but not those of libsolver_solve, which substitutes in another order.
+ * later ones, with the same backend asked for at analyze (the GPU's analyses have orders of their
+ * own), whatever the threads, the count and the other items.  GPU: the same bits on every run,
+ * whatever the count and the other items; factors are made by the tasks that make a single one,
+ * solutions are not those of libsolver_solve to the last bit, which substitutes in another order.
  *
  * One call at a time uses a batch.  options.log may be called from several threads. */
 #ifndef LIBSOLVER_BATCH_H
@@ -88,8 +89,9 @@ LIBSOLVER_API libsolver_status libsolver_batch_set_active(libsolver_batch *batch
 
 /* New values and factors of all active items.  An item's status is what libsolver_refactorize would
  * say; after any failure it has no factor until a later refactorize succeeds, its old one included.
- * INVALID, NOT_BUILT (device memory on the CPU), CANCELLED and CUDA concern the whole call: items
- * whose turn had not come have no factor then. */
+ * Nothing has changed where the call itself is refused: INVALID, NOT_BUILT (device memory on the
+ * CPU).  CANCELLED and CUDA leave no factor to the items they hit, on the GPU all active ones. GPU:
+ * an inertia is certain if no pivot is small; there is no second look. */
 LIBSOLVER_API libsolver_status libsolver_batch_refactorize(libsolver_batch *batch,
                                                            const libsolver_batch_values *a);
 
@@ -105,7 +107,8 @@ LIBSOLVER_API libsolver_status libsolver_batch_solve(libsolver_batch *batch,
  * steps: only check.  backward_error: NULL, or count x columns on the host, of item i from
  * backward_error[i * columns] on; those of items that are inactive or have no factor are left as
  * they are. X must not be B.  An item is INACCURATE whose tolerance was not reached.  GPU: plain
- * refinement alone, no FGMRES. */
+ * refinement alone, no FGMRES, and a B that is not finite has an infinite error (CPU:
+ * NONFINITE). */
 LIBSOLVER_API libsolver_status libsolver_batch_refine(libsolver_batch *batch,
                                                       const libsolver_limits *limits,
                                                       const libsolver_batch_vectors *b,

@@ -83,11 +83,8 @@ static void insist(const session *s, libsolver_status status, libsolver_status w
 
 static libsolver_batch_vectors blocks(const session *s, double *values, libsolver_place place)
 {
-    return (libsolver_batch_vectors){.values = values,
-                                     .stride = s->n * COLUMNS,
-                                     .columns = COLUMNS,
-                                     .ld = s->n,
-                                     .place = place};
+    return (libsolver_batch_vectors){
+        .values = values, .stride = s->n * COLUMNS, .columns = COLUMNS, .ld = s->n, .place = place};
 }
 
 /* x of all items, refined, and their errors; from the host. */
@@ -116,8 +113,9 @@ static void solve_from_device(const session *s, int by_pointers, double *x, doub
             at[i] = base[q] + i * step[q];
         pointers[q] = put(at, s->count * (int64_t)sizeof(void *));
     }
-    libsolver_batch_values given = {
-        .values = values, .stride = s->entries, .place = LIBSOLVER_DEVICE};
+    libsolver_batch_values given = {.values = values,
+                                    .stride = s->entries,
+                                    .place = LIBSOLVER_DEVICE};
     libsolver_batch_vectors bs = blocks(s, b, LIBSOLVER_DEVICE),
                             xs = blocks(s, to, LIBSOLVER_DEVICE);
     if (by_pointers) {
@@ -134,6 +132,19 @@ static void solve_from_device(const session *s, int by_pointers, double *x, doub
         CUDA(cudaFree(pointers[q]));
     }
     free(at);
+}
+
+/* The first item alone has the same bits. */
+static void check_first_alone(const sparse *a, const double *x)
+{
+    session s;
+    open_session(&s, a, 1);
+    const int64_t each = s.n * COLUMNS;
+    double *alone = doubles(each), errors[COLUMNS];
+    solve_from_host(&s, alone, errors);
+    assert_memory_equal(alone, x, sizeof(double) * (size_t)each);
+    close_session(&s);
+    free(alone);
 }
 
 static void check_system(sparse a, int64_t count)
@@ -158,6 +169,7 @@ static void check_system(sparse a, int64_t count)
         assert_memory_equal(errors, others, sizeof(double) * (size_t)(COLUMNS * count));
     }
     close_session(&s);
+    check_first_alone(&a, x);
     free(x);
     free(y);
     free(mine);
