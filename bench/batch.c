@@ -123,7 +123,8 @@ static void make_systems(job *j)
 {
     uint64_t state = 1;
     const triplets *t = &j->p.a;
-    double *d = malloc(sizeof(double) * (size_t)j->n), *ones = malloc(sizeof(double) * (size_t)j->n);
+    double *d = malloc(sizeof(double) * (size_t)j->n),
+           *ones = malloc(sizeof(double) * (size_t)j->n);
     j->values = malloc(sizeof(double) * (size_t)(j->nnz * j->count));
     j->b = malloc(sizeof(double) * (size_t)(j->n * j->count));
     j->x = malloc(sizeof(double) * (size_t)(j->n * j->count));
@@ -173,11 +174,8 @@ static void place(job *j)
     }
     const libsolver_place place = j->on_cpu ? LIBSOLVER_HOST : LIBSOLVER_DEVICE;
     j->a = (libsolver_batch_values){.values = j->there[0], .stride = j->nnz, .place = place};
-    j->bs = (libsolver_batch_vectors){.values = j->there[1],
-                                      .stride = j->n,
-                                      .columns = 1,
-                                      .ld = j->n,
-                                      .place = place};
+    j->bs = (libsolver_batch_vectors){
+        .values = j->there[1], .stride = j->n, .columns = 1, .ld = j->n, .place = place};
     j->xs = j->bs;
     j->xs.values = j->there[2];
 }

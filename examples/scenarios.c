@@ -64,8 +64,8 @@ int main(void)
         if (active[s])
             printf("scenario %d: %.4f %.4f %.4f %.4f\n", s, x[s][0], x[s][1], x[s][2], x[s][3]);
         else
-            printf("scenario %d: %s at row %" PRId64 "\n", s, libsolver_status_name(items[s].status),
-                   items[s].failed_row);
+            printf("scenario %d: %s at row %" PRId64 "\n", s,
+                   libsolver_status_name(items[s].status), items[s].failed_row);
 
     libsolver_batch_free(B);
     libsolver_analysis_free(S);

@@ -9,7 +9,7 @@
 /* Blocks or values of all items; row and column: steps of a block, in scalars. */
 template <typename T> struct item_blocks {
     T *values;
-    T *const *items; /* NULL: strided */
+    T *const *items;                     /* NULL: strided */
     int64_t stride, row, column, offset; /* offset: of the first scalar of a block */
 
     __device__ __forceinline__ T *of(int64_t item) const
@@ -26,7 +26,7 @@ template <typename T> struct batch_arguments {
     int32_t items;
     int64_t columns;
     const T *panel;
-    const real_of<T> *scale; /* by rows of A */
+    const real_of<T> *scale;          /* by rows of A */
     int64_t panel_bytes, scale_bytes; /* from one item to the next */
     T *work;                          /* n for each item, in the order of P A P^T */
     item_blocks<T> b, x;

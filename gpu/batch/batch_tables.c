@@ -33,12 +33,8 @@ libsolver_status batch_tables_build(memory *m, const factor_program *g, const fa
     int64_t rows = 0;
     for (int32_t s = 0; s < p->nodes; s++) {
         const factor_front *f = &g->front[s];
-        t->front[s] = (batch_front){.panel = f->panel,
-                                    .rows = rows,
-                                    .first = f->first,
-                                    .k = f->k,
-                                    .m = f->m,
-                                    .ld = f->ld};
+        t->front[s] = (batch_front){
+            .panel = f->panel, .rows = rows, .first = f->first, .k = f->k, .m = f->m, .ld = f->ld};
         rows += f->m - f->k;
         t->wide = f->m > t->wide ? f->m : t->wide;
     }

@@ -95,12 +95,13 @@ extern "C" libsolver_status device_batch_open(device_batch *t, const batch_shape
                               "the tables of the batch", why));
     TRY(device_buffer_reserve(&t->items, place_items(nullptr, s, t) + 256, &allocations,
                               "the items of the batch", why));
-    TRY(device_buffer_reserve(&t->staged, staged_bytes(s), &allocations,
-                              "the values of the batch", why));
+    TRY(device_buffer_reserve(&t->staged, staged_bytes(s), &allocations, "the values of the batch",
+                              why));
     place_items(static_cast<char *>(t->items.at), s, t);
     TRY(page_locked_allocate(&t->gathered, gathered_bytes(t->count), cudaHostAllocDefault,
                              "the outcomes of the batch", why));
-    TRY(device_factorizer_load_items(&t->factorizer, s->program, s->fronts, s->type, s->count, why));
+    TRY(device_factorizer_load_items(&t->factorizer, s->program, s->fronts, s->type, s->count,
+                                     why));
     u.base = static_cast<char *>(t->tables.at);
     u.copies = true;
     u.stream = (cudaStream_t)t->stream;
@@ -210,8 +211,12 @@ static __global__ void __launch_bounds__(256)
 
 template <typename T> static item_blocks<T> blocks_of(const batch_places *p)
 {
-    return {static_cast<T *>(p->values), reinterpret_cast<T *const *>(p->items), p->stride, p->row,
-            p->column, p->offset};
+    return {static_cast<T *>(p->values),
+            reinterpret_cast<T *const *>(p->items),
+            p->stride,
+            p->row,
+            p->column,
+            p->offset};
 }
 
 extern "C" libsolver_status device_batch_factorize(device_batch *t, const int32_t *list,
@@ -350,8 +355,7 @@ extern "C" libsolver_status device_batch_refine(device_batch *t, const int32_t *
         if (error == cudaSuccess)
             error = launch_kernel(batch_refine_kernel<T>, {number, REFINE_THREADS}, stream, r);
         if (error == cudaSuccess)
-            error = cudaMemcpyAsync(result, t->error,
-                                    (size_t)t->count * sizeof(double),
+            error = cudaMemcpyAsync(result, t->error, (size_t)t->count * sizeof(double),
                                     cudaMemcpyDeviceToHost, stream);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(stream);

@@ -48,7 +48,7 @@ typedef struct device_batch {
     int32_t *item;
     int *unsound;
     void *outcome, *gathered; /* gathered: page-locked, a copy of outcome and unsound */
-    double *error; /* count */
+    double *error;            /* count */
 } device_batch;
 
 /* Zeroed but for device and stream. */
@@ -70,8 +70,8 @@ enum { BATCH_NOT_FINITE = 1, BATCH_NOT_MIRRORED = 2 }; /* what is wrong with val
 /* unsound, outcome: of each item of the list. */
 libsolver_status device_batch_factorize(device_batch *t, const int32_t *list, int64_t number,
                                         const batch_places *values, int is_unscaled,
-                                        double doubt_level, int *unsound,
-                                        cholesky_outcome *outcome, message *why);
+                                        double doubt_level, int *unsound, cholesky_outcome *outcome,
+                                        message *why);
 libsolver_status device_batch_solve(device_batch *t, const int32_t *list, int64_t number,
                                     int64_t columns, const batch_places *b, const batch_places *x,
                                     message *why);

@@ -21,8 +21,8 @@ int64_t device_batch_bytes(const batch_shape *shape)
 
 libsolver_status device_batch_factorize(device_batch *t, const int32_t *list, int64_t number,
                                         const batch_places *values, int is_unscaled,
-                                        double doubt_level, int *unsound,
-                                        cholesky_outcome *outcome, message *why)
+                                        double doubt_level, int *unsound, cholesky_outcome *outcome,
+                                        message *why)
 {
     (void)t, (void)list, (void)number, (void)values, (void)is_unscaled, (void)doubt_level;
     (void)unsound, (void)outcome;

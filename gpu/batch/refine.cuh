@@ -83,8 +83,9 @@ __global__ void __launch_bounds__(REFINE_THREADS)
     const real_of<T> *const scale = a.scale_of(item);
     const T *const value = reinterpret_cast<const T *>(reinterpret_cast<const char *>(r.value) +
                                                        item * r.value_bytes),
-                  *const b = a.b.of(item);
-    T *const d = a.work + item * a.n, *const before = r.before + item * a.n, *const x = a.x.of(item);
+                   *const b = a.b.of(item);
+    T *const d = a.work + item * a.n, *const before = r.before + item * a.n,
+             *const x = a.x.of(item);
     refined_column state = {}; /* the same in all threads */
     refined_column_decide(&state, measure(r, value, scale, b, x, d, shared), 1, r.tolerance,
                           r.least_progress);

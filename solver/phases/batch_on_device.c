@@ -210,15 +210,15 @@ static void judge(libsolver_batch *t, int64_t i, int unsound, const cholesky_out
     const int32_t n = t->device->on.n, bad = o->nonpositive < n ? o->nonpositive : o->failed;
     *item = (libsolver_batch_item){.failed_row = -1, .backward_error = NAN};
     if (unsound)
-        item->status =
-            unsound & BATCH_NOT_FINITE ? LIBSOLVER_NONFINITE : LIBSOLVER_INVALID;
+        item->status = unsound & BATCH_NOT_FINITE ? LIBSOLVER_NONFINITE : LIBSOLVER_INVALID;
     else if (bad < n) {
         item->status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
         item->failed_row = t->device->row_of[bad];
     } else {
         item->kind = LIBSOLVER_KIND_SPD;
-        item->inertia = (libsolver_inertia_counts){
-            .positive = n, .certain = o->uncertain == 0, .smallest_pivot = o->smallest};
+        item->inertia = (libsolver_inertia_counts){.positive = n,
+                                                   .certain = o->uncertain == 0,
+                                                   .smallest_pivot = o->smallest};
     }
 }
 
@@ -326,8 +326,7 @@ static libsolver_status move_column(libsolver_batch *t, int64_t number,
 static batch_places block_on_device(const libsolver_batch *t, int which)
 {
     const int64_t n = t->analysis->input.a.n;
-    return (batch_places){
-        .values = t->device->on.block[which], .stride = n, .row = 1, .column = n};
+    return (batch_places){.values = t->device->on.block[which], .stride = n, .row = 1, .column = n};
 }
 
 static libsolver_status solve_from_host(libsolver_batch *t, int64_t number,
@@ -350,11 +349,10 @@ int64_t batch_solve_on_device(libsolver_batch *t, int64_t number, const libsolve
     if (number == 0)
         return -1;
     list_chosen(t, number);
-    const libsolver_status status =
-        b->place == LIBSOLVER_HOST
-            ? solve_from_host(t, number, b, x, why)
-            : device_batch_solve(&t->device->on, t->device->list, number, b->columns, &from, &to,
-                                 why);
+    const libsolver_status status = b->place == LIBSOLVER_HOST
+                                        ? solve_from_host(t, number, b, x, why)
+                                        : device_batch_solve(&t->device->on, t->device->list,
+                                                             number, b->columns, &from, &to, why);
     if (status != LIBSOLVER_OK)
         return all_failed(t, number, status, 0);
     for (int64_t k = 0; k < number; k++)
@@ -430,8 +428,7 @@ int64_t batch_refine_on_device(libsolver_batch *t, int64_t number, const libsolv
     for (int64_t k = 0; k < number; k++) {
         libsolver_batch_item *item = &t->item[t->chosen[k]];
         item->backward_error = b->columns == 0 ? 0 : item->backward_error;
-        item->status =
-            item->backward_error <= r.tolerance ? LIBSOLVER_OK : LIBSOLVER_INACCURATE;
+        item->status = item->backward_error <= r.tolerance ? LIBSOLVER_OK : LIBSOLVER_INACCURATE;
     }
     return -1;
 }

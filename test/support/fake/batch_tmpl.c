@@ -23,17 +23,17 @@ static scalar *block_of(const batch_places *p, int64_t item)
 static emulated_item item_of(const emulated_batch *e, int64_t item)
 {
     const device_batch *t = e->t;
-    return (emulated_item){
-        .t = t,
-        .panel = (const scalar *)(void *)((char *)t->panel + item * t->panel_bytes),
-        .value = (const scalar *)(void *)((char *)t->value + item * t->value_bytes),
-        .scale = (const real *)t->factorizer.scale + item * t->n,
-        .b_places = e->b,
-        .x_places = e->x,
-        .b = block_of(e->b, item),
-        .x = block_of(e->x, item),
-        .d = (scalar *)t->work + item * t->n,
-        .before = (scalar *)t->before + item * t->n};
+    return (
+        emulated_item){.t = t,
+                       .panel = (const scalar *)(void *)((char *)t->panel + item * t->panel_bytes),
+                       .value = (const scalar *)(void *)((char *)t->value + item * t->value_bytes),
+                       .scale = (const real *)t->factorizer.scale + item * t->n,
+                       .b_places = e->b,
+                       .x_places = e->x,
+                       .b = block_of(e->b, item),
+                       .x = block_of(e->x, item),
+                       .d = (scalar *)t->work + item * t->n,
+                       .before = (scalar *)t->before + item * t->n};
 }
 
 static int32_t place_of(const device_batch *t, const batch_front *f, int32_t i)
@@ -103,8 +103,8 @@ static double measure(const emulated_item *e)
             row_sum += scalar_abs(v);
         }
         int small;
-        const double error = refine_row_error(scalar_abs((scalar)sum), scalar_abs(b), bound, row_sum,
-                                              norm, 1000 * (double)EPS * t->n, &small);
+        const double error = refine_row_error(scalar_abs((scalar)sum), scalar_abs(b), bound,
+                                              row_sum, norm, 1000 * (double)EPS * t->n, &small);
         omega[small] = fmax(omega[small], error);
         e->d[k] = (scalar)sum * e->scale[i];
     }

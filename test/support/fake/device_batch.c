@@ -110,33 +110,33 @@ static void factorize_item(const device_batch *t, int64_t i, int is_unscaled, do
                            cholesky_outcome *outcome)
 {
     const int64_t reals = t->n * type_real_bytes(t->type);
-    const emulated_factorization e = {
-        .program = t->program,
-        .position = t->position,
-        .row_of = t->row_of,
-        .values = (char *)t->value + i * t->value_bytes,
-        .is_unscaled = is_unscaled,
-        .doubt_level = doubt_level,
-        .panel = (char *)t->panel + i * t->panel_bytes,
-        .scale = (char *)(void *)(uintptr_t)t->factorizer.scale + i * reals,
-        .outcome = outcome,
-        .seed = fake.seed++};
+    const emulated_factorization e = {.program = t->program,
+                                      .position = t->position,
+                                      .row_of = t->row_of,
+                                      .values = (char *)t->value + i * t->value_bytes,
+                                      .is_unscaled = is_unscaled,
+                                      .doubt_level = doubt_level,
+                                      .panel = (char *)t->panel + i * t->panel_bytes,
+                                      .scale = (char *)(void *)(uintptr_t)t->factorizer.scale +
+                                               i * reals,
+                                      .outcome = outcome,
+                                      .seed = fake.seed++};
     const char *wrong = OF_TYPE(t->type, emulate_factorization, &e);
     fake_insist(!wrong, wrong);
 }
 
 libsolver_status device_batch_factorize(device_batch *t, const int32_t *list, int64_t number,
                                         const batch_places *values, int is_unscaled,
-                                        double doubt_level, int *unsound,
-                                        cholesky_outcome *outcome, message *why)
+                                        double doubt_level, int *unsound, cholesky_outcome *outcome,
+                                        message *why)
 {
     MAY_FAIL("the factorizations of the batch", why);
     fake_wait(t->stream);
     for (int64_t k = 0; k < number; k++) {
         const int64_t i = list[k];
-        const char *given =
-            values->items ? values->items[i]
-                          : (char *)values->values + i * values->stride * type_bytes(t->type);
+        const char *given = values->items
+                                ? values->items[i]
+                                : (char *)values->values + i * values->stride * type_bytes(t->type);
         char *sums = (char *)t->value + i * t->value_bytes;
         fake_insist(t->entries == 0 || fake_room(given) > 0, "values are not on the device");
         unsound[k] = OF_TYPE(t->type, emulate_sums, &t->sums, given, NULL, sums, sums)
@@ -169,8 +169,8 @@ libsolver_status device_batch_solve(device_batch *t, const int32_t *list, int64_
                                     message *why)
 {
     MAY_FAIL("solving with the batch", why);
-    const emulated_batch e = {.t = t, .list = list, .number = number, .columns = columns, .b = b,
-                              .x = x};
+    const emulated_batch e = {
+        .t = t, .list = list, .number = number, .columns = columns, .b = b, .x = x};
     run(&e);
     return LIBSOLVER_OK;
 }
