@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "fake.h"
+#include "test/support/fake/fake.h"
 #include "libsolver_batch.h"
 #include "systems.h"
 #include <stdlib.h>
