@@ -31,18 +31,18 @@ __device__ __forceinline__ int place_of(const batch_front &f, const int32_t *row
     return i < f.k ? f.first + i : row[f.rows + i - f.k];
 }
 
-/* x of this lane's pivot, and of all pivots before it in the triangle, from what they are to be
- * solved for; FORWARD: L x = f, from the first on; otherwise L^H x = f, from the last on.  at: of
- * the triangle's first entry. */
+/* Of a triangle of `width` pivots with its first entry at `at`: x of this lane's pivot from what it
+ * is to be solved for; FORWARD: L x = f, from the first on; otherwise L^H x = f, from the last on.
+ * FORWARD: lanes up to `rows` have rows below it, whose v is less their products with x. */
 template <bool FORWARD, typename T>
-__device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, T v)
+__device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, int rows, T v)
 {
     const int lane = (int)threadIdx.x % 32;
     const real_of<T> inverse = lane < width ? 1 / real_part(at[lane + (int64_t)lane * ld]) : 0;
-#pragma unroll 4
+#pragma unroll 8
     for (int q = 0; q < width; q++) {
         const int j = FORWARD ? q : width - 1 - q;
-        const bool waits = FORWARD ? lane > j && lane < width : lane < j;
+        const bool waits = FORWARD ? lane > j && lane < rows : lane < j;
         T entry = {};
         if (waits)
             entry = FORWARD ? at[lane + (int64_t)j * ld]
@@ -61,16 +61,22 @@ __device__ __forceinline__ void forward_front(const batch_front &f, const int32_
     const int lane = (int)threadIdx.x % 32;
     const T *const P = panel + f.panel;
     for (int p = 0; p < f.k; p += 32) {
-        const int width = min(32, f.k - p);
+        const int width = min(32, f.k - p), rows = f.m - p <= 32 ? f.m - p : width;
         if (team::warp() == 0) {
             T v = {};
             if (lane < width)
                 v = x[f.first + p + lane];
-            v = solve_triangle<true>(P + p + (int64_t)p * f.ld, f.ld, width, v);
+            v = solve_triangle<true>(P + p + (int64_t)p * f.ld, f.ld, width, rows, v);
             if (lane < width)
                 x[f.first + p + lane] = v;
+            else if (lane < rows) {
+                T *const to = x + place_of(f, row, p + lane);
+                *to = *to + v;
+            }
         }
         team::sync();
+        if (p + rows == f.m)
+            return; /* with the last pivots go all rows behind them */
         T z = {};
         if (lane < width)
             z = x[f.first + p + lane];
@@ -122,7 +128,7 @@ __device__ __forceinline__ void backward_front(const batch_front &f, const int32
             T v = {};
             if (lane < width)
                 v = x[f.first + p + lane] - sum;
-            v = solve_triangle<false>(P + p + (int64_t)p * f.ld, f.ld, width, v);
+            v = solve_triangle<false>(P + p + (int64_t)p * f.ld, f.ld, width, width, v);
             if (lane < width)
                 x[f.first + p + lane] = v;
         }
@@ -130,8 +136,18 @@ __device__ __forceinline__ void backward_front(const batch_front &f, const int32
     }
 }
 
-/* x := A^-1 of it, n scalars in the order of P A P^T, of the scaled matrix.  The next front's record
- * comes while one is worked on.  Begins and ends with a barrier of the team. */
+/* Asks for the panel of a front, up to 4 kB of it, which is read next. */
+template <typename T>
+__device__ __forceinline__ void ask_for_panel(const batch_front &f, const T *panel)
+{
+    constexpr int LINE = 128 / sizeof(T);
+    const int at = (int)threadIdx.x % 32 * LINE;
+    if (at < (int64_t)f.k * f.ld)
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(panel + f.panel + at));
+}
+
+/* x := A^-1 of it, n scalars in the order of P A P^T, of the scaled matrix.  The next front's
+ * record comes while one is worked on.  Begins and ends with a barrier of the team. */
 template <int WARPS, typename T>
 __device__ __forceinline__ void solve_item(const batch_front *front, int fronts, const int32_t *row,
                                            const T *panel, T *x, T (*part)[32])
@@ -144,11 +160,13 @@ __device__ __forceinline__ void solve_item(const batch_front *front, int fronts,
     for (int s = 0; s < fronts; s++) {
         const batch_front f = next;
         next = front[min(s + 1, fronts - 1)];
+        ask_for_panel(next, panel);
         forward_front<WARPS>(f, row, panel, x);
     }
     for (int s = fronts - 1; s >= 0; s--) {
         const batch_front f = next;
         next = front[max(s - 1, 0)];
+        ask_for_panel(next, panel);
         backward_front<WARPS>(f, row, panel, x, part);
     }
 }
@@ -171,8 +189,8 @@ __global__ void __launch_bounds__(32 * (WARPS == 1 ? ITEM_WARPS : WARPS))
     const int64_t item = a.item[number];
     const T *const panel = a.panel_of(item);
     const real_of<T> *const scale = a.scale_of(item);
-    T *const work = SHARED ? reinterpret_cast<T *>(memory) + (int64_t)own * a.n
-                           : a.work + item * a.n;
+    T *const work =
+        SHARED ? reinterpret_cast<T *>(memory) + (int64_t)own * a.n : a.work + item * a.n;
     for (int64_t q = 0; q < a.columns; q++) {
         const T *const b = a.b.of(item) + q * a.b.column;
         T *const x = a.x.of(item) + q * a.x.column;
