@@ -203,7 +203,8 @@ typedef enum libsolver_backend {
     /* Solves run on the device and are never moved silently: NOT_BUILT or CUDA if it cannot be had,
      * with the reason in libsolver_context_message(NULL). Cholesky factors are made there.  What
      * cannot be factorized there yet, L D L^T, is on the CPU, which libsolver_factor_info and the
-     * log tell; so is all of a factor with options.schur_size > 0, whose vectors lie on the host. */
+     * log tell; so is all of a factor with options.schur_size > 0, whose vectors lie on the host.
+     */
     LIBSOLVER_BACKEND_GPU = 2
 } libsolver_backend;
 

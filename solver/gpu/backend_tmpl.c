@@ -72,6 +72,15 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     *device_bytes = values + values / 4 + factor + a + NAME(gpu_factorization_bytes)(plan);
 }
 
+static void view_device(const void *plan_, backend_device_view *view)
+{
+    const device_plan *plan = plan_;
+    *view = (backend_device_view){.cpu = CPU,
+                                  .cpu_plan = plan->cpu,
+                                  .cholesky = plan->program.nodes > 0 ? &plan->program : NULL,
+                                  .cpu_reason = plan->cpu_reason};
+}
+
 static void permutation(const void *plan_, int64_t *p)
 {
     const device_plan *plan = plan_;
@@ -427,6 +436,7 @@ const backend NAME(gpu_backend) = {
     .discard = discard,
     .predict = predict,
     .permutation = permutation,
+    .view_device = view_device,
     .create = create,
     .destroy = destroy,
     .set_values = set_values,
