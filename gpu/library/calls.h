@@ -101,17 +101,6 @@
            (device_batch * t, const int32_t *list, int64_t number, int64_t columns, \
             const batch_places *b, const batch_places *x, message *why), \
            (t, list, number, columns, b, x, why)) \
-    VALUE(int64_t, device_factorizer_item_bytes, \
-          (const factor_program *program, const factor_pattern *pattern, libsolver_type type), \
-          (program, pattern, type)) \
-    STATUS(device_factorizer_launch_items, \
-           (device_factorizer * f, const factor_program *program, \
-            const factorizer_arguments *arguments, const factorizer_items *items, message *why), \
-           (f, program, arguments, items, why)) \
-    VALUE(int64_t, device_factorizer_outcome_bytes, (void), ()) \
-    STATUS(device_factorizer_outcome_of, \
-           (const void *outcomes, int64_t item, cholesky_outcome *outcome, message *why), \
-           (outcomes, item, outcome, why)) \
     STATUS(device_inverter_finish, \
            (const device_inverter *f, largest_growth *growth, double *seconds, message *why), \
            (f, growth, seconds, why)) \
