@@ -150,7 +150,7 @@ template <typename T> product_way best_way(const triangle_operands<T> &o)
         return n >= 4096   ? product_way{PRODUCT_MIDDLE, 2}
                : n >= 1024 ? product_way{PRODUCT_HALF, 1}
                            : product_way{PRODUCT_MIDDLE, 1};
-    if (tiles <= 1536)
+    if (tiles <= 1536 || (tiles <= 3072 && n >= 4096))
         return {PRODUCT_MIDDLE, 1};
     return {tiles <= 3072 || tiles > 8192 || n <= 512 ? PRODUCT_MANY : PRODUCT_LARGE, 1};
 }
