@@ -337,9 +337,9 @@ libsolver_status tree_solver_adopt(tree_solver *s, const factor_tree *tree, int 
 }
 
 libsolver_status tree_solver_fetch(tree_solver *s, const factor_tree *tree, void *const *panel,
-                                   message *why)
+                                   void *const *d, void *const *e, message *why)
 {
-    return device_factor_fetch(&s->factor, tree, panel, why);
+    return device_factor_fetch(&s->factor, tree, panel, d, e, why);
 }
 
 void tree_solver_query(const tree_solver *s, tree_solver_info *info)

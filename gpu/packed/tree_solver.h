@@ -74,9 +74,9 @@ libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tre
  * panels are still there. */
 libsolver_status tree_solver_adopt(tree_solver *solver, const factor_tree *tree, int is_same_shape,
                                    message *why);
-/* The panels of that factor to the host, without rows between columns.  Waits. */
+/* That factor to the host, see device_factor_fetch. */
 libsolver_status tree_solver_fetch(tree_solver *solver, const factor_tree *tree, void *const *panel,
-                                   message *why);
+                                   void *const *d, void *const *e, message *why);
 /* Gives back what it holds on the device for factors. */
 void tree_solver_drop(tree_solver *solver);
 void tree_solver_query(const tree_solver *solver, tree_solver_info *info);

@@ -42,10 +42,11 @@ static libsolver_status prepare(const backend_problem *problem, void **out, mess
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     plan->substitutes = problem->for_few;
     backend_problem inner = *problem;
-    inner.is_elsewhere = problem->expects_cholesky;
+    const int is_elsewhere = problem->expects_cholesky || problem->expected_signs;
+    inner.is_elsewhere = is_elsewhere;
     libsolver_status status = CPU->prepare(&inner, &plan->cpu, why);
     if (status == LIBSOLVER_OK)
-        status = NAME(gpu_plan_factorization)(plan, problem->expects_cholesky, why);
+        status = NAME(gpu_plan_factorization)(plan, is_elsewhere, why);
     if (status != LIBSOLVER_OK)
         discard(plan);
     else
