@@ -82,13 +82,27 @@ typedef struct backend_report {
 /* Bits of `part` in solve. */
 enum { BACKEND_L = 1, BACKEND_D = 2, BACKEND_LT = 4 };
 
+/* The values of libsolver_method, and of what a step was made by. */
+enum { REFINE_AUTO, REFINE_PLAIN, REFINE_FGMRES };
+enum { STEP_START, STEP_PLAIN, STEP_FGMRES, STEP_SINGULAR };
+
+/* Who hears of each step; called by the thread that refines. */
+typedef struct backend_observer {
+    /* After a step for some of the columns: how it was made, the largest backward error of theirs.
+     * STEP_START: others begin. */
+    void (*step)(void *user, int made_by, double backward_error);
+    void *user;
+} backend_observer;
+
 /* One refinement. */
 typedef struct backend_refinement {
     int solve_first; /* 1: x is output only, b may be x.  0: x is refined */
     int stalled; /* x comes from plain steps that stalled: begin with the method that follows them
                   */
     int steps;   /* in: limit on steps; out: largest number made for a column */
-    double tolerance;      /* wanted backward error */
+    int method;  /* plain steps, then FGMRES where they stall; or one of the two alone */
+    double tolerance;                 /* wanted backward error */
+    const backend_observer *observer; /* NULL: nobody */
     double initial, final; /* out: largest backward error over the columns, before and after */
 } backend_refinement;
 
@@ -125,6 +139,15 @@ typedef struct backend_cholesky {
     /* Calls set_values. */
     libsolver_status (*bring_values)(void *user);
 } backend_cholesky;
+
+/* What has come of refactorizations that were not waited for. */
+typedef enum backend_settled {
+    BACKEND_UNCHANGED, /* there were none since the last call */
+    BACKEND_ADOPTED,   /* the last has made the factor, the report is that of it */
+    BACKEND_REFUSED,   /* its values were not good: there is no factor, and the values are lost */
+    BACKEND_AGAIN /* it has failed, or left something to be decided, on good values: they are to
+                     be factorized once more, with a wait */
+} backend_settled;
 
 /* Predicted seconds of a backend's factorizations, by which orders are made and compared. */
 typedef struct backend_costs {
@@ -168,6 +191,17 @@ typedef struct backend {
     libsolver_status (*get_device_values)(const void *numeric, void *values, message *why);
     libsolver_status (*factorize)(void *numeric, const backend_options *options,
                                   backend_report *report, message *why);
+    /* See libsolver_refactorize_async: `values` as for set_device_values, no shift.  *is_captured:
+     * the stream is being captured, and the factor may change whenever the graph is launched. After
+     * NOT_BUILT the factor is as before, after other failures there is none.  NULL: factors cannot
+     * be made so. */
+    libsolver_status (*refactorize_async)(void *numeric, const void *values,
+                                          libsolver_status *status, int *is_captured, message *why);
+    /* Waits for these.  A status that is not OK: of BACKEND_REFUSED, or why it cannot be known. The
+     * report: that of the last factorization with a wait.  Where the stream is being captured
+     * nothing is waited for, and nothing has changed. */
+    libsolver_status (*settle)(void *numeric, backend_report *report, backend_settled *outcome,
+                               message *why);
     /* The next factorization tells in `tasks` what each of its tasks did on a device, see
      * libsolver_refactorize_traced; NULL: it does not.  Returns their number, 0: factors are made
      * on the CPU.  NULL: they always are. */

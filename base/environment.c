@@ -1,4 +1,4 @@
-/* base/environment.c: log and cancel callbacks
+/* base/environment.c: log, cancel and progress callbacks
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/environment.h"
 #include <stdarg.h>
@@ -19,4 +19,10 @@ void environment_log(const environment *e, const char *format, ...)
 int environment_cancelled(const environment *e)
 {
     return e->cancel && e->cancel(e->cancel_user);
+}
+
+void environment_progress(const environment *e, int phase, double fraction)
+{
+    if (e->progress)
+        e->progress(e->progress_user, phase, fraction);
 }

@@ -6,6 +6,9 @@
 #include "base/memory.h"
 #include "base/message.h"
 
+/* The values of libsolver_phase. */
+enum { PHASE_ANALYZE, PHASE_FACTORIZE, PHASE_SOLVE };
+
 /* The caller's settings that every phase and backend needs. */
 typedef struct environment {
     memory memory;
@@ -16,6 +19,8 @@ typedef struct environment {
     void *log_user;
     int (*cancel)(void *user);
     void *cancel_user;
+    void (*progress)(void *user, int phase, double fraction); /* NULL: he does not listen */
+    void *progress_user;
 } environment;
 
 #if defined(__GNUC__)
@@ -29,5 +34,7 @@ void environment_log(const environment *e, const char *format, ...);
          (long long)(environment)->memory.wanted)
 /* Nonzero when the caller asked to stop. */
 int environment_cancelled(const environment *e);
+/* Tells the caller, if he listens, what part of a phase is done. */
+void environment_progress(const environment *e, int phase, double fraction);
 
 #endif

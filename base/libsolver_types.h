@@ -200,9 +200,10 @@ typedef enum libsolver_backend {
      * libsolver_info tells; libsolver_analyze logs the forecast. */
     LIBSOLVER_BACKEND_AUTO = 0,
     LIBSOLVER_BACKEND_CPU = 1,
-    /* Solves run on the device and are never moved silently: NOT_BUILT or CUDA if it cannot be had.
-     * Cholesky factors are made there.  What cannot be factorized there yet, L D L^T, is on the
-     * CPU, which libsolver_factor_info and the log tell. */
+    /* Solves run on the device and are never moved silently: NOT_BUILT or CUDA if it cannot be had,
+     * with the reason in libsolver_context_message(NULL). Cholesky factors are made there.  What
+     * cannot be factorized there yet, L D L^T, is on the CPU, which libsolver_factor_info and the
+     * log tell. */
     LIBSOLVER_BACKEND_GPU = 2
 } libsolver_backend;
 

@@ -9,6 +9,7 @@
 #include "session.h"
 #include "traces.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ typedef struct bench_run {
     const settings *settings;
     problem problem;
     session session;
+    progress progress;
     int64_t widths[MOST_WIDTHS]; /* numbers of right-hand sides, ascending in memory, 0 after the
                                     last */
     dense_block b, x;            /* n x the largest width */
@@ -28,7 +30,9 @@ typedef struct bench_run {
     void *device_b, *device_x; /* the first `width` columns in device memory, with --backend gpu */
 
     libsolver_matrix values; /* that refactorizations are given */
-    double analyze, factorize, refactorize, solve[MOST_WIDTHS], refined_solve, backward_error;
+    double analyze, factorize, refactorize, solve[MOST_WIDTHS], refined_solve, backward_error,
+        refined_backward_error;
+    int refined_steps;
     double solve_graph[MOST_WIDTHS]; /* replayed from a CUDA graph */
 
     int64_t factor_tasks; /* of a factorization on the device, 0: the factor is made on the CPU */
@@ -103,7 +107,11 @@ static int step_refined_solve(bench_run *run, failure *f)
 {
     libsolver_factor *factor = run->session.factor;
     libsolver_vectors b = dense_view(&run->b, 1), x = dense_view(&run->x, 1);
-    return session_check(&run->session, libsolver_solve(factor, &b, &x), factor, f);
+    const libsolver_limits limits = {.steps = run->session.options.refine_steps,
+                                     .tolerance = settings_tolerance(run->settings),
+                                     .until_stalled = run->settings->tolerance < 0};
+    const libsolver_status status = libsolver_solve_within(factor, NULL, &limits, &b, &x, NULL);
+    return session_check(&run->session, status, factor, f);
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -171,7 +179,7 @@ static int time_device_values(bench_run *run, failure *f)
     run->factor_tasks = traces_factor_tasks(s);
     if (run->factor_tasks == 0)
         return 0;
-    if (device_block_create(s->view.values, scalar_bytes(s->view.type) * (size_t)s->view.nnz,
+    if (device_array_create(s->view.values, scalar_bytes(s->view.type) * (size_t)s->view.nnz,
                             &values))
         session_check(s, LIBSOLVER_CUDA, s->factor, f);
     else {
@@ -181,7 +189,7 @@ static int time_device_values(bench_run *run, failure *f)
         if (!step_refactorize(run, f)) /* the first one takes memory for it */
             measure(step_refactorize, run, &run->refactorize_device, f);
     }
-    device_block_free(values);
+    device_array_free(values);
     run->values = s->view;
     return f->code;
 }
@@ -211,14 +219,14 @@ static int time_on_device(bench_run *run, int k, failure *f)
                             x = dense_view(&run->x, run->width);
     const size_t bytes = scalar_bytes(b.type) * (size_t)(b.rows * b.columns);
     const int failed =
-        device_block_create(b.values, bytes, &run->device_b) ||
-        device_block_create(x.values, bytes, &run->device_x) || launch_solve(run) ||
+        device_array_create(b.values, bytes, &run->device_b) ||
+        device_array_create(x.values, bytes, &run->device_x) || launch_solve(run) ||
         device_time(run->session.stream, launch_solve, run, &run->solve[k], &run->solve_graph[k]) ||
-        device_block_get(run->device_x, bytes, x.values);
+        device_array_get(run->device_x, bytes, x.values);
     if (!failed && k == 0 && run->settings->profile)
         profile_solves(run, f);
-    device_block_free(run->device_b);
-    device_block_free(run->device_x);
+    device_array_free(run->device_b);
+    device_array_free(run->device_x);
     run->device_b = run->device_x = NULL;
     if (!failed)
         return f->code;
@@ -253,12 +261,14 @@ static int bench_solve(bench_run *run, int k, failure *f)
 static int run_phases(bench_run *run, const char *specification, failure *f)
 {
     session *s = &run->session;
-    if (problem_load(specification, &run->problem, f) ||
+    progress_say(&run->progress, "reading");
+    if ((run->settings->symmetrize ? problem_symmetrize : problem_load)(specification,
+                                                                        &run->problem, f) ||
         problem_convert(&run->problem, run->settings->precision, f)) {
         s->status = status_of_failure(f);
         return f->code;
     }
-    if (session_begin(s, run->settings, run->problem.name, &run->problem, f) ||
+    if (session_begin(s, run->settings, run->problem.name, &run->problem, &run->progress, f) ||
         measure(step_analyze, run, &run->analyze, f))
         return f->code;
     if (make_right_hand_sides(run, f)) {
@@ -277,6 +287,10 @@ static int run_phases(bench_run *run, const char *specification, failure *f)
             return f->code;
     if (step_refined_solve(run, f) || measure(step_refined_solve, run, &run->refined_solve, f))
         return f->code;
+    libsolver_solve_info refined;
+    libsolver_solve_query(s->factor, NULL, &refined);
+    run->refined_backward_error = refined.backward_error;
+    run->refined_steps = refined.steps;
     libsolver_info(s->factor, &run->info);
     return trace_factorization(run, f);
 }
@@ -294,16 +308,26 @@ static void write_seconds(const bench_run *run, const char *name, const double *
     json_close(j);
 }
 
+/* Name of the device that solves, NULL where that is the CPU. */
+static const char *backend_device(const session *s, libsolver_device *device)
+{
+    libsolver_factor_info factor;
+    libsolver_info(s->factor, &factor);
+    return s->factor ? device_name(factor.backend_solve, device) : NULL;
+}
+
 static void write_line(const bench_run *run, const failure *f, json *j)
 {
     const session *s = &run->session;
     libsolver_analysis_info analysis = {0};
     libsolver_factor_info factor = run->info;
+    libsolver_device device;
     if (s->analysis)
         libsolver_analysis_query(s->analysis, &analysis);
     if (s->factor && factor.threads == 0)
         libsolver_info(s->factor, &factor);
     json_open(j, NULL);
+    json_schema("bench", j);
     json_string(j, "name", run->problem.name);
     json_integer(j, "n", run->problem.a.n);
     json_integer(j, "nnz", run->problem.a.nnz);
@@ -313,6 +337,9 @@ static void write_line(const bench_run *run, const failure *f, json *j)
     json_string(j, "backend", s->factor ? backend_name(factor.backend_solve) : NULL);
     json_integer_or_null(j, "threads", s->factor, factor.threads);
     json_string(j, "instruction_set", libsolver_instruction_set());
+    json_string(j, "precision", precision_name(run->settings->precision, &run->problem.a));
+    json_string(j, "factor_precision", s->factor ? type_name(factor.precision) : NULL);
+    json_string(j, "device", backend_device(s, &device));
     json_real(j, "analyze_s", run->analyze);
     json_real(j, "factorize_s", run->factorize);
     json_real(j, "refactorize_s", run->refactorize);
@@ -327,6 +354,10 @@ static void write_line(const bench_run *run, const failure *f, json *j)
         write_seconds(run, "solve_graph_s", run->solve_graph, j);
     json_real(j, "refined_solve_s", run->refined_solve);
     json_real(j, "backward_error", run->backward_error);
+    json_real(j, "tolerance", settings_tolerance(run->settings));
+    json_real(j, "refined_backward_error", run->refined_backward_error);
+    json_integer_or_null(j, "refinement_steps", run->refined_backward_error >= 0,
+                         run->refined_steps);
     json_integer_or_null(j, "host_bytes_peak", s->factor, factor.host_bytes_peak);
     json_integer_or_null(j, "device_bytes", s->factor, factor.device_bytes);
     json_string(j, "status", libsolver_status_name(s->status));
@@ -349,8 +380,14 @@ static int bench_problem(const settings *s, const char *specification, json *j, 
                      .solve = {NAN, NAN, NAN},
                      .solve_graph = {NAN, NAN, NAN},
                      .refined_solve = NAN,
-                     .backward_error = NAN};
+                     .backward_error = NAN,
+                     .refined_backward_error = NAN};
+    char prefix[sizeof run.problem.name + 2];
+    problem_name(specification, run.problem.name, sizeof run.problem.name);
+    snprintf(prefix, sizeof prefix, "%s: ", run.problem.name);
+    run.progress = progress_start(s->quiet, prefix);
     run_phases(&run, specification, f);
+    progress_wipe(&run.progress);
     write_line(&run, f, j);
     session_end(&run.session);
     problem_free(&run.problem);

@@ -53,7 +53,7 @@ int check_outputs(const settings *s, failure *f)
         (s->json && check_inputs(s, "--json", s->json, f)))
         return f->code;
     if ((s->json && output_check(s->json, f)) ||
-        (s->command == COMMAND_GENERATE && output_check(s->output, f)))
+        ((s->command & (COMMAND_GENERATE | COMMAND_PLOT)) && output_check(s->output, f)))
         return f->code;
     for (int k = 0; s->profile && k < s->operand_count; k++)
         if (check_profile(s, s->operands[k], f))

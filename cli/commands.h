@@ -6,7 +6,9 @@
 #include "options.h"
 
 int command_solve(const settings *s, failure *f);
+int command_refine(const settings *s, failure *f);
 int command_bench(const settings *s, failure *f);
+int command_plot(const settings *s, failure *f);
 int command_generate(const settings *s, failure *f);
 int command_info(const settings *s, failure *f);
 

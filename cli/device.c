@@ -21,19 +21,19 @@ void device_stream_free(void *stream)
         cudaStreamDestroy(stream);
 }
 
-int device_block_create(const void *host, size_t bytes, void **block)
+int device_array_create(const void *host, size_t bytes, void **block)
 {
     *block = NULL;
     return cudaMalloc(block, bytes + 1) != cudaSuccess ||
            cudaMemcpy(*block, host, bytes, cudaMemcpyHostToDevice) != cudaSuccess;
 }
 
-int device_block_get(const void *block, size_t bytes, void *host)
+int device_array_get(const void *block, size_t bytes, void *host)
 {
     return cudaMemcpy(host, block, bytes, cudaMemcpyDeviceToHost) != cudaSuccess;
 }
 
-void device_block_free(void *block)
+void device_array_free(void *block)
 {
     cudaFree(block);
 }

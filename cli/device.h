@@ -12,10 +12,10 @@
 void *device_stream_create(void);
 void device_stream_free(void *stream);
 
-/* A copy of host memory on the device; device_block_free in every case. */
-int device_block_create(const void *host, size_t bytes, void **block);
-int device_block_get(const void *block, size_t bytes, void *host);
-void device_block_free(void *block);
+/* A copy of host memory on the device; device_array_free in every case. */
+int device_array_create(const void *host, size_t bytes, void **block);
+int device_array_get(const void *block, size_t bytes, void *host);
+void device_array_free(void *block);
 
 /* Seconds of one asynchronous call on the stream: medians over means of back-to-back calls, by the
  * device's clock; *graph: of as many replayed from a CUDA graph, NaN if they cannot be captured. */

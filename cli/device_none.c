@@ -13,7 +13,7 @@ void device_stream_free(void *stream)
     (void)stream;
 }
 
-int device_block_create(const void *host, size_t bytes, void **block)
+int device_array_create(const void *host, size_t bytes, void **block)
 {
     (void)host;
     (void)bytes;
@@ -21,7 +21,7 @@ int device_block_create(const void *host, size_t bytes, void **block)
     return 1;
 }
 
-int device_block_get(const void *block, size_t bytes, void *host)
+int device_array_get(const void *block, size_t bytes, void *host)
 {
     (void)block;
     (void)bytes;
@@ -29,7 +29,7 @@ int device_block_get(const void *block, size_t bytes, void *host)
     return 1;
 }
 
-void device_block_free(void *block)
+void device_array_free(void *block)
 {
     (void)block;
 }

@@ -8,14 +8,14 @@
  *            |  what each adds, in the colour of its last task          | */
 #include "factor_profile.h"
 #include "svg.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 enum { MOST_BANDS = 60 };
 
-static const char *const colours[FACTOR_KINDS] = {"#9ecae1", "#4a90c4", "#bdbdbd", "#c0504d",
-                                                  "#e5a84f", "#5b9b5b", "#8064a2"};
+static_assert((int)FACTOR_KINDS <= (int)SVG_PAINTS, "each kind has a paint of its own");
 
 static void draw_title(const factor_profile *p, const profile_facts *facts, output *o)
 {
@@ -31,7 +31,7 @@ static void draw_title(const factor_profile *p, const profile_facts *facts, outp
                  p->all.tasks, p->levels, timeline_number(1e3 * p->chain, 3).text);
     for (int kind = 0, at = TIMELINE_LEFT; kind < FACTOR_KINDS; kind++)
         if (p->kind[kind].sum.tasks > 0) {
-            svg_key(o, at, 56, colours[kind],
+            svg_key(o, at, 56, SVG_FIRST + kind,
                     factor_profile_kind((libsolver_factor_task_kind)kind));
             at += 110;
         }
@@ -67,7 +67,7 @@ static double draw_kinds(const factor_profile *p, double y, output *o)
         if (k->sum.tasks == 0)
             continue;
         timeline_svg_label(factor_profile_kind((libsolver_factor_task_kind)kind), y, o);
-        timeline_svg_bar(&p->time, 0, k->added, y, colours[kind], o);
+        timeline_svg_bar(&p->time, 0, k->added, y, SVG_FIRST + kind, o);
         draw_numbers(p, &k->sum, k->levels, k->added, y, o);
         y += TIMELINE_ROW;
     }
@@ -88,10 +88,10 @@ static void draw_band(const factor_profile *p, int32_t first, int32_t end, doubl
     }
     snprintf(text, sizeof text, end - first > 1 ? "levels %d to %d" : "level %d", first, end - 1);
     timeline_svg_label(text, y, o);
-    timeline_svg_bar(&p->time, begin, last, y, TIMELINE_ROW_COLOUR, o);
+    timeline_svg_bar(&p->time, begin, last, y, SVG_NEUTRAL, o);
     for (int32_t l = first; l < end; l++)
         timeline_svg_bar(&p->time, p->level[l].end - p->level[l].added, p->level[l].end, y,
-                         colours[p->level[l].last], o);
+                         SVG_FIRST + (int)p->level[l].last, o);
     draw_numbers(p, &sum, end - first, added, y, o);
 }
 
@@ -105,10 +105,19 @@ void factor_profile_svg(const factor_profile *p, const profile_facts *facts, out
     const double bottom = TIMELINE_ROWS + TIMELINE_ROW * (kinds + 1 + bands);
     char blocks[32];
     snprintf(blocks, sizeof blocks, "%.0f", p->time.blocks);
-    svg_open(o, TIMELINE_WIDTH, bottom + 56);
+    char title[300];
+    const char *names[FACTOR_KINDS];
+    for (int kind = 0; kind < FACTOR_KINDS; kind++)
+        names[kind] = factor_profile_kind((libsolver_factor_task_kind)kind);
+    snprintf(title, sizeof title, "%.200s: where the time of a factorization goes", facts->name);
+    svg_open(
+        o, TIMELINE_WIDTH, bottom + 56, title,
+        "Above, over time, the busy blocks of the device by the kind of their tasks. Below, for "
+        "each kind and for the levels one after the other, a bar from the first task's begin to "
+        "the last one's end, what they add to the factorization, and their figures.");
     draw_title(p, facts, o);
     timeline_svg_times(&p->time, bottom, o);
-    timeline_svg_states(&p->time, colours, o);
+    timeline_svg_states(&p->time, names, o);
     svg_label(o, TIMELINE_LEFT - 8, TIMELINE_TOP + 10, "end", blocks);
     draw_heads(o);
     const double y = draw_kinds(p, TIMELINE_ROWS, o) + TIMELINE_ROW;

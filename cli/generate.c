@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "mm_write.h"
 #include "problem.h"
+#include <stdio.h>
 
 int command_generate(const settings *s, failure *f)
 {

@@ -3,6 +3,8 @@
 #include "commands.h"
 #include "json.h"
 #include "output.h"
+#include "report.h"
+#include <stdio.h>
 
 /* Factorizes the 1 x 1 matrix [1]: the status tells whether what the options ask for is built. */
 static libsolver_status probe(libsolver_type type, const libsolver_options *options, int *threads)
@@ -82,7 +84,7 @@ static void print_list(const list *l)
 {
     printf("%-11s", l->title);
     for (int k = 0; k < l->count; k++)
-        printf("%s%s%s", k ? ", " : "", l->names[k], l->built[k] ? "" : " (not in this build)");
+        printf("%s%s%s", k ? ", " : "", l->names[k], l->built[k] ? "" : " (not available)");
     putchar('\n');
 }
 
@@ -91,9 +93,8 @@ static void print_devices(const facts *w)
     const libsolver_device *d = w->devices;
     printf("%-11s", "devices");
     if (w->device_count == 0)
-        printf("%s\n", w->devices_status == LIBSOLVER_NOT_BUILT ? "none (built without CUDA)"
-                       : w->devices_status < 0                  ? libsolver_context_message(NULL)
-                                                                : "none found");
+        printf("none%s%s\n", w->devices_status < 0 ? ": " : " found",
+               w->devices_status < 0 ? libsolver_context_message(NULL) : "");
     for (int k = 0; k < w->device_count; k++)
         printf("%s%d: %s, compute capability %d.%d, %d multiprocessors, %.1f GiB\n",
                k ? "           " : "", k, d[k].name, d[k].compute_major, d[k].compute_minor,
@@ -108,6 +109,7 @@ static void print_facts(const facts *w)
     print_list(&w->backends);
     printf("threads    %d\n", w->threads);
     printf("processor  %s kernels\n", libsolver_instruction_set());
+    printf("BLAS       none is called: products are libsolver's own\n");
     print_devices(w);
 }
 
@@ -122,12 +124,13 @@ static void write_list(const list *l, json *j)
 static void write_facts(const facts *w, json *j)
 {
     json_open(j, NULL);
-    json_string(j, "version", libsolver_version());
+    json_schema("info", j);
     write_list(&w->precisions, j);
     write_list(&w->orderings, j);
     write_list(&w->backends, j);
     json_integer(j, "threads", w->threads);
     json_string(j, "instruction_set", libsolver_instruction_set());
+    json_string(j, "blas", NULL); /* none is called */
     json_open_list(j, "devices");
     for (int k = 0; k < w->device_count; k++) {
         const libsolver_device *d = &w->devices[k];

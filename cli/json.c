@@ -120,13 +120,26 @@ void json_string(json *j, const char *key, const char *value)
         append_text(j, "null");
 }
 
-void json_real(json *j, const char *key, double value)
+static void append_real(json *j, double value)
 {
     char text[32] = "null";
     if (isfinite(value))
         snprintf(text, sizeof text, "%.9g", value);
-    begin_member(j, key);
     append_text(j, text);
+}
+
+void json_real(json *j, const char *key, double value)
+{
+    begin_member(j, key);
+    append_real(j, value);
+}
+
+void json_item_real(json *j, double value)
+{
+    if (!j->first)
+        append_text(j, ", ");
+    j->first = false;
+    append_real(j, value);
 }
 
 void json_integer(json *j, const char *key, int64_t value)

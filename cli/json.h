@@ -21,6 +21,8 @@ void json_close(json *j);
 void json_open_list(json *j, const char *key);
 void json_open_item(json *j);
 void json_close_list(json *j);
+/* Members of a list of numbers, NaN and infinity as null. */
+void json_item_real(json *j, double value);
 /* NULL: null; not UTF-8: replaced by U+FFFD */
 void json_string(json *j, const char *key, const char *value);
 void json_real(json *j, const char *key, double value); /* NaN and infinity: null */

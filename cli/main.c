@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check_outputs.h"
 #include "commands.h"
+#include "help.h"
 #include "room.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What was printed has arrived, or the failure says why not; an earlier one stays. */
@@ -24,8 +26,14 @@ static void run(const settings *s, failure *f)
     case COMMAND_SOLVE:
         command_solve(s, f);
         break;
+    case COMMAND_REFINE:
+        command_refine(s, f);
+        break;
     case COMMAND_BENCH:
         command_bench(s, f);
+        break;
+    case COMMAND_PLOT:
+        command_plot(s, f);
         break;
     case COMMAND_GENERATE:
         command_generate(s, f);
@@ -34,7 +42,7 @@ static void run(const settings *s, failure *f)
         command_info(s, f);
         break;
     case COMMAND_HELP:
-        print_help(s, stdout);
+        command_help(s, f);
         break;
     case COMMAND_VERSION:
         printf("libsolver %s\n", libsolver_version());

@@ -4,6 +4,7 @@
 #include "mm_file.h"
 #include "room.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,50 +76,137 @@ static int64_t sum_pair(const raw_entries *raw, const int64_t *order, int64_t k,
     return k;
 }
 
-static void note_first(int64_t *first, int64_t line)
+/* How far a general matrix is from its transpose, conjugate or not. */
+typedef struct mirror_fault {
+    int64_t first_line;        /* the first place that differs in a line, 0: none does */
+    int32_t row, column;       /* this place, 0-based, ... */
+    double below[2], above[2]; /* ... what stands there and at its mirror image */
+    double largest;            /* difference */
+} mirror_fault;
+
+static void note_fault(mirror_fault *fault, int32_t i, int32_t j, const mirror_pair *pair,
+                       double difference)
 {
-    if (*first == 0 || line < *first)
-        *first = line;
+    if (difference == 0)
+        return;
+    fault->largest = fmax(fault->largest, difference);
+    if (fault->first_line != 0 && fault->first_line <= pair->first_line)
+        return;
+    fault->first_line = pair->first_line;
+    fault->row = i;
+    fault->column = j;
+    memcpy(fault->below, pair->sum[0], sizeof fault->below);
+    memcpy(fault->above, pair->sum[1], sizeof fault->above);
+}
+
+/* "3", or "3+2i" */
+typedef struct value_text {
+    char text[80];
+} value_text;
+
+static value_text show_value(const double *value, int width)
+{
+    value_text t;
+    if (width == 2)
+        snprintf(t.text, sizeof t.text, "%.17g%+.17gi", value[0], value[1]);
+    else
+        snprintf(t.text, sizeof t.text, "%.17g", value[0]);
+    return t;
+}
+
+/* Differences up to so much of the largest entry are taken for errors of rounding and printing. */
+#define SMALL_ASYMMETRY 1e-6
+
+static int not_symmetric(mm_file *m, const mirror_fault *fault, double part, int width)
+{
+    m->source.number = fault->first_line;
+    return lines_fail(&m->source,
+                      "the matrix is %s: (%d, %d) is %s and (%d, %d) is %s; the largest difference "
+                      "is %.1e of the largest entry%s",
+                      width == 2 ? "neither symmetric nor Hermitian" : "not symmetric",
+                      fault->row + 1, fault->column + 1, show_value(fault->below, width).text,
+                      fault->column + 1, fault->row + 1, show_value(fault->above, width).text, part,
+                      part <= SMALL_ASYMMETRY ? ", which --symmetrize takes the mean of" : "");
+}
+
+/* The mean of a pair of entries, conjugate or not, in place of the first. */
+static void take_mean(double *below, const double *above, int32_t i, int32_t j, bool hermitian)
+{
+    const double sign = hermitian ? -1 : 1;
+    if (i == j) { /* counted once */
+        below[1] = hermitian ? 0 : below[1];
+        return;
+    }
+    below[0] = 0.5 * below[0] + 0.5 * above[0];
+    below[1] = 0.5 * below[1] + sign * 0.5 * above[1];
+}
+
+/* 0 for two infinite sums too, which are refused later. */
+static double difference(double a, double b)
+{
+    return a == b ? 0 : a - b;
+}
+
+/* Differences of all pairs to the transpose [0] and to the conjugate transpose [1]; the largest
+ * entry. */
+static double compare_pairs(const raw_entries *raw, const int64_t *order, mirror_fault fault[2],
+                            int64_t *duplicates)
+{
+    const triplets *a = raw->a;
+    mirror_pair pair;
+    double largest = 0;
+    for (int64_t k = 0, next; k < a->nnz; k = next) {
+        next = sum_pair(raw, order, k, &pair);
+        const double *below = pair.sum[0], *above = pair.sum[1];
+        const int32_t i = a->rows[order[k]], j = a->columns[order[k]];
+        largest = fmax(largest, fmax(hypot(below[0], below[1]), hypot(above[0], above[1])));
+        const double re = i == j ? 0 : difference(below[0], above[0]),
+                     im = i == j ? 0 : difference(below[1], above[1]),
+                     conjugate = i == j ? below[1] : difference(below[1], -above[1]);
+        note_fault(&fault[0], i, j, &pair, hypot(re, im));
+        note_fault(&fault[1], i, j, &pair, hypot(re, conjugate));
+        for (int t = 0; t < 2; t++)
+            *duplicates += pair.count[t] > 1 ? pair.count[t] - 1 : 0;
+    }
+    return largest;
 }
 
 /* Replaces the entries of a general matrix by its lower triangle if each equals its mirror image,
- * conjugate or not.  *duplicates is counted. */
-static int fold_general(mm_file *m, raw_entries *raw, int64_t *duplicates)
+ * conjugate or not; symmetrize: by the mean of both where they are near.  *duplicates is counted.
+ */
+static int fold_general(mm_file *m, raw_entries *raw, bool symmetrize, int64_t *duplicates,
+                        double *asymmetry)
 {
     triplets *a = raw->a, lower = {.n = a->n, .type = a->type};
     failure *f = m->source.failure;
-    int64_t *order = NULL, not_symmetric = 0, not_hermitian = 0;
+    int64_t *order = NULL;
+    mirror_fault fault[2] = {{0}, {0}};
     mirror_pair pair;
+    const int width = triplets_width(a);
 
     bool enough = triplets_sort(a, &order);
-    for (int64_t k = 0, next; enough && k < a->nnz; k = next) {
+    const double largest = enough ? compare_pairs(raw, order, fault, duplicates) : 0;
+    const bool hermitian = width == 2 && fault[1].largest <= fault[0].largest;
+    const mirror_fault *least = &fault[hermitian];
+    const double part = largest > 0 ? least->largest / largest : 0;
+    const bool refused = least->first_line && !(symmetrize && part <= SMALL_ASYMMETRY);
+    for (int64_t k = 0, next; enough && !refused && k < a->nnz; k = next) {
         next = sum_pair(raw, order, k, &pair);
-        const double *below = pair.sum[0], *above = pair.sum[1];
-        int32_t i = a->rows[order[k]], j = a->columns[order[k]];
-        if (i != j && (below[0] != above[0] || below[1] != above[1]))
-            note_first(&not_symmetric, pair.first_line);
-        if (i == j ? below[1] != 0 : below[0] != above[0] || below[1] != -above[1])
-            note_first(&not_hermitian, pair.first_line);
-        for (int t = 0; t < 2; t++)
-            *duplicates += pair.count[t] > 1 ? pair.count[t] - 1 : 0;
+        const int32_t i = a->rows[order[k]], j = a->columns[order[k]];
+        if (least->first_line)
+            take_mean(pair.sum[0], pair.sum[1], i, j, hermitian);
         enough = triplets_grow(&lower, a->nnz);
         if (enough)
-            triplets_append(&lower, i, j, below);
+            triplets_append(&lower, i, j, pair.sum[0]);
     }
     room_free(order);
     triplets_free(a);
     *a = lower;
-    a->symmetry =
-        a->type == LIBSOLVER_Z && !not_hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
+    a->symmetry = hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
+    *asymmetry = part;
     if (!enough)
         return failure_memory(f, m->source.path);
-    if (not_symmetric && not_hermitian) {
-        m->source.number = not_symmetric;
-        return lines_fail(&m->source, "the matrix is %s: this entry differs from its mirror image",
-                          a->type == LIBSOLVER_Z ? "neither symmetric nor Hermitian"
-                                                 : "not symmetric");
-    }
-    return 0;
+    return refused ? not_symmetric(m, least, part, width) : 0;
 }
 
 /* Every entry is finite, sums of them need not be.  The line is the last one: the sum is of
@@ -134,13 +222,14 @@ static int check_sums(mm_file *m, const triplets *a)
     return 0;
 }
 
-int mm_read_matrix(const char *path, triplets *a, int64_t *duplicates, failure *f)
+static int read_matrix(const char *path, bool symmetrize, triplets *a, int64_t *repeats,
+                       double *asymmetry, failure *f)
 {
     mm_file m;
     raw_entries raw = {.a = a};
-    int64_t uncounted, *repeats = duplicates ? duplicates : &uncounted;
     *a = (triplets){0};
     *repeats = 0;
+    *asymmetry = 0;
 
     if (mm_file_open(&m, path, f))
         goto done;
@@ -159,7 +248,7 @@ int mm_read_matrix(const char *path, triplets *a, int64_t *duplicates, failure *
     if (read_entries(&m, &raw))
         goto done;
     if (m.symmetry == MM_GENERAL) {
-        fold_general(&m, &raw, repeats);
+        fold_general(&m, &raw, symmetrize, repeats, asymmetry);
     } else {
         *repeats = a->nnz;
         if (!triplets_compress(a))
@@ -172,6 +261,19 @@ done:
     room_free(raw.line);
     mm_file_close(&m);
     return f->code;
+}
+
+int mm_read_matrix(const char *path, triplets *a, int64_t *duplicates, failure *f)
+{
+    int64_t uncounted;
+    double asymmetry;
+    return read_matrix(path, false, a, duplicates ? duplicates : &uncounted, &asymmetry, f);
+}
+
+int mm_read_symmetrized(const char *path, triplets *a, double *asymmetry, failure *f)
+{
+    int64_t duplicates;
+    return read_matrix(path, true, a, &duplicates, asymmetry, f);
 }
 
 /* ---- right-hand sides ------------------------------------------------------------------------ */

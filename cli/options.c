@@ -1,82 +1,13 @@
-/* cli/options.c: the command line; one table of options serves parsing and help
+/* cli/options.c: the command line, by the table of options
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
+#include "options_table.h"
+#include "suggest.h"
 #include <errno.h>
-#include <math.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct command_entry {
-    const char *name;
-    command command;
-    int least, most; /* operands */
-    const char *operands, *help;
-} commands[] = {
-    {"solve", COMMAND_SOLVE, 1, 2, "MATRIX [RIGHT-HAND-SIDE]", "solve A x = b, refine and check x"},
-    {"bench", COMMAND_BENCH, 1, 1 << 30, "PROBLEM...", "time every phase, one JSON line a problem"},
-    {"generate", COMMAND_GENERATE, 1, 1, "PROBLEM -o FILE",
-     "write a problem as a Matrix Market file"},
-    {"info", COMMAND_INFO, 0, 0, "", "version, what this build contains, instruction set, devices"},
-};
-
-typedef enum value_kind {
-    VALUE_NONE,   /* a bool is set */
-    VALUE_CHOICE, /* one of the words in `value`; an int takes its position.  A last word FILE takes
-                     any other text as a path, into ordering_file */
-    VALUE_COUNT,  /* a whole number >= least, int64_t */
-    VALUE_BYTES,  /* the same, may end in K, M or G (powers of 1024) */
-    VALUE_REAL,   /* a number in (0, most] */
-    VALUE_TEXT
-} value_kind;
-
-#define BOTH (COMMAND_SOLVE | COMMAND_BENCH)
-
-static const struct option_entry {
-    const char *name, *value;
-    unsigned commands;
-    value_kind kind;
-    double bound; /* COUNT, BYTES: least; REAL: most */
-    size_t field;
-    const char *help;
-} options[] = {
-    {"-o", "FILE", COMMAND_SOLVE | COMMAND_GENERATE, VALUE_TEXT, 0, offsetof(settings, output),
-     "where to write x, or the problem (Matrix Market, .gz by suffix)"},
-    {"--backend", "auto|cpu|gpu", BOTH, VALUE_CHOICE, 0, offsetof(settings, backend),
-     "where to compute"},
-    {"--type", "auto|spd|indefinite", BOTH, VALUE_CHOICE, 0, offsetof(settings, kind),
-     "Cholesky (spd), LDL^T (indefinite), or what fits"},
-    {"--ordering", "auto|amd|nd|metis|natural|FILE", BOTH, VALUE_CHOICE, 0,
-     offsetof(settings, ordering), "order of elimination; FILE: the rows 1..n in the order wanted"},
-    {"--precision", "d|s|c|z|mixed", BOTH, VALUE_CHOICE, 0, offsetof(settings, precision),
-     "real or complex, single or double, default d or z as the matrix; mixed: a factor in single, "
-     "refined"},
-    {"--nrhs", "K", BOTH, VALUE_COUNT, 1, offsetof(settings, nrhs),
-     "right-hand sides made when no file gives them; a further K for bench"},
-    {"--threads", "T", BOTH, VALUE_COUNT, 1, offsetof(settings, threads),
-     "CPU threads; default as OpenMP says"},
-    {"--refine", "N", BOTH, VALUE_COUNT, 0, offsetof(settings, refine), "refinement steps at most"},
-    {"--tol", "E", BOTH, VALUE_REAL, 0.5, offsetof(settings, tolerance),
-     "wanted backward error; default 1e-14, in single precision 5e-6"},
-    {"--matching", "auto|on|off", BOTH, VALUE_CHOICE, 0, offsetof(settings, matching),
-     "scaling and ordering by a maximum-product matching"},
-    {"--pivot-threshold", "U", BOTH, VALUE_REAL, 0.5, offsetof(settings, pivot_threshold),
-     "least size of a pivot relative to its column; default: 0.01, smaller where that delays too "
-     "many"},
-    {"--memory-limit", "BYTES", BOTH, VALUE_BYTES, 1, offsetof(settings, memory_limit),
-     "of host memory, the problem and the vectors included; K, M, G may follow the number"},
-    {"--json", "FILE|-", BOTH | COMMAND_INFO, VALUE_TEXT, 0, offsetof(settings, json),
-     "write the results as JSON; -: on standard output, in place of the report"},
-    {"--profile", "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, offsetof(settings, profile),
-     "with --backend gpu: where the time of a solve goes, to PREFIX.PROBLEM.json and .svg; that of "
-     "a "
-     "factorization made there, to PREFIX.PROBLEM.factor.json and .factor.svg"},
-    {"--compare", NULL, COMMAND_SOLVE, VALUE_NONE, 0, offsetof(settings, compare),
-     "solve with SuiteSparse's CHOLMOD too, where this build has it, and print both"},
-    {"--quiet", NULL, BOTH, VALUE_NONE, 0, offsetof(settings, quiet), "no report, no progress"},
-};
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
+#include <unistd.h>
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -94,103 +25,177 @@ static int choice_position(const char *words, const char *text)
     }
 }
 
-static bool parse_choice(const struct option_entry *o, const char *text, settings *s, int *field)
+/* What a misspelt choice may have meant; FILE is none of them. */
+static suggestion_text meant_choice(const option_entry *o, const char *text)
 {
-    const char *last = strrchr(o->value, '|') + 1;
-    *field = choice_position(o->value, text);
-    if (strcmp(last, "FILE") == 0 && (*field < 0 || strcmp(text, "FILE") == 0)) {
-        *field = choice_position(o->value, "FILE");
-        s->ordering_file = text;
+    suggestion near = suggest_none(text);
+    for (const char *word = o->value; word;) {
+        const size_t span = strcspn(word, "|");
+        if (strncmp(word, "FILE", span) != 0)
+            suggest(&near, text, word, span);
+        word = word[span] ? word + span + 1 : NULL;
     }
-    return *field >= 0;
+    return suggest_text(&near);
 }
 
-static bool parse_count(const struct option_entry *o, const char *text, int64_t *field)
+/* Whether a text that is no word of a choice is meant as a path: such a file is there, or it looks
+ * like none of the words. */
+static bool is_path(const char *text)
+{
+    return strpbrk(text, "/.") || access(text, F_OK) == 0;
+}
+
+static int parse_choice(const option_entry *o, const char *text, settings *s, failure *f)
+{
+    int *field = (int *)(void *)((char *)s + o->field);
+    const char *last = strrchr(o->value, '|') + 1;
+    const bool takes_file = strcmp(last, "FILE") == 0;
+    *field = choice_position(o->value, text);
+    if (takes_file && *text && (*field < 0 || strcmp(text, "FILE") == 0) && is_path(text)) {
+        *field = choice_position(o->value, "FILE");
+        s->ordering_file = text;
+        return 0;
+    }
+    if (*field >= 0 && !(takes_file && strcmp(text, "FILE") == 0))
+        return 0;
+    return failure_set(f, EXIT_USAGE, "%s: '%s' is none of %s%s%s", o->name, text, o->value,
+                       takes_file ? ", and there is no such file" : "", meant_choice(o, text).text);
+}
+
+static int parse_count(const option_entry *o, const char *text, int64_t *field, failure *f)
 {
     static const char units[] = "KMG";
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (errno || end == text || (double)value < o->bound)
-        return false;
-    if (o->kind == VALUE_BYTES && *end && strchr(units, *end)) {
-        int shift = 10 * (int)(strchr(units, *end) - units + 1);
-        if (value > INT64_MAX >> shift)
-            return false;
-        value <<= shift;
+    bool good = !errno && end != text;
+    if (good && o->kind == VALUE_BYTES && *end && strchr(units, *end)) {
+        const int shift = 10 * (int)(strchr(units, *end) - units + 1);
+        good = value <= INT64_MAX >> shift && value >= 0;
+        value = good ? value << shift : 0;
         end++;
     }
-    if (o->kind == VALUE_COUNT && value > INT32_MAX)
-        return false;
-    *field = value;
-    return *end == '\0';
+    good = good && *end == '\0' && (double)value >= o->least &&
+           (o->kind == VALUE_BYTES || (double)value <= o->most);
+    if (good) {
+        *field = value;
+        return 0;
+    }
+    if (o->kind == VALUE_BYTES)
+        return failure_set(
+            f, EXIT_USAGE,
+            "%s: '%s' is not a whole number of bytes from 1 on, K, M or G may follow it", o->name,
+            text);
+    return failure_set(f, EXIT_USAGE, "%s: '%s' is not a whole number from %.0f to %.0f", o->name,
+                       text, o->least, o->most);
 }
 
-static bool parse_real(const struct option_entry *o, const char *text, double *field)
+static int parse_real(const option_entry *o, const char *text, double *field, failure *f)
 {
     char *end;
+    const bool may_be_least = o->kind == VALUE_TOLERANCE;
+    if (may_be_least && strcmp(text, "least") == 0) {
+        *field = TOLERANCE_LEAST;
+        return 0;
+    }
     *field = strtod(text, &end);
-    return end != text && *end == '\0' && *field > 0 && *field <= o->bound;
+    if (end != text && *end == '\0' && *field > 0 && *field <= o->most)
+        return 0;
+    return failure_set(f, EXIT_USAGE, "%s: '%s' is not a number above 0 and at most %g%s", o->name,
+                       text, o->most, may_be_least ? ", nor the word least" : "");
 }
 
-static bool parse_value(const struct option_entry *o, const char *text, settings *s)
+static int parse_value(const option_entry *o, const char *text, settings *s, failure *f)
 {
     void *field = (char *)s + o->field;
     switch (o->kind) {
     case VALUE_NONE:
         *(bool *)field = true;
-        return true;
+        return 0;
     case VALUE_CHOICE:
-        return parse_choice(o, text, s, field);
+        return parse_choice(o, text, s, f);
     case VALUE_COUNT:
     case VALUE_BYTES:
-        return parse_count(o, text, field);
+        return parse_count(o, text, field, f);
     case VALUE_REAL:
-        return parse_real(o, text, field);
+    case VALUE_TOLERANCE:
+        return parse_real(o, text, field, f);
     case VALUE_TEXT:
         *(const char **)field = text;
-        return *text != '\0';
+        return *text ? 0 : failure_set(f, EXIT_USAGE, "%s: the name is empty", o->name);
     }
-    return false;
+    return 0;
 }
 
 /* ---- command line ---------------------------------------------------------------------------- */
+
+static bool is_named(const char *name, const char *argument, size_t length)
+{
+    return name && strlen(name) == length && strncmp(name, argument, length) == 0;
+}
+
+static const option_entry *find_option(unsigned commands, const char *argument, size_t length)
+{
+    for (const option_entry *o = option_table; o->name; o++)
+        if ((o->commands & commands) &&
+            (is_named(o->name, argument, length) || is_named(o->alias, argument, length)))
+            return o;
+    return NULL;
+}
+
+static int unknown_option(const settings *s, const char *to, const char *argument, int length,
+                          failure *f)
+{
+    char given[80];
+    snprintf(given, sizeof given, "%.*s", length, argument);
+    if (find_option(~0U, argument, (size_t)length))
+        return failure_set(f, EXIT_USAGE, "%s is no option of %s; see libsolver %s --help", given,
+                           to, to);
+    suggestion near = suggest_none(given);
+    for (const option_entry *o = option_table; o->name; o++)
+        if (o->commands & s->command) {
+            suggest(&near, given, o->name, strlen(o->name));
+            if (o->alias)
+                suggest(&near, given, o->alias, strlen(o->alias));
+        }
+    return failure_set(f, EXIT_USAGE, "unknown option '%s'%s%s", given, suggest_text(&near).text,
+                       *near.word ? "" : "; see libsolver --help");
+}
 
 /* arguments[*k] is an option, NAME VALUE or NAME=VALUE; *k moves on to its value. */
 static int parse_option(settings *s, int count, char **arguments, int *k, failure *f)
 {
     const char *argument = arguments[*k];
     const size_t length = strcspn(argument, "=");
-    for (size_t o = 0; o < LENGTH(options); o++) {
-        const struct option_entry *option = &options[o];
-        if (!(option->commands & s->command) || strlen(option->name) != length ||
-            strncmp(option->name, argument, length) != 0)
-            continue;
-        const char *value = argument[length] ? argument + length + 1 : NULL;
-        if (option->kind == VALUE_NONE) {
-            if (value)
-                return failure_set(f, EXIT_USAGE, "%s takes no value", option->name);
-        } else if (!value) {
-            if (*k + 1 == count)
-                return failure_set(f, EXIT_USAGE, "%s needs a value (%s)", option->name,
-                                   option->value);
-            value = arguments[++*k];
-        }
-        if (!parse_value(option, value, s))
-            return failure_set(f, EXIT_USAGE, "%s: '%s' is not a valid %s", option->name, value,
-                               option->value);
-        return 0;
+    const option_entry *option = find_option(s->command, argument, length);
+    if (!option)
+        return unknown_option(s, arguments[1], argument, (int)length, f);
+    const char *value = argument[length] ? argument + length + 1 : NULL;
+    if (option->kind == VALUE_NONE && value)
+        return failure_set(f, EXIT_USAGE, "%s takes no value", option->name);
+    if (option->kind != VALUE_NONE && !value) {
+        if (*k + 1 == count)
+            return failure_set(f, EXIT_USAGE, "%s needs a value (%s)", option->name, option->value);
+        value = arguments[++*k];
     }
-    return failure_set(f, EXIT_USAGE, "unknown option '%.*s'; see libsolver --help", (int)length,
-                       argument);
+    return parse_value(option, value, s, f);
 }
 
-static const struct command_entry *find_command(const char *name)
+static const command_entry *find_command(const char *name)
 {
-    for (size_t k = 0; k < LENGTH(commands); k++)
-        if (strcmp(commands[k].name, name) == 0)
-            return &commands[k];
+    for (const command_entry *c = command_table; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
     return NULL;
+}
+
+static int unknown_command(const char *name, failure *f)
+{
+    suggestion near = suggest_none(name);
+    for (const command_entry *c = command_table; c->name; c++)
+        suggest(&near, name, c->name, strlen(c->name));
+    return failure_set(f, EXIT_USAGE, "unknown command '%s'%s%s", name, suggest_text(&near).text,
+                       *near.word ? "" : "; see libsolver --help");
 }
 
 static bool is_any(const char *text, const char *word, const char *other)
@@ -198,22 +203,43 @@ static bool is_any(const char *text, const char *word, const char *other)
     return strcmp(text, word) == 0 || strcmp(text, other) == 0;
 }
 
-static int check_operands(const settings *s, const struct command_entry *c, failure *f)
+static int check_operands(settings *s, const command_entry *c, failure *f)
 {
     if (s->operand_count < c->least || s->operand_count > c->most)
         return failure_set(f, EXIT_USAGE, "usage: libsolver %s %s", c->name, c->operands);
     if (s->command == COMMAND_GENERATE && !s->output)
         return failure_set(f, EXIT_USAGE, "generate needs -o FILE");
+    if (s->command == COMMAND_PLOT && !s->output)
+        return failure_set(f, EXIT_USAGE, "plot needs -o FILE.svg");
     if (s->profile && s->backend != LIBSOLVER_BACKEND_GPU)
         return failure_set(f, EXIT_USAGE,
                            "--profile needs --backend gpu: it traces solves on a GPU");
+    if (s->command == COMMAND_REFINE && s->compare_precisions &&
+        s->precision != PRECISION_BY_MATRIX)
+        return failure_set(f, EXIT_USAGE,
+                           "--compare-precisions takes them all: not together with --precision");
+    if (s->compare_precisions && s->output)
+        return failure_set(f, EXIT_USAGE,
+                           "--compare-precisions finds several x: not together with -o");
+    if (s->residual != RESIDUAL_AUTO && s->method == LIBSOLVER_METHOD_FGMRES)
+        return failure_set(f, EXIT_USAGE,
+                           "--residual is about plain steps: not together with --method fgmres");
+    if (s->command == COMMAND_HELP && s->operand_count > 0) {
+        const command_entry *on = find_command(s->operands[0]);
+        if (!on)
+            return unknown_command(s->operands[0], f);
+        s->help_on = on->command;
+    }
     return 0;
 }
 
 int settings_parse(settings *s, int count, char **arguments, failure *f)
 {
-    *s = (settings){
-        .precision = PRECISION_BY_MATRIX, .threads = -1, .refine = -1, .operands = arguments};
+    *s = (settings){.precision = PRECISION_BY_MATRIX,
+                    .threads = -1,
+                    .refine = -1,
+                    .purpose = -1,
+                    .operands = arguments};
     if (count < 2)
         return failure_set(f, EXIT_USAGE, "no command; see libsolver --help");
     if (is_any(arguments[1], "--help", "-h")) {
@@ -224,10 +250,9 @@ int settings_parse(settings *s, int count, char **arguments, failure *f)
         s->command = COMMAND_VERSION;
         return 0;
     }
-    const struct command_entry *c = find_command(arguments[1]);
+    const command_entry *c = find_command(arguments[1]);
     if (!c)
-        return failure_set(f, EXIT_USAGE, "unknown command '%s'; see libsolver --help",
-                           arguments[1]);
+        return unknown_command(arguments[1], f);
     s->command = c->command;
     bool options_end = false;
     for (int k = 2; k < count; k++) {
@@ -256,57 +281,21 @@ void settings_library_options(const settings *s, libsolver_options *o)
 {
     libsolver_options_default(o);
     o->backend = (libsolver_backend)s->backend;
-    if (s->command == COMMAND_SOLVE)
-        o->purpose = LIBSOLVER_PURPOSE_FEW;
+    o->device = (int)s->device;
+    o->purpose = s->purpose >= 0                                 ? (libsolver_purpose)s->purpose
+                 : s->command & (COMMAND_SOLVE | COMMAND_REFINE) ? LIBSOLVER_PURPOSE_FEW
+                                                                 : LIBSOLVER_PURPOSE_DEFAULT;
     o->kind = (libsolver_kind)s->kind;
     o->ordering = (libsolver_ordering)s->ordering;
     o->matching = (libsolver_choice)s->matching;
+    o->scaling = (libsolver_choice)s->scaling;
     o->tolerance = settings_tolerance(s);
     o->mixed = s->precision == PRECISION_MIXED ? LIBSOLVER_ON : LIBSOLVER_OFF;
+    o->delay_cap = s->delay_cap;
     if (s->threads > 0)
         o->threads = (int)s->threads;
     if (s->refine >= 0)
         o->refine_steps = (int)s->refine;
     if (s->pivot_threshold > 0)
         o->pivot_threshold = s->pivot_threshold;
-}
-
-/* ---- help ------------------------------------------------------------------------------------ */
-
-static void print_option(const struct option_entry *o, FILE *to)
-{
-    const int column = 30;
-    int width = fprintf(to, "  %s %s", o->name, o->value ? o->value : "");
-    if (width >= column) {
-        fputc('\n', to);
-        width = 0;
-    }
-    fprintf(to, "%*s%s\n", column - width, "", o->help);
-}
-
-void print_help(const settings *s, FILE *to)
-{
-    if (!s->help_on)
-        fprintf(to, "libsolver: solves sparse symmetric systems A x = b, positive definite and "
-                    "indefinite\n\n");
-    for (size_t k = 0; k < LENGTH(commands); k++)
-        if (!s->help_on || s->help_on == commands[k].command)
-            fprintf(to, "libsolver %-8s %-26s %s\n", commands[k].name, commands[k].operands,
-                    commands[k].help);
-    fprintf(to, "\nOptions%s:\n",
-            s->help_on ? "" : " (libsolver COMMAND --help: those of one command)");
-    for (size_t k = 0; k < LENGTH(options); k++)
-        if (!s->help_on || s->help_on & options[k].commands)
-            print_option(&options[k], to);
-    if (s->help_on != COMMAND_INFO)
-        fprintf(to,
-                "\nA matrix is a Matrix Market file (.mtx, .mtx.gz) or a problem made on the spot: "
-                "lap2d:N, lap3d:N,\n"
-                "vec3d:N (positive definite), kkt2d:N (indefinite), N points along each side of a "
-                "grid.\n"
-                "Without a right-hand side, b = A x* is made from x*(i) = 1 + 0.1 (i mod 7).\n");
-    if (!s->help_on || s->help_on == COMMAND_SOLVE)
-        fprintf(to, "\nExit code: 0 solved to the tolerance, 1 wrong usage, 2 wrong input, 3 no "
-                    "solution to the\n"
-                    "tolerance, 4 out of memory or of what this build can do.\n");
 }

@@ -161,12 +161,24 @@ void problem_name(const char *specification, char *name, size_t room)
         name_of_file(specification, name, room);
 }
 
-int problem_load(const char *specification, problem *p, failure *f)
+static int load(const char *specification, bool symmetrize, problem *p, failure *f)
 {
     const struct generator *g = generator_of(specification);
     *p = (problem){.a = {.type = LIBSOLVER_D}};
     problem_name(specification, p->name, sizeof p->name);
-    return g ? generate(g, specification, &p->a, f) : mm_read_matrix(specification, &p->a, NULL, f);
+    return g            ? generate(g, specification, &p->a, f)
+           : symmetrize ? mm_read_symmetrized(specification, &p->a, &p->asymmetry, f)
+                        : mm_read_matrix(specification, &p->a, NULL, f);
+}
+
+int problem_load(const char *specification, problem *p, failure *f)
+{
+    return load(specification, false, p, f);
+}
+
+int problem_symmetrize(const char *specification, problem *p, failure *f)
+{
+    return load(specification, true, p, f);
 }
 
 int problem_convert(problem *p, int wanted, failure *f)

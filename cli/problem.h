@@ -19,6 +19,7 @@
 typedef struct problem {
     char name[256]; /* the specification, or the file's name without folder, .mtx and .gz */
     triplets a;
+    double asymmetry; /* that problem_symmetrize has taken out, as part of the largest entry */
 } problem;
 
 /* The generator that a specification names ("lap2d"), NULL: it is the path of a file. */
@@ -30,6 +31,9 @@ void problem_name(const char *specification, char *name, size_t room);
  * every case.
  */
 int problem_load(const char *specification, problem *p, failure *f);
+
+/* The same; of a general file that is symmetric but for small differences, the symmetric part. */
+int problem_symmetrize(const char *specification, problem *p, failure *f);
 
 /* Into the precision wanted (of options.h; by the matrix or mixed: as it is).  A complex matrix is
  * never cut down to a real one: EXIT_INPUT. */

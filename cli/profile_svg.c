@@ -3,16 +3,16 @@
  *
  *     title, what was measured and the floors
  *     |  what the blocks do: parts of them that wait for bytes, wait for inputs, multiply    |
- *     |  row: from its first task's begin to its last one's end, the dark part is what it    |
+ *     |  row: from its first task's begin to its last one's end, the hatched part is what it |
  * tasks, bytes, ... |  adds to the solve; below it a line as long as its floor | */
 #include "profile.h"
 #include "svg.h"
+#include <math.h>
 #include <stdio.h>
 
 static const char *const state_names[PROFILE_STATES] = {"waiting for bytes", "waiting for inputs",
                                                         "multiplying"};
-static const char *const state_colours[PROFILE_STATES] = {"#7fb2e5", "#e5a84f", "#5b9b5b"};
-#define ADDED_COLOUR "#c0504d"
+#define ADDED_PAINT (SVG_FIRST + PROFILE_STATES) /* beside the states, which have the first */
 
 static void draw_title(const profile *p, const profile_facts *facts, output *o)
 {
@@ -30,7 +30,7 @@ static void draw_title(const profile *p, const profile_facts *facts, output *o)
     for (int s = 0; s < PROFILE_STATES; s++) {
         char text[64];
         snprintf(text, sizeof text, "%s (%.0f %%)", state_names[s], 100 * p->time.part[s]);
-        svg_key(o, TIMELINE_LEFT + 210 * s, 56, state_colours[s], text);
+        svg_key(o, TIMELINE_LEFT + 210 * s, 56, SVG_FIRST + s, text);
     }
     svg_label(o, TIMELINE_LEFT - 10, 66, "end", "time of the blocks");
 }
@@ -52,10 +52,10 @@ static void draw_row(const profile *p, const profile_row *row, double y, output 
     snprintf(text, sizeof text, "%s %d %s", row->backward ? "down" : "up", row->height,
              profile_kind(row->kind));
     timeline_svg_label(text, y, o);
-    timeline_svg_bar(t, begin, end, y, TIMELINE_ROW_COLOUR, o);
-    timeline_svg_bar(t, end - row->of.added, end, y, ADDED_COLOUR, o);
-    svg_line(o, timeline_x(t, begin), y + 13, timeline_x(t, begin + row->floor), y + 13,
-             "stroke=\"#000000\" stroke-width=\"1.5\"");
+    timeline_svg_bar(t, begin, end, y, SVG_NEUTRAL, o);
+    timeline_svg_bar(t, end - row->of.added, end, y, ADDED_PAINT, o);
+    const double floor_end = fmin(begin + row->floor, t->seconds); /* it may be longer than all */
+    svg_line(o, timeline_x(t, begin), y + 13, timeline_x(t, floor_end), y + 13, SVG_SOLID);
     timeline_svg_number(0, (double)row->of.tasks, 0, y, o);
     const double seconds[] = {row->of.added, row->floor, row->staging, row->gathering,
                               row->computing};
@@ -68,21 +68,29 @@ void profile_svg(const profile *p, const profile_facts *facts, output *o)
 {
     const double bottom = TIMELINE_ROWS + TIMELINE_ROW * p->rows,
                  floor = timeline_x(&p->time, p->bytes_floor);
-    svg_open(o, TIMELINE_WIDTH, bottom + 40);
+    char title[300];
+    snprintf(title, sizeof title, "%.200s: where the time of a solve goes", facts->name);
+    svg_open(
+        o, TIMELINE_WIDTH, bottom + 40, title,
+        "Above, over time, the parts of the device's blocks that wait for bytes, wait for inputs "
+        "and multiply. Below, for each level and kind of tasks, a bar from the first one's begin "
+        "to the last one's end, what it adds to the solve, its floor, and its figures.");
     draw_title(p, facts, o);
     timeline_svg_times(&p->time, bottom, o);
-    timeline_svg_states(&p->time, state_colours, o);
+    timeline_svg_states(&p->time, state_names, o);
     svg_label(o, TIMELINE_LEFT - 8, TIMELINE_TOP + 10, "end", "all blocks");
     draw_heads(o);
     for (int32_t r = 0; r < p->rows; r++)
         draw_row(p, &p->row[r], TIMELINE_ROWS + TIMELINE_ROW * r, o);
-    if (p->bytes_floor <= p->time.seconds)
-        svg_line(o, floor, TIMELINE_TOP, floor, bottom,
-                 "stroke=\"#000000\" stroke-dasharray=\"4 4\"");
-    svg_label(o, TIMELINE_LEFT, bottom + 22, "start",
-              "Bars: from a level's first task to its last, dark what it adds to the solve; lines "
-              "below them: "
-              "its floor; dashed: all bytes at the "
-              "rate of copies.");
+    if (p->bytes_floor <= p->time.seconds) {
+        const int is_left = p->bytes_floor < 0.5 * p->time.seconds;
+        svg_line(o, floor, TIMELINE_TOP, floor, bottom, SVG_DASHED);
+        svg_label(o, floor + (is_left ? 5 : -5), TIMELINE_TOP + TIMELINE_AREA + 16,
+                  is_left ? "start" : "end", "all bytes at the rate of copies");
+    }
+    svg_label(
+        o, TIMELINE_LEFT, bottom + 22, "start",
+        "Bars: from a level's first task to its last, hatched what it adds to the solve; lines "
+        "below them: its floor.");
     svg_close(o);
 }

@@ -1,5 +1,6 @@
 /* cli/report_json.c: what a solve has found out, as JSON; what was not reached is null
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
 #include "report.h"
 #include <math.h>
 
@@ -17,6 +18,18 @@ const char *ordering_name(libsolver_ordering ordering)
 {
     static const char *const names[] = {"auto", "amd", "nd", "metis", "natural", "user"};
     return names[ordering];
+}
+
+const char *type_name(libsolver_type type)
+{
+    static const char *const names[] = {"d", "s", "z", "c"};
+    return names[type];
+}
+
+const char *step_name(libsolver_step_kind kind)
+{
+    static const char *const names[] = {"solve", "plain", "fgmres", "singular"};
+    return names[kind];
 }
 
 /* A number that is there once `reached` is true. */
@@ -42,11 +55,19 @@ static void write_factor(const report *r, json *j)
     json_integer_or_null(j, "perturbed", r->factorized, r->factor.perturbed);
     json_integer_or_null(j, "delayed", r->factorized, r->factor.delayed);
     json_integer_or_null(j, "two_by_two", r->factorized, r->factor.two_by_two);
+    json_string(j, "precision", r->factorized ? type_name(r->factor.precision) : NULL);
+    json_integer_or_null(j, "entries", r->factorized, r->factor.factor_nnz);
+    json_integer_or_null(j, "fronts", r->factorized, r->factor.fronts);
+    json_integer_or_null(j, "growths", r->factorized, r->factor.growths);
+    json_integer_or_null(j, "failed_row", r->factorized && r->factor.failed_row >= 0,
+                         r->factor.failed_row + 1);
+    json_integer_or_null(j, "host_bytes", r->factorized, r->factor.host_bytes);
+    json_integer_or_null(j, "host_bytes_peak", r->factorized, r->factor.host_bytes_peak);
+    json_integer_or_null(j, "device_bytes", r->factorized, r->factor.device_bytes);
     json_close(j);
 }
 
-/* Name of the device that solves, NULL where that is the CPU. */
-static const char *device_name(libsolver_backend backend, libsolver_device *device)
+const char *device_name(libsolver_backend backend, libsolver_device *device)
 {
     int count = 0;
     if (backend != LIBSOLVER_BACKEND_GPU || libsolver_devices(1, device, &count) < 0 || count < 1)
@@ -63,6 +84,7 @@ static void write_backend(const report *r, json *j)
     json_string(j, "device", r->factorized ? device_name(r->factor.backend_solve, &device) : NULL);
     json_integer_or_null(j, "threads", r->factorized, r->factor.threads);
     json_string(j, "instruction_set", libsolver_instruction_set());
+    json_null(j, "blas"); /* the library has kernels of its own */
     json_close(j);
 }
 
@@ -86,6 +108,27 @@ static void write_solve(const report *r, json *j)
     member_real(j, "backward_error_initial", r->solved, r->solve.backward_error_initial);
     json_real(j, "forward_error", r->forward_error);
     json_integer_or_null(j, "refinement_steps", r->solved, r->solve.steps);
+    json_open_list(j, "backward_errors");
+    for (int64_t k = 0; r->solved && k < r->nrhs; k++)
+        json_item_real(j, r->backward_errors[k]);
+    json_close_list(j);
+    json_open_list(j, "history");
+    for (int64_t k = 0; r->solved && k < r->solve.history && k < REPORT_HISTORY; k++) {
+        json_open_item(j);
+        json_string(j, "made_by", step_name(r->history[k].kind));
+        json_real(j, "backward_error", r->history[k].backward_error);
+        json_close(j);
+    }
+    json_close_list(j);
+    json_close(j);
+}
+
+static void write_accuracy(const report *r, json *j)
+{
+    json_open(j, "accuracy");
+    member_real(j, "condition", r->bounded, r->condition);
+    member_real(j, "forward_bound", r->bounded, r->forward_bound);
+    json_integer_or_null(j, "digits", r->bounded, report_digits(r->forward_bound));
     json_close(j);
 }
 
@@ -97,6 +140,7 @@ static void write_seconds(const report_seconds *s, json *j)
     json_real(j, "factorize", s->factorize);
     json_real(j, "solve", s->solve);
     json_real(j, "total", s->total);
+    json_real(j, "estimate", s->estimate);
     json_close(j);
 }
 
@@ -112,13 +156,38 @@ static void write_comparison(const comparison *c, json *j)
     json_close(j);
 }
 
+const char *symmetry_name(const triplets *a)
+{
+    return a->symmetry == LIBSOLVER_HERMITIAN && triplets_width(a) == 2 ? "hermitian" : "symmetric";
+}
+
+const char *precision_name(int wanted, const triplets *a)
+{
+    static const char *const names[] = {"d", "s", "c", "z", "mixed"};
+    return wanted != PRECISION_BY_MATRIX ? names[wanted] : a ? type_name(a->type) : NULL;
+}
+
+void json_schema(const char *of, json *j)
+{
+    char name[40];
+    snprintf(name, sizeof name, "libsolver.%s/1", of);
+    json_string(j, "schema", name);
+    json_string(j, "version", libsolver_version());
+}
+
 void report_json(const report *r, json *j)
 {
     json_open(j, NULL);
+    json_schema("solve", j);
+    json_string(j, "precision", precision_name(r->precision, r->matrix));
+    json_real(j, "tolerance", r->tolerance);
     json_open(j, "matrix");
     json_string(j, "path", r->path);
     json_integer_or_null(j, "n", r->matrix != NULL, r->matrix ? r->matrix->n : 0);
     json_integer_or_null(j, "nnz", r->matrix != NULL, r->matrix ? r->matrix->nnz : 0);
+    json_string(j, "type", r->matrix ? type_name(r->matrix->type) : NULL);
+    json_string(j, "symmetry", r->matrix ? symmetry_name(r->matrix) : NULL);
+    member_real(j, "asymmetry", r->matrix != NULL, r->asymmetry);
     json_close(j);
     json_string(j, "status", libsolver_status_name(r->status));
     json_string(j, "message", r->message);
@@ -128,6 +197,7 @@ void report_json(const report *r, json *j)
     write_analysis(r, j);
     write_factor(r, j);
     write_solve(r, j);
+    write_accuracy(r, j);
     write_seconds(&r->seconds, j);
     if (r->compare)
         write_comparison(r->compare, j);

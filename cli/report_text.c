@@ -1,5 +1,6 @@
 /* cli/report_text.c: what a solve has found out, for people
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
 #include "report.h"
 #include <inttypes.h>
 #include <math.h>
@@ -46,7 +47,7 @@ static const char *plural(int64_t n)
     return n == 1 ? "" : "s";
 }
 
-static void print_matrix(const report *r, FILE *to)
+void report_text_matrix(const report *r, FILE *to)
 {
     const triplets *a = r->matrix;
     fprintf(to, "matrix     %s: order %d, %" PRId64 " entr%s in the lower triangle, %s %s%s\n",
@@ -54,14 +55,20 @@ static void print_matrix(const report *r, FILE *to)
             triplets_width(a) == 2 ? "complex" : "real",
             a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric",
             type_is_single(a->type) ? ", single precision" : "");
+    if (r->asymmetry > 0)
+        fprintf(
+            to,
+            "           the mean of its two triangles, which differ by %.1e of the largest entry\n",
+            r->asymmetry);
 }
 
-static void print_analysis(const libsolver_analysis_info *a, FILE *to)
+void report_text_analysis(const report *r, FILE *to)
 {
+    const libsolver_analysis_info *a = &r->analysis;
     fprintf(to, "analysis   ordering %s, %" PRId64 " supernode%s on %" PRId64 " level%s\n",
             ordering_name(a->ordering), a->supernodes, plural(a->supernodes), a->levels,
             plural(a->levels));
-    fprintf(to, "           predicted: %s entries in L, %s, %s of memory\n",
+    fprintf(to, "           foreseen: %s entries in L, %s, %s of memory\n",
             count((double)a->factor_nnz, "").text, count(a->factor_flops, "flop").text,
             bytes((double)a->host_bytes).text);
 }
@@ -82,16 +89,16 @@ static const char *cpu_reason(libsolver_cpu_reason reason)
     return "";
 }
 
-static void print_factor(const report *r, FILE *to)
+void report_text_factor(const report *r, FILE *to)
 {
     const libsolver_factor_info *f = &r->factor;
     const bool ldlt = f->kind != LIBSOLVER_KIND_SPD;
     const char *transposed = triplets_are_hermitian(r->matrix) ? "L^H" : "L^T";
     fprintf(to, "factor     A = L %s%s%s%s, %s%s, %d thread%s%s", ldlt ? "D " : "", transposed,
             ldlt ? "" : " (Cholesky)",
-            !r->mixed                      ? ""
-            : type_is_single(f->precision) ? ", single precision"
-                                           : ", double precision since single was not enough",
+            r->precision != PRECISION_MIXED ? ""
+            : type_is_single(f->precision)  ? ", single precision"
+                                            : ", double precision since single was not enough",
             f->backend_factorize == LIBSOLVER_BACKEND_GPU ? "GPU" : "CPU",
             cpu_reason(f->cpu_reason), f->threads, plural(f->threads),
             f->backend_solve == LIBSOLVER_BACKEND_GPU ? ", solves on the GPU" : "");
@@ -106,7 +113,7 @@ static void print_factor(const report *r, FILE *to)
                 r->inertia.certain ? "certain" : "not certain");
 }
 
-static void print_solution(const report *r, FILE *to)
+void report_text_solution(const report *r, FILE *to)
 {
     const libsolver_solve_info *s = &r->solve;
     fprintf(to, "solution   %" PRId64 " right-hand side%s, %d refinement step%s\n", r->nrhs,
@@ -119,13 +126,39 @@ static void print_solution(const report *r, FILE *to)
     fputc('\n', to);
 }
 
+/* "3.1e-10", "infinite" */
+static short_number estimate(double value)
+{
+    short_number s;
+    snprintf(s.text, sizeof s.text, isfinite(value) ? "%.1e" : "infinite", value);
+    return s;
+}
+
+int report_digits(double forward_bound)
+{
+    const double digits = -log10(forward_bound);
+    return digits > 17 ? 17 : digits > 0 ? (int)digits : 0;
+}
+
+void report_text_accuracy(const report *r, FILE *to)
+{
+    const int digits = report_digits(r->forward_bound);
+    fprintf(to, "accuracy   condition %s; error of x at most %s of its largest entry: %d digit%s\n",
+            estimate(r->condition).text, estimate(r->forward_bound).text, digits, plural(digits));
+}
+
 static void print_times(const report_seconds *s, FILE *to)
 {
     const struct {
         const char *phase;
         double seconds;
-    } parts[] = {{"read", s->read},   {"analyze", s->analyze}, {"factorize", s->factorize},
-                 {"solve", s->solve}, {"total", s->total},     {NULL, 0}};
+    } parts[] = {{"read", s->read},
+                 {"analyze", s->analyze},
+                 {"factorize", s->factorize},
+                 {"solve", s->solve},
+                 {"estimate", s->estimate},
+                 {"total", s->total},
+                 {NULL, 0}};
     fprintf(to, "time      ");
     for (int k = 0; parts[k].phase; k++)
         if (!isnan(parts[k].seconds))
@@ -169,16 +202,10 @@ static void print_verdict(const report *r, FILE *to)
                 r->solve.remarks & LIBSOLVER_PERTURBED ? ", although pivots were perturbed" : "");
 }
 
-void report_text(const report *r, FILE *to)
+void report_text_end(const report *r, FILE *to)
 {
     if (!r->analyzed)
         return;
-    print_matrix(r, to);
-    print_analysis(&r->analysis, to);
-    if (r->factorized)
-        print_factor(r, to);
-    if (r->solved)
-        print_solution(r, to);
     print_times(&r->seconds, to);
     if (r->compare && r->compare->done)
         print_comparison(r->compare, to);

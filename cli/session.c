@@ -36,10 +36,17 @@ int session_check(session *s, libsolver_status status, const libsolver_factor *f
     s->status = status;
     if (status >= 0)
         return 0;
-    const char *message =
-        factor ? libsolver_factor_message(factor) : libsolver_context_message(s->context);
     snprintf(f->place, sizeof f->place, "%s",
              factor ? libsolver_factor_place(factor) : libsolver_context_place(s->context));
+    libsolver_factor_info info;
+    libsolver_info(factor, &info);
+    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE && info.failed_row >= 0)
+        return failure_set(f, EXIT_NUMERICAL,
+                           "%s: the pivot of row %lld is not positive: the matrix is not positive "
+                           "definite; --type indefinite factorizes it",
+                           s->name, (long long)info.failed_row + 1);
+    const char *message =
+        factor ? libsolver_factor_message(factor) : libsolver_context_message(s->context);
     return failure_set(f, exit_code(status), "%s: %s", s->name,
                        *message ? message : libsolver_status_sentence(status));
 }
@@ -67,12 +74,14 @@ static int set_single(session *s, const triplets *a, failure *f)
 }
 
 int session_begin(session *s, const settings *wanted, const char *name, const problem *p,
-                  failure *f)
+                  progress *shown, failure *f)
 {
     *s = (session){.name = name, .view = triplets_view(&p->a)};
     settings_library_options(wanted, &s->options);
     s->options.allocate = room_allocate; /* keeps --memory-limit, for library and tool together */
     s->options.release = room_release;
+    s->options.progress = shown->shown ? progress_tell : NULL;
+    s->options.progress_user = shown;
     if (set_single(s, &p->a, f))
         return f->code;
     if (wanted->ordering_file &&

@@ -6,6 +6,7 @@
 
 #include "options.h"
 #include "problem.h"
+#include "progress.h"
 
 typedef struct session {
     const char *name; /* of the problem, in messages */
@@ -23,9 +24,10 @@ typedef struct session {
 /* Seconds since a fixed time. */
 double seconds_now(void);
 
-/* name and p must outlive the session.  session_end in every case. */
+/* name, p and shown, which hears of progress, must outlive the session.  session_end in every
+ * case. */
 int session_begin(session *s, const settings *wanted, const char *name, const problem *p,
-                  failure *f);
+                  progress *shown, failure *f);
 void session_end(session *s);
 
 /* Phases; a result that is there already is freed first. */

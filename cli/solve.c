@@ -1,34 +1,37 @@
 /* cli/solve.c: `libsolver solve`, one system from files to a checked solution
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "certificate.h"
 #include "commands.h"
-#include "dense_block.h"
-#include "mm_read.h"
+#include "linear_system.h"
 #include "mm_write.h"
 #include "output.h"
+#include "progress.h"
 #include "report.h"
+#include "room.h"
 #include "session.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct solve_run {
     const settings *settings;
-    problem problem;
+    linear_system system;
     session session;
-    dense_block b, x;
     report report;
     comparison comparison;
-    bool shows_progress;
+    progress progress;
+    FILE *to; /* where the report is printed as it comes about, NULL: nowhere */
     double start;
 } solve_run;
 
-/* Says what goes on when somebody watches and it is going to take a while. */
-static void announce(const solve_run *run, const char *what, double seconds_predicted)
+/* Part of the report. */
+static void print(solve_run *run, void (*part)(const report *r, FILE *to))
 {
-    if (run->shows_progress && seconds_predicted > 2)
-        fprintf(stderr, "%s ...\n", what);
+    progress_wipe(&run->progress);
+    if (!run->to)
+        return;
+    part(&run->report, run->to);
+    fflush(run->to);
 }
 
 /* Adds the time since *mark to a phase and moves the mark. */
@@ -39,68 +42,35 @@ static void clock_phase(double *phase, double *mark)
     *mark = now;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static int allocate_block(solve_run *run, dense_block *block, failure *f)
-{
-    const triplets *a = &run->problem.a;
-    return dense_create(block, a->n, run->report.nrhs, a->type)
-               ? 0
-               : failure_memory(f, run->report.path);
-}
-
-/* b from its file, or A x* */
-static int get_right_hand_sides(solve_run *run, failure *f)
-{
-    const settings *s = run->settings;
-    const triplets *a = &run->problem.a;
-    report *r = &run->report;
-    if (s->operand_count > 1) {
-        int64_t columns;
-        double *values;
-        if (mm_read_vectors(s->operands[1], a->n, a->type, &values, &columns, f))
-            return f->code;
-        r->nrhs = columns;
-        if (!dense_adopt(&run->b, a->n, columns, a->type, values))
-            return failure_memory(f, s->operands[1]);
-        if (s->nrhs && s->nrhs != columns)
-            return failure_set(f, EXIT_INPUT, "%s: it has %lld columns, --nrhs says %lld",
-                               s->operands[1], (long long)columns, (long long)s->nrhs);
-        return allocate_block(run, &run->x, f);
-    }
-    r->nrhs = s->nrhs ? s->nrhs : 1;
-    if (allocate_block(run, &run->b, f) || allocate_block(run, &run->x, f))
-        return f->code;
-    made_solution(a->n, r->nrhs, triplets_width(a), run->x.values);
-    return triplets_multiply(a, run->x.values, r->nrhs, run->b.values) ? 0
-                                                                       : failure_memory(f, r->path);
-}
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 static int read_input(solve_run *run, failure *f)
 {
     double mark = run->start;
-    if (!problem_load(run->report.path, &run->problem, f)) {
-        run->report.matrix = &run->problem.a;
-        if (!problem_convert(&run->problem, run->settings->precision, f) &&
-            !get_right_hand_sides(run, f))
-            dense_set(&run->b);
-    }
-    clock_phase(&run->report.seconds.read, &mark);
+    report *r = &run->report;
+    progress_say(&run->progress, "reading");
+    linear_system_read(&run->system, run->settings, f);
+    if (run->system.is_read)
+        r->matrix = &run->system.problem.a;
+    r->asymmetry = run->system.problem.asymmetry;
+    r->nrhs = run->system.nrhs;
+    clock_phase(&r->seconds.read, &mark);
+    if (!f->code)
+        print(run, report_text_matrix);
     return f->code;
 }
-
-/* ---- phases ---------------------------------------------------------------------------------- */
 
 static int analyze(solve_run *run, failure *f)
 {
     report *r = &run->report;
     double mark = seconds_now();
-    announce(run, "analyzing", 2e-6 * (double)r->matrix->nnz);
+    progress_say(&run->progress, "analyzing");
     if (session_analyze(&run->session, f))
         return f->code;
     clock_phase(&r->seconds.analyze, &mark);
     libsolver_analysis_query(run->session.analysis, &r->analysis);
     r->analyzed = true;
+    print(run, report_text_analysis);
     return 0;
 }
 
@@ -108,7 +78,7 @@ static int factorize(solve_run *run, failure *f)
 {
     report *r = &run->report;
     double mark = seconds_now();
-    announce(run, "factorizing", 2e-10 * r->analysis.factor_flops);
+    progress_say(&run->progress, "factorizing");
     session_factorize(&run->session, f);
     if (run->session.factor) {
         libsolver_info(run->session.factor, &r->factor);
@@ -118,26 +88,86 @@ static int factorize(solve_run *run, failure *f)
         return f->code;
     clock_phase(&r->seconds.factorize, &mark);
     r->has_inertia = libsolver_inertia(run->session.factor, &r->inertia) == LIBSOLVER_OK;
+    print(run, report_text_factor);
     return 0;
 }
 
 static int solve(solve_run *run, failure *f)
 {
     report *r = &run->report;
-    const int32_t n = r->matrix->n;
-    libsolver_vectors b = dense_view(&run->b, r->nrhs), x = dense_view(&run->x, r->nrhs);
+    const libsolver_vectors b = dense_view(&run->system.b, r->nrhs),
+                            x = dense_view(&run->system.x, r->nrhs);
     libsolver_factor *factor = run->session.factor;
+    const libsolver_limits limits = {.steps = run->session.options.refine_steps,
+                                     .tolerance = r->tolerance,
+                                     .until_stalled = run->settings->tolerance < 0,
+                                     .history = r->history,
+                                     .history_room = REPORT_HISTORY};
     double mark = seconds_now();
-    announce(run, "solving", 1e-8 * (double)r->analysis.factor_nnz * (double)r->nrhs);
-    if (session_check(&run->session, libsolver_solve(factor, &b, &x), factor, f))
+    progress_say(&run->progress, "solving");
+    r->backward_errors = room_new(r->nrhs + 1, sizeof *r->backward_errors);
+    if (!r->backward_errors) {
+        run->session.status = LIBSOLVER_OUT_OF_MEMORY;
+        return failure_memory(f, r->path);
+    }
+    const libsolver_status status =
+        libsolver_solve_within(factor, NULL, &limits, &b, &x, r->backward_errors);
+    if (session_check(&run->session, status, factor, f))
         return f->code;
     clock_phase(&r->seconds.solve, &mark);
-    dense_get(&run->x);
+    dense_get(&run->system.x);
     libsolver_solve_query(factor, NULL, &r->solve);
+    libsolver_info(factor, &r->factor); /* memory, the workspace included */
     r->solved = true;
-    if (run->settings->operand_count < 2)
-        r->forward_error = forward_error(n, r->nrhs, triplets_width(r->matrix), run->x.values);
+    r->forward_error = linear_system_error(&run->system, run->settings);
+    print(run, report_text_solution);
     return 0;
+}
+
+/* Solves with refinement that the condition takes, and the bound of the errors of one column,
+ * nearly. */
+enum { ESTIMATE_SOLVES = 6 };
+
+/* Whether they are wanted: asked for, or to be had for less than a tenth of the time so far. */
+static bool wants_bounds(const solve_run *run)
+{
+    const report *r = &run->report;
+    const double one = r->seconds.solve / ((double)r->nrhs * (r->solve.steps + 1));
+    return run->settings->error_bounds ||
+           (!run->settings->quiet &&
+            ESTIMATE_SOLVES * one * (1 + (double)r->nrhs) <= 0.1 * (seconds_now() - run->start));
+}
+
+static int bound_errors(solve_run *run, failure *f)
+{
+    report *r = &run->report;
+    const libsolver_vectors b = dense_view(&run->system.b, r->nrhs),
+                            x = dense_view(&run->system.x, r->nrhs);
+    libsolver_factor *factor = run->session.factor;
+    double mark = seconds_now(), *bounds;
+    if (!wants_bounds(run))
+        return 0;
+    progress_say(&run->progress, "estimating errors");
+    const libsolver_status solved = run->session.status; /* which that of estimates says nothing of
+                                                          */
+    bounds = room_new(r->nrhs + 1, sizeof *bounds);
+    if (!bounds)
+        return failure_memory(f, r->path);
+    libsolver_status status = libsolver_condition(factor, NULL, &r->condition);
+    if (status >= 0)
+        status = libsolver_forward_error(factor, NULL, &b, &x, bounds);
+    if (!session_check(&run->session, status, factor, f)) {
+        run->session.status = solved;
+        r->forward_bound = 0;
+        for (int64_t k = 0; k < r->nrhs; k++)
+            r->forward_bound = fmax(r->forward_bound, bounds[k]);
+        r->bounded = true;
+    }
+    room_free(bounds);
+    clock_phase(&r->seconds.estimate, &mark);
+    if (r->bounded)
+        print(run, report_text_accuracy);
+    return f->code;
 }
 
 /* All phases, and x written: status and message of the report, the failure in *f. */
@@ -149,19 +179,21 @@ static int run_phases(solve_run *run, failure *f)
         r->status = status_of_failure(f);
         return f->code;
     }
-    if (!session_begin(&run->session, s, r->path, &run->problem, f) && !analyze(run, f) &&
-        !factorize(run, f))
-        solve(run, f);
+    if (!session_begin(&run->session, s, r->path, &run->system.problem, &run->progress, f) &&
+        !analyze(run, f) && !factorize(run, f) && !solve(run, f))
+        bound_errors(run, f);
     r->status = run->session.status;
     if (f->code)
         return f->code;
-    if (s->output && mm_write_vectors(s->output, r->matrix->n, r->nrhs, triplets_width(r->matrix),
-                                      run->x.values, f))
-        return f->code;
     if (!(r->solve.backward_error <= r->tolerance))
-        return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g (%s)", r->path,
-                           r->solve.backward_error, r->tolerance, libsolver_status_name(r->status));
-    return 0;
+        return failure_set(f, EXIT_NUMERICAL, "%s: backward error %.2g, wanted %.2g (%s)%s",
+                           r->path, r->solve.backward_error, r->tolerance,
+                           libsolver_status_name(r->status),
+                           s->output ? "; x is not written, a larger --tol would accept it" : "");
+    if (s->output)
+        mm_write_vectors(s->output, r->matrix->n, r->nrhs, triplets_width(r->matrix),
+                         run->system.x.values, f);
+    return f->code;
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -198,12 +230,14 @@ static void compare(solve_run *run, failure *f)
 int command_solve(const settings *s, failure *f)
 {
     solve_run run = {.settings = s, .start = seconds_now()};
-    run.shows_progress = isatty(STDERR_FILENO) && !s->quiet;
+    run.progress = progress_start(s->quiet, "");
+    if (!s->quiet && !is_printed(s->json) && !is_printed(s->output))
+        run.to = stdout;
     run.report = (report){.path = s->operands[0],
                           .tolerance = settings_tolerance(s),
-                          .mixed = s->precision == PRECISION_MIXED,
+                          .precision = s->precision,
                           .forward_error = NAN,
-                          .seconds = {NAN, NAN, NAN, NAN, NAN}};
+                          .seconds = {NAN, NAN, NAN, NAN, NAN, NAN}};
     char program[4096];
     /* before any work that would be wasted */
     if (s->compare && compare_find(program, sizeof program, f))
@@ -217,13 +251,11 @@ int command_solve(const settings *s, failure *f)
     run.report.seconds.total = seconds_now() - run.start;
     if (s->compare)
         compare(&run, f);
-    if (!s->quiet && !is_printed(s->json) && !is_printed(s->output))
-        report_text(&run.report, stdout);
+    print(&run, report_text_end);
     if (s->json)
         write_json(&run, f);
     session_end(&run.session);
-    problem_free(&run.problem);
-    dense_free(&run.b);
-    dense_free(&run.x);
+    linear_system_free(&run.system);
+    room_free(run.report.backward_errors);
     return f->code;
 }

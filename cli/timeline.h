@@ -56,20 +56,17 @@ enum {
 };
 
 double timeline_x(const timeline *t, double seconds);
-/* Lines at round times through the whole picture. */
+/* Lines at round times through the whole picture, and what the axis is. */
 void timeline_svg_times(const timeline *t, double bottom, output *o);
-/* A band for each state, which lies on those before it. */
-void timeline_svg_states(const timeline *t, const char *const *colours, output *o);
+/* A band for each state, which lies on those before it, with its name where there is room. */
+void timeline_svg_states(const timeline *t, const char *const *names, output *o);
 /* Of a row: its label, a part of its bar, its numbers, of which NaN is a dash. */
 void timeline_svg_label(const char *text, double y, output *o);
-void timeline_svg_bar(const timeline *t, double from, double to, double y, const char *colour,
-                      output *o);
+void timeline_svg_bar(const timeline *t, double from, double to, double y, int paint, output *o);
 void timeline_svg_number(int column, double value, int digits, double y, output *o);
 /* The heads of all columns, and a text so far above the rows that ends with one of them. */
 void timeline_svg_heads(const char *const names[TIMELINE_COLUMNS], output *o);
 void timeline_svg_head(int column, const char *text, double above, output *o);
-
-#define TIMELINE_ROW_COLOUR "#d9d9d9"
 
 /* A number in a sentence; NaN: a dash. */
 typedef struct number_text {

@@ -29,27 +29,73 @@ void timeline_svg_times(const timeline *t, double bottom, output *o)
     for (int k = 0; t->seconds > 0 && k * step <= t->seconds; k++) {
         char text[32];
         const double x = timeline_x(t, k * step);
-        svg_line(o, x, TIMELINE_TOP, x, bottom, "stroke=\"#eeeeee\"");
-        snprintf(text, sizeof text, "%g%s", 1e6 * k * step, k == 0 ? " us" : "");
+        svg_line(o, x, TIMELINE_TOP, x, bottom, SVG_GRID);
+        snprintf(text, sizeof text, "%g", 1e6 * k * step);
         svg_label(o, x, TIMELINE_TOP - 6, "middle", text);
     }
+    svg_label(o, TIMELINE_LEFT + TIMELINE_PLOT + 22, TIMELINE_TOP - 6, "start",
+              "us after the first task began");
 }
 
-void timeline_svg_states(const timeline *t, const char *const *colours, output *o)
+/* Where the band of state s ends in bin b, counted from below. */
+static double band_top(const timeline *t, int s, int b)
+{
+    double part = 0;
+    for (int below = 0; below <= s; below++)
+        part += t->bin[b][below];
+    return part;
+}
+
+static void write_band(const timeline *t, int s, int hatching, output *o)
 {
     const double width = (double)TIMELINE_PLOT / TIMELINE_BINS;
-    for (int s = t->states - 1; s >= 0; s--) {
-        output_print(o, "<path fill=\"%s\" d=\"M%d %d", colours[s], TIMELINE_LEFT,
-                     TIMELINE_TOP + TIMELINE_AREA);
-        for (int b = 0; b < TIMELINE_BINS; b++) {
-            double part = 0;
-            for (int below = 0; below <= s; below++)
-                part += t->bin[b][below];
-            output_print(o, "V%.1fH%.1f", TIMELINE_TOP + TIMELINE_AREA * (1 - part),
-                         TIMELINE_LEFT + width * (b + 1));
+    svg_path_begin(o, SVG_FIRST + s, hatching);
+    output_print(o, "M%d %d", TIMELINE_LEFT, TIMELINE_TOP + TIMELINE_AREA);
+    for (int b = 0; b < TIMELINE_BINS; b++)
+        output_print(o, "V%.1fH%.1f", TIMELINE_TOP + TIMELINE_AREA * (1 - band_top(t, s, b)),
+                     TIMELINE_LEFT + width * (b + 1));
+    output_print(o, "V%dZ", TIMELINE_TOP + TIMELINE_AREA);
+    svg_path_end(o);
+}
+
+/* Bins under a name, and the height that it wants as a part of the area. */
+#define NAME_BINS 46
+#define NAME_PART 0.1
+
+/* The name of state s where its band is thickest along the name. */
+static void name_band(const timeline *t, int s, const char *name, output *o)
+{
+    double best = NAME_PART, middle = 0;
+    int first = -1, last = -1; /* places as good as the best */
+    for (int b = 0; b + NAME_BINS <= TIMELINE_BINS; b++) {
+        double low = 0, high = 1;
+        for (int k = b; k < b + NAME_BINS; k++) {
+            const double top = band_top(t, s, k), bottom = top - t->bin[k][s];
+            low = bottom > low ? bottom : low;
+            high = top < high ? top : high;
         }
-        output_print(o, "V%dZ\"/>\n", TIMELINE_TOP + TIMELINE_AREA);
+        if (high - low < best)
+            continue;
+        if (high - low > best || first < 0)
+            first = b;
+        best = high - low;
+        middle = 0.5 * (high + low);
+        last = b;
     }
+    if (first >= 0)
+        svg_label_inside(o,
+                         TIMELINE_LEFT +
+                             TIMELINE_PLOT * 0.5 * (first + last + NAME_BINS) / TIMELINE_BINS,
+                         TIMELINE_TOP + TIMELINE_AREA * (1 - middle) + 4, name);
+}
+
+void timeline_svg_states(const timeline *t, const char *const *names, output *o)
+{
+    for (int s = t->states - 1; s >= 0; s--) /* a hatching lies on its own band alone */
+        for (int hatching = 0; hatching <= (s > 0); hatching++)
+            write_band(t, s, hatching, o);
+    for (int s = 0; s < t->states; s++)
+        name_band(t, s, names[s], o);
     svg_label(o, TIMELINE_LEFT - 8, TIMELINE_TOP + TIMELINE_AREA, "end", "none");
 }
 
@@ -58,10 +104,9 @@ void timeline_svg_label(const char *text, double y, output *o)
     svg_label(o, TIMELINE_LEFT - 8, y + 12, "end", text);
 }
 
-void timeline_svg_bar(const timeline *t, double from, double to, double y, const char *colour,
-                      output *o)
+void timeline_svg_bar(const timeline *t, double from, double to, double y, int paint, output *o)
 {
-    svg_box(o, timeline_x(t, from), y + 3, timeline_x(t, to) - timeline_x(t, from), 8, colour);
+    svg_box(o, timeline_x(t, from), y + 3, timeline_x(t, to) - timeline_x(t, from), 8, paint);
 }
 
 static double column_x(int column)

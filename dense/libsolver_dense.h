@@ -315,8 +315,8 @@ typedef struct libsolver_dense_options {
                       each of device memory, and 32 MiB */
     int64_t leaf;  /* order up to which triangles are not cut: a multiple of 64 up to 1024; 0: what
                       is best on an H200 */
-    void *cublas;  /* a cublasHandle_t, which is used and stays the caller's: after a call its
-                      stream, workspace, pointer mode (host) and atomics mode (off) are the
+    void *cublas;  /* a cublasHandle_t, which is used and stays the caller's: after a call that used
+                      it its stream, workspace, pointer mode (host) and atomics mode (off) are the
                       context's; NULL: the context makes one */
     int64_t block; /* order of the diagonal blocks that trsm and trtri invert: 64 times a power of
                       two, up to 1024; more than 1024 in s, 512 in d and c and 256 in z count as

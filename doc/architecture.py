@@ -36,6 +36,7 @@ PLACES = {
     "solver/matching": (220, 370, "scaling by matching"),
     "gpu/packed": (650, 370, "a factor ready to solve"),
     "gpu/factor": (940, 370, "Cholesky on the device"),
+    "gpu/library": (1130, 290, "all CUDA code, loaded"),
     "gpu/invert": (560, 460, "inverses of groups"),
     "gpu/substitute": (800, 460, "few solves, L as it is"),
     "ordering": (30, 540, "graphs, trees, supernodes"),
@@ -78,6 +79,8 @@ def reachable(room):
 def arrows():
     """Who uses whom, without what follows from other arrows."""
     for room in PLACES:
+        if room == "gpu/library":
+            continue # it hands over the functions of all rooms with CUDA code
         below = {r for r in LIBRARY[room] if r in PLACES}
         for used in sorted(below):
             if not any(used in reachable(other) for other in below - {used}):

@@ -69,6 +69,13 @@ typedef struct libsolver_workspace libsolver_workspace;
 
 /* The enums of options, which say what each value means, stand in libsolver_types.h. */
 
+/* What options.progress tells of. */
+typedef enum libsolver_phase {
+    LIBSOLVER_PHASE_ANALYZE = 0,
+    LIBSOLVER_PHASE_FACTORIZE = 1, /* refactorizations too */
+    LIBSOLVER_PHASE_SOLVE = 2      /* libsolver_solve, _refine and what is called _within */
+} libsolver_phase;
+
 /* Filled by libsolver_options_default; the reserved tail must stay zero. */
 typedef struct libsolver_options {
     /* read by libsolver_context_create (and libsolver_factor_matrix) */
@@ -81,7 +88,8 @@ typedef struct libsolver_options {
     void (*release)(void *user, void *block);
     void *memory_user;
     int64_t memory_limit; /* host bytes in use by this context, 0: none; OUT_OF_MEMORY above it */
-    void (*log)(void *user, const char *sentence); /* NULL: silence */
+    /* NULL: silence.  A sentence at the end of each phase, and on what was decided in it */
+    void (*log)(void *user, const char *sentence);
     void *log_user;
     /* nonzero: CANCELLED.  Polled before each front and many times inside large ones, once a sweep
      * over the matrix and once a refinement step; called from several threads */
@@ -132,7 +140,16 @@ typedef struct libsolver_options {
     /* further attempts of LDL^T when pivots are in doubt */
     libsolver_effort inertia_effort;
 
-    int64_t reserved[12];
+    /* Read by libsolver_context_create; NULL: silence.  What part of a phase is done: 0 when it
+     * begins, 1 when it ends well; while a factorization on the CPU goes on also after each percent
+     * of the flops foreseen, from 0 again in each further attempt; while columns are solved for
+     * after each group of them.  Called by the thread that called the library or by one of the
+     * threads that work for it, never by two at a time in one call, and with work waiting: it
+     * should return soon, and must not call the library with the objects at work. */
+    void (*progress)(void *user, libsolver_phase phase, double fraction);
+    void *progress_user;
+
+    int64_t reserved[10];
 } libsolver_options;
 
 /* Defaults as stated above; all enums at their zero. */
@@ -234,6 +251,35 @@ LIBSOLVER_API libsolver_status libsolver_factorize_shifted(const libsolver_analy
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
                                                      const libsolver_matrix *a);
 
+/* refactorize without a wait, GPU backend only, for Cholesky: a's values lie in device memory
+ * (place DEVICE, pointers and indices NULL), all is launched on options.stream, where they may
+ * still be on their way, and *status (NULL, or one in device memory) is written when the new factor
+ * is there: OK; INACCURATE: it is, but an inverse made for solves has lost digits, which the errors
+ * of libsolver_solve_async tell of; NONFINITE, INVALID (values that are not symmetric, or not
+ * Hermitian), NOT_POSITIVE_DEFINITE, CUDA: there is none.  libsolver_solve_async then gives
+ * infinite errors and that status, libsolver_solve_plain of device memory an X of NaN.
+ *
+ * Every call that wants to know of the factor, all others but these two and
+ * those of workspaces, waits, and then finds what libsolver_refactorize would have come to:
+ * after INACCURATE solves are prepared anew, after NOT_POSITIVE_DEFINITE KIND_AUTO goes on with L D
+ * L^T on the CPU, after CUDA the factorization is made once more; pivots in doubt, which are OK on
+ * the device, are looked at.  Only NONFINITE and INVALID differ: the old factor is gone.  Shifts of
+ * the call before are, too.
+ *
+ * The first factor is made by a call that waits.  After that, and one call of this function or a
+ * factor from values in device memory, nothing is allocated, and calls can be captured in a CUDA
+ * graph, together with libsolver_solve_async on a workspace that has been used, in any number.  The
+ * graph stays right until a call that waits prepares solves anew or makes another kind of factor:
+ * so capture again when one has followed a status that was not OK.  While such a graph exists every
+ * call that wants to know of the factor waits for the stream.  The factor must not be used by
+ * others between the launch and its end, as in refactorize.  OK when all is launched; INVALID,
+ * PATTERN_MISMATCH and NOT_BUILT (another backend, or the last factor was L D L^T or made on the
+ * CPU), after which the factor is as before; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY and CUDA, after
+ * which there is none. */
+LIBSOLVER_API libsolver_status libsolver_refactorize_async(libsolver_factor *factor,
+                                                           const libsolver_matrix *a,
+                                                           libsolver_status *status);
+
 /* Instead of options.pivot_threshold from the next refactorize on; what attempts with the former
  * one have come to is forgotten.  The factor there is stays as it is.  INVALID: not in [0, 0.5]. */
 LIBSOLVER_API libsolver_status libsolver_set_pivot_threshold(libsolver_factor *factor,
@@ -313,14 +359,45 @@ LIBSOLVER_API libsolver_status libsolver_refine(const libsolver_factor *factor,
                                                 const libsolver_vectors *b,
                                                 const libsolver_vectors *x, double *backward_error);
 
+/* How a refinement corrects. */
+typedef enum libsolver_method {
+    LIBSOLVER_METHOD_AUTO = 0, /* plain steps, then FGMRES for the columns where they gain little */
+    LIBSOLVER_METHOD_PLAIN = 1,
+    LIBSOLVER_METHOD_FGMRES = 2 /* from the beginning; a singular A is repaired as in AUTO */
+} libsolver_method;
+
+/* A step of a refinement as it was made: the solution it began with; a plain step; a cycle of
+ * FGMRES; what a singular A asks for. */
+typedef enum libsolver_step_kind {
+    LIBSOLVER_STEP_START = 0,
+    LIBSOLVER_STEP_PLAIN = 1,
+    LIBSOLVER_STEP_FGMRES = 2,
+    LIBSOLVER_STEP_SINGULAR = 3
+} libsolver_step_kind;
+
+typedef struct libsolver_step {
+    libsolver_step_kind kind;
+    double backward_error; /* largest of all columns, each with the best solution so far */
+    double seconds;        /* it took, panels added; of START: with the solve */
+} libsolver_step;
+
 /* libsolver_solve and libsolver_refine with limits of this call instead of the options'.
  * workspace: NULL for the factor's own one, which one caller at a time may use; with workspaces of
  * their own, which do not grow, several may call.  limits: NULL for the options'.  backward_error:
  * NULL or length columns.  Statuses as theirs; INVALID (limits) too. */
 typedef struct libsolver_limits {
-    int steps;           /* as options.refine_steps; 0: only check */
-    double tolerance;    /* as options.tolerance; 0: the default of the precision */
-    int64_t reserved[4]; /* zero */
+    int steps;        /* as options.refine_steps; 0: only check */
+    double tolerance; /* as options.tolerance; 0: the default of the precision */
+    libsolver_method method;
+    /* nonzero: refine as far as it goes, until the error falls no more; the status is by the
+     * tolerance all the same */
+    int until_stalled;
+    /* NULL, or room for history_room steps, which are written as they are made, START first, with
+     * more columns than are refined together those of the slowest panel;
+     * libsolver_solve_info.history tells how many there were */
+    libsolver_step *history;
+    int64_t history_room;
+    int64_t reserved[1]; /* zero */
 } libsolver_limits;
 LIBSOLVER_API libsolver_status libsolver_solve_within(
     libsolver_factor *factor, libsolver_workspace *workspace, const libsolver_limits *limits,
@@ -470,8 +547,9 @@ typedef struct libsolver_solve_info {
     /* largest over the columns [Arioli, Demmel, Duff 1989]; NaN before a refine or solve */
     double backward_error;
     double backward_error_initial; /* before refinement */
-    int steps; /* refinement steps made (the most of any column), cycles of FGMRES included */
-    int64_t reserved[4];
+    int steps;       /* refinement steps made (the most of any column), cycles of FGMRES included */
+    int64_t history; /* steps told of in libsolver_limits.history, had there been room */
+    int64_t reserved[3];
 } libsolver_solve_info;
 
 LIBSOLVER_API void libsolver_solve_query(const libsolver_factor *factor,
@@ -539,7 +617,8 @@ typedef struct libsolver_device {
 } libsolver_device;
 
 /* CUDA devices that can be used.  count: how many there are (0 is no error); devices: NULL or room
- * for `capacity` of them. NOT_BUILT in a build without CUDA (count is 0 then). */
+ * for `capacity` of them. NOT_BUILT, and a count of 0: libsolver_cuda, the library
+ * with the GPU backend, cannot be loaded; libsolver_context_message(NULL) says why. */
 LIBSOLVER_API libsolver_status libsolver_devices(int capacity, libsolver_device *devices,
                                                  int *count);
 

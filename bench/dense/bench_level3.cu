@@ -10,48 +10,8 @@
  * the largest entry.  TF: of useful operations.  Means are geometric, of cuBLAS's time over ours.
  */
 #include "bench/dense/bench.h"
+#include "bench/dense/peers.h"
 #include <cstring>
-#include <cusolverDn.h>
-
-/* The typed calls of the peers. */
-template <typename T> struct peer;
-#define PEER(T, C, S, D) \
-    template <> struct peer<T> { \
-        using entry = C; \
-        static void trsm(cublasHandle_t h, cublasSideMode_t side, int m, int n, const C *a, \
-                         int lda, C *b, int ldb) \
-        { \
-            const C one = entry_of<C>(1); \
-            CHECK(cublas##S##trsm(h, side, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, \
-                                  CUBLAS_DIAG_NON_UNIT, m, n, &one, a, lda, b, ldb)); \
-        } \
-        static void trmm(cublasHandle_t h, cublasSideMode_t side, int m, int n, const C *a, \
-                         int lda, const C *b, int ldb, C *c) \
-        { \
-            const C one = entry_of<C>(1); \
-            CHECK(cublas##S##trmm(h, side, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, \
-                                  CUBLAS_DIAG_NON_UNIT, m, n, &one, a, lda, b, ldb, c, ldb)); \
-        } \
-        static constexpr cudaDataType type = D; \
-        static constexpr auto potri_size = cusolverDn##S##potri_bufferSize; \
-        static constexpr auto potri = cusolverDn##S##potri; \
-        static constexpr auto potrf_size = cusolverDn##S##potrf_bufferSize; \
-        static constexpr auto potrf = cusolverDn##S##potrf; \
-        static constexpr auto potrs = cusolverDn##S##potrs; \
-    };
-template <typename C> static C entry_of(double v)
-{
-    if constexpr (sizeof(C) == 2 * sizeof(float) && !std::is_same_v<C, double>)
-        return C{(float)v, 0};
-    else if constexpr (sizeof(C) == 16)
-        return C{v, 0};
-    else
-        return (C)v;
-}
-PEER(float, float, S, CUDA_R_32F)
-PEER(double, double, D, CUDA_R_64F)
-PEER(complex_s, cuComplex, C, CUDA_C_32F)
-PEER(complex_d, cuDoubleComplex, Z, CUDA_C_64F)
 
 struct mean {
     double log = 0, least = 1e300;
@@ -97,7 +57,6 @@ template <typename T> class measuring
     int *info;
     double flops = scalar<T>::is_complex ? 4 : 1;
 
-    static C *as(T *p) { return reinterpret_cast<C *>(p); }
     std::vector<T> get(const T *p, int64_t count) const
     {
         std::vector<T> v((size_t)count);
@@ -162,12 +121,17 @@ template <typename T> class measuring
                     };
                     const auto theirs = [&] {
                         const auto s = right ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT;
+                        const auto lower = CUBLAS_FILL_MODE_LOWER;
+                        const int m = (int)rows, k = (int)columns, order = (int)n;
+                        T one = from_real<T>(1);
                         if (multiplies)
-                            peer<T>::trmm(cublas, s, (int)rows, (int)columns, as(a), (int)n, as(b),
-                                          (int)rows, as(other));
+                            CHECK(peer<T>::trmm(cublas, s, lower, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
+                                                m, k, as_peer(&one), as_peer(a), order, as_peer(b),
+                                                m, as_peer(other), m));
                         else
-                            peer<T>::trsm(cublas, s, (int)rows, (int)columns, as(a), (int)n, as(b),
-                                          (int)rows);
+                            CHECK(peer<T>::trsm(cublas, s, lower, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
+                                                m, k, as_peer(&one), as_peer(a), order, as_peer(b),
+                                                m));
                     };
                     ours();
                     CHECK(cudaStreamSynchronize(d.stream));
@@ -204,8 +168,8 @@ template <typename T> class measuring
             const int sides = (int)std::min<int64_t>(64, n), size = (int)n;
             const auto lower = CUBLAS_FILL_MODE_LOWER;
             int potri_room, potrf_room;
-            CHECK(peer<T>::potri_size(cusolver, lower, size, as(a), size, &potri_room));
-            CHECK(peer<T>::potrf_size(cusolver, lower, size, as(a), size, &potrf_room));
+            CHECK(peer<T>::potri_size(cusolver, lower, size, as_peer(a), size, &potri_room));
+            CHECK(peer<T>::potrf_size(cusolver, lower, size, as_peer(a), size, &potrf_room));
             C *work;
             const int room = std::max(potri_room, potrf_room);
             CHECK(cudaMalloc(&work, (size_t)room * sizeof(C)));
@@ -252,7 +216,8 @@ template <typename T> class measuring
                                             d.stream));
             };
             const auto peer_potri = [&] {
-                CHECK(peer<T>::potri(cusolver, lower, size, as(a), size, work, potri_room, info));
+                CHECK(peer<T>::potri(cusolver, lower, size, as_peer(a), size, work, potri_room,
+                                     info));
             };
             const double u = timed(potri), v = timed(peer_potri);
             show("potri", u, v, 2. / 3, difference(result(potri), result(peer_potri), n, true));
@@ -267,8 +232,10 @@ template <typename T> class measuring
             };
             const auto peer_posv = [&] {
                 copy(b, other, n * sides);
-                CHECK(peer<T>::potrf(cusolver, lower, size, as(a), size, work, potrf_room, info));
-                CHECK(peer<T>::potrs(cusolver, lower, size, sides, as(a), size, as(b), size, info));
+                CHECK(peer<T>::potrf(cusolver, lower, size, as_peer(a), size, work, potrf_room,
+                                     info));
+                CHECK(peer<T>::potrs(cusolver, lower, size, sides, as_peer(a), size, as_peer(b),
+                                     size, info));
             };
             const double p = timed(posv);
             const std::vector<T> x = get(b, n * sides);

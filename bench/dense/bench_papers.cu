@@ -16,30 +16,11 @@
  * Microseconds of calls back to back on a stream, left, lower, not transposed; the largest
  * difference of all results from cuBLAS's, relative to the largest entry. */
 #include "bench/dense/bench.h"
+#include "bench/dense/peers.h"
 #include "bench/dense/shuffle_leaf.cuh"
 #include <cstring>
-#include <cusolverDn.h>
 #include <functional>
 #include <string>
-
-template <typename T> struct peer;
-#define PEER(T, C, S, D) \
-    template <> struct peer<T> { \
-        using entry = C; \
-        static constexpr cudaDataType type = D; \
-        static constexpr auto trsm = cublas##S##trsm; \
-        static constexpr auto trmm = cublas##S##trmm; \
-        static constexpr auto gemm = cublas##S##gemm; \
-    };
-PEER(float, float, S, CUDA_R_32F)
-PEER(double, double, D, CUDA_R_64F)
-PEER(complex_s, cuComplex, C, CUDA_C_32F)
-PEER(complex_d, cuDoubleComplex, Z, CUDA_C_64F)
-
-template <typename T> static typename peer<T>::entry *as(T *p)
-{
-    return reinterpret_cast<typename peer<T>::entry *>(p);
-}
 
 static __global__ void marker_kernel() {}
 
@@ -81,21 +62,22 @@ template <typename T> class measuring
     {
         T one = from_real<T>(1);
         CHECK(peer<T>::trsm(d.cublas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
-                            CUBLAS_DIAG_NON_UNIT, (int)n, (int)count, as(&one), as(a), (int)n,
-                            as(b), (int)n));
+                            CUBLAS_DIAG_NON_UNIT, (int)n, (int)count, as_peer(&one), as_peer(a),
+                            (int)n, as_peer(b), (int)n));
     }
     void peer_multiply(int64_t n, int64_t count, T *to) const
     {
         T one = from_real<T>(1);
         CHECK(peer<T>::trmm(d.cublas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
-                            CUBLAS_DIAG_NON_UNIT, (int)n, (int)count, as(&one), as(a), (int)n,
-                            as(b), (int)n, as(to), (int)n));
+                            CUBLAS_DIAG_NON_UNIT, (int)n, (int)count, as_peer(&one), as_peer(a),
+                            (int)n, as_peer(b), (int)n, as_peer(to), (int)n));
     }
     void peer_product(int64_t n, int64_t count) const
     {
         T one = from_real<T>(1), zero = {};
         CHECK(peer<T>::gemm(d.cublas, CUBLAS_OP_N, CUBLAS_OP_N, (int)n, (int)count, (int)n,
-                            as(&one), as(a), (int)n, as(b), (int)n, as(&zero), as(other), (int)n));
+                            as_peer(&one), as_peer(a), (int)n, as_peer(b), (int)n, as_peer(&zero),
+                            as_peer(other), (int)n));
     }
     void fill(int64_t n, int64_t count) const
     {

@@ -47,6 +47,9 @@ typedef struct front_watch {
     int (*cancelled)(const void *user); /* called from several threads */
     const void *user;
     _Atomic int stopped;
+    void (*worked)(void *work, double flops); /* told of each tile of a large update, called from
+                                                 several threads; NULL: nobody counts */
+    void *work;
 } front_watch;
 
 static inline int front_stopped(front_watch *watch)
@@ -65,6 +68,14 @@ static inline int front_stopped(front_watch *watch)
 static inline int front_panel_stopped(front_watch *watch, int64_t m, int64_t k)
 {
     return m * k >= WATCHED_ENTRIES && front_stopped(watch);
+}
+
+/* A tile of an update of order m by k pivots is done; diagonal: without the entries above it. */
+static inline void front_worked(front_watch *watch, int64_t m, int64_t k, int rows, int columns,
+                                int diagonal)
+{
+    if (watch && watch->worked && front_is_large(m, k))
+        watch->worked(watch->work, (2.0 * rows - (diagonal ? columns : 0)) * columns * (double)k);
 }
 
 /* What the pivots of a front were. */

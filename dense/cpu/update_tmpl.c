@@ -93,6 +93,7 @@ void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int
                 else
                     NAME(product_here)()(hermitian, 0, rows, columns, inner, l + i, m, w_tile, ldw,
                                          1, c, m);
+                front_worked(watch, m, inner, rows, columns, i == j);
             }
         }
     }
@@ -172,9 +173,11 @@ void NAME(front_contribution)(const front_pivots *f, int k, scalar *cb, scalar *
             const int rows = i + TILE_ROWS < r ? TILE_ROWS : r - i;
             scalar *c = cb + cb_column(r, j) + i;
 #pragma omp task if (front_is_large(r, p)) firstprivate(i, j, rows, columns, ldc, c)
-            if (!front_panel_stopped(watch, r, p))
+            if (!front_panel_stopped(watch, r, p)) {
                 contribution_tile(f, i, rows, j, columns, c, ldc,
                                   scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
+                front_worked(watch, r, p, rows, columns, i == j);
+            }
         }
     }
 #pragma omp taskwait

@@ -27,6 +27,4 @@ extern "C" {
     FAIL(why, status, "%s wanted %lld bytes of page-locked memory: %s", object, \
          (long long)(wanted_bytes), sentence)
 
-#define BUILT_WITHOUT_CUDA(why) FAIL(why, LIBSOLVER_NOT_BUILT, "built without CUDA")
-
 #endif

@@ -32,8 +32,8 @@ extern "C" void device_values_close(device_values *v)
     const current_device here(v->device);
     device_buffer_free(&v->value);
     device_buffer_free(&v->summed);
-    cudaFreeHost(v->unsound);
-    v->unsound = nullptr;
+    cudaFreeHost(v->flaws);
+    v->flaws = nullptr;
 }
 
 extern "C" int64_t device_values_bytes(const device_values *v)
@@ -102,11 +102,11 @@ template <typename T> static __device__ bool is_real(T a)
 
 /* sum := the values given of each entry, one after the other. */
 template <typename T>
-static __global__ void sum_kernel(value_sums s, const T *given, T *sum, int *unsound)
+static __global__ void sum_kernel(value_sums s, const T *given, T *sum, value_flaws *flaws)
 {
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                   step = (int64_t)gridDim.x * blockDim.x;
-    bool is_sound = true;
+    bool finite = true, symmetric = true;
     for (int64_t p = first; p < s.entries; p += step) {
         T lower = {}, upper = {};
         bool is_mirrored = false;
@@ -122,18 +122,20 @@ static __global__ void sum_kernel(value_sums s, const T *given, T *sum, int *uns
                 } else
                     lower = lower + conjugate_if(v, s.conjugates);
             }
-        is_sound &= is_finite(lower) && is_finite(upper) &&
-                    (!is_mirrored || is_equal(upper, conjugate_if(lower, s.is_hermitian)));
+        finite &= is_finite(lower) && is_finite(upper);
+        symmetric &= !is_mirrored || is_equal(upper, conjugate_if(lower, s.is_hermitian));
         sum[p] = lower;
     }
-    if (!is_sound)
-        *unsound = 1;
+    if (!finite)
+        flaws->nonfinite = 1;
+    if (!symmetric)
+        flaws->asymmetric = 1;
 }
 
 /* The diagonal of the sums, with a shift that is not NULL; value NULL: it is only looked at. */
 template <typename T>
 static __global__ void diagonal_kernel(value_sums s, const T *sum, const T *shift, T *value,
-                                       int *unsound)
+                                       value_flaws *flaws)
 {
     for (int j = (int)(blockIdx.x * blockDim.x + threadIdx.x); j < s.n;
          j += (int)(gridDim.x * blockDim.x)) {
@@ -141,8 +143,10 @@ static __global__ void diagonal_kernel(value_sums s, const T *sum, const T *shif
         const T entry = shift ? sum[p] + shift[j] : sum[p];
         if (value)
             value[p] = entry;
-        else if (!is_finite(entry) || (s.is_hermitian && !(is_real(sum[p]) && is_real(entry))))
-            *unsound = 1;
+        else if (!is_finite(entry))
+            flaws->nonfinite = 1;
+        else if (s.is_hermitian && !(is_real(sum[p]) && is_real(entry)))
+            flaws->asymmetric = 1;
     }
 }
 
@@ -164,11 +168,12 @@ extern "C" libsolver_status device_values_prepare(device_values *v, const value_
 {
     const current_device here(v->device);
     int64_t allocations = 0;
-    void *word = v->unsound;
-    if (!word)
-        TRY(page_locked_allocate(&word, sizeof(int), cudaHostAllocMapped | cudaHostAllocPortable,
-                                 "the sums of values", why));
-    v->unsound = static_cast<int *>(word);
+    void *flaws = v->flaws;
+    if (!flaws)
+        TRY(page_locked_allocate(&flaws, sizeof(value_flaws),
+                                 cudaHostAllocMapped | cudaHostAllocPortable, "the sums of values",
+                                 why));
+    v->flaws = static_cast<value_flaws *>(flaws);
     return with_type(v->type, [&](auto one) {
         using T = decltype(one);
         uploader measured, u;
@@ -187,6 +192,11 @@ extern "C" libsolver_status device_values_prepare(device_values *v, const value_
     });
 }
 
+static bool has_flaws(const device_values *v)
+{
+    return v->flaws->nonfinite || v->flaws->asymmetric;
+}
+
 /* Sums and their check; then, if nothing is wrong, the values. */
 template <typename T>
 static cudaError_t sum(const device_values *v, const void *given, const void *shift)
@@ -199,24 +209,24 @@ static cudaError_t sum(const device_values *v, const void *given, const void *sh
     const T *const shifts = shift ? on_device : none;
     cudaError_t error = cudaSuccess;
     const auto check = [&](cudaError_t e) { error = error == cudaSuccess ? e : error; };
-    *v->unsound = 0;
+    *v->flaws = {};
     if (given)
         check(launch_kernel(sum_kernel<T>, shape_for(v->entries), stream, s,
-                            static_cast<const T *>(given), sums, v->unsound));
+                            static_cast<const T *>(given), sums, v->flaws));
     if (shift && s.n > 0)
         check(
             cudaMemcpyAsync(on_device, shift, (size_t)s.n * sizeof(T), cudaMemcpyDefault, stream));
     if (shift || s.is_hermitian)
         check(launch_kernel(diagonal_kernel<T>, shape_for(s.n), stream, s, (const T *)sums, shifts,
-                            none, v->unsound));
+                            none, v->flaws));
     check(cudaStreamSynchronize(stream));
-    if (error != cudaSuccess || *v->unsound)
+    if (error != cudaSuccess || has_flaws(v))
         return error;
     if (bytes > 0)
         check(cudaMemcpyAsync(value, sums, bytes, cudaMemcpyDeviceToDevice, stream));
     if (shift)
         check(launch_kernel(diagonal_kernel<T>, shape_for(s.n), stream, s, (const T *)sums, shifts,
-                            value, v->unsound));
+                            value, v->flaws));
     return error;
 }
 
@@ -226,7 +236,34 @@ extern "C" libsolver_status device_values_sum(const device_values *v, const void
     const current_device here(v->device);
     return with_type(v->type, [&](auto one) {
         const cudaError_t error = sum<decltype(one)>(v, given, shift);
-        *is_sound = error == cudaSuccess && !*v->unsound;
+        *is_sound = error == cudaSuccess && !has_flaws(v);
         return LAUNCH_STATUS(error, "summing the values of the matrix on the device", why);
+    });
+}
+
+/* Sums, their check and the values. */
+template <typename T>
+static cudaError_t replace(const device_values *v, const void *given, value_flaws *flaws)
+{
+    const value_sums &s = v->sums;
+    T *const sums = static_cast<T *>(v->sum), *const none = nullptr;
+    cudaError_t error = launch_kernel(sum_kernel<T>, shape_for(v->entries), v->stream, s,
+                                      static_cast<const T *>(given), sums, flaws);
+    if (error == cudaSuccess && s.is_hermitian)
+        error = launch_kernel(diagonal_kernel<T>, shape_for(s.n), v->stream, s, (const T *)sums,
+                              (const T *)none, none, flaws);
+    return error == cudaSuccess && v->entries > 0
+               ? cudaMemcpyAsync(v->value.at, sums, (size_t)v->entries * sizeof(T),
+                                 cudaMemcpyDeviceToDevice, (cudaStream_t)v->stream)
+               : error;
+}
+
+extern "C" libsolver_status device_values_replace(const device_values *v, const void *given,
+                                                  value_flaws *flaws, message *why)
+{
+    const current_device here(v->device);
+    return with_type(v->type, [&](auto one) {
+        return LAUNCH_STATUS(replace<decltype(one)>(v, given, flaws),
+                             "launching the sums of values on the device", why);
     });
 }

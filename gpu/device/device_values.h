@@ -29,6 +29,12 @@ typedef struct value_sums {
     int conjugates, is_hermitian; /* see value_map */
 } value_sums;
 
+/* What is wrong with values, set by kernels that meet it: one is not finite; a mirror image is
+ * none, or a Hermitian diagonal is not real. */
+typedef struct value_flaws {
+    int nonfinite, asymmetric;
+} value_flaws;
+
 typedef struct device_values {
     environment *env;
     int device;
@@ -40,7 +46,7 @@ typedef struct device_values {
     value_sums sums;      /* sizes, and the places of arrays on the device */
     device_buffer summed; /* tables, then the sums, without a shift, and room for a shift */
     void *sum, *shift;
-    int *unsound; /* page-locked: set by a kernel that meets a value that is not good */
+    value_flaws *flaws; /* page-locked, of the values summed last */
 } device_values;
 
 /* Memory for `entries` of them on env's device.  OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and
@@ -58,17 +64,25 @@ libsolver_status device_values_put(const device_values *v, const void *values, m
 libsolver_status device_values_take(device_values *v, const value_map *map, const int64_t *start,
                                     int32_t n, const void *given, const void *shift, int *is_sound,
                                     message *why);
+/* The same without a shift and without a wait: the values are replaced, good or not, and *flaws, on
+ * the device, is set but never cleared.  The first call of either takes memory and waits for that.
+ */
+libsolver_status device_values_take_async(device_values *v, const value_map *map,
+                                          const int64_t *start, int32_t n, const void *given,
+                                          value_flaws *flaws, message *why);
 /* To host memory: what is factorized; the sums without a shift.  Waits. */
 libsolver_status device_values_get(const device_values *v, void *values, message *why);
 libsolver_status device_values_get_sums(const device_values *v, void *values, message *why);
 int64_t device_values_bytes(const device_values *v); /* on the device */
 
-/* What device_values_take needs of CUDA: its memory, with tables from the host, and the launches.
+/* What these need of CUDA: memory, with tables from the host, and the launches.
  */
 libsolver_status device_values_prepare(device_values *v, const value_sums *sums, int64_t given,
                                        message *why);
 libsolver_status device_values_sum(const device_values *v, const void *given, const void *shift,
                                    int *is_sound, message *why);
+libsolver_status device_values_replace(const device_values *v, const void *given,
+                                       value_flaws *flaws, message *why);
 
 #ifdef __cplusplus
 }

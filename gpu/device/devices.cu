@@ -31,6 +31,26 @@ extern "C" libsolver_status gpu_device_describe(int i, gpu_device *device, messa
     return LIBSOLVER_OK;
 }
 
+/* There is code for a device if there is some of this. */
+static __global__ void nothing() {}
+
+extern "C" libsolver_status gpu_device_check(int i, message *why)
+{
+    gpu_device device;
+    TRY(gpu_device_describe(i, &device, why));
+    TRY(gpu_device_suits(i, &device, why));
+    const current_device here(i);
+    cudaFuncAttributes attributes;
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, nothing);
+    if (error != cudaErrorNoKernelImageForDevice && error != cudaErrorUnsupportedPtxVersion)
+        return LAUNCH_STATUS(error, "looking for code for a device", why);
+    cudaGetLastError();
+    return FAIL(why, LIBSOLVER_NOT_BUILT,
+                "this build has no code for device %d, %.60s, of compute capability %d.%d: see its "
+                "option gpu_arch",
+                i, device.name, device.compute_major, device.compute_minor);
+}
+
 extern "C" libsolver_status gpu_device_read(int device, void *stream, const void *from,
                                             int64_t bytes, void *to, message *why)
 {

@@ -5,7 +5,7 @@
 
 #include "dense/cuda/device/cholesky.cuh"
 #include "dense/cuda/device/invert.cuh"
-#include "dense/cuda/device/progress.cuh"
+#include "gpu/device/waits.cuh"
 #include "gpu/factor/outcome.h"
 #include "gpu/factor/waits.h"
 
@@ -55,38 +55,13 @@ template <typename T> struct common_arguments {
 template <typename T, typename K = definite> struct factor_arguments : common_arguments<T>, K {
 };
 
-/* Of a kernel that may begin while the one before it ends: what comes before this call reads tables
- * alone; the next kernel may begin from now on. */
-__device__ __forceinline__ void wait_for_kernel_before()
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-
-__device__ __forceinline__ uint64_t nanoseconds()
-{
-    uint64_t now;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    return now;
-}
-
 /* A thread waits until a word is at least that; what was written before it was told is there for
  * all threads of the block, or the warp, behind their next barrier. */
 template <typename T, typename K>
 __device__ __forceinline__ void wait_for_word(const factor_arguments<T, K> &a, int word,
                                               unsigned least)
 {
-    const unsigned *const at = a.word + word;
-    uint64_t begin = 0;
-    for (unsigned tries = 1; progress_seen(at) < least; tries++)
-        if (tries % 64 == 0) {
-            const uint64_t now = nanoseconds();
-            begin = begin ? begin : now;
-            if (*(volatile int *)&a.outcome->gave_up)
-                return;
-            if (now - begin > a.patience)
-                *(volatile int *)&a.outcome->gave_up = 1;
-        }
+    wait_until(a.word + word, least, &a.outcome->gave_up, a.patience);
 }
 
 template <typename T, typename K>

@@ -472,9 +472,10 @@ static factor_places<T> places_of(const device_factorizer *f, const factor_progr
     return there;
 }
 
-/* Streams that are captured together, and what forks and joins them. */
+/* Streams that are captured together, and what forks and joins them; or one that is given. */
 struct branches {
     int multiprocessors = 1;
+    bool are_own = true;
     bool overlaps = false; /* the kernel before on the first stream lets the next one begin
                               (wait_for_kernel_before), which waits where it needs it */
     enum { COUNT = 3 };
@@ -482,11 +483,15 @@ struct branches {
     cudaEvent_t event[COUNT] = {};
     cudaError_t error = cudaSuccess;
 
+    explicit branches(cudaStream_t given) : are_own(false)
+    {
+        stream[0] = given;
+        count_multiprocessors();
+    }
     branches()
     {
-        int least = 0, greatest = 0, device = 0;
-        check(cudaGetDevice(&device));
-        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+        int least = 0, greatest = 0;
+        count_multiprocessors();
         check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
         for (int q = 0; q < COUNT; q++) {
             check(cudaStreamCreateWithPriority(stream + q, cudaStreamNonBlocking,
@@ -496,7 +501,7 @@ struct branches {
     }
     ~branches()
     {
-        for (int q = 0; q < COUNT; q++) {
+        for (int q = 0; q < COUNT && are_own; q++) {
             if (event[q])
                 cudaEventDestroy(event[q]);
             if (stream[q])
@@ -507,6 +512,12 @@ struct branches {
     {
         if (error == cudaSuccess)
             error = e;
+    }
+    void count_multiprocessors()
+    {
+        int device = 0;
+        check(cudaGetDevice(&device));
+        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     }
     /* What is put on `to` from now on waits for what is on `from`. */
     void wait(int to, int from)
@@ -638,6 +649,18 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
     launch_overlapping(b, quasi_judge_kernel<T>, rows, a);
 }
 
+template <typename T>
+static void launch_factorization(branches *b, const device_factorizer *f, const factor_program *g,
+                                 const factorizer_arguments *given)
+{
+    const factor_places<T> there = places_of<T>(f, g, given);
+    launch_overlapping(b, factor_begin_kernel, {1, 1}, there.values.outcome, g->n);
+    if (f->parts > 0)
+        return launch_quasi_definite(b, g, there, given->by_levels);
+    launch_values(b, there.values);
+    launch_tasks(b, g, there.tasks, given->by_levels);
+}
+
 /* Captured in streams of their own: the caller's may be one that cannot be. */
 template <typename T>
 static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
@@ -646,19 +669,12 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
     branches b;
     cudaGraph_t captured = nullptr;
     cudaGraphExec_t graph = nullptr;
-    const factor_places<T> there = places_of<T>(f, g, given);
     if (b.error != cudaSuccess)
         return b.error;
     cudaError_t error = cudaStreamBeginCapture(b.stream[0], cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    launch_overlapping(&b, factor_begin_kernel, {1, 1}, there.values.outcome, g->n);
-    if (f->parts > 0)
-        launch_quasi_definite(&b, g, there, given->by_levels);
-    else {
-        launch_values(&b, there.values);
-        launch_tasks(&b, g, there.tasks, given->by_levels);
-    }
+    launch_factorization<T>(&b, f, g, given);
     error = cudaStreamEndCapture(b.stream[0], &captured);
     if (b.error != cudaSuccess)
         error = b.error;
@@ -682,6 +698,14 @@ extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const
                                                      message *why)
 {
     const current_device here(f->device);
+    cudaStreamCaptureStatus captures = cudaStreamCaptureStatusNone;
+    cudaStreamIsCapturing((cudaStream_t)f->stream, &captures);
+    if (captures == cudaStreamCaptureStatusActive && !given->by_levels)
+        return with_type(f->type, [&](auto one) {
+            branches b((cudaStream_t)f->stream);
+            launch_factorization<decltype(one)>(&b, f, g, given);
+            return LAUNCH_STATUS(b.error, "capturing the factorization", why);
+        });
     if (!f->graph || !same_arguments(&f->made_for, given)) {
         drop_graph(f);
         TRY(with_type(f->type, [&](auto one) {

@@ -48,8 +48,8 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
                                         const factor_pattern *pattern, libsolver_type type,
                                         message *why);
 /* Puts all launches on the stream as one graph, which is made anew only where an argument has
- * changed.  program: the one that was loaded last, of which only the levels and the kinds of tasks
- * are read here. */
+ * changed; one by one where the stream is being captured.  program: the one that was loaded last,
+ * of which only the levels and the kinds of tasks are read here. */
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
 /* The same with the times of all tasks, on the host: for each when it began and ended, by the

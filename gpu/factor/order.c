@@ -9,6 +9,7 @@
  * Steps of the schedule are tasks and, behind them, a gate for each front, which opens when all of
  * its children's blocks are there. */
 #include "gpu/factor/order.h"
+#include "base/heap.h"
 #include "gpu/factor/waits.h"
 
 /* Measured on an H200, nanoseconds: what a task takes beside its products, and a product of a panel
@@ -28,16 +29,6 @@ double factor_small_seconds(int32_t m, int32_t k)
     return m <= FACTOR_TINY_ROWS ? 4e-6 + 0.2e-6 * k : 5e-6 + 0.15e-6 * k + 2e-10 * m * m;
 }
 
-typedef struct heap_entry {
-    int64_t key; /* least first, of equal ones the least step */
-    int32_t step;
-} heap_entry;
-
-typedef struct heap {
-    heap_entry *entry;
-    int32_t count;
-} heap;
-
 typedef struct scheduler {
     const factor_pattern *pattern;
     const factor_program *program;
@@ -53,36 +44,6 @@ typedef struct scheduler {
     int64_t bucket; /* ns; ways are told apart by so much */
     int32_t *order; /* out: as they are begun */
 } scheduler;
-
-static int comes_before(heap_entry a, heap_entry b)
-{
-    return a.key < b.key || (a.key == b.key && a.step < b.step);
-}
-
-static void heap_push(heap *h, heap_entry e)
-{
-    int32_t at = h->count++;
-    while (at > 0 && comes_before(e, h->entry[(at - 1) / 2])) {
-        h->entry[at] = h->entry[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    h->entry[at] = e;
-}
-
-static heap_entry heap_pop(heap *h)
-{
-    const heap_entry first = h->entry[0], last = h->entry[--h->count];
-    int32_t at = 0;
-    for (int32_t child; (child = 2 * at + 1) < h->count; at = child) {
-        if (child + 1 < h->count && comes_before(h->entry[child + 1], h->entry[child]))
-            child++;
-        if (!comes_before(h->entry[child], last))
-            break;
-        h->entry[at] = h->entry[child];
-    }
-    h->entry[at] = last;
-    return first;
-}
 
 /* ---- Who waits for whom ---------------------------------------------------------------------- */
 
@@ -283,13 +244,13 @@ static void schedule(scheduler *s, int32_t blocks)
             end_wait(s, q);
     while (s->ready.count > 0 || s->running.count > 0) {
         while (s->ready.count > 0 && s->running.count < blocks) {
-            const int32_t t = heap_pop(&s->ready).step;
+            const int32_t t = heap_pop(&s->ready).number;
             s->order[begun++] = t;
             heap_push(&s->running, (heap_entry){now + s->ns[t] + WAIT_NS, t});
         }
         const heap_entry ended = heap_pop(&s->running);
         now = ended.key;
-        end_step(s, ended.step);
+        end_step(s, ended.number);
     }
 }
 

@@ -2,9 +2,9 @@
  * are given has before its tasks and behind them
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Before: the scaling of the CPU's L D L^T, which makes the largest entry of each row about one; its
- * sweeps are launches of one kernel [Ruiz 2001].  Behind: L gets a unit diagonal, D its pivots, and
- * pivots are compared with what was assembled into their rows. */
+ * Before: the scaling of the CPU's L D L^T, which makes the largest entry of each row about one;
+ * its sweeps are launches of one kernel [Ruiz 2001].  Behind: L gets a unit diagonal, D its pivots,
+ * and pivots are compared with what was assembled into their rows. */
 #ifndef GPU_FACTOR_QUASI_DEFINITE_CUH
 #define GPU_FACTOR_QUASI_DEFINITE_CUH
 
@@ -18,8 +18,8 @@ struct panel_part {
 enum { PART_ROWS = 64, PART_COLUMNS = 32, EQUILIBRATION_SWEEPS = 8 };
 
 template <typename T> struct quasi_arguments {
-    value_arguments<T> values; /* diagonal: largest entries of the rows of the scaled matrix */
-    int32_t *row_of_entry;     /* of the number of a diagonal entry, its row of P A P^T */
+    value_arguments<T> values;   /* diagonal: largest entries of the rows of the scaled matrix */
+    int32_t *row_of_entry;       /* of the number of a diagonal entry, its row of P A P^T */
     real_of<T> *scale, *largest; /* n of two and of three sweeps in turn */
     double *sum;                 /* n: of |L|^2 by rows, without the diagonal */
     const factor_front *front;
@@ -75,8 +75,9 @@ static __global__ void quasi_sweep_kernel(const __grid_constant__ quasi_argument
                   step = (int64_t)gridDim.x * blockDim.x;
     wait_for_kernel_before();
     const bool equilibrates = is_to_equilibrate(v);
-    const R *const before = a.scale + (q + 1) % 2 * (int64_t)v.n,
-                   *const seen = a.largest + (q + 2) % 3 * (int64_t)v.n;
+    const R *const before = a.scale + (q + 1) % 2 * (int64_t)v.n, *const seen =
+                                                                      a.largest +
+                                                                      (q + 2) % 3 * (int64_t)v.n;
     R *const largest = a.largest + q % 3 * (int64_t)v.n;
     const auto scale_of = [&](int k) -> R {
         if (q == 0)
@@ -110,9 +111,9 @@ static __global__ void quasi_values_kernel(const __grid_constant__ quasi_argumen
     wait_for_kernel_before();
     for (int64_t e = first; e < v.entries; e += step) {
         const factor_source from = v.source[e];
-        v.value[e] = times_real(conjugate_if(v.given[from.value >> 1], from.value & 1),
-                                scale[a.row_of_entry[from.column]] *
-                                    scale[a.row_of_entry[from.row]]);
+        v.value[e] =
+            times_real(conjugate_if(v.given[from.value >> 1], from.value & 1),
+                       scale[a.row_of_entry[from.column]] * scale[a.row_of_entry[from.row]]);
     }
     for (int64_t w = first; w < v.words; w += step)
         v.word[w] = 0;

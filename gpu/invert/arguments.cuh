@@ -6,14 +6,18 @@
 #include "dense/cuda/device/scalar.cuh"
 #include "gpu/invert/device_invert.h"
 #include "gpu/device/inverse_pivot.cuh"
+#include "gpu/device/waits.cuh"
 
 /* The arrays of invert_pattern and what they are applied to, all on the device. */
 template <typename T> struct invert_arguments {
     const T *panel, *d, *e; /* d, e: n, by positions */
     T *values, *workspace;
-    real_of<T> *sums, *turned;    /* SQUARE for each strip: row sums of |M|, then of |G|; of |D|
-                                     |L_K^T| |G| */
-    double *growth, *root_growth; /* of small groups, then of strips */
+    real_of<T> *sums, *root_sums, *turned; /* SQUARE for each strip: row sums of |M|; of |G|; of
+                                              |D| |L_K^T| |G| */
+    double *growth, *root_growth;          /* of small groups, then of strips */
+    gathered_growth *gathered;
+    unsigned *done, *drawn; /* tasks: done, of each tiled group; drawn, of batches */
+    uint64_t patience;      /* ns */
     const invert_piece *piece;
     const int32_t *map, *column_piece, *column, *z_row, *pivot_at16, *pivot_position;
     const small_group *small;
@@ -22,6 +26,7 @@ template <typename T> struct invert_arguments {
     const root_tile *root;
     const product_item *item;
     const invert_part *part;
+    const invert_task *task;
     int32_t n, smalls;
     bool hermitian, cholesky;
 };
@@ -38,6 +43,15 @@ template <typename T> __device__ __forceinline__ real_of<T> modulus(T a)
 __device__ __forceinline__ double worse(double a, double b)
 {
     return a != a || a >= b ? a : b;
+}
+
+/* One thread: most := the greater one. */
+__device__ __forceinline__ void gather_growth(uint64_t *word, double growth)
+{
+    unsigned long long *most = reinterpret_cast<unsigned long long *>(word);
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(growth);
+    if (bits > *(volatile unsigned long long *)most)
+        atomicMax(most, bits);
 }
 
 /* The greatest of a warp's values; a NaN stays. */
@@ -62,8 +76,10 @@ __device__ __forceinline__ real_of<T> pivot_magnitude(const invert_arguments<T> 
 
 /* The rows of D^-1 that the values keep, a thread for each column of the groups. */
 template <typename T>
-__global__ void __launch_bounds__(256) invert_pivots_kernel(invert_arguments<T> a)
+__global__ void __launch_bounds__(256)
+    invert_pivots_kernel(const __grid_constant__ invert_arguments<T> a)
 {
+    wait_for_kernel_before();
     constexpr int STEP = 2 * sizeof(T) > 16 ? 2 : 16 / (int)sizeof(T);
     const int32_t q = (int32_t)(blockIdx.x * 256 + threadIdx.x),
                   at16 = q < a.n ? a.pivot_at16[q] : -1;

@@ -3,14 +3,20 @@
 #include "gpu/invert/device_invert.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
-#include "gpu/invert/product.cuh"
 #include "gpu/invert/small.cuh"
+#include "gpu/invert/tasks.cuh"
+#include <cstring>
 
 extern "C" void device_inverter_drop(device_inverter *f)
 {
     const current_device here(f->device);
     device_buffer_free(&f->pattern);
     device_buffer_free(&f->workspace);
+    for (void **event : {&f->start, &f->stop}) {
+        if (*event)
+            cudaEventDestroy((cudaEvent_t)*event);
+        *event = nullptr;
+    }
 }
 
 /* ---- The pattern ----------------------------------------------------------------------------- */
@@ -31,6 +37,7 @@ static void put_pattern(uploader *u, const invert_pattern *p, invert_arguments<T
     a->root = u->put(p->root, p->root_tiles);
     a->item = u->put(p->item, p->items);
     a->part = u->put(p->part, p->parts);
+    a->task = u->put(p->task, p->tasks);
     a->n = p->n;
     a->smalls = p->smalls;
 }
@@ -55,121 +62,105 @@ extern "C" libsolver_status device_inverter_load(device_inverter *f, const inver
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-template <typename T>
-static cudaError_t launch_small(const device_inverter *f, const invert_pattern *p,
-                                const invert_arguments<T> &a)
-{
-    const int32_t below = p->smalls - p->small_roots;
+/* Seconds that a block waits for another before the inversion is given up. */
+constexpr int PATIENCE = 60;
+
+/* Launches on a stream, up to the first that fails; each may begin while the one before it ends. */
+struct launches {
+    void *stream;
     cudaError_t error = cudaSuccess;
-    if (below > 0)
-        error = launch_kernel(invert_small_kernel<T, false>,
-                              {below, SMALL_THREADS,
-                               small_shape<T>::bytes(p->small_scalars, p->small_columns)},
-                              f->stream, a, 0);
-    if (p->small_roots > 0 && error == cudaSuccess)
-        error = launch_kernel(invert_small_kernel<T, true>,
-                              {p->small_roots, SMALL_THREADS,
-                               small_shape<T>::bytes(3 * p->small_root_scalars, p->small_columns)},
-                              f->stream, a, below);
-    return error;
+    bool follows = true; /* the next kernel wants what the one before did */
+
+    template <typename... Parameters, typename... Arguments>
+    void add(void (*kernel)(Parameters...), launch_shape shape, Arguments... arguments)
+    {
+        shape.overlaps = true;
+        if (error == cudaSuccess)
+            error = launch_kernel(kernel, shape, stream, arguments...);
+    }
+};
+
+__global__ void __launch_bounds__(256) invert_begin_kernel(unsigned *word, int32_t words)
+{
+    wait_for_kernel_before();
+    const int32_t q = (int32_t)(blockIdx.x * 256 + threadIdx.x);
+    if (q < words)
+        word[q] = 0;
+}
+
+template <typename T, int SHARE, bool ROOT>
+static void launch_small(launches *l, const invert_arguments<T> &a, const small_groups &of,
+                         int32_t *first)
+{
+    const int areas = ROOT ? 3 : 1; /* roots have three squares */
+    if (of.count == 0)
+        return;
+    l->add(invert_small_kernel<T, SHARE, ROOT>,
+           {of.count, SMALL_THREADS, small_shape<T>::bytes(areas * of.scalars, of.columns)}, a,
+           *first, l->follows);
+    l->follows = false; /* that one lets the next begin when it has seen what the first did */
+    *first += of.count;
 }
 
 template <typename T>
-static cudaError_t launch_step(const device_inverter *f, const invert_launch &l,
-                               const invert_arguments<T> &a)
+static void launch_tasks(launches *l, const invert_arguments<T> &a, const invert_batch &batch,
+                         int32_t number, int multiprocessors)
 {
-    using shape = product_shape<T>;
-    switch (l.step) {
-    case INVERT_CLEAR:
-        return cudaMemsetAsync(a.workspace, 0, (size_t)l.bytes, (cudaStream_t)f->stream);
-    case INVERT_GATHER:
-        return launch_kernel(invert_gather_kernel<T>,
-                             {(int64_t)l.count * GATHER_BLOCKS, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_DIAGONAL:
-        return launch_kernel(invert_diagonal_kernel<T>, {l.count, STRIP_THREADS, DIAGONAL_BYTES<T>},
-                             f->stream, a, l.first);
-    case INVERT_MULTIPLY:
-        return launch_kernel(invert_multiply_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES},
-                             f->stream, a, l.first);
-    case INVERT_SCALE:
-        return launch_kernel(invert_scale_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_FINISH:
-        return launch_kernel(invert_finish_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_PACK:
-        return launch_kernel(invert_pack_kernel<T>,
-                             {(l.count + STRIP_WARPS - 1) / STRIP_WARPS, STRIP_THREADS}, f->stream,
-                             a, l.first, l.count);
-    case INVERT_GROWTH:
-        return launch_kernel(invert_growth_kernel<T, false>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_GRAM:
-        return launch_kernel(invert_gram_kernel<T>, {l.count, PRODUCT_THREADS, shape::BYTES},
-                             f->stream, a, l.first);
-    case INVERT_ROOT_SUMS:
-        return launch_kernel(invert_root_sums_kernel<T>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    case INVERT_ROOT_TRANSPOSED:
-        return launch_kernel(invert_root_transposed_kernel<T>, {l.count, STRIP_THREADS}, f->stream,
-                             a, l.first);
-    case INVERT_ROOT_GROWTH:
-        return launch_kernel(invert_growth_kernel<T, true>, {l.count, STRIP_THREADS}, f->stream, a,
-                             l.first);
-    }
-    return cudaErrorInvalidValue;
+    const int64_t room = (int64_t)multiprocessors * product_shape<T>::BLOCKS_EACH;
+    l->add(invert_tasks_kernel<T>,
+           {batch.count < room ? batch.count : room, STRIP_THREADS, task_shape<T>::BYTES}, a, batch,
+           number, l->follows || number > 0);
 }
 
 template <typename T>
 static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
-                              const invert_arguments<T> &a)
+                              const invert_arguments<T> &a, int32_t words)
 {
-    cudaError_t error = cudaSuccess;
-    for (int32_t q = 0; q < p->launches && error == cudaSuccess; q++)
-        error = launch_step(f, p->launch[q], a);
-    if (error == cudaSuccess)
-        error = launch_small(f, p, a);
-    if (!a.cholesky && p->n > 0 && error == cudaSuccess)
-        error = launch_kernel(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, f->stream, a);
-    return error;
+    launches l = {f->stream};
+    int32_t first = 0;
+    int multiprocessors = 1;
+    l.error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, f->device);
+    l.add(invert_begin_kernel, {(words + 255) / 256, 256}, reinterpret_cast<unsigned *>(a.gathered),
+          words);
+    if (!a.cholesky && p->n > 0)
+        l.add(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, a);
+    launch_small<T, 2, false>(&l, a, p->of_class[0], &first);
+    launch_small<T, 4, false>(&l, a, p->of_class[1], &first);
+    launch_small<T, SMALL_MOST_SHARE, false>(&l, a, p->of_class[2], &first);
+    launch_small<T, SMALL_MOST_SHARE, true>(&l, a, p->small_roots, &first);
+    for (int32_t q = 0; q < p->batches; q++)
+        launch_tasks(&l, a, p->batch[q], q, multiprocessors);
+    return l.error;
 }
 
-/* Measures the kernels of a stream by events. */
-struct stopwatch {
-    cudaEvent_t start = nullptr, stop = nullptr;
-    cudaStream_t stream;
-
-    explicit stopwatch(cudaStream_t stream) : stream(stream)
-    {
-        if (cudaEventCreate(&start) == cudaSuccess && cudaEventCreate(&stop) == cudaSuccess)
-            cudaEventRecord(start, stream);
+static cudaError_t mark(const device_inverter *f, void **event)
+{
+    cudaError_t error = cudaSuccess;
+    cudaEvent_t made = nullptr;
+    if (!f->is_timed)
+        return error;
+    if (!*event) {
+        error = cudaEventCreate(&made);
+        *event = made;
     }
-    ~stopwatch()
-    {
-        cudaEventDestroy(start);
-        cudaEventDestroy(stop);
-    }
-    /* once the stream has been waited for */
-    double seconds() const
-    {
-        float ms = 0;
-        return cudaEventElapsedTime(&ms, start, stop) == cudaSuccess ? 1e-3 * ms : 0;
-    }
-};
+    return error == cudaSuccess ? cudaEventRecord((cudaEvent_t)*event, (cudaStream_t)f->stream)
+                                : error;
+}
 
 template <typename T>
-static libsolver_status values_of(device_inverter *f, const device_factor *factor,
-                                  const invert_pattern *p, void *values, double *growth,
-                                  double *seconds, message *why)
+static libsolver_status launch_inversion(device_inverter *f, const device_factor *factor,
+                                         const invert_pattern *p, void *values, message *why)
 {
-    const cudaStream_t stream = (cudaStream_t)f->stream;
     const int64_t grown = p->smalls + p->strips;
     parts all;
     const int64_t rows = (int64_t)p->strips * SQUARE,
                   tiles = all.place(p->workspace * (int64_t)sizeof(T)),
-                  sums = all.place(2 * rows * (int64_t)sizeof(real_of<T>)),
-                  growths = all.place(2 * grown * (int64_t)sizeof(double));
+                  sums = all.place(3 * rows * (int64_t)sizeof(real_of<T>)),
+                  growths = all.place(2 * grown * (int64_t)sizeof(double)),
+                  gathered = all.place((int64_t)sizeof(gathered_growth)),
+                  counts = all.place((p->tiled_groups + p->batches) * (int64_t)sizeof(unsigned));
+    const int32_t words =
+        (int32_t)((counts - gathered) / (int64_t)sizeof(unsigned)) + p->tiled_groups + p->batches;
     invert_arguments<T> a = {};
     uploader there;
     there.base = static_cast<char *>(f->pattern.at);
@@ -183,29 +174,75 @@ static libsolver_status values_of(device_inverter *f, const device_factor *facto
     a.values = static_cast<T *>(values);
     a.workspace = reinterpret_cast<T *>(base + tiles);
     a.sums = reinterpret_cast<real_of<T> *>(base + sums);
-    a.turned = a.sums + rows;
+    a.root_sums = a.sums + rows;
+    a.turned = a.root_sums + rows;
     a.growth = reinterpret_cast<double *>(base + growths);
     a.root_growth = a.growth + grown;
+    a.gathered = reinterpret_cast<gathered_growth *>(base + gathered);
+    a.done = reinterpret_cast<unsigned *>(base + counts);
+    a.drawn = a.done + p->tiled_groups;
+    a.patience = (uint64_t)PATIENCE * 1000000000;
     a.hermitian = factor->shape.hermitian;
     a.cholesky = factor->shape.cholesky;
-    const stopwatch watch(stream);
-    const cudaError_t launched = launch_all(f, p, a);
-    cudaError_t error = cudaEventRecord(watch.stop, stream);
-    if (error == cudaSuccess && grown > 0)
-        error = cudaMemcpyAsync(growth, a.growth, (size_t)(2 * grown) * sizeof(double),
-                                cudaMemcpyDeviceToHost, stream);
-    const cudaError_t end = cudaStreamSynchronize(stream);
-    *seconds = watch.seconds();
-    TRY(CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why));
-    return LAUNCH_STATUS(launched, "launching the kernels that invert groups of columns", why);
+    f->growths = grown;
+    f->growth = a.growth;
+    f->gathered = a.gathered;
+    cudaError_t error = mark(f, &f->start);
+    if (error == cudaSuccess)
+        error = launch_all(f, p, a, words);
+    if (error == cudaSuccess)
+        error = mark(f, &f->stop);
+    return LAUNCH_STATUS(error, "launching the kernels that invert groups of columns", why);
 }
 
-extern "C" libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
-                                                const invert_pattern *pattern, void *values,
-                                                double *growth, double *seconds, message *why)
+extern "C" libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                                   const invert_pattern *pattern, void *values,
+                                                   int is_timed, message *why)
 {
     const current_device here(f->device);
+    f->is_timed = is_timed;
     return with_type(factor->shape.type, [&](auto one) {
-        return values_of<decltype(one)>(f, factor, pattern, values, growth, seconds, why);
+        return launch_inversion<decltype(one)>(f, factor, pattern, values, why);
     });
+}
+
+static double of_bits(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+extern "C" libsolver_status device_inverter_finish(const device_inverter *f, largest_growth *growth,
+                                                   double *seconds, message *why)
+{
+    const current_device here(f->device);
+    const cudaStream_t stream = (cudaStream_t)f->stream;
+    gathered_growth g;
+    float ms = 0;
+    cudaError_t error = cudaMemcpyAsync(&g, f->gathered, sizeof g, cudaMemcpyDeviceToHost, stream);
+    const cudaError_t end = cudaStreamSynchronize(stream);
+    TRY(CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why));
+    if (g.gave_up)
+        return FAIL(why, LIBSOLVER_CUDA, "a block of the inversion waited %d s for another",
+                    PATIENCE);
+    if (f->is_timed)
+        error = cudaEventElapsedTime(&ms, (cudaEvent_t)f->start, (cudaEvent_t)f->stop);
+    *growth = {of_bits(g.of_group), of_bits(g.of_root)};
+    *seconds = 1e-3 * ms;
+    return CUDA_STATUS(error, "inverting groups of columns", why);
+}
+
+extern "C" libsolver_status device_inverter_growths(const device_inverter *f, double *growth,
+                                                    message *why)
+{
+    const current_device here(f->device);
+    const cudaStream_t stream = (cudaStream_t)f->stream;
+    const size_t bytes = (size_t)(2 * f->growths) * sizeof(double);
+    if (bytes == 0)
+        return LIBSOLVER_OK;
+    const cudaError_t error =
+        cudaMemcpyAsync(growth, f->growth, bytes, cudaMemcpyDeviceToHost, stream);
+    const cudaError_t end = cudaStreamSynchronize(stream);
+    return CUDA_STATUS(error != cudaSuccess ? error : end, "inverting groups of columns", why);
 }

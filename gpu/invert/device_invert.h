@@ -17,9 +17,12 @@
  *
  * Diagonal blocks of two strips are inverted in shared memory; then diagonal blocks of twice the
  * size, again and again, by
- *     T = L21 X11,   X21 = -X22 T,
- * with all groups in each launch; then W = -L_R M, and G = M^T D^-1 M of roots.  Every sum has a
- * fixed order. */
+ *     T = L21 X11,   X21 = -X22 T;
+ * then W = -L_R M, and G = M^T D^-1 M of roots.  Every sum has a fixed order.
+ *
+ * One launch does all of that: blocks of threads draw tasks in their order, and wait until all of
+ * the steps before are done for the group at hand, which a word of each group counts.  A task comes
+ * behind those that it waits for, so that any number of blocks gets through. */
 #ifndef GPU_INVERT_DEVICE_INVERT_H
 #define GPU_INVERT_DEVICE_INVERT_H
 
@@ -50,8 +53,9 @@ typedef struct tiled_group {
     int32_t nb, k, column_start, first_strip;
     int32_t root;                   /* first of G's tiles in `root`; -1: G is not stored */
     int32_t root_rows, root_blocks; /* rows of such a tile, tiles side by side */
-    int32_t part, parts, reserved;  /* where x goes from the workspace; only for a group of middle
+    int32_t part, parts;            /* where x goes from the workspace; only for a group of middle
                                        size */
+    int32_t tile_rows;              /* strips, and tiles below them */
 } tiled_group;
 
 /* Rows [row, row + rows) and columns [column, column + columns) of a tile of x, whose entry (i, j)
@@ -81,34 +85,43 @@ enum { PRODUCT_T, PRODUCT_X, PRODUCT_W, PRODUCT_G };
 typedef struct product_item {
     int32_t group, kind, row, rows, column, columns, from, to;
 } product_item;
-enum { PRODUCT_ITEM_COLUMNS = 2 };
-/* Most rows of an item: complex sums need twice the registers. */
-static inline int product_item_rows(libsolver_type type)
-{
-    return type == LIBSOLVER_S || type == LIBSOLVER_D ? 4 : 2;
-}
+enum { PRODUCT_ITEM_ROWS = 4, PRODUCT_ITEM_COLUMNS = 2 }; /* most of an item */
 
-/* One launch, over strips, items or parts [first, first + count); INVERT_CLEAR: over `bytes` bytes
- * of the workspace. */
+/* What a block of threads does at a time, of one tiled group: strip, item or parts `number`. */
 typedef enum invert_step {
-    INVERT_CLEAR,     /* l := 0 */
-    INVERT_GATHER,    /* l := [L_K; L_R], by strips */
-    INVERT_DIAGONAL,  /* diagonal blocks of two strips, by strips */
+    INVERT_GATHER,    /* l := [L_K; L_R], in the columns of a part of a strip, INVERT_STRIP_PARTS of
+                         which make one: number is that of the part */
+    INVERT_DIAGONAL,  /* diagonal block of this strip and the next one */
     INVERT_MULTIPLY,  /* T, X, W by items */
-    INVERT_SCALE,     /* t := D^-1 M of roots, by strips */
+    INVERT_SCALE,     /* t := D^-1 M of a root, by strips */
     INVERT_FINISH,    /* row sums of |M|; rows of M in the order of the values; by strips */
-    INVERT_PACK,      /* x of groups of middle size from the workspace to the values, by parts */
+    INVERT_PACK,      /* x of a group of middle size from the workspace to the values: up to
+                         INVERT_PARTS parts, from this one on */
     INVERT_GROWTH,    /* row sums of |L_K| |M|, by strips */
     INVERT_GRAM,      /* G, by items */
-    INVERT_ROOT_SUMS, /* of roots: row sums of |G|, by strips, and here: */
+    INVERT_ROOT_SUMS, /* of a root: row sums of |G|, by parts of strips; and by strips: */
     INVERT_ROOT_TRANSPOSED, /* of |D| |L_K^T| |G| */
     INVERT_ROOT_GROWTH      /* of |L_K| |D| |L_K^T| |G| */
 } invert_step;
-typedef struct invert_launch {
-    invert_step step;
+enum { INVERT_STRIP_PARTS = 4, INVERT_PARTS = 8 };
+typedef struct invert_task {
+    int32_t step, number, group;
+    int32_t waits; /* until so many tasks of the group are done: those of all steps before */
+} invert_task;
+
+/* Tasks [first, first + count), which one launch carries out.  Batches use the same workspace, one
+ * after the other. */
+typedef struct invert_batch {
     int32_t first, count;
-    int64_t bytes;
-} invert_launch;
+} invert_batch;
+
+/* Small groups that are not roots with G come in classes by the leading dimensions of their tiles,
+ * which are k + r, rounded up: */
+enum { SMALL_CLASSES = 3 };
+static inline int small_class_rows(int c) /* at most so many in class c */
+{
+    return c == 0 ? 64 : c == 1 ? 128 : 256;
+}
 
 /* Number of tile (a, b) among the tiles of a group with nb strips. */
 #ifdef __cplusplus
@@ -121,15 +134,19 @@ constexpr /* so that device code may call it */
                   : (int64_t)nb * (nb + 1) / 2 + (int64_t)(a - nb) * nb + b;
 }
 
-/* All tables of a program, on the host; small_roots: the last of the small groups are roots whose
- * G is stored. */
+/* The small groups of a class, or small roots whose G is stored. */
+typedef struct small_groups {
+    int32_t count;
+    int32_t scalars, columns; /* largest k (k + r), largest k */
+} small_groups;
+
+/* All tables of a program, on the host.  Small groups stand class by class, roots whose G is stored
+ * last. */
 typedef struct invert_pattern {
-    int32_t n, pieces, smalls, tiled_groups, strips, root_tiles, items, parts, launches;
-    int32_t small_roots;
+    int32_t n, pieces, smalls, tiled_groups, strips, root_tiles, items, parts, tasks, batches;
+    small_groups of_class[SMALL_CLASSES], small_roots;
     int64_t maps;
-    int64_t workspace;                         /* scalars */
-    int32_t small_scalars, small_root_scalars; /* largest k (k + r), and k^2 of a small root */
-    int32_t small_columns;                     /* largest k of a small group */
+    int64_t workspace; /* scalars */
     const invert_piece *piece;
     const int32_t *map;
     /* length n, indexed by the columns of all groups, group by group: */
@@ -144,8 +161,21 @@ typedef struct invert_pattern {
     const root_tile *root;
     const product_item *item;
     const invert_part *part;
-    const invert_launch *launch;
+    const invert_task *task;
+    const invert_batch *batch;
 } invert_pattern;
+
+/* What an inversion leaves in the device's memory: the largest growth of a group, and of a root's
+ * G, as bits of doubles that are not negative, which are in order, a NaN's the last. */
+typedef struct gathered_growth {
+    uint64_t of_group, of_root;
+    int32_t gave_up, reserved; /* a block waited too long, and all others have stopped waiting */
+} gathered_growth;
+
+/* The largest growth of a group, and of a root's G; 0 where there is none. */
+typedef struct largest_growth {
+    double of_group, of_root;
+} largest_growth;
 
 /* Zeroed but for device and stream.  Buffers are used again by the next pattern and factor. */
 typedef struct device_inverter {
@@ -153,6 +183,12 @@ typedef struct device_inverter {
     void *stream;
     device_buffer pattern, workspace;
     int64_t allocations; /* of these, so far */
+    void *start, *stop;  /* events around the kernels of launches that are timed, from the first */
+    /* of the last launch: */
+    int is_timed;
+    int64_t growths;                 /* of small groups and strips, and as many of roots' G, ... */
+    const double *growth;            /* ... on the device: see device_inverter_growths */
+    const gathered_growth *gathered; /* on the device */
 } device_inverter;
 
 /* Copies the arrays of a pattern to the device, where they stay.  Like the other calls it leaves
@@ -160,14 +196,19 @@ typedef struct device_inverter {
  * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
 libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *pattern,
                                       message *why);
-/* Runs all launches and waits for their end.  pattern: the one that was loaded last, of which only
- * the counts and `launch` are read here.  values: the program's, on the device.  growth, on the
- * host: of each small group, then of each strip of the tiled groups; then the same of the roots' G,
- * undefined elsewhere.  seconds: of the kernels.  Nothing is allocated from the second call for a
- * pattern on. */
-libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
-                                     const invert_pattern *pattern, void *values, double *growth,
-                                     double *seconds, message *why);
+/* Puts all launches on the stream and waits for none.  pattern: the one that was loaded last, of
+ * which only the counts and batches are read here.  values: the program's, on the device.
+ * is_timed: the kernels are measured; not where the stream is captured.  Nothing is allocated from
+ * the second call for a pattern on, the first with is_timed apart. */
+libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                        const invert_pattern *pattern, void *values, int is_timed,
+                                        message *why);
+/* Waits for the end of that.  seconds: of the kernels, 0 if they were not measured. */
+libsolver_status device_inverter_finish(const device_inverter *f, largest_growth *growth,
+                                        double *seconds, message *why);
+/* After that, growth, 2 f->growths of them on the host: of each small group, then of each strip of
+ * the tiled groups; then the same of the roots' G, undefined elsewhere. */
+libsolver_status device_inverter_growths(const device_inverter *f, double *growth, message *why);
 /* Frees the memory on the device. */
 void device_inverter_drop(device_inverter *f);
 

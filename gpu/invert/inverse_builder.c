@@ -1,6 +1,7 @@
 /* gpu/invert/inverse_builder.c: the values of a program, computed on a device from a factor there
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/invert/inverse_builder.h"
+#include <string.h>
 #include <time.h>
 
 /* Of the workspace on the device. */
@@ -55,7 +56,7 @@ static void collect_growth(const invert_tables *t, int of_roots, const double *p
     if (of_roots)
         for (int32_t q = 0; q < p->smalls + p->tiled_groups; q++)
             growth[q] = 0;
-    for (int32_t q = of_roots ? p->smalls - p->small_roots : 0; q < p->smalls; q++)
+    for (int32_t q = of_roots ? p->smalls - p->small_roots.count : 0; q < p->smalls; q++)
         growth[t->of_small[q]] = part[q];
     for (int32_t q = 0; q < p->tiled_groups; q++) {
         if (of_roots && p->tiled[q].root < 0)
@@ -96,15 +97,25 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
     return status;
 }
 
-libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
-                                        double *root_growth, message *why)
+libsolver_status inverse_builder_launch(inverse_builder *b, void *values, message *why)
+{
+    return device_inverter_launch(&b->device, b->factor, &b->tables.pattern, values, 0, why);
+}
+
+libsolver_status inverse_builder_values(inverse_builder *b, void *values, double limit,
+                                        double *growth, double *root_growth,
+                                        largest_growth *largest, message *why)
 {
     const invert_tables *t = &b->tables;
     const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;
     double kernels = 0;
-    TRY(device_inverter_run(&b->device, b->factor, &t->pattern, values, b->growth, &kernels, why));
-    collect_growth(t, 0, b->growth, growth);
-    collect_growth(t, 1, b->growth + parts, root_growth);
+    TRY(device_inverter_launch(&b->device, b->factor, &t->pattern, values, 1, why));
+    TRY(device_inverter_finish(&b->device, largest, &kernels, why));
+    if (!(largest->of_group <= limit && largest->of_root <= limit)) {
+        TRY(device_inverter_growths(&b->device, b->growth, why));
+        collect_growth(t, 0, b->growth, growth);
+        collect_growth(t, 1, b->growth + parts, root_growth);
+    }
     b->info.kernels += kernels;
     b->info.workspace_bytes = b->device.workspace.bytes;
     return LIBSOLVER_OK;

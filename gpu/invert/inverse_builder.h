@@ -40,9 +40,13 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
                                       const pieces *p, const groups *g, const solve_plan *plan,
                                       message *why);
 /* invert_values (gpu/invert/invert.h) for that plan with the values on the device: tiles of every
- * group, and D^-1.  Nothing is allocated from the second time on. */
-libsolver_status inverse_builder_values(inverse_builder *b, void *values, double *growth,
-                                        double *root_growth, message *why);
+ * group, and D^-1.  growth, root_growth: only filled where one of them is past the limit; largest:
+ * of either.  Nothing is allocated from the second time on. */
+libsolver_status inverse_builder_values(inverse_builder *b, void *values, double limit,
+                                        double *growth, double *root_growth,
+                                        largest_growth *largest, message *why);
+/* The same without a wait: what it leaves stays on the device (device_inverter.gathered). */
+libsolver_status inverse_builder_launch(inverse_builder *b, void *values, message *why);
 /* Held on the device. */
 int64_t inverse_builder_bytes(const inverse_builder *b);
 

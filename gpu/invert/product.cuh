@@ -2,9 +2,9 @@
  * precision
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Two by two warps share an item; each has one column of tiles and half of the rows of them.  A
- * tile comes into shared memory as it is, by one bulk copy; square_at keeps the lanes' reads apart
- * along rows and columns, so that either operand may be transposed. */
+ * Four by two warps share an item, a tile for each.  A tile comes into shared memory as it is, by
+ * one bulk copy; square_at keeps the lanes' reads apart along rows and columns, so that either
+ * operand may be transposed. */
 #ifndef GPU_INVERT_PRODUCT_CUH
 #define GPU_INVERT_PRODUCT_CUH
 
@@ -12,32 +12,32 @@
 #include "dense/cuda/device/multiply.cuh"
 #include "gpu/invert/tiles.cuh"
 
-constexpr int PRODUCT_THREADS = 128, PRODUCT_STAGES = 2;
+constexpr int PRODUCT_STAGES = 4; /* at most */
 
 template <typename T> struct product_shape {
-    static constexpr int ROWS = scalar<T>::is_complex ? 1 : 2; /* tiles of a warp */
     static constexpr int PARTS = scalar<T>::is_complex ? 2 : 1;
-    /* of a stage: those on the left come first */
-    static constexpr int LEFT = 2 * ROWS, TILES = LEFT + PRODUCT_ITEM_COLUMNS;
+    /* of all stages: two of the largest items, more of smaller ones */
+    static constexpr int TILES = 2 * (PRODUCT_ITEM_ROWS + PRODUCT_ITEM_COLUMNS);
     static constexpr int TILE_BYTES = SQUARE_AREA * (int)sizeof(T);
     static constexpr int BARRIERS = 128;
-    static constexpr int BYTES = BARRIERS + PRODUCT_STAGES * TILES * TILE_BYTES;
-    static constexpr int BLOCKS_EACH = BYTES > 113 * 1024 ? 1 : 2; /* on a multiprocessor */
+    static constexpr int BYTES = BARRIERS + TILES * TILE_BYTES;
+    /* on a multiprocessor, by memory and registers */
+    static constexpr int BLOCKS_EACH = scalar<T>::is_complex ? 1 : 2;
+    static_assert(PRODUCT_ITEM_ROWS * PRODUCT_ITEM_COLUMNS == STRIP_WARPS, "a tile for each warp");
 };
 
-/* The sums of a warp: of tile p entry (g + 8 v + 16 m, 8 n + 2 t + e) is [p][m][n][2 v + e], g =
+/* The sums of a warp: entry (g + 8 v + 16 m, 8 n + 2 t + e) of its tile is [m][n][2 v + e], g =
  * lane div 4, t = lane mod 4. */
 template <typename T> struct item_sum {
-    using shape = product_shape<T>;
-    double part[shape::PARTS][shape::ROWS][2][4][4] = {};
+    double part[product_shape<T>::PARTS][2][4][4] = {};
 
-    __device__ __forceinline__ T entry(int p, int m, int n, int k) const
+    __device__ __forceinline__ T entry(int m, int n, int k) const
     {
         using R = real_of<T>;
         if constexpr (scalar<T>::is_complex)
-            return {(R)part[0][p][m][n][k], (R)part[1][p][m][n][k]};
+            return {(R)part[0][m][n][k], (R)part[1][m][n][k]};
         else
-            return (R)part[0][p][m][n][k];
+            return (R)part[0][m][n][k];
     }
 };
 
@@ -53,12 +53,11 @@ __device__ __forceinline__ void split(T v, bool conjugate, double &re, double &i
     }
 }
 
-/* sum += A_p B of tiles p with bit p of `there`; TURNED: A_p^T, or A_p^H. */
+/* sum += A B; TURNED: A^T B, or A^H B. */
 template <bool TURNED, typename T>
-__device__ __forceinline__ void multiply_tiles(item_sum<T> &sum, const T *left, const T *right,
-                                               unsigned there, bool conjugate)
+__device__ __forceinline__ void multiply_squares(item_sum<T> &sum, const T *left, const T *right,
+                                                 bool conjugate)
 {
-    using shape = product_shape<T>;
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, turn = 4 * (g & 3);
 #pragma unroll
     for (int k = 0; k < SQUARE; k += 8) {
@@ -70,31 +69,25 @@ __device__ __forceinline__ void multiply_tiles(item_sum<T> &sum, const T *left, 
                 split(right[(8 * n + g) * SQUARE + ((k + 4 * h + t) ^ turn)], false, b[0][n][h],
                       b[1][n][h]);
 #pragma unroll
-        for (int p = 0; p < shape::ROWS; p++) {
-            if (!(there >> p & 1))
-                continue;
-            const T *a = left + p * SQUARE_AREA;
+        for (int m = 0; m < 2; m++) {
+            double re[4], im[4];
 #pragma unroll
-            for (int m = 0; m < 2; m++) {
-                double re[4], im[4];
+            for (int v = 0; v < 2; v++)
 #pragma unroll
-                for (int v = 0; v < 2; v++)
+                for (int h = 0; h < 2; h++) {
+                    const int row = g + 8 * v + 16 * m;
+                    split(TURNED ? left[row * SQUARE + ((k + 4 * h + t) ^ turn)]
+                                 : left[(k + 4 * h + t) * SQUARE + (row ^ 4 * t)],
+                          conjugate, re[v + 2 * h], im[v + 2 * h]);
+                }
 #pragma unroll
-                    for (int h = 0; h < 2; h++) {
-                        const int row = g + 8 * v + 16 * m;
-                        split(TURNED ? a[row * SQUARE + ((k + 4 * h + t) ^ turn)]
-                                     : a[(k + 4 * h + t) * SQUARE + (row ^ 4 * t)],
-                              conjugate, re[v + 2 * h], im[v + 2 * h]);
-                    }
-#pragma unroll
-                for (int n = 0; n < 4; n++) {
-                    multiply_16x8x8(sum.part[0][p][m][n], re, b[0][n]);
-                    if constexpr (scalar<T>::is_complex) {
-                        const double minus[2] = {-b[1][n][0], -b[1][n][1]};
-                        multiply_16x8x8(sum.part[1][p][m][n], re, b[1][n]);
-                        multiply_16x8x8(sum.part[0][p][m][n], im, minus);
-                        multiply_16x8x8(sum.part[1][p][m][n], im, b[0][n]);
-                    }
+            for (int n = 0; n < 4; n++) {
+                multiply_16x8x8(sum.part[0][m][n], re, b[0][n]);
+                if constexpr (scalar<T>::is_complex) {
+                    const double minus[2] = {-b[1][n][0], -b[1][n][1]};
+                    multiply_16x8x8(sum.part[1][m][n], re, b[1][n]);
+                    multiply_16x8x8(sum.part[0][m][n], im, minus);
+                    multiply_16x8x8(sum.part[1][m][n], im, b[0][n]);
                 }
             }
         }
@@ -142,91 +135,97 @@ template <typename T, int KIND_G> struct product_operands {
     __device__ __forceinline__ void fetch(int c, T *stage, uint64_t *full) const
     {
         int tiles = 0;
-        for (int p = 0; p < shape::LEFT; p++)
+        for (int p = 0; p < item.rows; p++)
             tiles += has_left(p, c);
-        for (int q = 0; q < PRODUCT_ITEM_COLUMNS; q++)
+        for (int q = 0; q < item.columns; q++)
             tiles += has_right(q, c);
         inbox_expect(full, (unsigned)(tiles * shape::TILE_BYTES));
-        for (int p = 0; p < shape::LEFT; p++)
+        for (int p = 0; p < item.rows; p++)
             if (has_left(p, c))
                 inbox_copy(stage + p * SQUARE_AREA, left_at(p, c), shape::TILE_BYTES, full);
-        for (int q = 0; q < PRODUCT_ITEM_COLUMNS; q++)
+        for (int q = 0; q < item.columns; q++)
             if (has_right(q, c))
-                inbox_copy(stage + (shape::LEFT + q) * SQUARE_AREA, right_at(q, c),
-                           shape::TILE_BYTES, full);
+                inbox_copy(stage + (item.rows + q) * SQUARE_AREA, right_at(q, c), shape::TILE_BYTES,
+                           full);
     }
 };
 
-/* The sum of an item; each warp ends with its tiles, and the stages are free. */
-template <int KIND_G, typename T>
-__device__ __forceinline__ void product_multiply(item_sum<T> &sum,
-                                                 const product_operands<T, KIND_G> &o, char *shared,
-                                                 bool conjugate)
-{
-    using shape = product_shape<T>;
-    uint64_t *full = reinterpret_cast<uint64_t *>(shared);
-    T *stage = reinterpret_cast<T *>(shared + shape::BARRIERS);
-    const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS,
-              steps = o.item.to - o.item.from;
-    if (threadIdx.x == 0) {
+/* What products of a block share: barriers, one for each stage, which stay from item to item, with
+ * the phase of each that comes next; and the stages. */
+template <typename T> struct product_room {
+    uint64_t *full;
+    T *stage;
+    unsigned phases = 0; /* a bit for each stage */
+
+    __device__ __forceinline__ explicit product_room(char *shared)
+        : full(reinterpret_cast<uint64_t *>(shared)),
+          stage(reinterpret_cast<T *>(shared + product_shape<T>::BARRIERS))
+    {
+    }
+    /* One thread, before a barrier of the block. */
+    __device__ __forceinline__ void open() const
+    {
         for (int s = 0; s < PRODUCT_STAGES; s++)
             inbox_open(full + s);
-        for (int s = 0; s < PRODUCT_STAGES && s < steps; s++)
-            o.fetch(o.item.from + s, stage + s * shape::TILES * SQUARE_AREA, full + s);
     }
-    __syncthreads();
-    for (int step = 0; step < steps; step++) {
-        const int at = step % PRODUCT_STAGES, c = o.item.from + step;
-        T *here = stage + at * shape::TILES * SQUARE_AREA;
-        unsigned there = 0;
-        for (int p = 0; p < shape::ROWS; p++) /* of G no more than its lower triangle */
-            there |= (unsigned)(o.has_left(p0 + p, c) &&
-                                (!KIND_G || o.item.row + p0 + p >= o.item.column + q))
-                     << p;
-        inbox_wait(full + at, step / PRODUCT_STAGES & 1);
-        if (there && o.has_right(q, c))
-            multiply_tiles<KIND_G>(sum, here + p0 * SQUARE_AREA,
-                                   here + (shape::LEFT + q) * SQUARE_AREA, there, conjugate);
+};
+
+/* The sum of an item; each warp ends with its tile, and the stages are free. */
+template <int KIND_G, typename T>
+__device__ __forceinline__ void product_multiply(item_sum<T> &sum,
+                                                 const product_operands<T, KIND_G> &o,
+                                                 product_room<T> &room, bool conjugate)
+{
+    const int warp = threadIdx.x / 32, q = warp % 2, p = warp / 2, steps = o.item.to - o.item.from,
+              tiles = o.item.rows + o.item.columns, room_for = product_shape<T>::TILES / tiles,
+              stages = room_for < PRODUCT_STAGES ? room_for : PRODUCT_STAGES;
+    if (threadIdx.x == 0) {
+        copies_follow();
+        for (int s = 0; s < stages && s < steps; s++)
+            o.fetch(o.item.from + s, room.stage + s * tiles * SQUARE_AREA, room.full + s);
+    }
+    for (int step = 0, at = 0; step < steps; step++, at = at + 1 < stages ? at + 1 : 0) {
+        const int c = o.item.from + step;
+        T *here = room.stage + at * tiles * SQUARE_AREA;
+        inbox_wait(room.full + at, room.phases >> at & 1);
+        room.phases ^= 1u << at;
+        /* of G no more than its lower triangle */
+        if (o.has_left(p, c) && o.has_right(q, c) &&
+            (!KIND_G || o.item.row + p >= o.item.column + q))
+            multiply_squares<KIND_G>(sum, here + p * SQUARE_AREA,
+                                     here + (o.item.rows + q) * SQUARE_AREA, conjugate);
         __syncthreads();
-        if (threadIdx.x == 0 && step + PRODUCT_STAGES < steps)
-            o.fetch(c + PRODUCT_STAGES, here, full + at);
+        if (threadIdx.x == 0 && step + stages < steps)
+            o.fetch(c + stages, here, room.full + at);
     }
 }
 
 /* T, X and W. */
 template <typename T>
-__global__ void __launch_bounds__(PRODUCT_THREADS, product_shape<T>::BLOCKS_EACH)
-    invert_multiply_kernel(invert_arguments<T> a, int32_t first)
+__device__ __forceinline__ void multiply_item(const invert_arguments<T> &a, int number,
+                                              product_room<T> &room)
 {
-    extern __shared__ __align__(128) char shared[];
-    using shape = product_shape<T>;
-    const product_item item = a.item[first + blockIdx.x];
+    const product_item item = a.item[number];
     const tiled_group g = a.tiled[item.group];
     const product_operands<T, 0> o(a, g, item);
     item_sum<T> sum;
-    product_multiply(sum, o, shared, false);
-    const int warp = threadIdx.x / 32, q = warp % 2, p0 = warp / 2 * shape::ROWS,
-              lane = threadIdx.x % 32;
+    product_multiply(sum, o, room, false);
+    const int warp = threadIdx.x / 32, q = warp % 2, p = warp / 2, lane = threadIdx.x % 32;
     T *to = item.kind == PRODUCT_T ? tiles_t(a, g) : tiles_x(a, g);
     const bool negative = item.kind != PRODUCT_T;
-    if (q >= item.columns)
+    if (q >= item.columns || p >= item.rows)
         return;
+    T *tile = to + tile_number(g.nb, item.row + p, item.column + q) * SQUARE_AREA;
 #pragma unroll
-    for (int p = 0; p < shape::ROWS; p++) {
-        if (p0 + p >= item.rows)
-            continue;
-        T *tile = to + tile_number(g.nb, item.row + p0 + p, item.column + q) * SQUARE_AREA;
+    for (int m = 0; m < 2; m++)
 #pragma unroll
-        for (int m = 0; m < 2; m++)
+        for (int n = 0; n < 4; n++)
 #pragma unroll
-            for (int n = 0; n < 4; n++)
-#pragma unroll
-                for (int k = 0; k < 4; k++) {
-                    const T v = sum.entry(p, m, n, k);
-                    tile[square_at(lane / 4 + 8 * (k / 2) + 16 * m,
-                                   8 * n + 2 * (lane % 4) + k % 2)] = negative ? -v : v;
-                }
-    }
+            for (int k = 0; k < 4; k++) {
+                const T v = sum.entry(m, n, k);
+                tile[square_at(lane / 4 + 8 * (k / 2) + 16 * m, 8 * n + 2 * (lane % 4) + k % 2)] =
+                    negative ? -v : v;
+            }
 }
 
 /* One column of G in the values. */
@@ -250,49 +249,43 @@ template <typename T> struct root_column {
     }
 };
 
-/* G = M^T D^-1 M of roots: tiles of its lower triangle, to both of their places. */
+/* G = M^T D^-1 M of a root: tiles of its lower triangle, to both of their places. */
 template <typename T>
-__global__ void __launch_bounds__(PRODUCT_THREADS, product_shape<T>::BLOCKS_EACH)
-    invert_gram_kernel(invert_arguments<T> a, int32_t first)
+__device__ __forceinline__ void multiply_gram(const invert_arguments<T> &a, int number,
+                                              product_room<T> &room)
 {
-    extern __shared__ __align__(128) char shared[];
     using shape = product_shape<T>;
     constexpr int LD = SQUARE + 1;
-    static_assert(PRODUCT_THREADS / 32 * SQUARE * LD <= PRODUCT_STAGES * shape::TILES * SQUARE_AREA,
-                  "a tile for each warp");
-    const product_item item = a.item[first + blockIdx.x];
+    static_assert(STRIP_WARPS * SQUARE * LD <= shape::TILES * SQUARE_AREA, "a tile for each warp");
+    const product_item item = a.item[number];
     const tiled_group g = a.tiled[item.group];
     const product_operands<T, 1> o(a, g, item);
     item_sum<T> sum;
-    product_multiply(sum, o, shared, a.hermitian);
-    const int warp = threadIdx.x / 32, j = item.column + warp % 2, lane = threadIdx.x % 32;
-    T *out = reinterpret_cast<T *>(shared + shape::BARRIERS) + warp * SQUARE * LD;
+    product_multiply(sum, o, room, a.hermitian);
+    const int warp = threadIdx.x / 32, p = warp / 2, q = warp % 2, lane = threadIdx.x % 32,
+              i = item.row + p, j = item.column + q;
+    T *out = room.stage + warp * SQUARE * LD;
+    if (p >= item.rows || q >= item.columns || i < j)
+        return;
+    const invert_strip down = a.strip[g.first_strip + i], across = a.strip[g.first_strip + j];
 #pragma unroll
-    for (int p = 0; p < shape::ROWS; p++) {
-        const int i = item.row + warp / 2 * shape::ROWS + p;
-        if (i >= item.row + item.rows || j >= item.column + item.columns || i < j)
-            continue;
-        const invert_strip down = a.strip[g.first_strip + i], across = a.strip[g.first_strip + j];
+    for (int m = 0; m < 2; m++)
 #pragma unroll
-        for (int m = 0; m < 2; m++)
+        for (int n = 0; n < 4; n++)
 #pragma unroll
-            for (int n = 0; n < 4; n++)
-#pragma unroll
-                for (int k = 0; k < 4; k++)
-                    out[(lane / 4 + 8 * (k / 2) + 16 * m) * LD + 8 * n + 2 * (lane % 4) + k % 2] =
-                        sum.entry(p, m, n, k);
-        __syncwarp();
-        if (lane < across.width) {
-            const root_column<T> to(a, g, across.column + lane);
-            for (int row = 0; row < down.width; row++)
-                to.put(down.column + row, out[row * LD + lane]);
-        }
-        if (i > j && lane < down.width) {
-            const root_column<T> to(a, g, down.column + lane);
-            for (int row = 0; row < across.width; row++)
-                to.put(across.column + row, conjugate_if(out[lane * LD + row], a.hermitian));
-        }
-        __syncwarp();
+            for (int k = 0; k < 4; k++)
+                out[(lane / 4 + 8 * (k / 2) + 16 * m) * LD + 8 * n + 2 * (lane % 4) + k % 2] =
+                    sum.entry(m, n, k);
+    __syncwarp();
+    if (lane < across.width) {
+        const root_column<T> to(a, g, across.column + lane);
+        for (int row = 0; row < down.width; row++)
+            to.put(down.column + row, out[row * LD + lane]);
+    }
+    if (i > j && lane < down.width) {
+        const root_column<T> to(a, g, down.column + lane);
+        for (int row = 0; row < across.width; row++)
+            to.put(across.column + row, conjugate_if(out[lane * LD + row], a.hermitian));
     }
 }
 

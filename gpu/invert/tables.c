@@ -19,10 +19,19 @@ static int is_whole(const tables_builder *b, int32_t i)
            t->rows == t->columns + group_rows(b->g, i);
 }
 
-/* 0: small, 1: small root whose G is stored, 2: in tiles. */
+enum { RANK_ROOT = SMALL_CLASSES, RANK_TILES };
+
+/* The class of a small group, or one of these. */
 static int rank_of(const tables_builder *b, int32_t i)
 {
-    return !is_whole(b, i) ? 2 : group_is_root_with_inverse(b->g, i);
+    int c = 0;
+    if (!is_whole(b, i))
+        return RANK_TILES;
+    if (group_is_root_with_inverse(b->g, i))
+        return RANK_ROOT;
+    while (tiles_of(b, i)->ld > small_class_rows(c))
+        c++;
+    return c;
 }
 
 typedef struct ranked {
@@ -49,8 +58,7 @@ static libsolver_status order_groups(tables_builder *b)
         b->first_tile[b->plan->tile[q].group] = q;
     for (int32_t i = 0; i < count; i++) {
         list[i] = (ranked){rank_of(b, i), group_columns(b->g, i), i};
-        b->smalls += list[i].rank < 2;
-        b->small_roots += list[i].rank == 1;
+        b->smalls += list[i].rank < RANK_TILES;
     }
     qsort(list, (size_t)count, sizeof *list, by_rank);
     for (int32_t o = 0; o < count; o++)
@@ -112,19 +120,17 @@ static void place_pivots(tables_builder *b)
 
 static void add_small(tables_builder *b, int32_t i)
 {
-    invert_pattern *pattern = &b->t->pattern;
-    const int32_t k = group_columns(b->g, i), r = group_rows(b->g, i), m = k + r;
+    const int32_t k = group_columns(b->g, i), r = group_rows(b->g, i), rank = rank_of(b, i);
     const plan_tile *tile = tiles_of(b, i);
+    small_groups *of =
+        rank == RANK_ROOT ? &b->t->pattern.small_roots : &b->t->pattern.of_class[rank];
     const small_group s = {
         .at16 = tile->at16, .k = k, .r = r, .ld = tile->ld, .column_start = b->g->column_start[i]};
     buffer_put(&b->t->smalls, &s, (int64_t)sizeof s);
     add_pieces(b, i, NULL, k);
-    pattern->small_columns = k > pattern->small_columns ? k : pattern->small_columns;
-    if (!group_is_root_with_inverse(b->g, i))
-        pattern->small_scalars = m * k > pattern->small_scalars ? m * k : pattern->small_scalars;
-    else
-        pattern->small_root_scalars =
-            k * k > pattern->small_root_scalars ? k * k : pattern->small_root_scalars;
+    of->count++;
+    of->columns = k > of->columns ? k : of->columns;
+    of->scalars = k * (k + r) > of->scalars ? k * (k + r) : of->scalars;
 }
 
 /* ---- Groups in tiles ------------------------------------------------------------------------- */
@@ -264,9 +270,9 @@ static libsolver_status fill(tables_builder *b, int64_t limit)
     }
     if (t->tiled.failed)
         return LIBSOLVER_OUT_OF_MEMORY;
-    tables_add_launches(b, limit);
-    const buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips,
-                           &t->roots,  &t->items, &t->parts,  &t->launches};
+    tables_add_tasks(b, limit);
+    const buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips, &t->roots,
+                           &t->items,  &t->parts, &t->tasks,  &t->batches};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->failed)
             return LIBSOLVER_OUT_OF_MEMORY;
@@ -285,14 +291,14 @@ static void point(tables_builder *b)
     invert_pattern *p = &t->pattern;
     p->n = b->tree->n;
     p->smalls = b->smalls;
-    p->small_roots = b->small_roots;
     p->tiled_groups = b->g->count - b->smalls;
     p->pieces = entries(&t->pieces, sizeof(invert_piece));
     p->maps = t->map.length / (int64_t)sizeof(int32_t);
     p->root_tiles = entries(&t->roots, sizeof(root_tile));
     p->items = entries(&t->items, sizeof(product_item));
     p->parts = entries(&t->parts, sizeof(invert_part));
-    p->launches = entries(&t->launches, sizeof(invert_launch));
+    p->tasks = entries(&t->tasks, sizeof(invert_task));
+    p->batches = entries(&t->batches, sizeof(invert_batch));
     p->piece = (const invert_piece *)t->pieces.data;
     p->map = (const int32_t *)t->map.data;
     p->column_piece = t->column_piece;
@@ -306,7 +312,8 @@ static void point(tables_builder *b)
     p->root = (const root_tile *)t->roots.data;
     p->item = (const product_item *)t->items.data;
     p->part = (const invert_part *)t->parts.data;
-    p->launch = (const invert_launch *)t->launches.data;
+    p->task = (const invert_task *)t->tasks.data;
+    p->batch = (const invert_batch *)t->batches.data;
 }
 
 libsolver_status invert_tables_build(memory *m, const invert_input *input, int64_t limit,
@@ -333,7 +340,7 @@ libsolver_status invert_tables_build(memory *m, const invert_input *input, int64
     t->pivot_at16 = memory_new(m, n, sizeof(int32_t));
     t->pivot_position = memory_new(m, n, sizeof(int32_t));
     t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->roots.m = t->items.m =
-        t->parts.m = t->launches.m = m;
+        t->parts.m = t->tasks.m = t->batches.m = m;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (b.first_tile && b.order && b.place && b.padded && t->of_small && t->of_tiled &&
         t->column_piece && t->pivot_at16 && t->pivot_position)
@@ -351,7 +358,8 @@ libsolver_status invert_tables_build(memory *m, const invert_input *input, int64
 
 void invert_tables_trim(memory *m, invert_tables *t)
 {
-    buffer *all[] = {&t->pieces, &t->map, &t->smalls, &t->strips, &t->roots, &t->items, &t->parts};
+    buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips,
+                     &t->roots,  &t->items, &t->parts,  &t->tasks};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->m)
             buffer_free(all[q]);
@@ -364,7 +372,7 @@ void invert_tables_trim(memory *m, invert_tables *t)
 void invert_tables_free(memory *m, invert_tables *t)
 {
     invert_tables_trim(m, t);
-    buffer *all[] = {&t->tiled, &t->launches};
+    buffer *all[] = {&t->tiled, &t->batches};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->m)
             buffer_free(all[q]);

@@ -9,7 +9,7 @@
 typedef struct invert_tables {
     invert_pattern pattern;       /* its arrays are in these */
     int32_t *of_small, *of_tiled; /* the groups that they are */
-    buffer pieces, map, smalls, tiled, strips, roots, items, parts, launches;
+    buffer pieces, map, smalls, tiled, strips, roots, items, parts, tasks, batches;
     int32_t *column_piece, *pivot_at16, *pivot_position;
 } invert_tables;
 
@@ -27,7 +27,7 @@ typedef struct invert_input {
  * then. */
 libsolver_status invert_tables_build(memory *m, const invert_input *input, int64_t limit,
                                      invert_tables *t);
-/* Frees what only the device reads; counts, launches, tiled groups and numbers of groups stay. */
+/* Frees what only the device reads; counts, batches, tiled groups and numbers of groups stay. */
 void invert_tables_trim(memory *m, invert_tables *t);
 void invert_tables_free(memory *m, invert_tables *t);
 

@@ -15,14 +15,15 @@ typedef struct tables_builder {
     const int64_t *panel_at;
     invert_tables *t;
     int32_t *first_tile; /* groups */
-    int32_t *order; /* groups: small, small roots, then in tiles, each by columns, most first */
-    int32_t smalls, small_roots;
+    int32_t *order;      /* groups: small ones class by class, small roots, then in tiles, each by
+                            columns, most first */
+    int32_t smalls;
     int32_t *place;  /* n, by position: number in l of the rows below the group at hand */
     int32_t *padded; /* n, by columns of groups: padded column */
 } tables_builder;
 
-/* launches.c: places in the workspace, items and launches of the tiled groups, which are in the
+/* tasks.c: places in the workspace, items, tasks and batches of the tiled groups, which are in the
  * tables already; limit: bytes of workspace of a batch. */
-void tables_add_launches(tables_builder *b, int64_t limit);
+void tables_add_tasks(tables_builder *b, int64_t limit);
 
 #endif

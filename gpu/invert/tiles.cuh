@@ -9,8 +9,6 @@
 constexpr int STRIP_THREADS = 256, STRIP_WARPS = STRIP_THREADS / 32;
 constexpr int SQUARE_AREA = SQUARE * SQUARE;
 constexpr int SQUARE_SHARE = SQUARE_AREA / STRIP_THREADS;
-/* Blocks that gather a strip's columns. */
-constexpr int GATHER_BLOCKS = 4;
 
 template <typename T>
 __device__ __forceinline__ T *tiles_l(const invert_arguments<T> &a, const tiled_group &g)
@@ -44,26 +42,40 @@ template <typename T> __device__ __forceinline__ T of_row(T v, int row)
     return shuffle(v, row ^ 4 * (threadIdx.x / 32 & 3));
 }
 
-/* Entries of L from the panels to the tiles, which are zero; a warp for each column. */
-template <typename T>
-__global__ void __launch_bounds__(STRIP_THREADS)
-    invert_gather_kernel(invert_arguments<T> a, int32_t first)
+/* Entries of L from the panels to the tiles, zeros around them, in the columns of part `part` of a
+ * strip, one for each warp. */
+template <typename T> __device__ __forceinline__ void gather(const invert_arguments<T> &a, int part)
 {
-    const invert_strip strip = a.strip[first + blockIdx.x / GATHER_BLOCKS];
-    const int c = blockIdx.x % GATHER_BLOCKS * STRIP_WARPS + threadIdx.x / 32;
+    static_assert(INVERT_STRIP_PARTS * STRIP_WARPS == SQUARE, "a column for each warp");
+    constexpr int AHEAD = 8;
+    const invert_strip strip = a.strip[part / INVERT_STRIP_PARTS];
+    const tiled_group g = a.tiled[strip.group];
+    const int c = part % INVERT_STRIP_PARTS * STRIP_WARPS + threadIdx.x / 32,
+              lane = threadIdx.x % 32;
+    T *to = tiles_l(a, g);
+    for (int row = strip.number; row < g.tile_rows; row++)
+        to[tile_number(g.nb, row, strip.number) * SQUARE_AREA + c * SQUARE + lane] = T{};
+    __syncwarp();
     if (c >= strip.width)
         return;
-    const tiled_group g = a.tiled[strip.group];
     const invert_piece piece = a.piece[a.column_piece[g.column_start + strip.column + c]];
     const int j = strip.column + c - piece.column;
     const T *from = a.panel + piece.panel + (int64_t)j * piece.ld;
     const int32_t *map = a.map + piece.map;
-    T *to = tiles_l(a, g);
-#pragma unroll 4
-    for (int q = j + threadIdx.x % 32; q < piece.rows; q += 32) {
-        const int row = map[q];
-        to[tile_number(g.nb, row / SQUARE, strip.number) * SQUARE_AREA +
-           square_at(row % SQUARE, c)] = from[q];
+    for (int q = j + lane; q < piece.rows; q += 32 * AHEAD) {
+        T v[AHEAD];
+        int row[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            const bool is_there = q + 32 * k < piece.rows;
+            row[k] = is_there ? map[q + 32 * k] : -1;
+            v[k] = is_there ? from[q + 32 * k] : T{};
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            if (row[k] >= 0)
+                to[tile_number(g.nb, row[k] / SQUARE, strip.number) * SQUARE_AREA +
+                   square_at(row[k] % SQUARE, c)] = v[k];
     }
 }
 
@@ -100,19 +112,14 @@ template <typename T> __device__ __forceinline__ void square_store(const T *X, T
 
 template <typename T> constexpr int DIAGONAL_BYTES = 2 * TILE_AREA<T> * (int)sizeof(T);
 
-/* x := inv(l) of the diagonal block of strips a, a + 1, a even. */
+/* x := inv(l) of the diagonal block of strip s, whose number is even, and the next one. */
 template <typename T>
-__global__ void __launch_bounds__(STRIP_THREADS)
-    invert_diagonal_kernel(invert_arguments<T> a, int32_t first)
+__device__ __forceinline__ void invert_diagonal(const invert_arguments<T> &a, int s, char *shared)
 {
-    extern __shared__ __align__(128) char shared[];
     static_assert(TILE == 2 * SQUARE && TILE_THREADS == STRIP_THREADS,
                   "two strips are a tile of dense/");
-    const int32_t s = first + blockIdx.x;
     const invert_strip strip = a.strip[s];
     const int b = strip.number;
-    if (b % 2)
-        return;
     const tiled_group g = a.tiled[strip.group];
     const bool two = b + 1 < g.nb;
     T *l = tiles_l(a, g), *x = tiles_x(a, g), *D = reinterpret_cast<T *>(shared),
@@ -155,36 +162,41 @@ template <typename R> __device__ __forceinline__ R strip_sum(R mine)
 }
 
 /* Row sums of |M|; then its rows in the order of the values, and zeros past the width of a strip.
- */
+ * Tiles come some at a time. */
 template <typename T>
-__global__ void __launch_bounds__(STRIP_THREADS)
-    invert_finish_kernel(invert_arguments<T> a, int32_t first)
+__device__ __forceinline__ void finish_strip(const invert_arguments<T> &a, int s)
 {
-    const int32_t s = first + blockIdx.x;
+    constexpr int AHEAD = sizeof(T) == 16 ? 2 : 4;
     const invert_strip strip = a.strip[s];
     const tiled_group g = a.tiled[strip.group];
     const int row = strip_row();
     const int from = strip.reordered && row < strip.width
                          ? a.z_row[g.column_start + strip.column + row] - strip.column
                          : row;
-    T *x = tiles_x(a, g) + tile_number(g.nb, strip.number, 0) * SQUARE_AREA;
+    T *x = tiles_x(a, g) + tile_number(g.nb, strip.number, 0) * SQUARE_AREA + threadIdx.x;
     real_of<T> sum = 0;
-    for (int b = 0; b <= strip.number; b++, x += SQUARE_AREA) {
-        const bool cut = g.root < 0 && b == strip.number && strip.width < SQUARE;
-        T v[SQUARE_SHARE];
+    for (int b0 = 0; b0 <= strip.number; b0 += AHEAD, x += AHEAD * SQUARE_AREA) {
+        T v[AHEAD][SQUARE_SHARE];
 #pragma unroll
-        for (int u = 0; u < SQUARE_SHARE; u++)
-            v[u] = x[threadIdx.x + STRIP_THREADS * u];
+        for (int k = 0; k < AHEAD; k++)
 #pragma unroll
-        for (int u = 0; u < SQUARE_SHARE; u++)
-            sum += modulus(v[u]);
-        if (!strip.reordered && !cut)
-            continue;
+            for (int u = 0; u < SQUARE_SHARE; u++)
+                v[k][u] = b0 + k <= strip.number ? x[k * SQUARE_AREA + STRIP_THREADS * u] : T{};
 #pragma unroll
-        for (int u = 0; u < SQUARE_SHARE; u++) {
-            const T moved = of_row(v[u], from);
-            const bool outside = cut && (row >= strip.width || strip_column(u) >= strip.width);
-            x[threadIdx.x + STRIP_THREADS * u] = outside ? T{} : moved;
+        for (int k = 0; k < AHEAD; k++) {
+            const int b = b0 + k;
+            const bool cut = g.root < 0 && b == strip.number && strip.width < SQUARE;
+#pragma unroll
+            for (int u = 0; u < SQUARE_SHARE; u++)
+                sum += modulus(v[k][u]);
+            if (b > strip.number || (!strip.reordered && !cut))
+                continue;
+#pragma unroll
+            for (int u = 0; u < SQUARE_SHARE; u++) {
+                const T moved = of_row(v[k][u], from);
+                const bool outside = cut && (row >= strip.width || strip_column(u) >= strip.width);
+                x[k * SQUARE_AREA + STRIP_THREADS * u] = outside ? T{} : moved;
+            }
         }
     }
     sum = strip_sum(sum);
@@ -192,16 +204,18 @@ __global__ void __launch_bounds__(STRIP_THREADS)
         a.sums[(int64_t)s * SQUARE + threadIdx.x] = sum;
 }
 
-/* x of groups of middle size from the workspace to the values, a part for each warp. */
+/* x of a group of middle size from the workspace to the values: parts from `first` on, one for each
+ * warp. */
 template <typename T>
-__global__ void __launch_bounds__(STRIP_THREADS)
-    invert_pack_kernel(invert_arguments<T> a, int32_t first, int32_t count)
+__device__ __forceinline__ void pack_parts(const invert_arguments<T> &a, int group, int first)
 {
-    const int32_t number = (int32_t)blockIdx.x * STRIP_WARPS + (int32_t)threadIdx.x / 32;
-    if (number >= count)
+    static_assert(INVERT_PARTS == STRIP_WARPS, "a part for each warp");
+    const tiled_group g = a.tiled[group];
+    const int number = first + (int)threadIdx.x / 32;
+    if (number >= g.part + g.parts)
         return;
-    const invert_part q = a.part[first + number];
-    const T *from = tiles_x(a, a.tiled[q.group]) + (int64_t)q.tile * SQUARE_AREA;
+    const invert_part q = a.part[number];
+    const T *from = tiles_x(a, g) + (int64_t)q.tile * SQUARE_AREA;
     T *to = a.values + q.to;
     const bool by_rows = q.column_step == 1;
     const int length = (by_rows ? q.columns : q.rows) + q.zeros,
@@ -215,71 +229,64 @@ __global__ void __launch_bounds__(STRIP_THREADS)
     }
 }
 
-/* The largest row sum of |L_K| |M| in a strip; OF_ROOT: of |L_K| |D| |L_K^T| |G|. */
-template <typename T, bool OF_ROOT>
-__global__ void __launch_bounds__(STRIP_THREADS)
-    invert_growth_kernel(invert_arguments<T> a, int32_t first)
+/* The largest row sum of |L_K| |M| in a strip; of_root: of |L_K| |D| |L_K^T| |G|. */
+template <typename T>
+__device__ __forceinline__ void find_growth(const invert_arguments<T> &a, int s, bool of_root)
 {
-    const int32_t s = first + blockIdx.x;
     const invert_strip strip = a.strip[s];
     const tiled_group g = a.tiled[strip.group];
-    if (OF_ROOT && g.root < 0)
-        return;
     const T *l = tiles_l(a, g) + tile_number(g.nb, strip.number, 0) * SQUARE_AREA;
-    const real_of<T> *sums = (OF_ROOT ? a.turned : a.sums) + (int64_t)g.first_strip * SQUARE;
+    const real_of<T> *sums = (of_root ? a.turned : a.sums) + (int64_t)g.first_strip * SQUARE;
     real_of<T> product = 0;
+#pragma unroll 4
     for (int b = 0; b <= strip.number; b++, l += SQUARE_AREA, sums += SQUARE)
 #pragma unroll
         for (int u = 0; u < SQUARE_SHARE; u++)
             product += modulus(l[threadIdx.x + STRIP_THREADS * u]) * sums[strip_column(u)];
     product = strip_sum(product);
     const double worst = worst_of_warp((double)product);
-    if (threadIdx.x == 0)
-        (OF_ROOT ? a.root_growth : a.growth)[a.smalls + s] = worst;
+    if (threadIdx.x > 0)
+        return;
+    (of_root ? a.root_growth : a.growth)[a.smalls + s] = worst;
+    gather_growth(of_root ? &a.gathered->of_root : &a.gathered->of_group, worst);
 }
 
-/* Row sums of |G|, a warp for each row. */
+/* Row sums of |G| in part `part` of a strip, a row for each warp; lanes have blocks of columns. */
 template <typename T>
-__global__ void __launch_bounds__(STRIP_THREADS)
-    invert_root_sums_kernel(invert_arguments<T> a, int32_t first)
+__device__ __forceinline__ void sum_root(const invert_arguments<T> &a, int part)
 {
-    const int32_t s = first + blockIdx.x;
-    const invert_strip strip = a.strip[s];
+    static_assert(INVERT_STRIP_PARTS * STRIP_WARPS == SQUARE, "a row for each warp");
+    const invert_strip strip = a.strip[part / INVERT_STRIP_PARTS];
     const tiled_group g = a.tiled[strip.group];
-    if (g.root < 0)
-        return;
-    for (int q = threadIdx.x / 32; q < SQUARE; q += STRIP_WARPS) {
-        const int row = strip.column + q;
-        real_of<T> sum = 0;
-        for (int b = 0; b < g.root_blocks && q < strip.width; b++) {
-            const root_tile t = a.root[g.root + row / g.root_rows * g.root_blocks + b];
-            const T *from =
-                a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
-            for (int c = threadIdx.x % 32; c < t.ld; c += 32)
-                sum += modulus(from[c]);
-        }
-        for (int mask = 16; mask > 0; mask /= 2)
-            sum += __shfl_xor_sync(~0u, sum, mask);
-        if (threadIdx.x % 32 == 0)
-            a.sums[(int64_t)s * SQUARE + q] = sum;
+    const int q = part % INVERT_STRIP_PARTS * STRIP_WARPS + threadIdx.x / 32,
+              row = strip.column + q;
+    real_of<T> sum = 0;
+    for (int b = threadIdx.x % 32; b < g.root_blocks && q < strip.width; b += 32) {
+        const root_tile t = a.root[g.root + row / g.root_rows * g.root_blocks + b];
+        const T *from =
+            a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
+#pragma unroll 8
+        for (int c = 0; c < t.ld; c++)
+            sum += modulus(from[c]);
     }
+    for (int mask = 16; mask > 0; mask /= 2)
+        sum += __shfl_xor_sync(~0u, sum, mask);
+    if (threadIdx.x % 32 == 0)
+        a.root_sums[(int64_t)(part / INVERT_STRIP_PARTS) * SQUARE + q] = sum;
 }
 
 /* turned := |D| |L_K^T| times the row sums of |G|, by strips of columns. */
 template <typename T>
-__global__ void __launch_bounds__(STRIP_THREADS)
-    invert_root_transposed_kernel(invert_arguments<T> a, int32_t first)
+__device__ __forceinline__ void turn_root_sums(const invert_arguments<T> &a, int s)
 {
     __shared__ real_of<T> y[SQUARE + 2]; /* y[1 + c], zeros around */
-    const int32_t s = first + blockIdx.x;
     const invert_strip strip = a.strip[s];
     const tiled_group g = a.tiled[strip.group];
-    if (g.root < 0)
-        return;
     real_of<T> sum[SQUARE_SHARE] = {};
+#pragma unroll 4
     for (int b = strip.number; b < g.nb; b++) {
         const T *l = tiles_l(a, g) + tile_number(g.nb, b, strip.number) * SQUARE_AREA;
-        const real_of<T> x = a.sums[((int64_t)g.first_strip + b) * SQUARE + strip_row()];
+        const real_of<T> x = a.root_sums[((int64_t)g.first_strip + b) * SQUARE + strip_row()];
 #pragma unroll
         for (int u = 0; u < SQUARE_SHARE; u++)
             sum[u] += modulus(l[threadIdx.x + STRIP_THREADS * u]) * x;
@@ -302,15 +309,12 @@ __global__ void __launch_bounds__(STRIP_THREADS)
                             : 0;
 }
 
-/* t := D^-1 M of roots. */
+/* t := D^-1 M of a root, in a strip. */
 template <typename T>
-__global__ void __launch_bounds__(STRIP_THREADS)
-    invert_scale_kernel(invert_arguments<T> a, int32_t first)
+__device__ __forceinline__ void scale_strip(const invert_arguments<T> &a, int s)
 {
-    const invert_strip strip = a.strip[first + blockIdx.x];
+    const invert_strip strip = a.strip[s];
     const tiled_group g = a.tiled[strip.group];
-    if (g.root < 0)
-        return;
     const int row = strip_row();
     pivot_row<T> p = {};
     if (row < strip.width)

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/packed/prepare.h"
 #include "base/type.h"
-#include <math.h>
 
 /* A step from group to group, and the rate at which a solve reads: `bench_tree_solve -s -w` on
  * eight problems, H200. */
@@ -11,6 +10,9 @@
 #define BYTES_PER_SECOND 2e12
 /* Most columns of a group: its inverse is k^3 / 3 operations. */
 #define LARGEST_GROUP 6000
+/* Most columns of a root whose G is formed where entries are limited: G is k^3 / 3 operations more,
+ * and saves each solve one step. */
+#define LARGEST_SQUARE 2048
 /* Into how many a single piece is cut when its inverse is not good enough. */
 #define CUT_INTO 4
 
@@ -34,22 +36,41 @@ static libsolver_status invert_tree(environment *env, const factor_tree *tree, p
     return LIBSOLVER_INTERNAL;
 }
 
+/* The greater one; a NaN stays. */
+static double worse(double a, double b)
+{
+    return a != a || a >= b ? a : b;
+}
+
+static void find_largest(prepared_solve *s)
+{
+    const double *growth = s->growths, *root_growth = growth + s->grouped.count;
+    s->largest = (largest_growth){0};
+    for (int32_t i = 0; i < s->grouped.count; i++)
+        s->largest = (largest_growth){worse(growth[i], s->largest.of_group),
+                                      worse(root_growth[i], s->largest.of_root)};
+}
+
 /* The values of the program at hand, and how its inverses grow. */
 static libsolver_status fill_values(environment *env, const factor_tree *tree,
-                                    const prepare_options *o, prepared_solve *s, message *why)
+                                    const prepare_options *o, double limit, prepared_solve *s,
+                                    message *why)
 {
-    double *growth = s->growths, *root_growth = growth + s->grouped.count;
     if (o->invert)
-        return o->invert(o->invert_user, s, growth, root_growth, why);
+        return o->invert(o->invert_user, s, limit, why);
     /* with what lies between groups */
     if (!s->values)
         s->values = memory_zeroed(&env->memory, s->plan.value_bytes, 1);
-    return s->values ? invert_tree(env, tree, s, growth, root_growth) : LIBSOLVER_OUT_OF_MEMORY;
+    if (!s->values)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    TRY(invert_tree(env, tree, s, s->growths, s->growths + s->grouped.count));
+    find_largest(s);
+    return LIBSOLVER_OK;
 }
 
 /* Groups of the pieces at hand, their program and values. */
 static libsolver_status attempt(environment *env, const factor_tree *tree, const prepare_options *o,
-                                prepared_solve *s, message *why)
+                                double limit, prepared_solve *s, message *why)
 {
     memory *m = &env->memory;
     const layer_costs costs = {.step = o->step > 0 ? o->step : STEP,
@@ -66,11 +87,13 @@ static libsolver_status attempt(environment *env, const factor_tree *tree, const
         status = groups_build(m, tree, &s->cut, layer, &s->grouped);
     memory_free(m, layer);
     TRY(status);
+    for (int32_t i = 0; i < s->grouped.count && costs.entries_limit > 0; i++)
+        s->grouped.without_inverse[i] |= group_columns(&s->grouped, i) > LARGEST_SQUARE;
     plan_tuning tuning = o->tuning ? *o->tuning : plan_tuned;
     tuning.twice = tuning.twice && costs.entries_limit <= 0;
     TRY(plan_build(env, tree, &s->grouped, s->shape.joined, o->blocks, &tuning, &s->plan, why));
     s->growths = memory_new(m, 2 * (int64_t)s->grouped.count, sizeof(double));
-    return s->growths ? fill_values(env, tree, o, s, why) : LIBSOLVER_OUT_OF_MEMORY;
+    return s->growths ? fill_values(env, tree, o, limit, s, why) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 static void drop_attempt(memory *m, prepared_solve *s)
@@ -85,14 +108,14 @@ static void drop_attempt(memory *m, prepared_solve *s)
 
 /* From whole nodes. */
 static libsolver_status begin(environment *env, const factor_tree *tree, const prepare_options *o,
-                              prepared_solve *s, message *why)
+                              double limit, prepared_solve *s, message *why)
 {
     memory *m = &env->memory;
     prepared_free(m, s);
     s->factor_entries = tree_entries(tree);
     TRY(tree_shape_copy(m, tree, &s->shape));
     TRY(pieces_build(m, tree, &s->cut));
-    return attempt(env, tree, o, s, why);
+    return attempt(env, tree, o, limit, s, why);
 }
 
 /* ---- The guard ------------------------------------------------------------------------------- */
@@ -116,6 +139,8 @@ static int loses_square(const prepared_solve *s, int32_t i, double limit)
 static int32_t count_bad(const prepared_solve *s, double limit)
 {
     int32_t bad = 0;
+    if (s->largest.of_group <= limit && s->largest.of_root <= limit)
+        return 0;
     for (int32_t i = 0; i < s->grouped.count; i++)
         bad += is_bad(s, i, limit) || loses_square(s, i, limit);
     return bad;
@@ -153,17 +178,14 @@ static libsolver_status prepare(environment *env, const factor_tree *tree, const
 {
     const double limit = o->growth_limit > 0 ? o->growth_limit : INVERSE_GROWTH_LIMIT;
     s->kept = (o->is_same_shape && s->shape.first) || tree_shape_is(&s->shape, tree);
-    TRY(s->kept ? fill_values(env, tree, o, s, why) : begin(env, tree, o, s, why));
+    TRY(s->kept ? fill_values(env, tree, o, limit, s, why) : begin(env, tree, o, limit, s, why));
     if (s->kept && s->guarded > 0 && count_bad(s, limit) > 0) /* what was cut may be whole again */
-        TRY(begin(env, tree, o, s, why));
+        TRY(begin(env, tree, o, limit, s, why));
     for (int32_t bad; (bad = count_bad(s, limit)) > 0; s->guarded += bad, s->rounds++) {
         s->kept = 0;
         TRY(cut_finer(env, tree, limit, s));
-        TRY(attempt(env, tree, o, s, why));
+        TRY(attempt(env, tree, o, limit, s, why));
     }
-    s->growth = 1;
-    for (int32_t i = 0; i < s->grouped.count; i++)
-        s->growth = fmax(s->growth, s->growths[i]);
     s->entries = groups_entries(&s->grouped);
     return LIBSOLVER_OK;
 }

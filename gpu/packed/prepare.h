@@ -3,6 +3,7 @@
 #ifndef GPU_PACKED_PREPARE_H
 #define GPU_PACKED_PREPARE_H
 
+#include "gpu/invert/device_invert.h"
 #include "gpu/invert/invert.h"
 #include "gpu/tree/tree_shape.h"
 
@@ -17,11 +18,10 @@ typedef struct prepare_options {
     const plan_tuning *tuning;     /* NULL: plan_tuned */
     int is_same_shape; /* the tree has the shape of the last one that was prepared, which
                           is not looked at then */
-    /* Computes the values of the groups and program at hand elsewhere; growth: see
-     * INVERT_VALUES.  at_hand->kept: groups and program are those of the call before.  NULL: on the
-     * host. */
-    libsolver_status (*invert)(void *user, const prepared_solve *at_hand, double *growth,
-                               double *square_growth, message *why);
+    /* Computes the values of the groups and program at hand elsewhere: fills at_hand->largest, and
+     * at_hand->growths where that is past the limit.  at_hand->kept: groups and program are those
+     * of the call before.  NULL: on the host. */
+    libsolver_status (*invert)(void *user, prepared_solve *at_hand, double limit, message *why);
     void *invert_user;
 } prepare_options;
 
@@ -30,9 +30,10 @@ struct prepared_solve {
     pieces cut;
     groups grouped;
     solve_plan plan;
-    char *values;                    /* plan.value_bytes, NULL: elsewhere */
-    double *growths;                 /* groups: of their inverses; then of their G */
-    double growth;                   /* largest of a group */
+    char *values;    /* plan.value_bytes, NULL: elsewhere */
+    double *growths; /* groups: of their inverses; then of their G; only where one of them is past
+                        the limit */
+    largest_growth largest;
     int64_t factor_entries, entries; /* of L as stored in the tree, and of the inverses */
     int32_t guarded;                 /* groups that were cut finer */
     int rounds;

@@ -5,10 +5,12 @@
 #include "gpu/solve/device_solver.h"
 #include "gpu/invert/inverse_builder.h"
 #include "gpu/device/packed.h"
+#include "gpu/factor/device_outcome.h"
 #include "gpu/packed/prepare.h"
 #include "gpu/substitute/device_substitution.h"
 #include "gpu/substitute/substitution_plan.h"
 #include "gpu/plan/trace.h"
+#include <math.h>
 #include <time.h>
 
 /* Seconds that a block waits for another before a solve gives up. */
@@ -22,8 +24,10 @@ struct tree_solver {
     device_substitution substitution; /* only where options.substitute */
     device_factor factor;
     inverse_builder inverse;
+    device_outcome outcome;
     prepared_solve prepared; /* trimmed */
     device_upload program;   /* sizes, and nothing at hand */
+    int is_adopted;          /* what is packed was made on the device */
     int32_t *level_blocks;
     plan_label *label; /* info.tasks */
 };
@@ -58,6 +62,8 @@ libsolver_status tree_solver_create(environment *env, const tree_solver_options 
     const libsolver_status status = device_solver_open(&s->device, why);
     device_factor_open(&s->factor, env, s->device.stream);
     inverse_builder_open(&s->inverse, env, s->device.stream);
+    s->outcome.device = s->device.device;
+    s->outcome.stream = s->device.stream;
     if (status != LIBSOLVER_OK)
         tree_solver_free(s);
     else
@@ -71,6 +77,7 @@ void tree_solver_free(tree_solver *s)
         return;
     prepared_free(&s->env->memory, &s->prepared);
     inverse_builder_close(&s->inverse);
+    device_outcome_close(&s->outcome);
     device_factor_close(&s->factor);
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
@@ -156,8 +163,7 @@ typedef struct packing {
 } packing;
 
 /* Computes the values of the program at hand on the device, where they will be read. */
-static libsolver_status invert_on_device(void *user, const prepared_solve *p, double *growth,
-                                         double *square_growth, message *why)
+static libsolver_status invert_on_device(void *user, prepared_solve *p, double limit, message *why)
 {
     packing *q = user;
     tree_solver *s = q->solver;
@@ -169,7 +175,8 @@ static libsolver_status invert_on_device(void *user, const prepared_solve *p, do
             inverse_builder_plan(&s->inverse, p->shape.joined, &p->cut, &p->grouped, &p->plan, why);
     }
     if (status == LIBSOLVER_OK)
-        status = inverse_builder_values(&s->inverse, s->device.memory, growth, square_growth, why);
+        status = inverse_builder_values(&s->inverse, s->device.memory, limit, p->growths,
+                                        p->growths + p->grouped.count, &p->largest, why);
     q->invert_seconds += seconds() - start;
     if (environment_cancelled(s->env))
         return LIBSOLVER_CANCELLED;
@@ -193,7 +200,7 @@ static void keep_info(tree_solver *s, double plan_seconds)
                                  .levels = p->plan.level_count,
                                  .tasks = p->plan.task_count,
                                  .guarded = p->guarded,
-                                 .growth = p->growth,
+                                 .growth = fmax(1, p->largest.of_group),
                                  .plan_seconds = plan_seconds,
                                  .load_seconds = s->factor.seconds,
                                  .table_seconds = s->inverse.info.tables,
@@ -244,7 +251,7 @@ static libsolver_status pack_factor(tree_solver *s, const factor_tree *tree, pac
         device_substitution_load(&s->substitution, &s->device, &s->factor, p->kept ? NULL : &plan,
                                  tree->user_row, tree->scale, why);
     substitution_free(m, &plan);
-    p->growth = 1;
+    p->largest = (largest_growth){0};
     keep_info(s, plan_seconds);
     s->info.bytes_read = 2 * p->factor_entries * type_bytes(tree->type);
     return status;
@@ -291,6 +298,7 @@ static void drop_packed(tree_solver *s)
 {
     prepared_free(&s->env->memory, &s->prepared);
     inverse_builder_drop(&s->inverse);
+    device_outcome_close(&s->outcome);
     device_solver_drop(&s->device);
     s->info.device_bytes = s->factor.values.bytes;
 }
@@ -316,6 +324,7 @@ static libsolver_status pack(tree_solver *s, const factor_tree *tree, packed_fro
 
 libsolver_status tree_solver_pack(tree_solver *s, const factor_tree *tree, message *why)
 {
+    s->is_adopted = 0;
     const libsolver_status status = pack(s, tree, (packed_from){0}, why);
     if (status != LIBSOLVER_OK)
         tree_solver_drop(s);
@@ -330,10 +339,54 @@ libsolver_status tree_solver_reserve(tree_solver *s, const factor_tree *tree, vo
     return status;
 }
 
+/* ---- Factors that nobody waits for ---- */
+
 libsolver_status tree_solver_adopt(tree_solver *s, const factor_tree *tree, int is_same_shape,
                                    message *why)
 {
-    return pack(s, tree, (packed_from){.is_on_device = 1, .is_same_shape = is_same_shape}, why);
+    TRY(pack(s, tree, (packed_from){.is_on_device = 1, .is_same_shape = is_same_shape}, why));
+    s->is_adopted = 0;
+    if (s->options.invert_on_host)
+        return LIBSOLVER_OK;
+    const libsolver_status status =
+        s->outcome.words ? LIBSOLVER_OK : device_outcome_open(&s->outcome, why);
+    if (status != LIBSOLVER_OK)
+        drop_packed(s);
+    s->is_adopted = status == LIBSOLVER_OK;
+    return status;
+}
+
+int tree_solver_adopts_async(const tree_solver *s)
+{
+    return s->is_adopted && s->prepared.shape.first;
+}
+
+libsolver_status tree_solver_adopt_async(tree_solver *s, const void *scale, const void *outcome,
+                                         libsolver_status *status, message *why)
+{
+    const double limit = s->options.growth_limit;
+    TRY(s->options.substitute ? device_substitution_renew(&s->substitution, &s->device, why)
+                              : inverse_builder_launch(&s->inverse, s->device.memory, why));
+    const outcome_arguments a = {.type = s->device.type,
+                                 .n = s->device.n,
+                                 .from = scale,
+                                 .scale = (void *)s->device.scale,
+                                 .factored = outcome,
+                                 .grown = s->options.substitute ? NULL : s->inverse.device.gathered,
+                                 .limit = limit > 0 ? limit : INVERSE_GROWTH_LIMIT,
+                                 .status = status};
+    s->info.factors++;
+    return device_outcome_judge(&s->outcome, &a, why);
+}
+
+device_outcome *tree_solver_outcome(tree_solver *s)
+{
+    return &s->outcome;
+}
+
+const int32_t *tree_solver_status(const tree_solver *s)
+{
+    return s->outcome.words ? &s->outcome.words->status : NULL;
 }
 
 libsolver_status tree_solver_fetch(tree_solver *s, const factor_tree *tree, void *const *panel,

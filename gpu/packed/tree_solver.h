@@ -74,6 +74,23 @@ libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tre
  * panels are still there. */
 libsolver_status tree_solver_adopt(tree_solver *solver, const factor_tree *tree, int is_same_shape,
                                    message *why);
+/* The same without a wait, for a factor of the shape of the last one that _adopt has taken: by then
+ * the stream will have brought its panels, n scale factors and the outcome of its factorization,
+ * all where they were for that one, scale and outcome on the device, and the flaws of its values.
+ * What it came to is told by _outcome, to solves by _status and to the caller by *status (on the
+ * device, or NULL).  Nothing is allocated.  CUDA; a call after _outcome_set may bring another
+ * factor. */
+libsolver_status tree_solver_adopt_async(tree_solver *solver, const void *scale,
+                                         const void *outcome, libsolver_status *status,
+                                         message *why);
+/* Whether that can be done. */
+int tree_solver_adopts_async(const tree_solver *solver);
+struct device_outcome;
+/* Where outcomes are kept; open from an _adopt until what is packed is dropped. */
+struct device_outcome *tree_solver_outcome(tree_solver *solver);
+/* On the device: the status of the factor, OK or a failure, that a solve which nobody waits for is
+ * to report; NULL where outcomes are not open. */
+const int32_t *tree_solver_status(const tree_solver *solver);
 /* That factor to the host, see device_factor_fetch. */
 libsolver_status tree_solver_fetch(tree_solver *solver, const factor_tree *tree, void *const *panel,
                                    void *const *d, void *const *e, message *why);

@@ -359,9 +359,10 @@ __global__ void __launch_bounds__(REFINE_THREADS, W == 1 ? 4 : 2)
 template <typename T>
 __device__ __forceinline__ void report(const refine_arguments<T> &a, const refine_outcome &out)
 {
+    const int factor = out.factor ? *out.factor : LIBSOLVER_OK;
     double worst = 0;
     for (int q = 0; q < a.columns; q++) {
-        const double error = a.state->column[q].error;
+        const double error = factor < 0 ? INFINITY : a.state->column[q].error;
         worst = fmax(worst, error);
         if (out.backward_error)
             out.backward_error[q] = error;
@@ -378,7 +379,7 @@ __device__ __forceinline__ void report(const refine_arguments<T> &a, const refin
         status = LIBSOLVER_CUDA;
         *a.failed = 0;
     }
-    *out.status = (libsolver_status)status;
+    *out.status = factor < 0 ? (libsolver_status)factor : (libsolver_status)status;
 }
 
 template <typename T>

@@ -91,6 +91,8 @@ typedef struct refine_outcome {
     libsolver_status *status; /* the most severe remark of `remarks` and INACCURATE, or CUDA; a
                                  block that is not the first adds to it */
     int remarks, is_first_block;
+    const int32_t *factor; /* the status of the factor: if it is a failure, that is the status, and
+                              errors are infinite; NULL: it has none */
 } refine_outcome;
 
 /* The best x takes the place of a worse one.  One launch. */

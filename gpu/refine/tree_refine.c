@@ -206,6 +206,19 @@ static libsolver_status correct(const tree_refiner *r, const refine_step *s, mes
     return device_refine_step(&r->a->device, &r->device, NULL, s, why);
 }
 
+/* Tells of a step that has been waited for. */
+static void observe(const tree_refiner *r, const tree_refinement *how, int step)
+{
+    double error = 0;
+    if (!how->observe)
+        return;
+    for (int64_t q = 0; q < r->b.columns; q++) {
+        const double e = ((const volatile refine_state *)r->device.host_state)->column[q].error;
+        error = e > error || e != e ? e : error;
+    }
+    how->observe(how->observer, step, error);
+}
+
 /* Launches a step at a time, as long as a column is open. */
 static libsolver_status run(const tree_refiner *r, int most, refine_step *s, tree_refinement *how,
                             message *why)
@@ -214,12 +227,14 @@ static libsolver_status run(const tree_refiner *r, int most, refine_step *s, tre
     const volatile refine_state *state = r->device.host_state;
     TRY(start(r, how->solve_first, s, why));
     TRY(device_refine_wait(a, NULL, why));
+    observe(r, how, 0);
     for (how->steps = 0; state->open > 0 && how->steps < most && !state->failed; how->steps++) {
         if (environment_cancelled(r->a->env))
             return FAIL(why, LIBSOLVER_CANCELLED, "%s",
                         libsolver_status_sentence(LIBSOLVER_CANCELLED));
         TRY(correct(r, s, why));
         TRY(device_refine_wait(a, NULL, why));
+        observe(r, how, how->steps + 1);
     }
     if (state->worse > 0) {
         const refine_outcome nowhere = {0};

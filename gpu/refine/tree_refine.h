@@ -40,6 +40,9 @@ typedef struct tree_refinement {
     double tolerance;      /* wanted backward error */
     double least_progress; /* a step that does not reduce the error to this part of it is the last
                               of its column */
+    /* told of the largest error after each step, the first solution's being step 0; NULL: nobody */
+    void (*observe)(void *user, int step, double error);
+    void *observer;
 } tree_refinement;
 
 /* Refines one group of columns and waits for it.  _load: b and, unless solve_first, x, on the host

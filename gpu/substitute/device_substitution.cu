@@ -74,12 +74,12 @@ static libsolver_status upload_plan(device_substitution *t, device_solver *s,
     return CUDA_STATUS(u.error, COPYING, why);
 }
 
-/* Puts the inversion of the factor's diagonal blocks on the solver's stream. */
-static libsolver_status invert_blocks_of(const device_substitution *t, const device_solver *s,
-                                         message *why)
+extern "C" libsolver_status device_substitution_renew(const device_substitution *t,
+                                                      const device_solver *s, message *why)
 {
     if (t->blocks == 0)
         return LIBSOLVER_OK;
+    const current_device here(s->device);
     return with_type(s->type, [&](auto one) {
         using T = decltype(one);
         const invert_arguments<T> a = {static_cast<T *>(const_cast<void *>(t->factor)), t->block,
@@ -110,7 +110,7 @@ extern "C" libsolver_status device_substitution_load(device_substitution *t, dev
                                 cudaMemcpyDefault, stream);
     libsolver_status inverted = LIBSOLVER_OK;
     if (status == LIBSOLVER_OK && error == cudaSuccess)
-        inverted = invert_blocks_of(t, s, why);
+        inverted = device_substitution_renew(t, s, why);
     const cudaError_t end = cudaStreamSynchronize(stream);
     if (status != LIBSOLVER_OK)
         return status;

@@ -35,6 +35,10 @@ typedef struct device_substitution {
 libsolver_status device_substitution_load(device_substitution *t, device_solver *s,
                                           const device_factor *factor, const substitution *plan,
                                           const int32_t *user_row, const void *scale, message *why);
+/* Puts the inversion of the diagonal blocks on the solver's stream once more, for a factor that
+ * comes to the same place; the scaling is the caller's to renew.  Waits for nothing. */
+libsolver_status device_substitution_renew(const device_substitution *t, const device_solver *s,
+                                           message *why);
 /* What of that is no array: the factor, and the counts of a plan. */
 static inline void device_substitution_takes(device_substitution *t, device_solver *s,
                                              const device_factor *factor, const substitution *plan)

@@ -277,6 +277,7 @@ static libsolver_status factorize_there(void *user, backend_scaling scaling, bac
     report->smallest = o.smallest;
     report->uncertain = o.uncertain;
     f->state = (factor_state){.is_on_device = 1, .scaling = scaling};
+    f->scaling = scaling;
     return o.uncertain > 0 ? bring_factor(f, f->why) : LIBSOLVER_OK;
 }
 
@@ -393,7 +394,13 @@ libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *optio
     device_numeric *f = numeric;
     tree_solver_info info;
     f->why = why;
-    const libsolver_status status = (f->a ? factorize : factorize_here)(f, options, report, why);
+    libsolver_status status = (f->a ? factorize : factorize_here)(f, options, report, why);
+    if (f->a && status == LIBSOLVER_OK)
+        status = NAME(gpu_tell_outcome)(f, status, why);
+    else if (f->a) {
+        message unused = {0};
+        NAME(gpu_tell_outcome)(f, status, &unused);
+    }
     f->given = NULL; /* what is wanted of them later comes from the device */
     if (!f->a) {
         report->cpu_reason = LIBSOLVER_CPU_DEVICE;
@@ -403,5 +410,7 @@ libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *optio
     report->device_bytes = info.device_bytes + tree_matrix_bytes(f->a) +
                            device_values_bytes(&f->values) + f->factorizer.tables.bytes +
                            f->factorizer.workspace.bytes;
+    if (status == LIBSOLVER_OK && f->state.is_on_device)
+        f->made = *report;
     return status;
 }

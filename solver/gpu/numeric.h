@@ -46,6 +46,9 @@ typedef struct device_numeric {
     owned_tree tree; /* of factors that are made on the device: without panels, scale is there */
     int was_adopted; /* the factor packed last was one of these */
     factor_state state;
+    backend_report made;          /* of the last factor that was made on the device */
+    backend_scaling scaling;      /* asked for by the last factorization on the device */
+    uint64_t settled;             /* number of the outcome that the state knows of (async_tmpl.c) */
     const void *given;            /* values on the host, while they are factorized */
     libsolver_factor_task *trace; /* where the next factorization puts its tasks, or NULL */
     message *why;                 /* of the factorization at hand */
@@ -83,6 +86,15 @@ libsolver_status NAME(gpu_get_device_values)(const void *numeric, void *values, 
 /* Whether what the device failed to do is left to the CPU. */
 int NAME(gpu_falls_back)(const device_numeric *f, libsolver_status status, const char *what,
                          message *why);
+
+/* async_tmpl.c: see backend */
+libsolver_status NAME(gpu_refactorize_async)(void *numeric, const void *values,
+                                             libsolver_status *status, int *is_captured,
+                                             message *why);
+libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend_settled *outcome,
+                                  message *why);
+/* What a factorization that was waited for has come to, for solves that nobody waits for. */
+libsolver_status NAME(gpu_tell_outcome)(device_numeric *f, libsolver_status status, message *why);
 
 /* refine_tmpl.c: in a workspace that fits the factor, solving on the device */
 libsolver_status NAME(gpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,

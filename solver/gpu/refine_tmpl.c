@@ -93,9 +93,16 @@ static tree_refinement plain_refinement(const device_numeric *f,
     backend_view view;
     CPU->view(f->cpu, &view);
     return (tree_refinement){.solve_first = refinement->solve_first,
-                             .steps = refinement->steps,
+                             .steps = refinement->method == REFINE_FGMRES ? 0 : refinement->steps,
                              .tolerance = refinement->tolerance,
                              .least_progress = view.least_progress};
+}
+
+/* The device's steps, for who hears of them. */
+static void observe(void *observer_, int step, double error)
+{
+    const backend_observer *observer = observer_;
+    observer->step(observer->user, step == 0 ? STEP_START : STEP_PLAIN, error);
 }
 
 /* As many columns as are refined together; error: one for each. */
@@ -108,13 +115,23 @@ static libsolver_status refine_group(const device_numeric *f, device_space *w,
     const int64_t columns = b->columns;
     double initial[REFINE_COLUMNS];
     tree_refinement plain = plain_refinement(f, refinement);
+    backend_observer observer = {0};
+    if (refinement->observer) {
+        observer = *refinement->observer;
+        plain.observe = observe;
+        plain.observer = &observer;
+    }
     TRY(tree_refine_load(w->refiner, plain.solve_first, b, x, why));
     TRY(tree_refine_run(w->refiner, &plain, error, initial, why));
     int more = view.is_singular ? refinement->steps : refinement->steps - plain.steps, open = 0;
     for (int64_t q = 0; q < columns; q++)
         open += error[q] > refinement->tolerance && isfinite(error[q]);
-    backend_refinement rest = {.stalled = 1, .steps = more, .tolerance = refinement->tolerance};
-    if (open > 0 && more > 0)
+    backend_refinement rest = {.stalled = 1,
+                               .steps = more,
+                               .method = refinement->method,
+                               .tolerance = refinement->tolerance,
+                               .observer = refinement->observer};
+    if (open > 0 && more > 0 && (view.is_singular || refinement->method != REFINE_PLAIN))
         TRY(go_on(f, w, &rest, error, why));
     else
         rest.steps = 0;
@@ -173,7 +190,8 @@ libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
                                             backward_error ? backward_error + first : NULL,
                                         .status = status,
                                         .remarks = remarks,
-                                        .is_first_block = first == 0};
+                                        .is_first_block = first == 0,
+                                        .factor = tree_solver_status(f->solver)};
         TRY(tree_refine_launch(w->refiner, &plain, &bp, &xp, &outcome, why));
         first += width;
     } while (first < b->columns);

@@ -274,6 +274,20 @@ static libsolver_status analyze_copy(libsolver_analysis *s, const libsolver_matr
     return status;
 }
 
+static void log_analysis(const libsolver_analysis *s, double seconds)
+{
+    libsolver_analysis_info info;
+    if (!s->context->env.log)
+        return;
+    libsolver_analysis_query(s, &info);
+    environment_log(
+        &s->context->env,
+        "analysis: order %lld, %lld entries, %lld in L, %.3g flops and %.3g MB foreseen; "
+        "%.3g s",
+        (long long)info.n, (long long)info.nnz, (long long)info.factor_nnz, info.factor_flops,
+        1e-6 * (double)info.host_bytes, seconds);
+}
+
 libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
                                    const libsolver_options *options, libsolver_analysis **analysis)
 {
@@ -295,6 +309,8 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
     if (status == LIBSOLVER_OK) {
         memory *m = &context->env.memory;
         libsolver_analysis *s = memory_zeroed(m, 1, sizeof(libsolver_analysis));
+        const double begin = omp_get_wtime();
+        environment_progress(&context->env, PHASE_ANALYZE, 0);
         status = LIBSOLVER_OUT_OF_MEMORY;
         if (s) {
             s->context = context;
@@ -315,6 +331,8 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
             s->options.expected_signs = NULL;
             s->options.schur_rows = NULL;
             *analysis = s;
+            log_analysis(s, omp_get_wtime() - begin);
+            environment_progress(&context->env, PHASE_ANALYZE, 1);
         }
     }
     if (status != LIBSOLVER_OK)

@@ -3,6 +3,7 @@
 #include "gpu/device/devices.h"
 #include "solver/phases/context.h"
 #include "solver/phases/options.h"
+#include <assert.h>
 #include <omp.h>
 #include <string.h>
 
@@ -31,10 +32,23 @@ libsolver_status check_device(int device, message *why)
     int count = 0;
     TRY(gpu_device_count(&count, why));
     if (count == 0)
-        return FAIL(why, LIBSOLVER_CUDA, "CUDA has no device");
+        return FAIL(why, LIBSOLVER_CUDA,
+                    "CUDA has no device: there is no GPU, or no NVIDIA driver that is new enough "
+                    "(nvidia-smi tells)");
     if (device < 0 || device >= count)
         return FAIL(why, LIBSOLVER_INVALID, "there is no device %d, CUDA has %d", device, count);
-    return LIBSOLVER_OK;
+    return gpu_device_check(device, why);
+}
+
+static_assert((int)LIBSOLVER_PHASE_ANALYZE == PHASE_ANALYZE &&
+                  (int)LIBSOLVER_PHASE_FACTORIZE == PHASE_FACTORIZE &&
+                  (int)LIBSOLVER_PHASE_SOLVE == PHASE_SOLVE,
+              "phases are numbered as in the public header");
+
+static void tell_progress(void *context, int phase, double fraction)
+{
+    const libsolver_context *c = context;
+    c->progress(c->progress_user, (libsolver_phase)phase, fraction);
 }
 
 libsolver_status context_create(const libsolver_options *options, libsolver_context **context,
@@ -59,6 +73,13 @@ libsolver_status context_create(const libsolver_options *options, libsolver_cont
     c->env.log_user = o.log_user;
     c->env.cancel = o.cancel;
     c->env.cancel_user = o.cancel_user;
+    c->progress = o.progress;
+    c->progress_user = o.progress_user;
+    c->env.progress = o.progress ? tell_progress : NULL;
+    c->env.progress_user = c;
+    if (o.threads > c->env.threads)
+        environment_log(&c->env, "%d threads were asked for: %d are used, %d for each processor",
+                        o.threads, c->env.threads, THREADS_PER_PROCESSOR);
     c->backend = o.backend;
     atomic_flag_clear(&c->writing);
     *context = c;
@@ -92,6 +113,7 @@ static libsolver_status list_devices(int capacity, libsolver_device *devices, in
 {
     if (!count || capacity < 0 || (capacity > 0 && !devices))
         return FAIL(why, LIBSOLVER_INVALID, "there is no room for the devices or their number");
+    *count = 0;
     TRY(gpu_device_count(count, why));
     for (int i = 0; i < *count && i < capacity; i++) {
         gpu_device d;

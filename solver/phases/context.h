@@ -9,7 +9,7 @@
 libsolver_status context_create(const libsolver_options *options, libsolver_context **context,
                                 message *why);
 
-/* Whether CUDA has a device of that number.  INVALID, NOT_BUILT, CUDA. */
+/* Whether CUDA has a device of that number that the kernels run on.  INVALID, NOT_BUILT, CUDA. */
 libsolver_status check_device(int device, message *why);
 
 #endif

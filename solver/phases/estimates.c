@@ -17,6 +17,7 @@ static libsolver_status determinant(const libsolver_factor *f, libsolver_determi
 
 libsolver_status libsolver_determinant(const libsolver_factor *f, libsolver_determinant_info *d)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -44,6 +45,7 @@ static libsolver_status condition(const libsolver_factor *f, libsolver_workspace
 libsolver_status libsolver_condition(const libsolver_factor *f, libsolver_workspace *workspace,
                                      double *estimate)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -75,6 +77,7 @@ libsolver_status libsolver_forward_error(const libsolver_factor *f, libsolver_wo
                                          const libsolver_vectors *b, const libsolver_vectors *x,
                                          double *error)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};

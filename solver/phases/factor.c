@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/device/devices.h"
 #include "solver/phases/context.h"
+#include "solver/phases/factorize.h"
 #include "solver/phases/host_view.h"
 #include "solver/phases/options.h"
 #include "solver/phases/workspace.h"
@@ -21,24 +22,7 @@ static libsolver_status prepare(libsolver_factor *f, const libsolver_analysis *s
     return s->backend->create(s->plan, &f->numeric, &f->last);
 }
 
-/* Whether a matrix is of the pattern and type that was analysed. */
-static libsolver_status check_matrix(libsolver_factor *f, const libsolver_matrix *a)
-{
-    const libsolver_analysis *s = f->analysis;
-    host_view view;
-    TRY(host_view_indices(f->context, a, &view, &f->last));
-    const libsolver_status status = input_matches(&s->input, &view.a, &f->last);
-    host_view_free(f->context, &view);
-    TRY(status);
-    if (a->type != s->type || a->symmetry != s->symmetry)
-        return FAIL(&f->last, LIBSOLVER_PATTERN_MISMATCH,
-                    "the type or symmetry is not the one that was analysed");
-    if (!a->values && s->input.entries > 0)
-        return FAIL(&f->last, LIBSOLVER_INVALID, "the matrix has no values");
-    return LIBSOLVER_OK;
-}
-
-/* incoming := A, diagonal := that of A.  a: as check_matrix has found it. */
+/* incoming := A, diagonal := that of A.  a: as factor_check_matrix has found it. */
 static libsolver_status read_values(libsolver_factor *f, const libsolver_matrix *a)
 {
     const libsolver_analysis *s = f->analysis;
@@ -160,7 +144,7 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
     if (shift)
         TRY(check_shift(f, shift));
     if (a)
-        TRY(check_matrix(f, a));
+        TRY(factor_check_matrix(f, a));
     else if (!f->has_values)
         return FAIL(&f->last, LIBSOLVER_INVALID,
                     "there are no values to be shifted: none were given, or the last were refused");
@@ -168,40 +152,6 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
     if (!shift || shift->place == LIBSOLVER_HOST || shift_step(shift) == 1)
         TRY(take_on_device(f, a, shift, &taken));
     return taken ? LIBSOLVER_OK : take_here(f, a, shift);
-}
-
-/* The factorization of what new_values has brought. */
-static libsolver_status factorize_values(libsolver_factor *f)
-{
-    const libsolver_analysis *s = f->analysis;
-    const libsolver_options *o = &s->options;
-    f->usable = 0;
-    if (!f->is_on_device)
-        s->backend->set_values(f->numeric, f->incoming);
-    const backend_options how = {
-        .positive_definite = o->kind == LIBSOLVER_KIND_SPD                ? 1
-                             : o->kind != LIBSOLVER_KIND_AUTO             ? 0
-                             : is_complex_symmetric(s->type, s->symmetry) ? 0
-                                                                          : -1,
-        .scaling = o->matching == LIBSOLVER_ON   ? BACKEND_MATCH
-                   : o->scaling == LIBSOLVER_OFF ? BACKEND_UNSCALED
-                                                 : BACKEND_EQUILIBRATE,
-        .may_match = o->matching == LIBSOLVER_AUTO,
-        .pivot_threshold = f->pivot_threshold,
-        .delay_cap = o->delay_cap,
-        .inertia_effort = (int)o->inertia_effort,
-    };
-    TRY(s->backend->factorize(f->numeric, &how, &f->report, &f->last));
-    if (!f->workspace)
-        TRY(workspace_create(f, 1, &f->workspace, &f->last));
-    if (s->backend->confirm)
-        TRY(s->backend->confirm(f->numeric, f->workspace->memory, &how, o->refine_steps,
-                                factor_tolerance(f), &f->report, &f->last));
-    f->usable = 1;
-    if (f->report.zero > 0)
-        return FAIL(&f->last, LIBSOLVER_SINGULAR, "%lld pivots are zero",
-                    (long long)f->report.zero);
-    return f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : LIBSOLVER_OK;
 }
 
 /* The first values, where the analysis had none: if they call for pairs of rows that are eliminated
@@ -231,15 +181,32 @@ static libsolver_status follow_values(libsolver_factor *f)
     return with->backend->create(with->plan, &f->numeric, &f->last);
 }
 
+static void log_factorization(const libsolver_factor *f, double seconds)
+{
+    environment_log(&f->context->env,
+                    "factorization: %s on the %s, %lld entries, %lld pivots delayed, %lld "
+                    "perturbed, %lld zero; %.3g s",
+                    f->report.cholesky ? "Cholesky" : "L D L^T",
+                    f->report.on_device ? "GPU" : "CPU", (long long)f->report.factor_nnz,
+                    (long long)f->report.delayed, (long long)f->report.perturbed,
+                    (long long)f->report.zero, seconds);
+}
+
 static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a,
                                   const libsolver_vectors *shift, int is_first)
 {
+    const double begin = omp_get_wtime();
     message_clear(&f->last);
+    environment_progress(&f->context->env, PHASE_FACTORIZE, 0);
     f->status = new_values(f, a, shift);
     if (f->status == LIBSOLVER_OK && is_first)
         f->status = follow_values(f);
     if (f->status == LIBSOLVER_OK)
-        f->status = factorize_values(f);
+        f->status = factor_factorize_values(f);
+    if (f->status >= 0) {
+        log_factorization(f, omp_get_wtime() - begin);
+        environment_progress(&f->context->env, PHASE_FACTORIZE, 1);
+    }
     return f->status;
 }
 
@@ -261,6 +228,7 @@ static libsolver_factor *new_factor(libsolver_context *context, message *why)
     f->context = context;
     atomic_flag_clear(&f->own_busy);
     atomic_flag_clear(&f->writing);
+    omp_init_lock(&f->settling);
     return f;
 }
 
@@ -320,6 +288,7 @@ libsolver_status libsolver_refactorize_shifted(libsolver_factor *f, const libsol
         return LIBSOLVER_INVALID;
     if (!f->numeric)
         return FAIL(&f->last, LIBSOLVER_INVALID, "there is no analysis: it failed");
+    factor_settle(f); /* whose factor, and values, stay where the new ones are refused */
     return factorize(f, a, shift, 0);
 }
 
@@ -392,6 +361,7 @@ void libsolver_factor_free(libsolver_factor *f)
     memory_free(m, f->mirrored);
     libsolver_analysis_free(f->own_analysis);
     libsolver_context *own = f->own_context;
+    omp_destroy_lock(&f->settling);
     memory_free(m, f);
     libsolver_context_free(own);
 }

@@ -7,10 +7,14 @@
 #include "ordering/ordering.h"
 #include "solver/input/input.h"
 #include "solver/libsolver.h"
+#include <omp.h>
 #include <stdatomic.h>
 
 struct libsolver_context {
     environment env;
+    void (*progress)(void *user, libsolver_phase phase, double fraction); /* the caller's, NULL:
+                                                                             none */
+    void *progress_user;
     libsolver_backend backend;
     atomic_flag writing; /* held while `last` is written: several threads may use a context */
     message last;
@@ -60,6 +64,10 @@ struct libsolver_factor {
     void *mirrored;         /* the same for the other triangle of a FULL matrix, otherwise NULL */
     double pivot_threshold; /* of the next factorization */
     int usable;             /* numeric holds a factor of the values given last */
+    atomic_int unsettled;   /* what came of a factorization without a wait is not known here; until
+                               then usable is 1, and factor_settle sets what is above and below */
+    int is_captured; /* one is in a graph, which may be launched at any time: it is never settled */
+    omp_lock_t settling;
     libsolver_status status;
     backend_report report;
     libsolver_workspace *workspace; /* the factor's own */
@@ -92,6 +100,9 @@ double factor_tolerance_asked(const libsolver_factor *f, double asked);
 double factor_tolerance(const libsolver_factor *f);
 /* SINGULAR, PERTURBED or OK: what is to be said of all that the factor answers. */
 libsolver_status factor_remark(const libsolver_factor *f);
+/* Every call that wants to know of the factor begins with this: waits for factorizations that
+ * nobody has waited for (async.c), and does what is left to do on the host.  NULL is no factor. */
+void factor_settle(const libsolver_factor *f);
 /* INVALID if there is none. */
 libsolver_status factor_needed(const libsolver_factor *f, message *why);
 /* INVALID if some rows are not eliminated: for calls that need all of L. */

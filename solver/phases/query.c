@@ -22,6 +22,7 @@ static libsolver_status inertia(const libsolver_factor *f, libsolver_inertia_cou
 
 libsolver_status libsolver_inertia(const libsolver_factor *f, libsolver_inertia_counts *counts)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -42,6 +43,7 @@ static libsolver_backend solving_backend(const libsolver_factor *f)
 
 void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
 {
+    factor_settle(f);
     memset(info, 0, sizeof *info);
     if (!f)
         return;
@@ -89,6 +91,7 @@ libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entr
                                         int64_t *pointers, int64_t *indices, void *values,
                                         int64_t *order)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -104,6 +107,7 @@ libsolver_status libsolver_get_factor_l(const libsolver_factor *f, int64_t *entr
 libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagonal,
                                         void *subdiagonal)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -118,6 +122,7 @@ libsolver_status libsolver_get_factor_d(const libsolver_factor *f, void *diagona
 
 libsolver_status libsolver_get_scaling(const libsolver_factor *f, void *scaling)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};

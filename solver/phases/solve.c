@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/phases/options.h"
 #include "solver/phases/workspace.h"
+#include <assert.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 /* Right-hand sides that the factor's own workspace grows to; wider blocks are solved in panels of
@@ -29,19 +31,95 @@ static int remarks_of(const libsolver_factor *f)
            (f->report.perturbed > 0 ? LIBSOLVER_PERTURBED : 0);
 }
 
+static_assert((int)LIBSOLVER_METHOD_FGMRES == REFINE_FGMRES &&
+                  (int)LIBSOLVER_METHOD_PLAIN == REFINE_PLAIN &&
+                  (int)LIBSOLVER_STEP_START == STEP_START &&
+                  (int)LIBSOLVER_STEP_PLAIN == STEP_PLAIN &&
+                  (int)LIBSOLVER_STEP_FGMRES == STEP_FGMRES &&
+                  (int)LIBSOLVER_STEP_SINGULAR == STEP_SINGULAR,
+              "methods and steps are numbered as in the public header");
+
+/* What a call asks for. */
+typedef struct request {
+    backend_refinement refinement;
+    double tolerance; /* by which the status is found */
+    libsolver_step *history;
+    int64_t history_room;
+} request;
+
+/* The steps of a refinement, as they go into the caller's history.  Columns are refined in panels:
+ * step k of all is the worst of their k-th steps, and a panel that needs fewer keeps its last. */
+typedef struct recorder {
+    libsolver_step *history;
+    int64_t room, used; /* of all panels */
+    int64_t at;         /* next step of the panel at hand */
+    double last;        /* its error after the last one */
+    double least;       /* of all steps: the final error of the panels before */
+    double mark;        /* when the last step ended */
+} recorder;
+
+static void raise_error(recorder *r, int64_t k, double error)
+{
+    if (k < r->room && !(r->history[k].backward_error >= error))
+        r->history[k].backward_error = error;
+}
+
+/* The panel at hand is done. */
+static void end_panel(recorder *r)
+{
+    for (int64_t k = r->at; k < r->used; k++)
+        raise_error(r, k, r->last);
+    r->least = fmax(r->least, r->last);
+    r->at = 0;
+}
+
+static void record(void *recorder_, int made_by, double error)
+{
+    recorder *r = recorder_;
+    const double now = omp_get_wtime();
+    if (made_by == STEP_START)
+        end_panel(r);
+    const int64_t k = r->at++;
+    if (k == r->used) {
+        r->used++;
+        if (k < r->room)
+            r->history[k] =
+                (libsolver_step){.kind = (libsolver_step_kind)made_by, .backward_error = r->least};
+    }
+    raise_error(r, k, error);
+    if (k < r->room)
+        r->history[k].seconds += now - r->mark;
+    r->mark = now;
+    r->last = error;
+}
+
 /* Solves and refines, or only refines, in a workspace that has been taken. */
 static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w,
-                               const backend_refinement *how, const libsolver_vectors *b,
+                               const request *how, const libsolver_vectors *b,
                                const libsolver_vectors *x, double *backward_error, message *why)
 {
-    backend_refinement r = *how;
-    const double tolerance = r.tolerance;
+    const environment *env = &f->context->env;
+    backend_refinement r = how->refinement;
+    const double tolerance = how->tolerance;
     w->info.backward_error = w->info.backward_error_initial = NAN;
     w->info.remarks = 0;
+    w->info.history = 0;
+    const double begin = omp_get_wtime();
+    recorder steps = {.history = how->history, .room = how->history_room, .mark = begin};
+    const backend_observer observer = {record, &steps};
+    if (how->history)
+        r.observer = &observer;
+    environment_progress(env, PHASE_SOLVE, 0);
     const libsolver_status status =
         f->analysis->backend->refine(f->numeric, w->memory, b, x, &r, backward_error, why);
     if (status != LIBSOLVER_OK)
         return status;
+    end_panel(&steps);
+    environment_log(env,
+                    "solve: %lld columns, backward error %.1e after %d refinement steps; %.3g s",
+                    (long long)b->columns, r.final, r.steps, omp_get_wtime() - begin);
+    environment_progress(env, PHASE_SOLVE, 1);
+    w->info.history = steps.used;
     w->info.backward_error = r.final;
     w->info.backward_error_initial = r.initial;
     w->info.steps = r.steps;
@@ -58,22 +136,34 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
 
 /* Limits of a refinement: the caller's, NULL for those of the options. */
 static libsolver_status read_limits(const libsolver_factor *f, const libsolver_limits *limits,
-                                    int solve_first, backend_refinement *how, message *why)
+                                    int solve_first, request *how, message *why)
 {
     if (limits) {
         TRY(limits_check(limits->steps, limits->tolerance, why));
+        if ((unsigned)limits->method > LIBSOLVER_METHOD_FGMRES)
+            return FAIL(why, LIBSOLVER_INVALID, "there is no method %d of refinement",
+                        (int)limits->method);
+        if (limits->history_room < 0 || (limits->history_room > 0 && !limits->history))
+            return FAIL(why, LIBSOLVER_INVALID, "a history of %lld steps without room for them",
+                        (long long)limits->history_room);
         for (int i = 0; i < (int)(sizeof limits->reserved / sizeof limits->reserved[0]); i++)
             if (limits->reserved[i] != 0)
                 return FAIL(why, LIBSOLVER_INVALID, "reserved fields of limits must be zero");
     }
     const libsolver_options *o = f->analysis ? &f->analysis->options : NULL;
-    *how = (backend_refinement){.solve_first = solve_first,
-                                .steps = limits ? limits->steps
-                                         : o    ? o->refine_steps
-                                                : 0};
+    *how = (request){.refinement = {.solve_first = solve_first,
+                                    .steps = limits ? limits->steps
+                                             : o    ? o->refine_steps
+                                                    : 0}};
     if (f->analysis)
         how->tolerance =
             limits ? factor_tolerance_asked(f, limits->tolerance) : factor_tolerance(f);
+    how->refinement.tolerance = limits && limits->until_stalled ? 0 : how->tolerance;
+    if (limits) {
+        how->refinement.method = (int)limits->method;
+        how->history = limits->history;
+        how->history_room = limits->history ? limits->history_room : 0;
+    }
     return LIBSOLVER_OK;
 }
 
@@ -94,7 +184,7 @@ static libsolver_status solve(libsolver_factor *f, libsolver_workspace *w,
                               const libsolver_limits *limits, const libsolver_vectors *b,
                               const libsolver_vectors *x, double *backward_error, message *why)
 {
-    backend_refinement how;
+    request how;
     TRY(read_limits(f, limits, 1, &how, why));
     TRY(schur_refused(f, why));
     TRY(workspace_check(f, w, b, x, why));
@@ -110,6 +200,7 @@ static libsolver_status solve(libsolver_factor *f, libsolver_workspace *w,
 libsolver_status libsolver_solve(libsolver_factor *f, const libsolver_vectors *b,
                                  const libsolver_vectors *x)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -122,6 +213,7 @@ libsolver_status libsolver_solve_within(libsolver_factor *f, libsolver_workspace
                                         const libsolver_limits *limits, const libsolver_vectors *b,
                                         const libsolver_vectors *x, double *backward_error)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
@@ -158,6 +250,8 @@ libsolver_status libsolver_solve_plain(const libsolver_factor *f, libsolver_part
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};
+    if (!b || b->place != LIBSOLVER_DEVICE) /* those on the device wait for nothing */
+        factor_settle(f);
     return factor_outcome(f, solve_plain(f, part, workspace, b, x, &why), &why);
 }
 
@@ -166,7 +260,7 @@ static libsolver_status only_refine(const libsolver_factor *f, libsolver_workspa
                                     const libsolver_vectors *x, double *backward_error,
                                     message *why)
 {
-    backend_refinement how;
+    request how;
     TRY(read_limits(f, limits, 0, &how, why));
     TRY(schur_refused(f, why));
     TRY(workspace_check(f, w, b, x, why));
@@ -191,6 +285,7 @@ libsolver_status libsolver_refine_within(const libsolver_factor *f, libsolver_wo
                                          const libsolver_limits *limits, const libsolver_vectors *b,
                                          const libsolver_vectors *x, double *backward_error)
 {
+    factor_settle(f);
     if (!f)
         return LIBSOLVER_INVALID;
     message why = {0};

@@ -28,6 +28,7 @@ libsolver_status libsolver_solve_traced(const libsolver_factor *f, libsolver_wor
                                         const libsolver_vectors *b, const libsolver_vectors *x,
                                         int64_t capacity, libsolver_task *tasks, int64_t *count)
 {
+    factor_settle(f);
     if (count)
         *count = 0;
     if (!f)
@@ -60,6 +61,7 @@ libsolver_status libsolver_refactorize_traced(libsolver_factor *f, const libsolv
                                               int64_t capacity, libsolver_factor_task *tasks,
                                               int64_t *count)
 {
+    factor_settle(f);
     if (count)
         *count = 0;
     if (!f)

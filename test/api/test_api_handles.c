@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "api_bench.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,10 @@ static void null_arguments_are_refused(void **state)
                      LIBSOLVER_INVALID);
     refused(libsolver_solve_traced(t->factor, NULL, &v, &v, 0, NULL, &entries), LIBSOLVER_NOT_BUILT,
             of_factor, "on the CPU");
+    assert_int_equal(libsolver_refactorize_async(NULL, &a, NULL), LIBSOLVER_INVALID);
+    refused(libsolver_refactorize_async(t->factor, &a, NULL), LIBSOLVER_NOT_BUILT, of_factor,
+            "GPU");
+    solves(t, t->factor);
     libsolver_factor_task task;
     assert_int_equal(libsolver_refactorize_traced(NULL, &a, 0, NULL, &entries), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_refactorize_traced(t->factor, &a, 0, NULL, NULL), LIBSOLVER_INVALID);
@@ -331,6 +336,47 @@ static void bad_options_are_refused(void **state)
     works(t);
 }
 
+static void a_bad_option_is_named_with_its_range(void **state)
+{
+    (void)state;
+    libsolver_options o;
+    libsolver_context *c;
+    libsolver_options_default(&o);
+    o.kind = (libsolver_kind)9;
+    assert_int_equal(libsolver_context_create(&o, &c), LIBSOLVER_INVALID);
+    assert_string_equal(libsolver_context_message(NULL), "options.kind is 9: a value from 0 to 3");
+    libsolver_options_default(&o);
+    o.threads = -2;
+    assert_int_equal(libsolver_context_create(&o, &c), LIBSOLVER_INVALID);
+    assert_string_equal(libsolver_context_message(NULL),
+                        "options.threads is -2: 0, as OpenMP says, or more");
+    libsolver_options_default(&o);
+    o.reserved[2] = 7;
+    assert_int_equal(libsolver_context_create(&o, &c), LIBSOLVER_INVALID);
+    assert_non_null(strstr(libsolver_context_message(NULL), "options.reserved[2] is not zero"));
+}
+
+static void keep_sentence(void *user, const char *sentence)
+{
+    snprintf(user, 100, "%s", sentence);
+}
+
+static void too_many_threads_are_cut_with_a_sentence(void **state)
+{
+    (void)state;
+    char said[100] = "";
+    libsolver_options o;
+    libsolver_context *c;
+    libsolver_options_default(&o);
+    o.log = keep_sentence;
+    o.log_user = said;
+    o.threads = 1000000;
+    assert_int_equal(libsolver_context_create(&o, &c), LIBSOLVER_OK);
+    assert_non_null(strstr(said, "1000000 threads were asked for: "));
+    assert_non_null(strstr(said, " are used, 4 for each processor"));
+    libsolver_context_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +384,8 @@ int main(void)
         unit_test_on_bench(each_failing_call_says_why),
         unit_test_on_bench(handles_in_the_wrong_order_are_refused),
         unit_test_on_bench(bad_options_are_refused),
+        cmocka_unit_test(a_bad_option_is_named_with_its_range),
+        cmocka_unit_test(too_many_threads_are_cut_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,8 +140,11 @@ static void limits_hold_for_the_call(void **state)
                                                {.tolerance = -1},
                                                {.tolerance = 1},
                                                {.tolerance = NAN},
-                                               {.reserved = {0, 0, 0, 1}}};
-        for (int k = 0; k < 5; k++) {
+                                               {.method = (libsolver_method)3},
+                                               {.history_room = 1},
+                                               {.history_room = -1},
+                                               {.reserved = {1}}};
+        for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
             assert_int_equal(libsolver_solve_within(f, used, &bad[k], &b, &to, NULL),
                              LIBSOLVER_INVALID);
             assert_int_equal(libsolver_refine_within(f, used, &bad[k], &b, &to, NULL),
@@ -151,6 +154,100 @@ static void limits_hold_for_the_call(void **state)
     assert_int_equal(libsolver_solve_within(NULL, NULL, NULL, &b, &to, NULL), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_refine_within(NULL, NULL, NULL, &b, &to, NULL), LIBSOLVER_INVALID);
     libsolver_workspace_free(w);
+    libsolver_factor_free(f);
+    free(s);
+}
+
+/* A factor in single precision, of which solutions want several steps. */
+static libsolver_factor *new_rough_factor(fixture *s)
+{
+    libsolver_options o = options_for(0.01);
+    libsolver_factor *f;
+    randomize(s, 2);
+    o.mixed = LIBSOLVER_ON;
+    assert_int_equal(libsolver_factor_matrix(&s->view, &o, &f), LIBSOLVER_OK);
+    return f;
+}
+
+enum { ROOM = 30, COLUMNS = 5 };
+
+static void the_history_tells_of_every_step(void **state)
+{
+    (void)state;
+    fixture *s = new_system();
+    libsolver_factor *f = new_rough_factor(s);
+    libsolver_workspace *w;
+    libsolver_solve_info info;
+    static double values[COLUMNS * N], x[COLUMNS * N];
+    double error[COLUMNS];
+    random_stream r = random_seeded(5);
+    for (int k = 0; k < COLUMNS * N; k++)
+        values[k] = random_real(&r);
+    const libsolver_vectors b = {.values = values, .rows = N, .columns = COLUMNS, .ld = N},
+                            to = {.values = x, .rows = N, .columns = COLUMNS, .ld = N};
+    for (int width = 1; width <= COLUMNS; width += COLUMNS - 1)
+        for (int method = LIBSOLVER_METHOD_AUTO; method <= LIBSOLVER_METHOD_FGMRES; method++) {
+            libsolver_step history[ROOM + 1];
+            memset(history, 0x5a, sizeof history);
+            const libsolver_step untouched = history[ROOM];
+            libsolver_limits limits = {.steps = 12,
+                                       .method = (libsolver_method)method,
+                                       .until_stalled = 1,
+                                       .history = history,
+                                       .history_room = ROOM};
+            assert_int_equal(libsolver_workspace_create(f, width, &w), LIBSOLVER_OK);
+            assert_int_equal(libsolver_solve_within(f, w, &limits, &b, &to, error), LIBSOLVER_OK);
+            libsolver_solve_query(f, w, &info);
+            assert_true(info.history > 1 && info.history <= ROOM);
+            assert_true(info.history == info.steps + 1);
+            assert_int_equal(history[0].kind, LIBSOLVER_STEP_START);
+            assert_true(history[0].backward_error == info.backward_error_initial);
+            assert_true(history[info.history - 1].backward_error == info.backward_error);
+            int plain = 0, fgmres = 0;
+            for (int64_t k = 1; k < info.history; k++) {
+                assert_true(history[k].backward_error <= history[k - 1].backward_error);
+                assert_true(history[k].seconds >= 0 && history[k].seconds < 60);
+                plain += history[k].kind == LIBSOLVER_STEP_PLAIN;
+                fgmres += history[k].kind == LIBSOLVER_STEP_FGMRES;
+            }
+            assert_int_equal(plain > 0, method != LIBSOLVER_METHOD_FGMRES);
+            assert_int_equal(fgmres > 0, method != LIBSOLVER_METHOD_PLAIN);
+            assert_int_equal(plain + fgmres, info.steps);
+            assert_memory_equal(&history[ROOM], &untouched, sizeof untouched);
+            /* too little room: the beginning, and how many there were */
+            const int64_t all = info.history;
+            const libsolver_step second = history[1];
+            limits.history_room = 1;
+            assert_int_equal(libsolver_solve_within(f, w, &limits, &b, &to, error), LIBSOLVER_OK);
+            libsolver_solve_query(f, w, &info);
+            assert_true(info.history == all);
+            assert_memory_equal(&history[1], &second, sizeof second);
+            libsolver_workspace_free(w);
+        }
+    libsolver_factor_free(f);
+    free(s);
+}
+
+static void until_stalled_goes_beyond_the_tolerance(void **state)
+{
+    (void)state;
+    fixture *s = new_system();
+    libsolver_factor *f = new_rough_factor(s);
+    libsolver_solve_info info;
+    double x[N], loose, least;
+    const libsolver_vectors b = {.values = s->b, .rows = N, .columns = 1, .ld = N},
+                            to = {.values = x, .rows = N, .columns = 1, .ld = N};
+    libsolver_limits limits = {.steps = 20, .tolerance = 1e-3};
+    assert_int_equal(libsolver_solve_within(f, NULL, &limits, &b, &to, &loose), LIBSOLVER_OK);
+    assert_true(loose > 1e-10);
+    limits.until_stalled = 1;
+    assert_int_equal(libsolver_solve_within(f, NULL, &limits, &b, &to, &least), LIBSOLVER_OK);
+    assert_true(least <= 4e-16);
+    libsolver_solve_query(f, NULL, &info);
+    assert_true(info.steps > 0 && info.steps < 20);
+    limits.tolerance = 1e-30; /* the status is by the tolerance */
+    assert_int_equal(libsolver_refine_within(f, NULL, &limits, &b, &to, &least),
+                     LIBSOLVER_INACCURATE);
     libsolver_factor_free(f);
     free(s);
 }
@@ -336,6 +433,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_threshold_gives_the_bits_of_the_option),
         cmocka_unit_test(limits_hold_for_the_call),
+        cmocka_unit_test(the_history_tells_of_every_step),
+        cmocka_unit_test(until_stalled_goes_beyond_the_tolerance),
         cmocka_unit_test(the_first_factorization_can_be_shifted),
         cmocka_unit_test(reserved_fields_must_be_zero),
         cmocka_unit_test(first_values_give_the_order_that_the_analysis_could_not),

@@ -37,12 +37,17 @@ def leaves(tree, path=""):
     return found
 
 
-SOLVE_FIELDS = """matrix.path matrix.n matrix.nnz status message place backend.factorize backend.solve backend.device
-    backend.threads backend.instruction_set ordering analysis.factor_nnz analysis.factor_flops analysis.supernodes analysis.levels
+SOLVE_FIELDS = """schema version precision tolerance matrix.path matrix.n matrix.nnz matrix.type matrix.symmetry
+    matrix.asymmetry status message place backend.factorize backend.solve backend.device
+    backend.threads backend.instruction_set backend.blas ordering analysis.factor_nnz analysis.factor_flops
+    analysis.supernodes analysis.levels
     analysis.host_bytes analysis.device_bytes factor.kind factor.inertia.positive factor.inertia.negative
-    factor.inertia.zero factor.inertia.certain factor.perturbed factor.delayed factor.two_by_two solve.nrhs
-    solve.backward_error solve.backward_error_initial solve.forward_error solve.refinement_steps seconds.read
-    seconds.analyze seconds.factorize seconds.solve seconds.total""".split()
+    factor.inertia.zero factor.inertia.certain factor.perturbed factor.delayed factor.two_by_two factor.precision
+    factor.entries factor.fronts factor.growths factor.failed_row factor.host_bytes factor.host_bytes_peak
+    factor.device_bytes solve.nrhs
+    solve.backward_error solve.backward_error_initial solve.forward_error solve.refinement_steps
+    solve.backward_errors solve.history accuracy.condition accuracy.forward_bound accuracy.digits seconds.read
+    seconds.analyze seconds.factorize seconds.solve seconds.total seconds.estimate""".split()
 
 
 class Case(FolderCase):
@@ -86,6 +91,11 @@ class Usage(Case):
             ["generate", "lap2d:0", "-o", self.folder / "x"],
             ["generate", "lap3d:2000", "-o", self.folder / "x"],
             ["info", five],
+            ["help", "resolve"],
+            ["help", "--format", "html"],
+            ["solve", five, "--device", "-1"],
+            ["solve", five, "--delay-cap", "0"],
+            ["solve", five, "--purpose", "speed"],
         ):
             with self.subTest(arguments=arguments):
                 done = run(*arguments, cwd=self.folder)
@@ -100,9 +110,69 @@ class Usage(Case):
         done = run("solve", "--help")
         self.assertEqual(done.returncode, 0)
         for option in options:
-            self.assertIn(f"\n  {option} ", done.stdout)
+            self.assertRegex(done.stdout, f"\n  {option}[ ,]")
         self.assertNotIn("--ordering", run("generate", "--help").stdout)
         self.assertRegex(run("--version").stdout, r"\Alibsolver \d+\.\d+\.\d+\n\Z")
+
+    def test_what_is_misspelt_is_told_what_it_may_have_been(self):
+        five = DATA / "five.mtx"
+        for arguments, answer in (
+            (["slove", five], "; did you mean solve?"),
+            (["help", "bensch"], "; did you mean bench?"),
+            (["solve", five, "--percision", "d"], "; did you mean --precision?"),
+            (["solve", five, "--kidn=spd"], "; did you mean --kind?"),
+            (["solve", five, "--type", "SPD"], "; did you mean spd?"),
+            (["solve", five, "--matching", "of"], "; did you mean on?"),
+            (["solve", five, "--ordering", "mets"], "and there is no such file; did you mean metis?"),
+            (["solve", five, "--ordering", "FILE"], "and there is no such file"),
+            (["solve", five, "--profile", "p"], "--profile is no option of solve; see libsolver solve --help"),
+            (["solve", five, "--threads", "2e9"], "'2e9' is not a whole number from 1 to 2147483647"),
+            (["solve", five, "--tol", "1"], "'1' is not a number above 0 and at most 0.5"),
+            (["solve", five, "--zzzzzzz"], "unknown option '--zzzzzzz'; see libsolver --help"),
+        ):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(answer, done.stderr)
+        missing = run("solve", five, "--ordering", "order.txt")
+        self.assertEqual((missing.returncode, missing.stderr), (2, "libsolver: order.txt: No such file or directory\n"))
+
+    def test_kind_and_type_are_one_option(self):
+        for name in ("--kind", "--type"):
+            self.assertEqual(self.solve(DATA / "five.mtx", name, "indefinite")[1]["factor"]["kind"], "ldlt")
+
+    def test_help_comes_from_one_table_in_every_format(self):
+        table = json.loads(run("help", "--format", "json").stdout)
+        names = [o["name"] for o in table["options"]]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("--delay-cap", names)
+        for form in ("text", "markdown", "man", "bash"):
+            shown = run("help", "--format", form)
+            self.assertEqual(shown.returncode, 0)
+            text = shown.stdout.replace("\\-", "-")
+            for name in names + [c["name"] for c in table["commands"]]:
+                if form != "markdown" or name.startswith("-"):
+                    self.assertIn(name, text, form)
+        self.assertLess(max(map(len, run("--help").stdout.split("\n"))), 101)
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        self.assertEqual(run("help", "bench").stdout, run("bench", "--help").stdout)
+        for row in run("help", "--format", "markdown").stdout.splitlines():
+            self.assertEqual(row.replace("\\|", "").count("|"), 8, row)
+
+    def test_the_completion_completes(self):
+        bash = shutil.which("bash")
+        if not bash:
+            self.skipTest("there is no bash")
+        for words, wanted in (
+            (["s"], "solve"),
+            (["solve", "--ki"], "--kind"),
+            (["solve", "--ordering", "na"], "natural"),
+            (["help", "ge"], "generate"),
+        ):
+            script = run("help", "--format", "bash").stdout + (
+                f"COMP_WORDS=(libsolver {' '.join(words)}) COMP_CWORD={len(words)}\n_libsolver\necho \"${{COMPREPLY[@]}}\"\n"
+            )
+            done = subprocess.run([bash, "-c", script], capture_output=True, text=True)
+            self.assertEqual((done.stdout.strip(), done.stderr), (wanted, ""))
 
     def test_info_tells_what_is_built(self):
         done = run("info")
@@ -229,11 +299,11 @@ class Resources(Case):
 
 class Solve(Case):
     def test_every_field_is_filled_after_success(self):
-        code, result = self.solve("kkt2d:8")
+        code, result = self.solve("kkt2d:8", "--error-bounds")
         self.assertEqual(code, 0)
         empty = {key for key, value in leaves(result).items() if value is None}
         no_device = {"backend.device"} if result["backend"]["solve"] == "cpu" else set()
-        self.assertEqual(empty, {"place"} | no_device)
+        self.assertEqual(empty, {"place", "backend.blas", "factor.failed_row"} | no_device)
         self.assertEqual(result["status"], "OK")
         self.assertEqual(result["message"], "")
         self.assertEqual(result["factor"]["kind"], "ldlt")
@@ -357,6 +427,46 @@ class Generate(Case):
         self.assertEqual(run("generate", "lap2d:2", "-o", "-").stdout, target.read_text())
 
 
+class Plot(Case):
+    def plot(self, problem, *options):
+        picture = self.folder / "picture.svg"
+        done = run("plot", problem, "-o", picture, *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        text = picture.read_text()
+        self.assertEqual(xml.dom.minidom.parseString(text).documentElement.tagName, "svg")
+        return text
+
+    def test_the_entries_of_l_are_those_that_the_analysis_foresees(self):
+        """They are counted row by row from the elimination tree, with nothing of the library."""
+        for problem in ("lap2d:20", "lap3d:7", "kkt2d:9", DATA / "vec3d_3.mtx", DATA / "two_islands.mtx", DATA / "path.mtx"):
+            for ordering in ("amd", "nd", "natural"):
+                options = ["--backend", "cpu", "--ordering", ordering]
+                foreseen = self.solve(problem, *options)[1]["analysis"]["factor_nnz"]
+                text = self.plot(problem, *options)
+                self.assertIn(f">L: {foreseen} entries, ", text)
+                self.assertIn(f">A in the order of elimination ({ordering})<", text)
+
+    def test_it_has_a_title_and_follows_a_dark_page(self):
+        text = self.plot(DATA / "five.mtx")
+        self.assertIn("five.mtx: order 5</title>", text)
+        for part in ("<desc ", "prefers-color-scheme:dark", "A as given: "):
+            self.assertIn(part, text)
+
+    def test_small_orders_are_drawn_too(self):
+        for n in (0, 1, 2):
+            entries = "".join(f"{i} {i} 1\n" for i in range(1, n + 1))
+            self.plot(self.file("a.mtx", HEADER + f"{n} {n} {n}\n{entries}"))
+
+    def test_failures_leave_nothing(self):
+        five = self.file("a.mtx", (DATA / "five.mtx").read_text())
+        self.assertEqual(run("plot", five).returncode, 1)
+        self.assertEqual(run("plot", five, "-o", five).returncode, 1)
+        self.assertEqual(run("plot", "no.mtx", "-o", self.folder / "x.svg").returncode, 2)
+        self.assertEqual(run("plot", five, "-o", self.folder / "no" / "x.svg").returncode, 4)
+        self.assertEqual(run("plot", "lap2d:50", "-o", self.folder / "x.svg", "--memory-limit", "1M").returncode, 4)
+        self.assertEqual(os.listdir(self.folder), ["a.mtx"])
+
+
 class Bench(Case):
     def test_one_line_a_problem_with_every_field(self):
         done = run("bench", "lap2d:8", "kkt2d:6", "--nrhs", "3")
@@ -366,11 +476,14 @@ class Bench(Case):
         for line in lines:
             self.assertEqual(
                 list(line),
-                """name n nnz factor_nnz factor_flops kind backend threads instruction_set analyze_s factorize_s refactorize_s solve_s
-                refined_solve_s backward_error host_bytes_peak device_bytes status message place""".split(),
+                """schema version name n nnz factor_nnz factor_flops kind backend threads instruction_set precision
+                factor_precision device analyze_s factorize_s refactorize_s solve_s refined_solve_s backward_error tolerance
+                refined_backward_error refinement_steps host_bytes_peak device_bytes status message place""".split(),
             )
             self.assertEqual(list(line["solve_s"]), ["1", "16", "3"])
-            self.assertEqual([name for name, value in leaves(line).items() if value is None], ["place"])
+            on_cpu = ["device"] if line["backend"] == "cpu" else []
+            self.assertEqual([name for name, value in leaves(line).items() if value is None], on_cpu + ["place"])
+            self.assertLessEqual(line["refined_backward_error"], line["tolerance"])
             self.assertLess(line["backward_error"], 1e-10)
 
     def test_profiles_are_written_where_there_is_a_gpu(self):

@@ -49,6 +49,10 @@ class StandardOutput(Case):
         ["solve", "lap2d:3", "--json", "/proc/self/fd/1"],
         ["bench", "lap2d:3"],
         ["generate", "lap2d:30", "-o", "-"],
+        ["refine", "lap2d:3"],
+        ["refine", "lap2d:3", "--json", "-"],
+        ["plot", "lap2d:3", "-o", "-"],
+        ["help", "--format", "man"],
         ["info"],
         ["info", "--json", "-"],
         ["--help"],
@@ -114,6 +118,8 @@ class Inputs(Case):
             self.refused("solve", self.a, self.b, "--json", path)
             self.refused("bench", "lap2d:3", self.a, "--json", path)
             self.refused("generate", self.a, "-o", path)
+            self.refused("refine", self.a, self.b, "-o", path)
+            self.refused("plot", self.a, "-o", path)
         self.refused("solve", link, "-o", self.a)
         self.refused("solve", self.a, self.b, "-o", self.b)
         self.refused("solve", self.a, self.b, "--json", self.b)
@@ -171,6 +177,10 @@ class Files(Case):
             (2, ["solve", "missing.mtx"]),
             (2, ["solve", self.a, bad]),
             (3, ["solve", empty, "--type", "spd"]),
+            (3, ["solve", "lap2d:9", "--tol", "1e-30"]),
+            (3, ["refine", "lap2d:9", "--tol", "1e-30"]),
+            (2, ["refine", bad]),
+            (2, ["plot", bad]),
             (4, ["solve", "lap2d:100", "--memory-limit", "100K"]),
             (2, ["generate", bad]),
             (1, ["generate", "lap2d:x"]),

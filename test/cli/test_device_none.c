@@ -23,10 +23,10 @@ static void every_call_says_that_there_is_none(void **state)
     double seconds = 0, graph = 0;
     assert_null(device_stream_create());
     device_stream_free(NULL);
-    assert_int_not_equal(device_block_create(&host, sizeof host, &block), 0);
+    assert_int_not_equal(device_array_create(&host, sizeof host, &block), 0);
     assert_null(block);
-    device_block_free(block);
-    assert_int_not_equal(device_block_get(block, sizeof host, &host), 0);
+    device_array_free(block);
+    assert_int_not_equal(device_array_get(block, sizeof host, &host), 0);
     assert_int_equal(host, 7);
     assert_int_not_equal(device_time(NULL, called, &calls, &seconds, &graph), 0);
     assert_int_equal(calls, 0);

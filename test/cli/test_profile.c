@@ -179,6 +179,19 @@ static int count(const char *text, const char *word)
     return found;
 }
 
+/* Title and description, both pages, and nothing painted past them. */
+static void check_page(const char *text, const char *title)
+{
+    char whole[200];
+    snprintf(whole, sizeof whole, "<title id=\"title\">%s</title>\n<desc id=\"description\">",
+             title);
+    assert_non_null(strstr(text, whole));
+    assert_int_equal(count(text, "aria-labelledby=\"title description\""), 1);
+    assert_int_equal(count(text, "prefers-color-scheme:dark"), 1);
+    assert_int_equal(count(text, "fill=\"#"), 0);
+    assert_int_equal(count(text, "stroke=\"#"), 0);
+}
+
 static void the_picture_has_a_bar_for_each_row_and_is_whole(void **state)
 {
     (void)state;
@@ -195,9 +208,13 @@ static void the_picture_has_a_bar_for_each_row_and_is_whole(void **state)
     char *text = picture_ended(&o);
     assert_non_null(strstr(text, "a&#60;b&#62;&#38;&#34;c&#34;?: one solve on GPU, n = 5"));
     assert_non_null(strstr(text, "11.0 us on a stream, 9.0 us in a graph, 10.0 us traced"));
-    assert_int_equal(count(text, "fill=\"#d9d9d9\""), p.rows);
+    assert_int_equal(count(text, "class=\"neutral\""), p.rows);
     assert_int_equal(count(text, ">up 1 top<"), 1);
-    assert_int_equal(count(text, "<path"), PROFILE_STATES);
+    check_page(text, "a&#60;b&#62;&#38;&#34;c&#34;?: where the time of a solve goes");
+    assert_int_equal(count(text, "<path class=\"c"), PROFILE_STATES);
+    assert_int_equal(count(text, "<path fill=\"url(#h"), PROFILE_STATES - 1);
+    assert_int_equal(count(text, ">multiplying ("), 1);
+    assert_int_equal(count(text, ">us after the first task began<"), 1);
     assert_int_equal(count(text, "nan"), 0);
     free(text);
     profile_free(&p);
@@ -314,10 +331,11 @@ static void the_picture_of_a_factorization_is_short(void **state)
     factor_profile_svg(&p, &factor_facts, &o);
     char *text = picture_ended(&o);
     assert_true(strlen(text) < 300000);
-    assert_int_equal(count(text, "<path"), FACTOR_KINDS);
+    check_page(text, "a: where the time of a factorization goes");
+    assert_int_equal(count(text, "<path class=\"c"), FACTOR_KINDS);
     assert_int_equal(count(text, ">levels 0 to 11<"), 1);
     assert_int_equal(count(text, ">levels 696 to 699<"), 1);
-    assert_int_equal(count(text, "fill=\"#d9d9d9\""), 59);
+    assert_int_equal(count(text, "class=\"neutral\""), 59);
     assert_int_equal(count(text, "nan"), 0);
     free(text);
     free(task);

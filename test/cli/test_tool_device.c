@@ -51,7 +51,9 @@ static const char *run(const char *const *words, failure *f)
     settings s;
     *f = (failure){0};
     assert_int_equal(settings_parse(&s, count, arguments, f), 0);
-    (s.command == COMMAND_SOLVE ? command_solve : command_bench)(&s, f);
+    (s.command == COMMAND_SOLVE    ? command_solve
+     : s.command == COMMAND_REFINE ? command_refine
+                                   : command_bench)(&s, f);
     return take(".json");
 }
 
@@ -132,6 +134,79 @@ static void and_no_device_at_all(void **state)
     fake_reset();
 }
 
+/* ---- refinement ------------------------------------------------------------------------------ */
+
+/* The part of a text from a word on. */
+static const char *from(const char *text, const char *word)
+{
+    const char *part = strstr(text, word);
+    if (!part)
+        fail_msg("no %s in %s", word, text);
+    return part;
+}
+
+/* How often a word stands in a text. */
+static int occurrences(const char *text, const char *word)
+{
+    int count = 0;
+    for (const char *p = text; (p = strstr(p, word)); p++)
+        count++;
+    return count;
+}
+
+/* Of a refinement as far as it goes, on the CPU and on the device, with FGMRES on the host in the
+ * end: the first step is the error before it, the last one that of the solution. */
+static void the_device_s_steps_are_in_the_history(void **state)
+{
+    (void)state;
+    failure f;
+    for (int on_device = 0; on_device < 2; on_device++) {
+        fake_reset();
+        char copy[1 << 14];
+        const char *const words[] = {
+            "libsolver",   "solve",  "lap2d:12", "--backend", on_device ? "gpu" : "cpu",
+            "--tol=least", "--json", "#.json",   NULL};
+        const char *text = run(words, &f);
+        assert_int_equal(f.code, EXIT_SOLVED);
+        snprintf(copy, sizeof copy, "%s", text);
+        assert_non_null(strstr(copy, on_device ? "\"solve\": \"gpu\"" : "\"solve\": \"cpu\""));
+        const char *history = from(copy, "\"history\": [");
+        const double final = strtod(from(copy, "\"backward_error\": ") + 18, NULL),
+                     first = strtod(from(history, "\"backward_error\": ") + 18, NULL);
+        double last = first;
+        for (const char *p = history; (p = strstr(p, "\"backward_error\": ")); p++)
+            last = strtod(p + 18, NULL);
+        assert_true(first == strtod(from(copy, "\"backward_error_initial\": ") + 26, NULL));
+        assert_true(last == final && final <= first);
+        const int steps = atoi(from(copy, "\"refinement_steps\": ") + 20);
+        assert_true(steps > 0);
+        assert_int_equal(occurrences(history, "\"made_by\": \"plain\"") +
+                             occurrences(history, "\"made_by\": \"fgmres\""),
+                         steps);
+        assert_true(occurrences(history, "\"made_by\": \"plain\"") > 0);
+        assert_int_equal(occurrences(history, "\"made_by\": \"solve\""), 1);
+    }
+}
+
+static void the_device_refines_by_the_methods_asked_for(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"plain", "fgmres"};
+    failure f;
+    for (int k = 0; k < 2; k++) {
+        fake_reset();
+        const char *const words[] = {"libsolver", "refine",      "lap2d:12", "--backend",
+                                     "gpu",       "--tol=least", "--method", methods[k],
+                                     "--json",    "#.json",      NULL};
+        const char *text = run(words, &f);
+        assert_int_equal(f.code, EXIT_SOLVED);
+        assert_non_null(strstr(text, "\"backend\": \"gpu\""));
+        assert_int_equal(occurrences(text, "\"made_by\": \"plain\"") > 0, k == 0);
+        assert_int_equal(occurrences(text, "\"made_by\": \"fgmres\"") > 0, k == 1);
+    }
+    fake_reset();
+}
+
 /* ---- bench ----------------------------------------------------------------------------------- */
 
 /* A device without the room in which the rate of copies is measured. */
@@ -204,6 +279,8 @@ int main(void)
         cmocka_unit_test(every_failing_call_is_in_the_json),
         cmocka_unit_test(so_is_a_device_without_room),
         cmocka_unit_test(and_no_device_at_all),
+        cmocka_unit_test(the_device_s_steps_are_in_the_history),
+        cmocka_unit_test(the_device_refines_by_the_methods_asked_for),
         cmocka_unit_test(a_bench_profiles_solves_and_factorizations),
         cmocka_unit_test(a_trace_that_fails_is_in_the_json),
     };

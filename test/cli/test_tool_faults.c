@@ -56,7 +56,7 @@ void device_stream_free(void *s)
     streams -= s == &stream;
 }
 
-int device_block_create(const void *host, size_t bytes, void **block)
+int device_array_create(const void *host, size_t bytes, void **block)
 {
     *block = failing_part == NO_BLOCK ? NULL : malloc(bytes + 1);
     if (!*block)
@@ -66,7 +66,7 @@ int device_block_create(const void *host, size_t bytes, void **block)
     return 0;
 }
 
-int device_block_get(const void *block, size_t bytes, void *host)
+int device_array_get(const void *block, size_t bytes, void *host)
 {
     if (failing_part == NO_COPY_BACK)
         return 1;
@@ -74,7 +74,7 @@ int device_block_get(const void *block, size_t bytes, void *host)
     return 0;
 }
 
-void device_block_free(void *block)
+void device_array_free(void *block)
 {
     blocks -= block != NULL;
     free(block);
@@ -315,6 +315,12 @@ static int run(const char *const *words, failure *f)
         case COMMAND_BENCH:
             command_bench(&s, f);
             break;
+        case COMMAND_REFINE:
+            command_refine(&s, f);
+            break;
+        case COMMAND_PLOT:
+            command_plot(&s, f);
+            break;
         default:
             command_generate(&s, f);
         }
@@ -341,6 +347,7 @@ static int remove_files(void **state)
 {
     static const char *const written[] = {".json",
                                           ".mtx",
+                                          ".svg",
                                           ".lap2d_12.json",
                                           ".lap2d_12.svg",
                                           ".lap2d_12.factor.json",
@@ -481,6 +488,9 @@ static void failed_allocations_are_exit_4(void **state)
         {"solve", "@kkt2d_20.mtx", "--quiet", "--precision", "c", "--ordering", "#.order", NULL},
         {"solve", "@two_islands.mtx", "--quiet", "--precision", "s", "--nrhs", "3", NULL},
         {"generate", "vec3d:2", "-o", "#.mtx", NULL},
+        {"refine", "@five.mtx", "@five_b.mtx", "--quiet", "-o", "#.mtx", "--json", "#.json", NULL},
+        {"refine", "@lap2d_16.mtx", "--quiet", "--compare-precisions", NULL},
+        {"plot", "@five.mtx", "--quiet", "-o", "#.svg", NULL},
     };
     (void)state;
     failure f;

@@ -76,6 +76,12 @@ int session_says_what_failed(const char *said)
         {"device_values_get", "copying the values of the matrix from the device"},
         {"device_values_prepare", "copying the tables for sums of values to the device"},
         {"device_values_sum", "summing the values of the matrix on the device"},
+        {"device_values_replace", "launching the sums of values on the device"},
+        {"device_outcome_open", "clearing the outcome of refactorizations"},
+        {"device_outcome_watch", "copying which growths are watched to the device"},
+        {"device_outcome_judge", "launching the kernel that judges a factorization"},
+        {"device_outcome_last", "the refactorization on the device"},
+        {"device_outcome_set", "telling the device what came of the factorization"},
         {"device_factorizer_load", "copying the program of the factorization to the device"},
         {"device_factorizer_launch", "launching the factorization"},
         {"device_factorizer_timed", "the traced factorization"},
@@ -84,10 +90,12 @@ int session_says_what_failed(const char *said)
         {"device_factor_upload", "copying the factor to the device"},
         {"device_factor_download", "copying the factor from the device"},
         {"device_inverter_load", "copying the tables for the inverses to the device"},
-        {"device_inverter_run", "inverting groups of columns"},
+        {"device_inverter_launch", "launching the kernels that invert groups of columns"},
+        {"device_inverter_finish", "inverting groups of columns"},
         {"device_solver_reserve", "taking memory for the program of the solve"},
         {"device_solver_upload", "copying the program of the solve to the device"},
         {"device_substitution_load", "copying the plan of the substitution to the device"},
+        {"device_substitution_renew", "inverting diagonal blocks"},
         {"device_workspace_open", "clearing the workspace of the solve"},
         {"device_staging_open", "taking memory for copies of vectors"},
         {"device_refinement_open", "clearing the workspace of refinement"},
@@ -179,9 +187,8 @@ libsolver_status session_factorize(session *t)
 
 /* The same with values that are given on the device, each in two parts; on the host if the device
  * does not take them. */
-static libsolver_status factorize_there(session *t)
+static scalar *give_there(const session *t)
 {
-    int taken = 0;
     const int64_t entries = t->s.a.start[t->s.a.n];
     scalar *given = fake_allocate(2 * entries * (int64_t)sizeof(scalar), 1);
     assert_non_null(given);
@@ -189,11 +196,38 @@ static libsolver_status factorize_there(session *t)
         given[2 * p] = 2 * t->s.values[p];
         given[2 * p + 1] = -t->s.values[p];
     }
+    return given;
+}
+
+static libsolver_status factorize_there(session *t)
+{
+    int taken = 0;
+    scalar *given = give_there(t);
     libsolver_status status = GPU->set_device_values(t->numeric, given, NULL, &taken, &t->s.why);
     fake_free(given);
     if (status == LIBSOLVER_OK && !taken)
         GPU->set_values(t->numeric, t->s.values);
     return status == LIBSOLVER_OK ? factorize(t) : status;
+}
+
+/* The same without a wait, where factors are made on the device. */
+static libsolver_status factorize_async(session *t)
+{
+    int is_captured = 1;
+    scalar *given = give_there(t);
+    const libsolver_status status =
+        GPU->refactorize_async(t->numeric, given, t->status, &is_captured, &t->s.why);
+    fake_free(given); /* when the stream has passed */
+    assert_true(status != LIBSOLVER_OK || (*t->status == LIBSOLVER_OK && !is_captured));
+    return status;
+}
+
+static libsolver_status settle(session *t)
+{
+    backend_settled outcome;
+    const libsolver_status status = GPU->settle(t->numeric, &t->report, &outcome, &t->s.why);
+    assert_true(status != LIBSOLVER_OK || outcome == BACKEND_ADOPTED);
+    return status;
 }
 
 /* The same, with a trace if it is made on the device. */
@@ -280,6 +314,24 @@ static void trace(session *t)
     free(task);
 }
 
+static void go_without_waits(session *t)
+{
+    if (!t->problem.expects_cholesky || !GPU->solves_on_device(t->numeric, t->space) ||
+        !t->report.on_device)
+        return;
+    for (int64_t p = 0; p < t->s.a.start[t->s.a.n]; p++)
+        t->s.values[p] *= (real)0.75;
+    for (int k = 0; k < 2; k++) {
+        MUST(t, factorize_async(t));
+        session_to_device(t);
+        MAY_BE_REFUSED(t, session_launch(t), check_launch(t));
+    }
+    MUST(t, settle(t));
+    solve_in_all_ways(t);
+    MUST(t, session_factorize(t));
+    solve_in_all_ways(t);
+}
+
 void session_run(session *t)
 {
     MUST(t, GPU->prepare(&t->problem, &t->plan, &t->s.why));
@@ -294,6 +346,7 @@ void session_run(session *t)
     solve_in_all_ways(t);
     MUST(t, factorize_there(t));
     solve_in_all_ways(t);
+    go_without_waits(t);
 }
 
 /* ---- Sessions -------------------------------------------------------------------------------- */

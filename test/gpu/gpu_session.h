@@ -49,7 +49,7 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what);
 /* Nothing is left on the device, nor, which system_free looks at, on the host. */
 void session_end(session *t);
 /* Three factorizations, the second traced, the last of values on the device, with all ways to
- * solve. */
+ * solve; by Cholesky two that are not waited for and one more that is. */
 void session_run(session *t);
 
 libsolver_status session_factorize(session *t);

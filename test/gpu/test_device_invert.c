@@ -244,6 +244,16 @@ static void check_workspace(const inverted *q, const inverse_builder *b, int see
     }
 }
 
+/* What is told without the growth of each group. */
+static void check_largest(const inverted *q, const double *growth, double largest, int seed)
+{
+    double most = 0;
+    for (int32_t i = 0; i < q->g.count; i++)
+        most = growth[i] != growth[i] || growth[i] > most ? growth[i] : most;
+    if (!(most == largest || (most != most && largest != largest)))
+        fail_msg("seed %d: the largest growth is %g, told is %g", seed, most, largest);
+}
+
 /* The device's values are the host's, the same bits twice, and nothing is written behind them. */
 static void check_inverted(const inverted *q, int64_t workspace, int seed)
 {
@@ -252,6 +262,7 @@ static void check_inverted(const inverted *q, int64_t workspace, int seed)
     cudaStream_t stream;
     device_factor f;
     inverse_builder b;
+    largest_growth largest;
     void *on_device;
     const size_t bytes = (size_t)q->plan.value_bytes + GUARD;
     double *growth = calloc(2 * (size_t)q->g.count + 1, sizeof(double));
@@ -274,12 +285,14 @@ static void check_inverted(const inverted *q, int64_t workspace, int seed)
         assert_true(values[time] && growth);
         CUDA(cudaMemset(on_device, 0xff, bytes)); /* NaN */
         CUDA(cudaDeviceSynchronize());
-        if (inverse_builder_values(&b, on_device, growth, growth + q->g.count, &why) !=
-            LIBSOLVER_OK)
+        if (inverse_builder_values(&b, on_device, -1, growth, growth + q->g.count, &largest,
+                                   &why) != LIBSOLVER_OK)
             fail_msg("seed %d, type %d: %s", seed, (int)q->tree.type, why.text);
         CUDA(cudaMemcpy(values[time], on_device, bytes, cudaMemcpyDeviceToHost));
     }
     compare_growth(q, growth, seed);
+    check_largest(q, growth, largest.of_group, seed);
+    check_largest(q, growth + q->g.count, largest.of_root, seed);
     compare_tiles(q, values[0], seed);
     compare_pivots(q, values[0], seed);
     assert_memory_equal(values[0], values[1], bytes);
@@ -516,6 +529,7 @@ static void any_failed_allocation_is_told(void **state)
     inverse_builder_open(&b, q.env, NULL);
     const int64_t held = s.env.memory.in_use;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    largest_growth largest;
     int64_t left = 0;
     for (; status == LIBSOLVER_OUT_OF_MEMORY && left < 1000; left++) {
         s.ration.left = left;
@@ -524,7 +538,8 @@ static void any_failed_allocation_is_told(void **state)
         if (status == LIBSOLVER_OK)
             status = inverse_builder_plan(&b, q.joined, &q.p, &q.g, &q.plan, NULL);
         if (status == LIBSOLVER_OK)
-            status = inverse_builder_values(&b, values, growth, growth + q.g.count, NULL);
+            status =
+                inverse_builder_values(&b, values, -1, growth, growth + q.g.count, &largest, NULL);
         s.ration.left = INT64_MAX;
     }
     assert_int_equal(status, LIBSOLVER_OK);

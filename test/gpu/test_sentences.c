@@ -31,7 +31,6 @@ static void listen(void *user, const char *sentence)
 
 static void set_up(told *t, libsolver_backend backend)
 {
-    fake_reset();
     *t = (told){.a = sparse_grid(SIDE, SIDE, 4)};
     t->b = doubles(t->a.n);
     t->x = doubles(t->a.n);
@@ -132,11 +131,33 @@ static void the_log_says_why_solves_leave_the_device(void **state)
     }
 }
 
+/* One that lacks what the kernels need is refused by name; AUTO stays on the CPU and says so. */
+static void a_device_too_old_is_told(void **state)
+{
+    (void)state;
+    told t;
+    libsolver_context *context;
+    libsolver_options options;
+    libsolver_factor_info facts;
+    libsolver_options_default(&options);
+    options.backend = LIBSOLVER_BACKEND_GPU;
+    fake.compute_major = 8;
+    assert_int_equal(libsolver_context_create(&options, &context), LIBSOLVER_NOT_BUILT);
+    assert_null(context);
+    check_sentence(libsolver_context_message(NULL), "old device", "the kernels need 9.0");
+    set_up(&t, LIBSOLVER_BACKEND_AUTO);
+    libsolver_info(t.factor, &facts);
+    assert_int_equal(facts.backend_solve, LIBSOLVER_BACKEND_CPU);
+    check_sentence(t.said, "solves on the CPU", "the kernels need 9.0");
+    tear_down(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_without_room_is_told),
         cmocka_unit_test(failed_calls_of_a_solve_are_told),
+        cmocka_unit_test(a_device_too_old_is_told),
         cmocka_unit_test(the_log_says_why_solves_leave_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

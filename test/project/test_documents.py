@@ -18,6 +18,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`]+)`")
 NAMED = re.compile(rf"(?<![\w./-])(?:{TOPS})(?:/[\w.{{}},-]+)*/[\w{{}},-]+\.(?:{SUFFIXES})\b")
 FOLDER = re.compile(rf"(?:{TOPS})(?:/[\w-]+)*/?")
+FROM = re.compile(r"<!-- from (\S+) -->\n```\w*\n(.*?)```", re.DOTALL)
 DOCUMENT = re.compile(r"(?<![\w./-])doc/[\w./-]+\.(?:md|svg|csv)\b")
 STANDS_FOR = re.compile(r"(?<![A-Za-z])(?!README)[A-Z]{2,}(?![A-Za-z])") # ROOM, NAME: any
 HISTORIES = {"CHANGELOG.md", "doc/measurements/changes.md"} # may name what is gone
@@ -70,6 +71,18 @@ def check_document(path):
         if not STANDS_FOR.search(name) and not any((place / name).exists() for place in [REPOSITORY, (REPOSITORY / path).parent])]
 
 
+def check_code(path):
+    """Code that a document says is from a file stands there, line by line, whatever the indentation."""
+    wrong, text = [], (REPOSITORY / path).read_text()
+    def lines(code):
+        return [line.strip() for line in code.strip().splitlines()]
+    for name, code in FROM.findall(text):
+        there, wanted = lines((REPOSITORY / name).read_text()), lines(code)
+        if not any(there[k:k + len(wanted)] == wanted for k in range(len(there))):
+            wrong.append(f"{path}: {name} does not have the code that begins with '{wanted[0]}'")
+    return wrong
+
+
 def check_comments(path):
     """The same of the documents that a source names."""
     text = (REPOSITORY / path).read_text(errors="replace")
@@ -95,7 +108,7 @@ def main():
     files = files_of_repository()
     documents = [p for p in files if p.suffix == ".md"]
     sources = [p for p in files if p.suffix in {".c", ".h", ".cu", ".cuh", ".py", ".build"}]
-    wrong = [w for p in documents for w in check_document(p)] + [w for p in sources for w in check_comments(p)]
+    wrong = [w for p in documents for w in check_document(p) + check_code(p)] + [w for p in sources for w in check_comments(p)]
     wrong += check_picture()
     if not documents or not sources:
         wrong.append("no documents or no sources were found")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The shared library exports what the public headers declare, and nothing else.
+"""The library, shared or static, shows what the public headers declare, and nothing else.
 
-usage: test_exports.py NM LIBSOLVER.SO HEADER...
+usage: test_exports.py NM LIBSOLVER.SO|LIBSOLVER.A HEADER...
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
@@ -10,8 +10,9 @@ import sys
 
 
 def exported(nm, library):
-    lines = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
-    return {line.split()[-1].split("@")[0] for line in lines.splitlines()}
+    which = "--extern-only" if library.endswith(".a") else "--dynamic"
+    lines = subprocess.run([nm, which, "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    return {line.split()[-1].split("@")[0] for line in lines.splitlines() if len(line.split()) == 3}
 
 
 def declared(headers):

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""What is installed is complete: headers, the README's program with the README's command, the examples, the tool.
+"""What is installed is complete: headers, the README's program with the README's command and by CMake,
+the examples, the tool, what lies beside it.
 
 usage: test_install.py BUILD_FOLDER, with MESON, CC, CFLAGS, CXX ("": no C++), CHOLMOD (1: its headers are there), CUDA
 (the toolkit's folder, "": none) in the environment.
 SPDX-License-Identifier: BSD-3-Clause"""
+import json
 import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -160,6 +163,80 @@ class Readme(Case):
     def test_program_is_the_first_example(self):
         example = (REPOSITORY / "examples/embed.c").read_text()
         self.assertEqual(self.program, example[example.index("#include") :])
+
+
+class CMake(Case):
+    """find_package(libsolver) from where it was installed."""
+
+    PROJECT = """cmake_minimum_required(VERSION 3.16)
+        project(example C)
+        find_package(libsolver 0.1 REQUIRED)
+        foreach(kind libsolver static)
+          if(TARGET libsolver::${kind})
+            add_executable(example_${kind} example.c)
+            target_link_libraries(example_${kind} libsolver::${kind})
+          endif()
+        endforeach()
+"""
+
+    def test_program_is_built_with_each_library(self):
+        if not shutil.which("cmake"):
+            self.skipTest("no cmake")
+        self.file("CMakeLists.txt", self.PROJECT)
+        self.file("example.c", (REPOSITORY / "examples/embed.c").read_text())
+        options = [f"-DCMAKE_C_COMPILER={words('CC')[0]}", f"-DCMAKE_C_FLAGS={' '.join(words('CFLAGS'))}",
+            f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DCMAKE_BUILD_TYPE=Release"]
+        run(["cmake", "-S", ".", "-B", "build", *options], cwd=self.folder, env=ENVIRONMENT)
+        run(["cmake", "--build", "build"], cwd=self.folder, env=ENVIRONMENT)
+        kinds = [k for k, file in [("libsolver", "libsolver.so"), ("static", "libsolver.a")] if (LIBRARIES / file).exists()]
+        self.assertTrue(kinds)
+        for kind in kinds:
+            self.assertEqual(run([str(self.folder / f"build/example_{kind}")], env=ENVIRONMENT), "OK: 1 2 3\n")
+
+    def test_a_later_version_is_not_found(self):
+        if not shutil.which("cmake"):
+            self.skipTest("no cmake")
+        self.file("CMakeLists.txt", self.PROJECT.replace("libsolver 0.1", "libsolver 9.0"))
+        done = subprocess.run(["cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={PREFIX}"], cwd=self.folder,
+            env=ENVIRONMENT, capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("version: 0.1", done.stderr)
+
+
+class Beside(Case):
+    """What else is installed."""
+
+    def test_manual_page_and_completions_know_every_option(self):
+        table = json.loads(run([str(PREFIX / "bin/libsolver"), "help", "--format", "json"], env=ENVIRONMENT))
+        texts = {name: (PREFIX / "share" / name).read_text() for name in ["man/man1/libsolver.1",
+            "bash-completion/completions/libsolver", "zsh/site-functions/_libsolver",
+            "fish/vendor_completions.d/libsolver.fish"]}
+        self.assertGreater(len(table["options"]), 10)
+        for name, text in texts.items():
+            for option in table["options"]:
+                word = option["name"].replace("-", "\\-") if name.endswith(".1") else option["name"]
+                if name.endswith(".fish"):
+                    word = f"-l {word[2:]} " if word.startswith("--") else f"-s {word[1:]} "
+                self.assertIn(word, text, name)
+
+    def test_shells_take_the_completions(self):
+        for shell, name in [("bash", "bash-completion/completions/libsolver"), ("zsh", "zsh/site-functions/_libsolver"),
+            ("fish", "fish/vendor_completions.d/libsolver.fish")]:
+            if shutil.which(shell):
+                run([shell, "-n", str(PREFIX / "share" / name)])
+
+    def test_guides_and_licences_are_there(self):
+        for name in ["README.md", "CITATION.cff", "LICENSE", "THIRD_PARTY.md", "licences/Apache-2.0.txt", "doc/phases.md",
+            "examples/embed.c"]:
+            self.assertTrue((PREFIX / "share/doc/libsolver" / name).exists(), name)
+        self.assertEqual(list(PREFIX.rglob("libsolver-compare")), [])
+
+    def test_no_file_knows_where_it_was_built(self):
+        for file in [PREFIX / "bin/libsolver", LIBRARIES / "libsolver.so"]:
+            if file.exists() and shutil.which("strip"):
+                stripped = self.folder / "stripped"
+                run(["strip", "-o", str(stripped), str(file)])
+                self.assertNotIn(str(REPOSITORY).encode(), stripped.read_bytes(), file)
 
 
 class Examples(Case):

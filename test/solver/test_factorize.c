@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "cpu_system.h"
+#include "solver/cpu/factor/numeric.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,7 +214,7 @@ static void each_failed_allocation_is_reported(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KINDS; kind++)
-        for (int matching = 0; matching < 2; matching++) {
+        for (int matches = 0; matches < 2; matches++) {
             random_stream r = random_seeded(99);
             double *values = NULL; /* HOLLOW: with fronts that outgrow their places */
             pattern a =
@@ -227,7 +228,7 @@ static void each_failed_allocation_is_reported(void **state)
                 assert_in_range(k, 0, 400);
                 const backend_options options = {.positive_definite = kind == SPD,
                                                  .scaling =
-                                                     matching ? BACKEND_MATCH : BACKEND_EQUILIBRATE,
+                                                     matches ? BACKEND_MATCH : BACKEND_EQUILIBRATE,
                                                  .pivot_threshold = 0.01};
                 cpu_system s;
                 void *w = NULL;
@@ -306,6 +307,34 @@ static void a_cancelled_run_can_be_repeated(void **state)
     system_free(&s);
 }
 
+static void pass_over(void *user, int phase, double fraction)
+{
+    (void)user;
+    (void)phase;
+    (void)fraction;
+}
+
+/* Small fronts when they end, large ones by their tiles: nothing is forgotten or counted twice. */
+static void the_work_counted_is_the_work_foreseen(void **state)
+{
+    (void)state;
+    for (int kind = SPD; kind <= INDEFINITE; kind++) {
+        random_stream r = random_seeded(7);
+        cpu_system s;
+        pattern a = problem_grid(26, 26, 26);
+        scalar *values = random_values(&r, &a, SPD); /* no pivot is delayed */
+        assert_int_equal(system_build_in_order(&s, a, values, SPD, 1, BY_DISSECTION), LIBSOLVER_OK);
+        s.env.progress = pass_over;
+        assert_int_equal(system_factorize(&s, kind, 0), LIBSOLVER_OK);
+        assert_int_equal(s.report.delayed, 0);
+        const meter *m = &((const numeric *)s.numeric)->meter;
+        const double part = (double)atomic_load(&m->done) / m->whole;
+        print_message("counted %.3f of the work foreseen\n", part);
+        assert_true(part > 0.98 && part < 1.02);
+        system_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +346,7 @@ int main(void)
         cmocka_unit_test_teardown(sizes_are_told_before_they_are_taken, print_last_seed),
         cmocka_unit_test_teardown(each_failed_allocation_is_reported, print_last_seed),
         cmocka_unit_test_teardown(a_cancelled_run_can_be_repeated, print_last_seed),
+        cmocka_unit_test_teardown(the_work_counted_is_the_work_foreseen, print_last_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

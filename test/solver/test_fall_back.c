@@ -32,6 +32,13 @@ libsolver_status __wrap_gpu_device_count(int *count, message *why)
     return LIBSOLVER_OK;
 }
 
+libsolver_status __wrap_gpu_device_check(int i, message *why);
+libsolver_status __wrap_gpu_device_check(int i, message *why)
+{
+    (void)i, (void)why;
+    return LIBSOLVER_OK;
+}
+
 libsolver_status __wrap_device_solver_open(device_solver *s, message *why);
 libsolver_status __wrap_device_solver_open(device_solver *s, message *why)
 {
@@ -105,7 +112,8 @@ static void listen(void *user, const char *sentence)
     fallen *t = user;
     t->sentences += strstr(sentence, "solves on the CPU: ") != NULL;
     t->factorized += strstr(sentence, "factorizes on the CPU: there is no room") != NULL;
-    snprintf(t->last, sizeof t->last, "%s", sentence);
+    if (strstr(sentence, "s on the CPU: "))
+        snprintf(t->last, sizeof t->last, "%s", sentence);
 }
 
 static void set_up(fallen *t, int64_t side, libsolver_backend backend)
@@ -164,7 +172,7 @@ static void without_a_device(void **state)
     set_up(&t, SIDE, LIBSOLVER_BACKEND_AUTO);
     assert_int_equal(factorize(&t), LIBSOLVER_OK);
     assert_int_equal(looks, 1);
-    assert_string_equal(t.last, "solves on the CPU: CUDA has no device");
+    assert_ptr_equal(strstr(t.last, "solves on the CPU: CUDA has no device"), t.last);
     solves_on_the_cpu(&t);
     tear_down(&t);
     set_up(&t, 5, LIBSOLVER_BACKEND_AUTO);

@@ -48,7 +48,7 @@ void do_refused_begin(fuzz_session *s)
     else if (fault == 1)
         o.tolerance = 1 + below(s, 2);
     else if (fault == 2)
-        o.reserved[below(s, 12)] = 1;
+        o.reserved[below(s, (int)(sizeof o.reserved / sizeof *o.reserved))] = 1;
     else if (fault == 3 && a.index_type == LIBSOLVER_INT32)
         ((int32_t *)indices)[entry] = chance(s, 50) ? -1 : s->given.n + a.base;
     else if (fault == 3)

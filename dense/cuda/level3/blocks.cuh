@@ -168,7 +168,7 @@ template <typename T> class block_solve
                   int64_t count)
     {
         const T factor = from_real<T>(alpha), zero = {};
-        if (r.status == LIBSOLVER_OK &&
+        if (r.open() &&
             r.context.cublas->gemm_strided[r.type](r.context.handle, a.trans, b.trans, (int)m,
                                                    (int)n, (int)k, &factor, a.entry, (int)a.ld,
                                                    a.apart, b.entry, (int)b.ld, b.apart, &zero, c,

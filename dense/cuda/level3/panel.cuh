@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * An operand lies in shared memory in the direction that it has in memory, so that copies are of
- * sixteen bytes; whoever reads it has strides.  With the leading dimensions below the 8 x 4 parts
- * that tensor cores read meet no bank twice, in either direction. */
+ * sixteen bytes; whoever reads it has strides. */
 #ifndef DENSE_CUDA_LEVEL3_PANEL_CUH
 #define DENSE_CUDA_LEVEL3_PANEL_CUH
 
@@ -18,22 +17,24 @@ template <typename T> struct panel {
     bool by_rows, conjugate, wide;
 };
 
-/* Entries behind a line of shared memory. */
-template <typename T> constexpr int LINE_GAP = sizeof(T) == 16 ? 2 : sizeof(T) == 8 ? 4 : 8;
+/* Entries behind a column, or a row, of shared memory.  A load's lanes that are served together, as
+ * many as have 128 bytes, read parts of 8 x 4 entries: with these gaps they meet at no bank. */
+template <typename T> constexpr int COLUMN_GAP = sizeof(T) == 16 ? 2 : sizeof(T) == 8 ? 4 : 8;
+constexpr int ROW_GAP = 4;
 
 /* Shared memory for ROWS x DEPTH of a panel, and strides in it. */
 template <typename T, int ROWS, int DEPTH> struct panel_room {
-    static constexpr int DOWN = ROWS + LINE_GAP<T>, ALONG = DEPTH + LINE_GAP<T>;
+    static constexpr int DOWN = ROWS + COLUMN_GAP<T>, ALONG = DEPTH + ROW_GAP;
     static constexpr int AREA = DOWN * DEPTH > ALONG *ROWS ? DOWN *DEPTH : ALONG *ROWS;
 };
 
-/* LINES lines of LINE neighbours, of which `lines` with `have` entries are there; zeros for others.
- * V entries a copy. */
-template <int V, int LINE, int LINES, int THREADS, typename T>
+/* LINES lines of LINE neighbours, LD apart, of which `lines` with `have` entries are there; zeros
+ * for others.  V entries a copy. */
+template <int V, int LINE, int LD, int LINES, int THREADS, typename T>
 __device__ __forceinline__ void copy_lines(T *to, const T *from, int64_t ld, int have, int lines,
                                            const T *safe)
 {
-    constexpr int PER_LINE = LINE / V, STEP = THREADS / PER_LINE, LD = LINE + LINE_GAP<T>;
+    constexpr int PER_LINE = LINE / V, STEP = THREADS / PER_LINE;
     static_assert(LINE % V == 0 && THREADS % PER_LINE == 0, "whole lines");
     const int at = (int)threadIdx.x % PER_LINE * V, first = (int)threadIdx.x / PER_LINE;
     const int entries = max(0, min(V, have - at));
@@ -56,16 +57,21 @@ __device__ __forceinline__ void copy_lines(T *to, const T *from, int64_t ld, int
 template <int ROWS, int DEPTH, int THREADS, typename T>
 __device__ __noinline__ void panel_fetch(T *stage, panel<T> p, int i, int k)
 {
-    constexpr int V = 16 / (int)sizeof(T);
+    using room = panel_room<T, ROWS, DEPTH>;
+    constexpr int V = 16 / (int)sizeof(T), DOWN = room::DOWN, ALONG = room::ALONG;
     const T *const from = p.entry + (p.by_rows ? i * p.ld + k : i + k * p.ld);
     if (p.by_rows && p.wide)
-        copy_lines<V, DEPTH, ROWS, THREADS>(stage, from, p.ld, p.depth - k, p.rows - i, p.entry);
+        copy_lines<V, DEPTH, ALONG, ROWS, THREADS>(stage, from, p.ld, p.depth - k, p.rows - i,
+                                                   p.entry);
     else if (p.by_rows)
-        copy_lines<1, DEPTH, ROWS, THREADS>(stage, from, p.ld, p.depth - k, p.rows - i, p.entry);
+        copy_lines<1, DEPTH, ALONG, ROWS, THREADS>(stage, from, p.ld, p.depth - k, p.rows - i,
+                                                   p.entry);
     else if (p.wide)
-        copy_lines<V, ROWS, DEPTH, THREADS>(stage, from, p.ld, p.rows - i, p.depth - k, p.entry);
+        copy_lines<V, ROWS, DOWN, DEPTH, THREADS>(stage, from, p.ld, p.rows - i, p.depth - k,
+                                                  p.entry);
     else
-        copy_lines<1, ROWS, DEPTH, THREADS>(stage, from, p.ld, p.rows - i, p.depth - k, p.entry);
+        copy_lines<1, ROWS, DOWN, DEPTH, THREADS>(stage, from, p.ld, p.rows - i, p.depth - k,
+                                                  p.entry);
 }
 
 /* A thread's copies of a panel's rows [i, i + ROWS): where they are all there, and begin at

@@ -42,13 +42,11 @@ static int64_t parts_of(int64_t n, int64_t part)
     return (n + part - 1) / part;
 }
 
-/* stride: of panels like it */
 template <typename T>
 static panel<T> panel_of(const T *entry, int64_t ld, int64_t rows, int64_t depth, bool by_rows,
-                         bool conjugate, int64_t stride = 0)
+                         bool conjugate)
 {
-    const bool wide = reinterpret_cast<uintptr_t>(entry) % 16 == 0 && ld * sizeof(T) % 16 == 0 &&
-                      stride * sizeof(T) % 16 == 0;
+    const bool wide = reinterpret_cast<uintptr_t>(entry) % 16 == 0 && ld * sizeof(T) % 16 == 0;
     return {entry, ld, (int)rows, (int)depth, by_rows, conjugate, wide};
 }
 
@@ -73,28 +71,19 @@ libsolver_status multiply_triangle(void *room, product_way way, const triangle_o
         const int64_t rows = parts_of(o.n, S::ROWS), most = PRODUCT_WORDS / (rows * blocks);
         if (most == 0)
             return LIBSOLVER_INVALID;
-        const int64_t width = std::min(o.count, most * S::COLUMNS),
-                      items = std::max<int64_t>(1, most / parts_of(width, S::COLUMNS));
+        const int64_t width = std::min(o.count, most * S::COLUMNS);
         libsolver_status status = LIBSOLVER_OK;
-        for (int64_t item = 0; item < o.items; item += items)
-            for (int64_t done = 0; done < o.count && status == LIBSOLVER_OK; done += width) {
-                const int64_t now = std::min(width, o.count - done),
-                              columns = parts_of(now, S::COLUMNS),
-                              count = std::min(items, o.items - item);
-                const triangle_product<T> p = {
-                    panel_of(o.a + item * o.stride_a, o.lda, o.n, o.n, transposed,
-                             o.c.trans == LIBSOLVER_CONJUGATE_TRANSPOSE, o.stride_a),
-                    panel_of<T>(o.b + item * o.stride_b + done * (o.right ? 1 : o.ldb), o.ldb, now,
-                                o.n, !o.right, false, o.stride_b),
-                    o.stride_a,
-                    o.stride_b,
-                    (o.c.uplo == LIBSOLVER_UPPER) != transposed,
-                    o.c.diag == LIBSOLVER_UNIT,
-                    o.alpha};
-                status = launch(triangle_product_kernel<T, S>,
-                                shape_of<T, S>(rows * columns * count, blocks), stream, p, head,
-                                words, (int)rows, (int)columns, (int)count, blocks);
-            }
+        for (int64_t done = 0; done < o.count && status == LIBSOLVER_OK; done += width) {
+            const int64_t now = std::min(width, o.count - done),
+                          columns = parts_of(now, S::COLUMNS);
+            const triangle_product<T> p = {
+                panel_of(o.a, o.lda, o.n, o.n, transposed,
+                         o.c.trans == LIBSOLVER_CONJUGATE_TRANSPOSE),
+                panel_of<T>(o.b + done * (o.right ? 1 : o.ldb), o.ldb, now, o.n, !o.right, false),
+                (o.c.uplo == LIBSOLVER_UPPER) != transposed, o.c.diag == LIBSOLVER_UNIT, o.alpha};
+            status = launch(triangle_product_kernel<T, S>, shape_of<T, S>(rows * columns, blocks),
+                            stream, p, head, words, (int)rows, (int)columns, blocks);
+        }
         return status;
     });
 }
@@ -128,7 +117,7 @@ static int64_t small_tiles(int64_t m, int64_t n)
 
 template <typename T> product_way best_way(const triangle_operands<T> &o)
 {
-    const int64_t tiles = small_tiles(o.n, o.count) * o.items;
+    const int64_t tiles = small_tiles(o.n, o.count);
     if (scalar<T>::is_complex)
         return tiles >= 1024 ? product_way{PRODUCT_LARGE, 1}
                              : product_way{PRODUCT_SMALL, tiles <= 32    ? 4

@@ -9,11 +9,9 @@
 #include "dense/cuda/level3/tile_product.cuh"
 
 /* B := alpha op(A) B: A a panel of order n, B's columns the rows of a panel, whose entry (j, k) is
- * B(k, j).  Products from the right are of that kind when all is transposed.  The operands of other
- * items lie strides behind. */
+ * B(k, j).  Products from the right are of that kind when all is transposed. */
 template <typename T> struct triangle_product {
     panel<T> a, b;
-    int64_t stride_a, stride_b;
     bool upper, unit;
     T alpha;
 };
@@ -51,7 +49,7 @@ constexpr int PASSED_BITS = 28;
 template <typename T, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     triangle_product_kernel(triangle_product<T> p, workspace_head *head, unsigned long long *word,
-                            int rows, int columns, int items, int blocks)
+                            int rows, int columns, int blocks)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     block_shared &block = *reinterpret_cast<block_shared *>(memory);
@@ -62,28 +60,26 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     if (shared) {
         if (threadIdx.x == 0)
             inbox_open(&block.inbox);
-        mine = turn_take(block.turn, head, rows * columns * items);
+        mine = turn_take(block.turn, head, rows * columns);
     } else {
         if (threadIdx.x == 0)
-            block.turn.mine = ticket_take(head, rows * columns * items);
+            block.turn.mine = ticket_take(head, rows * columns);
         __syncthreads();
         mine = block.turn.mine;
     }
-    const int n = p.a.rows, strips = columns * items, down = mine.number / strips,
-              strip = mine.number % strips, tile_row = p.upper ? down : rows - 1 - down,
-              i = tile_row * S::ROWS, j = strip % columns * S::COLUMNS;
-    panel<T> A = p.a, B = p.b;
-    A.entry += strip / columns * p.stride_a;
-    B.entry += strip / columns * p.stride_b;
+    const int n = p.a.rows, down = mine.number / columns, strip = mine.number % columns,
+              tile_row = p.upper ? down : rows - 1 - down, i = tile_row * S::ROWS,
+              j = strip * S::COLUMNS;
     const product_steps steps = triangle_steps<S>(p.upper, n, i);
     const unsigned long long epoch = mine.epoch << PASSED_BITS;
     unsigned long long *const words = word + (int64_t)strip * rows * share.count;
-    tile_product<T, S> product(
-        reinterpret_cast<T *>(room), A, B, i, j, steps, share, {p.upper, p.unit}, [&](int step) {
-            if (threadIdx.x == 0)
-                progress_tell_read(words + tile_row * share.count + share.rank,
-                                   epoch | (unsigned)step);
-        });
+    tile_product<T, S> product(reinterpret_cast<T *>(room), p.a, p.b, i, j, steps, share,
+                               {p.upper, p.unit}, [&](int step) {
+                                   if (threadIdx.x == 0)
+                                       progress_tell_read(words + tile_row * share.count +
+                                                              share.rank,
+                                                          epoch | (unsigned)step);
+                               });
     if constexpr (S::SHARED)
         if (shared)
             product.add_blocks(room, share, &block.inbox);
@@ -91,12 +87,12 @@ __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     for (int w = first * share.count + (int)threadIdx.x; w < last * share.count; w += S::THREADS)
         progress_wait(words + w, epoch | (unsigned)steps.count());
     __syncthreads();
-    T *const b = const_cast<T *>(B.entry) + (B.by_rows ? j * B.ld + i : j + i * B.ld);
-    const int64_t next_row = B.by_rows ? 1 : B.ld, next_column = B.by_rows ? B.ld : 1;
+    T *const b = const_cast<T *>(p.b.entry) + (p.b.by_rows ? j * p.b.ld + i : j + i * p.b.ld);
+    const int64_t next_row = p.b.by_rows ? 1 : p.b.ld, next_column = p.b.by_rows ? p.b.ld : 1;
 #pragma unroll
     for (int t = 0; t < S::SHARE; t++)
         product.each(t, share, [&](int, int row, int column, T v) {
-            if (i + row < n && j + column < B.rows)
+            if (i + row < n && j + column < p.b.rows)
                 b[row * next_row + column * next_column] = multiply(p.alpha, v);
         });
 }

@@ -21,7 +21,7 @@ struct product_way {
 enum { PRODUCT_WORDS = 1 << 15, PRODUCT_BYTES = 128 + PRODUCT_WORDS * 8 };
 
 /* B := alpha op(A) B, or from the right alpha B op(A), in place: A of order n, `count` columns or
- * rows of B.  items: of such, each the strides behind the one before, in entries. */
+ * rows of B. */
 template <typename T> struct triangle_operands {
     triangle_case c;
     bool right;
@@ -30,12 +30,12 @@ template <typename T> struct triangle_operands {
     const T *a;
     int64_t lda;
     T *b;
-    int64_t ldb, items = 1, stride_a = 0, stride_b = 0;
+    int64_t ldb;
 };
 /* What was fastest on an H100 (doc/measurements/dense.md). */
 template <typename T> product_way best_way(const triangle_operands<T> &o);
-/* One launch, but for so many columns or items that there are too few words for all.  An order of
- * more than 10^6 is INVALID. */
+/* One launch, but for so many columns that there are too few words for all.  An order of more than
+ * 10^6 is INVALID. */
 template <typename T>
 libsolver_status multiply_triangle(void *room, product_way way, const triangle_operands<T> &o,
                                    void *stream);

@@ -51,6 +51,7 @@ template <typename T> class recursion
     static constexpr libsolver_type type = type_of<T>::value;
     const libsolver_dense_context &context;
     void *const stream;
+    bool opened = false;
 
     int64_t cut(int64_t n) const
     {
@@ -63,6 +64,20 @@ template <typename T> class recursion
     {
         if (status == LIBSOLVER_OK)
             status = s;
+    }
+    /* Whether cuBLAS's handle can be used.  It is put on the stream by the first product that needs
+     * it: many small operations need none, and this costs them a microsecond of the host. */
+    bool open()
+    {
+        const cublas_calls &calls = *context.cublas;
+        if (status == LIBSOLVER_OK && !opened &&
+            (calls.set_stream(context.handle, stream) != 0 ||
+             calls.set_workspace(context.handle, context.products, LEVEL3_CUBLAS_BYTES) != 0 ||
+             calls.set_pointer_mode(context.handle, CUBLAS_HOST) != 0 ||
+             calls.set_atomics(context.handle, CUBLAS_ATOMICS_OFF) != 0))
+            note(LIBSOLVER_CUDA);
+        opened = true;
+        return status == LIBSOLVER_OK;
     }
     template <typename Kernel, typename... Arguments>
     void run(Kernel kernel, int64_t blocks, Arguments... arguments)
@@ -84,7 +99,7 @@ template <typename T> class recursion
                                       a.ld, b.entry, b.ld, beta, c.entry, c.ld};
         if (status == LIBSOLVER_OK && is_small_product(o))
             note(multiply_matrices(best_way(o), o, stream));
-        else if (status == LIBSOLVER_OK &&
+        else if (open() &&
                  context.cublas->gemm[type](context.handle, operation(ta), operation(tb), (int)m,
                                             (int)n, (int)k, &alpha, a.entry, (int)a.ld, b.entry,
                                             (int)b.ld, &beta, c.entry, (int)c.ld) != 0)
@@ -94,7 +109,7 @@ template <typename T> class recursion
     void square_add_to(libsolver_storage uplo, matrix<T> c, int64_t n, int64_t k, R alpha,
                        matrix<const T> a, bool turned, R beta)
     {
-        if (status == LIBSOLVER_OK &&
+        if (open() &&
             context.cublas->herk[type](context.handle,
                                        uplo == LIBSOLVER_LOWER ? CUBLAS_LOWER : CUBLAS_UPPER,
                                        !turned                 ? CUBLAS_N
@@ -162,12 +177,6 @@ template <typename T> class recursion
     recursion(const libsolver_dense_context &context, void *stream)
         : context(context), stream(stream)
     {
-        const cublas_calls &calls = *context.cublas;
-        if (calls.set_stream(context.handle, stream) != 0 ||
-            calls.set_workspace(context.handle, context.products, LEVEL3_CUBLAS_BYTES) != 0 ||
-            calls.set_pointer_mode(context.handle, CUBLAS_HOST) != 0 ||
-            calls.set_atomics(context.handle, CUBLAS_ATOMICS_OFF) != 0)
-            status = LIBSOLVER_CUDA;
     }
 
     void scale(T alpha, int64_t m, int64_t n, matrix<T> b)

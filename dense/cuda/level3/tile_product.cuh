@@ -90,45 +90,115 @@ template <typename T, typename S> class tile_product
     product_sum<T, S::TILES> sum;
     product_sum<T, S::SHARED ? S::SHARE : 1> all; /* of all groups */
 
-    /* sum += left right^T of a stage, which begins at column k of the tile's row i; masked: entries
-     * of the left panel that are not the triangle's do not count. */
-    template <bool MASKED>
-    __device__ __forceinline__ void multiply_stage(const T *left, const T *right, const panel<T> &a,
-                                                   const panel<T> &b, triangle_mask mask, int i,
-                                                   int k)
-    {
-        const int g = lane() / 4, l = lane() % 4;
-        const int li = a.by_rows ? left_room::ALONG : 1, lk = a.by_rows ? 1 : left_room::DOWN;
-        const int ri = b.by_rows ? right_room::ALONG : 1, rk = b.by_rows ? 1 : right_room::DOWN;
-        const int begin = 8 * group() + l;
-        const T *x_at = left + (row() + g) * li + begin * lk,
-                *y_at = right + (column() + g) * ri + begin * rk;
-        const int below = mask.sign * (i + row() + g - k - begin);
-#pragma unroll
-        for (int d = 0; d < S::DEPTH / 8 / S::GROUPS;
-             d++, x_at += 8 * S::GROUPS * lk, y_at += 8 * S::GROUPS * rk) {
-            T x[S::TILES_DOWN][4], y[S::TILES_ACROSS][2];
-#pragma unroll
-            for (int t = 0; t < S::TILES_ACROSS; t++)
-#pragma unroll
-                for (int e = 0; e < 2; e++)
-                    y[t][e] = conjugate_if(y_at[8 * t * ri + 4 * e * rk], b.conjugate);
-#pragma unroll
-            for (int m = 0; m < S::TILES_DOWN; m++)
-#pragma unroll
-                for (int e = 0; e < 4; e++) {
-                    const int down = 16 * m + 8 * (e % 2), far = 4 * (e / 2);
-                    x[m][e] = conjugate_if(x_at[down * li + far * lk], a.conjugate);
-                    if (MASKED)
-                        x[m][e] =
-                            mask.of(x[m][e], below + mask.sign * (down - far - 8 * S::GROUPS * d));
-                }
-#pragma unroll
-            for (int m = 0; m < S::TILES_DOWN; m++)
-#pragma unroll
-                for (int t = 0; t < S::TILES_ACROSS; t++)
-                    multiply_entries<false>(sum, m * S::TILES_ACROSS + t, x[m], y[t]);
+    /* What a thread has of 8 columns of both panels, for its warp's products. */
+    struct operands {
+        T left[S::TILES_DOWN][4], right[S::TILES_ACROSS][2];
+    };
+    static constexpr int PARTS_OF_STEP = S::DEPTH / 8 / S::GROUPS; /* a group's */
+
+    /* Where operands of a part of a step lie in a stage. */
+    struct source {
+        const T *left, *right;
+        int left_row, left_next, right_row, right_next; /* strides */
+
+        __device__ __forceinline__ source(const panel<T> &a, const panel<T> &b)
+            : left_row(a.by_rows ? left_room::ALONG : 1),
+              left_next(a.by_rows ? 1 : left_room::DOWN),
+              right_row(b.by_rows ? right_room::ALONG : 1),
+              right_next(b.by_rows ? 1 : right_room::DOWN)
+        {
         }
+        __device__ __forceinline__ void at(const T *stage, int part)
+        {
+            const int g = lane() / 4, k = lane() % 4 + 8 * (group() + S::GROUPS * part);
+            left = stage + (row() + g) * left_row + k * left_next;
+            right = stage + left_room::AREA + (column() + g) * right_row + k * right_next;
+        }
+        __device__ __forceinline__ void read_left(operands &o, int m) const
+        {
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                o.left[m][e] = left[(16 * m + 8 * (e % 2)) * left_row + 4 * (e / 2) * left_next];
+        }
+        __device__ __forceinline__ void read_right(operands &o, int t) const
+        {
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                o.right[t][e] = right[8 * t * right_row + 4 * e * right_next];
+        }
+    };
+    /* below: of this thread's first entry of the left panel, as the mask counts it */
+    static __device__ __forceinline__ void apply(triangle_mask mask, operands &o, int below)
+    {
+#pragma unroll
+        for (int m = 0; m < S::TILES_DOWN; m++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                o.left[m][e] =
+                    mask.of(o.left[m][e], below + mask.sign * (16 * m + 8 * (e % 2) - 4 * (e / 2)));
+    }
+    /* sum += left right^T; operands are read anew, for the next part, as soon as they have been
+     * multiplied, so that the products hide the time that this takes.  turn(): before the first is.
+     */
+    template <typename F>
+    __device__ __forceinline__ void multiply(operands &o, const source &next, const panel<T> &a,
+                                             const panel<T> &b, F &&turn)
+    {
+        constexpr int ACROSS = S::TILES_ACROSS;
+#pragma unroll
+        for (int t = 0; t < ACROSS; t++)
+            turn_sign(o.right[t], b.conjugate);
+#pragma unroll
+        for (int m = 0; m < S::TILES_DOWN; m++) {
+            turn_sign(o.left[m], a.conjugate);
+            if constexpr (scalar<T>::is_complex) {
+#pragma unroll
+                for (int t = 0; t < ACROSS; t++) {
+                    add_part<false, false>(0, m * ACROSS + t, o.left[m], o.right[t]);
+                    add_part<false, true>(1, m * ACROSS + t, o.left[m], o.right[t]);
+                    add_part<true, false>(1, m * ACROSS + t, o.left[m], o.right[t]);
+                }
+                turn_sign(o.left[m], true);
+            }
+#pragma unroll
+            for (int t = 0; t < ACROSS; t++) {
+                add_part<true, true>(0, m * ACROSS + t, o.left[m], o.right[t]);
+                if (m + 1 == S::TILES_DOWN && m > 0)
+                    next.read_right(o, t);
+            }
+            if (m == 0)
+                turn();
+            next.read_left(o, m);
+        }
+        if (S::TILES_DOWN == 1)
+#pragma unroll
+            for (int t = 0; t < ACROSS; t++)
+                next.read_right(o, t);
+    }
+    /* imaginary parts := their negatives, if so */
+    template <int N> static __device__ __forceinline__ void turn_sign(T (&v)[N], bool yes)
+    {
+        if constexpr (scalar<T>::is_complex)
+#pragma unroll
+            for (int e = 0; e < N; e++)
+                v[e] = conjugate_if(v[e], yes);
+    }
+    /* Part `part` of tile t of the sum += left right^T of real or imaginary parts. */
+    template <bool LEFT, bool RIGHT>
+    __device__ __forceinline__ void add_part(int part, int t, const T (&left)[4],
+                                             const T (&right)[2])
+    {
+        const double x[4] = {part_of<LEFT>(left[0]), part_of<LEFT>(left[1]), part_of<LEFT>(left[2]),
+                             part_of<LEFT>(left[3])},
+                     y[2] = {part_of<RIGHT>(right[0]), part_of<RIGHT>(right[1])};
+        multiply_16x8x8(sum.part[part][t], x, y);
+    }
+    template <bool IMAGINARY> static __device__ __forceinline__ double part_of(T v)
+    {
+        if constexpr (!scalar<T>::is_complex)
+            return v;
+        else
+            return IMAGINARY ? v.im : v.re;
     }
 
     /* all := this warp's share of the sums of the groups */
@@ -185,37 +255,57 @@ template <typename T, typename S> class tile_product
     {
         const panel_copies<S::ROWS, S::DEPTH, S::THREADS, T> of_left(left, i);
         const panel_copies<S::COLUMNS, S::DEPTH, S::THREADS, T> of_right(right, j);
-        const int end = steps.count();
-        int loading = 0, reading = 0; /* stages */
-        const auto load = [&](int step) {
+        const int end = steps.count(), below = mask.sign * (i + row() + lane() / 4 - lane() % 4);
+        T *stage = stages; /* that is read; copied to are those behind it */
+        const auto behind = [&](T *of) {
+            return of == stages + (S::STAGES - 1) * STAGE ? stages : of + STAGE;
+        };
+        const auto load = [&](T *to, int step) {
             if (step < end) {
-                T *const stage = stages + loading * STAGE;
-                of_left.fetch(stage, S::DEPTH * steps.at(step));
-                of_right.fetch(stage + left_room::AREA, S::DEPTH * steps.at(step));
+                of_left.fetch(to, S::DEPTH * steps.at(step));
+                of_right.fetch(to + left_room::AREA, S::DEPTH * steps.at(step));
             }
             copies_commit();
-            loading = loading + 1 == S::STAGES ? 0 : loading + 1;
         };
 #pragma unroll 1
-        for (int ahead = 0; ahead < S::STAGES - 1; ahead++)
-            load(share.rank + ahead * share.count);
+        for (int ahead = 0; ahead < S::STAGES; ahead++)
+            load(stages + ahead * STAGE, share.rank + ahead * share.count);
+        copies_wait<S::STAGES - 1>();
+        __syncthreads(); /* the first stage is there */
+        passed(share.rank + share.count);
+        source from(left, right);
+        operands o;
+        from.at(stage, 0);
+#pragma unroll
+        for (int m = 0; m < S::TILES_DOWN; m++)
+            from.read_left(o, m);
+#pragma unroll
+        for (int t = 0; t < S::TILES_ACROSS; t++)
+            from.read_right(o, t);
 #pragma unroll 1
         for (int step = share.rank; step < end; step += share.count) {
-            copies_wait<S::STAGES - 2>();
-            __syncthreads(); /* this stage is there, and nobody reads the one before */
-            load(step + (S::STAGES - 1) * share.count);
-            passed(step + share.count);
-            const T *const stage = stages + reading * STAGE;
-            if (step >= steps.masked)
-                multiply_stage<true>(stage, stage + left_room::AREA, left, right, mask, i,
-                                     S::DEPTH * steps.at(step));
-            else
-                multiply_stage<false>(stage, stage + left_room::AREA, left, right, mask, i,
-                                      S::DEPTH * steps.at(step));
-            reading = reading + 1 == S::STAGES ? 0 : reading + 1;
+            const int first = below - mask.sign * S::DEPTH * steps.at(step);
+            const bool masked = step >= steps.masked;
+#pragma unroll
+            for (int part = 0; part < PARTS_OF_STEP; part++) {
+                if (masked)
+                    apply(mask, o, first - mask.sign * 8 * (group() + S::GROUPS * part));
+                const bool last = part + 1 == PARTS_OF_STEP;
+                T *const done = stage;
+                if (last)
+                    stage = behind(stage);
+                from.at(stage, last ? 0 : part + 1);
+                multiply(o, from, left, right, [&] {
+                    if (!last)
+                        return;
+                    copies_wait<S::STAGES - 2>();
+                    __syncthreads(); /* the next stage is there, and nobody reads this one */
+                    load(done, step + S::STAGES * share.count);
+                    if (step + share.count < end)
+                        passed(step + 2 * share.count);
+                });
+            }
         }
-        if (share.rank >= end)
-            passed(share.rank + share.count); /* nothing to read */
         copies_wait<0>();
         if constexpr (S::SHARED)
             add_groups(stages);

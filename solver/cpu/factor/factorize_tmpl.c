@@ -175,6 +175,50 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     return LIBSOLVER_OK;
 }
 
+/* Flops of the first k columns of a front of m rows: the sum of the squares of their lengths. */
+static double flops_of(double m, double k)
+{
+    return k * (m * (m - k) + k * k / 3);
+}
+
+static double planned_flops(const cpu_plan *plan)
+{
+    double flops = 0;
+    for (int32_t s = 0; s < plan->part.supernodes; s++)
+        flops += flops_of((double)plan_rows(plan, s), (double)plan_pivots(plan, s));
+    return flops;
+}
+
+static void count_tile(void *meter_, double flops)
+{
+    meter_add(meter_, flops);
+}
+
+/* What tiles of the panel tell of: the columns behind each block of pivots, where that is large. */
+static double panel_tiles(int64_t m, int64_t k, int64_t block)
+{
+    double flops = 0;
+    for (int64_t j = 0; j < k; j += block) {
+        const int64_t end = j + block < k ? j + block : k, pivots = end - j;
+        if (front_is_large(m, pivots))
+            flops += (double)pivots * (double)(k - end) * (double)(2 * m - end - k);
+    }
+    return flops;
+}
+
+/* The front is done: its flops, but for those that its tiles have told of. */
+static void count_front(numeric *f, const node *v)
+{
+    const double r = v->m - v->p;
+    double flops = flops_of(v->m, v->p);
+    if (!f->meter.env)
+        return;
+    flops -= panel_tiles(v->m, v->p, f->cholesky ? TILE_COLUMNS : LDLT_BLOCK);
+    if (front_is_large(v->m - v->p, v->p))
+        flops -= v->p * r * r;
+    meter_add(&f->meter, flops);
+}
+
 /* Supernode s by the calling thread, unless there is no more use for it. */
 static void work_on(numeric *f, int32_t s)
 {
@@ -186,6 +230,8 @@ static void work_on(numeric *f, int32_t s)
                               : factorize_ldlt)(f, s, &f->scratch[omp_get_thread_num()]);
     if (status != LIBSOLVER_OK)
         atomic_store(&f->attempt.stop, status);
+    else
+        count_front(f, &f->node[s]);
 }
 
 /* Takes one from what s waits for; true for the caller that took the last. */
@@ -323,6 +369,10 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
         options->may_lower && !cholesky
             ? (int64_t)(WORK_FACTOR * (double)planned_work(f->plan)) + WORK_FLOPS
             : 0;
+    const environment *env = f->plan->env;
+    meter_begin(&f->meter, env, PHASE_FACTORIZE, env->progress ? planned_flops(f->plan) : 0);
+    f->watch.worked = f->meter.env ? count_tile : NULL;
+    f->watch.work = &f->meter;
     atomic_store(&f->watch.stopped, 0);
     atomic_store(&f->attempt.failed, INT32_MAX);
     atomic_store(&f->attempt.stop, LIBSOLVER_OK);

@@ -3,6 +3,7 @@
 #ifndef SOLVER_CPU_FACTOR_NUMERIC_H
 #define SOLVER_CPU_FACTOR_NUMERIC_H
 
+#include "base/meter.h"
 #include "base/scalar.h"
 #include "dense/cpu/front.h"
 #include "solver/cpu/plan/plan.h"
@@ -161,6 +162,7 @@ typedef struct numeric {
     scalar *tile_scratch; /* threads x FRONT_TASK_SCRATCH */
     int32_t *pending;     /* supernodes */
     front_watch watch;
+    meter meter;         /* flops of the attempt at hand */
     struct doubt *doubt; /* memory for looking closer at pivots in doubt, NULL until there are some;
                             see doubt_tmpl.c */
 } numeric;

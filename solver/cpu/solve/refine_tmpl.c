@@ -38,7 +38,8 @@ typedef struct group {
     workspace *w;
     int c;
     int most_cycles; /* of FGMRES for a column */
-    int is_extreme;  /* some row of some column was not in the safe range */
+    const backend_observer *observer;
+    int is_extreme; /* some row of some column was not in the safe range */
     double least_progress;
     double error[GROUP];       /* of the best solution so far */
     double norm[GROUP];        /* FGMRES: of the weighted residual before the last cycle */
@@ -187,6 +188,17 @@ static int measure(group *g, double tolerance, int first)
         more += !g->done[q];
     }
     return more;
+}
+
+/* A step has been made and measured. */
+static void observe(const group *g, int made_by)
+{
+    double error = 0;
+    if (!g->observer)
+        return;
+    for (int q = 0; q < g->c; q++)
+        error = fmax(error, g->error[q]);
+    g->observer->step(g->observer->user, made_by, error);
 }
 
 /* a 2^exponent, rounded once. */
@@ -365,6 +377,7 @@ static libsolver_status accelerate(group *g, int most, double tolerance, int *st
         if (open == 0)
             break;
         open = measure(g, tolerance, 0);
+        observe(g, STEP_FGMRES);
     }
     return LIBSOLVER_OK;
 }
@@ -428,21 +441,27 @@ static libsolver_status refine_group(group *g, int most, backend_refinement *ref
         more = start(g, refinement->tolerance); /* with scaled right-hand sides */
     for (int q = 0; q < g->c; q++)
         refinement->initial = fmax(refinement->initial, g->error[q]);
+    const int is_plain = !refinement->stalled && refinement->method != REFINE_FGMRES;
     int steps = 0;
-    for (; more > 0 && steps < most && !refinement->stalled; steps++) {
+    if (!refinement->stalled)
+        observe(g, STEP_START);
+    for (; more > 0 && steps < most && is_plain; steps++) {
         if (environment_cancelled(g->f->plan->env))
             return FAIL(g->why, LIBSOLVER_CANCELLED, "the refinement was cancelled");
         step(g);
         more = measure(g, refinement->tolerance, 0);
+        observe(g, STEP_PLAIN);
     }
-    if (g->f->zero_pivots == 0)
+    if (g->f->zero_pivots == 0 && refinement->method != REFINE_PLAIN)
         TRY(accelerate(g, most, refinement->tolerance, &steps));
     refinement->steps = steps > refinement->steps ? steps : refinement->steps;
     if (g->f->zero_pivots > 0)
         memcpy(g->w->solution, g->w->best, sizeof(scalar) * (size_t)g->f->plan->a.n * (size_t)g->c);
     for (int k = 0; g->f->zero_pivots > 0 && k < 3 && k < most && reopen(g, refinement->tolerance);
-         k++)
+         k++) {
         TRY(refine_singular(g, refinement->tolerance));
+        observe(g, STEP_SINGULAR);
+    }
     for (int q = 0; q < g->c; q++)
         refinement->final = fmax(refinement->final, g->error[q]);
     return LIBSOLVER_OK;
@@ -503,6 +522,9 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_,
         NAME(cpu_load)(n, g.c, b, first, row, NULL, threads, w->rhs);
         if (!refinement->solve_first)
             NAME(cpu_load)(n, g.c, x, first, row, NULL, threads, w->solution);
+        g.observer = refinement->observer;
+        if (first > 0)
+            environment_progress(f->plan->env, PHASE_SOLVE, (double)first / (double)b->columns);
         TRY(refine_group(&g, most, refinement));
         NAME(cpu_store)(n, g.c, w->best, NULL, row, threads, x, first);
         for (int q = 0; q < g.c && backward_error; q++)

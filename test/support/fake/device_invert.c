@@ -31,6 +31,7 @@ static int64_t place_pattern(invert_pattern *p, char *base, int copies)
     PUT(root, p->root_tiles);
     PUT(item, p->items);
     PUT(part, p->parts);
+    PUT(task, p->tasks);
 #undef PUT
     return at;
 }
@@ -48,36 +49,104 @@ libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *
     return LIBSOLVER_OK;
 }
 
-libsolver_status device_inverter_run(device_inverter *f, const device_factor *factor,
-                                     const invert_pattern *pattern, void *values, double *growth,
-                                     double *seconds, message *why)
+/* The greater one; a NaN stays. */
+static double worse(double a, double b)
+{
+    return a != a || a >= b ? a : b;
+}
+
+/* What is put on a stream. */
+typedef struct inversion {
+    emulated_inversion e;
+    char *pattern;
+    libsolver_type type;
+} inversion;
+
+/* The largest growths, behind all of them. */
+static void gather_growth(const inversion *v)
+{
+    const invert_pattern *p = &v->e.pattern;
+    const int64_t grown = p->smalls + p->strips;
+    double largest[2] = {0, 0};
+    for (int64_t q = 0; q < grown; q++)
+        largest[0] = worse(v->e.growth[q], largest[0]);
+    for (int32_t q = p->smalls - p->small_roots.count; q < p->smalls; q++)
+        largest[1] = worse(v->e.root_growth[q], largest[1]);
+    for (int32_t s = 0; s < p->strips; s++)
+        if (p->tiled[p->strip[s].group].root >= 0)
+            largest[1] = worse(v->e.root_growth[p->smalls + s], largest[1]);
+    gathered_growth *g = (gathered_growth *)(v->e.root_growth + grown);
+    memset(g, 0, sizeof *g);
+    memcpy(&g->of_group, largest, sizeof g->of_group);
+    memcpy(&g->of_root, largest + 1, sizeof g->of_root);
+}
+
+static void invert(void *arguments)
+{
+    inversion *v = arguments;
+    const int64_t sums = 3 * SQUARE * (int64_t)v->e.pattern.strips * type_real_bytes(v->type);
+    /* what it held before does not matter */
+    memset(v->e.workspace, 0xff, (size_t)(v->e.workspace_bytes + sums));
+    place_pattern(&v->e.pattern, v->pattern, 0);
+    v->e.seed = fake.seed++;
+    const char *wrong = OF_TYPE(v->type, emulate_inversion, &v->e);
+    fake_insist(!wrong, wrong);
+    gather_growth(v);
+}
+
+libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                        const invert_pattern *pattern, void *values, int is_timed,
+                                        message *why)
+{
+    MAY_FAIL("launching the kernels that invert groups of columns", why);
+    const libsolver_type type = factor->shape.type;
+    const int64_t grown = pattern->smalls + pattern->strips,
+                  tiles = round_up(pattern->workspace * type_bytes(type), 256),
+                  sums =
+                      round_up(3 * SQUARE * (int64_t)pattern->strips * type_real_bytes(type), 256),
+                  bytes = tiles + sums + 2 * grown * (int64_t)sizeof(double) +
+                          (int64_t)sizeof(gathered_growth) + 1;
+    if (!fake_grow_buffer(&f->workspace, &f->allocations, bytes))
+        return fake_no_memory("the workspace for the inverses", bytes, why);
+    double *growth = (double *)((char *)f->workspace.at + tiles + sums);
+    f->is_timed = is_timed;
+    f->growths = grown;
+    f->growth = growth;
+    f->gathered = (const gathered_growth *)(growth + 2 * grown);
+    const inversion work = {.e = {.pattern = *pattern,
+                                  .panel = factor->values.at,
+                                  .panel_scalars = factor->shape.panel_scalars,
+                                  .hermitian = factor->shape.hermitian,
+                                  .cholesky = factor->shape.cholesky,
+                                  .values = values,
+                                  .value_bytes = fake_room(values),
+                                  .workspace = f->workspace.at,
+                                  .workspace_bytes = tiles,
+                                  .sums = (char *)f->workspace.at + tiles,
+                                  .growth = growth,
+                                  .root_growth = growth + grown},
+                            .pattern = f->pattern.at,
+                            .type = type};
+    fake_launch(f->stream, invert, &work, sizeof work);
+    return LIBSOLVER_OK;
+}
+
+libsolver_status device_inverter_finish(const device_inverter *f, largest_growth *growth,
+                                        double *seconds, message *why)
 {
     MAY_FAIL("inverting groups of columns", why);
-    const int64_t grown = pattern->smalls + pattern->strips,
-                  tiles = round_up(pattern->workspace * type_bytes(factor->shape.type), 256);
-    const int64_t sums =
-        2 * SQUARE * (int64_t)pattern->strips * type_real_bytes(factor->shape.type);
     fake_wait(f->stream);
-    if (!fake_grow_buffer(&f->workspace, &f->allocations, tiles + sums + 256))
-        return fake_no_memory("the workspace for the inverses", tiles + sums + 256, why);
-    memset(f->workspace.at, 0xff, (size_t)(tiles + sums)); /* what it held before does not matter */
-    emulated_inversion e = {.pattern = *pattern,
-                            .panel = factor->values.at,
-                            .panel_scalars = factor->shape.panel_scalars,
-                            .hermitian = factor->shape.hermitian,
-                            .cholesky = factor->shape.cholesky,
-                            .values = values,
-                            .value_bytes = fake_room(values),
-                            .workspace = f->workspace.at,
-                            .workspace_bytes = tiles,
-                            .sums = (char *)f->workspace.at + tiles,
-                            .growth = growth,
-                            .root_growth = growth + grown,
-                            .seed = fake.seed++};
-    place_pattern(&e.pattern, f->pattern.at, 0);
-    const char *wrong = OF_TYPE(factor->shape.type, emulate_inversion, &e);
-    fake_insist(!wrong, wrong);
-    *seconds = 1e-3;
+    memcpy(&growth->of_group, &f->gathered->of_group, sizeof(double));
+    memcpy(&growth->of_root, &f->gathered->of_root, sizeof(double));
+    *seconds = f->is_timed ? 1e-3 : 0;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status device_inverter_growths(const device_inverter *f, double *growth, message *why)
+{
+    MAY_FAIL("inverting groups of columns", why);
+    fake_wait(f->stream);
+    fake_copy(growth, f->growth, 2 * f->growths * (int64_t)sizeof(double));
     return LIBSOLVER_OK;
 }
 

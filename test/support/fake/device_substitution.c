@@ -45,6 +45,14 @@ libsolver_status device_substitution_load(device_substitution *t, device_solver 
     return LIBSOLVER_OK;
 }
 
+libsolver_status device_substitution_renew(const device_substitution *t, const device_solver *s,
+                                           message *why)
+{
+    MAY_FAIL("inverting diagonal blocks", why);
+    (void)t, (void)s; /* it has no inverses */
+    return LIBSOLVER_OK;
+}
+
 libsolver_status device_substitute(const device_substitution *t, const device_solver *s,
                                    const device_workspace *w, void *stream,
                                    const libsolver_vectors *b, const libsolver_vectors *x,

@@ -100,6 +100,32 @@ libsolver_status device_values_sum(const device_values *v, const void *given, co
     MAY_FAIL("summing the values of the matrix on the device", why);
     fake_insist(!given || fake_room(given) >= 0, "values are not on the device");
     fake_wait(v->stream);
-    *is_sound = OF_TYPE(v->type, emulate_sums, &v->sums, given, shift, v->sum, v->value.at);
+    value_flaws flaws = {0};
+    OF_TYPE(v->type, emulate_sums, &v->sums, given, shift, v->sum, v->value.at, 0, &flaws);
+    *is_sound = !flaws.nonfinite && !flaws.asymmetric;
+    return LIBSOLVER_OK;
+}
+
+typedef struct replacement {
+    device_values v;
+    const void *given;
+    value_flaws *flaws;
+} replacement;
+
+static void run_replacement(void *arguments)
+{
+    const replacement *r = arguments;
+    OF_TYPE(r->v.type, emulate_sums, &r->v.sums, r->given, NULL, r->v.sum, r->v.value.at, 1,
+            r->flaws);
+}
+
+libsolver_status device_values_replace(const device_values *v, const void *given,
+                                       value_flaws *flaws, message *why)
+{
+    MAY_FAIL("launching the sums of values on the device", why);
+    fake_insist(fake_room(given) >= 0, "values are not on the device");
+    fake_insist(fake_room(flaws) >= (int64_t)sizeof *flaws, "flaws are not on the device");
+    const replacement work = {*v, given, flaws};
+    fake_launch(v->stream, run_replacement, &work, sizeof work);
     return LIBSOLVER_OK;
 }

@@ -11,13 +11,13 @@
 #include "gpu/refine/residual.h"
 #include "gpu/substitute/device_substitution.h"
 
-/* The launches that compute the values of a program. */
+/* The tasks that compute the values of a program. */
 typedef struct emulated_inversion {
     invert_pattern pattern; /* all arrays are there */
     const void *panel;      /* then d and e by position (L D L^T) */
     int64_t panel_scalars;
     int hermitian, cholesky;
-    void *values, *workspace, *sums; /* sums: 2 SQUARE reals for each strip */
+    void *values, *workspace, *sums; /* sums: 3 SQUARE reals for each strip */
     int64_t value_bytes, workspace_bytes;
     double *growth, *root_growth; /* of small groups, then of strips */
     uint64_t seed;
@@ -59,14 +59,15 @@ typedef struct emulated_factorization {
     uint64_t seed;
 } emulated_factorization;
 
-/* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix there
- * is nothing to be said, and sums are sound (1) or not (0). */
+/* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix and of
+ * sums, whose flaws are set, there is nothing to be said.  replaces: values are too if there are
+ * some. */
 #define EMULATORS(p) \
     const char *emulate_factorization_##p(const emulated_factorization *f); \
     const char *emulate_inversion_##p(const emulated_inversion *f); \
     const char *emulate_substitution_##p(const emulated_substitution *s); \
-    int emulate_sums_##p(const value_sums *s, const void *given, const void *shift, void *sum, \
-                         void *value); \
+    void emulate_sums_##p(const value_sums *s, const void *given, const void *shift, void *sum, \
+                          void *value, int replaces, value_flaws *flaws); \
     void emulate_matrix_##p(const device_matrix *a, const void *lower); \
     const char *emulate_refine_step_##p(const emulated_refinement *r); \
     const char *emulate_refine_finish_##p(const emulated_refinement *r);

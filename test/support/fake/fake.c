@@ -8,6 +8,7 @@
 
 #define ORDINARY \
     {.devices = 1, \
+     .compute_major = 9, \
      .blocks = 8, \
      .multiprocessors = 4, \
      .capacity = (int64_t)1 << 32, \
@@ -57,11 +58,18 @@ libsolver_status gpu_device_count(int *count, message *why)
 libsolver_status gpu_device_describe(int i, gpu_device *device, message *why)
 {
     MAY_FAIL("asking for a device's properties", why);
-    *device = (gpu_device){.compute_major = 1,
+    *device = (gpu_device){.compute_major = fake.compute_major,
                            .multiprocessors = fake.multiprocessors,
                            .bytes = fake.capacity};
     snprintf(device->name, sizeof device->name, "fake device %d", i);
     return LIBSOLVER_OK;
+}
+
+libsolver_status gpu_device_check(int i, message *why)
+{
+    MAY_FAIL("looking for code for a device", why);
+    gpu_device device = {.name = "old device", .compute_major = fake.compute_major};
+    return gpu_device_suits(i, &device, why);
 }
 
 libsolver_status gpu_device_read(int device, void *stream, const void *from, int64_t bytes,
@@ -213,6 +221,11 @@ void fake_capture_launch(const void *captured, void *s)
 {
     for (const operation *o = *(operation *const *)captured; o; o = o->next)
         fake_launch(s, o->work, o->arguments, o->bytes);
+}
+
+int fake_is_captured(void *s)
+{
+    return s && ((stream *)s)->captured;
 }
 
 size_t fake_capture_length(const void *captured)

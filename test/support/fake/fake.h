@@ -15,6 +15,7 @@
 
 typedef struct fake_device {
     int devices;                     /* that there are */
+    int compute_major;               /* of their compute capability */
     int counts_fail;                 /* devices cannot be counted */
     int32_t blocks, multiprocessors; /* blocks that are resident together */
     int by_levels;                   /* they cannot be */
@@ -65,6 +66,7 @@ void fake_wait(void *stream);
 void fake_capture_begin(void *stream);
 void *fake_capture_end(void *stream);
 void fake_capture_launch(const void *captured, void *stream);
+int fake_is_captured(void *stream);
 size_t fake_capture_length(const void *captured);
 void fake_capture_free(void *captured);
 

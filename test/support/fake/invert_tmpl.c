@@ -1,5 +1,5 @@
 /* test/support/fake/invert_tmpl.c: computes the values of a program from the tables of the
- * inversion, launch by launch, the blocks of each in random order
+ * inversion, by some blocks that draw tasks, wait and go on in random order
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The steps are those of gpu/invert/device_invert.h; the sums are plain ones. */
@@ -16,7 +16,7 @@ typedef struct inverter {
     const invert_pattern *p;
     const scalar *panel, *d, *e;
     scalar *values, *workspace;
-    real *sums, *turned; /* SQUARE for each strip */
+    real *sums, *root_sums, *turned; /* SQUARE for each strip */
     const char *wrong;
 } inverter;
 
@@ -89,9 +89,15 @@ static strip_work strip_of(const inverter *t, int32_t s)
     return (strip_work){strip, g, s, g->column_start + strip->column};
 }
 
-static void gather(inverter *t, const strip_work *w)
+/* Columns of part `part` of a strip. */
+static void gather(inverter *t, const strip_work *w, int32_t part)
 {
-    for (int32_t c = 0; c < w->strip->width; c++) {
+    const int32_t columns = SQUARE / INVERT_STRIP_PARTS, first = part * columns;
+    for (int32_t a = w->strip->number; a < w->g->tile_rows; a++)
+        for (int32_t c = first; c < first + columns; c++)
+            for (int32_t row = 0; row < SQUARE && !t->wrong; row++)
+                tile_l(t, w->g, a, w->strip->number)[square_at(row, c)] = 0;
+    for (int32_t c = first; c < first + columns && c < w->strip->width; c++) {
         const invert_piece *piece = &t->p->piece[t->p->column_piece[w->columns + c]];
         const int32_t j = w->strip->column + c - piece->column;
         for (int32_t q = j; q < piece->rows; q++) {
@@ -202,10 +208,11 @@ static double largest_sum(inverter *t, const strip_work *w, const real *vector)
     return largest;
 }
 
-/* sums := row sums of |G| */
-static void sum_square(inverter *t, const strip_work *w)
+/* root_sums := row sums of |G|, in part `part` of a strip */
+static void sum_square(inverter *t, const strip_work *w, int32_t part)
 {
-    for (int32_t q = 0; q < SQUARE && w->g->root >= 0; q++) {
+    const int32_t rows = SQUARE / INVERT_STRIP_PARTS;
+    for (int32_t q = part * rows; q < (part + 1) * rows; q++) {
         const int32_t row = w->strip->column + q;
         real sum = 0;
         for (int32_t b = 0; b < w->g->root_blocks && q < w->strip->width; b++) {
@@ -215,11 +222,11 @@ static void sum_square(inverter *t, const strip_work *w)
                 sum += scalar_abs(*value_at(t, scalars_at(tile->at16) +
                                                    (int64_t)(row - tile->row) * tile->ld + c));
         }
-        t->sums[(int64_t)w->number * SQUARE + q] = sum;
+        t->root_sums[(int64_t)w->number * SQUARE + q] = sum;
     }
 }
 
-/* turned := |D| |L_K^T| sums */
+/* turned := |D| |L_K^T| root_sums */
 static void turn_square(inverter *t, const strip_work *w)
 {
     real y[SQUARE + 2] = {0};
@@ -229,7 +236,7 @@ static void turn_square(inverter *t, const strip_work *w)
         for (int32_t c = 0; c < SQUARE; c++)
             for (int32_t row = 0; row < SQUARE; row++)
                 y[1 + c] += scalar_abs(tile_l(t, w->g, b, w->strip->number)[square_at(row, c)]) *
-                            t->sums[((int64_t)w->g->first_strip + b) * SQUARE + row];
+                            t->root_sums[((int64_t)w->g->first_strip + b) * SQUARE + row];
     for (int32_t c = 0; c < SQUARE; c++)
         t->turned[(int64_t)w->number * SQUARE + c] =
             c < w->strip->width ? pivot_size(t->d, t->e, t->f->cholesky,
@@ -307,10 +314,10 @@ static void multiply(inverter *t, int32_t number, int square)
 {
     const product_item *item = &t->p->item[number];
     const tiled_group *g = &t->p->tiled[item->group];
-    complain(t, (item->kind == PRODUCT_G) != square, "an item is of another kind than its launch");
+    complain(t, (item->kind == PRODUCT_G) != square, "an item is of another kind than its task");
     complain(t,
              item->columns < 1 || item->columns > PRODUCT_ITEM_COLUMNS || item->rows < 1 ||
-                 item->rows > product_item_rows(SCALAR_TYPE),
+                 item->rows > PRODUCT_ITEM_ROWS,
              "an item has no warps");
     for (int32_t p = 0; p < item->rows && !t->wrong; p++)
         for (int32_t q = 0; q < item->columns; q++)
@@ -334,16 +341,13 @@ static void pack(inverter *t, int32_t number)
                     : 0;
 }
 
-/* ---- Launches -------------------------------------------------------------------------------- */
+/* ---- Tasks ----------------------------------------------------------------------------------- */
 
 static void run_strip(inverter *t, invert_step step, int32_t s)
 {
     const strip_work w = strip_of(t, s);
     const int32_t at = t->p->smalls + s;
     switch (step) {
-    case INVERT_GATHER:
-        gather(t, &w);
-        break;
     case INVERT_DIAGONAL:
         invert(t, &w);
         break;
@@ -356,37 +360,90 @@ static void run_strip(inverter *t, invert_step step, int32_t s)
     case INVERT_GROWTH:
         t->f->growth[at] = largest_sum(t, &w, t->sums);
         break;
-    case INVERT_ROOT_SUMS:
-        sum_square(t, &w);
-        break;
     case INVERT_ROOT_TRANSPOSED:
         turn_square(t, &w);
         break;
     case INVERT_ROOT_GROWTH:
-        if (w.g->root >= 0)
-            t->f->root_growth[at] = largest_sum(t, &w, t->turned);
+        t->f->root_growth[at] = largest_sum(t, &w, t->turned);
         break;
     default:
         complain(t, 1, "there is no such step");
     }
 }
 
-static void run_launch(inverter *t, const invert_launch *l, random_stream *r)
+static int32_t group_of(const inverter *t, const invert_task *task)
 {
-    int32_t *order = calloc((size_t)l->count + 1, sizeof *order);
-    if (l->step == INVERT_CLEAR)
-        memset(t->workspace, 0, (size_t)l->bytes);
-    random_permutation(r, l->count, order);
-    for (int32_t k = 0; k < l->count && !t->wrong; k++) {
-        const int32_t number = l->first + order[k];
-        if (l->step == INVERT_MULTIPLY || l->step == INVERT_GRAM)
-            multiply(t, number, l->step == INVERT_GRAM);
-        else if (l->step == INVERT_PACK)
-            pack(t, number);
-        else
-            run_strip(t, l->step, number);
+    const int32_t q = task->number;
+    switch ((invert_step)task->step) {
+    case INVERT_GATHER:
+    case INVERT_ROOT_SUMS:
+        return t->p->strip[q / INVERT_STRIP_PARTS].group;
+    case INVERT_MULTIPLY:
+    case INVERT_GRAM:
+        return t->p->item[q].group;
+    case INVERT_PACK:
+        return t->p->part[q].group;
+    default:
+        return t->p->strip[q].group;
     }
-    free(order);
+}
+
+static void run_task(inverter *t, const invert_task *task)
+{
+    const int32_t q = task->number;
+    complain(t, group_of(t, task) != task->group, "a task is of another group");
+    switch ((invert_step)task->step) {
+    case INVERT_GATHER:
+    case INVERT_ROOT_SUMS: {
+        const strip_work w = strip_of(t, q / INVERT_STRIP_PARTS);
+        if (task->step == INVERT_GATHER)
+            gather(t, &w, q % INVERT_STRIP_PARTS);
+        else
+            sum_square(t, &w, q % INVERT_STRIP_PARTS);
+        break;
+    }
+    case INVERT_MULTIPLY:
+    case INVERT_GRAM:
+        multiply(t, q, task->step == INVERT_GRAM);
+        break;
+    case INVERT_PACK: {
+        const tiled_group *g = t->p->tiled + task->group;
+        for (int32_t k = q; k < q + INVERT_PARTS && k < g->part + g->parts; k++)
+            pack(t, k);
+        break;
+    }
+    default:
+        run_strip(t, task->step, q);
+    }
+}
+
+/* Up to 12 blocks: each draws a task, in order, when it has none, and is at it for a while; tasks
+ * are done at random, no sooner than what they wait for. */
+static void run_batch(inverter *t, const invert_batch *batch, random_stream *r)
+{
+    enum { MOST = 12 };
+    const int32_t blocks = 1 + (int32_t)random_below(r, MOST);
+    int32_t at[MOST], next = batch->first, left = batch->count, stuck = 0;
+    int32_t *done = calloc((size_t)t->p->tiled_groups + 1, sizeof *done);
+    for (int32_t b = 0; b < blocks; b++)
+        at[b] = -1;
+    while (left > 0 && !t->wrong) {
+        const int32_t b = (int32_t)random_below(r, blocks);
+        if (at[b] < 0 && next < batch->first + batch->count)
+            at[b] = next++;
+        if (at[b] < 0)
+            continue;
+        const invert_task *task = t->p->task + at[b];
+        complain(t, stuck++ > 100000, "blocks wait for each other");
+        if (done[task->group] < task->waits)
+            continue;
+        run_task(t, task);
+        done[task->group]++;
+        at[b] = -1;
+        stuck = 0;
+        left--;
+    }
+    free(done);
 }
 
 /* ---- Small groups ---------------------------------------------------------------------------- */
@@ -506,7 +563,10 @@ static void run_small(inverter *t, int32_t number)
 {
     const small_group *s = &t->p->small[number];
     const int32_t m = s->k + s->r;
-    const int root = number >= t->p->smalls - t->p->small_roots;
+    const int root = number >= t->p->smalls - t->p->small_roots.count;
+    const small_groups *of = root ? &t->p->small_roots : t->p->of_class;
+    for (int32_t q = number; !root && q >= of->count; of++)
+        q -= of->count;
     small_work w = {.s = s,
                     .k = s->k,
                     .m = m,
@@ -516,9 +576,8 @@ static void run_small(inverter *t, int32_t number)
                     .row = calloc(2 * (size_t)s->k, sizeof(real))};
     w.sum = w.row + s->k;
     complain(t,
-             s->k > t->p->small_columns ||
-                 (root ? s->k * s->k > t->p->small_root_scalars || s->r > 0
-                       : m * s->k > t->p->small_scalars),
+             s->k > of->columns || m * s->k > of->scalars || (root && s->r > 0) ||
+                 (!root && s->ld > small_class_rows((int)(of - t->p->of_class))),
              "a small group has no room");
     small_gather(t, &w);
     small_invert(&w);
@@ -559,9 +618,10 @@ const char *NAME(emulate_inversion)(const emulated_inversion *f)
                   .sums = f->sums};
     t.d = t.panel + f->panel_scalars;
     t.e = t.d + f->pattern.n;
-    t.turned = t.sums + (int64_t)SQUARE * f->pattern.strips;
-    for (int32_t q = 0; q < t.p->launches && !t.wrong; q++)
-        run_launch(&t, &t.p->launch[q], &r);
+    t.root_sums = t.sums + (int64_t)SQUARE * f->pattern.strips;
+    t.turned = t.root_sums + (int64_t)SQUARE * f->pattern.strips;
+    for (int32_t q = 0; q < t.p->batches && !t.wrong; q++)
+        run_batch(&t, &t.p->batch[q], &r);
     for (int32_t q = 0; q < t.p->smalls && !t.wrong; q++)
         run_small(&t, q);
     if (!f->cholesky)

@@ -92,9 +92,10 @@ const char *NAME(emulate_refine_step)(const emulated_refinement *r)
 static void report(const emulated_refinement *r)
 {
     const refine_outcome *out = &r->outcome;
+    const int factor = out->factor ? *out->factor : LIBSOLVER_OK;
     double worst = 0;
     for (int64_t q = 0; q < r->step.b.columns; q++) {
-        const double error = r->w.state->column[q].error;
+        const double error = factor < 0 ? INFINITY : r->w.state->column[q].error;
         worst = fmax(worst, error);
         if (out->backward_error)
             out->backward_error[q] = error;
@@ -111,6 +112,8 @@ static void report(const emulated_refinement *r)
         *out->status = LIBSOLVER_CUDA;
         *r->step.failed = 0;
     }
+    if (factor < 0)
+        *out->status = (libsolver_status)factor;
 }
 
 const char *NAME(emulate_refine_finish)(const emulated_refinement *r)

@@ -3,7 +3,8 @@
 #include "base/scalar.h"
 #include "emulators.h"
 
-static int is_sound(const value_sums *s, const scalar *given, int64_t p, scalar *sum)
+static void add_up(const value_sums *s, const scalar *given, int64_t p, scalar *sum,
+                   value_flaws *flaws)
 {
     const int32_t from = s->start ? s->start[p] : (int32_t)p,
                   to = s->start ? s->start[p + 1] : (int32_t)p + 1;
@@ -18,26 +19,27 @@ static int is_sound(const value_sums *s, const scalar *given, int64_t p, scalar 
         mirrored += (int)(source & 1);
     }
     *sum = lower;
-    return scalar_finite(lower) && scalar_finite(upper) &&
-           (mirrored == 0 || upper == scalar_mirror(lower, s->is_hermitian));
+    flaws->nonfinite |= !(scalar_finite(lower) && scalar_finite(upper));
+    flaws->asymmetric |= mirrored > 0 && upper != scalar_mirror(lower, s->is_hermitian);
 }
 
-int NAME(emulate_sums)(const value_sums *s, const void *given, const void *shift, void *sum_,
-                       void *value_)
+void NAME(emulate_sums)(const value_sums *s, const void *given, const void *shift, void *sum_,
+                        void *value_, int replaces, value_flaws *flaws)
 {
     scalar *sum = sum_, *value = value_;
-    int sound = 1;
     for (int64_t p = 0; p < s->entries && given; p++)
-        sound &= is_sound(s, given, p, sum + p);
+        add_up(s, given, p, sum + p, flaws);
     for (int32_t j = 0; j < s->n; j++) {
         const scalar entry = sum[s->diagonal[j]],
                      shifted = entry + (shift ? ((const scalar *)shift)[j] : 0);
-        sound &= scalar_finite(shifted) && scalar_is_diagonal(entry, s->is_hermitian) &&
-                 scalar_is_diagonal(shifted, s->is_hermitian);
+        flaws->nonfinite |= !scalar_finite(shifted);
+        flaws->asymmetric |= !(scalar_is_diagonal(entry, s->is_hermitian) &&
+                               scalar_is_diagonal(shifted, s->is_hermitian));
     }
-    for (int64_t p = 0; p < s->entries && sound; p++)
+    if (!replaces && (flaws->nonfinite || flaws->asymmetric))
+        return;
+    for (int64_t p = 0; p < s->entries; p++)
         value[p] = sum[p];
-    for (int32_t j = 0; j < s->n && sound && shift; j++)
+    for (int32_t j = 0; j < s->n && shift; j++)
         value[s->diagonal[j]] = sum[s->diagonal[j]] + ((const scalar *)shift)[j];
-    return sound;
 }

@@ -193,6 +193,7 @@ template <int N> void copies_wait()
 template void copies_wait<0>();
 template void copies_wait<1>();
 template void copies_wait<2>();
+template void copies_wait<3>();
 
 int cluster_rank()
 {

@@ -1,0 +1,44 @@
+/* gpu/library/forward.c: what is defined in CUDA files, for a libsolver that loads these
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/library/load.h"
+
+#define STATUS(name, parameters, arguments) \
+    libsolver_status name parameters \
+    { \
+        const device_calls *calls = device_library(why); \
+        return calls ? calls->name arguments : LIBSOLVER_NOT_BUILT; \
+    }
+#define DENSE_STATUS(name, parameters, arguments) \
+    libsolver_status name parameters \
+    { \
+        const device_calls *calls = device_library(NULL); \
+        return calls ? calls->name arguments : LIBSOLVER_NOT_BUILT; \
+    }
+#define VALUE(type, name, parameters, arguments) \
+    type name parameters \
+    { \
+        const device_calls *calls = device_library(NULL); \
+        return calls ? calls->name arguments : (type){0}; \
+    }
+#define VOID(name, parameters, arguments) \
+    void name parameters \
+    { \
+        const device_calls *calls = device_library_if_loaded(); \
+        if (calls) \
+            calls->name arguments; \
+    }
+
+DEVICE_CALLS(STATUS, VALUE, VOID)
+DENSE_CALLS(DENSE_STATUS, VALUE, VOID)
+
+libsolver_status libsolver_dense_create(const libsolver_dense_options *options,
+                                        libsolver_dense_context **context)
+{
+    const device_calls *calls = device_library(NULL);
+    if (calls)
+        return calls->libsolver_dense_create(options, context);
+    if (!context)
+        return LIBSOLVER_INVALID;
+    *context = NULL;
+    return LIBSOLVER_NOT_BUILT;
+}

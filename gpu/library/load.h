@@ -1,0 +1,15 @@
+/* gpu/library/load.h: the library with the CUDA code, loaded when a GPU is first wanted
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_LIBRARY_LOAD_H
+#define GPU_LIBRARY_LOAD_H
+
+#include "gpu/library/calls.h"
+
+/* Its calls; the first call loads it, from beside the file that this code is in, or else from where
+ * the system looks for libraries.  NULL, with the message that goes with NOT_BUILT: it is not
+ * there, cannot be loaded, or is not of this version; no later call tries again. */
+const device_calls *device_library(message *why);
+/* The same if it has been loaded, NULL otherwise. */
+const device_calls *device_library_if_loaded(void);
+
+#endif

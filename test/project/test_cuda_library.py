@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""The tool works without libsolver_cuda, and says why that cannot be had: it is absent, damaged, or of another version.
+
+usage: test_cuda_library.py TOOL LIBSOLVER.SO CUDA_LIBRARY_NAME, with CC in the environment
+SPDX-License-Identifier: BSD-3-Clause"""
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from folder_case import FolderCase
+
+TOOL, LIBRARY, NAME = sys.argv[1:4]
+del sys.argv[1:]
+FIVE = pathlib.Path(__file__).resolve().parent.parent.parent / "data/five.mtx"
+
+
+class CudaLibrary(FolderCase):
+    def setUp(self):
+        super().setUp()
+        shutil.copy(LIBRARY, self.folder / "libsolver.so.0")
+        self.environment = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
+
+    def run_tool(self, *arguments):
+        return subprocess.run([TOOL, *arguments], env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, cwd=self.folder)
+
+    def refuses(self, *words):
+        """A solve on the GPU says these words, and so does `info`; one that may choose is made on the CPU."""
+        on_gpu = self.run_tool("solve", str(FIVE), "--backend", "gpu")
+        self.assertEqual(on_gpu.returncode, 4, on_gpu.stderr)
+        info = self.run_tool("info", "--json", "info.json")
+        self.assertEqual(info.returncode, 0, info.stderr)
+        for word in words:
+            self.assertIn(word, on_gpu.stderr)
+            self.assertIn(word, info.stdout)
+        self.assertFalse(json.loads((self.folder / "info.json").read_text())["backends"]["gpu"])
+        self.assertEqual(self.run_tool("solve", str(FIVE)).returncode, 0)
+
+    def test_absent(self):
+        self.refuses(NAME, "cannot open shared object file")
+
+    def test_damaged(self):
+        (self.folder / NAME).write_bytes(b"no library")
+        self.refuses(NAME, "file too short")
+
+    def compile(self, version, bytes_):
+        source = self.file("other.c", f"""#include <stddef.h>
+            const struct {{ const char *version; size_t bytes; }} libsolver_cuda_calls = {{"{version}", {bytes_}}};""")
+        subprocess.run([*shlex.split(os.environ["CC"]), "-shared", "-fPIC", str(source), "-o", str(self.folder / NAME)],
+            check=True)
+
+    def test_of_another_version(self):
+        self.compile("0.0.9", 1000)
+        self.refuses("0.0.9", "same build")
+
+    def test_of_another_build(self):
+        version = self.run_tool("--version").stdout.split()[-1]
+        self.compile(version, 16)
+        self.refuses(version, "same build")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
