@@ -49,10 +49,14 @@ int check_outputs(const settings *s, failure *f)
 {
     if (s->json && s->output && is_same(s->json, s->output))
         return failure_set(f, EXIT_USAGE, "-o and --json name the same file");
+    if (s->html &&
+        ((s->json && is_same(s->html, s->json)) || (s->output && is_same(s->html, s->output))))
+        return failure_set(f, EXIT_USAGE, "--html names the same file as another result");
     if ((s->output && check_inputs(s, "-o", s->output, f)) ||
-        (s->json && check_inputs(s, "--json", s->json, f)))
+        (s->json && check_inputs(s, "--json", s->json, f)) ||
+        (s->html && check_inputs(s, "--html", s->html, f)))
         return f->code;
-    if ((s->json && output_check(s->json, f)) ||
+    if ((s->json && output_check(s->json, f)) || (s->html && output_check(s->html, f)) ||
         ((s->command & (COMMAND_GENERATE | COMMAND_PLOT)) && output_check(s->output, f)))
         return f->code;
     for (int k = 0; s->profile && k < s->operand_count; k++)

@@ -157,10 +157,6 @@ int command_info(const settings *s, failure *f)
     if (!s->json)
         return f->code;
     write_facts(&w, &line);
-    if (line.failed)
-        failure_memory(f, s->json);
-    else
-        output_store(s->json, line.text, line.length, f);
-    json_free(&line);
+    json_store(&line, s->json, f);
     return f->code;
 }

@@ -1,6 +1,7 @@
 /* cli/json.c: JSON text, written into memory
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
+#include "output.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -172,6 +173,18 @@ void json_null(json *j, const char *key)
 void json_end_line(json *j)
 {
     append_text(j, "\n");
+}
+
+void json_store(json *j, const char *path, failure *f)
+{
+    failure unwritten = {0};
+    if (j->failed)
+        failure_memory(&unwritten, path);
+    else
+        output_store(path, j->text, j->length, &unwritten);
+    json_free(j);
+    if (unwritten.code && !f->code)
+        *f = unwritten;
 }
 
 void json_free(json *j)

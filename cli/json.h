@@ -3,6 +3,7 @@
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
+#include "failure.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,8 @@ void json_integer_or_null(json *j, const char *key, bool there, int64_t value);
 void json_boolean(json *j, const char *key, bool value);
 void json_null(json *j, const char *key);
 void json_end_line(json *j); /* behind the outermost object; another one may follow */
+/* To path, "-": standard output; an earlier failure stays.  Freed in every case. */
+void json_store(json *j, const char *path, failure *f);
 void json_free(json *j);
 
 #endif

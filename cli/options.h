@@ -52,11 +52,11 @@ typedef struct settings {
     int64_t nrhs;              /* 0: not given */
     int64_t threads, refine;   /* -1: not given */
     int64_t device;
-    double tolerance;                    /* 0: not given */
-    double pivot_threshold;              /* 0: not given */
-    int64_t delay_cap, memory_limit;     /* 0: not given */
-    const char *json, *output, *profile; /* NULL: not given */
-    int method, residual;                /* of refine */
+    double tolerance;                           /* 0: not given */
+    double pivot_threshold;                     /* 0: not given */
+    int64_t delay_cap, memory_limit;            /* 0: not given */
+    const char *json, *output, *profile, *html; /* NULL: not given */
+    int method, residual;                       /* of refine */
     bool quiet, compare, compare_precisions, error_bounds, symmetrize;
 } settings;
 

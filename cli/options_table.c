@@ -65,6 +65,8 @@ const option_entry option_table[] = {
      "of host memory, the problem and the vectors included; K, M, G may follow the number"},
     {"--json", NULL, "FILE|-", ALL | COMMAND_INFO, VALUE_TEXT, 0, 0, FIELD(json), NULL, NULL,
      "write the results as JSON; -: on standard output, in place of the report"},
+    {"--html", NULL, "FILE", COMMAND_SOLVE, VALUE_TEXT, 0, 0, FIELD(html), NULL, NULL,
+     "write a page for a browser: the matrix, its tree and factor, times, memory, error by step"},
     {"--error-bounds", NULL, NULL, COMMAND_SOLVE, VALUE_NONE, 0, 0, FIELD(error_bounds),
      "where they take less than a tenth of the time so far", NULL,
      "condition, a bound of the error of x, and how many of its digits are right"},
@@ -75,7 +77,8 @@ const option_entry option_table[] = {
      "precision in which b - A x is summed in plain steps; auto: the next above that of x"},
     {"--compare-precisions", NULL, NULL, COMMAND_REFINE, VALUE_NONE, 0, 0,
      FIELD(compare_precisions), NULL, NULL,
-     "factors in double and in single precision, plain steps and FGMRES, side by side"},
+     "factors in double and (on the CPU) in single precision, plain steps and FGMRES, side by "
+     "side"},
     {"--symmetrize", NULL, NULL, ANALYZING, VALUE_NONE, 0, 0, FIELD(symmetrize), NULL, NULL,
      "take (A + A^T) / 2 (A^H) of a general file that is symmetric but for small differences"},
     {"--profile", NULL, "PREFIX", COMMAND_BENCH, VALUE_TEXT, 0, 0, FIELD(profile), NULL, NULL,

@@ -4,10 +4,12 @@
 #include "mm_read.h"
 #include "options.h"
 #include "room.h"
+#include "suggest.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A generator appends its entries by columns, then rows; the room is there. */
 static void append(triplets *a, int64_t row, int64_t column, double value)
@@ -161,11 +163,33 @@ void problem_name(const char *specification, char *name, size_t room)
         name_of_file(specification, name, room);
 }
 
+/* Whether a specification, for which there is neither a generator nor a file, is spelt as one of
+ * the former. */
+static bool is_misspelt(const char *specification)
+{
+    const char *colon = strchr(specification, ':');
+    return colon && colon[1] >= '0' && colon[1] <= '9' && !strchr(specification, '/') &&
+           access(specification, F_OK) != 0;
+}
+
+static int fail_misspelt(const char *specification, failure *f)
+{
+    char given[64];
+    snprintf(given, sizeof given, "%.*s", (int)strcspn(specification, ":"), specification);
+    suggestion near = suggest_none(given);
+    for (size_t k = 0; k < sizeof generators / sizeof *generators; k++)
+        suggest(&near, given, generators[k].name, strlen(generators[k].name));
+    return failure_set(f, EXIT_INPUT, "%s: there is neither such a problem nor such a file%s",
+                       specification, suggest_text(&near).text);
+}
+
 static int load(const char *specification, bool symmetrize, problem *p, failure *f)
 {
     const struct generator *g = generator_of(specification);
     *p = (problem){.a = {.type = LIBSOLVER_D}};
     problem_name(specification, p->name, sizeof p->name);
+    if (!g && is_misspelt(specification))
+        return fail_misspelt(specification, f);
     return g            ? generate(g, specification, &p->a, f)
            : symmetrize ? mm_read_symmetrized(specification, &p->a, &p->asymmetry, f)
                         : mm_read_matrix(specification, &p->a, NULL, f);

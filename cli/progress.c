@@ -1,7 +1,7 @@
 /* cli/progress.c: what goes on, on the terminal of somebody who watches
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "progress.h"
-#include "session.h"
+#include "clock.h"
 #include <stdio.h>
 #include <unistd.h>
 

@@ -29,6 +29,8 @@ static int run_precision(refine_run *run, int of_factor, const libsolver_method 
     settings wanted = *run->settings;
     session s;
     wanted.precision = of_factor;
+    if (run->settings->compare_precisions && of_factor == PRECISION_MIXED)
+        wanted.backend = LIBSOLVER_BACKEND_CPU; /* nowhere else is there such a factor */
     if (!session_begin(&s, &wanted, wanted.operands[0], &run->system.problem, &run->progress, f) &&
         !session_analyze(&s, f)) {
         const double begin = seconds_now();
@@ -117,7 +119,6 @@ static void write_json(const refine_run *run, failure *f)
     const settings *s = run->settings;
     const triplets *a = run->system.is_read ? &run->system.problem.a : NULL;
     json j = {0};
-    failure unwritten = {0};
     json_open(&j, NULL);
     json_schema("refine", &j);
     json_open(&j, "matrix");
@@ -143,13 +144,7 @@ static void write_json(const refine_run *run, failure *f)
     json_close(&j);
     json_close(&j);
     json_end_line(&j);
-    if (j.failed)
-        failure_memory(&unwritten, s->json);
-    else
-        output_store(s->json, j.text, j.length, &unwritten);
-    json_free(&j);
-    if (unwritten.code && !f->code)
-        *f = unwritten;
+    json_store(&j, s->json, f);
 }
 
 int command_refine(const settings *s, failure *f)

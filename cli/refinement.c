@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* With method auto, FGMRES follows a plain step that leaves more than this part of the error; a
- * refinement ends with a step that leaves more than the second. */
+ * refinement ends with a step that leaves more than the second, as far as it goes: of the bound
+ * too. */
 #define SLOW 0.1
 #define STALLED 0.9
 
@@ -86,6 +87,22 @@ static int measure(refinement_step *step, const linear_system *system, session *
     return 0;
 }
 
+/* Whether the backward error is as wanted, or small where as little as can be is wanted. */
+static bool is_good(const refinement_step *step, const settings *wanted)
+{
+    return step->backward_error <= settings_tolerance(wanted);
+}
+
+/* Of two that are good the one with the smaller bound, of others that with the smaller backward
+ * error. */
+static bool is_better(const refinement_step *step, const refinement_step *than,
+                      const settings *wanted)
+{
+    return is_good(step, wanted) && is_good(than, wanted)
+               ? step->bound < than->bound
+               : step->backward_error < than->backward_error;
+}
+
 /* The next step, -1: there is none. */
 static int next_step(const refinement *r, const settings *wanted)
 {
@@ -97,11 +114,14 @@ static int next_step(const refinement *r, const settings *wanted)
                  tolerance = wanted->tolerance < 0 ? 0 : settings_tolerance(wanted);
     if (r->count > most || !(last->backward_error > tolerance))
         return -1;
-    const bool has_stalled = !(last->backward_error <= STALLED * before),
+    const double bound_before = r->count > 1 ? r->step[r->count - 2].bound : INFINITY;
+    const bool falls = last->backward_error <= STALLED * before ||
+                       (wanted->tolerance < 0 && last->bound <= STALLED * bound_before),
                is_slow = !(last->backward_error <= SLOW * before);
     if (r->method == LIBSOLVER_METHOD_AUTO && last->made_by != LIBSOLVER_STEP_FGMRES)
-        return is_slow ? LIBSOLVER_STEP_FGMRES : LIBSOLVER_STEP_PLAIN;
-    if (has_stalled)
+        return is_slow && !(falls && is_good(last, wanted)) ? LIBSOLVER_STEP_FGMRES
+                                                            : LIBSOLVER_STEP_PLAIN;
+    if (!falls)
         return -1;
     return r->method == LIBSOLVER_METHOD_PLAIN ? LIBSOLVER_STEP_PLAIN : LIBSOLVER_STEP_FGMRES;
 }
@@ -118,7 +138,7 @@ static int refine(refinement *how, linear_system *system, session *s, const sett
         if (make_step(how, step->made_by, system, s, r, wanted, &step->seconds, f) ||
             measure(step, system, s, wanted, bounds, f))
             return f->code;
-        if (how->best < 0 || step->backward_error < how->step[how->best].backward_error) {
+        if (how->best < 0 || is_better(step, &how->step[how->best], wanted)) {
             how->best = how->count;
             memcpy(best->values, system->x.values, bytes);
         }

@@ -102,6 +102,12 @@ void refinement_compare(const refinement *r, int count, FILE *to)
     for (int c = 0; c < count; c++)
         fprintf(to, "%-16.3g", seconds_of(&r[c]));
     fputc('\n', to);
+    for (int c = 1; c < count; c++)
+        if (r[c].factor.backend_solve != r[0].factor.backend_solve) {
+            fprintf(to,
+                    "Double is on the GPU, mixed on the CPU: the GPU has no mixed precision.\n");
+            break;
+        }
     for (int c = 0; c < count; c++)
         if (r[c].precision == PRECISION_MIXED && !type_is_single(r[c].factor.precision)) {
             fprintf(to, "Single precision was not enough for this matrix: mixed has a factor in "

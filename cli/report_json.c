@@ -4,34 +4,6 @@
 #include "report.h"
 #include <math.h>
 
-const char *kind_name(libsolver_kind kind)
-{
-    return kind == LIBSOLVER_KIND_SPD ? "cholesky" : "ldlt";
-}
-
-const char *backend_name(libsolver_backend backend)
-{
-    return backend == LIBSOLVER_BACKEND_GPU ? "gpu" : "cpu";
-}
-
-const char *ordering_name(libsolver_ordering ordering)
-{
-    static const char *const names[] = {"auto", "amd", "nd", "metis", "natural", "user"};
-    return names[ordering];
-}
-
-const char *type_name(libsolver_type type)
-{
-    static const char *const names[] = {"d", "s", "z", "c"};
-    return names[type];
-}
-
-const char *step_name(libsolver_step_kind kind)
-{
-    static const char *const names[] = {"solve", "plain", "fgmres", "singular"};
-    return names[kind];
-}
-
 /* A number that is there once `reached` is true. */
 static void member_real(json *j, const char *key, bool reached, double value)
 {
@@ -65,14 +37,6 @@ static void write_factor(const report *r, json *j)
     json_integer_or_null(j, "host_bytes_peak", r->factorized, r->factor.host_bytes_peak);
     json_integer_or_null(j, "device_bytes", r->factorized, r->factor.device_bytes);
     json_close(j);
-}
-
-const char *device_name(libsolver_backend backend, libsolver_device *device)
-{
-    int count = 0;
-    if (backend != LIBSOLVER_BACKEND_GPU || libsolver_devices(1, device, &count) < 0 || count < 1)
-        return NULL;
-    return device->name;
 }
 
 static void write_backend(const report *r, json *j)
@@ -154,17 +118,6 @@ static void write_comparison(const comparison *c, json *j)
     member_real(j, "solve", c->done, c->solve);
     member_real(j, "backward_error", c->done, c->backward_error);
     json_close(j);
-}
-
-const char *symmetry_name(const triplets *a)
-{
-    return a->symmetry == LIBSOLVER_HERMITIAN && triplets_width(a) == 2 ? "hermitian" : "symmetric";
-}
-
-const char *precision_name(int wanted, const triplets *a)
-{
-    static const char *const names[] = {"d", "s", "c", "z", "mixed"};
-    return wanted != PRECISION_BY_MATRIX ? names[wanted] : a ? type_name(a->type) : NULL;
 }
 
 void json_schema(const char *of, json *j)

@@ -2,45 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 #include "report.h"
+#include "short_number.h"
 #include <inttypes.h>
 #include <math.h>
-
-/* 1234567, "flop" -> "1.23 Mflop": three digits, a prefix, a unit. */
-typedef struct short_number {
-    char text[32];
-} short_number;
-
-static short_number shorten(double value, double step, const char *const *prefixes,
-                            const char *unit)
-{
-    short_number s;
-    while (value >= 0.9995 * step && prefixes[1]) {
-        value /= step;
-        prefixes++;
-    }
-    int digits = value >= 99.95 || value == floor(value) ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(s.text, sizeof s.text, "%.*f%s%s%s", digits, value, **prefixes || *unit ? " " : "",
-             *prefixes, unit);
-    return s;
-}
-
-static short_number count(double value, const char *unit)
-{
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", NULL};
-    return shorten(value, 1000, prefixes, unit);
-}
-
-static short_number bytes(double value)
-{
-    static const char *const prefixes[] = {"bytes", "KiB", "MiB", "GiB", "TiB", NULL};
-    return shorten(value, 1024, prefixes, "");
-}
-
-static short_number duration(double seconds)
-{
-    static const char *const prefixes[] = {"us", "ms", "s", NULL};
-    return shorten(1e6 * seconds, 1000, prefixes, "");
-}
 
 static const char *plural(int64_t n)
 {
@@ -69,8 +33,8 @@ void report_text_analysis(const report *r, FILE *to)
             ordering_name(a->ordering), a->supernodes, plural(a->supernodes), a->levels,
             plural(a->levels));
     fprintf(to, "           foreseen: %s entries in L, %s, %s of memory\n",
-            count((double)a->factor_nnz, "").text, count(a->factor_flops, "flop").text,
-            bytes((double)a->host_bytes).text);
+            short_count((double)a->factor_nnz, "").text, short_count(a->factor_flops, "flop").text,
+            short_bytes((double)a->host_bytes).text);
 }
 
 /* Why the CPU made a factor that is solved with on the GPU, or was to be. */
@@ -134,12 +98,6 @@ static short_number estimate(double value)
     return s;
 }
 
-int report_digits(double forward_bound)
-{
-    const double digits = -log10(forward_bound);
-    return digits > 17 ? 17 : digits > 0 ? (int)digits : 0;
-}
-
 void report_text_accuracy(const report *r, FILE *to)
 {
     const int digits = report_digits(r->forward_bound);
@@ -162,7 +120,7 @@ static void print_times(const report_seconds *s, FILE *to)
     fprintf(to, "time      ");
     for (int k = 0; parts[k].phase; k++)
         if (!isnan(parts[k].seconds))
-            fprintf(to, " %s %s%s", parts[k].phase, duration(parts[k].seconds).text,
+            fprintf(to, " %s %s%s", parts[k].phase, short_seconds(parts[k].seconds).text,
                     parts[k + 1].phase ? "," : "");
     fputc('\n', to);
 }
@@ -175,8 +133,8 @@ static void print_comparison(const comparison *c, FILE *to)
         fprintf(to, "%s", c->message);
     else
         fprintf(to, "analyze %s, factorize %s, solve %s; backward error %.1e, not refined",
-                duration(c->analyze).text, duration(c->factorize).text, duration(c->solve).text,
-                c->backward_error);
+                short_seconds(c->analyze).text, short_seconds(c->factorize).text,
+                short_seconds(c->solve).text, c->backward_error);
     fputc('\n', to);
 }
 

@@ -5,14 +5,6 @@
 #include "permutation.h"
 #include "room.h"
 #include <stdio.h>
-#include <time.h>
-
-double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int exit_code(libsolver_status status)
 {

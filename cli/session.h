@@ -4,6 +4,7 @@
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
+#include "clock.h"
 #include "options.h"
 #include "problem.h"
 #include "progress.h"
@@ -20,9 +21,6 @@ typedef struct session {
     libsolver_factor *factor;
     libsolver_status status; /* of the last call */
 } session;
-
-/* Seconds since a fixed time. */
-double seconds_now(void);
 
 /* name, p and shown, which hears of progress, must outlive the session.  session_end in every
  * case. */

@@ -1,6 +1,7 @@
 /* cli/solve.c: `libsolver solve`, one system from files to a checked solution
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "commands.h"
+#include "html_report.h"
 #include "linear_system.h"
 #include "mm_write.h"
 #include "output.h"
@@ -202,14 +203,15 @@ static int run_phases(solve_run *run, failure *f)
 static void write_json(const solve_run *run, failure *f)
 {
     json j = {0};
-    failure unwritten = {0};
     report_json(&run->report, &j);
-    if (j.failed)
-        failure_memory(&unwritten, run->settings->json);
-    else
-        output_store(run->settings->json, j.text, j.length, &unwritten);
-    json_free(&j);
-    if (unwritten.code && !f->code)
+    json_store(&j, run->settings->json, f);
+}
+
+/* The same of the page. */
+static void write_html(solve_run *run, failure *f)
+{
+    failure unwritten = {0};
+    if (html_report(&run->report, &run->session, run->settings->html, &unwritten) && !f->code)
         *f = unwritten;
 }
 
@@ -254,6 +256,8 @@ int command_solve(const settings *s, failure *f)
     print(&run, report_text_end);
     if (s->json)
         write_json(&run, f);
+    if (s->html)
+        write_html(&run, f);
     session_end(&run.session);
     linear_system_free(&run.system);
     room_free(run.report.backward_errors);

@@ -73,37 +73,48 @@ static void find_parents(int32_t n, const int64_t *start, const int32_t *column,
 /* Row i of L: the paths of the tree from each column of row i of A up to i [Liu 1990, Theorem 3.4].
  * seen(k): the last row whose path went through k. */
 static void add_rows(int32_t n, const int64_t *start, const int32_t *column, const int32_t *parent,
-                     int32_t *seen, spy *s)
+                     int32_t *seen, int64_t *height, spy *s)
 {
     memset(seen, -1, sizeof *seen * (size_t)n);
     for (int32_t i = 0; i < n; i++) {
         seen[i] = i;
         add(s, i, i);
+        if (height)
+            height[i] = 1;
         for (int64_t p = start[i]; p < start[i + 1]; p++)
             for (int32_t k = column[p]; seen[k] != i; k = parent[k]) {
                 seen[k] = i;
                 add(s, i, k);
+                if (height)
+                    height[k]++;
             }
     }
 }
 
-bool spy_factor(const triplets *a, const int64_t *position, spy *s)
+bool spy_factor_tree(const triplets *a, const int64_t *position, spy *s, int32_t *parent,
+                     int64_t *height)
 {
     const int64_t n = a->n;
     int64_t *start = room_new(n + 1, sizeof *start);
     int32_t *column = room_new(a->nnz + 1, sizeof *column),
-            *parent = room_new(n + 1, sizeof *parent),
             *ancestor = room_new(n + 1, sizeof *ancestor);
-    const bool enough = start && column && parent && ancestor;
+    const bool enough = start && column && ancestor;
     clear(s, a->n);
     if (enough) {
         sort_by_rows(a, position, start, column);
         find_parents(a->n, start, column, parent, ancestor);
-        add_rows(a->n, start, column, parent, ancestor, s);
+        add_rows(a->n, start, column, parent, ancestor, height, s);
     }
     room_free(start);
     room_free(column);
-    room_free(parent);
     room_free(ancestor);
+    return enough;
+}
+
+bool spy_factor(const triplets *a, const int64_t *position, spy *s)
+{
+    int32_t *parent = room_new(a->n + 1, sizeof *parent);
+    const bool enough = parent && spy_factor_tree(a, position, s, parent, NULL);
+    room_free(parent);
     return enough;
 }

@@ -22,6 +22,10 @@ void spy_matrix(const triplets *a, const int64_t *position, spy *s);
 /* L of the matrix in that order, pivoting not foreseen.  O(entries of L), workspace 5 n + nnz
  * integers.  False: out of memory. */
 bool spy_factor(const triplets *a, const int64_t *position, spy *s);
+/* And of each column, in the order of elimination, its parent in the elimination tree (-1: none)
+ * and how many entries it has in L (height: NULL, not wanted).  n each. */
+bool spy_factor_tree(const triplets *a, const int64_t *position, spy *s, int32_t *parent,
+                     int64_t *height);
 
 /* ---- spy_svg.c ---- */
 

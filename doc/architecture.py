@@ -30,7 +30,7 @@ PLACES = {
     "solver/input": (30, 190, "views to lower triangle"),
     "solver/order": (220, 190, "chooses the order"),
     "solver/gpu": (650, 190, "GPU backend"),
-    "solver": (900, 190, "public header"),
+    "solver": (900, 100, "public header"),
     "solver/cpu": (420, 290, "CPU backend"),
     "gpu/refine": (650, 290, "residuals, refinement"),
     "solver/matching": (220, 370, "scaling by matching"),
@@ -96,6 +96,7 @@ def box(x, y, width, kind, name, what):
 def main():
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">')
     print("<title>The rooms of libsolver and who uses whom</title>")
+    print("<desc>A box for each folder of the code; an arrow leads from a room to one that it uses.</desc>")
     print(f"<style>{STYLE}\n</style>")
     print('<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8"'
         ' orient="auto"><path d="M0 0 8 4 0 8z"/></marker></defs>')
@@ -108,10 +109,14 @@ def main():
         print(f'<line x1="{155 + 270 * k}" y1="60" x2="{end}" y2="100"/>')
     for room, used in arrows():
         (x, y, _), (u, v, _) = PLACES[room], PLACES[used]
-        # from the bottom towards the room used, to its top
+        if v == y: # from side to side
+            begin, end = (x, u + BOX_WIDTH) if u < x else (x + BOX_WIDTH, u)
+            print(f'<line x1="{begin}" y1="{y + BOX_HEIGHT / 2:.0f}" x2="{end}" y2="{v + BOX_HEIGHT / 2:.0f}"/>')
+            continue
+        # from the side that faces the room used, to the side of it that faces this one
         lean = max(-0.35, min(0.35, (u - x) / 900)) * BOX_WIDTH
-        print(f'<line x1="{x + BOX_WIDTH / 2 + lean:.0f}" y1="{y + BOX_HEIGHT}" '
-            f'x2="{u + BOX_WIDTH / 2 - lean:.0f}" y2="{v}"/>')
+        begin, end = (y + BOX_HEIGHT, v) if v > y else (y, v + BOX_HEIGHT)
+        print(f'<line x1="{x + BOX_WIDTH / 2 + lean:.0f}" y1="{begin}" x2="{u + BOX_WIDTH / 2 - lean:.0f}" y2="{end}"/>')
     for room, (x, y, what) in PLACES.items():
         box(x, y, BOX_WIDTH, room.split("/")[0], room, what)
     box(30, 832, WIDTH - 60, "base", "base", "statuses, types, memory, messages, the backend's table: used by all")

@@ -29,7 +29,8 @@ static libsolver_status prepare(const backend_problem *problem, void **out, mess
     memory *m = &problem->env->memory;
     *out = NULL;
     if (problem->mixed)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "mixed precision on the GPU");
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "there is no mixed precision on the GPU: BACKEND_CPU and AUTO have it");
     if (problem->schur_size > 0)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "Schur complements on the GPU");
     device_plan *plan = memory_zeroed(m, 1, sizeof(device_plan));

@@ -133,6 +133,10 @@ class Usage(Case):
             done = run(*arguments)
             self.assertEqual(done.returncode, 1)
             self.assertIn(answer, done.stderr)
+        for problem, meant in (("lap4d:3", "; did you mean lap2d?"), ("kkt3d:3", "; did you mean kkt2d?"), ("abcdefgh:3", "")):
+            done = run("solve", problem)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, f"libsolver: {problem}: there is neither such a problem nor such a file{meant}\n"))
         missing = run("solve", five, "--ordering", "order.txt")
         self.assertEqual((missing.returncode, missing.stderr), (2, "libsolver: order.txt: No such file or directory\n"))
 

@@ -205,6 +205,14 @@ static void the_device_refines_by_the_methods_asked_for(void **state)
         assert_int_equal(occurrences(text, "\"made_by\": \"fgmres\"") > 0, k == 1);
     }
     fake_reset();
+    const char *const compared[] = {
+        "libsolver", "refine", "lap2d:12", "--backend=gpu", "--compare-precisions",
+        "--json",    "#.json", NULL};
+    const char *text = run(compared, &f);
+    assert_int_equal(f.code, EXIT_SOLVED);
+    assert_int_equal(occurrences(text, "\"backend\": \"gpu\""), 2);
+    assert_int_equal(occurrences(text, "\"backend\": \"cpu\""), 2); /* mixed precision */
+    fake_reset();
 }
 
 /* ---- bench ----------------------------------------------------------------------------------- */
@@ -273,6 +281,32 @@ static void a_trace_that_fails_is_in_the_json(void **state)
     assert_true(traced >= 2);
 }
 
+/* Also where a call of the traced factorization fails: the solution is there all the same. */
+static void the_page_has_the_device_s_time(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"libsolver", "solve",  "lap2d:12", "--backend",
+                                        "gpu",       "--html", "#.html",   NULL};
+    failure f;
+    fake_reset();
+    run(words, &f);
+    assert_int_equal(f.code, EXIT_SOLVED);
+    const int64_t all = fake.calls;
+    const char *page = take(".html");
+    assert_non_null(strstr(page, "What the GPU did in a factorization"));
+    assert_non_null(strstr(page, "fake device 0"));
+    assert_null(strstr(page, "It could not be traced"));
+    assert_non_null(strstr(page, "</body></html>"));
+    fake_reset();
+    fake.left = all - 1;
+    run(words, &f);
+    assert_int_equal(f.code, EXIT_SOLVED);
+    page = take(".html");
+    assert_non_null(strstr(page, "SOLVED"));
+    assert_non_null(strstr(page, "It could not be traced"));
+    assert_non_null(strstr(page, "</body></html>"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +316,7 @@ int main(void)
         cmocka_unit_test(the_device_s_steps_are_in_the_history),
         cmocka_unit_test(the_device_refines_by_the_methods_asked_for),
         cmocka_unit_test(a_bench_profiles_solves_and_factorizations),
+        cmocka_unit_test(the_page_has_the_device_s_time),
         cmocka_unit_test(a_trace_that_fails_is_in_the_json),
     };
     snprintf(prefix, sizeof prefix, "test_tool_device.%ld", (long)getpid());

@@ -92,6 +92,7 @@ int session_says_what_failed(const char *said)
         {"device_inverter_load", "copying the tables for the inverses to the device"},
         {"device_inverter_launch", "launching the kernels that invert groups of columns"},
         {"device_inverter_finish", "inverting groups of columns"},
+        {"device_inverter_growths", "inverting groups of columns"},
         {"device_solver_reserve", "taking memory for the program of the solve"},
         {"device_solver_upload", "copying the program of the solve to the device"},
         {"device_substitution_load", "copying the plan of the substitution to the device"},

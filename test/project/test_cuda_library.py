@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from folder_case import FolderCase
 
-TOOL, LIBRARY, NAME = sys.argv[1:4]
+TOOL, LIBRARY, NAME = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 del sys.argv[1:]
 FIVE = pathlib.Path(__file__).resolve().parent.parent.parent / "data/five.mtx"
 

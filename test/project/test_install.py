@@ -184,7 +184,8 @@ class CMake(Case):
             self.skipTest("no cmake")
         self.file("CMakeLists.txt", self.PROJECT)
         self.file("example.c", (REPOSITORY / "examples/embed.c").read_text())
-        options = [f"-DCMAKE_C_COMPILER={words('CC')[0]}", f"-DCMAKE_C_FLAGS={' '.join(words('CFLAGS'))}",
+        # a launcher, ccache, may stand before the compiler
+        options = [f"-DCMAKE_C_COMPILER={words('CC')[-1]}", f"-DCMAKE_C_FLAGS={' '.join(words('CFLAGS'))}",
             f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DCMAKE_BUILD_TYPE=Release"]
         run(["cmake", "-S", ".", "-B", "build", *options], cwd=self.folder, env=ENVIRONMENT)
         run(["cmake", "--build", "build"], cwd=self.folder, env=ENVIRONMENT)
@@ -248,7 +249,7 @@ class Examples(Case):
             if needs_cholmod and os.environ.get("CHOLMOD") != "1":
                 continue
             cuda = []
-            if "cuda_runtime.h" in source.read_text():
+            if "cuda_runtime" in source.read_text():
                 if not os.environ.get("CUDA"):
                     continue
                 cuda = ["-isystem", os.environ["CUDA"] + "/include", "-L" + os.environ["CUDA"] + "/lib64", "-lcudart"]
