@@ -259,7 +259,7 @@ typedef struct backend {
     void (*set_cholesky)(void *numeric, const backend_cholesky *calls);
     /* Of the factor that was made so last and the values set last: its scaling, computed here, or
      * scale as in a factor_tree where that is not NULL; room here for its panels and D, and where
-     * those of the nodes go, as in a factor_tree with unit diagonals.  OUT_OF_MEMORY, CANCELLED. */
+     * those of the nodes go, as in a factor_tree.  OUT_OF_MEMORY, CANCELLED. */
     libsolver_status (*take_scaling)(void *numeric, backend_scaling scaling, const void *scale,
                                      message *why);
     libsolver_status (*take_factor)(void *numeric, void **panel, void **d, void **e, message *why);

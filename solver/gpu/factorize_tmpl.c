@@ -144,17 +144,6 @@ static libsolver_status bring_values(device_numeric *f, message *why)
     return LIBSOLVER_OK;
 }
 
-/* Diagonals of L D L^T, which are not written on the device. */
-static void set_unit_diagonals(const factor_tree *tree, void *const *panel)
-{
-    for (int32_t s = 0; s < tree->nodes; s++) {
-        const int64_t p = tree->first[s + 1] - tree->first[s],
-                      m = p + tree->row_start[s + 1] - tree->row_start[s];
-        for (int64_t j = 0; j < p; j++)
-            ((scalar *)panel[s])[j * (m + 1)] = 1;
-    }
-}
-
 static libsolver_status bring_factor(device_numeric *f, message *why)
 {
     memory *m = &f->env->memory;
@@ -169,8 +158,6 @@ static libsolver_status bring_factor(device_numeric *f, message *why)
     libsolver_status status = CPU->take_factor(f->cpu, panel, d, e, why);
     if (status == LIBSOLVER_OK)
         status = tree_solver_fetch(f->solver, tree, panel, d, e, why);
-    if (status == LIBSOLVER_OK && !tree->cholesky)
-        set_unit_diagonals(tree, panel);
     memory_free(m, panel);
     f->state.has_panels = status == LIBSOLVER_OK;
     return status;
