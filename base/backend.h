@@ -7,9 +7,10 @@
 #include "base/factor_pattern.h"
 #include "base/value_map.h"
 
-struct pattern;
+struct factor_program;
 struct forest;
 struct owned_tree;
+struct pattern;
 
 /* What the analysis passes to a backend.  env, a and forest outlive the plan; the backend copies
  * whatever else it keeps. */
@@ -126,6 +127,14 @@ typedef struct backend_view {
     double least_progress; /* plain refinement of a column ends after a step that does not reduce
                               its backward error to at most this fraction */
 } backend_view;
+
+/* What a plan of a backend that works on a device has, for those who go on without that backend. */
+typedef struct backend_device_view {
+    const struct backend *cpu;             /* the CPU backend, */
+    void *cpu_plan;                        /* and its plan of the same problem */
+    const struct factor_program *cholesky; /* gpu/factor/program.h; NULL: there is none, */
+    libsolver_cpu_reason cpu_reason;       /* and why */
+} backend_device_view;
 
 /* Who makes Cholesky factors for an object of a backend, and those with expected signs, which keeps
  * to its own rules for what follows. */
@@ -249,6 +258,8 @@ typedef struct backend {
     libsolver_status (*schur_solve)(const void *numeric, int expand, void *workspace,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     message *why);
+    /* Of a backend that works on a device; otherwise NULL. */
+    void (*view_device)(const void *plan, backend_device_view *view);
     /* For backends that factorize for this one or solve with its factors; if none can, all of these
      * are NULL. */
     void (*view_plan)(const void *plan, backend_plan_view *view);

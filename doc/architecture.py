@@ -33,6 +33,7 @@ PLACES = {
     "solver": (900, 100, "public header"),
     "solver/cpu": (420, 290, "CPU backend"),
     "gpu/refine": (650, 290, "residuals, refinement"),
+    "gpu/batch": (940, 260, "many systems at once"),
     "solver/matching": (220, 370, "scaling by matching"),
     "gpu/packed": (650, 370, "a factor ready to solve"),
     "gpu/factor": (940, 370, "Cholesky on the device"),

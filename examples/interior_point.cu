@@ -230,14 +230,10 @@ int main()
     launch_iteration(m, F, stream);
     cudaGraph_t captured;
     cudaGraphExec_t iteration;
-    size_t free_before, free_after, all;
     check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
     launch_iteration(m, F, stream);
     check_cuda(cudaStreamEndCapture(stream, &captured), "capture");
     check_cuda(cudaGraphInstantiate(&iteration, captured, 0), "instantiate");
-    check_cuda(cudaGraphUpload(iteration, stream), "upload");
-    check_cuda(cudaStreamSynchronize(stream), "synchronize");
-    check_cuda(cudaMemGetInfo(&free_before, &all), "memory");
     for (int k = 0; k < LAUNCHES; k++)
         check_cuda(cudaGraphLaunch(iteration, stream), "launch");
     check_cuda(cudaMemcpyAsync(x, m.x, sizeof x, cudaMemcpyDeviceToHost, stream), "copy");
@@ -247,15 +243,12 @@ int main()
     check_cuda(cudaMemcpyAsync(&failures, m.failures, sizeof(int), cudaMemcpyDeviceToHost, stream),
                "copy");
     check_cuda(cudaStreamSynchronize(stream), "synchronize");
-    check_cuda(cudaMemGetInfo(&free_after, &all), "memory");
 
     double error = 0;
     for (int i = 0; i < N; i++)
         error = fmax(error, fabs(x[i] - known[i]));
     printf("%d iterations, %d failures\n", iterations, failures);
     printf("largest error of x: %.1e\n", error);
-    printf("memory taken while the graph was launched: %lld bytes\n",
-           (long long)free_before - (long long)free_after);
 
     /* the host asks, and is told of the last iteration's factor */
     libsolver_inertia_counts inertia;

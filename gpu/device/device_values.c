@@ -23,7 +23,8 @@ static void list_sources(const value_map *map, value_sums *s)
     s->start[0] = 0;
 }
 
-static libsolver_status build(memory *m, const value_map *map, const int64_t *start, value_sums *s)
+libsolver_status value_sums_build(memory *m, const value_map *map, const int64_t *start,
+                                  value_sums *s)
 {
     s->diagonal = memory_new(m, s->n, sizeof(int32_t));
     if (!s->diagonal)
@@ -40,6 +41,13 @@ static libsolver_status build(memory *m, const value_map *map, const int64_t *st
     return LIBSOLVER_OK;
 }
 
+void value_sums_free(memory *m, value_sums *s)
+{
+    memory_free(m, s->start);
+    memory_free(m, s->source);
+    memory_free(m, s->diagonal);
+}
+
 static libsolver_status prepare(device_values *v, const value_map *map, const int64_t *start,
                                 int32_t n, message *why)
 {
@@ -50,14 +58,12 @@ static libsolver_status prepare(device_values *v, const value_map *map, const in
                     .is_hermitian = map->is_hermitian};
     if (map->given > INT32_MAX)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 values or more on the GPU");
-    libsolver_status status = build(m, map, start, &s);
+    libsolver_status status = value_sums_build(m, map, start, &s);
     if (status == LIBSOLVER_OK)
         status = device_values_prepare(v, &s, map->given, why);
     else
         status = NO_MEMORY(v->env, "the sums of values on the device", why);
-    memory_free(m, s.start);
-    memory_free(m, s.source);
-    memory_free(m, s.diagonal);
+    value_sums_free(m, &s);
     return status;
 }
 

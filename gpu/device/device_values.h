@@ -34,6 +34,12 @@ typedef struct value_sums {
 typedef struct value_flaws {
     int nonfinite, asymmetric;
 } value_flaws;
+/* Arrays from the host's memory, for a map of less than 2^31 values; entries, n and the flags are
+ * set.  OUT_OF_MEMORY, after which they are to be freed too. */
+struct memory;
+libsolver_status value_sums_build(struct memory *m, const value_map *map, const int64_t *start,
+                                  value_sums *s);
+void value_sums_free(struct memory *m, value_sums *s);
 
 typedef struct device_values {
     environment *env;

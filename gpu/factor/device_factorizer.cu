@@ -110,7 +110,7 @@ __host__ __device__ __forceinline__ bool is_of_runs(const factor_task &task)
 /* Shared memory of a block: the arguments, then what its tasks want.  Tasks are functions that are
  * called, and find their arguments here: inlined into one loop, what the compiler would keep in
  * registers from task to task is spilled in all of them. */
-template <typename T, typename K> struct block_memory {
+template <typename T, typename K = definite> struct block_memory {
     static constexpr int ARGUMENTS = (sizeof(factor_arguments<T, K>) + 127) / 128 * 128;
     static constexpr int BYTES = ARGUMENTS + factor_shape<T>::ANY;
 
@@ -209,6 +209,132 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
             run_tile_task<T, K, EACH>(t);
         }
     }
+}
+
+/* ---- One launch for many items ----------------------------------------------------------------
+ */
+
+/* Items of a launch, and bytes from the memory of one to that of the next. */
+struct item_places {
+    const int32_t *item;
+    int items, together; /* so many are worked on at a time, their tasks in turn */
+    int64_t values, panel, workspace;
+    unsigned *drawn;
+    gathered_outcome *outcome; /* of all items */
+};
+
+template <typename S> __device__ __forceinline__ S *moved(S *at, int64_t bytes)
+{
+    return reinterpret_cast<S *>(reinterpret_cast<uintptr_t>(at) + (uintptr_t)bytes);
+}
+
+template <typename T>
+__device__ __forceinline__ void move_to_item(const factor_arguments<T> &first, const item_places &p,
+                                             int64_t item, factor_arguments<T> *to)
+{
+    const int64_t bytes = item * p.workspace;
+    to->value = moved(first.value, bytes);
+    to->diagonal = moved(first.diagonal, bytes);
+    to->arena = moved(first.arena, bytes);
+    to->inverse = moved(first.inverse, bytes);
+    to->grows = moved(first.grows, bytes);
+    to->word = moved(first.word, bytes);
+    to->outcome = p.outcome + item;
+    to->panel = moved(first.panel, item * p.panel);
+}
+
+/* Tickets go through the tasks in their order, each for `together` items, then to the next items:
+ * small systems fill the device together, and what a task reads of a child is still in the cache.
+ */
+static __device__ __forceinline__ int2 task_and_item(const item_places &p, int tasks, int number)
+{
+    const int group = number / (tasks * p.together), rest = number - group * tasks * p.together,
+              first = group * p.together, size = min(p.together, p.items - first),
+              task = rest / size;
+    return {task, p.item[first + rest - task * size]};
+}
+
+template <typename T, int EACH>
+__global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
+    factor_items_kernel(const __grid_constant__ factor_arguments<T> a,
+                        const __grid_constant__ item_places p)
+{
+    __shared__ int2 drawn;
+    unsigned next = 0; /* of thread 0, as `at` */
+    const unsigned all = (unsigned)a.tasks * (unsigned)p.items;
+    factor_arguments<T> *const at =
+        reinterpret_cast<factor_arguments<T> *>(block_memory<T>::begin());
+    for (int q = threadIdx.x; q < (int)(sizeof a / sizeof(int)); q += CHOLESKY_THREADS)
+        reinterpret_cast<int *>(at)[q] = reinterpret_cast<const int *>(&a)[q];
+    if (threadIdx.x == 0)
+        next = atomicAdd(p.drawn, 1u);
+    for (;;) {
+        __syncthreads(); /* shared memory is free */
+        if (threadIdx.x == 0) {
+            drawn.x = -1;
+            if (next < all) {
+                drawn = task_and_item(p, a.tasks, (int)next);
+                move_to_item(a, p, drawn.y, at);
+                next = atomicAdd(p.drawn, 1u);
+            }
+        }
+        __syncthreads();
+        const int t = drawn.x;
+        if (t < 0)
+            return;
+        switch (a.task[t].kind) {
+        case FACTOR_TINY:
+            run_tiny_task<T, definite, EACH>(t);
+            break;
+        case FACTOR_SMALL:
+            run_small_task<T, definite, EACH>(t);
+            break;
+        case FACTOR_PIVOT:
+            run_pivot_task<T, definite, EACH>(t);
+            break;
+        default:
+            run_tile_task<T, definite, EACH>(t);
+        }
+    }
+}
+
+template <typename T>
+__device__ __forceinline__ value_arguments<T> values_of_item(const value_arguments<T> &first,
+                                                             const item_places &p, int64_t item)
+{
+    const int64_t bytes = item * p.workspace;
+    value_arguments<T> a = first;
+    a.given = moved(first.given, item * p.values);
+    a.word = moved(first.word, bytes);
+    a.value = moved(first.value, bytes);
+    a.diagonal = moved(first.diagonal, bytes);
+    a.scale = moved(first.scale, bytes);
+    a.outcome = p.outcome + item;
+    return a;
+}
+
+/* Blocks (item, part): `parts` of them share an item. */
+template <typename T, bool RANGE>
+static __global__ void factor_item_values_kernel(const __grid_constant__ value_arguments<T> first,
+                                                 const __grid_constant__ item_places p, int parts)
+{
+    const value_arguments<T> a = values_of_item(first, p, p.item[blockIdx.x / parts]);
+    const int64_t from = (int64_t)(blockIdx.x % parts) * blockDim.x + threadIdx.x,
+                  step = (int64_t)parts * blockDim.x;
+    if constexpr (RANGE)
+        find_range(a, from, step);
+    else
+        scale_values(a, from, step);
+}
+
+static __global__ void factor_begin_items_kernel(const __grid_constant__ item_places p, int n)
+{
+    const int q = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const unsigned long long infinite = (unsigned long long)__double_as_longlong(INFINITY);
+    if (q == 0)
+        *p.drawn = 0;
+    if (q < p.items)
+        p.outcome[p.item[q]] = {n, 0, n, 0, 0, infinite, 0, infinite};
 }
 
 /* ---- A launch for each level ----------------------------------------------------------------- */
@@ -380,7 +506,8 @@ struct factor_bytes {
             uploader measured;
             there.put_tables(&measured, g, {}, p->row_start[g->nodes], signs);
             tables = measured.all.bytes + 256;
-            workspace = there.place_workspace(nullptr, g, signs.parts > 0) + 256;
+            workspace = there.place_workspace(nullptr, g, signs.parts > 0) + 256; /* a multiple of
+                                                                                     256 */
             return LIBSOLVER_OK;
         });
     }
@@ -400,22 +527,36 @@ static void drop_graph(device_factorizer *f)
     f->graph = nullptr;
 }
 
+extern "C" int64_t device_factorizer_item_bytes(const factor_program *g, const factor_pattern *p,
+                                                libsolver_type type)
+{
+    return factor_bytes(g, p, type).workspace;
+}
+
 extern "C" libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *g,
                                                    const factor_pattern *p, libsolver_type type,
                                                    message *why)
+{
+    return device_factorizer_load_items(f, g, p, type, 1, why);
+}
+
+extern "C" libsolver_status
+device_factorizer_load_items(device_factorizer *f, const factor_program *g, const factor_pattern *p,
+                             libsolver_type type, int64_t count, message *why)
 {
     const current_device here(f->device);
     const factor_bytes bytes(g, p, type);
     drop_graph(f);
     f->type = type;
     f->positions = p->row_start[g->nodes];
+    f->item_bytes = bytes.workspace;
     sign_tables signs(g, p);
     f->parts = signs.parts;
     if (signs.parts > 0 && !signs.fill(g, p))
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the signs of the factorization");
     TRY(device_buffer_reserve(&f->tables, bytes.tables, &f->allocations,
                               "the program of the factorization", why));
-    TRY(device_buffer_reserve(&f->workspace, bytes.workspace, &f->allocations,
+    TRY(device_buffer_reserve(&f->workspace, count * bytes.workspace, &f->allocations,
                               "the workspace of the factorization", why));
     uploader u;
     u.base = static_cast<char *>(f->tables.at);
@@ -768,6 +909,88 @@ extern "C" libsolver_status device_factorizer_finish(device_factorizer *f,
     outcome->nonpositive = o.nonpositive;
     outcome->uncertain = o.uncertain;
     outcome->is_equilibrated = !f->made_for.is_unscaled || was_out_of_range(f->type, &o);
+    memcpy(&outcome->smallest, &o.smallest, sizeof outcome->smallest);
+    return LIBSOLVER_OK;
+}
+
+/* ---- Many items ------------------------------------------------------------------------------ */
+
+extern "C" int64_t device_factorizer_outcome_bytes(void)
+{
+    return (int64_t)sizeof(gathered_outcome);
+}
+
+/* Items that are worked on at a time, for each block of the device. */
+constexpr int ITEMS_A_BLOCK = 4;
+
+template <typename T>
+static cudaError_t launch_items(device_factorizer *f, const factor_program *g,
+                                const factorizer_arguments *given, const factorizer_items *items)
+{
+    constexpr int THREADS = 256, EACH = factor_shape<T>::BLOCKS_EACH,
+                  BYTES = block_memory<T>::BYTES;
+    const factor_places<T> there = places_of<T>(f, g, given);
+    const value_arguments<T> &values = there.values;
+    const int64_t tickets = g->tasks * items->items,
+                  most = values.entries > values.n ? values.entries : values.n,
+                  parts = most < 16 * THREADS ? 1 : (most + 16 * THREADS - 1) / (16 * THREADS);
+    int multiprocessors = 1;
+    cudaError_t error = cudaSuccess;
+    const auto check = [&](cudaError_t e) { error = error == cudaSuccess ? e : error; };
+    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, f->device));
+    const int64_t room = (int64_t)EACH * multiprocessors;
+    item_places p = {};
+    p.item = items->item;
+    p.items = (int)items->items;
+    p.together = (int)(room * ITEMS_A_BLOCK);
+    p.values = items->value_bytes;
+    p.panel = items->panel_bytes;
+    p.workspace = f->item_bytes;
+    p.outcome = static_cast<gathered_outcome *>(items->outcome);
+    p.drawn = &static_cast<gathered_outcome *>(const_cast<void *>(f->outcome))->drawn;
+    if (p.together > p.items)
+        p.together = p.items;
+    check(launch_kernel(factor_begin_items_kernel, {(p.items + THREADS - 1) / THREADS, THREADS},
+                        f->stream, p, values.n));
+    const launch_shape shape = {p.items * parts, THREADS};
+    if (values.is_unscaled && most > 0)
+        check(launch_kernel(factor_item_values_kernel<T, true>, shape, f->stream, values, p,
+                            (int)parts));
+    if (most > 0)
+        check(launch_kernel(factor_item_values_kernel<T, false>, shape, f->stream, values, p,
+                            (int)parts));
+    if (tickets > 0)
+        check(launch_kernel(factor_items_kernel<T, EACH>,
+                            {tickets < room ? tickets : room, CHOLESKY_THREADS, BYTES}, f->stream,
+                            there.tasks, p));
+    return error;
+}
+
+extern "C" libsolver_status device_factorizer_launch_items(device_factorizer *f,
+                                                           const factor_program *g,
+                                                           const factorizer_arguments *given,
+                                                           const factorizer_items *items,
+                                                           message *why)
+{
+    const current_device here(f->device);
+    f->made_for = *given;
+    return with_type(f->type, [&](auto one) {
+        return LAUNCH_STATUS(launch_items<decltype(one)>(f, g, given, items),
+                             "launching the factorizations", why);
+    });
+}
+
+extern "C" libsolver_status device_factorizer_outcome_of(const void *outcomes, int64_t item,
+                                                         cholesky_outcome *outcome, message *why)
+{
+    const gathered_outcome &o = static_cast<const gathered_outcome *>(outcomes)[item];
+    if (o.gave_up)
+        return FAIL(why, LIBSOLVER_CUDA,
+                    "a block of the factorization waited too long for another");
+    *outcome = {};
+    outcome->failed = o.failed;
+    outcome->nonpositive = o.nonpositive;
+    outcome->uncertain = o.uncertain;
     memcpy(&outcome->smallest, &o.smallest, sizeof outcome->smallest);
     return LIBSOLVER_OK;
 }

@@ -33,6 +33,7 @@ typedef struct device_factorizer {
     device_buffer tables, workspace; /* workspace: scaled values, arena, inverses, outcome */
     int64_t positions;               /* rows of all fronts */
     int64_t parts;                   /* of panels, for L D L^T; 0: Cholesky */
+    int64_t item_bytes;              /* of the workspace of one item */
     const void *scale;               /* n reals on the device, by rows of A, once that ran */
     const void *outcome;             /* on the device */
     void *graph;                     /* of all launches, made for ... */
@@ -61,6 +62,30 @@ libsolver_status device_factorizer_timed(device_factorizer *f, const factor_prog
 /* Waits for the end of that. */
 libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
                                           message *why);
+/* Many factorizations by one program, each with a workspace of its own; values and panels of item i
+ * lie i times so many bytes behind those of item 0. */
+typedef struct factorizer_items {
+    int64_t value_bytes, panel_bytes; /* multiples of 16 */
+    const int32_t *item;              /* on the device: numbers of the items of this launch, */
+    int64_t items;                    /* and how many; items * program's tasks < 2^31 */
+    void *outcome; /* out, on the device: the outcomes of all items, for ..._outcome_of */
+} factorizer_items;
+
+/* As _load, for `count` items. */
+libsolver_status device_factorizer_load_items(device_factorizer *f, const factor_program *program,
+                                              const factor_pattern *pattern, libsolver_type type,
+                                              int64_t count, message *why);
+/* Puts their factorizations on the stream, four launches for all of them. */
+libsolver_status device_factorizer_launch_items(device_factorizer *f, const factor_program *program,
+                                                const factorizer_arguments *arguments,
+                                                const factorizer_items *items, message *why);
+/* Of one item: bytes of an outcome as it comes from the device, of a workspace, and what the first
+ * says.  The scale factors of item i lie i workspaces behind f->scale. */
+int64_t device_factorizer_outcome_bytes(void);
+int64_t device_factorizer_item_bytes(const factor_program *program, const factor_pattern *pattern,
+                                     libsolver_type type);
+libsolver_status device_factorizer_outcome_of(const void *outcomes, int64_t item,
+                                              cholesky_outcome *outcome, message *why);
 /* Bytes that _load takes on the device. */
 int64_t device_factorizer_bytes(const factor_program *program, const factor_pattern *pattern,
                                 libsolver_type type);

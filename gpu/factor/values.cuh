@@ -37,14 +37,11 @@ __host__ __device__ __forceinline__ bool is_out_of_range(double most, double lea
     return most > 0 && !(most <= limit && least >= 1 / limit);
 }
 
-/* Greatest and least size of an entry that is not zero. */
+/* Greatest and least size of an entry that is not zero, of those from `first` on in steps. */
 template <typename T>
-static __global__ void factor_range_kernel(const __grid_constant__ value_arguments<T> a)
+__device__ __forceinline__ void find_range(const value_arguments<T> &a, int64_t first, int64_t step)
 {
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
-                  step = (int64_t)gridDim.x * blockDim.x;
     double most = 0, least = INFINITY;
-    wait_for_kernel_before();
     for (int64_t e = first; e < a.entries; e += step) {
         const double size = size_of(a.given[e]);
         most = fmax(most, size);
@@ -62,12 +59,19 @@ static __global__ void factor_range_kernel(const __grid_constant__ value_argumen
 }
 
 template <typename T>
-static __global__ void factor_values_kernel(const __grid_constant__ value_arguments<T> a)
+static __global__ void factor_range_kernel(const __grid_constant__ value_arguments<T> a)
+{
+    wait_for_kernel_before();
+    find_range(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x, (int64_t)gridDim.x * blockDim.x);
+}
+
+/* Scaled values, their diagonal, scale factors, and words that are zero: from `first` on in steps.
+ */
+template <typename T>
+__device__ __forceinline__ void scale_values(const value_arguments<T> &a, int64_t first,
+                                             int64_t step)
 {
     using R = real_of<T>;
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
-                  step = (int64_t)gridDim.x * blockDim.x;
-    wait_for_kernel_before();
     const bool equilibrates =
         !a.is_unscaled || is_out_of_range<T>(__longlong_as_double((long long)a.outcome->most),
                                              __longlong_as_double((long long)a.outcome->least));
@@ -90,6 +94,14 @@ static __global__ void factor_values_kernel(const __grid_constant__ value_argume
         if (!(real_part(entry) > 0))
             atomicMin(&a.outcome->nonpositive, (int)k);
     }
+}
+
+template <typename T>
+static __global__ void factor_values_kernel(const __grid_constant__ value_arguments<T> a)
+{
+    wait_for_kernel_before();
+    scale_values(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                 (int64_t)gridDim.x * blockDim.x);
 }
 
 #endif

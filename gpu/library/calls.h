@@ -10,6 +10,8 @@
 #define GPU_LIBRARY_CALLS_H
 
 #include "dense/libsolver_dense.h"
+#include "gpu/batch/device_batch.h"
+#include "gpu/factor/device_outcome.h"
 #include "gpu/device/device_factor.h"
 #include "gpu/device/device_values.h"
 #include "gpu/device/devices.h"
@@ -78,10 +80,50 @@
     VOID(device_factorizer_drop, (device_factorizer * f), (f)) \
     STATUS(device_inverter_load, \
            (device_inverter * f, const invert_pattern *pattern, message *why), (f, pattern, why)) \
-    STATUS(device_inverter_run, \
+    VALUE(int64_t, device_batch_bytes, (const batch_shape *shape), (shape)) \
+    VOID(device_batch_close, (device_batch * t), (t)) \
+    STATUS(device_batch_copy, \
+           (const device_batch *t, void *to, const void *from, int64_t bytes, message *why), \
+           (t, to, from, bytes, why)) \
+    STATUS(device_batch_factorize, \
+           (device_batch * t, const int32_t *list, int64_t number, const batch_places *values, \
+            int is_unscaled, double doubt_level, int *unsound, cholesky_outcome *outcome, \
+            message *why), \
+           (t, list, number, values, is_unscaled, doubt_level, unsound, outcome, why)) \
+    STATUS(device_batch_open, (device_batch * t, const batch_shape *shape, message *why), \
+           (t, shape, why)) \
+    STATUS(device_batch_refine, \
+           (device_batch * t, const int32_t *list, int64_t number, const batch_places *b, \
+            const batch_places *x, int steps, double tolerance, double least_progress, \
+            double *error, message *why), \
+           (t, list, number, b, x, steps, tolerance, least_progress, error, why)) \
+    STATUS(device_batch_solve, \
+           (device_batch * t, const int32_t *list, int64_t number, int64_t columns, \
+            const batch_places *b, const batch_places *x, message *why), \
+           (t, list, number, columns, b, x, why)) \
+    STATUS(device_inverter_finish, \
+           (const device_inverter *f, largest_growth *growth, double *seconds, message *why), \
+           (f, growth, seconds, why)) \
+    STATUS(device_inverter_growths, (const device_inverter *f, double *growth, message *why), \
+           (f, growth, why)) \
+    STATUS(device_inverter_launch, \
            (device_inverter * f, const device_factor *factor, const invert_pattern *pattern, \
-            void *values, double *growth, double *seconds, message *why), \
-           (f, factor, pattern, values, growth, seconds, why)) \
+            void *values, int is_timed, message *why), \
+           (f, factor, pattern, values, is_timed, why)) \
+    VOID(device_outcome_close, (device_outcome * o), (o)) \
+    VALUE(int, device_outcome_is_captured, (const device_outcome *o), (o)) \
+    STATUS(device_outcome_judge, (device_outcome * o, const outcome_arguments *a, message *why), \
+           (o, a, why)) \
+    STATUS(device_outcome_last, (const device_outcome *o, judged_outcome *last, message *why), \
+           (o, last, why)) \
+    STATUS(device_outcome_open, (device_outcome * o, message * why), (o, why)) \
+    STATUS(device_outcome_set, (const device_outcome *o, libsolver_status status, message *why), \
+           (o, status, why)) \
+    STATUS(device_substitution_renew, \
+           (const device_substitution *t, const device_solver *s, message *why), (t, s, why)) \
+    STATUS(device_values_replace, \
+           (const device_values *v, const void *given, value_flaws *flaws, message *why), \
+           (v, given, flaws, why)) \
     VOID(device_inverter_drop, (device_inverter * f), (f)) \
     STATUS(device_solver_open, (device_solver * s, message * why), (s, why)) \
     VOID(device_solver_close, (device_solver * s), (s)) \

@@ -288,6 +288,16 @@ static void log_analysis(const libsolver_analysis *s, double seconds)
         1e-6 * (double)info.host_bytes, seconds);
 }
 
+/* The backend that was asked for; AUTO chooses later.  Schur complements are the CPU's. */
+static const backend *begin_on(const libsolver_context *context, libsolver_type type, int has_schur)
+{
+    if (context->backend != LIBSOLVER_BACKEND_GPU)
+        return by_type[type].cpu;
+    if (has_schur)
+        environment_log(&context->env, "on the CPU: a factor with a Schur complement");
+    return has_schur ? by_type[type].cpu : by_type[type].gpu;
+}
+
 libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
                                    const libsolver_options *options, libsolver_analysis **analysis)
 {
@@ -318,8 +328,7 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
             s->type = a->type;
             s->symmetry = a->symmetry;
             s->typed = by_type[a->type].values;
-            s->backend = context->backend == LIBSOLVER_BACKEND_GPU ? by_type[a->type].gpu
-                                                                   : by_type[a->type].cpu;
+            s->backend = begin_on(context, a->type, o.schur_size > 0);
             status = analyze_copy(s, a, &why);
         }
         if (status == LIBSOLVER_OUT_OF_MEMORY && !why.text[0])

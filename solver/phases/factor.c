@@ -232,6 +232,20 @@ static libsolver_factor *new_factor(libsolver_context *context, message *why)
     return f;
 }
 
+libsolver_status factor_open(const libsolver_analysis *s, libsolver_factor **factor, message *why)
+{
+    libsolver_factor *f = *factor = new_factor(s->context, why);
+    if (!f)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    const libsolver_status status = prepare(f, s);
+    if (status == LIBSOLVER_OK)
+        return status;
+    *why = f->last;
+    libsolver_factor_free(f);
+    *factor = NULL;
+    return status;
+}
+
 libsolver_status libsolver_factorize_shifted(const libsolver_analysis *s, const libsolver_matrix *a,
                                              const libsolver_vectors *shift,
                                              libsolver_factor **factor)

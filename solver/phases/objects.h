@@ -88,6 +88,8 @@ static inline int is_complex_symmetric(libsolver_type type, libsolver_symmetry s
 libsolver_status analysis_with_values(const libsolver_analysis *s, const void *values,
                                       libsolver_analysis **with, message *why);
 
+/* A factor without values, for libsolver_refactorize.  OUT_OF_MEMORY. */
+libsolver_status factor_open(const libsolver_analysis *s, libsolver_factor **factor, message *why);
 /* What holds the values of a factor's matrix as they come in, for memory_take. */
 #define FACTOR_VALUE_PARTS 3
 int factor_value_parts(libsolver_factor *f, const libsolver_analysis *s,

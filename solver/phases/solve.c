@@ -7,11 +7,6 @@
 #include <omp.h>
 #include <string.h>
 
-/* Right-hand sides that the factor's own workspace grows to; wider blocks are solved in panels of
- * that many.
- */
-#define OWN_COLUMNS 32
-
 static libsolver_status check_finite(const libsolver_factor *f, const libsolver_vectors *b,
                                      message *why)
 {
@@ -167,19 +162,6 @@ static libsolver_status read_limits(const libsolver_factor *f, const libsolver_l
     return LIBSOLVER_OK;
 }
 
-/* Makes the factor's own workspace wide enough. */
-static libsolver_status widen(libsolver_factor *f, int64_t columns, message *why)
-{
-    const int64_t wanted = columns < OWN_COLUMNS ? columns : OWN_COLUMNS;
-    if (f->workspace->columns >= wanted)
-        return LIBSOLVER_OK;
-    libsolver_workspace *wider = NULL;
-    TRY(workspace_create(f, wanted, &wider, why));
-    libsolver_workspace_free(f->workspace);
-    f->workspace = wider;
-    return LIBSOLVER_OK;
-}
-
 static libsolver_status solve(libsolver_factor *f, libsolver_workspace *w,
                               const libsolver_limits *limits, const libsolver_vectors *b,
                               const libsolver_vectors *x, double *backward_error, message *why)
@@ -190,7 +172,7 @@ static libsolver_status solve(libsolver_factor *f, libsolver_workspace *w,
     TRY(workspace_check(f, w, b, x, why));
     TRY(check_finite(f, b, why));
     TRY(workspace_take(f, w, why));
-    libsolver_status status = w ? LIBSOLVER_OK : widen(f, b->columns, why);
+    libsolver_status status = w ? LIBSOLVER_OK : workspace_widen(f, b->columns, why);
     if (status == LIBSOLVER_OK)
         status = refine(f, w ? w : f->workspace, &how, b, x, backward_error, why);
     workspace_give_back(f, w);

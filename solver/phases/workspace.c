@@ -58,6 +58,23 @@ void libsolver_workspace_free(libsolver_workspace *w)
     memory_free(&w->factor->context->env.memory, w);
 }
 
+/* Right-hand sides that the factor's own workspace grows to; wider blocks are solved in panels of
+ * that many.
+ */
+#define OWN_COLUMNS 32
+
+libsolver_status workspace_widen(libsolver_factor *f, int64_t columns, message *why)
+{
+    const int64_t wanted = columns < OWN_COLUMNS ? columns : OWN_COLUMNS;
+    if (f->workspace->columns >= wanted)
+        return LIBSOLVER_OK;
+    libsolver_workspace *wider = NULL;
+    TRY(workspace_create(f, wanted, &wider, why));
+    libsolver_workspace_free(f->workspace);
+    f->workspace = wider;
+    return LIBSOLVER_OK;
+}
+
 libsolver_status reserved_check(const libsolver_vectors *v, message *why)
 {
     for (int i = 0; i < (int)(sizeof v->reserved / sizeof v->reserved[0]); i++)

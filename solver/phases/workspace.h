@@ -9,6 +9,10 @@
 libsolver_status workspace_create(const libsolver_factor *f, int64_t columns,
                                   libsolver_workspace **workspace, message *why);
 
+/* Makes the factor's own workspace, which the caller has taken, wide enough for so many columns.
+ * OUT_OF_MEMORY. */
+libsolver_status workspace_widen(libsolver_factor *f, int64_t columns, message *why);
+
 /* Whether b and x can be solved with: they are there, of the factor's size and type, in the same
  * memory; and there is a factor, and the workspace is its own.  w here and below: NULL stands for
  * the factor's own workspace. */

@@ -43,9 +43,11 @@ static void new_values(bench *t, values_kind kind)
         s->value[s->start[s->n / 3] + 1] = NAN;
 }
 
-/* To the device, where they are for every stream when this returns. */
+/* To the device, where they are for every stream when this returns, in the place of those that may
+ * still be read. */
 static libsolver_matrix given(const bench *t)
 {
+    CUDA(cudaDeviceSynchronize());
     CUDA(cudaMemcpy(t->values, t->s.value, sizeof(scalar) * (size_t)t->s.start[t->s.n],
                     cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize());

@@ -10,9 +10,8 @@ constexpr int64_t LEAF = 256;
 /* Order of the diagonal blocks that are inverted (bench_papers blocks, H100). */
 constexpr int64_t BLOCK = 512;
 constexpr int64_t COPY_COLUMNS = 256; /* of products of trsm, complex numbers, at a time */
-/* trmm is one launch up to that order, and to so many columns, beyond which large products by
- * cuBLAS are faster (bench_level3, H100). */
-constexpr int64_t WHOLE = 4096, FEW_COLUMNS = 1024;
+/* Columns up to which trmm is one launch, whatever the order (bench_level3, H100). */
+constexpr int64_t FEW_COLUMNS = 1024;
 
 /* Where parts of the device memory begin. */
 struct parts {
@@ -94,7 +93,7 @@ extern "C" libsolver_status libsolver_dense_create(const libsolver_dense_options
     const bool chosen = options != nullptr && options->leaf != 0;
     while (block == 0 && chosen && c->block > leaf)
         c->block /= 2;
-    c->whole = chosen ? leaf : WHOLE;
+    c->whole = chosen ? leaf : 0;
     c->few_columns = chosen ? 64 : FEW_COLUMNS;
     c->few_bytes = libsolver_trsm_workspace_bytes(order, 64);
     const int64_t entry = 2 * (int64_t)sizeof(double),

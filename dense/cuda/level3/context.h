@@ -21,7 +21,8 @@ struct libsolver_dense_context {
     libsolver_dense_trsm_form form;
     int64_t block; /* order of the diagonal blocks that are inverted, where a type has room for that
                     */
-    int64_t whole, few_columns; /* trmm is one launch up to that order, or to so few columns */
+    int64_t whole, few_columns; /* trmm is one launch up to that order, 0: the type's own, or to so
+                                   few columns */
     /* on the device, parts of one allocation */
     void *memory;
     void *few;        /* libsolver_trsm's workspace */

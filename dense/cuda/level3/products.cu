@@ -7,16 +7,18 @@
 
 template <typename T> struct shapes {
     using small = tile_shape<32, 32, 32, 16, 4, 32, 4, 2>;
+    using half = tile_shape<64, 32, 32, 32, 4, 32, 3, 1>;
     using middle = tile_shape<64, 64, 32, 32, 2, 32, 3, 1>;
-    using many = tile_shape<64, 64, 32, 16, 1, 32, 3, 2>;
+    using many = tile_shape<64, 64, 32, 32, 1, 16, 3, 3>;
     using large = tile_shape<128, 128, 64, 32, 1, 16, 4, 1>;
 };
-/* The same work for an entry, four times as many products. */
+/* Four times as many products for an entry, and twice the sums. */
 template <typename R> struct shapes<complex_of<R>> {
     using small = tile_shape<32, 32, 32, 16, 4, 32, 3, 1>;
-    using middle = small;
-    using many = tile_shape<64, 64, 32, 16, 1, 16, 4, 1>;
-    using large = many;
+    using half = tile_shape<32, 32, 32, 16, 2, 32, 3, 2>;
+    using middle = tile_shape<64, 64, 32, 32, 2, 16, 4, 1>;
+    using many = tile_shape<64, 32, 32, 16, 1, 16, 3, 2>;
+    using large = tile_shape<64, 64, 32, 32, 1, 8, 4, 2>;
 };
 
 /* call(shape{}, blocks) */
@@ -28,6 +30,8 @@ template <typename T, typename Call> static libsolver_status with_way(product_wa
     switch (way.tiles) {
     case PRODUCT_SMALL:
         return of(typename shapes<T>::small{});
+    case PRODUCT_HALF:
+        return of(typename shapes<T>::half{});
     case PRODUCT_MIDDLE:
         return of(typename shapes<T>::middle{});
     case PRODUCT_MANY:
@@ -115,44 +119,60 @@ static int64_t small_tiles(int64_t m, int64_t n)
     return parts_of(m, 32) * parts_of(n, 32);
 }
 
+/* Blocks that share the depth of SMALL tiles: as many as keep the multiprocessors busy, if steps
+ * are worth it. */
+static int small_blocks_of(bool complex, int64_t n, int64_t tiles)
+{
+    if (tiles <= 16)
+        return n >= 256 ? 4 : 1;
+    if (tiles <= 32)
+        return n >= (complex ? 512 : 1024) ? 4 : n >= 256 ? 2 : 1;
+    if (tiles <= 64)
+        return n >= (complex ? 2048 : 1024) ? 4 : n >= 512 ? 2 : 1;
+    if (tiles <= 128)
+        return n >= 2048 && !complex ? 4 : n >= 1024 ? 2 : 1;
+    return n >= 1024 && !complex ? 2 : 1;
+}
+
 template <typename T> product_way best_way(const triangle_operands<T> &o)
 {
-    const int64_t tiles = small_tiles(o.n, o.count);
-    if (scalar<T>::is_complex)
-        return tiles >= 1024 ? product_way{PRODUCT_LARGE, 1}
-                             : product_way{PRODUCT_SMALL, tiles <= 32    ? 4
-                                                          : tiles <= 128 ? 2
-                                                                         : 1};
-    if (o.n <= 128)
-        return {tiles <= 256 ? PRODUCT_SMALL : PRODUCT_MANY, 1};
-    if (tiles <= 32)
-        return {PRODUCT_SMALL, 4};
-    if (tiles <= 128)
-        return {PRODUCT_SMALL, o.n >= 2048 ? 4 : tiles <= 64 || o.n >= 1024 ? 2 : 1};
+    const bool complex = scalar<T>::is_complex;
+    const int64_t n = o.n, tiles = small_tiles(n, o.count);
+    if (tiles <= 128 || (tiles <= 256 && (complex || n < 2048)))
+        return {PRODUCT_SMALL, small_blocks_of(complex, n, tiles)};
+    if (complex)
+        return {tiles <= 512 ? PRODUCT_HALF : o.count >= 2048 ? PRODUCT_LARGE : PRODUCT_MIDDLE, 1};
     if (tiles <= 256)
-        return o.n >= 4096 ? product_way{PRODUCT_MIDDLE, 4}
-                           : product_way{PRODUCT_SMALL, o.n >= 1024 ? 2 : 1};
-    if (o.n <= 256)
+        return {PRODUCT_HALF, 2};
+    if (n <= 256)
         return {PRODUCT_MANY, 1};
     if (tiles <= 512)
-        return o.n >= 2048   ? product_way{PRODUCT_MIDDLE, 2}
-               : o.n >= 1024 ? product_way{PRODUCT_SMALL, 1}
-                             : product_way{PRODUCT_MIDDLE, 1};
+        return n >= 4096   ? product_way{PRODUCT_MIDDLE, 2}
+               : n >= 1024 ? product_way{PRODUCT_HALF, 1}
+                           : product_way{PRODUCT_MIDDLE, 1};
     if (tiles <= 1536)
         return {PRODUCT_MIDDLE, 1};
-    return {tiles <= 3072 || o.n <= 512 ? PRODUCT_MANY : PRODUCT_LARGE, 1};
+    return {tiles <= 3072 || tiles > 8192 || n <= 512 ? PRODUCT_MANY : PRODUCT_LARGE, 1};
 }
 
 template <typename T> bool is_small_product(const matrix_operands<T> &o)
 {
-    return (double)o.m * (double)o.n * (double)o.depth <= (scalar<T>::is_complex ? 1 << 24
-                                                           : sizeof(T) == 4      ? 1 << 26
-                                                                                 : 1 << 27);
+    const double products = (double)o.m * (double)o.n * (double)o.depth;
+    if (sizeof(real_of<T>) == 4)
+        return products <= 1 << 29; /* no larger ones have been measured */
+    return products <= (scalar<T>::is_complex && o.depth > 64 ? 1 << 24 : 1 << 27);
 }
 template <typename T> product_way best_way(const matrix_operands<T> &o)
 {
     const int64_t tiles = small_tiles(o.m, o.n);
-    return {tiles >= 512 ? PRODUCT_MANY : PRODUCT_SMALL, tiles <= 64 && o.depth >= 256 ? 2 : 1};
+    const bool deep = o.depth >= 256;
+    if (tiles <= 128)
+        return {PRODUCT_SMALL, !deep || tiles > 64 ? 1 : tiles <= 16 ? 4 : 2};
+    if (tiles <= 256)
+        return {scalar<T>::is_complex ? PRODUCT_HALF : PRODUCT_SMALL, 1};
+    if (scalar<T>::is_complex)
+        return {tiles <= 512 ? PRODUCT_MANY : PRODUCT_LARGE, 1};
+    return {tiles <= 512 && deep ? PRODUCT_MIDDLE : tiles < 2048 ? PRODUCT_MANY : PRODUCT_LARGE, 1};
 }
 
 #define INSTANCE(T) \

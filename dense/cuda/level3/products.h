@@ -6,11 +6,20 @@
 #include "dense/cuda/device/view.cuh"
 #include "libsolver_types.h"
 
-/* Tiles of the result: small ones for few of them, large ones for the tensor cores' whole rate.  Of
- * MIDDLE one is on a multiprocessor at a time, so that the longest come first; of MANY, the same
- * tiles, two are. */
-enum product_tiles { PRODUCT_SMALL, PRODUCT_MIDDLE, PRODUCT_MANY, PRODUCT_LARGE, PRODUCT_TILES };
-/* blocks: 1, 2 or 4 of threads share the depth of a tile, of SMALL and MIDDLE. */
+/* Tiles of the result, from few of them to many.  SMALL: 32 x 32, whose depth eight warps share.
+ * HALF: half of a MIDDLE one; complex: 32 x 32, of which two are on a multiprocessor at a time.
+ * MIDDLE: 64 x 64, one at a time, so that the longest come first.  MANY: the same, several at a
+ * time; complex: 64 x 32.  LARGE: those that read shared memory least, for the tensor cores' whole
+ * rate. */
+enum product_tiles {
+    PRODUCT_SMALL,
+    PRODUCT_HALF,
+    PRODUCT_MIDDLE,
+    PRODUCT_MANY,
+    PRODUCT_LARGE,
+    PRODUCT_TILES
+};
+/* blocks: 1, 2 or 4 of threads share the depth of a tile that warps share. */
 struct product_way {
     product_tiles tiles;
     int blocks;

@@ -49,6 +49,9 @@ template <typename T> class recursion
     friend block_solve<T>; /* blocks.cuh */
     using R = real_of<T>;
     static constexpr libsolver_type type = type_of<T>::value;
+    /* The order up to which trmm is one launch: beyond it large products by cuBLAS are faster
+     * (bench_level3, H100). */
+    static constexpr int64_t WHOLE = sizeof(R) == 4 ? 4096 : 2048;
     const libsolver_dense_context &context;
     void *const stream;
     bool opened = false;
@@ -205,7 +208,7 @@ template <typename T> class recursion
     /* B := alpha op(A) B or alpha B op(A) */
     void multiply(const factor<T> &f, int64_t n, int64_t count, T alpha, matrix<T> b)
     {
-        if (n <= context.whole || count <= context.few_columns) {
+        if (n <= (context.whole != 0 ? context.whole : WHOLE) || count <= context.few_columns) {
             multiply_at_once({f.c, f.right, n, count, alpha, f.a.entry, f.a.ld, b.entry, b.ld});
             return;
         }

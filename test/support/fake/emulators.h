@@ -3,6 +3,7 @@
 #ifndef TEST_SUPPORT_FAKE_EMULATORS_H
 #define TEST_SUPPORT_FAKE_EMULATORS_H
 
+#include "gpu/batch/device_batch.h"
 #include "gpu/device/device_values.h"
 #include "gpu/factor/outcome.h"
 #include "gpu/factor/program.h"
@@ -42,6 +43,17 @@ typedef struct emulated_refinement {
     refine_outcome outcome;
 } emulated_refinement;
 
+/* Solves or, with error, refinements of items of a batch. */
+typedef struct emulated_batch {
+    const device_batch *t;
+    const int32_t *list;
+    int64_t number, columns;
+    const batch_places *b, *x;
+    int steps;
+    double tolerance, least_progress;
+    double *error; /* of all items */
+} emulated_batch;
+
 /* A factorization. */
 typedef struct emulated_factorization {
     const factor_program *program;
@@ -63,6 +75,7 @@ typedef struct emulated_factorization {
  * sums, whose flaws are set, there is nothing to be said.  replaces: values are too if there are
  * some. */
 #define EMULATORS(p) \
+    void emulate_batch_##p(const emulated_batch *e); \
     const char *emulate_factorization_##p(const emulated_factorization *f); \
     const char *emulate_inversion_##p(const emulated_inversion *f); \
     const char *emulate_substitution_##p(const emulated_substitution *s); \

@@ -1,0 +1,45 @@
+/* gpu/batch/arguments.cuh: what kernels of a batch are given
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GPU_BATCH_ARGUMENTS_CUH
+#define GPU_BATCH_ARGUMENTS_CUH
+
+#include "dense/cuda/device/scalar.cuh"
+#include "gpu/batch/batch_tables.h"
+
+/* Blocks or values of all items; row and column: steps of a block, in scalars. */
+template <typename T> struct item_blocks {
+    T *values;
+    T *const *items;                     /* NULL: strided */
+    int64_t stride, row, column, offset; /* offset: of the first scalar of a block */
+
+    __device__ __forceinline__ T *of(int64_t item) const
+    {
+        return (items ? items[item] : values + item * stride) + offset;
+    }
+};
+
+template <typename T> struct batch_arguments {
+    const batch_front *front;
+    const int32_t *row, *row_of;
+    int32_t n, fronts;
+    const int32_t *item; /* of this launch */
+    int32_t items;
+    int64_t columns;
+    const T *panel;
+    const real_of<T> *scale;          /* by rows of A */
+    int64_t panel_bytes, scale_bytes; /* from one item to the next */
+    T *work;                          /* n for each item, in the order of P A P^T */
+    item_blocks<T> b, x;
+
+    __device__ __forceinline__ const T *panel_of(int64_t i) const
+    {
+        return reinterpret_cast<const T *>(reinterpret_cast<const char *>(panel) + i * panel_bytes);
+    }
+    __device__ __forceinline__ const real_of<T> *scale_of(int64_t i) const
+    {
+        return reinterpret_cast<const real_of<T> *>(reinterpret_cast<const char *>(scale) +
+                                                    i * scale_bytes);
+    }
+};
+
+#endif

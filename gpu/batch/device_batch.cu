@@ -1,0 +1,364 @@
+/* gpu/batch/device_batch.cu: buffers and launches of batches
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/batch/device_batch.h"
+#include "base/type.h"
+#include "dense/cuda/device/launch.cuh"
+#include "gpu/batch/refine.cuh"
+#include "gpu/device/device.cuh"
+#include <cfloat>
+#include <cstring>
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static int64_t round_up_to_256(int64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+/* Tables, copied or only placed; row_of and its like are the pattern's. */
+static void put_tables(uploader *u, const batch_shape *s, device_batch *t)
+{
+    const batch_tables *g = s->tables;
+    const value_sums *sums = s->sums;
+    t->sums = *sums;
+    t->front = u->put(g->front, g->fronts);
+    t->row = u->put(g->row, g->rows);
+    t->row_of = u->put(s->fronts->row_of, g->n);
+    t->start = u->put(s->full->start, (int64_t)g->n + 1);
+    t->column = u->put(s->full->column, s->full->start[g->n]);
+    t->source = u->put(s->full->source, s->full->start[g->n]);
+    t->sums.diagonal = const_cast<int32_t *>(u->put(sums->diagonal, g->n));
+    if (sums->start) {
+        t->sums.start = const_cast<int32_t *>(u->put(sums->start, sums->entries + 1));
+        t->sums.source = const_cast<uint32_t *>(u->put(sums->source, s->given));
+    }
+}
+
+/* Outcomes of all items, then what is wrong with values. */
+static int64_t gathered_bytes(int64_t count)
+{
+    return count * (device_factorizer_outcome_bytes() + (int64_t)sizeof(int));
+}
+
+static int64_t place_items(char *base, const batch_shape *s, device_batch *t)
+{
+    parts all;
+    const int64_t n = s->tables->n, count = s->count, size = type_bytes(s->type);
+    const auto part = [&](int64_t bytes) -> void * { return base + all.place(bytes); };
+    t->panel_bytes = round_up_to_256(s->program->panel_scalars * size);
+    t->value_bytes = round_up_to_256(s->sums->entries * size);
+    t->panel = part(count * t->panel_bytes);
+    t->value = part(count * t->value_bytes);
+    t->work = part(count * n * size);
+    t->before = part(count * n * size);
+    t->block[0] = part(count * n * size);
+    t->block[1] = part(count * n * size);
+    t->item = static_cast<int32_t *>(part(count * (int64_t)sizeof(int32_t)));
+    t->outcome = part(gathered_bytes(count));
+    t->unsound = reinterpret_cast<int *>(static_cast<char *>(t->outcome) +
+                                         count * device_factorizer_outcome_bytes());
+    t->error = static_cast<double *>(part(count * (int64_t)sizeof(double)));
+    return all.bytes;
+}
+
+static int64_t staged_bytes(const batch_shape *s)
+{
+    return s->count * s->given * type_bytes(s->type) + 16;
+}
+
+extern "C" int64_t device_batch_bytes(const batch_shape *s)
+{
+    device_batch t = {};
+    uploader measured;
+    put_tables(&measured, s, &t);
+    return measured.all.bytes + 256 + place_items(nullptr, s, &t) + 256 + staged_bytes(s) +
+           device_factorizer_bytes(s->program, s->fronts, s->type) +
+           (s->count - 1) * device_factorizer_item_bytes(s->program, s->fronts, s->type);
+}
+
+extern "C" libsolver_status device_batch_open(device_batch *t, const batch_shape *s, message *why)
+{
+    const current_device here(t->device);
+    int64_t allocations = 0;
+    uploader measured, u;
+    t->type = s->type;
+    t->count = s->count;
+    t->given = s->given;
+    t->entries = s->sums->entries;
+    t->n = s->tables->n;
+    t->wide = s->tables->wide;
+    t->program = s->program;
+    t->factorizer.device = t->device;
+    t->factorizer.stream = t->stream;
+    put_tables(&measured, s, t);
+    TRY(device_buffer_reserve(&t->tables, measured.all.bytes + 256, &allocations,
+                              "the tables of the batch", why));
+    TRY(device_buffer_reserve(&t->items, place_items(nullptr, s, t) + 256, &allocations,
+                              "the items of the batch", why));
+    TRY(device_buffer_reserve(&t->staged, staged_bytes(s), &allocations, "the values of the batch",
+                              why));
+    place_items(static_cast<char *>(t->items.at), s, t);
+    TRY(page_locked_allocate(&t->gathered, gathered_bytes(t->count), cudaHostAllocDefault,
+                             "the outcomes of the batch", why));
+    TRY(device_factorizer_load_items(&t->factorizer, s->program, s->fronts, s->type, s->count,
+                                     why));
+    u.base = static_cast<char *>(t->tables.at);
+    u.copies = true;
+    u.stream = (cudaStream_t)t->stream;
+    put_tables(&u, s, t);
+    return CUDA_STATUS(u.error == cudaSuccess ? cudaStreamSynchronize(u.stream) : u.error,
+                       "copying the tables of the batch to the device", why);
+}
+
+extern "C" void device_batch_close(device_batch *t)
+{
+    const current_device here(t->device);
+    device_factorizer_drop(&t->factorizer);
+    device_buffer_free(&t->tables);
+    device_buffer_free(&t->staged);
+    cudaFreeHost(t->gathered);
+    device_buffer_free(&t->items);
+}
+
+extern "C" libsolver_status device_batch_copy(const device_batch *t, void *to, const void *from,
+                                              int64_t bytes, message *why)
+{
+    const current_device here(t->device);
+    const cudaStream_t stream = (cudaStream_t)t->stream;
+    cudaError_t error = cudaSuccess;
+    if (bytes > 0)
+        error = cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDefault, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return LAUNCH_STATUS(error, "copying between the batch and its caller", why);
+}
+
+static cudaError_t put_list(const device_batch *t, const int32_t *list, int64_t number)
+{
+    return cudaMemcpyAsync(t->item, list, (size_t)number * sizeof(int32_t), cudaMemcpyHostToDevice,
+                           (cudaStream_t)t->stream);
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+template <typename T> static __device__ __forceinline__ bool all_finite(T a)
+{
+    if constexpr (scalar<T>::is_complex)
+        return isfinite(a.re) && isfinite(a.im);
+    else
+        return isfinite(a);
+}
+
+template <typename T> static __device__ __forceinline__ bool same(T a, T b)
+{
+    if constexpr (scalar<T>::is_complex)
+        return a.re == b.re && a.im == b.im;
+    else
+        return a == b;
+}
+
+template <typename T> struct sum_arguments {
+    value_sums s;
+    item_blocks<const T> given;
+    T *value; /* out: of all items */
+    int64_t value_bytes;
+    const int32_t *item;
+    int *unsound; /* of each of the list */
+};
+
+/* The sums of the values given, checked as device_values does: a block for an item. */
+template <typename T>
+static __global__ void __launch_bounds__(256)
+    batch_sum_kernel(const __grid_constant__ sum_arguments<T> a)
+{
+    const int64_t item = a.item[blockIdx.x];
+    const T *const given = a.given.of(item);
+    T *const value =
+        reinterpret_cast<T *>(reinterpret_cast<char *>(a.value) + item * a.value_bytes);
+    int wrong = 0;
+    for (int64_t p = threadIdx.x; p < a.s.entries; p += blockDim.x) {
+        T lower = {}, upper = {};
+        bool is_mirrored = false;
+        if (!a.s.start)
+            lower = given[p];
+        else
+            for (int32_t q = a.s.start[p]; q < a.s.start[p + 1]; q++) {
+                const uint32_t source = a.s.source[q];
+                const T v = given[source >> 1];
+                if (source & 1) {
+                    upper = upper + v;
+                    is_mirrored = true;
+                } else
+                    lower = lower + conjugate_if(v, a.s.conjugates);
+            }
+        if (!all_finite(lower) || !all_finite(upper))
+            wrong |= BATCH_NOT_FINITE;
+        else if (is_mirrored && !same(upper, conjugate_if(lower, a.s.is_hermitian)))
+            wrong |= BATCH_NOT_MIRRORED;
+        value[p] = lower;
+    }
+    __syncthreads();
+    if constexpr (scalar<T>::is_complex)
+        for (int j = (int)threadIdx.x; a.s.is_hermitian && j < a.s.n; j += (int)blockDim.x)
+            if (value[a.s.diagonal[j]].im != 0)
+                wrong |= BATCH_NOT_MIRRORED;
+    const int finite = __syncthreads_or(wrong & BATCH_NOT_FINITE),
+              mirrored = __syncthreads_or(wrong & BATCH_NOT_MIRRORED);
+    if (threadIdx.x == 0)
+        a.unsound[blockIdx.x] =
+            (finite ? BATCH_NOT_FINITE : 0) | (mirrored ? BATCH_NOT_MIRRORED : 0);
+}
+
+template <typename T> static item_blocks<T> blocks_of(const batch_places *p)
+{
+    return {static_cast<T *>(p->values),
+            reinterpret_cast<T *const *>(p->items),
+            p->stride,
+            p->row,
+            p->column,
+            p->offset};
+}
+
+extern "C" libsolver_status device_batch_factorize(device_batch *t, const int32_t *list,
+                                                   int64_t number, const batch_places *values,
+                                                   int is_unscaled, double doubt_level,
+                                                   int *unsound, cholesky_outcome *outcome,
+                                                   message *why)
+{
+    const current_device here(t->device);
+    const cudaStream_t stream = (cudaStream_t)t->stream;
+    factorizer_arguments arguments = {};
+    factorizer_items items = {};
+    arguments.values = t->value;
+    arguments.panel = t->panel;
+    arguments.is_unscaled = is_unscaled;
+    arguments.doubt_level = doubt_level;
+    items.value_bytes = t->value_bytes;
+    items.panel_bytes = t->panel_bytes;
+    items.item = t->item;
+    items.items = number;
+    items.outcome = t->outcome;
+    cudaError_t error = put_list(t, list, number);
+    TRY(with_type(t->type, [&](auto one) {
+        using T = decltype(one);
+        const sum_arguments<T> a = {t->sums,
+                                    {static_cast<const T *>(values->values),
+                                     reinterpret_cast<const T *const *>(values->items),
+                                     values->stride, 1, 1, 0},
+                                    static_cast<T *>(t->value),
+                                    t->value_bytes,
+                                    t->item,
+                                    t->unsound};
+        if (error == cudaSuccess)
+            error = launch_kernel(batch_sum_kernel<T>, {number, 256}, t->stream, a);
+        return LAUNCH_STATUS(error, "summing the values of the batch", why);
+    }));
+    TRY(device_factorizer_launch_items(&t->factorizer, t->program, &arguments, &items, why));
+    error = cudaMemcpyAsync(t->gathered, t->outcome, (size_t)gathered_bytes(t->count),
+                            cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    TRY(LAUNCH_STATUS(error, "the factorizations of the batch", why));
+    memcpy(unsound,
+           static_cast<const char *>(t->gathered) + t->count * device_factorizer_outcome_bytes(),
+           (size_t)number * sizeof(int));
+    for (int64_t k = 0; k < number; k++)
+        TRY(device_factorizer_outcome_of(t->gathered, list[k], &outcome[k], why));
+    return LIBSOLVER_OK;
+}
+
+/* ---- Solves ---------------------------------------------------------------------------------- */
+
+/* Fronts of more rows are worked on by all warps of a block: by the pattern alone, so that bits do
+ * not depend on the number of items. */
+constexpr int ROWS_OF_A_WARP = 128;
+/* Most shared memory for the solutions of a block. */
+constexpr int64_t SHARED_BYTES = 100 * 1024;
+
+template <typename T>
+static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, int64_t columns,
+                                       const batch_places *b, const batch_places *x)
+{
+    return {t->front,
+            t->row,
+            t->row_of,
+            t->n,
+            (int32_t)t->program->nodes,
+            t->item,
+            (int32_t)number,
+            columns,
+            static_cast<const T *>(t->panel),
+            static_cast<const real_of<T> *>(t->factorizer.scale),
+            t->panel_bytes,
+            t->factorizer.item_bytes,
+            static_cast<T *>(t->work),
+            blocks_of<T>(b),
+            blocks_of<T>(x)};
+}
+
+template <typename T>
+static cudaError_t launch_solve(const device_batch *t, const batch_arguments<T> &a)
+{
+    const int64_t each = (int64_t)t->n * (int64_t)sizeof(T);
+    if (t->wide > ROWS_OF_A_WARP) {
+        const launch_shape shape = {a.items, 256, each <= SHARED_BYTES ? (int)each : 0};
+        return each <= SHARED_BYTES
+                   ? launch_kernel(batch_solve_kernel<T, 8, true>, shape, t->stream, a)
+                   : launch_kernel(batch_solve_kernel<T, 8, false>, shape, t->stream, a);
+    }
+    const bool fits = ITEM_WARPS * each <= SHARED_BYTES;
+    const launch_shape shape = {(a.items + ITEM_WARPS - 1) / ITEM_WARPS, 32 * ITEM_WARPS,
+                                fits ? (int)(ITEM_WARPS * each) : 0};
+    return fits ? launch_kernel(batch_solve_kernel<T, 1, true>, shape, t->stream, a)
+                : launch_kernel(batch_solve_kernel<T, 1, false>, shape, t->stream, a);
+}
+
+extern "C" libsolver_status device_batch_solve(device_batch *t, const int32_t *list, int64_t number,
+                                               int64_t columns, const batch_places *b,
+                                               const batch_places *x, message *why)
+{
+    const current_device here(t->device);
+    cudaError_t error = put_list(t, list, number);
+    return with_type(t->type, [&](auto one) {
+        using T = decltype(one);
+        if (error == cudaSuccess)
+            error = launch_solve<T>(t, arguments_of<T>(t, number, columns, b, x));
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize((cudaStream_t)t->stream);
+        return LAUNCH_STATUS(error, "solving with the batch", why);
+    });
+}
+
+extern "C" libsolver_status device_batch_refine(device_batch *t, const int32_t *list,
+                                                int64_t number, const batch_places *b,
+                                                const batch_places *x, int steps, double tolerance,
+                                                double least_progress, double *result, message *why)
+{
+    const current_device here(t->device);
+    const cudaStream_t stream = (cudaStream_t)t->stream;
+    cudaError_t error = put_list(t, list, number);
+    return with_type(t->type, [&](auto one) {
+        using T = decltype(one);
+        const double eps = sizeof(real_of<T>) == 8 ? DBL_EPSILON : (double)FLT_EPSILON;
+        const batch_refine_arguments<T> r = {arguments_of<T>(t, number, 1, b, x),
+                                             t->start,
+                                             t->column,
+                                             t->source,
+                                             static_cast<const T *>(t->value),
+                                             t->value_bytes,
+                                             static_cast<T *>(t->before),
+                                             steps,
+                                             tolerance,
+                                             least_progress,
+                                             1000 * eps * t->n,
+                                             t->error};
+        if (error == cudaSuccess)
+            error = launch_kernel(batch_refine_kernel<T>, {number, REFINE_THREADS}, stream, r);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(result, t->error, (size_t)t->count * sizeof(double),
+                                    cudaMemcpyDeviceToHost, stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(stream);
+        return LAUNCH_STATUS(error, "refining with the batch", why);
+    });
+}

@@ -1,0 +1,142 @@
+/* test/support/fake/batch_tmpl.c: solves and refinements of the items of a batch
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/scalar.h"
+#include "emulators.h"
+#include "gpu/refine/refine_state.h"
+#include <stdlib.h>
+
+/* One item of a batch. */
+typedef struct emulated_item {
+    const device_batch *t;
+    const scalar *panel, *value;
+    const real *scale; /* by rows of A */
+    const batch_places *b_places, *x_places;
+    scalar *b, *x, *d, *before; /* d, before: n in the order of P A P^T */
+} emulated_item;
+
+static scalar *block_of(const batch_places *p, int64_t item)
+{
+    return (p->items ? (scalar *)p->items[item] : (scalar *)p->values + item * p->stride) +
+           p->offset;
+}
+
+static emulated_item item_of(const emulated_batch *e, int64_t item)
+{
+    const device_batch *t = e->t;
+    return (
+        emulated_item){.t = t,
+                       .panel = (const scalar *)(void *)((char *)t->panel + item * t->panel_bytes),
+                       .value = (const scalar *)(void *)((char *)t->value + item * t->value_bytes),
+                       .scale = (const real *)t->factorizer.scale + item * t->n,
+                       .b_places = e->b,
+                       .x_places = e->x,
+                       .b = block_of(e->b, item),
+                       .x = block_of(e->x, item),
+                       .d = (scalar *)t->work + item * t->n,
+                       .before = (scalar *)t->before + item * t->n};
+}
+
+static int32_t place_of(const device_batch *t, const batch_front *f, int32_t i)
+{
+    return i < f->k ? f->first + i : t->row[f->rows + i - f->k];
+}
+
+/* d := A^-1 d of the scaled matrix. */
+static void substitute(const emulated_item *e)
+{
+    const device_batch *t = e->t;
+    for (int32_t s = 0; s < t->program->nodes; s++) {
+        const batch_front *f = &t->front[s];
+        const scalar *panel = e->panel + f->panel;
+        for (int32_t j = 0; j < f->k; j++) {
+            const scalar z = e->d[f->first + j] /= scalar_real(panel[j + (int64_t)j * f->ld]);
+            for (int32_t i = j + 1; i < f->m; i++)
+                e->d[place_of(t, f, i)] -= panel[i + (int64_t)j * f->ld] * z;
+        }
+    }
+    for (int32_t s = t->program->nodes - 1; s >= 0; s--) {
+        const batch_front *f = &t->front[s];
+        const scalar *panel = e->panel + f->panel;
+        for (int32_t j = f->k - 1; j >= 0; j--) {
+            scalar sum = e->d[f->first + j];
+            for (int32_t i = j + 1; i < f->m; i++)
+                sum -= scalar_conj(panel[i + (int64_t)j * f->ld]) * e->d[place_of(t, f, i)];
+            e->d[f->first + j] = sum / scalar_real(panel[j + (int64_t)j * f->ld]);
+        }
+    }
+}
+
+static void solve(emulated_item e, int64_t columns)
+{
+    for (int64_t q = 0; q < columns; q++) {
+        for (int32_t k = 0; k < e.t->n; k++) {
+            const int32_t i = e.t->row_of[k];
+            e.d[k] = e.b[i * e.b_places->row] * e.scale[i];
+        }
+        substitute(&e);
+        for (int32_t k = 0; k < e.t->n; k++) {
+            const int32_t i = e.t->row_of[k];
+            e.x[i * e.x_places->row] = e.d[k] * e.scale[i];
+        }
+        e.b += e.b_places->column;
+        e.x += e.x_places->column;
+    }
+}
+
+/* Backward error of x; d := S (b - A x). */
+static double measure(const emulated_item *e)
+{
+    const device_batch *t = e->t;
+    double norm = 0, omega[2] = {0, 0};
+    for (int32_t i = 0; i < t->n; i++)
+        norm = fmax(norm, scalar_abs(e->x[i * e->x_places->row]));
+    for (int32_t k = 0; k < t->n; k++) {
+        const int32_t i = t->row_of[k];
+        const scalar b = e->b[i * e->b_places->row];
+        wide sum = b;
+        double bound = scalar_abs(b), row_sum = 0;
+        for (int64_t q = t->start[i]; q < t->start[i + 1]; q++) {
+            const scalar v = scalar_mirror(e->value[t->source[q] >> 1], (int)(t->source[q] & 1)),
+                         x = e->x[t->column[q] * e->x_places->row];
+            sum -= (wide)v * x;
+            bound += (double)scalar_abs(v) * scalar_abs(x);
+            row_sum += scalar_abs(v);
+        }
+        int small;
+        const double error = refine_row_error(scalar_abs((scalar)sum), scalar_abs(b), bound,
+                                              row_sum, norm, 1000 * (double)EPS * t->n, &small);
+        omega[small] = fmax(omega[small], error);
+        e->d[k] = (scalar)sum * e->scale[i];
+    }
+    return omega[0] + omega[1];
+}
+
+static double refine(const emulated_item *e, const emulated_batch *how)
+{
+    refined_column state = {0};
+    refined_column_decide(&state, measure(e), 1, how->tolerance, how->least_progress);
+    for (int step = 0; step < how->steps && !state.done; step++) {
+        substitute(e);
+        for (int32_t k = 0; k < e->t->n; k++) {
+            scalar *x = e->x + e->t->row_of[k] * e->x_places->row;
+            e->before[k] = *x;
+            *x += e->d[k] * e->scale[e->t->row_of[k]];
+        }
+        refined_column_decide(&state, measure(e), 0, how->tolerance, how->least_progress);
+    }
+    for (int32_t k = 0; k < e->t->n && state.worse; k++)
+        e->x[e->t->row_of[k] * e->x_places->row] = e->before[k];
+    return state.error;
+}
+
+void NAME(emulate_batch)(const emulated_batch *e)
+{
+    for (int64_t k = e->number - 1; k >= 0; k--) { /* in another order than on the CPU */
+        const int64_t i = e->list[k];
+        const emulated_item item = item_of(e, i);
+        if (e->error)
+            e->error[i] = refine(&item, e);
+        else
+            solve(item, e->columns);
+    }
+}
